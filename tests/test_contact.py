@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from fixtures import closed_surfaces as shapes
 from fixtures.scenes import Run, block, pose, rotation
-from sinew.solver.contact.colliders.point_collider import collide_mesh, collide_plane
+from sinew.solver.contact.colliders.point_collider import SOLID, PlanarContacts, collide_mesh, collide_plane
 from sinew.solver.contact.colliders.segment_mesh import first_crossing
 from sinew.solver.contact.detection.contact_points import sample_surface
 from sinew.solver.mechanics.state import State
@@ -269,17 +269,14 @@ def moving(seed):
     return np.vstack([R0, t0, R1, t1]), (R0, t0), (R1, t1)
 
 
-def outputs(count):
-    return np.empty(count, np.int32), np.empty((count, 3)), np.empty(count), np.empty((count, 3))
-
-
 def test_plane_contacts_are_those_of_the_twin():
     rng = np.random.default_rng(2)
     start, end = rng.normal(size=(2, 300, 3))
     pose_rows, (R0, t0), (R1, t1) = moving(3)
     n = np.array([0.0, 0.6, 0.8])
-    index, normal, gap, carried = outputs(300)
-    count = collide_plane(start, end, n, pose_rows, 0.1, index, normal, gap, carried)
+    out = PlanarContacts.allocate(300)
+    index, normal, gap, carried, _ = out
+    count = collide_plane(n, pose_rows, 0.1, start, end, out)
     below = np.flatnonzero((end - t1) @ (R1 @ n) < 0.1)
     assert np.array_equal(index[:count], below)
     assert np.allclose(gap[:count], (start[below] - t0) @ (R0 @ n) - 0.1)
@@ -301,11 +298,10 @@ def test_mesh_contacts_of_a_sphere_are_as_on_a_sphere():
     local_end = local_start - directions * 0.2
     rows, (R0, t0), (R1, t1) = moving(5)
     start, end = local_start @ R0.T + t0, local_end @ R1.T + t1
-    index, normal, gap, carried = outputs(400)
+    out = PlanarContacts.allocate(400)
+    index, normal, gap, carried, _ = out
     side = np.zeros(400, np.int8)
-    count = collide_mesh(
-        *bvh.arrays, True, start, end, np.full(400, 0.5), side, rows, 0.0, index, normal, gap, carried, side.copy()
-    )
+    count = collide_mesh(bvh.arrays, SOLID, rows, 0.0, start, end, np.full(400, 0.5), side, out)
     expected = np.flatnonzero(radii < 1.2)
     found = index[:count]
     # the faces lie up to 0.4 % inside the sphere

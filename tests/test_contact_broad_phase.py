@@ -8,9 +8,14 @@ import pytest
 
 from fixtures.scenes import rotation
 from sinew.solver.contact.colliders.build_colliders import build_collider
-from sinew.solver.contact.detection.collider_broad_phase import broad_phase_box, nearby_points
+from sinew.solver.contact.detection.collider_broad_phase import (
+    PUSH_OUT_REACH,
+    NearbyPoints,
+    broad_phase_box,
+    nearby_points,
+)
+from sinew.solver.contact.detection.collider_contacts import ColliderPose, find_contacts
 from sinew.solver.contact.detection.contact_points import ContactPoints
-from sinew.solver.contact.detection.contact_set import PUSH_OUT_REACH, ColliderPose, find_contacts
 from sinew.solver.contact.detection.persistent_contacts import PersistentContacts
 from sinew.solver.scene.scene import Collider
 from sinew.solver.scene.tracks import TrackReader
@@ -35,18 +40,19 @@ def test_near_points_have_all_contacts(tmp_path, collider, with_memory):
     place = ColliderPose(built, np.vstack([turn, [0.1, 0.0, -0.2], rotation([1, 0, 0], 0.1) @ turn, [0.0, 0.1, -0.1]]))
     known, shift = PersistentContacts.empty(), np.zeros((COUNT, 1))
     if with_memory:
-        known = PersistentContacts.empty().look_up(np.arange(5, COUNT, 40))
-        known.shift[:], known.normal[:] = 0.3, [0.0, 0.0, 1.0]
+        known = PersistentContacts.without_force(np.arange(5, COUNT, 40), np.zeros(10, np.int8), np.full(10, 0.3))
+        known.normal[:] = [0.0, 0.0, 1.0]
         shift[known.id] = 0.3
 
     at = [np.einsum("ka,kai->ki", weights, x[tets[points.tet]]) for x in (start, end)]
     at[1] -= shift * place.pose[4:7, 2]
     every = np.arange(COUNT, dtype=np.int32)
-    wanted = find_contacts(place, 0, points, every, *at, known)
-    which, *ends = nearby_points(
+    wanted = find_contacts(place, 0, points, NearbyPoints(every, *at), known)
+    nearby = nearby_points(
         broad_phase_box(built, PUSH_OUT_REACH * points.largest_tet), place.pose, points, known, tets, start, end
     )
-    found = find_contacts(place, 0, points, which, *ends, known)
+    which, *ends = nearby
+    found = find_contacts(place, 0, points, nearby, known)
     assert set(known.id) <= set(which) and len(which) < 0.8 * COUNT
     assert np.allclose(ends, np.array(at)[:, which], atol=1e-12)
     assert len(wanted) > 10 and np.array_equal(found.id, wanted.id)

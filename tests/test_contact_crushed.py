@@ -10,24 +10,27 @@ from sinew.solver.contact.active_set.active_set_kernels import (
     CRUSH_DEPTH,
     DIVERGED,
     MAX_SINK_DEPTH,
+    ContactGroups,
+    SolveRules,
     update_active_set,
 )
 from sinew.solver.contact.active_set.contact_kernels import MAX_PUSH_OUT_PER_STEP
+from sinew.solver.contact.detection.contact_set import ContactSet, ContactState
 
 K, SIZE = 1.0e4, 0.2
 
 
 def settled(deep: float, *, gap=0.0, rigid=0, may_lift=False, may_go_on=False, may_go_on_long=True):
     """Returns the fate of a body with one contact that pushes, that ends `deep` sizes of tets in, and its shift [m]."""
-    N, fate, shift = np.array([K * deep * SIZE]), np.zeros(1, np.int8), np.zeros(1)
-    whole, numbers = np.zeros(1, np.int32), np.zeros((1, 3))
-    highest = update_active_set(
-        False, False, rigid, may_lift, may_go_on, may_go_on_long, whole, whole, np.ones(1), N, numbers,
-        np.array([gap]), numbers, np.array([SIZE]), np.array([K]), np.zeros(1), np.ones(1, bool), np.zeros(1),
-        np.zeros(1), shift, np.zeros(1, bool), fate,
-    )  # fmt: skip
-    assert highest == fate[0]
-    return fate[0], shift[0]
+    N, status, state = np.array([K * deep * SIZE]), np.zeros(1, np.int8), ContactState.allocate(1)
+    state.size[:], state.k[:] = SIZE, K
+    whole, vector = np.zeros(1, np.int32), np.zeros((1, 3))
+    contacts = ContactSet(np.zeros(1, np.int64), vector, np.array([gap]), vector, np.zeros(1, np.int8))
+    rules = SolveRules(False, False, may_lift, may_go_on, may_go_on_long)
+    groups = ContactGroups(whole, whole, np.ones(1), np.zeros(1, bool), status)
+    highest = update_active_set(rules, groups, contacts.arrays, state.arrays, rigid, N, vector)
+    assert highest == status[0]
+    return status[0], state.shift[0]
 
 
 def test_what_is_crushed_is_lifted_as_long_as_a_step_is_solved():

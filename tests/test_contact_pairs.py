@@ -12,8 +12,8 @@ from fixtures.contact_scenes import RUBBER, bent_block, held, stack, stay
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.constraints.external_forces import PointForces
 from sinew.solver.contact.active_set.contact_kernels import contact_springs, measure_contacts
-from sinew.solver.contact.active_set.contact_state import ContactState
-from sinew.solver.contact.detection.multi_tet_contacts import tet_pairs
+from sinew.solver.contact.detection.contact_attachment import tet_pairs
+from sinew.solver.contact.detection.contact_set import ContactSet, ContactState
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
@@ -28,12 +28,12 @@ def random_contacts(count=12, nodes=20, tets=8):
     legs, share = 1 + np.arange(count) % 3, rng.uniform(0.2, 1.0, (count, 3))  # the place hangs on one to three tets
     share[np.arange(3) >= legs[:, None]] = 0.0
     share /= share.sum(axis=1, keepdims=True)
-    pushing.ends[:] = rng.integers(0, tets, (count, 4))
-    pushing.ends[:, 1:][share == 0.0] = -1
+    pushing.attachment.tet[:] = rng.integers(0, tets, (count, 4))
+    pushing.attachment.tet[:, 1:][share == 0.0] = -1
     weights = rng.normal(size=(count, 4, 4))
     weights /= weights.sum(axis=2, keepdims=True)
     weights[:, 1:] *= share[:, :, None]
-    pushing.weights[:] = weights.reshape(count, 16)
+    pushing.attachment.weights[:] = weights.reshape(count, 16)
     pushing.size[:], pushing.k[:], pushing.mu[:] = 1e3, rng.uniform(1.0, 2.0, count), 0.5
     pushing.kappa[:], pushing.sliding_friction[:] = 0.3 * pushing.k, 0.0
     pushing.shift[:], pushing.lift[:] = rng.uniform(0.0, 0.1, count), 0.0
@@ -49,22 +49,26 @@ def test_the_force_of_a_pair_is_the_gradient_of_its_energy():
     """½ k (gap − shift + n·r)² + ½ κ ‖s‖², by differences; the other tet feels the opposite."""
     pushing, normal, gap, carried, start, tets = random_contacts()
     count, which = len(gap), np.arange(len(gap))
+    contacts = ContactSet(which, normal, gap, carried, np.zeros(count, np.int8))
 
     def energy(x):
         force, shear = np.empty(count), np.empty((count, 3))
-        measure_contacts(
-            normal, gap, carried, pushing.k, pushing.shear, pushing.shift, pushing.size, x, tets, pushing.ends,
-            pushing.weights, force, shear,
-        )  # fmt: skip
+        measure_contacts(contacts.arrays, pushing.arrays, x, tets, force, shear)
         return 0.5 * (force**2 / pushing.k).sum() + 0.5 * (pushing.kappa * (shear**2).sum(axis=1)).sum()
 
     points = PointForces(np.empty(count, np.int32), np.empty((count, 4)), np.empty((count, 3)), np.empty((count, 3, 3)))
     contact_springs(
-        which, normal, gap, carried, pushing.k, pushing.kappa, pushing.shear, pushing.sliding_friction, pushing.shift,
-        pushing.size, start, tets, pushing.ends, pushing.weights, points.tet, points.weights, points.force,
+        which,
+        contacts.arrays,
+        pushing.arrays,
+        start,
+        tets,
+        points.tet,
+        points.weights,
+        points.force,
         points.stiffness,
-    )  # fmt: skip
-    pairs = tet_pairs(which, pushing.ends, pushing.weights, points)
+    )
+    pairs = tet_pairs(which, pushing.attachment, points)
     assert len(pairs) == 4 * (1 + 3 + 6)
 
     def forces(x):

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from fixtures import closed_surfaces as shapes
-from fixtures.collision_surfaces import skins_from
+from fixtures.collision_surfaces import previous_contacts, skins_from
 from sinew.solver.contact.detection import contact_attachment
 from sinew.solver.contact.surfaces import contact_tracking
-from sinew.solver.contact.surfaces.collision_surfaces import PreviousContacts
 
 LEVEL = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
@@ -55,7 +54,7 @@ def test_a_point_around_a_thin_plate_is_not_behind_its_far_face():
     normal /= np.linalg.norm(normal, axis=1)[:, None]
     below = int(np.argmin(np.linalg.norm(corners.mean(axis=1) - [0.1, 0.2, -0.02], axis=1)))
     assert normal[below, 2] < -0.99
-    known = PreviousContacts(
+    known = previous_contacts(
         np.array([0 * len(skins.rest) + len(vertices)]), np.array([below], np.int32), np.ones(1, np.int8), np.zeros(1)
     )
     kept = contact_tracking.track_contacts(skins, known, skins.rest, np.ones((2, 2), bool))

@@ -16,13 +16,15 @@ from sinew.solver.contact.surfaces import build_surfaces
 from sinew.solver.contact.surfaces.edge_edge import (
     MAX_SLANT_SINE,
     MIN_SKEW_SINE,
+    EdgeCrossings,
+    NearestEdges,
     closest_on_segments,
     find_edge_crossings,
     find_nearest_edges,
     interpolate_edges,
     is_in_front,
 )
-from sinew.solver.contact.surfaces.sharp_edges import NEGLIGIBLE_DEPTH, label_chains, mesh_sharp_edges
+from sinew.solver.contact.surfaces.sharp_edges import NEGLIGIBLE_DEPTH, EdgeArrays, label_chains, mesh_sharp_edges
 from sinew.solver.contact.surfaces.time_of_impact import BORDER_TOLERANCE, FRONT_TOLERANCE
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.arrays import indices
@@ -113,11 +115,10 @@ def slow_closest(x) -> tuple[float, float, float]:
 def crossings(start, end, ends, keeps=0.0):
     count = len(ends) // 2
     a, b = indices(np.arange(count) * 2), indices(np.arange(count) * 2 + 1)
-    whole, sign, when, place = np.empty((2, count), np.int32), np.empty(count), np.empty(count), np.empty((count, 2))
-    found = find_edge_crossings(
-        a, b, start, end, ends, np.full(len(ends), SIZE), np.full(count, keeps), whole[0], whole[1], place, sign, when
-    )
-    return {int(whole[0, c]) // 2: (sign[c], when[c], place[c]) for c in range(found)}
+    edges = EdgeArrays(ends, np.full(len(ends), SIZE), np.zeros(0, np.int32), np.zeros(0, np.int64))
+    out = EdgeCrossings.allocate(count)
+    found = find_edge_crossings(a, b, start, end, edges, np.full(count, keeps), out)
+    return {int(out.a[c]) // 2: (out.sign[c], out.time[c], out.place[c]) for c in range(found)}
 
 
 @pytest.mark.parametrize("keeps", [0.0, 0.3])
@@ -164,13 +165,11 @@ def test_chains_are_nearest_where_all_pairs_say():
         at = np.concatenate([one, other])
         begin = np.concatenate([np.arange(8), np.arange(9, 17)])
         ends = indices(np.stack([begin, begin + 1, begin, begin], axis=1))
-        a, b, place = np.empty(1, np.int32), np.empty(1, np.int32), np.empty((1, 2))
-        start = np.array([0, 8, 16])
-        sign, is_kept, down = np.empty(1), np.empty(1, bool), np.array([[0.0, 0.0, -1.0]])
-        find_nearest_edges(
-            np.array([0], np.int32), np.array([1], np.int32), np.array([103], np.int32), down, 0.0, 9.0, at, ends,
-            start, indices(np.arange(16) + 92), a, b, place, sign, is_kept,
-        )  # fmt: skip
+        edges = EdgeArrays(ends, np.zeros(16), indices(np.arange(16) + 92), np.array([0, 8, 16]))
+        out, down = NearestEdges.allocate(1), np.array([[0.0, 0.0, -1.0]])
+        a, b, place, sign, is_kept = out
+        chain_a, chain_b, triangle = (np.array([number], np.int32) for number in (0, 1, 103))
+        find_nearest_edges(chain_a, chain_b, triangle, down, 0.0, 9.0, at, edges, out)
         now, out, best = np.empty((8, 3)), np.empty(2), []
         for i in range(8):
             for j in range(8, 16):
@@ -285,7 +284,7 @@ def test_a_contact_keeps_its_id_and_resumes_to_the_same_bytes(tmp_path):
     scene = crossed(**BEAM, gap=0.002)
     run = Run(tmp_path / "one", scene, **tracks_of(scene))
     run.advance(3)
-    first = run.simulation.contacts.skins.first_edge_id
+    first = run.simulation.contacts.surfaces.first_edge_id
 
     def ids():
         return [int(i) - first for i in run.state.fields["contact.id"] if i >= first]
@@ -317,24 +316,24 @@ def test_edges_that_stick_do_not_slide(tmp_path):
 def test_round_bodies_have_no_search_for_edges(tmp_path):
     ball = surface_body("ball", *sphere(16, 0.5), meshing=Meshing(divisions=6))
     run = Run(tmp_path, Scene((ball, replace(ball, key="other", vertices=ball.vertices + [0.0, 0.0, 1.2]))))
-    assert run.built.skins.skins.edges is None
+    assert run.built.skins.surfaces.edges is None
     run.advance()
-    assert run.simulation.contacts.skins.edges is None
+    assert run.simulation.contacts.surfaces.edges is None
     alone = block(collision=Collision(self_contact=True))
-    assert Run(tmp_path, Scene((alone,))).built.skins.skins.edges is None
+    assert Run(tmp_path, Scene((alone,))).built.skins.surfaces.edges is None
     ignored = Scene((alone, block(key="other")), ignored_pairs=(("block", "other"),))
-    assert Run(tmp_path, ignored).built.skins.skins.edges is None
+    assert Run(tmp_path, ignored).built.skins.surfaces.edges is None
 
 
 def test_what_broke_has_no_edges_and_the_others_keep_theirs(tmp_path):
     scene = crossed(**BEAM)
-    skins = Run(tmp_path, scene, **tracks_of(scene)).built.skins.skins
+    skins = Run(tmp_path, scene, **tracks_of(scene)).built.skins.surfaces
     more = np.array([0, 7, 7]), np.array([0, 5, 5])  # the first body has more vertices and triangles now
     before = skins.vertex_start, skins.triangle_start
     now = tuple(of + add for of, add in zip(before, more, strict=True))
     rest = np.concatenate([np.zeros((7, 3)), skins.rest])
     left = skins.edges.without([0], before, now, rest)
-    own = skins.edges.skin == 1
+    own = skins.edges.surface == 1
     np.testing.assert_array_equal(left.ends, skins.edges.ends[own] + 7)
     np.testing.assert_array_equal(left.triangle, skins.edges.triangle[own] + 5)
     np.testing.assert_array_equal(rest[left.ends], skins.rest[skins.edges.ends[own]])
@@ -352,7 +351,7 @@ def test_what_slides_onto_a_table_is_not_caught_by_the_ends_of_upright_edges(tmp
     velocities = []
     for name in ("with", "without"):
         run = Run(tmp_path / name, scene, **tracks_of(scene))
-        assert (run.built.skins.skins.edges is None) == (name == "without")
+        assert (run.built.skins.surfaces.edges is None) == (name == "without")
         run.advance(6)
         velocities.append(run.state.v.copy())
         monkeypatch.setattr(build_surfaces, "_surface_edges", lambda *_: None)

@@ -9,6 +9,7 @@ import pytest
 from fixtures.flesh_contact_scenes import RADIUS, arm, box, flesh, passed_through
 from fixtures.scenes import block
 from sinew.solver.linalg import pcg
+from sinew.solver.quasistatic.contact import contact_penalty_at_poses
 from sinew.solver.quasistatic.contact.linearised_contacts import MAX_FORCE_DEPTH, find_linearised_contacts
 from sinew.solver.quasistatic.contact_coupling import CoupledPattern, NodeCouplings
 from sinew.solver.quasistatic.step_length import SlopeBracket
@@ -152,7 +153,7 @@ def test_the_energy_agrees_with_the_distance_that_is_found_anew():
     """Of places that are nearest in space the force is the true gradient of ½ k φ², not only at a fixed place."""
     scene = two_boxes()
     x = moved_second(scene, -0.03)
-    touching, d = scene.contact.contacts_at_poses([]), RNG.standard_normal(scene.X.shape)
+    touching, d = contact_penalty_at_poses(scene.contact, []), RNG.standard_normal(scene.X.shape)
     planes = find_linearised_contacts(scene.contact, x)
     force = np.zeros_like(x)
     planes.add(scene.contact.stiffness, x, force)
@@ -208,7 +209,7 @@ def test_contacts_do_not_depend_on_the_number_of_threads():
     many = find_linearised_contacts(scene.contact, x)
     with limiting_threads(1):
         one = find_linearised_contacts(scene.contact, x)
-    for name in ("point", "triangle", "weights", "normal", "depth"):
+    for name in ("point", "triangle", "place", "normal", "depth"):
         assert getattr(many.penetrations, name).tobytes() == getattr(one.penetrations, name).tobytes()
 
 

@@ -9,6 +9,7 @@ import pytest
 from fixtures.closed_surfaces import sphere
 from fixtures.flesh_contact_scenes import NoTracks, box, flesh
 from sinew.solver.contact.colliders.build_colliders import build_collider
+from sinew.solver.quasistatic.contact import contact_penalty_at_poses
 from sinew.solver.scene.scene import Collider
 
 RNG = np.random.default_rng(7)
@@ -38,7 +39,7 @@ def test_forces_of_colliders_are_those_of_their_energy(collider):
     scene = flesh([box((-0.31, -0.27, -0.05))], 0.25, colliders=(collider,), self_contact=False)
     x = scene.X + 0.003 * RNG.standard_normal(scene.X.shape)
     side = np.ones(len(scene.contact.points), np.int8)
-    touching = scene.contact.contacts_at_poses([HERE], [side])
+    touching = contact_penalty_at_poses(scene.contact, [HERE], [side])
     values, force = np.zeros((scene.model.pattern.block_count, 9)), np.zeros_like(x)
     energy = touching.add(x, values, force)
     assert energy == touching.energy(x) > 0.0
@@ -58,12 +59,12 @@ def test_forces_of_colliders_are_those_of_their_energy(collider):
 
 def test_points_stay_on_the_side_of_a_sheet_that_they_came_from():
     scene = flesh([box((-0.5, -0.5, 0.02))], 0.25, colliders=(sheet(),), self_contact=False)
-    touching = scene.contact.contacts_at_poses([HERE])
+    touching = contact_penalty_at_poses(scene.contact, [HERE])
     x = scene.X - [0.0, 0.0, 0.1]
     force = np.zeros_like(x)
     touching.add(x, np.zeros((scene.model.pattern.block_count, 9)), force)
     assert force[:, 2].sum() > 0.0 and touching.count(x) > 10
     below = flesh([box((-0.5, -0.5, -1.02))], 0.25, colliders=(sheet(),), self_contact=False)
-    touching, force = below.contact.contacts_at_poses([HERE]), np.zeros_like(below.X)
+    touching, force = contact_penalty_at_poses(below.contact, [HERE]), np.zeros_like(below.X)
     touching.add(below.X + [0.0, 0.0, 0.1], np.zeros((below.model.pattern.block_count, 9)), force)
     assert force[:, 2].sum() < 0.0

@@ -10,8 +10,8 @@ import numpy as np
 from fixtures.contact_measures import energy
 from fixtures.contact_scenes import NOTHING
 from fixtures.scenes import Run, block
-from sinew.solver.contact.detection.multi_tet_contacts import MAX_TETS_PER_CONTACT
-from sinew.solver.contact.surfaces.vertex_positions import interpolate_vertices
+from sinew.solver.contact.detection.contact_attachment import MAX_TETS_PER_CONTACT
+from sinew.solver.contact.surfaces.collision_surfaces import interpolate_vertices
 from sinew.solver.scene.scene import Material, Scene, Settings
 
 
@@ -32,16 +32,16 @@ def test_contacts_move_with_the_surface(tmp_path) -> None:
         run.advance()
         energies.append(energy(run))
         contacts = run.simulation.contacts
-        pushing, touching, skins = contacts.contact_state, contacts.contact_set, contacts.skins.skins
+        pushing, touching, skins = contacts.contact_state, contacts.contact_set, contacts.surfaces.surfaces
         at = np.zeros((skins.vertex_count, 3))
         interpolate_vertices(run.state.x, skins.nodes, skins.weights, at)
-        which = np.flatnonzero((touching.id < contacts.skins.first_edge_id) & (pushing.ends[:, 2] >= 0))
+        which = np.flatnonzero((touching.id < contacts.surfaces.first_edge_id) & (pushing.attachment.tet[:, 2] >= 0))
         hang += len(which)
-        x = run.state.x[run.built.model.tets[pushing.ends[which]]]
-        legs = np.einsum("kla,klai->kli", pushing.weights[which].reshape(-1, MAX_TETS_PER_CONTACT, 4), x)
+        x = run.state.x[run.built.model.tets[pushing.attachment.tet[which]]]
+        legs = np.einsum("kla,klai->kli", pushing.attachment.weights[which].reshape(-1, MAX_TETS_PER_CONTACT, 4), x)
         corners = at[skins.triangles[touching.triangle[which]]]
         there = np.einsum("ka,kai->ki", touching.place[which], corners)
         assert np.abs(legs[:, 1:].sum(axis=1) - there).max(initial=0.0) < 1e-12
-        point = (touching.id[which] - contacts.skins.id_offset) % skins.vertex_count
+        point = (touching.id[which] - contacts.surfaces.id_offset) % skins.vertex_count
         assert np.abs(legs[:, 0] - at[point]).max(initial=0.0) < 1e-12
     assert hang > 20 and np.diff(energies).max() < 1e-6 * energies[0]

@@ -14,7 +14,7 @@ from fixtures.contact_scenes import NOTHING, RUBBER
 from fixtures.scenes import Run, block
 from sinew.solver.contact.initial.resolve_overlap import initial_overlaps
 from sinew.solver.contact.separation_damping import FIELD, SEPARATION_DAMPING_TIME, damp_separation, damped_velocities
-from sinew.solver.contact.surfaces.vertex_positions import vertex_positions
+from sinew.solver.contact.surfaces.collision_surfaces import vertex_positions
 from sinew.solver.mechanics.topology import TETS_FIELD
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 from sinew.solver.mesh.geometry.winding_number import winding_numbers
@@ -148,7 +148,7 @@ def test_depths_are_those_along_the_way_out(tmp_path):
     run = Run(tmp_path, Scene(two(0.4, cells=2, aside=0.0)))
     built = run.built
     assert built.skins is not None
-    skins, model = built.skins.skins, built.model
+    skins, model = built.skins.surfaces, built.model
     at = vertex_positions(skins, model, built.initial.x)
     middles = {number: model.X[model.tets[body.tets]].mean(axis=1) for number, body in enumerate(model.bodies)}
     found = initial_overlaps(skins, ["A", "B"], at, middles, 0)

@@ -29,7 +29,7 @@ def skins(tmp_path_factory):
     )
     times = FRAME * np.arange(2)
     tracks = {f"collider__{each.key}__vertices": (times, np.array([each.vertices] * 2)) for each in colliders}
-    return Run(tmp_path_factory.mktemp("skins"), Scene((block(),), colliders), **tracks).built.skins.skins
+    return Run(tmp_path_factory.mktemp("skins"), Scene((block(),), colliders), **tracks).built.skins.surfaces
 
 
 def told(skins):
@@ -44,7 +44,7 @@ def normals(skins):
 
 def slow_faces(skins, point):
     """All faces of its own skin that a point is on."""
-    faces = range(*skins.triangles_of(int(skins.skin_of[point])).indices(len(skins.triangles)))
+    faces = range(*skins.triangles_of(int(skins.surface_of[point])).indices(len(skins.triangles)))
     corners = skins.rest[skins.triangles[list(faces)]]
     nearest = trimesh.triangles.closest_point(corners, np.tile(skins.rest[point], (len(corners), 1)))
     return [face for face, q in zip(faces, nearest, strict=True) if np.linalg.norm(q - skins.rest[point]) < 1e-9]
@@ -73,7 +73,7 @@ def test_what_no_face_looks_at_is_let_go(skins):
     points, n = told(skins), normals(skins)
     directions = np.random.default_rng(3).normal(size=(len(points), 3))
     away = pushes_from_inside(skins, points, directions, skins.rest)
-    solid = skins.is_one_sided[skins.skin_of[points]]
+    solid = skins.is_one_sided[skins.surface_of[points]]
     expected = [(n[slow_faces(skins, p)] @ d < 0.0).all() for p, d in zip(points, directions, strict=True)]
     assert (away == (np.array(expected) & solid)).all() and 0.2 < away[solid].mean() < 0.8 and not solid.all()
 
@@ -87,5 +87,5 @@ def test_what_can_be_pushed_from_without_is_never_let_go(skins):
     np.add.at(directions, number, weights[:, None] * n[face])
     assert not pushes_from_inside(skins, points, directions, skins.rest).any()
     in_face = np.bincount(number) == 1
-    solid = skins.is_one_sided[skins.skin_of[points]]
+    solid = skins.is_one_sided[skins.surface_of[points]]
     assert (pushes_from_inside(skins, points, -directions, skins.rest)[in_face] == solid[in_face]).all()

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import trimesh
 
-from fixtures.collision_surfaces import gaps_at, known_from, skins_from
+from fixtures.collision_surfaces import gaps_at, known_from, previous_contacts, skins_from
 from fixtures.triangle_patches import faces_of, sheet, winding, wobble
+from sinew.solver.contact.detection.persistent_contacts import PersistentContacts
 from sinew.solver.contact.surfaces import contact_tracking as holding
-from sinew.solver.contact.surfaces.collision_surfaces import PreviousContacts
 from sinew.solver.contact.surfaces.contact_tracking import track_contacts
 from sinew.solver.contact.surfaces.surface_search import PointTriangleSearch
 from sinew.solver.mesh.geometry.closest_point import closest_points
@@ -67,7 +67,7 @@ def test_points_never_get_into_what_they_touch(shape):
     points = rng.normal(size=(150, 3))
     points *= rng.uniform(1.6, 2.2, (150, 1)) / np.linalg.norm(points, axis=1, keepdims=True)
     skins = skins_from([(vertices, triangles), (points, np.zeros((0, 3)))], sizes=0.3)
-    count, x, known = len(vertices), skins.rest.copy(), PreviousContacts.none()
+    count, x, known = len(vertices), skins.rest.copy(), PersistentContacts.empty()
     deepest = 0.0
     for step in range(120):
         wish = x.copy()
@@ -90,7 +90,7 @@ def test_points_stay_on_their_side_of_a_sheet():
     points = rng.uniform(-0.8, 0.8, (200, 3))
     points[:, 2] = np.where(np.arange(200) < 100, 0.3, -0.3)
     skins = skins_from([(vertices, triangles), (points, np.zeros((0, 3)))], sizes=0.3, one_sided=[False, True])
-    count, x, known = len(vertices), skins.rest.copy(), PreviousContacts.none()
+    count, x, known = len(vertices), skins.rest.copy(), PersistentContacts.empty()
     for step in range(100):
         wish = x.copy()
         wish[:count, 2] = 0.2 * np.sin(0.15 * step) * np.sin(2.0 * vertices[:, 0] + 0.1 * step)
@@ -166,7 +166,7 @@ def test_a_point_can_meet_a_skin_in_two_places():
     # the point is held against the lower one, and the upper one comes down on it
     x = start.copy()
     x[-1, 2] = -1e-4
-    known = PreviousContacts(np.array([v - 1]), np.array([0], np.int32), np.array([1], np.int8), np.zeros(1))
+    known = previous_contacts(np.array([v - 1]), np.array([0], np.int32), np.array([1], np.int8), np.zeros(1))
     down = x.copy()
     down[len(low) : 2 * len(low), 2] -= 0.25
     met = PointTriangleSearch(skins, x, known).find(down)
@@ -186,7 +186,7 @@ def test_a_point_in_something_thin_is_pushed_out_of_it_on_one_side():
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2]
     near = np.linalg.norm((corners.mean(axis=1) - [0.1, 0.05, 0.0])[:, :2], axis=1)
     above, below = (int(np.argmin(np.where(way * normal > 0.0, near, np.inf))) for way in (1.0, -1.0))
-    known = PreviousContacts(
+    known = previous_contacts(
         np.array([v - 1, s * v + v - 1]), np.array([above, below], np.int32), np.ones(2, np.int8), np.zeros(2)
     )
     met = PointTriangleSearch(skins, skins.rest, known).find(skins.rest)
@@ -206,7 +206,7 @@ def test_a_body_s_own_point_in_something_thin_is_pushed_out_on_one_side():
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2]
     near = np.linalg.norm((corners.mean(axis=1) - [0.1, 0.05, 0.0])[:, :2], axis=1)
     above, below = (int(np.argmin(np.where(way * normal > 0.0, near, np.inf))) for way in (1.0, -1.0))
-    known = PreviousContacts(
+    known = previous_contacts(
         np.array([corner, v + corner]), np.array([above, below], np.int32), np.ones(2, np.int8), np.zeros(2)
     )
     met = PointTriangleSearch(skins, skins.rest, known).find(skins.rest)
@@ -231,7 +231,7 @@ def test_what_is_not_inside_a_skin_is_not_behind_it():
     skins = skins_from([(body, triangles), ([[0.1, 0.05, 0.0155]], np.zeros((0, 3)))])
     corners = body[triangles]
     below = int(np.argmin(np.linalg.norm(corners.mean(axis=1) - [0.1, 0.05, -0.015], axis=1)))
-    known = PreviousContacts(
+    known = previous_contacts(
         np.array([skins.vertex_count - 1]), np.array([below], np.int32), np.ones(1, np.int8), np.zeros(1)
     )
     met = PointTriangleSearch(skins, skins.rest, known).find(skins.rest)
@@ -246,7 +246,7 @@ def test_what_is_let_out_of_a_collider_keeps_its_way():
     lowest = np.int32(vertices[triangles].mean(axis=1)[:, 2].argmin())
     n = trimesh.Trimesh(vertices, triangles).face_normals[lowest]
     known, x = (
-        PreviousContacts(np.array([skins.vertex_count - 1]), np.array([lowest]), np.ones(1, np.int8), -np.ones(1)),
+        previous_contacts(np.array([skins.vertex_count - 1]), np.array([lowest]), np.ones(1, np.int8), -np.ones(1)),
         skins.rest,
     )
     for _ in range(4):
@@ -272,7 +272,7 @@ def test_contacts_of_which_only_the_skin_is_known_are_found():
     points = np.array([[0.0, 0, 0.9], [0.7, 0.1, 0.0]])
     skins = skins_from([(vertices, triangles), (points, np.zeros((0, 3)))])
     v = skins.vertex_count
-    known = PreviousContacts(np.arange(v - 2, v), np.full(2, -1, np.int32), np.ones(2, np.int8), np.zeros(2))
+    known = previous_contacts(np.arange(v - 2, v), np.full(2, -1, np.int32), np.ones(2, np.int8), np.zeros(2))
     met = PointTriangleSearch(skins, skins.rest, known).find(skins.rest)
     assert len(met) == 2
     distance = closest_points(build_bvh(vertices, triangles), points).distance
@@ -324,6 +324,6 @@ def test_what_slides_onto_a_table_meets_its_top_and_not_its_side():
         end = skins.rest.copy()
         end[len(table) :, 0] -= 0.05
         met = PointTriangleSearch(skins, skins.rest).find(end)
-        bottom = (met.skin == 0) & (skins.rest[met.point, 2] < 0.501 - lower)
+        bottom = (met.surface == 0) & (skins.rest[met.point, 2] < 0.501 - lower)
         assert bottom.sum() == 5
         np.testing.assert_allclose(met.normal[bottom], [normal] * 5, atol=1e-9)

@@ -29,11 +29,11 @@ def test_the_search_finds_what_trying_all_pairs_finds():
         start = skins.rest
         end = start + wobble(start, 4.0, rng)
         met = PointTriangleSearch(skins, start).find(end)
-        found = {(int(p), int(s)): int(t) for p, s, t in zip(met.point, met.skin, met.triangle, strict=True)}
+        found = {(int(p), int(s)): int(t) for p, s, t in zip(met.point, met.surface, met.triangle, strict=True)}
         expected, out, scratch = {}, np.empty(3), np.empty((1, 9))
         for p in range(skins.vertex_count):
             for skin in range(3):
-                if skin == skins.skin_of[p]:
+                if skin == skins.surface_of[p]:
                     continue
                 best = NO_IMPACT
                 for t in range(int(skins.triangle_start[skin]), int(skins.triangle_start[skin + 1])):
@@ -71,13 +71,13 @@ def test_no_way_leads_into_a_deforming_body_unseen(target):
     both = np.concatenate([start, outside]), np.concatenate([end, inside])
     met = PointTriangleSearch(skins, both[0]).find(both[1])
     is_met = np.zeros(4000, bool)
-    is_met[met.point[met.skin == 0] - len(vertices)] = True
+    is_met[met.point[met.surface == 0] - len(vertices)] = True
     goes_in = is_out & is_in
     assert goes_in.sum() > 500
     assert is_met[goes_in].all()
     back = PointTriangleSearch(skins, both[1]).find(both[0])
     left = np.zeros(4000, bool)
-    left[back.point[back.skin == 0] - len(vertices)] = True
+    left[back.point[back.surface == 0] - len(vertices)] = True
     assert not left[goes_in].all()
     if target == "anywhere":
         assert left[goes_in].mean() < 0.02  # but for ways that go out and in again
@@ -91,7 +91,7 @@ def test_the_plane_is_that_of_the_triangle_at_the_end():
     end = start @ turn.T
     end[4] = turn @ [0.2, 0.1, -0.3]
     met = PointTriangleSearch(skins, start).find(end)
-    assert len(met) == 1 and met.side[0] == 1 and met.id[0] == 0 * 5 + 4 and met.point[0] == 4 and met.skin[0] == 0
+    assert len(met) == 1 and met.side[0] == 1 and met.id[0] == 0 * 5 + 4 and met.point[0] == 4 and met.surface[0] == 0
     np.testing.assert_allclose(met.normal[0], turn @ [0, 0, 1.0], atol=1e-12)
     assert gaps_at(skins, met, start, end)[0] == pytest.approx(-0.3, abs=1e-9)
 
@@ -176,7 +176,7 @@ def drop(rng):
     skins = skins_from(parts, sizes=0.1)
     middles = np.stack([skins.rest[skins.vertices_of(skin)].mean(axis=0) for skin in range(4)])
     towards = 0.1 * (middles.mean(axis=0) - middles)
-    return skins, skins.rest + towards[skins.skin_of] + wobble(skins.rest, 0.03, rng)
+    return skins, skins.rest + towards[skins.surface_of] + wobble(skins.rest, 0.03, rng)
 
 
 def rows(met):
@@ -231,7 +231,7 @@ def test_what_is_slow_is_not_looked_for_as_far_as_what_is_fast():
 def test_skins_that_are_switched_off_meet_nothing():
     skins, end = drop(np.random.default_rng(2))
     met = PointTriangleSearch(skins, skins.rest, is_active=np.array([True, False, True, True])).find(end)
-    assert len(met) > 0 and not (met.skin == 1).any() and not (skins.skin_of[met.point] == 1).any()
+    assert len(met) > 0 and not (met.surface == 1).any() and not (skins.surface_of[met.point] == 1).any()
     assert len(PointTriangleSearch(skins, skins.rest, is_active=np.zeros(4, bool)).find(end)) == 0
 
 

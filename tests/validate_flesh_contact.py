@@ -27,7 +27,12 @@ from fixtures.flesh_contact_scenes import (
     squeezed,
     squeezed_limb,
 )
-from sinew.solver.quasistatic.contact import ContactEquilibrium, ContactPenalty, solve_in_contact
+from sinew.solver.quasistatic.contact import (
+    ContactEquilibrium,
+    ContactPenalty,
+    contact_penalty_at_poses,
+    solve_in_contact,
+)
 from sinew.solver.quasistatic.contact_coupling import CoupledPattern
 from sinew.solver.quasistatic.equilibrium import solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
@@ -81,7 +86,9 @@ def test_bad_frame(limb):
     good = bent(limb, 120.0, limb.X)
     held = bones(limb.X, np.radians(300.0))
     wild = FixedNodes(held.nodes, held.positions * [2.5, 0.3, 1.0])
-    bad = solve_in_contact(limb.model, limb.law, wild, good.equilibrium.x, limb.contact.contacts_at_poses([]), 1e-3, 20)
+    bad = solve_in_contact(
+        limb.model, limb.law, wild, good.equilibrium.x, contact_penalty_at_poses(limb.contact, []), 1e-3, 20
+    )
     row(limb, "the frame after a bad frame", bent(limb, 120.0, bad.equilibrium.x))
     start = scattered(limb.X, bones(limb.X, np.radians(120.0)), 2.0, 1)
     row(limb, "the same frame from a random scatter", bent(limb, 120.0, start))

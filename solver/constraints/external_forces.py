@@ -59,7 +59,7 @@ class PairForces:
 
     The point p at `weights` of a tet feels f = force − stiffness r, r = (p⁺ − p) − (q⁺ − q), and the point q at
     `other_weights` of another tet, which may be one of another body, feels −f. The stiffness of all pairs that one
-    contact is made of (`contact/detection/multi_tet_contacts.py`) has to be symmetric positive semi-definite, together.
+    contact is made of (`contact/detection/contact_attachment.py`) has to be symmetric positive semi-definite, together.
 
     Attributes:
         tet, other: The tets, (k,).

@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contacts push and rub: which of them act, how strongly, and what they remember.
+"""The contacts of one time step: finds them, applies their forces, and stores what the next step needs.
 
-With r the motion of a point in the step relative to what it touches, p − c of a collider that carries it to c, or
-(p⁺ − p) − (q⁺ − q) of a place q of another tet, a contact gives the point
+Let r be the motion of a point in the step relative to the other side: p − c for a collider that would carry it to c, or
+(p⁺ − p) − (q⁺ − q) for a place q of another tet. A contact applies to the point the force
 
     f = −k n (gap + n·r) − κ s,   s = s0 + (I − n nᵀ) r,
 
-and q gets −f. It is a spring against what it goes in, linear in the end of the step and only while it pushes. s is
-how far the contact is sheared. It sticks with κ = k as long as k ‖s‖ ≤ μ N, N the normal force. Else it slides with
-κ = μ N / ‖s‖, which makes the friction μ N against the sliding at the end of the step and keeps the matrix
-symmetric; N and ‖s‖ come from the solve before. In the first solve of a step, what slid in the step before
-is given its friction then as a force along s0, with κ only across it: near μ, where a slope drives hardly more than
-friction holds, the lag of ‖s‖ would brake it. Which contacts push and which slide is found by solving
-again, a bounded number of times. What a sliding contact remembers of s is cut to μ N / k, so that it neither
-creeps while it sticks nor springs back when it stops.
+and −f to q. It is a spring against penetration, linear in the end of the step, and only acts while it pushes. s is the
+shear of the contact. The contact sticks with κ = k as long as k ‖s‖ ≤ μ N, with the normal force N. Otherwise it slides
+with κ = μ N / ‖s‖: this is the friction μ N against the sliding at the end of the step, and keeps the matrix symmetric;
+N and ‖s‖ come from the previous solve. In the first solve of a step, a contact that slid in the step before has this
+friction as a constant force along s0, and κ only across it: near μ, where gravity along a slope is hardly more than
+friction, the lag of ‖s‖ would brake it. The step is solved again, a bounded number of times, until the sets of pushing
+and of sliding contacts no longer change. A sliding contact stores s shortened to μ N / k, so it neither creeps while it
+sticks nor springs back when it stops.
 
-A spring needs depth to push. While a contact lasts, what it pushes with is moved step by step from the depth
-into a shift of its gap, so that what rests does so at the surface and not in it. A large shift only rises where that
-brings the point out: what is held from both sides would be pressed without end.
+A spring needs depth to push. While a contact lasts, each step moves a share of this depth into a shift of its gap, so
+that bodies rest at the surface and not in it. A large shift only rises where that brings the point out: a point that
+is held from both sides would be pressed without end.
 
-Most bodies fly or hang most of the time: what would go over no contacts is not called, and a bake that begins so has
-its first frames before that is compiled.
+Kernels are not called for steps without contacts, which most bodies take most of the time: a bake that begins with such
+steps shows its first frames before these kernels are compiled.
 
-Source: friction as an elastic and a slipping part, Cundall and Strack (1979), A discrete numerical model for
-granular assemblies; the stiffness μ N / ‖s‖ is a fixed-point iteration with lagged diffusivity.
+Source: friction with an elastic and a sliding part, Cundall and Strack (1979), A discrete numerical model for granular
+assemblies; the stiffness μ N / ‖s‖ is a fixed-point iteration with lagged diffusivity.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats, Indices, floats
 from .active_set.active_set import ActiveSet
 from .active_set.contact_kernels import (
+    RigidColliderArrays,
     attach_points,
     contact_springs,
     continue_sliding,
@@ -47,138 +48,135 @@ from .active_set.contact_kernels import (
     update_planes,
 )
 from .active_set.contact_line_search import apply_step_lengths, deactivate_unreached
-from .active_set.contact_state import ContactState
-from .detection.collider_broad_phase import broad_phase_box, nearby_points
+from .detection.collider_broad_phase import PUSH_OUT_REACH, broad_phase_box, distance_bounds_of, nearby_points
+from .detection.collider_contacts import ColliderPose, find_contacts
+from .detection.contact_attachment import tet_pairs
 from .detection.contact_points import ContactPoints
-from .detection.contact_set import PUSH_OUT_REACH, ColliderPose, ContactSet, find_contacts, split_by_collider
-from .detection.distance_bounds import distance_bounds_of
-from .detection.multi_tet_contacts import tet_pairs
+from .detection.contact_set import ContactSet, ContactState
 from .detection.persistent_contacts import PersistentContacts
 from .detection.surface_contacts import NO_ROTATIONS, SurfaceContacts
 
 NO_PAIR_FORCES = PairForces()
-MIN_DISPLACEMENT = 0.05  # way in a step that matters, in sizes of tets
+MIN_DISPLACEMENT = 0.05  # displacement in a step that counts, in tet sizes
 
 
 class ContactStep:
-    """The contacts of one step, from the guess before the first solve to what the next step remembers."""
+    """The contacts of one step, from their prediction before the first solve to the contacts stored at its end."""
 
     def __init__(
         self,
         points: ContactPoints,
-        places: list[ColliderPose],
+        poses: list[ColliderPose],
         model: Model,
         state: State,
         is_fixed: Bools | None,
         gravity: Floats,
         dt: float,
-        skins: SurfaceContacts | None = None,
+        surfaces: SurfaceContacts | None = None,
     ) -> None:
-        """Guesses the contacts: those remembered, and those that points reach by their velocity alone."""
-        self.points, self.collider_poses, self.model, self.dt, self.skins = points, places, model, dt, skins
+        """Predicts the contacts: those of the step before, and those that points reach by their velocity alone."""
+        self.points, self.collider_poses, self.model, self.dt, self.surfaces = points, poses, model, dt, surfaces
         self.active_set = ActiveSet(model)
         self.measured_positions: Floats | None = None
-        self.friction = np.array([place.collider.friction for place in places])
-        self.is_sheet = np.array([place.collider.is_sheet for place in places], bool)
-        poses = np.array([place.pose[4:] for place in places]).reshape(-1, 4, 3)
-        self.collider_rotations, self.collider_origins = poses[:, :3].copy(), poses[:, 3].copy()
+        end_poses = np.array([pose.pose[4:] for pose in poses]).reshape(-1, 4, 3)
+        self.colliders = RigidColliderArrays(
+            friction=np.array([pose.collider.friction for pose in poses], np.float64),
+            is_sheet=np.array([pose.collider.is_sheet for pose in poses], bool),
+            rotation=end_poses[:, :3].copy(),
+            origin=end_poses[:, 3].copy(),
+        )
         self.start, self.point_count = floats(state.x), max(len(points), 1)
-        self.first_surface_id = len(places) * self.point_count
-        self.persistent = PersistentContacts.from_state(state)
-        self.previous_by_collider = split_by_collider(len(places), self.point_count, self.persistent)
-        # points whose tets are held altogether go where they are told, through colliders too
+        self.first_surface_id = len(poses) * self.point_count
+        self.previous = PersistentContacts.from_state(state)
+        self.previous_by_collider = self.previous.split_by_collider(len(poses), self.point_count)
+        # points whose tets are wholly fixed go where they are prescribed, through colliders too
         self.is_movable, self.all_movable = np.zeros(0, bool), is_fixed is None
         if is_fixed is not None:
             self.is_movable = np.empty(len(points), bool)
             self.all_movable = bool(find_movable_points(is_fixed, model.tets, points.tet, self.is_movable))
-        if skins:
-            skins.begin(self.start, is_fixed, self.persistent, self.first_surface_id)
-        drifted, fallen = np.empty((2, *self.start.shape))
-        predict_positions(self.start, floats(state.v), dt, model.gravity_scale, floats(gravity), drifted, fallen)
-        self.contact_set = self._find(fallen)
+        if surfaces:
+            surfaces.begin(self.start, is_fixed, self.previous, self.first_surface_id)
+        without_gravity, with_gravity = np.empty((2, *self.start.shape))
+        predict_positions(
+            self.start, floats(state.v), dt, model.gravity_scale, floats(gravity), without_gravity, with_gravity
+        )
+        self.contact_set = self._find(with_gravity)
         self.contact_state = self._make_state(self.contact_set)
-        # what rests does not fall on, so gravity would reach too much; it only keeps remembered contacts in reach
-        coming = self._measure(drifted)[0]
-        self.contact_state.is_active = (coming > 0.0) | (self.previous_normal_force > 0.0)
-        self.predicted_normal_force = coming
+        # a resting body does not fall, so gravity would reach too much; it only keeps previous contacts in reach
+        self.predicted_normal_force = self._measure(without_gravity)[0]
+        self.contact_state.is_active = (self.predicted_normal_force > 0.0) | (self.previous_normal_force > 0.0)
         self._record_active()
-        if skins:
+        if surfaces:
             self.keep_earliest()
 
     def keep_earliest(self) -> None:
-        """Leaves of contacts guessed by velocity those on that bodies meet first."""
+        """Leaves active, of contacts predicted from velocities, those that bodies reach first."""
         self.active_set.begin(
             self.contact_set, self.contact_state, self.previous_normal_force, self.predicted_normal_force
         )
         self._record_active()
 
     def spring_forces(self) -> tuple[PointForces, PairForces]:
-        """Returns the contacts as forces on points of the tets, and those between tets."""
-        on = np.flatnonzero(self.contact_state.is_active)
-        if not self.skins:
-            return self._springs(on), NO_PAIR_FORCES
-        is_pair = self.contact_state.ends[on, 1] >= 0
-        two = on[is_pair]
-        return self._springs(on[~is_pair]), tet_pairs(
-            two, self.contact_state.ends, self.contact_state.weights, self._springs(two)
-        )
+        """Returns the active contacts as forces on points of tets, and those between tets."""
+        active, attachment = np.flatnonzero(self.contact_state.is_active), self.contact_state.attachment
+        if not self.surfaces:
+            return self._springs(active), NO_PAIR_FORCES
+        is_pair = attachment.tet[active, 1] >= 0
+        pairs = active[is_pair]
+        return self._springs(active[~is_pair]), tet_pairs(pairs, attachment, self._springs(pairs))
 
     def normals(self) -> tuple[Floats, Floats]:
-        """Returns which way the points of `spring_forces` are pushed, and those of its pairs, (k, 3) each."""
-        on, is_pair = self.contact_state.is_active, self.contact_state.ends[:, 1] >= 0
-        return self.contact_set.normal[on & ~is_pair], self.contact_set.normal[on & is_pair]
+        """Returns the normals of the point forces and of the pair forces of `spring_forces`, (k, 3) each."""
+        active, is_pair = self.contact_state.is_active, self.contact_state.attachment.tet[:, 1] >= 0
+        return self.contact_set.normal[active & ~is_pair], self.contact_set.normal[active & is_pair]
 
     def activate_all(self, tets: Indices) -> None:
-        """Takes all contacts of points in some tets, rising, whose steps find out themselves when each pushes."""
-        ends = self.contact_state.ends
-        theirs = (tets[np.minimum(np.searchsorted(tets, ends), len(tets) - 1)] == ends).any(axis=1)
-        self.contact_state.is_active |= theirs
-        self.contact_state.sliding_friction[theirs] = 0.0
+        """Activates all contacts of points in some tets, rising, for steps that decide themselves when each pushes."""
+        state, own = self.contact_state, self.contact_state.attachment.tet
+        on_tets = (tets[np.minimum(np.searchsorted(tets, own), len(tets) - 1)] == own).any(axis=1)
+        state.is_active |= on_tets
+        state.sliding_friction[on_tets] = 0.0
 
     def line_search(self, before: Floats, v: Floats, x: Floats, bending: Floats) -> bool:
-        """Goes back on the way of a solve to where it no longer brings anything; returns whether it does anywhere.
+        """Shortens a solve to where its energy stops falling; returns whether it shortens any.
 
         Args:
             before: v⁺ of the solve before [m/s], (n, 3).
             v, x: v⁺ [m/s] and x⁺ [m] of this one, changed, (n, 3) each.
-            bending: dᵀ H d of the way d between them, with the matrix H that was solved, per island, (islands,).
+            bending: dᵀ H d of the change d between them, with the matrix H of the solve, per island, (islands,).
         """
-        was = self._measure(self.start + self.dt * before)[0]
-        share = self.active_set.line_search(self.contact_state, was, self._measure(x)[0], bending)
-        if share is None:
+        force_before = self._measure(self.start + self.dt * before)[0]
+        step_length = self.active_set.line_search(self.contact_state, force_before, self._measure(x)[0], bending)
+        if step_length is None:
             return False
-        apply_step_lengths(self.start, self.dt, before, v, share, self.model.pattern.island_of_row, x)
+        apply_step_lengths(self.start, self.dt, before, v, step_length, self.model.pattern.island_of_row, x)
         return True
 
     def update(self, x: Floats, is_wrong: Bools | None = None) -> bool:
-        """Takes the end of a solve, node positions x [m], (n, 3); says whether to solve again.
+        """Updates the active set by the end of a solve; returns whether the step needs another solve.
 
-        Islands that are wrong, (k,), want that whatever their contacts say.
+        Args:
+            x: Node positions [m], (n, 3).
+            is_wrong: Islands that need another solve whatever their contacts say, (islands,); None: none.
         """
         measured = self._measure(x)
-        found = self._find(x)
-        if self._add_new(found, measured[0]):
+        contacts = self._find(x)
+        if self._add_new(contacts, measured[0]):
             measured = self._measure(x)
-        if self.skins:
-            deactivate_unreached(
-                found.id,
-                self.persistent.id,
-                self.contact_set.id,
-                self.rigid_count(),
-                self.contact_state.is_active,
-                measured[0],
-            )
+        if self.surfaces:
+            is_active, first = self.contact_state.is_active, self.rigid_count()
+            deactivate_unreached(contacts.id, self.previous.id, self.contact_set.id, first, is_active, measured[0])
         self.measured_positions, self.measured = x, measured
         self._record_active()
         return self.active_set.update(self.contact_set, self.rigid_count(), self.contact_state, *measured, is_wrong)
 
     @property
     def is_converged(self) -> bool:
-        """Whether contacts did not want to change after the last solve."""
+        """Whether contacts did not have to change after the last solve."""
         return self.active_set.is_converged
 
     def has_diverged(self, before: Floats, v: Floats) -> bool:
-        """Returns whether what touches each other has gone wrong in a step, from velocities to v [m/s], (n, 3) each."""
+        """Returns whether bodies that touch each other failed in a step, from velocities to v [m/s], (n, 3) each."""
         return self.active_set.has_diverged(before, v, MIN_DISPLACEMENT * self.tet_size / self.dt)
 
     @property
@@ -186,187 +184,184 @@ class ContactStep:
         """Edge length of the smallest tets that touch anything [m]."""
         return float(self.contact_state.size.min(initial=np.inf))
 
-    def met(self) -> Indices:
-        """Returns the tets of all contacts that the step has looked at, whether they push or not, some many times."""
-        ends = self.contact_state.ends
-        return ends[ends >= 0]
+    def contact_tets(self) -> Indices:
+        """Returns the tets of all contacts of the step, whether they push or not, some of them several times."""
+        tet = self.contact_state.attachment.tet
+        return tet[tet >= 0]
 
     def frozen_nodes(self) -> Bools | None:
-        """Returns which nodes stay as the last solve has left them, (n,): those of contacts that are content."""
+        """Returns which nodes keep the result of the last solve, since their contacts have converged, (n,)."""
         return self.active_set.frozen_nodes()
 
     def rotation_only_islands(self) -> Bools | None:
-        """Returns the islands whose contacts are content, but not their rotations, (k,)."""
+        """Returns the islands whose contacts have converged, but not their rotations, (islands,)."""
         return self.active_set.rotation_only_islands()
 
     def remember(self, state: State) -> None:
-        """Keeps in the state what the next step has to know of the contacts."""
-        touching, pushing = self.contact_set, self.contact_state
-        # most often the state is what the last solve has made of it
+        """Stores in the state the contacts that the next step needs."""
+        contacts, own = self.contact_set, self.contact_state
+        # most often the positions are those of the last solve
         normal_force, shear = self.measured if state.x is self.measured_positions else self._measure(state.x)
         self.end = state.x, normal_force, self._friction_forces(shear)
-        kept = PersistentContacts.allocate(len(touching), self.skins is not None)
-        if not len(touching):
-            kept.store_in(state)
+        stored = PersistentContacts.allocate(len(contacts), self.surfaces is not None)
+        if not len(contacts):
+            stored.store_in(state)
             return
-        rigid = self.rigid_count()
+        rigid_count = self.rigid_count()
         count = store_persistent(
-            self.point_count, rigid, self.dt, touching.id, touching.normal, touching.gap, touching.side, normal_force,
-            shear, pushing.size, pushing.k, pushing.mu, pushing.start_shift, pushing.shift, pushing.lift, pushing.kappa,
-            self.is_sheet, self.collider_rotations, self._surface_rotations(touching, rigid), kept.id, kept.force,
-            kept.shear, kept.side, kept.shift, kept.lift, kept.kappa, kept.normal,
-        )  # fmt: skip
-        if kept.triangle is not None and touching.triangle is not None:
-            kept.triangle[:count] = touching.triangle[np.searchsorted(touching.id, kept.id[:count])]
-        kept.select(slice(count)).store_in(state)
+            contacts.arrays,
+            own.arrays,
+            normal_force,
+            shear,
+            self.dt,
+            self.point_count,
+            rigid_count,
+            self.colliders,
+            self._triangle_rotations(contacts, rigid_count),
+            stored.arrays,
+        )
+        if stored.triangle is not None and contacts.triangle is not None:
+            stored.triangle[:count] = contacts.triangle[np.searchsorted(contacts.id, stored.id[:count])]
+        stored.select(slice(count)).store_in(state)
 
     def groups(self) -> Indices:
         """Returns the lowest island of those that each island touches at the end of the step, (islands,)."""
         return self.active_set.groups(self.contact_state, self.end[1])
 
     def rigid_count(self) -> int:
-        """Returns how many contacts are with rigid colliders: the first ones."""
+        """Returns how many contacts, the first ones, are with rigid colliders."""
         return self._rigid_count(self.contact_set)
 
     def _record_active(self) -> None:
-        """Keeps which contacts push and how they rub, which the end of the solve may change."""
-        pushing = self.contact_state
-        self.was_active, self.friction_state = (
-            pushing.is_active.copy(),
-            (pushing.kappa.copy(), pushing.sliding_friction.copy()),
-        )
+        """Copies which contacts push and their friction, which the end of the solve may change."""
+        state = self.contact_state
+        self.was_active = state.is_active.copy()
+        self.friction_state = state.kappa.copy(), state.sliding_friction.copy()
 
     def _friction_forces(self, shear: Floats) -> Floats:
-        """Returns the friction that acted, −κ s, with what goes on sliding along s0, for shears s [m]: [N], (k, 3)."""
-        (kappa, slip), start = self.friction_state, self.contact_state.shear
-        way = start / np.maximum(np.linalg.norm(start, axis=1), np.finfo(float).tiny)[:, None]
-        along = np.where(slip > 0.0, kappa * np.einsum("ki,ki->k", way, shear) - slip, 0.0)
-        return along[:, None] * way - kappa[:, None] * shear
+        """Returns the friction in the last solve, −κ s, or a constant one along s0, for shears s [m]: [N], (k, 3)."""
+        (kappa, sliding_friction), start = self.friction_state, self.contact_state.shear
+        direction = start / np.maximum(np.linalg.norm(start, axis=1), np.finfo(float).tiny)[:, None]
+        along_start = kappa * np.einsum("ki,ki->k", direction, shear) - sliding_friction
+        along = np.where(sliding_friction > 0.0, along_start, 0.0)
+        return along[:, None] * direction - kappa[:, None] * shear
 
     def _springs(self, which: np.ndarray) -> PointForces:
-        """Returns some contacts as forces on the points alone."""
-        pushing, touching, k = self.contact_state, self.contact_set, len(which)
-        acting = PointForces(
+        """Returns some contacts as forces on their points alone."""
+        k = len(which)
+        forces = PointForces(
             np.empty(k, np.int32), np.empty((k, 4)), np.empty((k, 3)), np.empty((k, 3, 3)), np.zeros((k, 3, 3))
         )
-        if not k:
-            return acting
-        contact_springs(
-            which, touching.normal, touching.gap, touching.carried, pushing.k, pushing.kappa, pushing.shear,
-            pushing.sliding_friction, pushing.shift, pushing.size, self.start, self.model.tets, pushing.ends,
-            pushing.weights, acting.tet, acting.weights, acting.force, acting.stiffness,
-        )  # fmt: skip
-        return acting
+        if k:
+            contact_springs(
+                which,
+                self.contact_set.arrays,
+                self.contact_state.arrays,
+                self.start,
+                self.model.tets,
+                forces.tet,
+                forces.weights,
+                forces.force,
+                forces.stiffness,
+            )
+        return forces
 
-    def _rigid_count(self, touching: ContactSet) -> int:
-        """Returns how many contacts are with rigid colliders: the first ones."""
-        return int(np.searchsorted(touching.id, self.first_surface_id)) if self.skins else len(touching)
+    def _rigid_count(self, contacts: ContactSet) -> int:
+        """Returns how many contacts, the first ones, are with rigid colliders."""
+        return int(np.searchsorted(contacts.id, self.first_surface_id)) if self.surfaces else len(contacts)
 
-    def _surface_rotations(self, touching: ContactSet, rigid: int) -> Floats:
-        """Returns how the other side of contacts with skins is turned, (k − rigid, 3, 3)."""
-        if not self.skins or touching.triangle is None:
+    def _triangle_rotations(self, contacts: ContactSet, rigid_count: int) -> Floats:
+        """Returns the rotations of the triangles on the other side of surface contacts, (k − rigid_count, 3, 3)."""
+        if not self.surfaces or contacts.triangle is None:
             return NO_ROTATIONS
-        return self.skins.triangle_rotations(touching.triangle[rigid:])
+        return self.surfaces.triangle_rotations(contacts.triangle[rigid_count:])
 
     def _find(self, end: Floats) -> ContactSet:
-        """Returns the contacts of all points whose nodes go to `end` [m], (n, 3)."""
-        found = [self._find_with_collider(number, place, end) for number, place in enumerate(self.collider_poses)]
+        """Returns the contacts of all points if nodes move to `end` [m], (n, 3)."""
+        contacts = [self._find_with_collider(number, pose, end) for number, pose in enumerate(self.collider_poses)]
         if not self.all_movable:
-            found = [each.select(self.is_movable[each.id % self.point_count]) for each in found]
-        if self.skins:
-            found.append(self.skins.find(end))
-        return ContactSet.concatenate(found)
+            contacts = [each.select(self.is_movable[each.id % self.point_count]) for each in contacts]
+        if self.surfaces:
+            contacts.append(self.surfaces.find(end))
+        return ContactSet.concatenate(contacts)
 
-    def _find_with_collider(self, number: int, place: ColliderPose, end: Floats) -> ContactSet:
-        points, known = self.points, self.previous_by_collider[number]
-        around = broad_phase_box(place.collider, PUSH_OUT_REACH * points.largest_tet)
-        which, start, end = nearby_points(around, place.pose, points, known, self.model.tets, self.start, end)
-        if place.collider.bvh is not None:
-            clear, theirs = (
-                distance_bounds_of(place.collider, points),
-                (known.id - number * self.point_count).astype(np.int32),
-            )
-            near = clear.possible_contacts(place.collider, place.pose, points, which, start, end, theirs)
-            which, start, end = which[near], start[near], end[near]
-        return find_contacts(place, number, points, which, start, end, known)
+    def _find_with_collider(self, number: int, pose: ColliderPose, end: Floats) -> ContactSet:
+        points, previous, collider = self.points, self.previous_by_collider[number], pose.collider
+        box = broad_phase_box(collider, PUSH_OUT_REACH * points.largest_tet)
+        nearby = nearby_points(box, pose.pose, points, previous, self.model.tets, self.start, end)
+        if collider.bvh is not None:
+            bounds = distance_bounds_of(collider, points)
+            in_contact = (previous.id - number * self.point_count).astype(np.int32)
+            nearby = bounds.possible_contacts(collider, pose.pose, points, nearby, in_contact)
+        return find_contacts(pose, number, points, nearby, previous)
 
-    def _make_state(self, touching: ContactSet) -> ContactState:
-        """Returns what is known of contacts at the start of the step."""
-        memory, points, rigid, pushing = (
-            self.persistent,
-            self.points,
-            self._rigid_count(touching),
-            ContactState.allocate(len(touching)),
-        )
-        self.previous_normal_force = np.empty(len(touching))
-        if not len(touching):
-            return pushing
+    def _make_state(self, contacts: ContactSet) -> ContactState:
+        """Returns the state of contacts at the start of the step."""
+        state, rigid_count = ContactState.allocate(len(contacts)), self._rigid_count(contacts)
+        self.previous_normal_force = np.empty(len(contacts))
+        if not len(contacts):
+            return state
         load_persistent(
-            memory.id, memory.force, memory.shear, memory.shift, memory.lift, memory.kappa, touching.id,
-            self.point_count, rigid, touching.normal, self.collider_rotations, self._surface_rotations(touching, rigid),
-            self.previous_normal_force, pushing.shear, pushing.shift, pushing.lift, pushing.kappa,
-        )  # fmt: skip
-        attach_points(
-            touching.id[:rigid], self.point_count, self.dt, self.friction, points.tet, points.weights, points.stiffness,
-            points.mass, points.tet_size, pushing.ends, pushing.weights, pushing.size, pushing.k, pushing.mu,
-        )  # fmt: skip
-        if self.skins:
-            which = np.arange(rigid, len(touching), dtype=np.int64)
-            pushing.attach(self.skins.attach(touching, which), which)
-        pushing.start_shift[:] = pushing.shift
-        pushing.mu[rigid:][pushing.lift[rigid:] < 0.0] = 0.0  # what is let out is not held back
-        continue_sliding(
-            self.previous_normal_force, pushing.shear, pushing.k, pushing.mu, pushing.kappa, pushing.sliding_friction
+            self.previous.arrays,
+            contacts.arrays,
+            self.point_count,
+            rigid_count,
+            self.colliders,
+            self._triangle_rotations(contacts, rigid_count),
+            self.previous_normal_force,
+            state.arrays,
         )
-        return pushing
+        attach_points(contacts.id[:rigid_count], self.points.arrays, self.colliders.friction, self.dt, state.arrays)
+        if self.surfaces:
+            which = np.arange(rigid_count, len(contacts), dtype=np.int64)
+            state.attach(self.surfaces.attach(contacts, which), which)
+        state.start_shift[:] = state.shift
+        state.mu[rigid_count:][state.lift[rigid_count:] < 0.0] = 0.0  # no friction where an overlap is resolved
+        continue_sliding(self.previous_normal_force, state.arrays)
+        return state
 
     def _add_new(self, found: ContactSet, normal_force: Floats) -> bool:
-        """Adds contacts that are not there yet, and says whether any contact is another now.
+        """Adds contacts that are new, and returns whether any contact changed.
 
-        Those whose plane does not push get the plane found now: in a hollow the next face is steeper.
+        Contacts that do not push get the plane found now: in a hollow the next face is steeper.
         """
         if not len(found):
             return False
-        touching, pushing, is_new = self.contact_set, self.contact_state, np.empty(len(found), bool)
-        new_ones, turned = update_planes(
-            self._rigid_count(touching), found.id, found.normal, found.gap, found.carried, found.side, touching.id,
-            touching.normal, touching.gap, touching.carried, touching.side, normal_force, pushing.shift, pushing.lift,
-            is_new,
-        )  # fmt: skip
-        if self.skins and turned:
+        contacts, state, is_new = self.contact_set, self.contact_state, np.empty(len(found), bool)
+        new_count, changed_count = update_planes(
+            self._rigid_count(contacts), found.arrays, contacts.arrays, state.arrays, normal_force, is_new
+        )
+        if self.surfaces and changed_count:
             self._reattach(found, normal_force)
-        if not new_ones:
-            return bool(turned)
+        if not new_count:
+            return bool(changed_count)
         new = found.select(is_new)
         added = self._make_state(new)
         added.is_active[:] = False
-        both = ContactSet.concatenate([self.contact_set, new])
+        both = ContactSet.concatenate([contacts, new])
         order = np.argsort(both.id, kind="stable")
         self.contact_set = both.select(order)
-        pushing.insert(added, order)
+        state.insert(added, order)
         return True
 
     def _reattach(self, found: ContactSet, normal_force: Floats) -> None:
-        """Ties contacts that have got another plane to what they are above now."""
-        touching = self.contact_set
-        at = np.minimum(np.searchsorted(found.id, touching.id), len(found) - 1)
-        turned = (found.id[at] == touching.id) & (normal_force <= 0.0) & (touching.id >= self.first_surface_id)
-        which = np.flatnonzero(turned)
-        if touching.triangle is None or touching.place is None or found.triangle is None or found.place is None:
+        """Attaches contacts with a new plane to the triangles that they are above now."""
+        contacts, state = self.contact_set, self.contact_state
+        at = np.minimum(np.searchsorted(found.id, contacts.id), len(found) - 1)
+        has_changed = (found.id[at] == contacts.id) & (normal_force <= 0.0) & (contacts.id >= self.first_surface_id)
+        which = np.flatnonzero(has_changed)
+        if contacts.triangle is None or contacts.place is None or found.triangle is None or found.place is None:
             return
-        touching.triangle[which], touching.place[which] = found.triangle[at[which]], found.place[at[which]]
-        if self.skins:
-            self.contact_state.attach(self.skins.attach(touching, which), which)
-            self.contact_state.mu[which[self.contact_state.lift[which] < 0.0]] = 0.0
+        contacts.triangle[which], contacts.place[which] = found.triangle[at[which]], found.place[at[which]]
+        if self.surfaces:
+            state.attach(self.surfaces.attach(contacts, which), which)
+            state.mu[which[state.lift[which] < 0.0]] = 0.0
 
     def _measure(self, x: Floats) -> tuple[Floats, Floats]:
         """Returns normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3)."""
-        touching, pushing = self.contact_set, self.contact_state
-        normal_force, shear = np.empty(len(touching)), np.empty((len(touching), 3))
-        if not len(touching):
-            return normal_force, shear
-        measure_contacts(
-            touching.normal, touching.gap, touching.carried, pushing.k, pushing.shear, pushing.shift, pushing.size, x,
-            self.model.tets, pushing.ends, pushing.weights, normal_force, shear,
-        )  # fmt: skip
+        contacts = self.contact_set
+        normal_force, shear = np.empty(len(contacts)), np.empty((len(contacts), 3))
+        if len(contacts):
+            state = self.contact_state.arrays
+            measure_contacts(contacts.arrays, state, x, self.model.tets, normal_force, shear)
         return normal_force, shear

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contacts that tie nodes of tets that are not neighbours, and the matrix that is wider by their blocks.
+"""Contacts that couple nodes of tets that are not neighbours, and the matrix extended by their blocks.
 
-A contact pushes the nodes i apart along n with coefficients c_i: its tangent is g gᵀ with g_i = √k c_i n. What the
-model's pattern has no blocks for cannot be left out: two bodies that are pressed together may move together freely,
-and a tangent without the blocks between them holds both where they are.
+A contact pushes nodes i along n with coefficients c_i: its tangent is g gᵀ with g_i = √k c_i n. Blocks that the pattern
+of the model lacks cannot be left out: two bodies in contact may move together freely, and a tangent without the blocks
+between them would resist this motion.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +22,23 @@ from ..runtime.jit import kernel
 Int64s = npt.NDArray[np.int64]
 
 
+class CouplingArrays(NamedTuple):
+    """The arrays of `NodeCouplings`, which have their meaning, as kernels take them."""
+
+    start: Int64s
+    nodes: Indices
+    coefficients: Floats
+    scaled_normals: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class NodeCouplings:
     """Contacts between nodes, c of them.
 
     Attributes:
-        start: Where the nodes of each begin, (c + 1,).
+        start: First entry of each, (c + 1,).
         nodes, coefficients: Nodes and their c_i, which sum to zero per contact, (e,) each.
-        push: √k n of each [√(N/m)], (c, 3).
+        scaled_normals: √k n of each [√(N/m)], (c, 3).
     """
 
     start: Int64s
@@ -39,8 +49,17 @@ class NodeCouplings:
     def __len__(self) -> int:
         return len(self.scaled_normals)
 
+    @property
+    def arrays(self) -> CouplingArrays:
+        """The couplings as kernels take them."""
+        return CouplingArrays(self.start, self.nodes, self.coefficients, self.scaled_normals)
+
+    def scaled(self, factors: Floats) -> NodeCouplings:
+        """Returns the couplings with normals multiplied by factors, (c,)."""
+        return replace(self, scaled_normals=factors[:, None] * self.scaled_normals)
+
     def select(self, which: Int64s) -> NodeCouplings:
-        """Returns those of these numbers."""
+        """Returns some of the couplings, by index."""
         sizes = np.diff(self.start)[which]
         start = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         entry = np.repeat(self.start[which] - start[:-1], sizes) + np.arange(start[-1], dtype=np.int64)
@@ -48,7 +67,7 @@ class NodeCouplings:
 
     @staticmethod
     def concatenate(groups: list[NodeCouplings]) -> NodeCouplings:
-        """Returns the ties of all groups, in order."""
+        """Returns the couplings of all groups, in order."""
         if len(groups) == 1:
             return groups[0]
         sizes = np.concatenate([np.zeros(0, np.int64), *(np.diff(group.start) for group in groups)])
@@ -61,55 +80,54 @@ class NodeCouplings:
 
 
 class CoupledPattern:
-    """The pattern with the blocks of ties, kept while they tie the same nodes."""
+    """The pattern extended by the blocks of couplings, kept while these couple the same nodes."""
 
     def __init__(self, pattern: BlockPattern) -> None:
         self.pattern = pattern
-        self.known_couplings: tuple[bytes, bytes] | None = None
+        self.coupled_nodes: tuple[bytes, bytes] | None = None
         self.wide = WidenedPattern(pattern, np.zeros(0, np.uint32), np.zeros(0, np.uint32))
 
-    def extend(self, values: Floats, ties: NodeCouplings) -> tuple[BlockPattern, Floats]:
-        """Returns the pattern and the blocks of the matrix `values`, (b, 9), with the ties added, (b', 9)."""
-        wanted = ties.start.tobytes(), ties.nodes.tobytes()
-        if wanted != self.known_couplings:
-            self._extend_pattern(ties)
-            self.known_couplings = wanted
+    def extend(self, values: Floats, couplings: NodeCouplings) -> tuple[BlockPattern, Floats]:
+        """Returns the pattern and the blocks of the matrix `values`, (b, 9), with the couplings added, (b', 9)."""
+        coupled_nodes = couplings.start.tobytes(), couplings.nodes.tobytes()
+        if coupled_nodes != self.coupled_nodes:
+            self._extend_pattern(couplings)
+            self.coupled_nodes = coupled_nodes
         wide = np.empty((self.wide.pattern.block_count, 9))
         self.wide.scatter(values, wide)
-        add_couplings(ties.start, ties.coefficients, ties.scaled_normals, self.wide.added_blocks, wide)
+        add_couplings(couplings.arrays, self.wide.added_blocks, wide)
         return self.wide.pattern, wide
 
-    def _extend_pattern(self, ties: NodeCouplings) -> None:
-        rows, columns = np.empty((2, int((np.diff(ties.start) ** 2).sum())), np.int32)
-        fill_coupling_blocks(ties.start, ties.nodes, rows, columns)
-        found = widen_pattern(self.pattern, rows, columns)
+    def _extend_pattern(self, couplings: NodeCouplings) -> None:
+        rows, columns = np.empty((2, int((np.diff(couplings.start) ** 2).sum())), np.int32)
+        fill_coupling_blocks(couplings.start, couplings.nodes, rows, columns)
+        widened = widen_pattern(self.pattern, rows, columns)
         chunk_start, chunk_island, island_start = row_chunks(self.pattern.node_count, [0])
-        whole = replace(
-            found.pattern, chunk_start=chunk_start, chunk_island=chunk_island, island_start=island_start
-        )  # fmt: skip
-        self.wide = replace(found, pattern=whole)
+        whole = replace(widened.pattern, chunk_start=chunk_start, chunk_island=chunk_island, island_start=island_start)
+        self.wide = replace(widened, pattern=whole)
 
 
 @kernel()
 def fill_coupling_blocks(start, nodes, rows, columns):
-    """Writes row and column of every pair of nodes of every tie."""
+    """Writes row and column of every pair of nodes of every coupling."""
     at = 0
-    for tie in range(len(start) - 1):
-        for i in range(start[tie], start[tie + 1]):
-            for j in range(start[tie], start[tie + 1]):
+    for coupling in range(len(start) - 1):
+        for i in range(start[coupling], start[coupling + 1]):
+            for j in range(start[coupling], start[coupling + 1]):
                 rows[at], columns[at] = nodes[i], nodes[j]
                 at += 1
 
 
 @kernel()
-def add_couplings(start, coefficients, push, places, values):
-    """Adds c_i c_j (√k n)(√k n)ᵀ to the blocks, (b, 9), in which the pairs of nodes of every tie are."""
+def add_couplings(couplings, places, values):
+    """Adds c_i c_j (√k n)(√k n)ᵀ of `CouplingArrays` to the blocks, (b, 9), at the places of their pairs of nodes."""
+    start, _, coefficients, push = couplings
     at = 0
-    for tie in range(len(start) - 1):
-        for i in range(start[tie], start[tie + 1]):
-            for j in range(start[tie], start[tie + 1]):
+    for coupling in range(len(start) - 1):
+        for i in range(start[coupling], start[coupling + 1]):
+            for j in range(start[coupling], start[coupling + 1]):
                 c, block = coefficients[i] * coefficients[j], values[places[at]]
                 at += 1
                 for a in range(3):
                     for b in range(3):
-                        block[3 * a + b] += c * push[tie, a] * push[tie, b]
+                        block[3 * a + b] += c * push[coupling, a] * push[coupling, b]

@@ -14,8 +14,7 @@ from ..constraints.rest_shape_animation import ReshapedBody
 from ..constraints.rigid_core.core_drivers import CoreSpring
 from ..contact.colliders.build_colliders import BuiltCollider
 from ..contact.colliders.deforming_collider import DeformingCollider
-from ..contact.detection.contact_materials import ContactMaterials
-from ..contact.detection.contact_points import ContactPoints
+from ..contact.detection.contact_points import ContactMaterials, ContactPoints
 from ..mechanics.heat import HeatBodies
 from ..mechanics.model import BodyRange, Model
 from ..mechanics.plasticity import PlasticBody

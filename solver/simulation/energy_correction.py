@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies that touch do not end a step with more energy than they had and were given.
+"""Removes energy that contacts add: bodies that touch end no step with more energy than they had and were given.
 
-Contacts are springs that come and go: one that is found deeper than it was left pushes with energy that nobody put in.
-So the energy of every group of bodies that touch, elastic, of motion and in gravity, is weighed before and after a
-step, with the work of colliders that move, of springs, and of contacts that let out what overlapped. What is too much
-is taken from the motion within the group; its motion as a whole stays, and so momentum and angular momentum do. Where
-it bears on colliders or is held, momentum is not its own, and all motion relative to those counts as within it. More
-than there is of that motion is not taken: what is owed for longer would hold bodies where they are, in the air too.
+Contact springs that activate and deactivate can add energy: a contact found deeper than it was left pushes with energy
+from nothing. So the energy of every group of bodies that touch, elastic, kinetic and in gravity, is compared before and
+after a step, with the work of moving colliders, of springs, and of contacts that resolve overlaps. The excess is
+removed from the relative motion within the group; its rigid motion, and so momentum and angular momentum, stays. If the
+group rests on colliders or has fixed nodes, its momentum is not conserved, and all motion relative to these counts. No
+more energy is removed than this motion has: a debt carried over steps would hold bodies in place, in the air too.
 
-Source: Dinev, Liu, Li, Thomaszewski, Kavan (2018), FEPR, project velocities onto a known energy; here it is only taken.
+Source: Dinev, Liu, Li, Thomaszewski, Kavan (2018), FEPR, which projects velocities to a known energy; here energy is
+only removed.
 """
 
 from __future__ import annotations
@@ -18,56 +19,53 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..constraints.external_forces import PointForces
+from ..contact.contact_loads import ContactWork, contact_work
 from ..contact.contact_step import ContactStep
-from ..contact.contact_work import ContactWork, contact_work
-from ..contact.separation_damping import FIELD as PARTING
+from ..contact.separation_damping import FIELD as DAMPED_BODIES
 from ..mechanics.model import Model
 from ..mechanics.rigid_rotation import inertia_tensors
 from ..mechanics.state import State
 from ..runtime.arrays import Floats, Indices, floats
 from .boundary_conditions import BoundaryConditions
 
-MIN_ENERGY_RATIO = 1.0e-6  # energy over that of motion in a group from which it is taken
-MIN_FIXED_DISPLACEMENT = 1.0e-9  # [m]: what is held and moves no farther in a step gets no work
-MAX_ENERGY_GAIN_RATIO = (
-    0.02  # energy out of nothing over what a group had, of motion and stored, from which a step has gone wrong
-)
-HEIGHT_TOLERANCE = 1.0e-4  # in sizes of bodies: what lifts a group by less than that is no such energy
+MIN_ENERGY_RATIO = 1.0e-6  # excess over the kinetic energy within a group from which it is removed
+MIN_FIXED_DISPLACEMENT = 1.0e-9  # displacement of fixed nodes in a step from which they do work [m]
+MAX_ENERGY_GAIN_RATIO = 0.02  # excess over the kinetic and elastic energy of a group from which a step failed
+HEIGHT_TOLERANCE = 1.0e-4  # height, in sizes of bodies, by which excess energy may lift a group
 
 
 @dataclass(frozen=True, eq=False)
 class EnergyGain:
-    """Energy that groups of bodies which touch have at the end of a step out of nothing.
+    """Energy that groups of bodies in contact gained in a step from nothing.
 
     Attributes:
         group: Of every node, (n,).
-        gained: By each group, below zero where it lost some [J], (k,).
-        parted: The same of groups that contacts were looked at for but do not push at the end, none of others [J],
-            (k,).
-        borne: How what each group bears on moves [m/s], not a number where its motion as a whole is free, (k, 3).
-        least: Energy of each group that is next to nothing for it, ∞ where it is let out of others [J], (k,).
+        energy: Gain of each group, below zero for a loss [J], (k,).
+        separated: The same for groups whose contacts do not push at the end, zero for others [J], (k,).
+        support_velocity: Velocity of the support of each group [m/s], NaN if its rigid motion is free, (k, 3).
+        tolerance: Negligible energy of each group, ∞ while its overlap is being resolved [J], (k,).
     """
 
     group: Indices
     energy: Floats
-    parted: Floats
+    separated: Floats
     support_velocity: Floats
     tolerance: Floats
 
     def remove(self, model: Model, state: State) -> None:
-        """Takes it from the motion within each group, as far as there is any."""
+        """Removes the gain from the motion within each group, as far as there is any."""
         if (self.energy > 0.0).any():
             state.v = remove_relative_energy(
                 model.mass, state.x, state.v, self.group, self.energy, self.support_velocity
             )
 
     def left(self, model: Model, state: State) -> Floats:
-        """Returns what groups have gained much more than the motion within them, from which it can be taken [J], (k,).
+        """Returns the gain of each group that exceeds the motion within it, from which it could be removed [J], (k,).
 
-        From what has parted from all else nothing is taken: what it has gained came by solves on the way. Groups that
-        have gained next to nothing get none.
+        Nothing is removed from groups that have separated: their gain came from solves on the way. Negligible gains are
+        zero.
         """
-        left = np.where(self.parted > self.tolerance, self.parted, 0.0)
+        left = np.where(self.separated > self.tolerance, self.separated, 0.0)
         for number in np.flatnonzero(self.energy > self.tolerance):
             own = self.group == number
             apart = state.v[own] - _reference_motion(
@@ -78,11 +76,11 @@ class EnergyGain:
         return left
 
     def share_of(self, left: Floats, had: Floats, model: Model) -> Floats:
-        """Returns what is left of the gain of every island's group over what the group had, (k,).
+        """Returns the remaining gain of every island's group over the energy that the group had, (k,).
 
         Args:
-            left: What is left of the gain of each group [J], (k,).
-            had: Of every island, above zero where it moved, was strained or has weight [J], (k,).
+            left: Remaining gain of each group [J], (k,).
+            had: Energy of every island: kinetic, elastic, and by its weight [J], (k,).
             model: The bodies.
         """
         group = self.group[np.asarray(model.pattern.island_start, np.int64)[:-1]]
@@ -99,7 +97,7 @@ def energy_gain_in_step(
     stored: tuple[Floats, Floats],
     bounds: BoundaryConditions,
 ) -> EnergyGain | None:
-    """Returns what energy bodies that touch have gained in a step; None where no bodies that may touch each other do.
+    """Returns the energy that bodies in contact gained in a step; None if no bodies touch each other.
 
     Args:
         contacts: Of the step, at its end.
@@ -107,32 +105,31 @@ def energy_gain_in_step(
         gravity: g [m/s²], (3,).
         before, state: At its begin and end.
         stored: Elastic energy of every island at both, (k,) each [J].
-        bounds: What held and pulled in it.
+        bounds: Boundary conditions of the step.
     """
     work = contact_work(contacts)
     pushed = np.unique(work.island)
     row, count, group = model.pattern.island_of_row, model.pattern.island_count, contacts.groups()
     gained = stored[1] - stored[0] + _mechanical_energy_change(model, gravity, before, state)
-    ways = work.prescribed_motion + work.is_resolving[:, None] * work.relative_motion
-    gained -= np.bincount(work.island, np.einsum("ki,ki->k", work.force, ways), count)
+    motion = work.prescribed_motion + work.is_resolving[:, None] * work.relative_motion
+    gained -= np.bincount(work.island, np.einsum("ki,ki->k", work.force, motion), count)
     gained -= _spring_work(model, before.x, state.x, state.v, bounds.springs)
     gained = floats(np.bincount(group, gained, count))
-    parted = np.zeros(count)
-    if contacts.skins:
-        met = np.unique(row[model.tets[contacts.met(), 0]])
-        if not len(met):
+    separated = np.zeros(count)
+    if contacts.surfaces:
+        touching = np.unique(row[model.tets[contacts.contact_tets(), 0]])
+        if not len(touching):
             return None
-        parted[group[met]] = gained[group[met]]
-        parted[group[pushed]] = 0.0
-    if len(pushed) or contacts.skins:
+        separated[group[touching]] = gained[group[touching]]
+        separated[group[pushed]] = 0.0
+    if len(pushed) or contacts.surfaces:
         gained[np.setdiff1d(np.arange(count, dtype=np.int64), group[pushed])] = 0.0
-    borne = _support_displacements(work, group, count) / contacts.dt
+    support_velocity = _support_displacements(work, group, count) / contacts.dt
     if bounds.is_fixed is not None:
-        borne[group[row[bounds.is_fixed]]] = 0.0
-        told = group[
-            row[bounds.is_fixed & (np.abs(bounds.fixed_target - before.x).max(axis=1) > MIN_FIXED_DISPLACEMENT)]
-        ]
-        gained[told] = parted[told] = 0.0
+        support_velocity[group[row[bounds.is_fixed]]] = 0.0
+        moves = np.abs(bounds.fixed_target - before.x).max(axis=1) > MIN_FIXED_DISPLACEMENT
+        is_driven = group[row[bounds.is_fixed & moves]]
+        gained[is_driven] = separated[is_driven] = 0.0
     first: np.ndarray = np.asarray(model.pattern.island_start, np.int64)[:-1]
     own = MAX_ENERGY_GAIN_RATIO * (
         0.5 * np.add.reduceat(model.mass * np.einsum("ni,ni->n", before.v, before.v), first) + stored[0]
@@ -140,28 +137,28 @@ def energy_gain_in_step(
     weight = np.add.reduceat(model.mass * model.gravity_scale, first) * np.linalg.norm(gravity)
     row_of_tet = row[model.tets[:, 0]]
     own += weight * HEIGHT_TOLERANCE * np.cbrt(np.bincount(row_of_tet, model.volume, count))
-    least = floats(np.bincount(group, own, count))
-    least[group[_let_out(contacts, model, before)]] = np.inf
-    return EnergyGain(group[row], gained, parted, borne, least)
+    tolerance = floats(np.bincount(group, own, count))
+    tolerance[group[_resolving_islands(contacts, model, before)]] = np.inf
+    return EnergyGain(group[row], gained, separated, support_velocity, tolerance)
 
 
 def remove_relative_energy(
-    mass: Floats, x: Floats, v: Floats, group: Indices, surplus: Floats, borne: Floats
+    mass: Floats, x: Floats, v: Floats, group: Indices, surplus: Floats, support_velocity: Floats
 ) -> Floats:
-    """Returns velocities with less energy of motion within groups [m/s], (n, 3).
+    """Returns velocities with less kinetic energy within groups [m/s], (n, 3).
 
     Args:
         mass, x, v: Of the nodes [kg], [m], [m/s], (n,), (n, 3), (n, 3).
         group: Of every node, (n,).
-        surplus: What is taken from each group, as far as it has it, as seen from what it bears on, none where it is
+        surplus: Energy to remove from each group, as far as its motion relative to its support has it; none where it is
             not positive [J], (k,).
-        borne: How what each group bears on moves [m/s], not a number where its motion as a whole is free, (k, 3).
+        support_velocity: Velocity of the support of each group [m/s], NaN if its rigid motion is free, (k, 3).
     """
     out = v.copy()
     for number in np.flatnonzero(surplus > 0.0):
         own = group == number
         m, speed = mass[own], v[own]
-        whole = _reference_motion(m, x[own], speed, borne[number])
+        whole = _reference_motion(m, x[own], speed, support_velocity[number])
         apart = speed - whole
         has = _kinetic_energy(m, apart)
         if surplus[number] > MIN_ENERGY_RATIO * has:
@@ -169,18 +166,18 @@ def remove_relative_energy(
     return out
 
 
-def _let_out(contacts: ContactStep, model: Model, before: State) -> Indices:
-    """Returns islands that are let out of others, or part from them still: where that brings energy it has to.
+def _resolving_islands(contacts: ContactStep, model: Model, before: State) -> Indices:
+    """Returns islands whose overlap is being resolved or whose separation is damped: these may gain energy.
 
     Args:
         contacts: Of the step.
         model: Of the step.
         before: At its begin.
     """
-    row, pushing = model.pattern.island_of_row, contacts.contact_state
-    ends = pushing.ends[pushing.lift < 0.0]
+    row, state = model.pattern.island_of_row, contacts.contact_state
+    ends = state.attachment.tet[state.lift < 0.0]
     first = [row[model.tets[ends[ends >= 0], 0]]]
-    for one, other, _ in before.fields.get(PARTING, np.zeros((0, 3))):
+    for one, other, _ in before.fields.get(DAMPED_BODIES, np.zeros((0, 3))):
         first += [row[model.bodies[int(body)].nodes] for body in (one, other)]
     return np.unique(np.concatenate(first))
 
@@ -190,9 +187,11 @@ def _kinetic_energy(mass: Floats, v: Floats) -> float:
     return 0.5 * float(mass @ np.einsum("ni,ni->n", v, v))
 
 
-def _reference_motion(mass: Floats, x: Floats, v: Floats, borne: Floats) -> Floats:
-    """Returns the motion of a group as seen from which it loses energy [m/s], (n, 3): see `EnergyGain`."""
-    return _rigid_motion(mass, x, v) if np.isnan(borne).any() else np.broadcast_to(borne, v.shape)
+def _reference_motion(mass: Floats, x: Floats, v: Floats, support_velocity: Floats) -> Floats:
+    """Returns the motion of a group relative to which it loses energy [m/s], (n, 3); see `EnergyGain`."""
+    if np.isnan(support_velocity).any():
+        return _rigid_motion(mass, x, v)
+    return np.broadcast_to(support_velocity, v.shape)
 
 
 def _rigid_motion(mass: Floats, x: Floats, v: Floats) -> Floats:
@@ -203,17 +202,17 @@ def _rigid_motion(mass: Floats, x: Floats, v: Floats) -> Floats:
 
 
 def _support_displacements(work: ContactWork, group: Indices, count: int) -> Floats:
-    """Returns the mean way of what groups bear on [m], by force, not a number for none, (count, 3)."""
-    told = work.is_prescribed
-    weight, of = np.linalg.norm(work.force[told], axis=1), group[work.island[told]]
+    """Returns the mean displacement of the supports of groups, by force [m], NaN without one, (count, 3)."""
+    on_collider = work.is_prescribed
+    weight, of = np.linalg.norm(work.force[on_collider], axis=1), group[work.island[on_collider]]
     total = np.bincount(of, weight, count)
-    ways = [np.bincount(of, weight * work.prescribed_motion[told, axis], count) for axis in range(3)]
-    mean = np.column_stack(ways) / np.maximum(total, np.finfo(float).tiny)[:, None]
+    sums = [np.bincount(of, weight * work.prescribed_motion[on_collider, axis], count) for axis in range(3)]
+    mean = np.column_stack(sums) / np.maximum(total, np.finfo(float).tiny)[:, None]
     return np.where(total[:, None] > 0.0, mean, np.nan)
 
 
 def _mechanical_energy_change(model: Model, gravity: Floats, before: State, state: State) -> Floats:
-    """Returns by how much motion and height have more energy on every island [J], (k,)."""
+    """Returns the change of kinetic and gravitational energy of every island [J], (k,)."""
     moving = np.einsum("ni,ni->n", state.v, state.v) - np.einsum("ni,ni->n", before.v, before.v)
     fallen = model.gravity_scale * ((state.x - before.x) @ gravity)
     first: np.ndarray = np.asarray(model.pattern.island_start, np.int64)[:-1]
@@ -221,7 +220,7 @@ def _mechanical_energy_change(model: Model, gravity: Floats, before: State, stat
 
 
 def _spring_work(model: Model, start: Floats, end: Floats, v: Floats, springs: PointForces) -> Floats:
-    """Returns the work of springs on every island, from node positions to others [m], (n, 3) each [J], (k,)."""
+    """Returns the work of springs on every island while nodes move from `start` to `end` [m], (n, 3): [J], (k,)."""
     moved = springs.positions(end - start, model.tets)
     force = springs.force - np.einsum("kij,kj->ki", springs.stiffness, moved)
     force -= np.einsum("kij,kj->ki", springs.damping, springs.positions(v, model.tets))

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contact.detection.persistent_contacts import PersistentContacts
-from ..contact.detection.remap_contacts import merge_contacts, remap_contacts
+from ..contact.detection.persistent_contacts import PersistentContacts, remap_contacts
 from ..mechanics.elements.formulation_strain import formulation_strain
 from ..mechanics.model import Model
 from ..mechanics.state import State
@@ -27,9 +26,9 @@ from .fracture.face_adjacency import FACE_CORNERS
 from .fracture.failure_criterion import evaluate_overload
 from .fracture.node_duplication import count_pieces
 from .fracture.node_splitting import FaceList, NodeSplitter
-from .fracture_overlaps import add_backside_contacts
 from .fracture_topology import SplitScene, split_scene
 from .simulated_scene import SimulatedScene
+from .step_contacts import add_backside_contacts
 
 NODE_FIELD_PREFIX = "node."
 NO_NODE_MASK = np.zeros(0, bool)
@@ -241,4 +240,4 @@ def _remapped_contacts(memory: PersistentContacts, before: AssembledScene, now: 
     if before.skins is None or now.skins is None:
         return ours
     first_of_skins = [len(built.colliders) * max(len(built.contact_points), 1) for built in (before, now)]
-    return merge_contacts(ours, remap_contacts(theirs, before.skins.skins, now.skins.skins, *first_of_skins))
+    return ours.merge(remap_contacts(theirs, before.skins.surfaces, now.skins.surfaces, *first_of_skins))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sheets that are inside bodies all at once: from the first frame on, switched on there, or put there by a jump.
+"""Finds sheets that appear inside bodies: at the first frame, when they become active, or by a teleport.
 
-A sheet has no inside, so nothing says on which side of it a point belongs that it never came past: it stays where it
-is, and the body on both sides. That is no failure, but hardly ever meant, so it is told.
+A sheet has no inside, so the side of a point that never passed it is unknown: the sheet stays inside, with the body on
+both sides. This is no failure, but hardly ever intended, so the bake warns.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 
 from ..contact.colliders.build_colliders import BuiltCollider, posed_collider
 from ..contact.colliders.deforming_collider import DeformingCollider, is_active
-from ..contact.detection.collider_poses import teleports as arrives_rigidly
 from ..mesh.geometry.closedness import has_inside
 from ..mesh.geometry.closest_point import closest_points
 from ..mesh.geometry.triangle_bvh import build_bvh
@@ -22,16 +21,16 @@ from ..runtime.arrays import Floats
 from .advance_frame import render_positions
 from .simulated_scene import SimulatedScene
 
-MIN_SHEET_DEPTH = 0.25  # depth in a body from which a sheet is inside, in sizes of tets
+MIN_SHEET_DEPTH = 0.25  # depth in a body from which a sheet is inside, in tet sizes
 
 
 def find_enclosed_sheets(simulation: SimulatedScene, frame: int, is_first: bool) -> Iterator[tuple[str, str]]:
-    """Yields the names of sheets and of bodies that they are inside of at a frame, and have not come into.
+    """Yields the names of sheets that have appeared inside bodies by a frame, and of these bodies.
 
     Args:
         simulation: At the frame.
         frame: The frame.
-        is_first: Whether nothing was before it.
+        is_first: Whether it is the first frame.
     """
     built, settings, tracks = simulation.built, simulation.scene.settings, simulation.tracks
     before, end, step = settings.time(frame - 1), settings.time(frame), 1.0 / (settings.fps * settings.substeps)
@@ -43,7 +42,7 @@ def find_enclosed_sheets(simulation: SimulatedScene, frame: int, is_first: bool)
         if is_solid or not is_active(collider.key, tracks, end - step, end):
             continue
         was_off = not is_active(collider.key, tracks, before - step, before)
-        if not (is_first or was_off or any(_teleports(simulation, collider, at - step, at) for at in (*samples, end))):
+        if not (is_first or was_off or any(collider.teleports(tracks, at - step, at) for at in (*samples, end))):
             continue
         here = render_positions(built, simulation.state) if here is None else here
         sheet = (
@@ -57,30 +56,21 @@ def find_enclosed_sheets(simulation: SimulatedScene, frame: int, is_first: bool)
                 yield collider.name, built.bodies[number].name
 
 
-def _teleports(
-    simulation: SimulatedScene, collider: BuiltCollider | DeformingCollider, begin: float, end: float
-) -> bool:
-    """Whether a collider is elsewhere all at once at the end of a step."""
-    if isinstance(collider, DeformingCollider):
-        return collider.teleports(simulation.tracks, begin, end)
-    return arrives_rigidly(collider, simulation.tracks, begin, end)
-
-
 def _may_touch(simulation: SimulatedScene, collider: BuiltCollider | DeformingCollider, body: int) -> bool:
     built = simulation.built
     if isinstance(collider, BuiltCollider):
         tets = built.bodies[body].range.tets
         return (tets.start, tets.stop) not in collider.ignored_tets
-    skins = built.skins.skins if built.skins else None
-    if skins is None or collider.key not in skins.names:
+    surfaces = built.skins.surfaces if built.skins else None
+    if surfaces is None or collider.key not in surfaces.names:
         return False
-    return bool(skins.may_touch[body, skins.names.index(collider.key)])
+    return bool(surfaces.may_touch[body, surfaces.names.index(collider.key)])
 
 
 def _is_inside(
     simulation: SimulatedScene, number: int, here: dict[str, Floats], sheet: BuiltCollider, pose: Floats | None
 ) -> bool:
-    """Whether a sheet is deep in a body; its triangles may be much larger, so tets look for the nearest place on it."""
+    """Returns whether a sheet is deep in a body; searches from tets, since triangles may be much larger."""
     built = simulation.built
     body, asked = built.bodies[number], simulation.scene.bodies[number]
     vertices, size = here[body.key], body.mesh.report.tet_size

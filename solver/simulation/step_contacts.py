@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contacts of a step, of what was built: with rigid colliders, with those that deform, between bodies."""
+"""Builds the contacts of a step for a simulation: with rigid and deforming colliders, and between bodies."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..contact.contact_step import ContactStep
-from ..contact.detection.collider_poses import collider_poses
-from ..contact.detection.persistent_contacts import PersistentContacts
+from ..contact.detection.collider_contacts import collider_poses
+from ..contact.detection.persistent_contacts import PersistentContacts, resolving_contacts
 from ..contact.detection.prescribed_surfaces import PrescribedSurfaces, prescribe_surfaces
 from ..contact.detection.surface_contacts import SurfaceContacts
-from ..contact.initial.spawned_colliders import add_spawned_collider_contacts
+from ..contact.initial.resolve_overlap import contacts_inside_collider
+from ..contact.surfaces.backface_points import find_backside_points
+from ..contact.surfaces.collision_surfaces import interpolate_vertices
 from ..contact.surfaces.surface_search import PointTriangleSearch
-from ..contact.surfaces.vertex_positions import interpolate_vertices
 from ..mechanics.model import Model
 from ..mechanics.topology import TETS_FIELD
 from ..runtime.arrays import Bools, Floats
@@ -20,36 +23,73 @@ from .simulated_scene import SimulatedScene
 def make_contact_step(
     simulation: SimulatedScene, model: Model, is_fixed: Bools | None, gravity: Floats, begin: float, end: float
 ) -> ContactStep | None:
-    """Returns the contacts of a step from one time to another [s]; None where nothing can meet.
+    """Returns the contacts of a step from one time to another [s]; None if nothing can touch.
 
     Args:
         simulation: At the start of the step.
         model: Of the step.
-        is_fixed: Which nodes are held exactly, (n,); None: none.
+        is_fixed: Which nodes are fixed, (n,); None: none.
         gravity: g [m/s²], (3,).
         begin, end: The step [s].
     """
     built, tracks, dt = simulation.built, simulation.tracks, end - begin
-    places, skins = collider_poses(built.colliders, tracks, begin, end), None
-    if built.skins is not None and built.skins.skins.may_touch.any():
-        where = prescribe_surfaces(built.skins.skins, places, built.deforming, tracks, begin, end)
-        stepping = built.flesh.dynamics if built.flesh else None
-        skins = SurfaceContacts(built.skins, where, model, dt, PointTriangleSearch, spreads=stepping is None)
+    poses, contacts = collider_poses(built.colliders, tracks, begin, end), None
+    if built.skins is not None and built.skins.surfaces.may_touch.any():
+        prescribed = prescribe_surfaces(built.skins.surfaces, poses, built.deforming, tracks, begin, end)
+        is_flesh = built.flesh is not None and built.flesh.dynamics is not None
+        contacts = SurfaceContacts(
+            built.skins, prescribed, model, dt, PointTriangleSearch, allows_multiple_tets=not is_flesh
+        )
         if built.deforming:
-            _add_spawned_contacts(simulation, where, begin, end)
-    if not places and skins is None:
+            _add_contacts_inside_colliders(simulation, prescribed, begin, end)
+    if not poses and contacts is None:
         return None
-    return ContactStep(built.contact_points, places, model, simulation.state, is_fixed, gravity, dt, skins)
+    return ContactStep(built.contact_points, poses, model, simulation.state, is_fixed, gravity, dt, contacts)
 
 
-def _add_spawned_contacts(simulation: SimulatedScene, where: PrescribedSurfaces, begin: float, end: float) -> None:
-    """Lets the state remember what is inside colliders that have just appeared."""
-    built, state, memory = simulation.built, simulation.state, PersistentContacts.from_state(simulation.state)
-    at, first = where.start.copy(), len(built.colliders) * max(len(built.contact_points), 1)
-    interpolate_vertices(state.x, where.skins.nodes, where.skins.weights, at)
-    is_whole = TETS_FIELD not in state.fields
-    known = add_spawned_collider_contacts(
-        memory, where.skins, at, built.deforming, simulation.tracks, begin, end, is_whole, first
-    )
-    if known is not memory:
-        known.store_in(state)
+def add_backside_contacts(
+    contacts: PersistentContacts, simulation: SimulatedScene, has_broken: Bools
+) -> PersistentContacts:
+    """Returns contacts, and those of points a little behind a surface after bodies broke, so that they go no deeper.
+
+    Args:
+        contacts: Of the step before.
+        simulation: After the surfaces changed.
+        has_broken: Which bodies have just broken, (b,).
+    """
+    built, state, tracks = simulation.built, simulation.state, simulation.tracks
+    assert built.skins is not None
+    poses = collider_poses(built.colliders, tracks, state.time, state.time)
+    prescribed = prescribe_surfaces(built.skins.surfaces, poses, built.deforming, tracks, state.time, state.time)
+    surfaces, positions = prescribed.surfaces, prescribed.end.copy()
+    interpolate_vertices(state.x, surfaces.nodes, surfaces.weights, positions)
+    piece = np.searchsorted(built.model.pattern.island_start, surfaces.nodes[:, 0], side="right").astype(np.int32) - 1
+    is_included = (surfaces.body >= 0) & has_broken[np.maximum(surfaces.body, 0)]
+    id, triangle, depth = find_backside_points(surfaces, positions, piece, is_included)
+    id_offset, pair_count = _first_surface_id(simulation), len(surfaces) * surfaces.vertex_count
+    existing = contacts.id[np.searchsorted(contacts.id, id_offset) :] - id_offset
+    existing = existing[existing < surfaces.point_id_count]
+    is_new = ~np.isin(id, existing % pair_count)
+    return contacts.merge(resolving_contacts(id[is_new] + id_offset, triangle[is_new], depth[is_new]))
+
+
+def _add_contacts_inside_colliders(
+    simulation: SimulatedScene, prescribed: PrescribedSurfaces, begin: float, end: float
+) -> None:
+    """Stores in the state contacts of what is inside colliders that have just appeared."""
+    built, state, surfaces = simulation.built, simulation.state, prescribed.surfaces
+    contacts, id_offset = PersistentContacts.from_state(state), _first_surface_id(simulation)
+    positions, is_whole = prescribed.start.copy(), TETS_FIELD not in state.fields
+    interpolate_vertices(state.x, surfaces.nodes, surfaces.weights, positions)
+    for collider in built.deforming:
+        is_known = collider.is_solid and collider.key in surfaces.names
+        if is_known and collider.appears(simulation.tracks, begin, end):
+            surface = surfaces.names.index(collider.key)
+            new = contacts_inside_collider(surfaces, surface, positions, is_whole, id_offset)
+            contacts = contacts.merge(new.select(~np.isin(new.id, contacts.id)))
+            contacts.store_in(state)
+
+
+def _first_surface_id(simulation: SimulatedScene) -> int:
+    """Returns the offset of ids of contacts of surfaces: ids of contacts with rigid colliders are lower."""
+    return len(simulation.built.colliders) * max(len(simulation.built.contact_points), 1)

@@ -110,7 +110,7 @@ def take_step(
     in_pieces = model.pattern.island_count > (built.unbroken or built).model.pattern.island_count
     moving = _kinetic_energy_bound(model, before.v, gravity, dt)
     most_turn = MAX_TURN_ENERGY_RATIO if built.fracture is None else MAX_TURN_ENERGY_RATIO_BREAKABLE
-    if contacts is not None and not contacts.skins and len(contacts.contact_set) > 0:
+    if contacts is not None and not contacts.surfaces and len(contacts.contact_set) > 0:
         leads = leads or _spins_fast(model, before, most_turn * moving, dt)
     solves = _StepSolver(model, gravity, bounds, contacts, stepping, leads, TETS_FIELD not in state.fields)
     may_repeat = contacts is not None and stepping is None and not in_pieces
@@ -301,7 +301,7 @@ class _StepSolver:
     ) -> None:
         self.model, self.gravity, self.bounds, self.contacts, self.dynamics = model, gravity, bounds, contacts, stepping
         self.newmark = stepping.newmark if stepping else None
-        self.has_skins = bool(contacts and contacts.skins)
+        self.has_skins = bool(contacts and contacts.surfaces)
         # skins may make bodies of the two schemes touch
         self.is_mixed = bool(
             stepping and self.newmark and self.has_skins and (stepping.euler or stepping.corotational_bodies(model))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...contact.contact_step import ContactStep
-from ...contact.detection.contact_set import ColliderPose
+from ...contact.detection.collider_contacts import ColliderPose
 from ...integrators.bdf2 import bodies_by_bdf2
 from ...linalg.element_by_element import DAMPING_NUMBERS, STIFFNESS_NUMBERS, ElementProducts
 from ...linalg.pcg import solve
@@ -83,6 +83,8 @@ def _compile_bdf2(built: AssembledScene) -> None:
 
 def _compile_flesh_contact(simulation: Simulation) -> None:
     """Compiles what runs when flesh meets flesh: lays one half of every body into the other."""
+    from ...quasistatic.contact import contact_penalty
+
     flesh = simulation.built.flesh.quasistatic if simulation.built.flesh else None
     if flesh is None or flesh.contact is None:
         return
@@ -92,7 +94,7 @@ def _compile_flesh_contact(simulation: Simulation) -> None:
         middle = 0.5 * (own[:, 1].min() + own[:, 1].max())
         own[own[:, 1] > middle, 1] -= 0.8 * (middle - own[:, 1].min())
     values, force = np.zeros((flesh.model.pattern.block_count, 9)), np.zeros_like(x)
-    touching = flesh.contact.at(simulation.tracks, 0.0, x)
+    touching = contact_penalty(flesh.contact, simulation.tracks, 0.0, x)
     touching.add(x, values, force)
     touching.energy(x)
 

@@ -8,8 +8,7 @@ import numpy as np
 from ...constraints.external_forces import ExternalForces, PairForces, PointForces
 from ...contact.active_set.active_set import ActiveSet
 from ...contact.active_set.active_set_kernels import CONVERGED, STOPPED
-from ...contact.active_set.contact_state import ContactState
-from ...contact.detection.contact_set import ContactSet
+from ...contact.detection.contact_set import ContactSet, ContactState
 from ...integrators.implicit_euler import solve_step, step
 from ...integrators.solver_context import StepWorkspace
 from ...integrators.step_input import ContactCallbacks, StepInput, StepOptions
@@ -78,8 +77,7 @@ def compile_active_set() -> None:
     number, vector = np.zeros(1), np.zeros((1, 3))
     touching = ContactSet(np.zeros(1, np.int64), vector, number, vector, np.zeros(1, np.int8))
     pushing = ContactState.allocate(1)
-    for values in vars(pushing).values():
-        values[:] = 0
+    pushing.is_active[:] = False
     ActiveSet(_tet_strips()).update(touching, 1, pushing, number, vector)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How often a step is solved until its contacts are content, group by group of bodies that touch."""
+"""Active-set iteration: solves a step until no contact changes sides, group by group of bodies that touch."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ import numpy as np
 
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices
-from ..detection.contact_set import ContactSet
+from ..detection.contact_set import ContactSet, ContactState
 from .active_set_kernels import (
     CONTINUES,
     CONVERGED,
     DIVERGED,
     ROTATES,
+    ContactGroups,
+    SolveRules,
     find_frozen_nodes,
     group_islands,
     has_gained_energy,
     update_active_set,
 )
 from .contact_line_search import keep_earliest_contacts, line_search_steps
-from .contact_state import ContactState
 
-MAX_SOLVES = 5  # linear solves per step; contacts are content after one or two in most steps
+MAX_SOLVES = 5  # linear solves per step; in most steps contacts converge after one or two
 MAX_SOLVES_AT_IMPACT = 20  # the same where bodies hit each other so hard that they would be deep in each other
 MAX_LIFT_SOLVES = 4  # solves of a step after which contacts that sank are lifted; later those that are crushed alone
-DROP_ONLY_AFTER_SOLVES = 13  # solves of a violent step after which none is added: what pulls would throw bodies apart
-ADD_ONLY_AFTER_SOLVES = 3  # solves of a step after which contacts are not dropped any more
+DROP_ONLY_AFTER_SOLVES = 13  # solves of a violent step after which no contact is added: pulling ones scatter bodies
+ADD_ONLY_AFTER_SOLVES = 3  # solves of a step after which no contact is dropped
 
 
 class ActiveSet:
     """The groups of a step, and which of them are still being solved."""
 
     def __init__(self, model: Model) -> None:
-        """Begins it for the bodies of a model."""
+        """Begins the iteration for the bodies of a model."""
         self.model = model
         self.solves, self.is_converged = 0, True
         self.group = np.empty(model.pattern.island_count, np.int32)
@@ -40,117 +41,110 @@ class ActiveSet:
         self.step_length = np.ones(model.pattern.island_count)
         self.has_line_search, self.has_failed = False, False
 
-    def begin(self, touching: ContactSet, pushing: ContactState, known_force: Floats, normal_force: Floats) -> None:
-        """Leaves of contacts guessed by velocity those on that bodies meet first."""
-        of = self._group_contacts(pushing, normal_force)
-        first = np.empty(len(self.group))
-        keep_earliest_contacts(
-            of, known_force, normal_force, touching.gap, pushing.size, pushing.k, first, pushing.is_active
-        )
-
-    def line_search(self, pushing: ContactState, before: Floats, after: Floats, bending: Floats) -> Floats | None:
-        """Returns how far each island follows a solve, 0 to 1, (islands,); None: all to its end.
+    def begin(self, contacts: ContactSet, state: ContactState, previous_force: Floats, normal_force: Floats) -> None:
+        """Leaves active, of contacts predicted from velocities, those that bodies reach first.
 
         Args:
-            pushing: What was solved with.
+            contacts, state: The contacts.
+            previous_force: Normal forces in the step before [N], (k,).
+            normal_force: At the end of the step by velocity alone [N], (k,).
+        """
+        group_of_contact = self._group_contacts(state, normal_force)
+        first = np.empty(len(self.group))
+        keep_earliest_contacts(
+            group_of_contact, previous_force, normal_force, contacts.gap, state.size, state.k, first, state.is_active
+        )
+
+    def line_search(self, state: ContactState, before: Floats, after: Floats, bending: Floats) -> Floats | None:
+        """Returns the share of a solve that each island follows, 0 to 1, (islands,); None: all follow it to its end.
+
+        Args:
+            state: Of the contacts in the solve.
             before, after: Normal forces at both ends, negative where a contact would pull [N], (k,).
-            bending: dᵀ H d of the way between them per island, (islands,).
+            bending: dᵀ H d of the change d of velocities between them per island, (islands,).
         """
         self.has_line_search = True
-        of = self._group_contacts(pushing, np.maximum(before, after))
-        line_search_steps(of, self.group, bending, before, after, pushing.k, pushing.is_active, self.step_length)
+        group_of_contact = self._group_contacts(state, np.maximum(before, after))
+        line_search_steps(
+            group_of_contact, self.group, bending, before, after, state.k, state.is_active, self.step_length
+        )
         return self.step_length if self.step_length.min() < 1.0 else None
 
     def update(
         self,
-        touching: ContactSet,
-        rigid: int,
-        pushing: ContactState,
+        contacts: ContactSet,
+        rigid_count: int,
+        state: ContactState,
         normal_force: Floats,
         shear: Floats,
         is_wrong: Bools | None = None,
     ) -> bool:
-        """Lets contacts push and slide as the end of a solve says; returns whether any group has to be solved again.
+        """Changes which contacts push and slide by the end of a solve; returns whether any group needs another solve.
 
         Args:
-            touching, rigid, pushing: The contacts, and how many of them are with rigid colliders.
-            normal_force, shear: Of `measure` at the end of the solve.
-            is_wrong: Islands that want to be solved again whatever contacts say, (k,); None: none.
+            contacts, rigid_count, state: The contacts, and how many of them are with rigid colliders.
+            normal_force, shear: Of `measure_contacts` at the end of the solve.
+            is_wrong: Islands that need another solve whatever contacts say, (islands,); None: none.
         """
         self.solves += 1
         if not len(normal_force) and is_wrong is None and not self.has_line_search:
             self.group_status[:], self.is_converged, self.has_failed = CONVERGED, True, False
             return False
         count = self.solves
-        # sets of contacts may go round in circles; a short pull does less harm than a point that sinks in
-        only_add = count >= ADD_ONLY_AFTER_SOLVES and not self.has_line_search
-        only_drop = count >= DROP_ONLY_AFTER_SOLVES and not self.has_line_search
-        of = self._group_contacts(pushing, normal_force)
-        highest = update_active_set(
-            only_add,
-            only_drop,
-            rigid,
-            count <= MAX_LIFT_SOLVES,
-            count < MAX_SOLVES,
-            count < MAX_SOLVES_AT_IMPACT,
-            self.group,
-            of,
-            self.step_length,
-            normal_force,
-            shear,
-            touching.gap,
-            pushing.shear,
-            pushing.size,
-            pushing.k,
-            pushing.mu,
-            pushing.is_active,
-            pushing.kappa,
-            pushing.sliding_friction,
-            pushing.shift,
-            np.zeros(len(self.group), bool) if is_wrong is None else is_wrong,
-            self.group_status,
+        # active sets may cycle; a short pull does less harm than a point that sinks in
+        rules = SolveRules(
+            only_add=count >= ADD_ONLY_AFTER_SOLVES and not self.has_line_search,
+            only_drop=count >= DROP_ONLY_AFTER_SOLVES and not self.has_line_search,
+            may_lift=count <= MAX_LIFT_SOLVES,
+            may_continue=count < MAX_SOLVES,
+            may_continue_at_impact=count < MAX_SOLVES_AT_IMPACT,
         )
+        group_of_contact = self._group_contacts(state, normal_force)
+        is_wrong = np.zeros(len(self.group), bool) if is_wrong is None else is_wrong
+        groups = ContactGroups(self.group, group_of_contact, self.step_length, is_wrong, self.group_status)
+        highest = update_active_set(rules, groups, contacts.arrays, state.arrays, rigid_count, normal_force, shear)
         self.is_converged = highest == CONVERGED
         self.has_failed = highest == DIVERGED
         return bool(highest >= CONTINUES)
 
-    def has_diverged(self, before: Floats, v: Floats, least: float) -> bool:
-        """Returns whether the step has ended far from what contacts want, or with energy out of nothing.
+    def has_diverged(self, before: Floats, v: Floats, min_speed: float) -> bool:
+        """Returns whether the step ended with large errors of contacts, or with energy from nothing.
 
-        Velocities at its start and its end [m/s] are (n, 3); slower than `least` is no energy worth that.
+        Velocities at its start and its end [m/s] are (n, 3); motion slower than `min_speed` does not count.
         """
         if self.is_converged:
             return False
-        gained, row = np.empty((len(self.group), 2)), self.model.pattern.island_of_row
+        energy, row = np.empty((len(self.group), 2)), self.model.pattern.island_of_row
         return self.has_failed or bool(
-            has_gained_energy(least, self.group_status, self.group, row, self.model.mass, before, v, gained)
+            has_gained_energy(min_speed, self.group_status, self.group, row, self.model.mass, before, v, energy)
         )
 
     def frozen_nodes(self) -> Bools | None:
-        """Returns which nodes stay as the last solve has left them, (n,); None where that is none."""
+        """Returns which nodes keep the result of the last solve, (n,); None if there are none."""
         if not self.solves or len(self.group_status) == 1 or self.group_status.min() >= CONTINUES:
             return None
-        is_done = np.empty(self.model.node_count, bool)
-        find_frozen_nodes(self.group_status, self.model.pattern.island_of_row, is_done)
-        return is_done
+        is_frozen = np.empty(self.model.node_count, bool)
+        find_frozen_nodes(self.group_status, self.model.pattern.island_of_row, is_frozen)
+        return is_frozen
 
     def rotation_only_islands(self) -> Bools | None:
-        """Returns the islands whose contacts are content, but not their rotations, (k,); None before any solve."""
+        """Returns the islands whose contacts have converged, but not their rotations, (islands,); None before any
+        solve.
+        """
         return self.group_status == ROTATES if self.solves else None
 
-    def groups(self, pushing: ContactState, normal_force: Floats) -> Indices:
-        """Returns the lowest island of each island's group, (islands,), by what presses [N], (k,)."""
-        self._group_contacts(pushing, normal_force)
+    def groups(self, state: ContactState, normal_force: Floats) -> Indices:
+        """Returns the lowest island of each island's group, (islands,), by normal forces [N], (k,)."""
+        self._group_contacts(state, normal_force)
         return self.group.copy()
 
-    def _group_contacts(self, pushing: ContactState, normal_force: Floats) -> Indices:
+    def _group_contacts(self, state: ContactState, normal_force: Floats) -> Indices:
         """Joins islands to groups, and returns the group of each contact, (k,)."""
         model, count = self.model, len(normal_force)
         if len(self.group) == 1:  # by far most scenes, where microseconds count
             self.group[0] = 0
             return np.zeros(count, np.int32)
-        of = np.empty(count, np.int32)
-        group_islands(
-            normal_force, pushing.is_active, pushing.ends, model.tets, model.pattern.island_of_row, self.group, of
-        )
-        return of
+        of_contact = np.empty(count, np.int32)
+        row = model.pattern.island_of_row
+        group_islands(normal_force, state.is_active, state.attachment.tet, model.tets, row, self.group, of_contact)
+        return of_contact

@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which contacts push and which slide after a solve, decided for every group of bodies that touch.
+"""Decides after a solve which contacts push and which slide, for each group of bodies that touch.
 
-What one group wants is weighed against what that group bears, so nothing far away drowns it: it goes as it would alone.
-Contacts are those of a `Touching` with their `Pushing`, k of them; islands are those of the model's pattern.
+The errors of a group are compared with the forces in that group, so a distant group cannot hide them: each group
+converges as it would alone. Contacts are those of a `ContactSet` and its `ContactState`, k of them; islands are those
+of the model's pattern.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
-from ..detection.multi_tet_contacts import MAX_TETS_PER_CONTACT
+from ..detection.contact_attachment import MAX_TETS_PER_CONTACT
+from ..detection.contact_set import Int8s
 from .contact_kernels import MAX_PUSH_OUT_PER_STEP
 
-NORMAL_FORCE_TOLERANCE = 0.02  # share of the normal forces that may be wrong when no further solve is asked for
-FRICTION_TOLERANCE = 0.1  # the same for friction; it is settled over the steps, since κ is remembered
-MAX_PULL_RATIO = 0.1  # share of what contacts press by which they may pull when only some are added
-MAX_SINK_DEPTH = (
-    0.03  # how much deeper than at the start what pushes is when it is lifted within a step, in sizes of tets
-)
-CRUSH_DEPTH = 0.1  # the same from which that is worth many solves, and to take the step again in halves
-MAX_ENERGY_RATIO = (
-    1.2  # energy of motion over that of the start of a step, from which what is not content has gone wrong
-)
-DEEP_PENETRATION = 0.02  # depth of what was not pushed yet that is worth many solves, in sizes of tets
+NORMAL_FORCE_TOLERANCE = 0.02  # share of the normal forces that may be wrong without another solve
+FRICTION_TOLERANCE = 0.1  # the same for friction; it converges over several steps, since κ is stored
+MAX_PULL_RATIO = 0.1  # pulling over pushing forces up to which contacts are added only
+MAX_SINK_DEPTH = 0.03  # depth in tet sizes by which an active contact may sink in a step before it is lifted
+CRUSH_DEPTH = 0.1  # such a depth that justifies many solves, and halving the step
+MAX_ENERGY_RATIO = 1.2  # kinetic energy over that at the start of a step from which a step without convergence failed
+DEEP_PENETRATION = 0.02  # depth in tet sizes of a new contact that justifies many solves
 
-# what is summed up of every group
+# columns of the sums over a group
 (
     NORMAL_SUM,
     ACTIVE_NORMAL_SUM,
@@ -42,25 +42,70 @@ DEEP_PENETRATION = 0.02  # depth of what was not pushed yet that is worth many s
     SUM_COUNT,
 ) = range(11)
 
-# what becomes of a group; the last goes on since its rotations were wrong, its contacts being content
+# status of a group; ROTATES: its contacts have converged, but its rotations need another solve
 CONVERGED, STOPPED, DIVERGED, CONTINUES, ROTATES = range(5)
 
 
-@kernel()
-def group_islands(normal_force, on, ends, tets, island_of_row, group, of):
-    """Writes the lowest island of each island's group, (islands,), which contacts join that push or have to.
+class SolveRules(NamedTuple):
+    """What may change after a solve of a step.
 
-    And that of each contact, `of`, (k,).
+    Attributes:
+        only_add: Active contacts stay active where all pull no more than a share of what the active ones push.
+        only_drop: No contact becomes active.
+        may_lift: Contacts that sank are lifted, and not only those that are crushed.
+        may_continue: A group without convergence is solved again.
+        may_continue_at_impact: The same where that justifies many solves.
+    """
+
+    only_add: bool
+    only_drop: bool
+    may_lift: bool
+    may_continue: bool
+    may_continue_at_impact: bool
+
+
+class ContactGroups(NamedTuple):
+    """Islands that contacts join to groups.
+
+    Attributes:
+        group: Lowest island of each island's group, (islands,).
+        of_contact: Group of each contact, (k,).
+        step_length: Share of the solve that each island follows; a group that follows a part has not converged,
+            (islands,).
+        is_wrong: Islands that need another solve whatever their contacts say, (islands,).
+        status: Out, for each island, (islands,): CONVERGED, STOPPED with small errors, DIVERGED with large ones,
+            CONTINUES or ROTATES.
+    """
+
+    group: Indices
+    of_contact: Indices
+    step_length: Floats
+    is_wrong: Bools
+    status: Int8s
+
+
+class ProposedStates(NamedTuple):
+    """Whether each contact should push, (k,), and its κ and shift, (k, 2)."""
+
+    is_active: Bools
+    kappa_and_shift: Floats
+
+
+@kernel()
+def group_islands(normal_force, is_active, end_tet, tets, island_of_row, group, group_of_contact):
+    """Writes the lowest island of each island's group, (islands,), and the group of each contact, (k,).
+
+    Contacts join the islands of their tets, (k, 4), if they push or should push.
     """
     for island in range(len(group)):
         group[island] = island
-    for c in range(len(on)):
-        if not on[c] and not normal_force[c] > 0.0:
+    for c in range(len(is_active)):
+        if not is_active[c] and not normal_force[c] > 0.0:
             continue
-        for leg in range(1, MAX_TETS_PER_CONTACT):
-            if ends[c, leg] < 0:
+        for end in range(1, MAX_TETS_PER_CONTACT):
+            if end_tet[c, end] < 0:
                 break
-            one, other = island_of_row[tets[ends[c, 0], 0]], island_of_row[tets[ends[c, leg], 0]]
+            one, other = island_of_row[tets[end_tet[c, 0], 0]], island_of_row[tets[end_tet[c, end], 0]]
             while group[one] != one:
                 one = group[one]
             while group[other] != other:
@@ -69,173 +114,172 @@ def group_islands(normal_force, on, ends, tets, island_of_row, group, of):
                 group[other] = one
             else:
                 group[one] = other
-    for island in range(len(group)):  # what it points at is lower, and done
+    for island in range(len(group)):  # each points at a lower island, which is final
         group[island] = group[group[island]]
-    for c in range(len(on)):
-        of[c] = group[island_of_row[tets[ends[c, 0], 0]]]
+    for c in range(len(is_active)):
+        group_of_contact[c] = group[island_of_row[tets[end_tet[c, 0], 0]]]
 
 
 @kernel()
-def update_active_set(
-    only_add, only_drop, rigid, may_lift, may_go_on, may_go_on_long, group, of, share, normal_force, shear, gap,
-    start_shear, size, k, mu, on, kappa, slip, shift, is_wrong, fate,
-):  # fmt: skip
-    """Changes which contacts push, `on`, and how they slide, `kappa`, to what the end of a solve says.
+def update_active_set(rules, groups, contacts, state, rigid_count, normal_force, shear):
+    """Changes which contacts push and how they slide to what the end of a solve says; returns the highest status.
 
-    Only those of groups that have to be solved again are changed, and the others when there is none of these any more:
-    what is content stays as it was solved.
+    Only groups that are solved again change, and all others once there is none of these: until then contacts stay as
+    they were in the solve.
 
     Args:
-        only_add: Whether contacts that push go on pushing, where all pull no more than a share of what bears.
-        only_drop: Whether none begins to push.
-        rigid: How many of the contacts, the first, are with rigid colliders. The `shift` of others that sink in too
-            deep rises until they push as much nearer to the surface, once nothing else is left to change: it brings
-            energy.
-        may_lift: Whether that is done for what is not crushed, too.
-        may_go_on: Whether groups may be solved again that want to.
-        may_go_on_long: Whether those may where that is worth many solves.
-        group, of: Of `group_islands`.
-        share: How far each island has followed the solve; what has not to its end is not content.
-        normal_force, shear, gap, size, k, mu, on, kappa, slip, shift: Of the contacts; `slip`, friction of the
-            step before, holds for one solve. It was wrong where the contact would have slid back along s0.
-        start_shear: s0 [m], (k, 3).
-        is_wrong: Islands that want to be solved again whatever contacts say, (islands,).
-        fate: Out, for every island, (islands,): CONTENT, STOPS with wishes left, LOST with great ones, GOES_ON, TURNS.
-
-    Returns:
-        The highest fate of all.
+        rules: `SolveRules`.
+        groups: `ContactGroups`.
+        contacts, state: `ContactArrays` and `ContactStateArrays`.
+        rigid_count: How many contacts, the first, are with rigid colliders. The shift of others that sink in too deep
+            rises until they push as much nearer to the surface, but only once nothing else changes: it adds energy.
+        normal_force, shear: Of `measure_contacts` at the end of the solve.
     """
-    sums, wishes, wanted = np.zeros((len(group), SUM_COUNT)), np.empty(len(on), np.bool_), np.empty((len(on), 2))
-    _sum_forces(of, normal_force, mu, on, sums)
-    _propose_states(
-        only_add, only_drop, rigid, may_lift, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
-        shift, sums, wishes, wanted,
-    )  # fmt: skip
+    group, of = groups.group, groups.of_contact
+    sums = np.zeros((len(group), SUM_COUNT))
+    proposed = ProposedStates(np.empty(len(of), np.bool_), np.empty((len(of), 2)))
+    _sum_forces(of, normal_force, state.mu, state.is_active, sums)
+    _propose_states(rules, rigid_count, of, contacts.gap, state, normal_force, shear, sums, proposed)
     for island in range(len(group)):
-        if is_wrong[island]:
+        if groups.is_wrong[island]:
             sums[group[island], IS_REQUESTED] = 1.0
-    highest = _decide_groups(may_go_on, may_go_on_long, group, share, sums, fate)
-    for c in range(len(on)):
-        if fate[of[c]] >= CONTINUES or highest < CONTINUES:
-            on[c], kappa[c], slip[c] = wishes[c], wanted[c, 0], 0.0
+    highest = _decide_groups(rules, groups, sums)
+    for c in range(len(of)):
+        if groups.status[of[c]] >= CONTINUES or highest < CONTINUES:
+            state.is_active[c], state.kappa[c] = proposed.is_active[c], proposed.kappa_and_shift[c, 0]
+            state.sliding_friction[c] = 0.0
             if sums[of[c], HAS_CHANGES] == 0.0:
-                shift[c] = wanted[c, 1]
+                state.shift[c] = proposed.kappa_and_shift[c, 1]
     return highest
 
 
 @kernel(device_only=True)
-def _sum_forces(of, normal_force, mu, on, sums):
-    """Sums up what presses, bears, pulls and rubs in each group."""
-    for c in range(len(on)):
+def _sum_forces(of, normal_force, mu, is_active, sums):
+    """Sums the forces of each group."""
+    for c in range(len(is_active)):
         own, N = sums[of[c]], max(normal_force[c], 0.0)
         own[NORMAL_SUM] += N
         own[FRICTION_SUM] += mu[c] * N
-        if on[c]:
+        if is_active[c]:
             own[ACTIVE_NORMAL_SUM] += N
             own[PULL_SUM] -= min(normal_force[c], 0.0)
 
 
 @kernel(device_only=True)
-def _propose_states(
-    only_add, only_drop, rigid, may_lift, of, normal_force, shear, gap, start_shear, size, k, mu, on, kappa, slip,
-    shift, sums, wishes, wanted,
-):  # fmt: skip
-    """Writes whether each contact wants to push, with which κ and shift, and sums up what that changes."""
-    for c in range(len(on)):
+def _propose_states(rules, rigid_count, of, gap, state, normal_force, shear, sums, proposed):
+    """Writes the state that each contact should have, and sums what this changes in each group."""
+    k, mu, kappa, size, shift, is_active = state.k, state.mu, state.kappa, state.size, state.shift, state.is_active
+    next_active, next_values = proposed.is_active, proposed.kappa_and_shift
+    for c in range(len(is_active)):
         own, N = sums[of[c]], max(normal_force[c], 0.0)
-        goes_on = only_add and not own[PULL_SUM] > MAX_PULL_RATIO * own[ACTIVE_NORMAL_SUM]
-        pushes = normal_force[c] > 0.0 or (on[c] and goes_on)
-        wanted[c, 0], wanted[c, 1] = kappa[c], shift[c]
-        if on[c] != pushes:
+        stays = rules.only_add and not own[PULL_SUM] > MAX_PULL_RATIO * own[ACTIVE_NORMAL_SUM]
+        pushes = normal_force[c] > 0.0 or (is_active[c] and stays)
+        next_values[c, 0], next_values[c, 1] = kappa[c], shift[c]
+        if is_active[c] != pushes:
             own[WRONG_NORMAL_SUM] += abs(normal_force[c])
-            pushes = pushes and not only_drop
-        wishes[c] = pushes
-        if not on[c]:
+            pushes = pushes and not rules.only_drop
+        next_active[c] = pushes
+        if not is_active[c]:
             own[MAX_NEW_DEPTH] = max(own[MAX_NEW_DEPTH], normal_force[c] / (k[c] * size[c]))
             continue
-        # a contact that was off says by its depth that it has to push, not how strongly it will
+        # the depth of an inactive contact tells that it has to push, not how strongly it will
         length = math.sqrt(shear[c, 0] ** 2 + shear[c, 1] ** 2 + shear[c, 2] ** 2)
         slides = mu[c] * N < k[c] * length
-        now = mu[c] * N / length if slides else k[c]
+        next_kappa = mu[c] * N / length if slides else k[c]
         if pushes:
-            along = shear[c, 0] * start_shear[c, 0] + shear[c, 1] * start_shear[c, 1]
-            along += shear[c, 2] * start_shear[c, 2]
-            rubbed = slip[c] if slip[c] > 0.0 else kappa[c] * length
-            if along > 0.0 or slip[c] <= 0.0:
-                own[FRICTION_CHANGE_SUM] += abs(now * length - rubbed)
-            else:  # it came to rest; another force would push it to and fro for ever
-                own[FRICTION_CHANGE_SUM] += now * length + rubbed
-                now = k[c]
-        wanted[c, 0] = now
-        # what is deep already comes out by and by: pushed out at once it would fly off
+            change, turns_back = _friction_change(
+                shear[c], state.shear[c], kappa[c], state.sliding_friction[c], length, next_kappa
+            )
+            own[FRICTION_CHANGE_SUM] += change
+            if turns_back:
+                next_kappa = k[c]
+        next_values[c, 0] = next_kappa
+        # a contact that started deep comes out step by step: pushed out at once, the point would fly off
         sunk = N / k[c] - shift[c] - max(-gap[c], 0.0)
-        if c >= rigid and shift[c] >= 0.0 and sunk > (MAX_SINK_DEPTH if may_lift else CRUSH_DEPTH) * size[c]:
-            wanted[c, 1] += min(sunk - 0.5 * MAX_SINK_DEPTH * size[c], MAX_PUSH_OUT_PER_STEP * size[c])
+        if (
+            c >= rigid_count
+            and shift[c] >= 0.0
+            and sunk > (MAX_SINK_DEPTH if rules.may_lift else CRUSH_DEPTH) * size[c]
+        ):
+            next_values[c, 1] += min(sunk - 0.5 * MAX_SINK_DEPTH * size[c], MAX_PUSH_OUT_PER_STEP * size[c])
             own[MAX_SUNK_DEPTH] = max(own[MAX_SUNK_DEPTH], sunk / size[c])
 
 
 @kernel(device_only=True)
-def _decide_groups(may_go_on, may_go_on_long, group, share, sums, fate):
-    """Writes what becomes of every island, and returns the highest of all."""
+def _friction_change(shear, start_shear, kappa, sliding_friction, length, next_kappa):
+    """Returns by how much the friction of a contact changes [N], and whether the contact slid back along s0.
+
+    A constant sliding friction was wrong if the contact slid back: it came to rest, and friction the other way would
+    push it to and fro without end.
+    """
+    along = shear[0] * start_shear[0] + shear[1] * start_shear[1]
+    along += shear[2] * start_shear[2]
+    friction = sliding_friction if sliding_friction > 0.0 else kappa * length
+    if along > 0.0 or sliding_friction <= 0.0:
+        return abs(next_kappa * length - friction), False
+    return next_kappa * length + friction, True
+
+
+@kernel(device_only=True)
+def _decide_groups(rules, groups, sums):
+    """Writes the status of every island, and returns the highest."""
+    group, step_length, status = groups.group, groups.step_length, groups.status
     highest = CONVERGED
     for island in range(len(group)):
         if group[island] != island:
-            fate[island] = fate[group[island]]
+            status[island] = status[group[island]]
             continue
         own = sums[island]
-        changes = (
-            own[WRONG_NORMAL_SUM] > NORMAL_FORCE_TOLERANCE * own[NORMAL_SUM]
+        has_wrong_forces = own[WRONG_NORMAL_SUM] > NORMAL_FORCE_TOLERANCE * own[NORMAL_SUM]
+        has_changes = (
+            has_wrong_forces
             or own[FRICTION_CHANGE_SUM] > FRICTION_TOLERANCE * own[FRICTION_SUM]
-            or share[island] < 1.0
+            or step_length[island] < 1.0
         )
-        own[HAS_CHANGES] = 1.0 if changes else 0.0
+        own[HAS_CHANGES] = 1.0 if has_changes else 0.0
         is_crushed = own[MAX_SUNK_DEPTH] > CRUSH_DEPTH
-        is_violent = changes and (
+        is_violent = has_changes and (
             own[MAX_NEW_DEPTH] > DEEP_PENETRATION or own[PULL_SUM] > MAX_PULL_RATIO * own[ACTIVE_NORMAL_SUM]
         )
-        goes_on = may_go_on or (may_go_on_long and (is_violent or is_crushed))
-        wants = changes or own[MAX_SUNK_DEPTH] > 0.0 or own[IS_REQUESTED] > 0.0
-        fate[island] = (CONTINUES if goes_on else STOPPED) if wants else CONVERGED
-        if fate[island] == CONTINUES and own[IS_REQUESTED] > 0.0 and not changes:
-            fate[island] = ROTATES
-        is_astray = (
-            is_violent
-            or is_crushed
-            or share[island] < 1.0
-            or own[WRONG_NORMAL_SUM] > NORMAL_FORCE_TOLERANCE * own[NORMAL_SUM]
-        )
-        if fate[island] == STOPPED and is_astray:
-            fate[island] = DIVERGED
-        highest = max(highest, fate[island])
+        continues = rules.may_continue or (rules.may_continue_at_impact and (is_violent or is_crushed))
+        needs_solve = has_changes or own[MAX_SUNK_DEPTH] > 0.0 or own[IS_REQUESTED] > 0.0
+        status[island] = (CONTINUES if continues else STOPPED) if needs_solve else CONVERGED
+        if status[island] == CONTINUES and own[IS_REQUESTED] > 0.0 and not has_changes:
+            status[island] = ROTATES
+        has_large_error = is_violent or is_crushed or step_length[island] < 1.0 or has_wrong_forces
+        if status[island] == STOPPED and has_large_error:
+            status[island] = DIVERGED
+        highest = max(highest, status[island])
     return highest
 
 
 @kernel()
-def has_gained_energy(least, fate, group, island_of_row, mass, before, v, gained):
-    """Whether a group that is not content moves with more energy than it can have from velocities and what was stored.
+def has_gained_energy(min_speed, status, group, island_of_row, mass, before, v, energy):
+    """Returns whether a group without convergence moves with more energy than its velocities and springs had.
 
     Args:
-        least: Speed below which nothing is looked at [m/s].
-        fate, group, island_of_row: As above.
+        min_speed: Slower motion does not count [m/s].
+        status, group: See `ContactGroups`.
+        island_of_row: Of the pattern.
         mass: Of nodes [kg], (n,).
         before, v: Velocities at the start and end of the step [m/s], (n, 3).
-        gained: Work space, (islands, 2).
+        energy: Scratch, (islands, 2).
     """
-    gained[:] = 0.0
+    energy[:] = 0.0
     for i in range(len(mass)):
-        own = gained[group[island_of_row[i]]]
+        own = energy[group[island_of_row[i]]]
         for axis in range(3):
             own[0] += MAX_ENERGY_RATIO * mass[i] * before[i, axis] ** 2
             own[1] += mass[i] * v[i, axis] ** 2
-        own[0] += mass[i] * least**2
+        own[0] += mass[i] * min_speed**2
     for island in range(len(group)):
-        if fate[island] != CONVERGED and gained[island, 1] > gained[island, 0]:
+        if status[island] != CONVERGED and energy[island, 1] > energy[island, 0]:
             return True
     return False
 
 
 @kernel()
-def find_frozen_nodes(fate, island_of_row, is_done):
+def find_frozen_nodes(status, island_of_row, is_frozen):
     """Writes which nodes are of islands that are not solved again, (n,)."""
-    for i in range(len(is_done)):
-        is_done[i] = fate[island_of_row[i]] < CONTINUES
+    for i in range(len(is_frozen)):
+        is_frozen[i] = status[island_of_row[i]] < CONTINUES

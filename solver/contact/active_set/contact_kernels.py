@@ -1,209 +1,222 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kernels that sum forces, stiffness and work over contacts, one pass each (formulas: `contact_step.py`).
+"""Kernels that go over the contacts of a step once: forces, stiffness, and what the next step needs.
 
-Contacts are those of a `Touching` with their `Pushing`, k of them. The first `rigid` of them are of `count` contact
-points with rigid colliders: the point is the id modulo that, the collider the id divided by it.
+`contact_step.py` has the formulas. `contacts` are `ContactArrays` and `state` `ContactStateArrays`, of k contacts. The
+first `rigid_count` of them are contacts of `point_count` points with rigid colliders: the point is the id modulo
+`point_count`, the collider the id divided by it.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
+from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3, vec3_axpy, vec3_fma, vec3_load, vec3_store, vec3_sum, vec3_unpack, vec3_zero
+from ..detection.contact_attachment import MAX_TETS_PER_CONTACT
 from ..detection.contact_points import MIN_INERTIAL_STIFFNESS_FACTOR
-from ..detection.multi_tet_contacts import MAX_TETS_PER_CONTACT
 
-MAX_PUSH_OUT_PER_STEP = 0.1  # what a contact pushes out of a collider in one step at most, in tet sizes
-RESOLVE_TIME = 0.1  # time in which a depth at the start falls to 1/e [s]
-RESOLVED_DEPTH = 1.0e-4  # depth at which it is none any more and rubs like all others, in tet sizes
-MAX_RESOLVE_SPEED = 4.0  # how fast it falls at most, in tet sizes per second
+MAX_PUSH_OUT_PER_STEP = 0.1  # depth by which a contact pushes a point out in one step at most, in tet sizes
+RESOLVE_TIME = 0.1  # time in which an initial depth falls to 1/e [s]
+RESOLVED_DEPTH = 1.0e-4  # depth in tet sizes below which an overlap is resolved and has friction like all others
+MAX_RESOLVE_SPEED = 4.0  # largest speed at which an initial depth falls, in tet sizes per second
 SHIFT_RATE = 0.05  # share of the depth that moves into the shift in one step
-FREE_SHIFT = 0.1  # shift up to which that share moves whatever it brings, in tet sizes
-MAX_SHIFT = 0.5  # shift from which it falls whatever its rising would bring, in tet sizes
-MIN_SHIFT_RATE_FACTOR = 0.02  # part of the share that moves although it brings nothing
-FULL_RATE_PROGRESS = 0.25  # part of the share that has to come out in a step, so that all of it moves
-MAX_SLIDING_KAPPA_RATIO = 0.3  # κ over k up to which what slid is taken to slide on
+FREE_SHIFT = 0.1  # shift in tet sizes up to which this share is the same however much comes out
+MAX_SHIFT = 0.5  # shift in tet sizes from which it falls, however much comes out
+MIN_SHIFT_RATE_FACTOR = 0.02  # smallest factor on this share while the shift rises
+FULL_RATE_PROGRESS = 0.25  # progress per step, as a share of the shift's rise, from which the factor is 1
+MAX_SLIDING_KAPPA_RATIO = 0.3  # κ over k up to which a contact counts as sliding in the step before
+
+
+class RigidColliderArrays(NamedTuple):
+    """Rigid colliders at the end of the step, c of them.
+
+    Attributes:
+        friction: μ, (c,).
+        is_sheet: Whether each is a mesh without an inside, (c,).
+        rotation: (c, 3, 3).
+        origin: [m], (c, 3).
+    """
+
+    friction: Floats
+    is_sheet: Bools
+    rotation: Floats
+    origin: Floats
 
 
 @kernel()
-def measure_contacts(normal, gap, carried, k, shear, shift, size, nodes, tets, ends, weights, normal_force, sheared):
+def measure_contacts(contacts, state, x, tets, normal_force, shear):
     """Writes normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3).
 
-    The points are where the tets hold them that have their `nodes` there [m], (n, 3).
+    The nodes of the `tets` are at x [m], (n, 3).
     """
+    normal, gap, start_shear, k = contacts.normal, contacts.gap, state.shear, state.k
     for c in range(len(k)):
-        n, moved = vec3_load(normal, 3 * c), relative_motion(carried, c, nodes, tets, ends, weights)
+        n, moved = vec3_load(normal, 3 * c), relative_motion(contacts.carried, c, x, tets, state.attachment)
         along = vec3_sum(vec3_fma(vec3_zero(), n, moved))
-        depth = rest_depth(gap[c], shift[c], size[c])
+        depth = rest_depth(gap[c], state.shift[c], state.size[c])
         normal_force[c] = -k[c] * (depth + along)
-        vec3_store(sheared, 3 * c, vec3_axpy(vec3_axpy(vec3_load(shear, 3 * c), 1.0, moved), -along, n))
+        vec3_store(shear, 3 * c, vec3_axpy(vec3_axpy(vec3_load(start_shear, 3 * c), 1.0, moved), -along, n))
 
 
 @kernel(inline=True)
 def rest_depth(gap, shift, size):
-    """Returns the gap from which a contact pushes at no motion [m]; a shift below zero is a depth that it may keep."""
+    """Returns the gap from which a contact pushes without motion [m]; a negative shift is a depth that it allows."""
     return max(gap - min(shift, 0.0), -MAX_PUSH_OUT_PER_STEP * size) - max(shift, 0.0)
 
 
 @kernel(inline=True, device_only=True)
-def relative_motion(carried, c, nodes, tets, ends, weights):
-    """Returns the motion r of a contact's point relative to the other side [m], three numbers, in a step to `nodes`."""
+def relative_motion(carried, c, x, tets, attachment):
+    """Returns the motion r of a contact's point relative to the other side [m], a vec3, if nodes move to x."""
+    end_tet, weights = attachment
     moved = vec3_axpy(vec3_zero(), -1.0, vec3_load(carried, 3 * c))
     for a in range(4):
-        moved = vec3_axpy(moved, weights[c, a], vec3_load(nodes, 3 * tets[ends[c, 0], a]))
-    for leg in range(1, MAX_TETS_PER_CONTACT):
-        if ends[c, leg] < 0:
+        moved = vec3_axpy(moved, weights[c, a], vec3_load(x, 3 * tets[end_tet[c, 0], a]))
+    for end in range(1, MAX_TETS_PER_CONTACT):
+        if end_tet[c, end] < 0:
             break
         for a in range(4):
-            moved = vec3_axpy(moved, -weights[c, 4 * leg + a], vec3_load(nodes, 3 * tets[ends[c, leg], a]))
+            moved = vec3_axpy(moved, -weights[c, 4 * end + a], vec3_load(x, 3 * tets[end_tet[c, end], a]))
     return moved
 
 
 @kernel()
-def contact_springs(
-    which, normal, gap, carried, k, kappa, shear, slip, shift, size, nodes, tets, ends, weights,
-    tet_out, weights_out, force, stiffness,
-):  # fmt: skip
+def contact_springs(which, contacts, state, x, tets, tet_out, weights_out, force, stiffness):
     """Writes the contacts `which` as springs on points of tets: tet, weights, force [N] and stiffness [N/m] of each.
 
-    `nodes` are their positions at the start of the step [m], (n, 3). Along s0 a contact that goes on sliding gives the
-    force `slip`, and no spring.
+    Nodes are at x at the start of the step [m], (n, 3). A contact that keeps sliding has a constant friction along s0
+    and no spring there.
     """
+    k, kappa, shear, end_tet = state.k, state.kappa, state.shear, state.attachment.tet
     for c in range(len(which)):
         i = which[c]
-        tet_out[c] = ends[i, 0]
+        tet_out[c] = end_tet[i, 0]
         for a in range(4):
-            weights_out[c, a] = weights[i, a]
-        # with r at no motion: f = −k n (depth + n·r) − κ (s0 + r − n (n·r))
-        n, moved = vec3_load(normal, 3 * i), relative_motion(carried, i, nodes, tets, ends, weights)
+            weights_out[c, a] = state.attachment.weights[i, a]
+        # without motion: f = −k n (depth + n·r) − κ (s0 + r − n (n·r))
+        n = vec3_load(contacts.normal, 3 * i)
+        moved = relative_motion(contacts.carried, i, x, tets, state.attachment)
         along, rest = vec3_sum(vec3_fma(vec3_zero(), n, moved)), k[i] - kappa[i]
-        depth = rest_depth(gap[i], shift[i], size[i])
+        depth = rest_depth(contacts.gap[i], state.shift[i], state.size[i])
         push_back = vec3_axpy(vec3_zero(), -k[i] * depth - rest * along, n)
         vec3_store(force, 3 * c, vec3_axpy(vec3_axpy(push_back, -kappa[i], vec3_load(shear, 3 * i)), -kappa[i], moved))
-        x, y, z = vec3_unpack(n)
-        vec3_store(stiffness, 9 * c, vec3_axpy(vec3(kappa[i], 0.0, 0.0), rest * x, n))
-        vec3_store(stiffness, 9 * c + 3, vec3_axpy(vec3(0.0, kappa[i], 0.0), rest * y, n))
-        vec3_store(stiffness, 9 * c + 6, vec3_axpy(vec3(0.0, 0.0, kappa[i]), rest * z, n))
-        if slip[i] > 0.0:
-            s = vec3_load(shear, 3 * i)
-            length = math.sqrt(vec3_sum(vec3_fma(vec3_zero(), s, s)))
-            way = vec3_axpy(vec3_zero(), 1.0 / length, s)
-            spring = kappa[i] * (length + vec3_sum(vec3_fma(vec3_zero(), way, moved)))
-            vec3_store(force, 3 * c, vec3_axpy(vec3_load(force, 3 * c), spring - slip[i], way))
-            x, y, z = vec3_unpack(way)
-            vec3_store(stiffness, 9 * c, vec3_axpy(vec3_load(stiffness, 9 * c), -kappa[i] * x, way))
-            vec3_store(stiffness, 9 * c + 3, vec3_axpy(vec3_load(stiffness, 9 * c + 3), -kappa[i] * y, way))
-            vec3_store(stiffness, 9 * c + 6, vec3_axpy(vec3_load(stiffness, 9 * c + 6), -kappa[i] * z, way))
+        x_axis, y_axis, z_axis = vec3_unpack(n)
+        vec3_store(stiffness, 9 * c, vec3_axpy(vec3(kappa[i], 0.0, 0.0), rest * x_axis, n))
+        vec3_store(stiffness, 9 * c + 3, vec3_axpy(vec3(0.0, kappa[i], 0.0), rest * y_axis, n))
+        vec3_store(stiffness, 9 * c + 6, vec3_axpy(vec3(0.0, 0.0, kappa[i]), rest * z_axis, n))
+        if state.sliding_friction[i] > 0.0:
+            replace_spring_along_shear(
+                c, vec3_load(shear, 3 * i), kappa[i], state.sliding_friction[i], moved, force, stiffness
+            )
+
+
+@kernel(inline=True, device_only=True)
+def replace_spring_along_shear(c, shear, kappa, friction, moved, force, stiffness):
+    """Replaces the spring κ along a shear s0, a vec3, in row c by a constant friction [N]."""
+    length = math.sqrt(vec3_sum(vec3_fma(vec3_zero(), shear, shear)))
+    direction = vec3_axpy(vec3_zero(), 1.0 / length, shear)
+    spring = kappa * (length + vec3_sum(vec3_fma(vec3_zero(), direction, moved)))
+    vec3_store(force, 3 * c, vec3_axpy(vec3_load(force, 3 * c), spring - friction, direction))
+    x, y, z = vec3_unpack(direction)
+    vec3_store(stiffness, 9 * c, vec3_axpy(vec3_load(stiffness, 9 * c), -kappa * x, direction))
+    vec3_store(stiffness, 9 * c + 3, vec3_axpy(vec3_load(stiffness, 9 * c + 3), -kappa * y, direction))
+    vec3_store(stiffness, 9 * c + 6, vec3_axpy(vec3_load(stiffness, 9 * c + 6), -kappa * z, direction))
 
 
 @kernel()
-def attach_points(id, count, dt, friction, tet, point_weights, stiffness, mass, tet_size, ends, weights, size, k, mu):
-    """Writes what contacts of points with rigid colliders are tied to, and how stiffly they push and rub.
+def attach_points(id, points, friction, dt, state):
+    """Attaches contacts of points with rigid colliders to tets, and writes their stiffness and friction into `state`.
 
     Args:
-        id, count: The contacts, (k,), and the number of points.
-        dt: Δt [s].
+        id: The contacts, (k,).
+        points: `ContactPointArrays`.
         friction: μ of every collider, (c,).
-        tet, point_weights, stiffness, mass, tet_size: Of the `ContactPoints`.
-        ends, weights, size, k, mu: Out, see `Pushing`.
+        dt: Δt [s].
+        state: Its first k rows are written.
     """
+    count, tet, weights = len(points.tet), state.attachment.tet, state.attachment.weights
     for c in range(len(id)):
         point = id[c] % count
-        ends[c], weights[c] = -1, 0.0
-        ends[c, 0] = tet[point]
+        tet[c], weights[c] = -1, 0.0
+        tet[c, 0] = points.tet[point]
         for a in range(4):
-            weights[c, a] = point_weights[point, a]
-        size[c], mu[c] = tet_size[point], friction[id[c] // count]
-        k[c] = max(stiffness[point], MIN_INERTIAL_STIFFNESS_FACTOR * mass[point] / dt**2)
+            weights[c, a] = points.weights[point, a]
+        state.size[c], state.mu[c] = points.tet_size[point], friction[id[c] // count]
+        state.k[c] = max(points.stiffness[point], MIN_INERTIAL_STIFFNESS_FACTOR * points.mass[point] / dt**2)
 
 
 @kernel()
-def continue_sliding(known_force, shear, k, mu, kappa, slip):
-    """Writes the friction of contacts that slid in the step before, with what they were pressed by then [N], (k,)."""
+def continue_sliding(previous_force, state):
+    """Writes the friction of contacts that slid in the step before, by their normal forces then [N], (k,)."""
+    k, kappa, shear = state.k, state.kappa, state.shear
     for c in range(len(k)):
         s = shear[c]
         slid = 0.0 < kappa[c] < MAX_SLIDING_KAPPA_RATIO * k[c] and s[0] * s[0] + s[1] * s[1] + s[2] * s[2] > 0.0
-        slip[c] = mu[c] * known_force[c] if slid else 0.0
+        state.sliding_friction[c] = state.mu[c] * previous_force[c] if slid else 0.0
 
 
 @kernel()
-def update_planes(
-    rigid, found_id, found_normal, found_gap, found_carried, found_side, id, normal, gap, carried, side, normal_force,
-    shift, lift, is_new,
-):  # fmt: skip
-    """Gives contacts whose plane does not push the plane found now, and marks what is found and not yet there.
+def update_planes(rigid_count, found, contacts, state, normal_force, is_new):
+    """Gives contacts that do not push the plane found now, and marks the contacts found that are new.
 
-    Both ids rise. Returns how many are new, and how many have got another plane.
+    `found` are `ContactArrays`, too; both ids rise. Returns how many are new, and how many have another plane.
     """
-    count, turned, c = 0, 0, 0
-    for f in range(len(found_id)):
-        while c < len(id) and id[c] < found_id[f]:
+    id, shift, lift = contacts.id, state.shift, state.lift
+    count, changed, c = 0, 0, 0
+    for f in range(len(found.id)):
+        while c < len(id) and id[c] < found.id[f]:
             c += 1
-        is_new[f] = c == len(id) or id[c] != found_id[f]
+        is_new[f] = c == len(id) or id[c] != found.id[f]
         if is_new[f]:
             count += 1
         elif normal_force[c] <= 0.0:
-            turned += 1
+            changed += 1
             for axis in range(3):
-                normal[c, axis], carried[c, axis] = found_normal[f, axis], found_carried[f, axis]
-            gap[c], side[c] = found_gap[f], found_side[f]
-            if c < rigid or lift[c] >= 0.0:
+                contacts.normal[c, axis], contacts.carried[c, axis] = found.normal[f, axis], found.carried[f, axis]
+            contacts.gap[c], contacts.side[c] = found.gap[f], found.side[f]
+            if c < rigid_count or lift[c] >= 0.0:
                 shift[c], lift[c] = 0.0, 0.0
-    return count, turned
+    return count, changed
 
 
 @kernel()
-def predict_positions(x, v, dt, gravity_scale, gravity, drifted, fallen):
-    """Writes where nodes get by their velocities in Δt [m], (n, 3), and where by gravity as well."""
+def predict_positions(x, v, dt, gravity_scale, gravity, without_gravity, with_gravity):
+    """Writes the positions that nodes reach in Δt by their velocities [m], (n, 3), and those with gravity as well."""
     for i in range(len(x)):
         for axis in range(3):
-            drifted[i, axis] = x[i, axis] + dt * v[i, axis]
-            fallen[i, axis] = drifted[i, axis] + dt * dt * gravity_scale[i] * gravity[axis]
+            without_gravity[i, axis] = x[i, axis] + dt * v[i, axis]
+            with_gravity[i, axis] = without_gravity[i, axis] + dt * dt * gravity_scale[i] * gravity[axis]
 
 
 @kernel()
-def load_persistent(
-    known_id,
-    known_force,
-    known_shear,
-    known_shift,
-    known_lift,
-    known_kappa,
-    id,
-    count,
-    rigid,
-    normal,
-    turns,
-    frames,
-    force,
-    shear,
-    shift,
-    lift,
-    kappa,
-):
-    """Writes what is remembered of contacts `id`, zero where nothing is; both ids rise.
+def load_persistent(persistent, contacts, point_count, rigid_count, colliders, triangle_rotation, force, state):
+    """Writes what is stored of contacts, zero where nothing is; both ids rise.
 
     Args:
-        known_id, known_force, known_shear, known_shift, known_lift, known_kappa: Of the `Memory`.
-        id, count, rigid, normal: The contacts, see above, and normals, (k, 3).
-        turns: Rotation of every rigid collider, (c, 3, 3).
-        frames: Of the other side of all other contacts, (k − rigid, 3, 3).
-        force, shear, shift, lift, kappa: Out; shears are turned with the collider and along its surface now.
+        persistent: `PersistentArrays`.
+        contacts, point_count, rigid_count: The contacts, see above.
+        colliders: `RigidColliderArrays`.
+        triangle_rotation: Rotations of the other sides of all further contacts, (k − rigid_count, 3, 3).
+        force: Out, normal forces in the step before [N], (k,).
+        state: Its shear, shift, lift and κ are written; shears rotate with the collider and lie in its surface.
     """
+    id, normal, shear = contacts.id, contacts.normal, state.shear
     m = 0
     for c in range(len(id)):
-        while m < len(known_id) and known_id[m] < id[c]:
+        while m < len(persistent.id) and persistent.id[m] < id[c]:
             m += 1
-        force[c], shift[c], lift[c], kappa[c] = 0.0, 0.0, 0.0, 0.0
+        force[c], state.shift[c], state.lift[c], state.kappa[c] = 0.0, 0.0, 0.0, 0.0
         shear[c, 0], shear[c, 1], shear[c, 2] = 0.0, 0.0, 0.0
-        if m == len(known_id) or known_id[m] != id[c]:
+        if m == len(persistent.id) or persistent.id[m] != id[c]:
             continue
-        force[c], shift[c], lift[c], kappa[c] = known_force[m], known_shift[m], known_lift[m], known_kappa[m]
-        R, along = turns[id[c] // count] if c < rigid else frames[c - rigid], 0.0
+        force[c], state.shift[c], state.lift[c] = persistent.force[m], persistent.shift[m], persistent.lift[m]
+        state.kappa[c] = persistent.kappa[m]
+        R = colliders.rotation[id[c] // point_count] if c < rigid_count else triangle_rotation[c - rigid_count]
+        along = 0.0
         for i in range(3):
             for j in range(3):
-                shear[c, i] += R[i, j] * known_shear[m, j]
+                shear[c, i] += R[i, j] * persistent.shear[m, j]
             along += shear[c, i] * normal[c, i]
         for i in range(3):
             shear[c, i] -= along * normal[c, i]
@@ -211,67 +224,78 @@ def load_persistent(
 
 @kernel()
 def store_persistent(
-    count, rigid, dt, id, normal, gap, side, normal_force, shear, size, k, mu, base, shift, lift, kappa, is_sheet,
-    turns, frames, kept_id, kept_force, kept_shear, kept_side, kept_shift, kept_lift, kept_kappa, kept_normal,
-):  # fmt: skip
-    """Writes what is remembered of contacts at the end of a step, and returns of how many: see `Memory`.
+    contacts, state, normal_force, shear, dt, point_count, rigid_count, colliders, triangle_rotation, stored
+):
+    """Writes the contacts that the next step needs into `stored`, `PersistentArrays`, and returns how many there are.
 
-    `is_sheet`, (c,), and `turns`, (c, 3, 3), are of the rigid colliders, `frames` as for `load_persistent`.
+    `normal_force` and `shear` are those at the end of the step; for the other arguments see `load_persistent`.
     """
-    kept = 0
+    count, id, k, lift = 0, contacts.id, state.k, state.lift
     for c in range(len(id)):
         force = max(normal_force[c], 0.0)
-        # at a sheet or a skin, points that just do not push still have to know their side
-        if not (force > 0.0 or c >= rigid or is_sheet[id[c] // count]):
+        # at a sheet or a surface, points that do not push right now still need their side
+        if not (force > 0.0 or c >= rigid_count or colliders.is_sheet[id[c] // point_count]):
             continue
-        s, R = shear[c], turns[id[c] // count] if c < rigid else frames[c - rigid]
+        s = shear[c]
+        R = colliders.rotation[id[c] // point_count] if c < rigid_count else triangle_rotation[c - rigid_count]
         length = math.sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
-        cut = min(1.0, mu[c] * force / k[c] / max(length, 1e-300))
+        cut = min(1.0, state.mu[c] * force / k[c] / max(length, 1e-300))
+        n = contacts.normal[c]
         for i in range(3):
-            kept_shear[kept, i] = cut * (R[0, i] * s[0] + R[1, i] * s[1] + R[2, i] * s[2])
-            kept_normal[kept, i] = R[0, i] * normal[c, 0] + R[1, i] * normal[c, 1] + R[2, i] * normal[c, 2]
-        own, allowed = min(base[c], shift[c]), lift[c]
-        lets_out = c >= rigid and allowed < 0.0
-        if lets_out:  # a depth at the start shrinks, at once where the point is less deep by now
-            out = min(-allowed / RESOLVE_TIME, MAX_RESOLVE_SPEED * size[c])
-            allowed = max(allowed + out * dt, min(own - normal_force[c] / k[c], 0.0))
-            allowed = allowed if allowed < -RESOLVED_DEPTH * size[c] else 0.0
-        kept_id[kept], kept_side[kept], kept_force[kept], kept_lift[kept] = id[c], side[c], force, allowed
-        rise = SHIFT_RATE * (force / k[c] - own + allowed)
-        if rise > 0.0 and own > FREE_SHIFT * size[c]:
-            came_out = -normal_force[c] / k[c] - rest_depth(gap[c], shift[c], size[c])
-            rise *= shift_rate_factor(own / size[c], came_out, lift[c] - gap[c])
-        raised = own + rise
-        if lets_out:
-            raised = max(raised, allowed)
-        kept_shift[kept] = raised if force > 0.0 else allowed if lets_out else 0.0
-        kept_kappa[kept] = kappa[c]
-        kept += 1
-    return kept
+            stored.shear[count, i] = cut * (R[0, i] * s[0] + R[1, i] * s[1] + R[2, i] * s[2])
+            stored.normal[count, i] = R[0, i] * n[0] + R[1, i] * n[1] + R[2, i] * n[2]
+        stored.id[count], stored.side[count], stored.force[count] = id[c], contacts.side[c], force
+        is_resolving = c >= rigid_count and lift[c] < 0.0
+        stored.shift[count], stored.lift[count] = next_shift(
+            c, contacts.gap[c], state, normal_force[c], is_resolving, dt
+        )
+        stored.kappa[count] = state.kappa[c]
+        count += 1
+    return count
 
 
 @kernel(inline=True, device_only=True)
-def shift_rate_factor(height, came_out, depth):
-    """Returns which part of a depth's share moves into a shift, below zero out of it.
+def next_shift(c, gap, state, normal_force, is_resolving, dt):
+    """Returns the shift and the lift of contact c for the next step [m]; `is_resolving` if it resolves an overlap."""
+    k, size, force = state.k[c], state.size[c], max(normal_force, 0.0)
+    shift, lift = min(state.start_shift[c], state.shift[c]), state.lift[c]
+    if is_resolving:  # an initial depth shrinks, at once where the point is less deep by now
+        resolved = min(-lift / RESOLVE_TIME, MAX_RESOLVE_SPEED * size)
+        lift = max(lift + resolved * dt, min(shift - normal_force / k, 0.0))
+        lift = lift if lift < -RESOLVED_DEPTH * size else 0.0
+    rise = SHIFT_RATE * (force / k - shift + lift)
+    if rise > 0.0 and shift > FREE_SHIFT * size:
+        progress = -normal_force / k - rest_depth(gap, state.shift[c], size)
+        rise *= shift_rate_factor(shift / size, progress, state.lift[c] - gap)
+    raised = shift + rise
+    if is_resolving:
+        raised = max(raised, lift)
+    return raised if force > 0.0 else lift if is_resolving else 0.0, lift
 
-    What is held from both sides does not come out, however much presses on it: the shifts of both sides would rise
-    against each other for ever. So it counts how much came out in the step of the `depth` that there was; where that is
-    little, the shift falls back to about FREELY.
+
+@kernel(inline=True, device_only=True)
+def shift_rate_factor(height, progress, depth):
+    """Returns the factor on the share of a depth that moves into the shift, below zero where the shift falls.
+
+    A point that is held from both sides does not come out, however much pushes it: the shifts of both sides would rise
+    against each other without end. So the factor depends on the progress that the point made in the step; where it made
+    little, the shift falls back to about `FREE_SHIFT`.
 
     Args:
-        height: The shift as it is, in sizes of tets.
-        came_out, depth: [m].
+        height: The shift, in tet sizes.
+        progress: How far the point came out in the step [m].
+        depth: How deep it was [m].
     """
-    brings = came_out / (FULL_RATE_PROGRESS * SHIFT_RATE * depth) if depth > 0.0 else 1.0
-    return min(max(brings, MIN_SHIFT_RATE_FACTOR), 1.0) - (height - FREE_SHIFT) / (MAX_SHIFT - FREE_SHIFT)
+    relative = progress / (FULL_RATE_PROGRESS * SHIFT_RATE * depth) if depth > 0.0 else 1.0
+    return min(max(relative, MIN_SHIFT_RATE_FACTOR), 1.0) - (height - FREE_SHIFT) / (MAX_SHIFT - FREE_SHIFT)
 
 
 @kernel()
-def find_movable_points(is_fixed, tets, tet, moves):
-    """Writes which points have a node of their tet that is not held, (k,); returns whether all have."""
-    all_move = True
+def find_movable_points(is_fixed, tets, tet, is_movable):
+    """Writes which points have a node of their tet that is not fixed, (k,); returns whether all have."""
+    all_movable = True
     for point in range(len(tet)):
         n = tets[tet[point]]
-        moves[point] = not (is_fixed[n[0]] and is_fixed[n[1]] and is_fixed[n[2]] and is_fixed[n[3]])
-        all_move = all_move and moves[point]
-    return all_move
+        is_movable[point] = not (is_fixed[n[0]] and is_fixed[n[1]] and is_fixed[n[2]] and is_fixed[n[3]])
+        all_movable = all_movable and is_movable[point]
+    return all_movable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Colliders ready for use: their shape in a space in which they only turn and move."""
+"""Rigid colliders, built from the scene: their shape in a space in which they only rotate and translate."""
 
 from __future__ import annotations
 
@@ -19,29 +19,30 @@ from ...scene.scene import Settings
 from ...scene.tracks import TrackReader, polar_decomposition
 from .deforming_collider import DeformingCollider, frame_at
 from .point_collider import FRONT_ONLY, SHEET, SOLID
+from .teleports import TeleportCriterion, teleports, values_at_step_ends
 
 IDENTITY_MATRIX = np.eye(4)
-POSED_KEY_SUFFIX = ".now"  # ends the key of a collider that stands where one that deforms is at a moment
+POSED_KEY_SUFFIX = ".now"  # of the key of a rigid collider that stands for one that deforms, at one moment
 DEFAULT_SETTINGS = Settings()
-MAX_STRETCH_CHANGE = 1.0e-3  # relative change of scale or shear that is no rigid motion any more
+MAX_STRETCH_CHANGE = 1.0e-3  # relative change of scale or shear above which a motion is not rigid
 
 
 @dataclass(frozen=True)
 class BuiltCollider:
-    """A collider in its rigid space: the world is reached by a rotation and a translation.
+    """A collider in its rigid space, which a rotation and a translation map to the world.
 
     Attributes:
         key, name: As in the scene.
         friction, thickness: μ and [m].
-        stretch: The constant scale and shear that brought the shape into its rigid space, (3, 3).
-        normal: Of a plane through the origin, (3,); not read for meshes.
+        stretch: Constant scale and shear from the space of the object to the rigid space, (3, 3).
+        normal: Of a plane through the origin, (3,); unused for meshes.
         bvh: The triangles of a mesh, outward where it is solid; None for planes.
-        kind: What a mesh is: SHEET, SOLID or FRONT_ONLY; not read for planes.
-        middle, half: Of the box around a mesh and half its lengths, in its own space [m], (3,) each.
-        size: Diameter of that box in the world, for planes that of the largest body [m].
+        kind: SHEET, SOLID or FRONT_ONLY for a mesh; unused for planes.
+        center, half_size: Of the box around a mesh, in its own space [m], (3,) each.
+        size: Diameter of that box in the world, for planes of the largest body [m].
         settings: Of the scene.
-        passing: Of every body that passes through it: its first tet in the model, and one past its last.
-        padding: Of every body with a thickness of its own: the same, and its thickness [m].
+        ignored_tets: For every body that passes through it: first tet in the model, and one past the last.
+        extra_thickness: For every body with a thickness of its own: the same, and its thickness [m].
     """
 
     key: str
@@ -60,27 +61,27 @@ class BuiltCollider:
     extra_thickness: tuple[tuple[int, int, float], ...] = ()
 
     def collides_with(self, tet: Indices) -> Bools:
-        """Returns whether points in tets of the model, (k,), feel it, (k,)."""
-        felt = np.ones(len(tet), bool)
+        """Returns whether it collides with points in tets of the model, (k,), (k,)."""
+        collides = np.ones(len(tet), bool)
         for first, end in self.ignored_tets:
-            felt &= (tet < first) | (tet >= end)
-        return felt
+            collides &= (tet < first) | (tet >= end)
+        return collides
 
     def extra_thickness_of(self, tet: Indices) -> Floats:
-        """Returns how much farther than `thickness` points in tets of the model, (k,), stay away [m], (k,)."""
-        padding = np.zeros(len(tet))
+        """Returns the distance beyond `thickness` that points in tets of the model, (k,), keep [m], (k,)."""
+        extra = np.zeros(len(tet))
         for first, end, thickness in self.extra_thickness:
-            padding[(tet >= first) & (tet < end)] = thickness
-        return padding
+            extra[(tet >= first) & (tet < end)] = thickness
+        return extra
 
     @property
     def max_thickness(self) -> float:
-        """The most that any point stays away [m]."""
+        """The largest distance that any point keeps [m]."""
         return self.thickness + max((thickness for *_, thickness in self.extra_thickness), default=0.0)
 
     @property
     def is_closed(self) -> bool:
-        """Whether it is a mesh with an inside that bodies are kept out of."""
+        """Whether it is a mesh with an inside, which it keeps bodies out of."""
         return self.bvh is not None and self.kind == SOLID
 
     @property
@@ -97,17 +98,34 @@ class BuiltCollider:
         return self.rigid_pose(_matrix(self.key, tracks, time), time)
 
     def rigid_pose(self, matrix: Floats, time: float) -> Floats:
-        """Returns R | t, (4, 3), of a matrix (4, 4) that its track has at a time [s]; raises as `pose`."""
+        """Returns R | t, (4, 3), of a matrix (4, 4) of its track at a time [s]; raises what `pose` raises."""
         pose = _cached_pose(np.ascontiguousarray(matrix).tobytes(), self.stretch.tobytes())
         if pose is None:
             kind = "collider-changes-size" if np.isfinite(matrix).all() else "collider-not-finite"
             raise BadInput(kind, name=self.name, frame=frame_at(self.settings, time))
         return pose
 
+    def matrices_at_step_ends(self, tracks: TrackReader, begin: float, end: float) -> tuple[Floats, Floats]:
+        """Returns its matrices (4, 4) at both ends of a step [s]; one array twice if it rests or teleports."""
+        name = pose_track_name(self.key)
+        if not tracks.has(name):
+            return IDENTITY_MATRIX, IDENTITY_MATRIX
+        return values_at_step_ends(tracks, name, begin, end, self._teleport_criterion)
+
+    def teleports(self, tracks: TrackReader, begin: float, end: float) -> bool:
+        """Returns whether it teleports during a step [s]."""
+        name = pose_track_name(self.key)
+        return tracks.has(name) and teleports(tracks, name, begin, end, self._teleport_criterion)
+
+    @property
+    def _teleport_criterion(self) -> TeleportCriterion:
+        return TeleportCriterion(1.0 / self.settings.fps, self.size, self.displacement)
+
     def displacement(self, a: Floats, b: Floats) -> float:
         """Returns how far it moves from one matrix of its track to another [m].
 
-        Meshes as the corners of their box do on average, planes upwards, and as they tilt a body's size away.
+        For a mesh, the mean displacement of the corners of its box; for a plane, its displacement along the normal, and
+        by its tilt at the distance of a body's size.
         """
         if self.bvh is None:
             one, other = (m[:3, 2] / max(float(np.linalg.norm(m[:3, 2])), 1e-300) for m in (a, b))
@@ -126,7 +144,7 @@ def build_collider(
         largest: Diameter of the largest body [m].
 
     Raises:
-        BadInput: It has no faces, coordinates that are no numbers, or a scale of zero.
+        BadInput: It has no faces, coordinates that are not finite, or a scale of zero.
     """
     matrix = _matrix(collider.key, tracks, settings.start_time)[:3, :3]
     if not np.isfinite(matrix).all() or np.linalg.cond(matrix) > 1e8:
@@ -137,21 +155,21 @@ def build_collider(
         return replace(_make_collider(collider, stretch, normal / np.linalg.norm(normal), settings), size=largest)
     surface = make_surface(collider.vertices, collider.triangles, collider.name)
     vertices, triangles = floats(np.einsum("ij,kj->ki", stretch, surface.vertices)), surface.triangles
-    if np.linalg.det(stretch) < 0.0:  # mirrored: faces look where they did when they are turned round
+    if np.linalg.det(stretch) < 0.0:  # mirrored: reversed triangles keep their front
         triangles = indices(triangles[:, ::-1])
     kind, is_closed = _open_mesh_kind(collider.sides), has_inside(vertices, triangles)
     if is_closed and collider.sides != SIDES_BOTH:
         is_outward = signed_volume(vertices, triangles) >= 0.0
         if collider.sides == SIDES_AUTO and not is_outward:
             triangles, is_outward = indices(triangles[:, ::-1]), True
-        kind = SOLID if is_outward else kind  # what faces inwards holds bodies in
+        kind = SOLID if is_outward else kind  # a mesh that faces inwards keeps bodies inside
     return _make_collider(
         collider, stretch, np.zeros(3), settings, build_bvh(vertices, triangles), kind, surface.bounds
     )
 
 
 def posed_collider(deforming: DeformingCollider, vertices: Floats) -> BuiltCollider:
-    """Returns a collider that deforms as a rigid one that stands where its vertices are now [m], (n, 3)."""
+    """Returns a rigid collider with the present shape of one that deforms, vertices at [m], (n, 3)."""
     kind = SOLID if deforming.is_solid else FRONT_ONLY if deforming.is_one_sided else SHEET
     return BuiltCollider(
         key=deforming.key + POSED_KEY_SUFFIX,  # of which there is no track
@@ -179,13 +197,13 @@ def _matrix(key: str, tracks: TrackReader, time: float) -> Floats:
 
 
 def pose_track_name(key: str) -> str:
-    """Returns the name of the track that says where a rigid collider is."""
+    """Returns the name of the track of a rigid collider's matrices."""
     return f"collider.{key}.matrix"
 
 
 @functools.lru_cache(maxsize=256)
 def _cached_pose(matrix: bytes, stretch: bytes) -> Floats | None:
-    """Returns R | t of a matrix (4, 4), None where its stretch is another; most colliders stand still."""
+    """Returns R | t of a matrix (4, 4), None if its stretch differs; cached, since most colliders rest."""
     world, usual = np.frombuffer(matrix).reshape(4, 4), np.frombuffer(stretch).reshape(3, 3)
     if not np.isfinite(world).all():
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Colliders that deform: surfaces of which a track tells where every vertex is."""
+"""Colliders that deform: surfaces whose vertices follow a track."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ...runtime.errors import BadInput
 from ...scene.contact import SIDES_BOTH, SIDES_FRONT, Collider
 from ...scene.scene import Settings
 from ...scene.tracks import TrackReader
-from .teleports import Distance, teleports, values_at_step_ends
+from .teleports import TeleportCriterion, teleports, values_at_step_ends
 
-ACTIVE_THRESHOLD = 0.5  # a track of what is switched on and off is on above this
+ACTIVE_THRESHOLD = 0.5  # value of the track of activity above which a collider is active
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +29,9 @@ class DeformingCollider:
         friction, thickness: μ and [m].
         vertices: At the start of the simulation [m], world, (n, 3).
         triangles: Outward where the mesh is closed and has no front of its own, (t, 3).
-        is_one_sided: Whether only what comes from the front of its triangles meets it.
-        is_solid: Whether it has an inside that bodies are kept out of.
-        size: Diameter of what holds all vertices [m].
+        is_one_sided: Whether it collides only with what comes from the front of its triangles.
+        is_solid: Whether it has an inside, which it keeps bodies out of.
+        size: Diameter of the box around all vertices [m].
         settings: Of the scene.
     """
 
@@ -47,7 +47,7 @@ class DeformingCollider:
     settings: Settings
 
     def vertices_at(self, tracks: TrackReader, time: float) -> Floats:
-        """Returns where its vertices are at a time [m], (n, 3).
+        """Returns the positions of its vertices at a time [s]: [m], (n, 3).
 
         Raises:
             BadInput: A coordinate is not a number.
@@ -55,25 +55,25 @@ class DeformingCollider:
         return self._checked_finite(tracks.sample(_vertex_track_name(self.key), time), time)
 
     def vertices_at_ends(self, tracks: TrackReader, begin: float, end: float) -> tuple[Floats, Floats]:
-        """Returns where its vertices are at both ends of a step [m], (n, 3) each, twice the same where it jumps.
+        """Returns the positions of its vertices at both ends of a step [m], (n, 3) each, the same if it teleports.
 
         Raises:
             BadInput: A coordinate is not a number.
         """
-        first, last = values_at_step_ends(tracks, _vertex_track_name(self.key), begin, end, *self._jump_criterion)
+        first, last = values_at_step_ends(tracks, _vertex_track_name(self.key), begin, end, self._teleport_criterion)
         return self._checked_finite(first, begin), self._checked_finite(last, end)
 
     def origin(self, tracks: TrackReader, time: float) -> Floats:
-        """Returns about which point torques on it are at a time [m], (3,): its origin, or else its middle."""
+        """Returns the reference point of torques on it at a time [m], (3,): its origin, or else its mean vertex."""
         name = f"collider.{self.key}.matrix"
         return tracks.sample(name, time)[:3, 3] if tracks.has(name) else self.vertices_at(tracks, time).mean(axis=0)
 
     def is_active(self, tracks: TrackReader, begin: float, end: float) -> bool:
-        """Whether bodies feel it during a step."""
+        """Returns whether bodies collide with it during a step."""
         return is_active(self.key, tracks, begin, end)
 
     def appears(self, tracks: TrackReader, begin: float, end: float) -> bool:
-        """Whether it was elsewhere in the step before one, or switched off."""
+        """Returns whether it was elsewhere, or inactive, in the step before a step."""
         if not self.is_active(tracks, begin, end):
             return False
         if begin <= self.settings.start_time or not self.is_active(tracks, begin - (end - begin), begin):
@@ -81,13 +81,12 @@ class DeformingCollider:
         return self.teleports(tracks, begin, end)
 
     def teleports(self, tracks: TrackReader, begin: float, end: float) -> bool:
-        """Whether it is elsewhere all at once in a step."""
-        return teleports(tracks, _vertex_track_name(self.key), begin, end, *self._jump_criterion)
+        """Returns whether it teleports during a step."""
+        return teleports(tracks, _vertex_track_name(self.key), begin, end, self._teleport_criterion)
 
     @property
-    def _jump_criterion(self) -> tuple[float, float, Distance]:
-        """How far apart in time samples may be that it jumps between [s], its size [m], and how far it moves."""
-        return 1.0 / self.settings.fps, self.size, _mean_displacement
+    def _teleport_criterion(self) -> TeleportCriterion:
+        return TeleportCriterion(1.0 / self.settings.fps, self.size, _mean_displacement)
 
     def _checked_finite(self, vertices: Floats, time: float) -> Floats:
         if not np.isfinite(vertices).all():
@@ -104,7 +103,7 @@ def build_deforming(collider: Collider, tracks: TrackReader, settings: Settings)
     """Returns a deforming collider of the scene ready for use.
 
     Raises:
-        BadInput: It has no faces, is a plane, or its track is one of another mesh.
+        BadInput: It has no faces, is a plane, or its track belongs to another mesh.
     """
     if collider.shape != "mesh":
         raise BadInput("collider-plane-deforms", name=collider.name)

@@ -1,50 +1,66 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which points touch a collider during a step, and the plane that each must not go through.
+"""Finds which points touch a rigid collider during a step, and the plane that each must not cross.
 
-A contact is linear in where the point is at the end of the step, p:  gap(p) = gap + n · (p − c),  where c is
-where the point would be had it been carried along with the collider, and `gap` its distance there. So
-p − c is the motion relative to the collider, for friction too, and a point that rides along keeps its gap.
+A contact is linear in the position p of its point at the end of the step:  gap(p) = gap + n · (p − c). Here c is the
+position to which the collider would carry the point, and `gap` its distance there. So p − c is the motion relative to
+the collider, for friction too, and a point that rides along keeps its gap.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ...mesh.geometry.closest_point import closest_point
 from ...mesh.geometry.triangle_bvh import STACK_SIZE
 from ...mesh.geometry.winding_number import winding_number
+from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
 from .segment_mesh import first_crossing
 
-MIN_FACING_COSINE = (
-    0.7  # |n · d| / |d| from which a point counts as lying over a triangle of an open sheet, and not beside it
-)
-# what a mesh is: an open sheet with two sides, one whose back meets nothing, or something with an inside
+MIN_FACING_COSINE = 0.7  # |n · d| / |d| from which a point lies over a triangle of an open sheet, and not beside it
+# kinds of meshes: an open sheet with two sides, a mesh with an inside, a sheet whose back collides with nothing
 SHEET, SOLID, FRONT_ONLY = 0, 1, 2
-MAX_FRONT_PENETRATION = (
-    1.0e-3  # depth behind a front from which a point that nothing is known of counts as before it, in reaches
-)
-SURFACE_TOLERANCE = (
-    1.0e-7  # distance below which the direction to the surface is taken from the triangle, in collider sizes
-)
+MAX_FRONT_PENETRATION = 1.0e-3  # depth behind a front, in reaches, up to which a new point counts as before it
+SURFACE_TOLERANCE = 1.0e-7  # distance in collider sizes below which a direction is that of the triangle
+
+
+class PlanarContacts(NamedTuple):
+    """Contacts with one collider, written row by row: at most one for each of n points.
+
+    Attributes:
+        point: Its number, (n,).
+        normal: n at the end of the step, (n, 3).
+        gap: [m], (n,).
+        carried: c [m], (n, 3).
+        side: Side of an open sheet, 0 for other colliders, (n,) int8.
+    """
+
+    point: Indices
+    normal: Floats
+    gap: Floats
+    carried: Floats
+    side: np.ndarray
+
+    @staticmethod
+    def allocate(count: int) -> PlanarContacts:
+        """Returns arrays for the contacts of `count` points."""
+        point, side = np.empty(count, np.int32), np.zeros(count, np.int8)
+        return PlanarContacts(point, np.empty((count, 3)), np.empty(count), np.empty((count, 3)), side)
 
 
 @kernel()
-def collide_plane(start, end, normal, pose, thickness, index, contact_normal, gap, carried):
-    """Finds the points that would be below a plane at the end of the step.
+def collide_plane(normal, pose, thickness, start, end, out):
+    """Finds the points that would be below a plane at the end of the step; returns how many there are.
 
     Args:
-        start, end: The points at both ends of the step [m], (n, 3).
         normal: Of the plane through the origin, in the collider's space, (3,).
         pose: Rotation and translation of the collider at start and end, rows R0 | t0 | R1 | t1, (8, 3).
         thickness: [m].
-        index: Out, the points found, (n,).
-        contact_normal, gap, carried: Out, their n at the end, gap [m] and c [m], (n, 3), (n,), (n, 3).
-
-    Returns:
-        How many were found.
+        start, end: The points at both ends of the step [m], (n, 3).
+        out: `PlanarContacts`.
     """
     n0 = np.empty(3)
     n1 = np.empty(3)
@@ -57,162 +73,182 @@ def collide_plane(start, end, normal, pose, thickness, index, contact_normal, ga
         for i in range(3):
             above += n1[i] * (end[k, i] - pose[7, i])
         if above < 0.0:
-            index[count] = k
-            gap[count] = -thickness
+            out.point[count] = k
+            out.gap[count] = -thickness
             for i in range(3):
-                gap[count] += n0[i] * (start[k, i] - pose[3, i])
-                contact_normal[count, i] = n1[i]
-            carry_with_collider(start[k], pose, carried[count])
+                out.gap[count] += n0[i] * (start[k, i] - pose[3, i])
+                out.normal[count, i] = n1[i]
+            carry_with_collider(start[k], pose, out.carried[count])
             count += 1
     return count
 
 
 @kernel()
-def collide_mesh(
-    boxes,
-    tree,
-    corners,
-    moments,
-    kind,
-    start,
-    end,
-    reach,
-    side,
-    pose,
-    thickness,
-    index,
-    contact_normal,
-    gap,
-    carried,
-    contact_side,
-):
-    """Finds the points that would be inside a mesh, or behind a sheet, at the end of the step.
+def collide_mesh(mesh, kind, pose, thickness, start, end, reach, side, out):
+    """Finds the points that would be inside a mesh, or behind a sheet, at the end of the step; returns how many.
 
-    Solid meshes have an inside (winding number over ½ in size). Open sheets have two sides; a point belongs to
-    the one that it came from, kept in `side` while it is in contact. Of sheets that only have a front, what comes
-    from behind goes through.
+    A solid mesh has an inside (winding number above ½ in size). An open sheet has two sides; a point belongs to the one
+    it came from, stored in `side` while it is in contact. Through a sheet that only has a front, points pass from
+    behind.
 
     Args:
-        boxes, tree, corners, moments: See `Bvh`; in the collider's space.
+        mesh: `BvhArrays` in the collider's space.
         kind: SHEET, FRONT_ONLY or SOLID.
-        start, end: The points at both ends of the step [m], (n, 3).
+        pose, thickness, start, end: See `collide_plane`.
         reach: Depth from which a point is still pushed out [m], (n,).
-        side: 1 or -1, the side of an open sheet that a point belongs to, 0 where that is to be seen, (n,).
-        pose: See `collide_plane`.
-        thickness: [m].
-        index: Out, the points found, (n,).
-        contact_normal, gap, carried, contact_side: Out, as in `collide_plane`; the side of a sheet, (n,).
-
-    Returns:
-        How many were found.
+        side: 1 or −1, the side of an open sheet that a point belongs to, 0 where it is unknown, (n,).
+        out: `PlanarContacts`.
     """
+    boxes, tree, corners, _ = mesh
     stack = np.empty(STACK_SIZE, np.int64)
-    a = np.empty(3)
-    b = np.empty(3)
-    c = np.empty(3)
-    n = np.empty(3)
+    a, b, n = np.empty(3), np.empty(3), np.empty(3)
     size = 0.0
     for i in range(3):
         size = max(size, boxes[0, 3 + i] - boxes[0, i])
-    tiny = SURFACE_TOLERANCE * size
-    count = 0
-    is_closed = kind == SOLID
+    tolerance, count, is_closed = SURFACE_TOLERANCE * size, 0, kind == SOLID
     for k in range(start.shape[0]):
-        far = False
-        way2 = 0.0
-        # a point that is pushed out of a closed mesh is in its box, one behind a sheet need not be
-        margin = thickness if is_closed else thickness + reach[k]
-        for i in range(3):
-            a[i] = 0.0
-            b[i] = 0.0
-            for j in range(3):
-                a[i] += pose[j, i] * (start[k, j] - pose[3, j])
-                b[i] += pose[4 + j, i] * (end[k, j] - pose[7, j])
-            far = far or min(a[i], b[i]) > boxes[0, 3 + i] + margin or max(a[i], b[i]) < boxes[0, i] - margin
-            way2 += (b[i] - a[i]) ** 2
-        if far:
+        length = write_local_path(start[k], end[k], pose, a, b)
+        # a point that is pushed out of a closed mesh is in its box; a point behind a sheet need not be
+        if path_misses_box(boxes, a, b, thickness if is_closed else thickness + reach[k]):
             continue
-        limit = math.sqrt(way2) + thickness + reach[k]
+        limit = length + thickness + reach[k]
         d2, t, u, v, w = closest_point(boxes, tree, corners, a[0], a[1], a[2], limit * limit, stack)
         if t < 0:
             continue
-        d = math.sqrt(d2)
-        triangle_normal(corners, t, n)
-        height = 0.0
-        for i in range(3):
-            height += n[i] * (a[i] - (u * corners[t, i] + v * corners[t, 3 + i] + w * corners[t, 6 + i]))
-        # depth of a start that is already inside or behind, else negative
-        own = 0
-        depth = -1.0
         if is_closed:
-            if d <= tiny:
-                depth = -height
-            elif abs(winding_number(tree, corners, moments, a[0], a[1], a[2])) > 0.5:
-                depth = d
-                for i in range(3):
-                    q = u * corners[t, i] + v * corners[t, 3 + i] + w * corners[t, 6 + i]
-                    n[i] = (q - a[i]) / d
+            depth, own_side = start_depth_in_solid(mesh, a, t, u, v, w, math.sqrt(d2), tolerance, n), 0
         else:
-            own = side[k]
-            if kind == FRONT_ONLY and own == 0 and 0.0 > height >= -MAX_FRONT_PENETRATION * reach[k]:
-                own = 1
-            if own == 0 or (abs(height) < MIN_FACING_COSINE * d and d > tiny):
-                own = 1 if height >= 0.0 else -1
-            elif own * height <= tiny:
-                depth = max(-own * height, 0.0)
-                for i in range(3):
-                    n[i] *= own
-        # sheets have to know the side of what arrives next to them, before rounding decides it
+            depth, own_side = start_depth_behind_sheet(
+                corners, kind, a, t, u, v, w, math.sqrt(d2), tolerance, reach[k], side[k], n
+            )
+        # points that arrive next to a sheet need a side before rounding decides it
         ahead = 0.0 if is_closed else MAX_FRONT_PENETRATION * reach[k]
-        if depth >= 0.0:
-            level = -depth
-        else:
-            for i in range(3):
-                c[i] = b[i] + ahead * (b[i] - a[i]) / max(math.sqrt(way2), 1e-300)
-            s, hit = first_crossing(boxes, tree, corners, a, c, stack)
-            if hit >= 0:
-                triangle_normal(corners, hit, n)
-                level = 0.0
-                for i in range(3):
-                    level += n[i] * (a[i] - corners[hit, i])
-                if level < (-tiny if side[k] > 0 else 0.0):
-                    if kind == FRONT_ONLY:
-                        continue
-                    own = -1
-                    level = -level
-                    for i in range(3):
-                        n[i] = -n[i]
-                else:
-                    own = 1
-            elif thickness > 0.0:
-                d2, t, u, v, w = closest_point(boxes, tree, corners, b[0], b[1], b[2], thickness * thickness, stack)
-                if t < 0 or d2 == 0.0 or (kind == FRONT_ONLY and own < 0):
-                    continue
-                level = 0.0
-                for i in range(3):
-                    q = u * corners[t, i] + v * corners[t, 3 + i] + w * corners[t, 6 + i]
-                    n[i] = (b[i] - q) / math.sqrt(d2)
-                    level += n[i] * (a[i] - q)
-            else:
+        level = -depth
+        if depth < 0.0:
+            is_hit, level, own_side = start_level_of_path(
+                mesh, kind, a, b, length, ahead, thickness, tolerance, own_side, side[k], n, stack
+            )
+            if not is_hit:
                 continue
         level -= thickness
-        last = level
+        end_level = level
         for i in range(3):
-            last += n[i] * (b[i] - a[i])
-        if last < ahead:
-            index[count] = k
-            gap[count] = level
-            contact_side[count] = own
+            end_level += n[i] * (b[i] - a[i])
+        if end_level < ahead:
+            out.point[count], out.gap[count], out.side[count] = k, level, own_side
             for i in range(3):
-                contact_normal[count, i] = pose[4 + i, 0] * n[0] + pose[4 + i, 1] * n[1] + pose[4 + i, 2] * n[2]
-            carry_with_collider(start[k], pose, carried[count])
+                out.normal[count, i] = pose[4 + i, 0] * n[0] + pose[4 + i, 1] * n[1] + pose[4 + i, 2] * n[2]
+            carry_with_collider(start[k], pose, out.carried[count])
             count += 1
     return count
 
 
+@kernel(inline=True, device_only=True)
+def write_local_path(start, end, pose, a, b):
+    """Writes both ends of the path of a point in the collider's space [m], (3,) each; returns its length [m]."""
+    squared = 0.0
+    for i in range(3):
+        a[i] = 0.0
+        b[i] = 0.0
+        for j in range(3):
+            a[i] += pose[j, i] * (start[j] - pose[3, j])
+            b[i] += pose[4 + j, i] * (end[j] - pose[7, j])
+        squared += (b[i] - a[i]) ** 2
+    return math.sqrt(squared)
+
+
+@kernel(inline=True, device_only=True)
+def path_misses_box(boxes, a, b, margin):
+    """Returns whether the box of a path is farther than `margin` [m] from the box of the whole mesh."""
+    for i in range(3):
+        if min(a[i], b[i]) > boxes[0, 3 + i] + margin or max(a[i], b[i]) < boxes[0, i] - margin:
+            return True
+    return False
+
+
+@kernel(device_only=True)
+def height_above_triangle(corners, t, u, v, w, point, n):
+    """Writes the unit normal of triangle t; returns the height of a point above its place with weights u, v, w [m]."""
+    triangle_normal(corners, t, n)
+    height = 0.0
+    for i in range(3):
+        height += n[i] * (point[i] - (u * corners[t, i] + v * corners[t, 3 + i] + w * corners[t, 6 + i]))
+    return height
+
+
+@kernel(device_only=True)
+def start_depth_in_solid(mesh, a, t, u, v, w, distance, tolerance, n):
+    """Returns the depth of a start point in a closed mesh [m], below zero outside, and writes the direction out.
+
+    The point a is nearest to the place of triangle t with weights u, v, w, at `distance` [m].
+    """
+    _, tree, corners, moments = mesh
+    height = height_above_triangle(corners, t, u, v, w, a, n)
+    if distance <= tolerance:
+        return -height
+    if abs(winding_number(tree, corners, moments, a[0], a[1], a[2])) > 0.5:
+        for i in range(3):
+            q = u * corners[t, i] + v * corners[t, 3 + i] + w * corners[t, 6 + i]
+            n[i] = (q - a[i]) / distance
+        return distance
+    return -1.0
+
+
+@kernel(device_only=True)
+def start_depth_behind_sheet(corners, kind, a, t, u, v, w, distance, tolerance, reach, side, n):
+    """Returns the depth of a start point behind a sheet [m], below zero before it, and its side; writes the normal.
+
+    `side` is the stored one, 0 for none; for the other arguments see `start_depth_in_solid`.
+    """
+    height = height_above_triangle(corners, t, u, v, w, a, n)
+    own_side = side
+    if kind == FRONT_ONLY and own_side == 0 and 0.0 > height >= -MAX_FRONT_PENETRATION * reach:
+        own_side = 1
+    if own_side == 0 or (abs(height) < MIN_FACING_COSINE * distance and distance > tolerance):
+        return -1.0, 1 if height >= 0.0 else -1
+    if own_side * height <= tolerance:
+        for i in range(3):
+            n[i] *= own_side
+        return max(-own_side * height, 0.0), own_side
+    return -1.0, own_side
+
+
+@kernel(device_only=True)
+def start_level_of_path(mesh, kind, a, b, length, ahead, thickness, tolerance, own_side, side, n, stack):
+    """Returns whether the path a → b hits a mesh, the height of a over the plane there [m], and the side of a.
+
+    Writes the normal of the plane. Without a crossing, the path hits if it ends within the thickness.
+    """
+    boxes, tree, corners, _ = mesh
+    beyond = np.empty(3)
+    for i in range(3):
+        beyond[i] = b[i] + ahead * (b[i] - a[i]) / max(length, 1e-300)
+    _, hit = first_crossing(boxes, tree, corners, a, beyond, stack)
+    level = 0.0
+    if hit >= 0:
+        triangle_normal(corners, hit, n)
+        for i in range(3):
+            level += n[i] * (a[i] - corners[hit, i])
+        if not level < (-tolerance if side > 0 else 0.0):
+            return True, level, 1
+        for i in range(3):
+            n[i] = -n[i]
+        return kind != FRONT_ONLY, -level, -1
+    if not thickness > 0.0:
+        return False, level, own_side
+    d2, t, u, v, w = closest_point(boxes, tree, corners, b[0], b[1], b[2], thickness * thickness, stack)
+    if t < 0 or d2 == 0.0 or (kind == FRONT_ONLY and own_side < 0):
+        return False, level, own_side
+    for i in range(3):
+        q = u * corners[t, i] + v * corners[t, 3 + i] + w * corners[t, 6 + i]
+        n[i] = (b[i] - q) / math.sqrt(d2)
+        level += n[i] * (a[i] - q)
+    return True, level, own_side
+
+
 @kernel(device_only=True)
 def carry_with_collider(point, pose, carried):
-    """Writes where a point [m], (3,), gets when it moves along with the collider: R1 R0ᵀ (p − t0) + t1."""
+    """Writes the position of a point [m], (3,), that moves along with the collider: R1 R0ᵀ (p − t0) + t1."""
     x, y, z = point[0] - pose[3, 0], point[1] - pose[3, 1], point[2] - pose[3, 2]
     for i in range(3):
         carried[i] = pose[7, i]
@@ -224,7 +260,7 @@ def carry_with_collider(point, pose, carried):
 
 @kernel(device_only=True)
 def triangle_normal(corners, t, n):
-    """Writes the unit normal of a triangle (zero where it is flat)."""
+    """Writes the unit normal of a triangle, zero if it is degenerate."""
     ex, ey, ez = corners[t, 3] - corners[t, 0], corners[t, 4] - corners[t, 1], corners[t, 5] - corners[t, 2]
     fx, fy, fz = corners[t, 6] - corners[t, 0], corners[t, 7] - corners[t, 1], corners[t, 8] - corners[t, 2]
     n[0] = ey * fz - ez * fy

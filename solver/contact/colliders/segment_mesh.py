@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a path first goes through a surface."""
+"""Intersects a segment with a triangle mesh."""
 
 from __future__ import annotations
 
 from ...runtime.jit import kernel
 
-# How far beyond a triangle's sides a path still counts as going through, in barycentric weights: paths through a
-# side shared by two triangles must not slip between them.
-BARYCENTRIC_TOLERANCE = 1.0e-9
+# a segment through a side that two triangles share must not slip between them
+BARYCENTRIC_TOLERANCE = 1.0e-9  # barycentric weight below zero up to which a segment still crosses a triangle
 
 
 @kernel()
@@ -20,7 +19,7 @@ def first_crossing(boxes, tree, corners, a, b, stack):
         stack: Scratch, (STACK_SIZE,) int64.
 
     Returns:
-        Parameter (2 where nothing is crossed) and the triangle in the order of the leaves (-1: none).
+        Parameter, 2 without a crossing, and the triangle in the order of the leaves, −1 for none.
     """
     best = 2.0
     found = -1
@@ -47,18 +46,18 @@ def first_crossing(boxes, tree, corners, a, b, stack):
 
 @kernel(device_only=True)
 def crosses_box(boxes, node, a, b, limit):
-    """Whether the segment from a to a + limit (b − a) meets a node's box."""
+    """Returns whether the segment from a to a + limit (b − a) crosses the box of a node."""
     first = 0.0
     last = limit
     for axis in range(3):
         start = a[axis]
-        way = b[axis] - start
-        if way == 0.0:
+        length = b[axis] - start
+        if length == 0.0:
             if start < boxes[node, axis] or start > boxes[node, 3 + axis]:
                 return False
         else:
-            one = (boxes[node, axis] - start) / way
-            other = (boxes[node, 3 + axis] - start) / way
+            one = (boxes[node, axis] - start) / length
+            other = (boxes[node, 3 + axis] - start) / length
             first = max(first, min(one, other) - 1e-12)
             last = min(last, max(one, other) + 1e-12)
     return first <= last

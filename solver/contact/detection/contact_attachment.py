@@ -1,152 +1,235 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What contacts of skins are tied to: tets, weights, stiffness, and how their surfaces are turned."""
+"""Which tets a contact moves: barycentric weights of its point and of the place on the other side.
+
+The place lies on a triangle. If it lies outside all tets, it moves with the corners of the triangle, each on a tet of
+its own: r = u₀ − Σ βₗ uₗ, with u₀ the motion of the point, uₗ the motion that tet l gives the place, and Σ βₗ = 1. The
+coefficients, 1 and the −βₗ, sum to zero, so
+
+    ½ rᵀ K r = ½ Σ βₗ (u₀ − uₗ)ᵀ K (u₀ − uₗ) − ½ Σ βₗ βₘ (uₗ − uₘ)ᵀ K (uₗ − uₘ),   l < m,
+
+and each contact is a sum of springs between two tets. Some of these springs push apart; their sum is positive
+semi-definite. Own derivation.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from ...constraints.external_forces import PairForces, PointForces
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from .multi_tet_contacts import MAX_TETS_PER_CONTACT
 
-EPSILON = 1.0e-30
-MAX_EXTRAPOLATION = 0.25  # weight below zero from which a place is outside of a tet: there its motion is a guess
-MIN_CORNER_SHARE = 1.0e-9  # of a corner in a place
+MAX_TETS_PER_CONTACT = 4  # the tet of the point, and one tet for each corner of the triangle
+MAX_PAIRS_PER_CONTACT = 6  # pairs of these tets
+MIN_VECTOR_LENGTH = 1.0e-30  # [m]; shorter vectors are divided by this
+MAX_EXTRAPOLATION = 0.25  # barycentric weight below zero from which a tet no longer predicts the motion of a place
+MIN_CORNER_WEIGHT = 1.0e-9  # barycentric weight from which a corner of the triangle counts
 
 
-@dataclass(frozen=True)
-class ContactAttachment:
-    """What k contacts hang on; see `Pushing` for each.
+class Attachment(NamedTuple):
+    """The tets that k contacts move.
 
     Attributes:
-        ends, weights: (k, 4) and (k, 16).
-        numbers: size, k and μ, (3, k).
+        tet: Tet of the point, and up to three tets of the place on the other side, −1 for none, (k, 4).
+        weights: Barycentric weights in these tets, (k, 16); those of the place sum to one over its tets.
     """
 
-    ends: Indices
+    tet: Indices
     weights: Floats
-    parameters: Floats
+
+
+class AttachedContacts(NamedTuple):
+    """What the attachment of k contacts determines; see `ContactState` for `size`, `k` and `mu`."""
+
+    attachment: Attachment
+    size: Floats
+    k: Floats
+    mu: Floats
+
+    @staticmethod
+    def allocate(count: int) -> AttachedContacts:
+        """Returns arrays for `count` contacts without any tet, weights zero, to be filled."""
+        tet = np.full((count, MAX_TETS_PER_CONTACT), -1, np.int32)
+        size, k, mu = np.empty((3, count))
+        return AttachedContacts(Attachment(tet, np.zeros((count, 4 * MAX_TETS_PER_CONTACT))), size, k, mu)
+
+    @staticmethod
+    def concatenate(first: AttachedContacts, second: AttachedContacts) -> AttachedContacts:
+        """Returns the contacts of both, in order."""
+        tet = np.concatenate([first.attachment.tet, second.attachment.tet])
+        weights = np.concatenate([first.attachment.weights, second.attachment.weights])
+        size, k, mu = (np.concatenate(pair) for pair in zip(first[1:], second[1:], strict=True))
+        return AttachedContacts(Attachment(tet, weights), size, k, mu)
+
+
+class ContactTriangles(NamedTuple):
+    """Where k points touch surfaces: see `PointTriangleContacts`.
+
+    Attributes:
+        point: The vertices, (k,).
+        other_surface: Surfaces of the triangles, (k,).
+        triangle, place: Triangles and barycentric weights in them, (k,) and (k, 3).
+    """
+
+    point: npt.NDArray[np.int64]
+    other_surface: npt.NDArray[np.int64]
+    triangle: Indices
+    place: Floats
+
+
+class TetNodes(NamedTuple):
+    """The tets of a model, (m, 4), and its nodes at rest and at the start of the step [m], (n, 3) each."""
+
+    tets: Indices
+    rest: Floats
+    start: Floats
+
+
+class PrescribedVertices(NamedTuple):
+    """Vertices of colliders at both ends of the step [m], (v, 3) each; rows of bodies are not read."""
+
+    start: Floats
+    end: Floats
 
 
 @kernel()
-def attach_contacts(
-    points, triangle, place, skin, other_skin, friction, x, told_start, told_end, X, tets, tet, tet_weights, under,
-    triangles, rest, stiffness, mass, tet_size, inertia, spreads, ends, weights, numbers, carried,
-):  # fmt: skip
-    """Writes what contacts of skins are tied to.
+def attach_contacts(contacts, surfaces, materials, nodes, prescribed, min_inertial_factor, spreads, attached, carried):
+    """Attaches contacts of surfaces to tets, and writes their sizes, stiffnesses and coefficients of friction.
 
-    Two stiffnesses act one after the other, so the soft one counts; the bound that inertia sets is that of the lighter
-    side. What is told is stiff and heavy without bound.
+    The stiffnesses of both sides act in series, so the softer one dominates; the lighter side sets the least stiffness.
+    Prescribed vertices are infinitely stiff and heavy.
 
     Args:
-        points, triangle, place: The contacts: see `Met`, (k,), (k,), (k, 3).
-        skin, other_skin: Of the point and of the triangle, (k,) each.
-        friction: μ of every skin, (s,).
-        x: Nodes at the start of the step [m], (n, 3).
-        told_start, told_end: Vertices of colliders at both ends of it [m], (v, 3).
-        X, tets: Nodes at rest [m], and the tets.
-        tet, tet_weights, triangles, rest: Of the `Skins`.
-        under: See `SkinSurfaces`.
-        stiffness, mass, tet_size: Of the `SkinSurfaces`.
-        inertia: Stiffness per mass that a contact has at least [1/s²].
-        spreads: Whether places outside of all tets hang on those of the triangle's corners.
-        ends, weights, numbers: Out, see `ContactAttachment`.
-        carried: Out, see `Touching`, (k, 3).
+        contacts: `ContactTriangles`.
+        surfaces: `SurfaceArrays`.
+        materials: `ContactMaterialArrays`.
+        nodes: `TetNodes`.
+        prescribed: `PrescribedVertices`.
+        min_inertial_factor: Least stiffness of a contact per mass [1/s²].
+        spreads: Whether places outside of all tets move with the tets of the triangle's corners.
+        attached: Out, `AttachedContacts`.
+        carried: Out, see `ContactSet`, (k, 3).
     """
-    q = np.empty(3)
-    q_weights, tried = np.empty(4), np.empty(4)
+    points, triangle, place = contacts.point, contacts.triangle, contacts.place
+    tets, X, x = nodes.tets, nodes.rest, nodes.start
+    tet, tet_weights, triangles, rest = surfaces.tet, surfaces.weights, surfaces.triangles, surfaces.rest
+    support_tet, friction = materials.support_tet, materials.friction
+    stiffness, mass, tet_size = materials.stiffness, materials.mass, materials.tet_size
+    end_tet, weights = attached.attachment.tet, attached.attachment.weights
+    q, q_weights, scratch = np.empty(3), np.empty(4), np.empty(4)
     for c in range(len(points)):
         point, t = points[c], triangle[c]
-        nearest = 0
-        for a in range(1, 3):
-            if place[c, a] > place[c, nearest]:
-                nearest = a
-        corner = triangles[t, nearest]
-        is_told, is_carried = tet[point] < 0, tet[corner] < 0
-        for i in range(3):
-            q[i] = 0.0
-            for a in range(3):
-                q[i] += place[c, a] * rest[triangles[t, a], i]
-        bears = tet[corner]
-        if not is_carried and len(under) > 0:
-            bears = find_support_tet(q, t, X, tets, tet, under, triangles, tried, q_weights)
-        elif not is_carried:
-            barycentric_weights(q, X, tets[bears], q_weights)
-        ends[c], weights[c] = -1, 0.0
-        ends[c, 0] = bears if is_told else tet[point]
+        corner = triangles[t, largest_of_three(place[c])]
+        is_prescribed, on_collider = tet[point] < 0, tet[corner] < 0
+        interpolate_triangle(rest, triangles[t], place[c], q)
+        support = tet[corner]
+        if not on_collider and len(support_tet) > 0:
+            support = find_support_tet(q, t, X, tets, tet, support_tet, triangles, scratch, q_weights)
+        elif not on_collider:
+            barycentric_weights(q, X, tets[support], q_weights)
+        end_tet[c], weights[c] = -1, 0.0
+        end_tet[c, 0] = support if is_prescribed else tet[point]
         for a in range(4):
-            weights[c, a] = q_weights[a] if is_told else tet_weights[point, a]
-        if not is_told and not is_carried:
+            weights[c, a] = q_weights[a] if is_prescribed else tet_weights[point, a]
+        if not is_prescribed and not on_collider:
             if spreads and min(min(q_weights[0], q_weights[1]), min(q_weights[2], q_weights[3])) < -MAX_EXTRAPOLATION:
-                attach_to_corners(c, place, triangles[t], tet, tet_weights, ends, weights)
+                attach_to_corners(c, place, triangles[t], tet, tet_weights, end_tet, weights)
             else:
-                ends[c, 1] = bears
+                end_tet[c, 1] = support
                 for a in range(4):
                     weights[c, 4 + a] = q_weights[a]
-        for i in range(3):
-            at = 0.0
-            for a in range(4):
-                at += weights[c, a] * x[tets[ends[c, 0], a], i]
-            for leg in range(1, MAX_TETS_PER_CONTACT):
-                if ends[c, leg] < 0:
-                    break
-                for a in range(4):
-                    at -= weights[c, 4 * leg + a] * x[tets[ends[c, leg], a], i]
-            if is_told:
-                at += told_end[point, i] - told_start[point, i]
-            elif is_carried:
+        write_relative_position(c, end_tet, weights, tets, x, carried)
+        if is_prescribed:
+            for i in range(3):
+                carried[c, i] += prescribed.end[point, i] - prescribed.start[point, i]
+        elif on_collider:
+            for i in range(3):
                 for a in range(3):
                     v = triangles[t, a]
-                    at += place[c, a] * (told_end[v, i] - told_start[v, i])
-            carried[c, i] = at
-        numbers[0, c] = min(tet_size[point], tet_size[corner])
-        # 1/∞ is 0: what is told adds nothing
-        soft = 1.0 / (1.0 / stiffness[point] + 1.0 / stiffness[corner])
-        numbers[1, c] = max(soft, inertia * min(mass[point], mass[corner]))
-        mine, other = friction[skin[c]], friction[other_skin[c]]
-        numbers[2, c] = mine if is_told else other if is_carried else math.sqrt(mine * other)
+                    carried[c, i] += place[c, a] * (prescribed.end[v, i] - prescribed.start[v, i])
+        attached.size[c] = min(tet_size[point], tet_size[corner])
+        # 1/∞ is 0: a prescribed side adds nothing
+        in_series = 1.0 / (1.0 / stiffness[point] + 1.0 / stiffness[corner])
+        attached.k[c] = max(in_series, min_inertial_factor * min(mass[point], mass[corner]))
+        own, other = friction[surfaces.surface_of[point]], friction[contacts.other_surface[c]]
+        attached.mu[c] = own if is_prescribed else other if on_collider else math.sqrt(own * other)
 
 
 @kernel(device_only=True)
-def attach_to_corners(c, place, corners, tet, tet_weights, ends, weights):
-    """Lets the place of a contact c go with the corners of its triangle, (3,), each on its own tet."""
+def largest_of_three(values):
+    """Returns the index of the largest of three numbers, the first of equal ones."""
+    largest = 0
+    for a in range(1, 3):
+        if values[a] > values[largest]:
+            largest = a
+    return largest
+
+
+@kernel(device_only=True)
+def interpolate_triangle(positions, corners, weights, out):
+    """Writes the point of a triangle with these barycentric weights [m], (3,)."""
+    for i in range(3):
+        out[i] = 0.0
+        for a in range(3):
+            out[i] += weights[a] * positions[corners[a], i]
+
+
+@kernel(device_only=True)
+def write_relative_position(c, end_tet, weights, tets, x, out):
+    """Writes the position of the point of contact c less that of its place on the other side [m], row c of (k, 3)."""
+    for i in range(3):
+        at = 0.0
+        for a in range(4):
+            at += weights[c, a] * x[tets[end_tet[c, 0], a], i]
+        for end in range(1, MAX_TETS_PER_CONTACT):
+            if end_tet[c, end] < 0:
+                break
+            for a in range(4):
+                at -= weights[c, 4 * end + a] * x[tets[end_tet[c, end], a], i]
+        out[c, i] = at
+
+
+@kernel(device_only=True)
+def attach_to_corners(c, place, corners, tet, tet_weights, end_tet, weights):
+    """Attaches the place of contact c to the corners of its triangle, (3,), each on its own tet."""
     for a in range(3):
         share, corner = place[c, a], corners[a]
-        if share <= MIN_CORNER_SHARE:
+        if share <= MIN_CORNER_WEIGHT:
             continue
-        leg = 1
-        while ends[c, leg] >= 0 and ends[c, leg] != tet[corner]:
-            leg += 1
-        ends[c, leg] = tet[corner]
+        end = 1
+        while end_tet[c, end] >= 0 and end_tet[c, end] != tet[corner]:
+            end += 1
+        end_tet[c, end] = tet[corner]
         for b in range(4):
-            weights[c, 4 * leg + b] += share * tet_weights[corner, b]
+            weights[c, 4 * end + b] += share * tet_weights[corner, b]
 
 
 @kernel(device_only=True)
-def find_support_tet(q, t, X, tets, tet, under, triangles, tried, weights):
+def find_support_tet(q, t, X, tets, tet, support_tet, triangles, scratch, weights):
     """Returns the tet that a place q of a triangle t moves with, and writes its weights in it, (4,).
 
-    Of the tets that bear the triangle's corners and its middle it is the one that q is least outside of, unless one
-    bears all corners: outside, a motion is a guess, and of thin tets one that lets surfaces into each other
-    that seem to part.
+    If one tet holds all three corners, it is that one. Otherwise it is the tet that q is least outside of, among those
+    of the corners and of the triangle's middle: extrapolated motion is a guess, and from thin tets it would let
+    surfaces into each other that seem to part.
     """
     i, j, k = tet[triangles[t, 0]], tet[triangles[t, 1]], tet[triangles[t, 2]]
     if i == j and j == k:
         barycentric_weights(q, X, tets[i], weights)
         return i
-    found, best = i, -np.inf
+    result, best = i, -np.inf
     for a in range(4):
-        one = under[t] if a == 3 else tet[triangles[t, a]]
-        barycentric_weights(q, X, tets[one], tried)
-        inside = min(min(tried[0], tried[1]), min(tried[2], tried[3]))
+        candidate = support_tet[t] if a == 3 else tet[triangles[t, a]]
+        barycentric_weights(q, X, tets[candidate], scratch)
+        inside = min(min(scratch[0], scratch[1]), min(scratch[2], scratch[3]))
         if inside > best:
-            found, best = one, inside
+            result, best = candidate, inside
             for i in range(4):
-                weights[i] = tried[i]
-    return found
+                weights[i] = scratch[i]
+    return result
 
 
 @kernel(device_only=True)
@@ -164,6 +247,62 @@ def barycentric_weights(q, X, nodes, weights):
     weights[3] = 1.0 - weights[0] - weights[1] - weights[2]
 
 
+def tet_pairs(which: Indices, attachment: Attachment, points: PointForces) -> PairForces:
+    """Returns the contacts `which` as springs between pairs of tets.
+
+    Args:
+        which: Numbers of contacts, (c,).
+        attachment: Of all contacts.
+        points: Forces and stiffnesses of these contacts on their points, c of them.
+    """
+    room = MAX_PAIRS_PER_CONTACT * len(which)
+    tets, both = np.empty((2, room), np.int32), np.empty((2, room, 4))
+    force, stiffness = np.empty((room, 3)), np.empty((room, 3, 3))
+    out = TetPairArrays(tets[0], both[0], tets[1], both[1], force, stiffness)
+    rows = fill_tet_pairs(which, attachment, points.force, points.stiffness, out)
+    return PairForces(tets[0, :rows], both[0, :rows], tets[1, :rows], both[1, :rows], force[:rows], stiffness[:rows])
+
+
+class TetPairArrays(NamedTuple):
+    """The arrays of `PairForces` that `fill_tet_pairs` writes."""
+
+    tet: Indices
+    weights: Floats
+    other: Indices
+    other_weights: Floats
+    force: Floats
+    stiffness: Floats
+
+
+@kernel()
+def fill_tet_pairs(which, attachment, point_force, point_stiffness, pairs):
+    """Writes the pairs of tets of `tet_pairs`, a `TetPairArrays`, and returns how many there are."""
+    end_tet, weights = attachment.tet, attachment.weights
+    row, shares = 0, np.empty(MAX_TETS_PER_CONTACT)
+    for c in range(len(which)):
+        i = which[c]
+        shares[0] = -1.0
+        for end in range(1, MAX_TETS_PER_CONTACT):
+            shares[end] = (
+                weights[i, 4 * end] + weights[i, 4 * end + 1] + weights[i, 4 * end + 2] + weights[i, 4 * end + 3]
+            )
+        for one in range(MAX_TETS_PER_CONTACT):
+            for two in range(one + 1, MAX_TETS_PER_CONTACT):
+                if end_tet[i, one] < 0 or end_tet[i, two] < 0:
+                    continue
+                share = -shares[one] * shares[two]
+                pairs.tet[row], pairs.other[row] = end_tet[i, one], end_tet[i, two]
+                for a in range(4):
+                    pairs.weights[row, a] = weights[i, 4 * one + a] / abs(shares[one])
+                    pairs.other_weights[row, a] = weights[i, 4 * two + a] / shares[two]
+                for axis in range(3):
+                    pairs.force[row, axis] = share * point_force[c, axis] if one == 0 else 0.0
+                    for other_axis in range(3):
+                        pairs.stiffness[row, axis, other_axis] = share * point_stiffness[c, axis, other_axis]
+                row += 1
+    return row
+
+
 def rotations_between(rest: Floats, now: Floats) -> Floats:
     """Returns the rotations of triangles, (k, 3, 3), from corners at rest to those now [m], (k, 3, 3) each."""
     return np.einsum("kai,kaj->kij", _triangle_frames(now), _triangle_frames(rest))
@@ -173,6 +312,6 @@ def _triangle_frames(corners: Floats) -> Floats:
     """Returns an edge, the direction across it and the normal of triangles as rows, (k, 3, 3)."""
     first = corners[:, 1] - corners[:, 0]
     normal = np.cross(first, corners[:, 2] - corners[:, 0])
-    first = first / np.maximum(np.linalg.norm(first, axis=1), EPSILON)[:, None]
-    normal = normal / np.maximum(np.linalg.norm(normal, axis=1), EPSILON)[:, None]
+    first = first / np.maximum(np.linalg.norm(first, axis=1), MIN_VECTOR_LENGTH)[:, None]
+    normal = normal / np.maximum(np.linalg.norm(normal, axis=1), MIN_VECTOR_LENGTH)[:, None]
     return np.stack([first, np.cross(normal, first), normal], axis=1)

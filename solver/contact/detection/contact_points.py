@@ -1,33 +1,67 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The points of a body that bump into things: its render vertices, and more of them on large faces."""
+"""Contact points of bodies, and what determines the stiffness and friction of contacts.
+
+Contact points are the render vertices of a body, and further points on its large faces. Rigid colliders meet these.
+Surfaces meet each other with their vertices, whose materials are `ContactMaterials`.
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ...runtime.arrays import Floats, Indices, floats
+from ...mechanics.linear_elasticity import youngs_modulus
+from ...mechanics.model import Model
+from ...mesh.embedding import bind
+from ...runtime.arrays import Floats, Indices, floats, indices
+from ...scene.scene import Scene
+from ..surfaces.collision_surfaces import CollisionSurfaces
 
 STIFFNESS_FACTOR = 100.0  # contact stiffness per area over Young's modulus / tet size
 MIN_POINT_STIFFNESS_FACTOR = 3.0  # least stiffness of a single point over Young's modulus · tet size
-MAX_DEPTH_UNDER_WEIGHT = 5.0e-4  # how deep its share of the body's weight may press a point in, in tet sizes
-MAX_POINT_DEPTH_UNDER_WEIGHT = 0.5  # how deep all of the body's weight may press a single point in, in tet sizes
+MAX_DEPTH_UNDER_WEIGHT = 5.0e-4  # depth of a point under its share of the body's weight, in tet sizes
+MAX_POINT_DEPTH_UNDER_WEIGHT = 0.5  # depth of a single point under the whole weight of the body, in tet sizes
 MIN_INERTIAL_STIFFNESS_FACTOR = 10.0  # least contact stiffness over (share of mass) / Δt²
+# Stiffness of contacts between bodies over that with rigid colliders: a soft contact sinks in before its neighbours
+# push back. In single runs of ten bodies in a bowl, 8 let vertices in by a third of what 1 did, and 30 left steps
+# without convergence.
+BODY_STIFFNESS_FACTOR = 3.0
+NO_SUPPORT_TETS = np.zeros(0, np.int32)
+
+
+class ContactPointArrays(NamedTuple):
+    """The arrays of `ContactPoints` that kernels take."""
+
+    tet: Indices
+    weights: Floats
+    stiffness: Floats
+    mass: Floats
+    tet_size: Floats
+
+
+class ContactMaterialArrays(NamedTuple):
+    """The arrays of `ContactMaterials` that kernels take."""
+
+    friction: Floats
+    support_tet: Indices
+    stiffness: Floats
+    mass: Floats
+    tet_size: Floats
 
 
 @dataclass(frozen=True)
 class ContactPoints:
-    """Points of all bodies that may touch colliders, tied to the tets of the model.
+    """Points of all bodies that may touch colliders, k of them.
 
     Attributes:
-        tet, weights: Their binding, (k,) and (k, 4).
+        tet, weights: Tets of the model and barycentric weights in them, (k,) and (k, 4).
         area: Their share of the surface [m²], (k,).
-        stiffness: Stiffness that elasticity and weight ask for [N/m], (k,).
+        stiffness: Stiffness by elasticity and weight [N/m], (k,).
         mass: Their share of the body's mass by area [kg], (k,).
         tet_size: Edge length of the lattice of their body [m], (k,).
     """
@@ -42,6 +76,11 @@ class ContactPoints:
     def __len__(self) -> int:
         return len(self.tet)
 
+    @property
+    def arrays(self) -> ContactPointArrays:
+        """The points as kernels take them."""
+        return ContactPointArrays(self.tet, self.weights, self.stiffness, self.mass, self.tet_size)
+
     @functools.cached_property
     def largest_tet(self) -> float:
         """The largest `tet_size` [m]."""
@@ -49,7 +88,7 @@ class ContactPoints:
 
     @functools.cached_property
     def distance_bounds(self) -> dict[str, Any]:
-        """What is known of how far the points are from colliders, by key (`distance_bounds.py`)."""
+        """Bounds of the distances of the points from colliders, by key (`DistanceBounds`)."""
         return {}
 
     def stiffness_for(self, dt: float, which: npt.NDArray[np.int64]) -> Floats:
@@ -82,24 +121,24 @@ def contact_points(
 ) -> ContactPoints:
     """Returns the contact points of one body, or of several where what is one number for a body is an array, (k,).
 
-    A point's stiffness is the largest of: `STIFFNESS_FACTOR` · E · area / tet size, so that the depth of a contact is a
-    small part of the strain that presses on it; what lets its share of the weight sink in by `MAX_DEPTH_UNDER_WEIGHT`,
-    which matters where a body is too soft to carry itself; and two bounds for points on which more rests than their
-    share, since a body may stand on a few of them.
+    The stiffness of a point is the largest of `STIFFNESS_FACTOR` · E · area / tet size, which keeps the depth of a
+    contact small compared with the strain under it; the stiffness at which its share of the weight sinks in by
+    `MAX_DEPTH_UNDER_WEIGHT`, which matters for bodies too soft to carry themselves; and two bounds for points that
+    carry more than their share, since a body may stand on a few of them.
 
     Args:
-        tet, weights: Binding in the model, (k,) and (k, 4).
+        tet, weights: Tets of the model and barycentric weights in them, (k,) and (k, 4).
         area: Share of the surface [m²], (k,).
         youngs_modulus: E of the tets of the points [Pa], (k,).
         mass, weight: Of the body [kg], [N].
         tet_size: Edge length of the lattice [m].
-        surface: Area of the surface [m²]; None: what these points stand for together.
+        surface: Area of the surface [m²]; None: the area of these points together.
     """
     share = area / np.maximum(area.sum() if surface is None else surface, 1e-300)
     elastic = youngs_modulus * np.maximum(STIFFNESS_FACTOR * area / tet_size, MIN_POINT_STIFFNESS_FACTOR * tet_size)
     heavy = weight / tet_size * np.maximum(share / MAX_DEPTH_UNDER_WEIGHT, 1.0 / MAX_POINT_DEPTH_UNDER_WEIGHT)
     stiffness = np.maximum(elastic, heavy)
-    # points far outside their tets move it with a long lever
+    # a point far outside its tet moves it with a long lever
     lever = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1.0) ** 2
     return ContactPoints(
         tet, weights, area, stiffness / lever, mass * share / lever, np.full(len(tet), tet_size, float)
@@ -161,3 +200,90 @@ def _split_triangles(corners: Floats, parts: Indices) -> tuple[Floats, Indices]:
         points.append(np.einsum("pa,tai->tpi", weights, corners[owner]).reshape(-1, 3))
         owners.append(np.repeat(owner, len(weights)))
     return np.concatenate(points), np.concatenate(owners)
+
+
+@dataclass(frozen=True, eq=False)
+class ContactMaterials:
+    """Surfaces with the stiffness and friction of their contacts.
+
+    Attributes:
+        surfaces: All surfaces.
+        points: Their vertices; those of colliders have tet −1, and infinite stiffness and mass.
+        friction: μ of every surface, (s,).
+        support_tet: The tet under the middle of each triangle, −1 for colliders, (t,); (0,) after bodies broke.
+    """
+
+    surfaces: CollisionSurfaces
+    points: ContactPoints
+    friction: Floats
+    support_tet: Indices = field(default_factory=lambda: NO_SUPPORT_TETS)
+
+    @property
+    def arrays(self) -> ContactMaterialArrays:
+        """The materials as kernels take them."""
+        points = self.points
+        return ContactMaterialArrays(self.friction, self.support_tet, points.stiffness, points.mass, points.tet_size)
+
+
+def make_contact_materials(
+    surfaces: CollisionSurfaces | None, scene: Scene, model: Model, gravity: Floats
+) -> ContactMaterials | None:
+    """Returns the contact materials of the surfaces of a scene; None if it has no surfaces.
+
+    Args:
+        surfaces: All surfaces.
+        scene: Has the settings of contact.
+        model: All bodies, whole or in pieces.
+        gravity: At the first frame [m/s²], (3,).
+    """
+    if surfaces is None:
+        return None
+    pull, parts = float(np.linalg.norm(gravity)), []
+    for surface in range(len(surfaces)):
+        own, number = surfaces.vertices_of(surface), int(surfaces.body[surface])
+        parts.append(
+            _collider_points(surfaces, own) if number < 0 else _body_points(surfaces, own, model, number, pull)
+        )
+    return ContactMaterials(
+        surfaces, ContactPoints.concatenate(parts), floats(_frictions(surfaces, scene)), _support_tets(surfaces, model)
+    )
+
+
+def _support_tets(surfaces: CollisionSurfaces, model: Model) -> Indices:
+    """Returns the tets that contain the middles of triangles at rest or are nearest to them, −1 in colliders, (t,)."""
+    support = np.full(len(surfaces.triangles), -1, np.int32)
+    for surface in np.flatnonzero(surfaces.body >= 0).tolist():
+        body, own = model.bodies[int(surfaces.body[surface])], surfaces.triangles_of(surface)
+        tets = indices(model.tets[body.tets] - body.nodes.start)
+        middles = surfaces.rest[surfaces.triangles[own]].mean(axis=1)
+        support[own] = bind(model.X[body.nodes], tets, middles).tet + body.tets.start
+    return support
+
+
+def _body_points(surfaces: CollisionSurfaces, own: slice, model: Model, number: int, pull: float) -> ContactPoints:
+    body, tet = model.bodies[number], surfaces.tet[own]
+    mass = float(model.mass[body.nodes].sum())
+    points = contact_points(
+        tet=tet,
+        weights=surfaces.weights[own],
+        area=surfaces.area[own],
+        youngs_modulus=youngs_modulus(model.mu[tet], model.lam[tet]),
+        mass=mass,
+        weight=mass * pull * float(model.gravity_scale[body.nodes.start]),
+        tet_size=surfaces.size[own],
+    )
+    return replace(points, stiffness=BODY_STIFFNESS_FACTOR * points.stiffness)
+
+
+def _collider_points(surfaces: CollisionSurfaces, own: slice) -> ContactPoints:
+    infinite = np.full(own.stop - own.start, np.inf)
+    return ContactPoints(
+        surfaces.tet[own], surfaces.weights[own], surfaces.area[own], infinite, infinite, surfaces.size[own]
+    )
+
+
+def _frictions(surfaces: CollisionSurfaces, scene: Scene) -> Sequence[float]:
+    return [
+        scene.bodies[body].collision.friction if body >= 0 else scene.colliders[collider].friction
+        for body, collider in zip(surfaces.body.tolist(), surfaces.collider.tolist(), strict=True)
+    ]

@@ -1,150 +1,156 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contacts of sharp edges in one step: found by their search, and tied to the tets that bear them.
+"""Contacts of sharp edges in one step: finds them by a search, and attaches them to tets.
 
-A place p of an edge of one body meets a place q of another's. Either is tied to the tet that bears the middle of its
-edge, by where it is at rest. An edge of a collider is told where it is; then q is the point that is pushed, the other
-way. What is kept along with the surface is so with the triangle beside the second edge.
+A place p on an edge of one body touches a place q on an edge of another. Each moves with the tet of the middle of its
+edge, by its position at rest. The motion of an edge of a collider is prescribed; then q is the point that the contact
+pushes, in the opposite direction. Stored normals and shears rotate with the triangle beside the second edge.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from ...mechanics.model import Model
 from ...mesh.embedding import barycentric_weights
 from ...runtime.arrays import Bools, Floats, Indices
 from ..surfaces.collision_surfaces import MAX_CONTACTS_PER_SURFACE
-from ..surfaces.edge_search import EdgeEdgeContacts, EdgeEdgeSearch, PreviousEdgeContacts
+from ..surfaces.edge_search import EdgeEdgeContacts, EdgeEdgeSearch
 from ..surfaces.sharp_edges import SharpEdges
-from .contact_attachment import ContactAttachment
-from .contact_materials import ContactMaterials
-from .contact_points import MIN_INERTIAL_STIFFNESS_FACTOR
-from .contact_set import ContactSet
-from .multi_tet_contacts import MAX_TETS_PER_CONTACT
+from .contact_attachment import AttachedContacts
+from .contact_points import MIN_INERTIAL_STIFFNESS_FACTOR, ContactMaterials
+from .contact_set import ContactSet, Int64s
+from .persistent_contacts import PersistentContacts
 from .prescribed_surfaces import PrescribedSurfaces
 from .release_crushed import MAX_CROWDED_DEPTH
 
 
 class EdgeContacts:
-    """The sharp edges of skins during one step."""
+    """The sharp edges of surfaces during one step."""
 
     def __init__(
-        self, surfaces: ContactMaterials, edges: SharpEdges, told: PrescribedSurfaces, model: Model, dt: float
+        self, materials: ContactMaterials, edges: SharpEdges, prescribed: PrescribedSurfaces, model: Model, dt: float
     ) -> None:
-        """Takes the edges, and where those of colliders are during a step of `dt` [s]."""
-        self.surfaces, self.edges, self.prescribed, self.model, self.dt = surfaces, edges, told, model, dt
+        """Takes the edges, and the positions of those of colliders during a step of `dt` [s]."""
+        self.materials, self.edges, self.prescribed, self.model, self.dt = materials, edges, prescribed, model, dt
         self.is_prescribed = edges.tet < 0
 
-    def begin(self, x: Floats, start: Floats, moves: Bools, first: int, known: PreviousEdgeContacts) -> None:
+    def begin(self, x: Floats, start: Floats, is_movable: Bools, id_offset: int, previous: PersistentContacts) -> None:
         """Begins a step.
 
         Args:
             x: Node positions at its start [m], (n, 3).
-            start: Vertices of the skins then [m], (v, 3).
-            moves: Which of these are not held, (v,).
-            first: By how much ids of contacts are larger than those of edges.
-            known: Contacts remembered.
+            start: Vertices of the surfaces then [m], (v, 3).
+            is_movable: Which of these are not fixed, (v,).
+            id_offset: Offset of ids of contacts to those of the search.
+            previous: Contacts of the step before, with ids of the search.
         """
-        self.x, self.id_offset, skins = x, first, self.prescribed.skins
-        ends = np.minimum(self.edges.ends[:, :2], skins.vertex_count - 1)
-        self.is_movable = moves[ends].any(axis=1) & ~self.is_prescribed
-        at = np.concatenate([start, self.prescribed.corners_start])
-        self.search = EdgeEdgeSearch(skins, self.edges, at, known)
+        self.x, self.id_offset, surfaces = x, id_offset, self.prescribed.surfaces
+        ends = np.minimum(self.edges.ends[:, :2], surfaces.vertex_count - 1)
+        self.is_movable = is_movable[ends].any(axis=1) & ~self.is_prescribed
+        positions = np.concatenate([start, self.prescribed.corners_start])
+        self.search = EdgeEdgeSearch(surfaces, self.edges, positions, previous)
 
     def find(self, end: Floats) -> ContactSet:
-        """Returns the contacts where the vertices of skins go to `end` [m], (v, 3)."""
-        met = self.search.find(np.concatenate([end, self.prescribed.corners_end]))
-        kept = self.is_movable[met.a] | self.is_movable[met.b]
-        if len(kept):
-            is_deep = met.gap < -MAX_CROWDED_DEPTH * self.edges.size[met.b]
-            kept &= ~(self.is_prescribed[met.a] & is_deep & self._is_inverted(met.b))
-        normal = np.where(self.is_prescribed[met.a, None], -met.normal, met.normal)
-        found = ContactSet(
-            met.id + self.id_offset, normal, met.gap, np.zeros_like(normal), np.ones(len(kept), np.int8),
-            self.edges.triangle[met.b], self._pack_place(met),
-        )  # fmt: skip
-        return found if kept.all() else found.select(kept)
-
-    def attach(self, touching: ContactSet, which: npt.NDArray[np.int64]) -> ContactAttachment:
-        """Returns what the contacts `which` are tied to, and writes what carries their points."""
-        assert touching.place is not None
-        edges, model, k = self.edges, self.model, len(which)
-        a, b, along_a, along_b = self._unpack_place(touching.place[which])
-        told, tets = self.is_prescribed[a], model.tets
-        tet_a, tet_b = np.where(told, edges.tet[b], edges.tet[a]), edges.tet[b]
-        q = self._positions_on_edges(edges.at_rest, b, along_b)
-        p = np.where(told[:, None], q, self._positions_on_edges(edges.at_rest, a, along_a))
-        first, second = barycentric_weights(model.X, tets, p, tet_a), barycentric_weights(model.X, tets, q, tet_b)
-        tie = ContactAttachment(
-            np.full((k, MAX_TETS_PER_CONTACT), -1, np.int32), np.zeros((k, 4 * MAX_TETS_PER_CONTACT)), np.empty((3, k))
+        """Returns the contacts if the vertices of surfaces move to `end` [m], (v, 3)."""
+        found = self.search.find(np.concatenate([end, self.prescribed.corners_end]))
+        is_kept = self.is_movable[found.a] | self.is_movable[found.b]
+        if len(is_kept):
+            is_deep = found.gap < -MAX_CROWDED_DEPTH * self.edges.size[found.b]
+            is_kept &= ~(self.is_prescribed[found.a] & is_deep & self._is_inverted(found.b))
+        normal = np.where(self.is_prescribed[found.a, None], -found.normal, found.normal)
+        contacts = ContactSet(
+            found.id + self.id_offset,
+            normal,
+            found.gap,
+            np.zeros_like(normal),
+            np.ones(len(is_kept), np.int8),
+            self.edges.triangle[found.b],
+            self._pack_place(found),
         )
-        tie.ends[:, 0], tie.ends[:, 1] = tet_a, np.where(told, -1, tet_b)
-        tie.weights[:, :4], tie.weights[~told, 4:8] = first, second[~told]
-        at = np.einsum("ka,kai->ki", first, self.x[tets[tet_a]])
-        at[~told] -= np.einsum("ka,kai->ki", second[~told], self.x[tets[tet_b[~told]]])
-        if told.any():
-            start, end = (
-                np.concatenate(both)
-                for both in (
-                    (self.prescribed.start, self.prescribed.corners_start),
-                    (self.prescribed.end, self.prescribed.corners_end),
-                )
-            )
-            at[told] += (self._positions_on_edges(end, a, along_a) - self._positions_on_edges(start, a, along_a))[told]
-        touching.carried[which] = at
-        self._fill_parameters(tie, a, b, along_a, along_b, told)
-        return tie
+        return contacts if is_kept.all() else contacts.select(is_kept)
 
-    def other_surfaces(self, id: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Returns the skin on the other side of contacts, (k,)."""
+    def attach(self, contacts: ContactSet, which: Int64s) -> AttachedContacts:
+        """Returns the attachments of the contacts `which`, and writes their carried positions."""
+        assert contacts.place is not None
+        edges, model = self.edges, self.model
+        a, b, along_a, along_b = self._unpack_place(contacts.place[which])
+        is_prescribed, tets = self.is_prescribed[a], model.tets
+        is_pair = ~is_prescribed
+        tet_a, tet_b = np.where(is_prescribed, edges.tet[b], edges.tet[a]), edges.tet[b]
+        q = self._positions_on_edges(edges.at_rest, b, along_b)
+        p = np.where(is_prescribed[:, None], q, self._positions_on_edges(edges.at_rest, a, along_a))
+        first, second = barycentric_weights(model.X, tets, p, tet_a), barycentric_weights(model.X, tets, q, tet_b)
+        attached = AttachedContacts.allocate(len(which))
+        tet, weights = attached.attachment
+        tet[:, 0], tet[:, 1] = tet_a, np.where(is_prescribed, -1, tet_b)
+        weights[:, :4], weights[is_pair, 4:8] = first, second[is_pair]
+        position = np.einsum("ka,kai->ki", first, self.x[tets[tet_a]])
+        position[is_pair] -= np.einsum("ka,kai->ki", second[is_pair], self.x[tets[tet_b[is_pair]]])
+        if is_prescribed.any():
+            start = np.concatenate([self.prescribed.start, self.prescribed.corners_start])
+            end = np.concatenate([self.prescribed.end, self.prescribed.corners_end])
+            motion = self._positions_on_edges(end, a, along_a) - self._positions_on_edges(start, a, along_a)
+            position[is_prescribed] += motion[is_prescribed]
+        contacts.carried[which] = position
+        self._fill_materials(attached, (a, b), (along_a, along_b), is_prescribed)
+        return attached
+
+    def other_surfaces(self, id: Int64s) -> Int64s:
+        """Returns the surface on the other side of contacts, (k,)."""
         chain_a, chain_b = np.divmod((id - self.id_offset) // MAX_CONTACTS_PER_SURFACE, self.edges.chains)
         first = self.edges.chain_start
         a, b = first[chain_a], first[chain_b]
-        return np.where(self.is_prescribed[a], self.edges.skin[a], self.edges.skin[b])
+        return np.where(self.is_prescribed[a], self.edges.surface[a], self.edges.surface[b])
 
-    def is_prescribed_of(self, id: npt.NDArray[np.int64]) -> Bools:
-        """Returns of which contacts, with ids as `EdgeEdgeContacts` has them, the first edge is a collider's, (k,)."""
+    def is_prescribed_of(self, id: Int64s) -> Bools:
+        """Returns whether the first edge belongs to a collider, for ids of the search, (k,)."""
         chain = id // MAX_CONTACTS_PER_SURFACE // self.edges.chains
-        first = np.minimum(self.edges.chain_start[chain], len(self.edges) - 1)  # those of what broke have none
+        first = np.minimum(self.edges.chain_start[chain], len(self.edges) - 1)  # chains of bodies that broke have none
         return self.is_prescribed[first]
 
-    def _fill_parameters(
-        self, tie: ContactAttachment, a: Indices, b: Indices, along_a: Floats, along_b: Floats, told: Bools
+    def _fill_materials(
+        self,
+        attached: AttachedContacts,
+        edges: tuple[Indices, Indices],
+        along: tuple[Floats, Floats],
+        is_prescribed: Bools,
     ) -> None:
-        """Writes sizes, stiffnesses and μ: see `tie_skins`."""
-        points, friction, skin = self.surfaces.points, self.surfaces.friction, self.edges.skin
-        tie.parameters[0] = np.minimum(self.edges.size[a], self.edges.size[b])
-        lever = np.maximum(np.abs(tie.weights[:, :8]).reshape(-1, 2, 4).max(axis=2), 1.0) ** 2
-        sides = ((b, along_b, lever[:, 0] * told + lever[:, 1] * ~told), (np.where(told, b, a), along_a, lever[:, 0]))
-        soft, mass = np.zeros(len(a)), np.full(len(a), np.inf)
-        for number, (edge, along, long) in enumerate(sides):
-            bears = ~told if number else np.ones(len(a), bool)
+        """Writes sizes, stiffnesses and μ of places `along` pairs of edges, as `attach_contacts` does for points."""
+        points, friction, surface = self.materials.points, self.materials.friction, self.edges.surface
+        (a, b), (along_a, along_b) = edges, along
+        attached.size[:] = np.minimum(self.edges.size[a], self.edges.size[b])
+        weights = attached.attachment.weights[:, :8]
+        lever = np.maximum(np.abs(weights).reshape(-1, 2, 4).max(axis=2), 1.0) ** 2
+        lever_b = lever[:, 0] * is_prescribed + lever[:, 1] * ~is_prescribed
+        sides = ((b, along_b, lever_b), (np.where(is_prescribed, b, a), along_a, lever[:, 0]))
+        compliance, mass = np.zeros(len(a)), np.full(len(a), np.inf)
+        for number, (edge, parameter, own_lever) in enumerate(sides):
+            counts = ~is_prescribed if number else np.ones(len(a), bool)
             i, j = self.edges.ends[edge, :2].T
-            k = ((1.0 - along) * points.stiffness[i] + along * points.stiffness[j]) / long
-            share = ((1.0 - along) * points.mass[i] + along * points.mass[j]) / long
-            soft[bears] += 1.0 / k[bears]
-            mass[bears] = np.minimum(mass, share)[bears]
-        tie.parameters[1] = np.maximum(1.0 / soft, MIN_INERTIAL_STIFFNESS_FACTOR / self.dt**2 * mass)
-        mine, other = friction[skin[a]], friction[skin[b]]
-        tie.parameters[2] = np.where(told, mine, np.sqrt(mine * other))
+            k = ((1.0 - parameter) * points.stiffness[i] + parameter * points.stiffness[j]) / own_lever
+            own_mass = ((1.0 - parameter) * points.mass[i] + parameter * points.mass[j]) / own_lever
+            compliance[counts] += 1.0 / k[counts]
+            mass[counts] = np.minimum(mass, own_mass)[counts]
+        attached.k[:] = np.maximum(1.0 / compliance, MIN_INERTIAL_STIFFNESS_FACTOR / self.dt**2 * mass)
+        own, other = friction[surface[a]], friction[surface[b]]
+        attached.mu[:] = np.where(is_prescribed, own, np.sqrt(own * other))
 
     def _is_inverted(self, edge: Indices) -> Bools:
-        """Returns whether the tets that bear edges are inside out: see `release_crushed.py`, (k,)."""
+        """Returns whether the tets of edges are inverted (`release_crushed.py`), (k,)."""
         o, a, b, c = np.moveaxis(self.x[self.model.tets[self.edges.tet[edge]]], 1, 0)
         return np.einsum("ki,ki->k", np.cross(a - o, b - o), c - o) <= 0.0
 
-    def _pack_place(self, met: EdgeEdgeContacts) -> Floats:
-        """Returns what `Touching.place` has of edges, (k, 3)."""
-        number = met.a.astype(np.int64) * len(self.edges) + met.b
-        return np.concatenate([met.place, number[:, None]], axis=1)
+    def _pack_place(self, found: EdgeEdgeContacts) -> Floats:
+        """Returns `ContactSet.place` of edges: both parameters and the number of the pair, (k, 3)."""
+        number = found.a.astype(np.int64) * len(self.edges) + found.b
+        return np.concatenate([found.place, number[:, None]], axis=1)
 
     def _unpack_place(self, place: Floats) -> tuple[Indices, Indices, Floats, Floats]:
-        """Returns edges and where on them of such places, (k,) each."""
+        """Returns the edges and the parameters on them, (k,) each."""
         a, b = np.divmod(place[:, 2].astype(np.int64), len(self.edges))
         return a.astype(np.int32), b.astype(np.int32), place[:, 0], place[:, 1]
 
     def _positions_on_edges(self, vertices: Floats, edge: Indices, along: Floats) -> Floats:
-        """Returns where places on edges are [m], (k, 3), by vertices and corners [m], (v + w, 3)."""
+        """Returns the positions at parameters `along` edges [m], (k, 3), by vertices and corners [m], (v + w, 3)."""
         first, last = (vertices[self.edges.ends[edge, k]] for k in (0, 1))
         return first + along[:, None] * (last - first)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the skins of colliders are during a step, as their tracks tell."""
+"""Positions of the surfaces of colliders during a step, which their tracks prescribe."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ import numpy as np
 from ...runtime.arrays import Floats
 from ...scene.tracks import TrackReader
 from ..colliders.deforming_collider import DeformingCollider, is_active
-from ..surfaces.collision_surfaces import CollisionSurfaces
-from ..surfaces.vertex_positions import fill_collider_vertices
-from .contact_set import ColliderPose
+from ..surfaces.collision_surfaces import CollisionSurfaces, fill_collider_vertices
+from .collider_contacts import ColliderPose
 
 
 @dataclass(frozen=True, eq=False)
 class PrescribedSurfaces:
-    """Skins during one step.
+    """Surfaces during one step.
 
     Attributes:
-        skins: Without what is switched off meeting anything.
+        surfaces: All of them; inactive colliders touch nothing.
         start, end: Vertices of colliders at both ends of it [m], (v, 3); rows of bodies are not read.
-        origins: About which torques on colliders are, at its end [m], (s, 3); rows of bodies are not read.
+        origins: Reference points of torques on colliders at its end [m], (s, 3); rows of bodies are not read.
         corners_start, corners_end: `SharpEdges.rest` at both ends of it [m], (w, 3).
     """
 
-    skins: CollisionSurfaces
+    surfaces: CollisionSurfaces
     start: Floats
     end: Floats
     origins: Floats
@@ -36,49 +35,50 @@ class PrescribedSurfaces:
 
 
 def prescribe_surfaces(
-    skins: CollisionSurfaces,
-    places: Sequence[ColliderPose],
+    surfaces: CollisionSurfaces,
+    poses: Sequence[ColliderPose],
     deforming: Sequence[DeformingCollider],
     tracks: TrackReader,
     begin: float,
     end: float,
 ) -> PrescribedSurfaces:
-    """Returns where the skins of colliders are from one time to another [s].
+    """Returns the positions of the surfaces of colliders from one time to another [s].
 
     Args:
-        skins: All skins.
-        places: Of the rigid colliders in that step.
+        surfaces: All surfaces.
+        poses: Of the rigid colliders in that step.
         deforming: The colliders that deform.
         tracks: Of the scene.
         begin, end: The step [s].
 
     Raises:
-        BadInput: A coordinate is not a number.
+        BadInput: A coordinate is not finite.
     """
-    at, origins = (skins.rest.copy(), skins.rest.copy()), np.zeros((len(skins), 3))
-    corners = skins.edges.rest if skins.edges else np.zeros((0, 3))
-    of_corner, corners_at = skins.edges.skin_of_rest if skins.edges else np.zeros(0), (corners.copy(), corners.copy())
-    rigid = {place.collider.key: place for place in places}
+    positions, origins = (surfaces.rest.copy(), surfaces.rest.copy()), np.zeros((len(surfaces), 3))
+    corners = surfaces.edges.rest if surfaces.edges else np.zeros((0, 3))
+    surface_of_corner = surfaces.edges.surface_of_rest if surfaces.edges else np.zeros(0)
+    corner_positions = corners.copy(), corners.copy()
+    rigid = {pose.collider.key: pose for pose in poses}
     soft = {collider.key: collider for collider in deforming}
-    off = []
-    for skin in np.flatnonzero(skins.body < 0).tolist():
-        key = skins.names[skin]
+    inactive = []
+    for surface in np.flatnonzero(surfaces.body < 0).tolist():
+        key = surfaces.names[surface]
         if not is_active(key, tracks, begin, end):
-            off.append(skin)
+            inactive.append(surface)
         elif key in soft:
-            for vertices, out in zip(soft[key].vertices_at_ends(tracks, begin, end), at, strict=True):
-                fill_collider_vertices(skins, skin, vertices, out)
-            origins[skin] = soft[key].origin(tracks, end)
+            for vertices, out in zip(soft[key].vertices_at_ends(tracks, begin, end), positions, strict=True):
+                fill_collider_vertices(surfaces, surface, vertices, out)
+            origins[surface] = soft[key].origin(tracks, end)
         elif key in rigid:
-            place, own = rigid[key], skins.vertices_of(skin)
-            local, origins[skin] = skins.rest[own] @ place.collider.stretch.T, place.pose[7]
-            theirs = of_corner == skin
-            sharp = corners[theirs] @ place.collider.stretch.T
-            for pose, out, out_corners in zip((place.pose[:4], place.pose[4:]), at, corners_at, strict=True):
-                out[own] = local @ pose[:3].T + pose[3]
-                out_corners[theirs] = sharp @ pose[:3].T + pose[3]
-    if off:
-        meets = skins.may_touch.copy()
-        meets[off], meets[:, off] = False, False
-        skins = replace(skins, may_touch=meets)
-    return PrescribedSurfaces(skins, *at, origins, *corners_at)
+            pose, own = rigid[key].pose, surfaces.vertices_of(surface)
+            stretch, origins[surface] = rigid[key].collider.stretch, pose[7]
+            local, own_corners = surfaces.rest[own] @ stretch.T, surface_of_corner == surface
+            local_corners = corners[own_corners] @ stretch.T
+            for at_end, out, out_corners in zip((pose[:4], pose[4:]), positions, corner_positions, strict=True):
+                out[own] = local @ at_end[:3].T + at_end[3]
+                out_corners[own_corners] = local_corners @ at_end[:3].T + at_end[3]
+    if inactive:
+        may_touch = surfaces.may_touch.copy()
+        may_touch[inactive], may_touch[:, inactive] = False, False
+        surfaces = replace(surfaces, may_touch=may_touch)
+    return PrescribedSurfaces(surfaces, *positions, origins, *corner_positions)

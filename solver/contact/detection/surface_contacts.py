@@ -1,29 +1,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contacts of skins in one step: found by their search, and tied to the tets that bear them.
+"""Contacts of surfaces in one step: finds them by a search, and attaches them to tets.
 
-Where a point p of one body meets a place q of another, p is tied to its tet, and q to that which bears its triangle, or
-to those of the triangle's corners where that one is far (`multi_tet_contacts.py`). Where q is told, it carries p along.
-Where p is told, as a vertex of a collider is, q is the point that is pushed, the other way.
+A point p of one body touches a place q of another. p moves with its tet; q moves with the tet under its triangle, or
+with those of the triangle's corners if that tet is far (`contact_attachment.py`). If q is on a collider, it carries p
+along. If p is a vertex of a collider, q is the point that the contact pushes, in the opposite direction.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices
-from ..surfaces.collision_surfaces import CollisionSurfaces, PointTriangleContacts, PreviousContacts
-from ..surfaces.edge_search import PreviousEdgeContacts
-from ..surfaces.vertex_positions import interpolate_vertices
-from .contact_attachment import ContactAttachment, attach_contacts, rotations_between
-from .contact_materials import ContactMaterials
-from .contact_points import MIN_INERTIAL_STIFFNESS_FACTOR
-from .contact_set import ContactSet
+from ..surfaces.collision_surfaces import CollisionSurfaces, PointTriangleContacts, interpolate_vertices
+from .contact_attachment import (
+    AttachedContacts,
+    ContactTriangles,
+    PrescribedVertices,
+    TetNodes,
+    attach_contacts,
+    rotations_between,
+)
+from .contact_points import MIN_INERTIAL_STIFFNESS_FACTOR, ContactMaterials
+from .contact_set import ContactSet, Int64s
 from .edge_contacts import EdgeContacts
-from .multi_tet_contacts import MAX_TETS_PER_CONTACT
 from .persistent_contacts import PersistentContacts
 from .prescribed_surfaces import PrescribedSurfaces
 from .release_crushed import is_released
@@ -32,186 +35,174 @@ NO_ROTATIONS = np.zeros((0, 3, 3))
 
 
 class SurfaceSearch(Protocol):
-    """Finds where skins meet that go from their start to an end of the step [m], (v, 3)."""
+    """Finds where surfaces touch that move from their start to an end of the step [m], (v, 3)."""
 
     def find(self, end: Floats) -> PointTriangleContacts:
-        """Returns what meets."""
+        """Returns the contacts."""
 
 
 class SurfaceSearchFactory(Protocol):
     """Begins the search of a step."""
 
-    def __call__(self, skins: CollisionSurfaces, start: Floats, known: PreviousContacts) -> SurfaceSearch:
-        """Takes vertices at the start [m], (v, 3), and contacts remembered."""
+    def __call__(self, surfaces: CollisionSurfaces, start: Floats, previous: PersistentContacts) -> SurfaceSearch:
+        """Takes vertices at the start [m], (v, 3), and contacts of the step before, with ids of the search."""
 
 
 class SurfaceContacts:
-    """The skins during one step."""
+    """The surfaces during one step."""
 
     def __init__(
         self,
-        surfaces: ContactMaterials,
-        told: PrescribedSurfaces,
+        materials: ContactMaterials,
+        prescribed: PrescribedSurfaces,
         model: Model,
         dt: float,
         search: SurfaceSearchFactory,
-        spreads: bool = True,
+        allows_multiple_tets: bool = True,
     ) -> None:
-        """Takes the skins, and where those of colliders are during a step of `dt` [s].
+        """Takes the surfaces, and the positions of those of colliders during a step of `dt` [s].
 
-        Places outside of all tets may hang on several of them, if it `allows_multiple_tets` them; not in steps of
-        flesh, which take each pair of tets for a contact.
+        Places outside of all tets may be attached to several tets, if it `allows_multiple_tets`; not in steps of flesh,
+        which take each pair of tets for a contact.
         """
-        self.allows_multiple_tets = spreads and len(surfaces.support_tet) > 0
-        self.surfaces, self.model, self.dt, self.prescribed, self.make_search = surfaces, model, dt, told, search
-        self.skins, self.is_prescribed = told.skins, told.skins.tet < 0
-        edges = told.skins.edges
-        self.edges = EdgeContacts(surfaces, edges, told, model, dt) if edges else None
+        self.allows_multiple_tets = allows_multiple_tets and len(materials.support_tet) > 0
+        self.materials, self.model, self.dt, self.prescribed, self.make_search = (
+            materials,
+            model,
+            dt,
+            prescribed,
+            search,
+        )
+        self.surfaces, self.is_prescribed = prescribed.surfaces, prescribed.surfaces.tet < 0
+        edges = prescribed.surfaces.edges
+        self.edges = EdgeContacts(materials, edges, prescribed, model, dt) if edges else None
 
-    def begin(self, x: Floats, is_fixed: Bools | None, memory: PersistentContacts, first: int) -> None:
-        """Begins a step at node positions x [m], (n, 3); ids in a memory are larger by `id_offset` than those of
-        skins.
+    def begin(self, x: Floats, is_fixed: Bools | None, previous: PersistentContacts, id_offset: int) -> None:
+        """Begins a step at node positions x [m], (n, 3).
+
+        Args:
+            x: See above.
+            is_fixed: Which nodes are fixed, (n,); None: none.
+            previous: Contacts of the step before, those with rigid colliders too.
+            id_offset: Offset of ids of contacts to those of the search.
         """
-        self.x, self.id_offset = x, first
+        self.x, self.id_offset = x, id_offset
         self.is_movable = ~self.is_prescribed
         if is_fixed is not None:
-            self.is_movable &= ~is_fixed[self.skins.nodes].all(axis=1)
+            self.is_movable &= ~is_fixed[self.surfaces.nodes].all(axis=1)
         self.start = self._vertex_positions(x, self.prescribed.start)
-        own = memory.select(slice(int(np.searchsorted(memory.id, first)), None))
-        edges = int(np.searchsorted(own.id, self.first_edge_id))
-        self.search = self.make_search(self.skins, self.start, self._previous_points(own.select(slice(edges))))
+        own = previous.select(slice(int(np.searchsorted(previous.id, id_offset)), None))
+        first_edge = int(np.searchsorted(own.id, self.first_edge_id))
+        self.search = self.make_search(self.surfaces, self.start, self._previous_points(own.select(slice(first_edge))))
         if self.edges:
-            known = self._previous_edges(own.select(slice(edges, None)))
-            self.edges.begin(x, self.start, self.is_movable, self.first_edge_id, known)
+            of_edges = self._previous_edges(own.select(slice(first_edge, None)))
+            self.edges.begin(x, self.start, self.is_movable, self.first_edge_id, of_edges)
 
     def find(self, x: Floats) -> ContactSet:
-        """Returns the contacts where nodes go to x [m], (n, 3); what carries their points is left to `attach`."""
+        """Returns the contacts if nodes move to x [m], (n, 3); their carried positions are left to `attach`."""
         end = self._vertex_positions(x, self.prescribed.end)
-        met = self.search.find(end)
-        normal = np.where(self.is_prescribed[met.point, None], -met.normal, met.normal)
-        found = ContactSet(
-            met.id + self.id_offset, normal, met.gap, np.zeros_like(normal), met.side, met.triangle, met.place
+        found = self.search.find(end)
+        normal = np.where(self.is_prescribed[found.point, None], -found.normal, found.normal)
+        contacts = ContactSet(
+            found.id + self.id_offset,
+            normal,
+            found.gap,
+            np.zeros_like(normal),
+            found.side,
+            found.triangle,
+            found.place,
         )
-        moves = self.is_movable[met.point] | self.is_movable[self.skins.triangles[met.triangle]].any(axis=1)
-        moves &= ~is_released(self.skins, met, self.x, self.start, self.is_prescribed)
-        found = found if moves.all() else found.select(moves)
-        return ContactSet.concatenate([found, self.edges.find(end)]) if self.edges else found
+        is_kept = self.is_movable[found.point] | self.is_movable[self.surfaces.triangles[found.triangle]].any(axis=1)
+        is_kept &= ~is_released(self.surfaces, found, self.x, self.start, self.is_prescribed)
+        contacts = contacts if is_kept.all() else contacts.select(is_kept)
+        return ContactSet.concatenate([contacts, self.edges.find(end)]) if self.edges else contacts
 
     @property
     def first_edge_id(self) -> int:
-        """By how much ids in a memory are larger than those of edges."""
-        return self.id_offset + self.skins.point_id_count
+        """Offset of ids of contacts to those of the search of edges."""
+        return self.id_offset + self.surfaces.point_id_count
 
-    def attach(self, touching: ContactSet, which: npt.NDArray[np.int64]) -> ContactAttachment:
-        """Returns what the contacts `which` are tied to, and writes what carries their points."""
-        if self.edges and len(which) and touching.id[which[-1]] >= self.first_edge_id:
-            return self._attach_points_and_edges(self.edges, touching, which)
-        assert touching.triangle is not None and touching.place is not None
-        id, triangle, place = touching.id[which] - self.id_offset, touching.triangle[which], touching.place[which]
-        skins, model, points, k = self.skins, self.model, self.surfaces.points, len(which)
-        other_skin, point = self._surface_and_point(id)
-        tie = ContactAttachment(
-            np.empty((k, MAX_TETS_PER_CONTACT), np.int32), np.empty((k, 4 * MAX_TETS_PER_CONTACT)), np.empty((3, k))
-        )
-        carried = np.empty((k, 3))
+    def attach(self, contacts: ContactSet, which: Int64s) -> AttachedContacts:
+        """Returns the attachments of the contacts `which`, and writes their carried positions."""
+        if self.edges and len(which) and contacts.id[which[-1]] >= self.first_edge_id:
+            count = int(np.searchsorted(contacts.id[which], self.first_edge_id))
+            points = self.attach(contacts, which[:count])
+            return AttachedContacts.concatenate(points, self.edges.attach(contacts, which[count:]))
+        assert contacts.triangle is not None and contacts.place is not None
+        other_surface, point = self._surface_and_point(contacts.id[which] - self.id_offset)
+        attached, carried = AttachedContacts.allocate(len(which)), np.empty((len(which), 3))
         attach_contacts(
-            point,
-            triangle,
-            place,
-            skins.skin_of[point],
-            other_skin,
-            self.surfaces.friction,
-            self.x,
-            self.prescribed.start,
-            self.prescribed.end,
-            model.X,
-            model.tets,
-            skins.tet,
-            skins.weights,
-            self.surfaces.support_tet,
-            skins.triangles,
-            skins.rest,
-            points.stiffness,
-            points.mass,
-            points.tet_size,
+            ContactTriangles(point, other_surface, contacts.triangle[which], contacts.place[which]),
+            self.surfaces.arrays,
+            self.materials.arrays,
+            TetNodes(self.model.tets, self.model.X, self.x),
+            PrescribedVertices(self.prescribed.start, self.prescribed.end),
             MIN_INERTIAL_STIFFNESS_FACTOR / self.dt**2,
             self.allows_multiple_tets,
-            tie.ends,
-            tie.weights,
-            tie.parameters,
+            attached,
             carried,
         )
-        touching.carried[which] = carried
-        return tie
+        contacts.carried[which] = carried
+        return attached
 
     def triangle_rotations(self, triangle: Indices) -> Floats:
         """Returns the rotations of triangles from rest to the start of the step, (k, 3, 3)."""
-        if not len(self.skins.triangles):  # all in splinters
+        if not len(self.surfaces.triangles):  # a body of which only splinters are left
             return np.broadcast_to(np.eye(3), (len(triangle), 3, 3))
-        corners = self.skins.triangles[triangle]
-        return rotations_between(self.skins.rest[corners], self.start[corners])
+        corners = self.surfaces.triangles[triangle]
+        return rotations_between(self.surfaces.rest[corners], self.start[corners])
 
-    def other_surfaces(self, id: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Returns the skin on the other side of contacts, −1 of rigid ones, (k,)."""
-        skin, point = self._surface_and_point(id - self.id_offset)
-        other = np.where(self.is_prescribed[point], self.skins.skin_of[point], skin)
+    def other_surfaces(self, id: Int64s) -> Int64s:
+        """Returns the surface on the other side of contacts, −1 for rigid colliders, (k,)."""
+        surface, point = self._surface_and_point(id - self.id_offset)
+        other = np.where(self.is_prescribed[point], self.surfaces.surface_of[point], surface)
         if self.edges:
-            of_edge = id >= self.first_edge_id
-            other[of_edge] = self.edges.other_surfaces(id[of_edge])
+            is_edge = id >= self.first_edge_id
+            other[is_edge] = self.edges.other_surfaces(id[is_edge])
         return np.where(id < self.id_offset, -1, other)
 
-    def loaded_colliders(
-        self, id: npt.NDArray[np.int64], keys: list[str]
-    ) -> tuple[list[str], list[Floats], npt.NDArray[np.int64]]:
-        """Returns further colliders that bear loads, their origins [m], and which bears that of each contact, (k,).
+    def loaded_colliders(self, id: Int64s, keys: list[str]) -> tuple[list[str], list[Floats], Int64s]:
+        """Returns further colliders that may carry loads, their origins [m], and the collider of each contact, (k,).
 
         Args:
             id: Contacts.
-            keys: Colliders that are counted already, and numbered in their order.
+            keys: Colliders that have numbers already, in their order.
         """
-        number, found, origins = np.full(len(self.skins), -1, np.int64), list(keys), []
-        for skin in np.flatnonzero(self.skins.body < 0).tolist():
-            name = self.skins.names[skin]
-            if name not in found:
-                found.append(name)
-                origins.append(self.prescribed.origins[skin])
-            number[skin] = found.index(name)
-        return found[len(keys) :], origins, number[self.other_surfaces(id)]
+        number, all_keys, origins = np.full(len(self.surfaces), -1, np.int64), list(keys), []
+        for surface in np.flatnonzero(self.surfaces.body < 0).tolist():
+            name = self.surfaces.names[surface]
+            if name not in all_keys:
+                all_keys.append(name)
+                origins.append(self.prescribed.origins[surface])
+            number[surface] = all_keys.index(name)
+        return all_keys[len(keys) :], origins, number[self.other_surfaces(id)]
 
-    def _surface_and_point(self, id: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Returns the skin of the triangle and the point of contacts as `PointTriangleContacts` has them, (k,) each."""
-        rest, point = np.divmod(id, self.skins.vertex_count)
-        return rest % len(self.skins), point
+    def _surface_and_point(self, id: Int64s) -> tuple[Int64s, Int64s]:
+        """Returns the surface of the triangle and the point of contacts with ids of the search, (k,) each."""
+        rest, point = np.divmod(id, self.surfaces.vertex_count)
+        return rest % len(self.surfaces), point
 
-    def _vertex_positions(self, x: Floats, told: Floats) -> Floats:
-        """Returns where vertices are for node positions x, those of colliders where they are told to be [m], (v, 3)."""
-        at = told.copy()
-        interpolate_vertices(x, self.skins.nodes, self.skins.weights, at)
-        return at
+    def _vertex_positions(self, x: Floats, prescribed: Floats) -> Floats:
+        """Returns the positions of vertices for node positions x; those of colliders are prescribed [m], (v, 3)."""
+        positions = prescribed.copy()
+        interpolate_vertices(x, self.surfaces.nodes, self.surfaces.weights, positions)
+        return positions
 
-    def _attach_points_and_edges(
-        self, edges: EdgeContacts, touching: ContactSet, which: npt.NDArray[np.int64]
-    ) -> ContactAttachment:
-        """Returns what contacts of points and then of edges are tied to; see `attach`."""
-        count = int(np.searchsorted(touching.id[which], self.first_edge_id))
-        both = self.attach(touching, which[:count]), edges.attach(touching, which[count:])
-        ends, weights = (np.concatenate([getattr(tie, name) for tie in both]) for name in ("ends", "weights"))
-        return ContactAttachment(ends, weights, np.concatenate([tie.parameters for tie in both], axis=1))
+    def _previous_points(self, own: PersistentContacts) -> PersistentContacts:
+        """Returns contacts of points with ids of the search and normals at the start."""
+        if own.triangle is None or not len(own):
+            return PersistentContacts.empty()
+        normal = np.einsum("kij,kj->ki", self.triangle_rotations(own.triangle), own.normal)
+        id = own.id - self.id_offset
+        normal[self.is_prescribed[self._surface_and_point(id)[1]]] *= -1.0
+        return replace(own, id=id, normal=normal)
 
-    def _previous_edges(self, own: PersistentContacts) -> PreviousEdgeContacts:
-        """Returns what is remembered of edges."""
+    def _previous_edges(self, own: PersistentContacts) -> PersistentContacts:
+        """Returns contacts of edges with ids of their search and normals at the start."""
         assert self.edges is not None
-        if own.triangle is None or not len(own.id):
-            return PreviousEdgeContacts.none()
+        if own.triangle is None or not len(own):
+            return PersistentContacts.empty()
         normal = np.einsum("kij,kj->ki", self.triangle_rotations(own.triangle), own.normal)
         id = own.id - self.first_edge_id
         normal[self.edges.is_prescribed_of(id)] *= -1.0
-        return PreviousEdgeContacts(id, own.triangle, own.shift, normal)
-
-    def _previous_points(self, own: PersistentContacts) -> PreviousContacts:
-        """Returns what is remembered of points of skins."""
-        if own.triangle is None or not len(own.id):
-            return PreviousContacts.none()
-        normal = np.einsum("kij,kj->ki", self.triangle_rotations(own.triangle), own.normal)
-        normal[self.is_prescribed[self._surface_and_point(own.id - self.id_offset)[1]]] *= -1.0
-        return PreviousContacts(own.id - self.id_offset, own.triangle, own.side, own.shift, normal)
+        return replace(own, id=id, normal=normal)

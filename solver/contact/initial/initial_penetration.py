@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies and colliders that are inside each other before anything moves."""
+"""Checks whether bodies and colliders start inside each other."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
 from ..colliders.build_colliders import BuiltCollider
 from ..colliders.deforming_collider import DeformingCollider
-from ..detection.contact_materials import ContactMaterials
+from ..detection.contact_points import ContactMaterials
 
 
 def check_initial_penetration(
     name: str, surface: Surface, points: Floats, allowed: float, collider: BuiltCollider, pose: Floats
 ) -> None:
-    """Looks whether a body and a collider start inside each other; less than `allowed` is pushed out later.
+    """Checks whether a body and a collider start inside each other; contacts push out depths up to `allowed`.
 
     Args:
-        name: What the body is called.
+        name: Of the body.
         surface: Its render mesh in the world [m].
-        points: Those of its contact points that may move [m], (k, 3).
-        allowed: Depth that is no harm [m].
+        points: Its contact points that may move [m], (k, 3).
+        allowed: Accepted depth [m].
         collider: The collider.
         pose: Its rotation and translation at the first frame, (4, 3).
 
@@ -55,23 +55,23 @@ def check_initial_penetration(
 
 def check_enclosed_colliders(
     deforming: Sequence[DeformingCollider],
-    skins: ContactMaterials | None,
+    materials: ContactMaterials | None,
     names: Sequence[str],
     surfaces: Sequence[Surface],
 ) -> None:
-    """Looks whether a collider that deforms starts altogether inside a body: no surface of it is near, to be let out.
+    """Checks whether a collider that deforms starts wholly inside a body: then no contact could resolve the overlap.
 
     Args:
-        deforming: The colliders, where they start.
-        skins: Which says what they meet; None: nothing.
-        names, surfaces: Of the bodies: what they are called, and render meshes in the world [m].
+        deforming: The colliders, at the start.
+        materials: Of the surfaces that may touch; None: none.
+        names, surfaces: Of the bodies: names, and render meshes in the world [m].
 
     Raises:
         BadInput: "collider-in-body".
     """
-    if skins is None:
+    if materials is None:
         return
-    own = skins.skins
+    own = materials.surfaces
     for collider in deforming:
         for number, (name, surface) in enumerate(zip(names, surfaces, strict=True)):
             if collider.key not in own.names or not own.may_touch[number, own.names.index(collider.key)]:
@@ -85,7 +85,7 @@ def check_enclosed_colliders(
 
 
 def _penetration_depth(bvh: Bvh, points: Floats) -> float:
-    """Returns how deep the deepest of `points` [m] is inside a closed mesh [m], 0 where none is."""
+    """Returns the largest depth of `points` [m] inside a closed mesh [m], 0 if none is inside."""
     box = bvh.boxes[0]
     near = points[((points > box[:3]) & (points < box[3:])).all(axis=1)]
     if not len(near):

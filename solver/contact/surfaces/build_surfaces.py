@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the skins of a scene, and says which of them may meet."""
+"""Builds the collision surfaces of a scene, and decides which of them may touch."""
 
 from __future__ import annotations
 
@@ -25,10 +25,8 @@ from .sharp_edges import MeshSharpEdges, SharpEdges, merge_sharp_edges, mesh_sha
 from .sharp_points import sharp_points
 from .surface_meshes import SurfacePart, body_surface, collider_part, collider_surface
 
-MIN_SHARP_EDGE_ANGLE = np.radians(30.0)  # turn from which an edge of a collider is sharp
-MIN_BLADE_ANGLE = np.radians(
-    100.0
-)  # the same where nothing else in the scene needs skins: no box, but blades and spikes
+MIN_SHARP_EDGE_ANGLE = np.radians(30.0)  # angle between faces from which an edge of a collider is sharp
+MIN_BLADE_ANGLE = np.radians(100.0)  # the same if nothing else needs surfaces: blades and spikes, but no boxes
 
 
 def make_collision_surfaces(
@@ -39,15 +37,15 @@ def make_collision_surfaces(
     deforming: Sequence[DeformingCollider],
     tracks: TrackReader,
 ) -> CollisionSurfaces | None:
-    """Returns the skins of a scene, None where nothing can ever meet: one body that neither breaks nor meets itself,
-    and no collider that deforms or is sharp.
+    """Returns the surfaces of a scene; None if none is needed: for one body that neither breaks nor touches itself,
+    without colliders that deform or are sharp.
 
-    Guaranteed: skin b is that of body b of the scene; then come the colliders with a skin, in their order. Vertices
-    of render meshes keep the binding that they are drawn with. No edge of a body's triangles is longer than its tets.
-    Bodies that follow a pose meet those that do not; among themselves they do not meet (`quasistatic/contact`).
+    Surface b is that of body b of the scene; then follow the colliders with a surface, in their order. Vertices of
+    render meshes keep the binding by which they are rendered. No edge of a body's triangles is longer than its tets.
+    Bodies that follow a pose touch those that do not; among themselves they do not (`quasistatic/contact`).
 
     Args:
-        scene: What is asked for.
+        scene: The scene.
         meshes, bindings: Of the bodies: tets, and render vertices in these.
         model: Of all bodies.
         deforming: The colliders that deform.
@@ -55,47 +53,49 @@ def make_collision_surfaces(
     """
     size = min(mesh.report.tet_size for mesh in meshes)
     by_key = {collider.key: collider for collider in deforming}
-    told = [number for number, collider in enumerate(scene.colliders) if collider.key in by_key]
-    between = _contact_matrix(scene, told, [])
-    needs_skins = bool(between.any())
-    parts = [collider_surface(by_key[scene.colliders[number].key], size) for number in told] if between.any() else []
-    told = told if between.any() else []
+    prescribed = [number for number, collider in enumerate(scene.colliders) if collider.key in by_key]
+    may_touch = _contact_matrix(scene, prescribed, [])
+    needs_surfaces = bool(may_touch.any())
+    parts = (
+        [collider_surface(by_key[scene.colliders[number].key], size) for number in prescribed] if needs_surfaces else []
+    )
+    prescribed = prescribed if needs_surfaces else []
     sharp = []
     for number, collider in enumerate(scene.colliders):
         part = (
             None
             if collider.key in by_key
-            else _sharp_point_part(collider, size, MIN_SHARP_EDGE_ANGLE if needs_skins else MIN_BLADE_ANGLE, tracks)
+            else _sharp_point_part(collider, size, MIN_SHARP_EDGE_ANGLE if needs_surfaces else MIN_BLADE_ANGLE, tracks)
         )
         if part is not None and len(part.rest):
             sharp.append(number)
             parts.append(part)
-    meets = _contact_matrix(scene, told, sharp)
+    may_touch = _contact_matrix(scene, prescribed, sharp)
     # pieces meet each other once there are any
     may_break = any(body.fracture is not None for body in scene.bodies)
-    if not needs_skins and not may_break and not meets.any():
+    if not needs_surfaces and not may_break and not may_touch.any():
         return None
     own = [_body_part(*of) for of in zip(scene.bodies, meshes, bindings, strict=True)]
-    skins = _merge_parts(scene, model, meshes, own, parts, [*told, *sharp], meets, by_key)
-    return replace(skins, edges=_surface_edges(skins, scene, meshes, model, tracks))
+    surfaces = _merge_parts(scene, model, meshes, own, parts, [*prescribed, *sharp], may_touch, by_key)
+    return replace(surfaces, edges=_surface_edges(surfaces, scene, meshes, model, tracks))
 
 
-def _contact_matrix(scene: Scene, told: Sequence[int], sharp: Sequence[int]) -> Bools:
-    """Returns whether points of one skin meet triangles of another, (s, s): bodies, colliders told, sharp ones."""
-    bodies, colliders = scene.bodies, [*told, *sharp]
+def _contact_matrix(scene: Scene, prescribed: Sequence[int], sharp: Sequence[int]) -> Bools:
+    """Returns `CollisionSurfaces.may_touch` for bodies, deforming colliders, and sharp rigid ones, (s, s)."""
+    bodies, colliders = scene.bodies, [*prescribed, *sharp]
     keys = [body.key for body in bodies] + [scene.colliders[number].key for number in colliders]
     ignored = {frozenset(pair) for pair in scene.ignored_pairs}
-    meets = np.zeros((len(keys), len(keys)), bool)
+    may_touch = np.zeros((len(keys), len(keys)), bool)
     for a, body in enumerate(bodies):
-        meets[a, a] = body.collision.self_contact and not _follows_pose(body)
+        may_touch[a, a] = body.collision.self_contact and not _follows_pose(body)
         for b in range(a + 1, len(keys)):
             is_body = b < len(bodies)
             moves = not _follows_pose(body) or (is_body and not _follows_pose(bodies[b]))
             may = moves and frozenset((keys[a], keys[b])) not in ignored
-            # points of what has a front only would be met by what comes from behind
-            meets[b, a] = may and (is_body or scene.colliders[colliders[b - len(bodies)]].sides != SIDES_FRONT)
-            meets[a, b] = may and b < len(bodies) + len(told)
-    return meets
+            # what comes from behind would touch the points of a one-sided collider
+            may_touch[b, a] = may and (is_body or scene.colliders[colliders[b - len(bodies)]].sides != SIDES_FRONT)
+            may_touch[a, b] = may and b < len(bodies) + len(prescribed)
+    return may_touch
 
 
 def _follows_pose(body: Body) -> bool:
@@ -109,19 +109,19 @@ def _body_part(body: Body, mesh: TetMesh, binding: Binding) -> SurfacePart:
     )
 
 
-def _sharp_point_part(collider: Collider, spacing: float, turn: float, tracks: TrackReader) -> SurfacePart | None:
+def _sharp_point_part(collider: Collider, spacing: float, min_angle: float, tracks: TrackReader) -> SurfacePart | None:
     """Returns the points of a rigid collider's sharp edges, in its own space."""
     if collider.shape != "mesh" or not len(collider.triangles):
         return None
     vertices, triangles, _ = _scaled_mesh(collider, tracks)
-    corners, shares = sharp_points(vertices, triangles, spacing, turn)
-    rest = np.einsum("kc,kci->ki", shares, collider.vertices[corners])
+    corners, weights = sharp_points(vertices, triangles, spacing, min_angle)
+    rest = np.einsum("kc,kci->ki", weights, collider.vertices[corners])
     none = np.zeros((0, 3), np.int32)
-    return collider_part(floats(rest, -1, 3), none, np.full(len(rest), spacing**2, np.float64), corners, shares)
+    return collider_part(floats(rest, -1, 3), none, np.full(len(rest), spacing**2, np.float64), corners, weights)
 
 
 def _scaled_mesh(collider: Collider, tracks: TrackReader) -> tuple[Floats, Indices, bool]:
-    """Returns the mesh of a rigid collider as large as it is, outward where it has an inside, and whether it has."""
+    """Returns the scaled mesh of a rigid collider, outward if it has an inside, and whether it has one."""
     name = f"collider.{collider.key}.matrix"
     stretch = tracks.sample(name, 0.0)[:3, :3] if tracks.has(name) else np.eye(3)
     vertices, triangles = floats(collider.vertices @ stretch.T, -1, 3), indices(collider.triangles, -1, 3)
@@ -132,31 +132,33 @@ def _scaled_mesh(collider: Collider, tracks: TrackReader) -> tuple[Floats, Indic
 
 
 def _surface_edges(
-    skins: CollisionSurfaces, scene: Scene, meshes: Sequence[TetMesh], model: Model, tracks: TrackReader
+    surfaces: CollisionSurfaces, scene: Scene, meshes: Sequence[TetMesh], model: Model, tracks: TrackReader
 ) -> SharpEdges | None:
-    """Returns the sharp edges of skins; None where none of a body can meet another."""
+    """Returns the sharp edges of surfaces; None if no edge of a body can touch another."""
     own: list[MeshSharpEdges | None] = []
-    bearing: list[Indices | None] = []
+    tets_of: list[Indices | None] = []
     rigid: list[Floats | None] = []
-    size = skins.size[np.minimum(skins.vertex_start[:-1], skins.vertex_count - 1)]
-    for skin in range(len(skins)):
-        body, at, faces = int(skins.body[skin]), skins.vertices_of(skin), skins.triangles_of(skin)
-        vertices, triangles = skins.rest[at], indices(skins.triangles[faces] - np.int32(at.start))
-        tets, corners, front = None, None, bool(skins.is_one_sided[skin])
+    size = surfaces.size[np.minimum(surfaces.vertex_start[:-1], surfaces.vertex_count - 1)]
+    for surface in range(len(surfaces)):
+        body, at, faces = int(surfaces.body[surface]), surfaces.vertices_of(surface), surfaces.triangles_of(surface)
+        vertices, triangles = surfaces.rest[at], indices(surfaces.triangles[faces] - np.int32(at.start))
+        tets, corners, front = None, None, bool(surfaces.is_one_sided[surface])
         if body < 0 and not len(triangles):
-            collider = scene.colliders[int(skins.collider[skin])]
+            collider = scene.colliders[int(surfaces.collider[surface])]
             vertices, triangles, front = _scaled_mesh(collider, tracks)
             corners = collider.vertices
-        found = mesh_sharp_edges(vertices, triangles, float(size[skin]), front)
+        found = mesh_sharp_edges(vertices, triangles, float(size[surface]), front)
         if body >= 0:
             mesh, middles = meshes[body], vertices[found.ends[:, :2]].mean(axis=1)
             tets = indices(bind(mesh.nodes, mesh.tets, middles).tet + model.bodies[body].tets.start)
-        own, bearing, rigid = [*own, found], [*bearing, tets], [*rigid, corners]
-    edges = merge_sharp_edges(own, bearing, skins.vertex_start, skins.triangle_start, skins.rest, rigid, floats(size))
+        own, tets_of, rigid = [*own, found], [*tets_of, tets], [*rigid, corners]
+    edges = merge_sharp_edges(
+        own, tets_of, surfaces.vertex_start, surfaces.triangle_start, surfaces.rest, rigid, floats(size)
+    )
     if edges is None:
         return None
-    having = np.unique(edges.skin)
-    return edges if skins.edges_may_touch[np.ix_(having, having)].any() else None
+    having = np.unique(edges.surface)
+    return edges if surfaces.edges_may_touch[np.ix_(having, having)].any() else None
 
 
 def _merge_parts(
@@ -166,7 +168,7 @@ def _merge_parts(
     bodies: Sequence[SurfacePart],
     colliders: Sequence[SurfacePart],
     numbers: Sequence[int],
-    meets: Bools,
+    may_touch: Bools,
     deforming: dict[str, DeformingCollider],
 ) -> CollisionSurfaces:
     parts = [*bodies, *colliders]
@@ -200,12 +202,12 @@ def _merge_parts(
         size=floats(np.repeat(sizes, np.diff(vertex_start))),
         is_one_sided=np.array([*(True for _ in bodies), *one_sided], bool),
         thickness=floats([*(body.collision.thickness for body in scene.bodies), *(c.thickness for c in asked)]),
-        may_touch=meets,
+        may_touch=may_touch,
         vertex_key=np.concatenate([np.arange(len(part.rest), dtype=np.int64) for part in parts]),
         triangle_key=np.concatenate([np.arange(len(part.triangles), dtype=np.int64) for part in parts]),
     )
 
 
 def tet_nodes(tet: Indices, tets: Indices) -> Indices:
-    """Returns the nodes of the tets of vertices, −1 where they have none, (v, 4)."""
+    """Returns the nodes of the tets of vertices, −1 for vertices without a tet, (v, 4)."""
     return indices(np.where(tet[:, None] >= 0, tets[np.maximum(tet, 0)], -1), -1, 4)

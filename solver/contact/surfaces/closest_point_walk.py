@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The place of a skin nearest to a point that was in contact with it, and the direction in which it is kept.
+"""Finds the place of a surface closest to a point that was in contact with it, and the normal of the contact there.
 
-From the triangle where the contact was one goes downhill: to neighbours only while the nearest place lies on the
-border of the triangle, and the neighbour is nearer. So a point in a corner between floor and wall stays with the floor
-while it is over it, and a point in a thin sheet stays with its side. A point that is behind goes to neighbours only
-that look about the way of the triangle where it came in: one below the rim of a box is pushed up and not aside.
+The walk begins at the triangle of the previous contact and goes downhill: to neighbours only while the closest place
+lies on the border of the triangle and a neighbour is closer. So a point in a corner between floor and wall stays with
+the floor while it is above it, and a point in a thin sheet stays on its side. From behind, the walk goes only to
+neighbours with about the normal of the first triangle: a point below the rim of a box is pushed up, not sideways.
 
-Beside an edge or a corner the direction is that from the place to the point. Points that are behind are kept by the
-plane of the triangle: in a crease, where they are in two contacts, by both. Whether they are behind is told by the
-normal of the edge or corner (faces weighted by their angles), and beside the border of a sheet they never are.
+Beside an edge or a corner the normal of the contact is the direction from the place to the point. A point that is
+behind keeps the normal of the triangle: in a crease, where it has two contacts, both. The angle-weighted pseudonormal
+of the edge or corner tells whether a point is behind; beside the border of a sheet it never is.
 
 Source: Bærentzen and Aanæs (2005), Signed distance computation using the angle weighted pseudonormal.
 """
@@ -23,109 +23,116 @@ from ...mesh.geometry.closest_on_triangle import closest_on_triangle
 from ...runtime.jit import kernel
 from .broad_phase import shares_node_with_triangle
 
-MIN_ALIGNED_COSINE = 0.5  # cosine between normals from which triangles look about the same way
-MAX_WALK_STEPS = 64  # of a walk
-MAX_SQUARED_DISTANCE_RATIO = 1.0 - 1.0e-9  # ratio of squared distances from which a neighbour is nearer
-EDGE_WEIGHT_TOLERANCE = 1.0e-9  # weight below which a place lies on the side of a triangle
-MIN_DIRECTION_DISTANCE = 1.0e-6  # distance below which there is no direction from a place to a point, in sizes of tets
+MIN_ALIGNED_COSINE = 0.5  # cosine between normals from which two triangles are aligned
+MAX_WALK_STEPS = 64  # steps of a walk
+MAX_SQUARED_DISTANCE_RATIO = 1.0 - 1.0e-9  # ratio of squared distances up to which a neighbour is closer
+EDGE_WEIGHT_TOLERANCE = 1.0e-9  # barycentric weight up to which a place lies on the side of a triangle
+MIN_DIRECTION_DISTANCE = 1.0e-6  # distance in tet sizes from which a place and a point have a direction
 
 
 @kernel()
 def find_closest_places(
-    point, triangle, side, positions, size, triangles, at_start, at, triangle_start, skin, nodes, is_own,
-    by_face, place, local, distance,
-):  # fmt: skip
-    """Finds the place nearest to each of k points, near a triangle that is replaced by that of the place.
+    point, triangle, side, positions, surfaces, surface, is_own, keeps_plane, place, local, distance
+):
+    """Finds the place closest to each of k points, and replaces the triangle by that of the place.
 
     Args:
         point: (k,).
-        triangle: In and out, (k,); −1: the nearest of all of the skin.
+        triangle: In and out, where the walk begins, (k,); −1: search the whole surface.
         side: 1 in front, −1 behind, (k,).
         positions: Of vertices [m], (v, 3).
-        size, triangles, triangle_start, nodes: See `Skins`.
-        at_start, at: See `SkinTrees`.
-        skin: Of the triangles, (k,).
-        is_own: Whether that is the point's own skin, of which triangles beside it are left out, (k,).
-        by_face: Whether the plane of the triangle keeps points that are behind, beside an edge too; else they are kept
-            in the direction from the point to the edge.
-        place: Out, weights of the place, (k, 3).
-        local: Out, the direction in which the point is kept, in the frame of the triangle, (k, 3).
+        surfaces: `SurfaceArrays`.
+        surface: Of the triangles, (k,).
+        is_own: Whether it is the point's own surface, whose triangles beside the point are left out, (k,).
+        keeps_plane: Whether a point behind an edge keeps the normal of the triangle; otherwise it gets the direction
+            from the point to the edge.
+        place: Out, barycentric weights of the place, (k, 3).
+        local: Out, normal of the contact in the frame of the triangle, (k, 3).
         distance: Out, to the place [m], negative on the other side than `side`, infinite where there is none, (k,).
     """
-    corners, weights, best, normal = np.empty((1, 9)), np.empty(3), np.empty(3), np.empty(3)
-    frame, other = np.empty((3, 3)), np.empty((3, 3))
+    triangles, nodes, rings, first = surfaces.triangles, surfaces.nodes, surfaces.rings, surfaces.triangle_start
+    corners, best, normal = np.empty((1, 9)), np.empty(3), np.empty(3)
     for c in range(len(point)):
-        p = point[c]
-        t = np.int64(triangle[c])
+        p, t = point[c], np.int64(triangle[c])
         if t < 0:
             t, squared = closest_of_all(
-                p, triangle_start[skin[c]], triangle_start[skin[c] + 1], positions, triangles, nodes, is_own[c],
-                corners, best,
-            )  # fmt: skip
+                p, first[surface[c]], first[surface[c] + 1], positions, triangles, nodes, is_own[c], corners, best
+            )
         else:
             squared = squared_triangle_distance(p, t, positions, triangles, corners, best)
         distance[c] = np.inf
         if t < 0:
             continue
-        is_behind = (
-            not triangle_frame(positions, triangles, t, frame)
-            and side[c] * height_above_plane(p, t, positions, triangles, frame) < 0
-        )
-        for _ in range(MAX_WALK_STEPS):
-            if min(best[0], best[1], best[2]) > EDGE_WEIGHT_TOLERANCE:
-                break
-            corner = 0
-            for i in range(1, 3):
-                if best[i] > best[corner]:
-                    corner = i
-            vertex = triangles[t, corner]
-            found = t
-            for slot in range(at_start[vertex], at_start[vertex + 1]):
-                u = np.int64(at[slot])
-                if u == t or (is_own[c] and shares_node_with_triangle(nodes, p, triangles, u)):
-                    continue
-                d2 = squared_triangle_distance(p, u, positions, triangles, corners, weights)
-                if d2 < MAX_SQUARED_DISTANCE_RATIO * squared:
-                    if is_behind and not is_aligned(positions, triangles, u, frame, other):
-                        continue
-                    found, squared = u, d2
-                    copy3(weights, best)
-            if found == t:
-                break
-            t = found
+        t, squared = walk_downhill(p, t, squared, side[c], positions, triangles, nodes, rings, is_own[c], corners, best)
         if is_own[c] and shares_node_with_triangle(nodes, p, triangles, t):
             continue
         triangle[c] = t
         copy3(best, place[c])
+        min_distance = MIN_DIRECTION_DISTANCE * surfaces.size[p]
         distance[c] = find_direction(
             p,
             t,
             side[c],
             math.sqrt(squared),
             positions,
-            MIN_DIRECTION_DISTANCE * size[p],
+            min_distance,
             triangles,
-            at_start,
-            at,
+            rings,
             best,
-            by_face,
+            keeps_plane,
             normal,
             local[c],
         )
 
 
+@kernel(inline=True, device_only=True)
+def walk_downhill(p, t, squared, side, positions, triangles, nodes, rings, is_own, corners, best):
+    """Walks from triangle t to closer neighbours; returns the last triangle and d² [m²], and updates the place.
+
+    `squared` and `best` are d² and the place of the first triangle; the point p is on its `side`.
+    """
+    weights, frame, other = np.empty(3), np.empty((3, 3)), np.empty((3, 3))
+    is_behind = (
+        not triangle_frame(positions, triangles, t, frame)
+        and side * height_above_plane(p, t, positions, triangles, frame) < 0
+    )
+    for _ in range(MAX_WALK_STEPS):
+        if min(best[0], best[1], best[2]) > EDGE_WEIGHT_TOLERANCE:
+            break
+        corner = 0
+        for i in range(1, 3):
+            if best[i] > best[corner]:
+                corner = i
+        vertex = triangles[t, corner]
+        closer = t
+        for slot in range(rings.start[vertex], rings.start[vertex + 1]):
+            u = np.int64(rings.triangle[slot])
+            if u == t or (is_own and shares_node_with_triangle(nodes, p, triangles, u)):
+                continue
+            d2 = squared_triangle_distance(p, u, positions, triangles, corners, weights)
+            if d2 < MAX_SQUARED_DISTANCE_RATIO * squared:
+                if is_behind and not is_aligned(positions, triangles, u, frame, other):
+                    continue
+                closer, squared = u, d2
+                copy3(weights, best)
+        if closer == t:
+            break
+        t = closer
+    return t, squared
+
+
 @kernel(device_only=True)
 def closest_of_all(p, first, last, positions, triangles, nodes, is_own, corners, best):
-    """Returns the triangle from `first` to before `last` that is nearest to point p, −1 for none, and d² [m²]."""
-    weights, found, squared = np.empty(3), np.int64(-1), np.inf
+    """Returns the triangle from `first` to before `last` closest to point p, −1 for none, and d² [m²]."""
+    weights, closest, squared = np.empty(3), np.int64(-1), np.inf
     for t in range(first, last):
         if is_own and shares_node_with_triangle(nodes, p, triangles, t):
             continue
         d2 = squared_triangle_distance(p, t, positions, triangles, corners, weights)
         if d2 < squared:
-            found, squared = np.int64(t), d2
+            closest, squared = np.int64(t), d2
             copy3(weights, best)
-    return found, squared
+    return closest, squared
 
 
 @kernel(inline=True)
@@ -137,7 +144,7 @@ def copy3(three, out):
 
 @kernel(device_only=True)
 def squared_triangle_distance(p, t, positions, triangles, corners, weights):
-    """Returns the squared distance of point p from a triangle [m²], and writes the weights of the place nearest."""
+    """Returns the squared distance of point p from a triangle [m²], and writes the weights of the closest place."""
     row = 0
     for corner in range(3):
         for axis in range(3):
@@ -160,39 +167,42 @@ def height_above_plane(p, t, positions, triangles, frame):
 
 @kernel(device_only=True)
 def is_aligned(positions, triangles, t, frame, other):
-    """Whether a triangle looks about the way of a frame; writes its own."""
+    """Returns whether the normal of a triangle is aligned with that of a frame; writes its own frame."""
     triangle_frame(positions, triangles, t, other)
     return frame[2, 0] * other[2, 0] + frame[2, 1] * other[2, 1] + frame[2, 2] * other[2, 2] > MIN_ALIGNED_COSINE
 
 
 @kernel(device_only=True)
-def find_direction(p, t, side, length, positions, small, triangles, at_start, at, weights, by_face, normal, local):
-    """Writes in which direction a point is kept, in the frame of triangle t; returns its signed distance [m]."""
+def find_direction(p, t, side, length, positions, min_distance, triangles, rings, weights, keeps_plane, normal, local):
+    """Writes the normal of a contact in the frame of triangle t; returns the signed distance of the point [m].
+
+    `length` is the distance from the place with these weights [m]; see `find_closest_places`.
+    """
     zeros = np.int64(0)
     for i in range(3):
         if weights[i] <= EDGE_WEIGHT_TOLERANCE:
             zeros += 1
     frame = np.empty((3, 3))
-    flat = triangle_frame(positions, triangles, t, frame)
+    is_flat = triangle_frame(positions, triangles, t, frame)
     away = np.empty(3)
     for axis in range(3):
         away[axis] = positions[p, axis]
         for i in range(3):
             away[axis] -= weights[i] * positions[triangles[t, i], axis]
-    if zeros == 0 or flat:
+    if zeros == 0 or is_flat:
         copy3(frame[2], normal)
         is_border = False
     else:
-        is_border = pseudo_normal(t, positions, triangles, at_start, at, weights, zeros, normal)
+        is_border = pseudo_normal(t, positions, triangles, rings, weights, zeros, normal)
     height = side * (away[0] * normal[0] + away[1] * normal[1] + away[2] * normal[2])
     is_behind = height < 0.0 and not is_border
-    if is_behind and by_face:
+    if is_behind and keeps_plane:
         local[0], local[1], local[2] = 0.0, 0.0, side
         return -length
     for i in range(3):
         local[i] = 0.0
         for axis in range(3):
-            if zeros == 0 or flat or length <= small:
+            if zeros == 0 or is_flat or length <= min_distance:
                 local[i] += side * normal[axis] * frame[i, axis]
             elif is_behind:
                 local[i] -= away[axis] / length * frame[i, axis]
@@ -203,7 +213,7 @@ def find_direction(p, t, side, length, positions, small, triangles, at_start, at
 
 @kernel()
 def triangle_frame(positions, triangles, t, frame):
-    """Writes two directions in a triangle and its normal as rows, (3, 3); returns whether it is flat."""
+    """Writes two directions in a triangle and its normal as rows, (3, 3); returns whether it is degenerate."""
     i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
     squared, across = 0.0, np.empty(3)
     for axis in range(3):
@@ -230,12 +240,12 @@ def triangle_frame(positions, triangles, t, frame):
 
 
 @kernel(device_only=True)
-def pseudo_normal(t, positions, triangles, at_start, at, weights, zeros, normal):
-    """Writes the normal of the edge or corner of a triangle on which a place lies; whether that is on a border.
+def pseudo_normal(t, positions, triangles, rings, weights, zeros, normal):
+    """Writes the pseudonormal of the edge or corner on which a place lies; returns whether that is on a border.
 
     Args:
         t, weights: The triangle and the place.
-        zeros: How many of the weights are zero: 1 on an edge, 2 at a corner.
+        zeros: Number of weights that are zero: 1 on an edge, 2 at a corner.
         normal: Out, (3,).
     """
     corner = 0
@@ -250,8 +260,8 @@ def pseudo_normal(t, positions, triangles, at_start, at, weights, zeros, normal)
     frame, turns, faces = np.empty((3, 3)), np.int64(0), 0
     for axis in range(3):
         normal[axis] = 0.0
-    for slot in range(at_start[a], at_start[a + 1]):
-        u = np.int64(at[slot])
+    for slot in range(rings.start[a], rings.start[a + 1]):
+        u = np.int64(rings.triangle[slot])
         own = 2
         if triangles[u, 0] == a:
             own = 0
@@ -261,7 +271,7 @@ def pseudo_normal(t, positions, triangles, at_start, at, weights, zeros, normal)
         if b >= 0 and j != b and k != b:
             continue
         faces += 1
-        # around a corner that is no border, every edge is left by one face and entered by another
+        # around a vertex inside a surface, one face leaves every edge and another enters it
         turns += j - k
         if triangle_frame(positions, triangles, u, frame):
             continue

@@ -1,51 +1,72 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Skins: surfaces in motion, of bodies and of colliders, whose vertices are the points that touch other skins."""
+"""Collision surfaces of bodies and colliders: vertices, which are the contact points, triangles and sharp edges."""
 
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices
-from .bvh_refit import SurfaceTrees, make_trees
+from ...runtime.jit import kernel
+from ..colliders.deforming_collider import interpolate_corners
+from .broad_phase import SurfaceTrees, VertexRings, make_trees
 from .sharp_edges import SharpEdges
 
 Int64s = npt.NDArray[np.int64]
 Int8s = npt.NDArray[np.int8]
 
-MAX_CONTACTS_PER_SURFACE = 3  # places at which a point may meet one skin at the same time
+MAX_CONTACTS_PER_SURFACE = 3  # places at which a point may touch one surface at the same time
+
+
+class SurfaceArrays(NamedTuple):
+    """The arrays of `CollisionSurfaces`, which has their meaning, as kernels take them."""
+
+    rest: Floats
+    tet: Indices
+    weights: Floats
+    nodes: Indices
+    triangles: Indices
+    size: Floats
+    is_one_sided: Bools
+    thickness: Floats
+    triangle_start: Int64s
+    surface_of: Indices
+    surface_of_triangle: Indices
+    rings: VertexRings
 
 
 @dataclass(frozen=True, eq=False)
 class CollisionSurfaces:
-    """All skins, s of them, one after the other: v vertices and t triangles. Bodies come first, in their order.
+    """All surfaces, s of them, one after the other: v vertices and t triangles. Bodies come first, in their order.
 
-    Vertices are hard-bound to tets (S07, 6.2), or told by a track where the skin is a collider's. Triangles of bodies
-    have no edge longer than the tets of their body, so that the skin bends with them. Vertices may be in no triangle.
-    Of a collider that does not deform the skin is the sharp edges and corners alone: points, without a triangle.
+    Vertices are hard-bound to tets (S07, 6.2); those of colliders follow a track. Triangles of bodies have no edge
+    longer than the tets of their body, so that the surface bends with them. Vertices may be in no triangle. The surface
+    of a rigid collider consists of points along its sharp edges and corners alone, without triangles.
 
     Attributes:
         names: Keys of bodies and colliders, (s,).
-        vertex_start, triangle_start: Where each skin begins, (s + 1,) each.
+        vertex_start, triangle_start: First vertex and triangle of each surface, (s + 1,) each.
         body: Number of the body, −1 of a collider, (s,).
         collider: Number of the collider in the scene, −1 of a body, (s,).
-        rest: Vertices at rest, of deforming colliders where they begin, of others in their own space [m], (v, 3).
-        tet, weights: Binding of vertices in the model, (v,), −1 in colliders, and (v, 4).
-        nodes: Nodes of these tets by now, −1 in colliders, (v, 4).
-        corners, shares: Of colliders: the vertices of the collider between which each vertex lies, −1 in bodies, and
-            its barycentric weights there, (v, 3) each.
-        triangles: Vertices, counted over all skins, outward where the skin is closed, (t, 3).
-        area: Share of the surface of every vertex [m²], (v,).
-        size: Of the tets at each vertex [m], of colliders those of the smallest body, (v,).
-        is_one_sided: Whether only what comes from the front of a skin's triangles meets it, (s,).
-        thickness: Of the skin [m], (s,).
-        meets: Whether points of one skin meet triangles of another, (s, s); the diagonal: whether it meets itself.
-        vertex_key, triangle_key: What each vertex and triangle is called, whatever else breaks: rising within a skin,
-            (v,) and (t,).
-        edges: Those that are sharp, of bodies that are whole and of colliders; None: there are none.
+        rest: Vertices at rest, of deforming colliders at the start, of others in their own space [m], (v, 3).
+        tet, weights: Tets of vertices, −1 for colliders, and barycentric weights in them, (v,) and (v, 4).
+        nodes: Present nodes of these tets, −1 for colliders, (v, 4).
+        source_vertices, source_weights: Of colliders: the vertices of the collider between which each vertex lies, −1
+            for bodies, and its barycentric weights there, (v, 3) each.
+        triangles: Vertices of all surfaces, outward where the surface is closed, (t, 3).
+        area: Area of every vertex [m²], (v,).
+        size: Edge length of the tets at each vertex, for colliders of the smallest tets of all [m], (v,).
+        is_one_sided: Whether the surface collides only with what comes from the front of its triangles, (s,).
+        thickness: Of the surface [m], (s,).
+        may_touch: Whether points of one surface collide with triangles of another, (s, s); the diagonal is
+            self-contact.
+        vertex_key, triangle_key: Numbers that stay when bodies break, rising within a surface, (v,) and (t,).
+        edges: Sharp edges of colliders and of bodies that have not broken; None: there are none.
     """
 
     names: tuple[str, ...]
@@ -79,70 +100,76 @@ class CollisionSurfaces:
 
     @functools.cached_property
     def edges_may_touch(self) -> Bools:
-        """Whether edges of one skin, come first and meet those of another, (s, s): colliders' come first."""
+        """Whether edges of one surface come first and collide with those of another, (s, s); colliders come first."""
         rank = np.where(self.body < 0, -1, np.arange(len(self), dtype=np.int64))
         return (self.may_touch | self.may_touch.T) & (rank[:, None] < rank[None, :])
 
     @property
     def point_id_count(self) -> int:
-        """How many ids there are for points in contact: those of edges begin there."""
+        """Number of ids of contacts of points; ids of edges follow."""
         return MAX_CONTACTS_PER_SURFACE * len(self.names) * len(self.tet)
 
     @functools.cached_property
-    def skin_of(self) -> Indices:
-        """The skin of every vertex, (v,)."""
+    def surface_of(self) -> Indices:
+        """The surface of every vertex, (v,)."""
         return np.repeat(np.arange(len(self.names), dtype=np.int32), np.diff(self.vertex_start))
 
     @functools.cached_property
-    def skin_of_triangle(self) -> Indices:
-        """The skin of every triangle, (t,)."""
+    def surface_of_triangle(self) -> Indices:
+        """The surface of every triangle, (t,)."""
         return np.repeat(np.arange(len(self.names), dtype=np.int32), np.diff(self.triangle_start))
 
     @functools.cached_property
+    def arrays(self) -> SurfaceArrays:
+        """The surfaces as kernels take them."""
+        own = {name: getattr(self, name) for name in SurfaceArrays._fields if name != "rings"}
+        return SurfaceArrays(**own, rings=self.trees.rings)
+
+    @functools.cached_property
     def trees(self) -> SurfaceTrees:
-        """Which triangles are near each other, made of their positions at rest."""
+        """Trees of the triangles, by their positions at rest."""
         return make_trees(self.rest, self.triangles, self.triangle_start)
 
     @functools.cached_property
     def source_rows(self) -> Indices:
-        """`source_vertices` as vertices of the skins, −1 where a skin has no triangles of its own, (v, 3)."""
+        """`source_vertices` as vertices of the surfaces, −1 where a surface has no triangles, (v, 3)."""
         rows = np.full((self.vertex_count, 3), -1, np.int32)
-        for skin in np.flatnonzero(self.body < 0).tolist():
-            own, triangles = self.vertices_of(skin), self.triangles[self.triangles_of(skin)]
+        for surface in np.flatnonzero(self.body < 0).tolist():
+            own, triangles = self.vertices_of(surface), self.triangles[self.triangles_of(surface)]
             if len(triangles):  # the collider's vertices come first, rising
                 first = self.source_vertices[own.start : int(triangles.max()) + 1, 0]
                 rows[own] = own.start + np.searchsorted(first, self.source_vertices[own])
         return rows
 
-    def vertices_of(self, skin: int) -> slice:
-        """Returns which vertices are a skin's."""
-        return slice(int(self.vertex_start[skin]), int(self.vertex_start[skin + 1]))
+    def vertices_of(self, surface: int) -> slice:
+        """Returns the vertices of a surface."""
+        return slice(int(self.vertex_start[surface]), int(self.vertex_start[surface + 1]))
 
-    def triangles_of(self, skin: int) -> slice:
-        """Returns which triangles are a skin's."""
-        return slice(int(self.triangle_start[skin]), int(self.triangle_start[skin + 1]))
+    def triangles_of(self, surface: int) -> slice:
+        """Returns the triangles of a surface."""
+        return slice(int(self.triangle_start[surface]), int(self.triangle_start[surface + 1]))
 
 
 @dataclass(frozen=True, eq=False)
 class PointTriangleContacts:
-    """Which points go into which triangles during a step, k of them, by rising id.
+    """Points that penetrate triangles during a step, k of them, by rising id.
 
-    The contact is linear in the motion of the point p and of the place q of the triangle: it keeps
+    The contact is linear in the motions of the point p and of the place q on the triangle. It keeps
     gap + n · ((p⁺ − p) − (q⁺ − q)) ≥ 0.
 
     Attributes:
-        id: (slot · s + skin) · v + point with s skins and v vertices, (k,). A point can meet a skin at
-            `MAX_CONTACTS_PER_SURFACE` places, mostly at one, of slot 0: then the id is skin · v + point.
-        point, skin: The point, and the skin of the triangle, (k,) each.
+        id: (slot · s + surface) · v + point with s surfaces and v vertices, (k,). A point may touch a surface at
+            `MAX_CONTACTS_PER_SURFACE` places, mostly at one, of slot 0: then the id is surface · v + point.
+        point, surface: The point, and the surface of the triangle, (k,) each.
         triangle, place: The triangle, and the barycentric weights of q in it, (k,) and (k, 3).
-        normal: n, of length one, towards the side on which the point is kept, at the end of the step, (k, 3).
-        gap: n · (p − q) less both thicknesses, at the start [m], (k,).
+        normal: Unit normal n towards the side of the point, at the end of the step, (k, 3).
+        gap: n · (p − q) minus both thicknesses, at the start [m], (k,).
         side: 1 in front of the triangle, −1 behind it, (k,) int8.
     """
 
     id: Int64s
     point: Indices
-    skin: Indices
+    surface: Indices
     triangle: Indices
     place: Floats
     normal: Floats
@@ -153,28 +180,33 @@ class PointTriangleContacts:
         return len(self.id)
 
 
-@dataclass(frozen=True, eq=False)
-class PreviousContacts:
-    """Contacts that a step begins with, k of them.
+def vertex_positions(surfaces: CollisionSurfaces, model: Model, x: Floats) -> Floats:
+    """Returns the positions of vertices [m], (v, 3), for nodes at x, (n, 3); those of colliders are at rest.
 
-    Attributes:
-        id: Rising, as `Met.id` has them, (k,).
-        triangle: Near which the contact was, −1 where only the skin is known: then the nearest of it, (k,).
-        side: 1 in front of it, −1 behind it, (k,) int8.
-        shift: Gap at which it begins to push [m], (k,).
-        normal: Which way it kept its point, at the start of the step, (k, 3); None: that is not known.
+    `fill_collider_vertices` writes those.
     """
+    out = surfaces.rest.copy()
+    interpolate_vertices(x, surfaces.nodes, surfaces.weights, out)
+    return out
 
-    id: Int64s
-    triangle: Indices
-    side: Int8s
-    shift: Floats
-    normal: Floats | None = None
 
-    @staticmethod
-    def none() -> PreviousContacts:
-        """Returns no contacts."""
-        return PreviousContacts(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int8), np.zeros(0))
+def fill_collider_vertices(surfaces: CollisionSurfaces, surface: int, vertices: Floats, out: Floats) -> None:
+    """Writes the rows of a collider's surface into `out` [m], (v, 3), for vertices of the collider at [m], (n, 3)."""
+    own = surfaces.vertices_of(surface)
+    out[own] = interpolate_corners(vertices, surfaces.source_vertices[own], surfaces.source_weights[own])
 
-    def __len__(self) -> int:
-        return len(self.id)
+
+@kernel()
+def interpolate_vertices(x, nodes, weights, out):
+    """Writes Σⱼ weightsⱼ x[nodesⱼ], (v, 3); vertices without nodes keep their positions."""
+    for i in range(len(nodes)):
+        a, b, c, d = nodes[i]
+        if a < 0:
+            continue
+        for axis in range(3):
+            out[i, axis] = (
+                weights[i, 0] * x[a, axis]
+                + weights[i, 1] * x[b, axis]
+                + weights[i, 2] * x[c, axis]
+                + weights[i, 3] * x[d, axis]
+            )

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contacts of one step, from what is known at its start to what further looks add."""
+"""Tracks the contacts of surfaces through one step: from those of the step before to those that each search adds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,40 +13,49 @@ from ...mesh.geometry.triangle_bvh import build_bvh
 from ...mesh.geometry.winding_number import direct_winding_numbers, winding_numbers
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.jit import kernel
+from ..detection.persistent_contacts import PersistentContacts
 from .closest_point_walk import EDGE_WEIGHT_TOLERANCE, MIN_ALIGNED_COSINE, find_closest_places, triangle_frame
-from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces, Int8s, Int64s, PreviousContacts
+from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces, Int8s, Int64s
 
-KEEP_DIRECTION_DISTANCE = 0.02  # distance from an edge up to which a contact goes on as it was, in sizes of tets
-MIN_KEEP_DIRECTION_COSINE = 0.0  # if the cosine of its turn there is larger
-MIN_EXIT_TRIANGLE_DEPTH = (
-    0.05  # depth from which what is let out of a collider stays at the triangle that it leaves, in sizes of tets
-)
-MAX_WALK_DEPTH = 0.6  # depth from which a contact is looked for anew on all of its skin, in sizes of tets
-MAX_OUTSIDE_DEPTH = 0.1  # the same where the point is not inside it at all
-MAX_DIRECT_SOLID_ANGLES = (
-    100_000  # solid angles up to which they are summed up one by one, which takes less than a tree
-)
-OPPOSING_COSINE = -0.3  # cosine between two faces from which they look against each other
-MIN_SAME_SIDE_COSINE = (
-    0.3  # cosine between a face and that of the step before, from which what is behind it is on its other side
-)
+KEEP_DIRECTION_DISTANCE = 0.02  # distance from an edge up to which a contact keeps its normal, in tet sizes
+MIN_KEEP_DIRECTION_COSINE = 0.0  # cosine between both normals from which it does
+MIN_EXIT_TRIANGLE_DEPTH = 0.05  # depth from which a point keeps the triangle by which it leaves, in tet sizes
+MAX_WALK_DEPTH = 0.6  # depth from which the whole surface is searched again, in tet sizes
+MAX_OUTSIDE_DEPTH = 0.1  # the same for a point that is not inside
+MAX_DIRECT_SOLID_ANGLES = 100_000  # number up to which summing all solid angles takes less than building a tree
+OPPOSING_COSINE = -0.3  # cosine between two faces up to which they face each other
+MIN_SAME_SIDE_COSINE = 0.3  # cosine to the previous normal below which a face behind the point is a far side
+
+
+class TrackedArrays(NamedTuple):
+    """The arrays of `TrackedContacts`, which have their meaning, as kernels take them."""
+
+    point: Indices
+    surface: Indices
+    slot: Indices
+    triangle: Indices
+    place: Floats
+    local: Floats
+    side: Int8s
+    shift: Floats
+    thickness: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class TrackedContacts:
-    """Places where points meet skins, k of them, by point, skin and slot.
+    """Places where points touch surfaces, k of them, by point, surface and slot.
 
     Attributes:
-        point, skin, slot: (k,) each.
-        triangle, place: The triangle of the skin, and the weights of the place in it, (k,) and (k, 3).
-        local: n in the frame of the triangle, which goes along with it (`nearest.frame_of`), (k, 3).
+        point, surface, slot: (k,) each.
+        triangle, place: The triangle, and barycentric weights of the place in it, (k,) and (k, 3).
+        local: Normal n in the frame of the triangle, which moves with it (`triangle_frame`), (k, 3).
         side: 1 in front, −1 behind, (k,) int8.
-        shift: Gap at which it begins to push [m], (k,).
-        thickness: Distance that is kept [m], (k,).
+        shift: Gap at which the contact begins to push [m], (k,).
+        thickness: Distance that it keeps [m], (k,).
     """
 
     point: Indices
-    skin: Indices
+    surface: Indices
     slot: Indices
     triangle: Indices
     place: Floats
@@ -57,39 +67,69 @@ class TrackedContacts:
     def __len__(self) -> int:
         return len(self.point)
 
-    def key(self, skins: int) -> Int64s:
-        """Returns point · s + skin, rising, (k,)."""
-        return self.point.astype(np.int64) * skins + self.skin
+    @property
+    def arrays(self) -> TrackedArrays:
+        """The contacts as kernels take them."""
+        return TrackedArrays(*vars(self).values())
 
-    def id(self, skins: int, vertices: int) -> Int64s:
-        """Returns the ids that `Met` has, (k,)."""
-        return (self.slot.astype(np.int64) * skins + self.skin) * vertices + self.point
+    def key(self, surface_count: int) -> Int64s:
+        """Returns point · s + surface, rising, (k,)."""
+        return self.point.astype(np.int64) * surface_count + self.surface
+
+    def id(self, surface_count: int, vertex_count: int) -> Int64s:
+        """Returns the ids of `PointTriangleContacts`, (k,)."""
+        return (self.slot.astype(np.int64) * surface_count + self.surface) * vertex_count + self.point
 
     def select(self, which: npt.NDArray) -> TrackedContacts:
         """Returns some of them, by mask or index."""
-        return TrackedContacts(*(getattr(self, name)[which] for name in FIELD_NAMES))
+        return TrackedContacts(*(getattr(self, name)[which] for name in TrackedArrays._fields))
 
-    def extend(self, others: TrackedContacts, skins: int) -> TrackedContacts:
-        """Returns these and others, which get the first slots that are free; those that find none are left out."""
+    def at_triangles(self, rows: npt.NDArray, places: ClosestPlaces) -> TrackedContacts:
+        """Returns these contacts with other triangles, places and normals in some rows."""
+        triangle, place, local = self.triangle.copy(), self.place.copy(), self.local.copy()
+        triangle[rows], place[rows], local[rows] = places.triangle, places.place, places.local
+        return replace(self, triangle=triangle, place=place, local=local)
+
+    def extend(self, others: TrackedContacts, surface_count: int) -> TrackedContacts:
+        """Returns these and others, which get the first free slots; those without a free slot are left out."""
         if not len(others):
             return self
-        both = TrackedContacts(*(np.concatenate([getattr(self, name), getattr(others, name)]) for name in FIELD_NAMES))
-        key, is_new = both.key(skins), np.arange(len(both), dtype=np.int64) >= len(self)
-        taken = np.zeros((len(both), MAX_CONTACTS_PER_SURFACE), bool)
-        at = np.searchsorted(key[: len(self)], others.key(skins))
+        both = TrackedContacts(
+            *(np.concatenate([getattr(self, name), getattr(others, name)]) for name in TrackedArrays._fields)
+        )
+        key, is_new = both.key(surface_count), np.arange(len(both), dtype=np.int64) >= len(self)
+        is_taken = np.zeros((len(both), MAX_CONTACTS_PER_SURFACE), bool)
+        at = np.searchsorted(key[: len(self)], others.key(surface_count))
         for step in range(MAX_CONTACTS_PER_SURFACE):
             row = np.minimum(at + step, max(len(self) - 1, 0))
             if len(self):
-                same = (key[row] == others.key(skins)) & (at + step < len(self))
-                taken[np.arange(len(self), len(both), dtype=np.int64)[same], self.slot[row[same]]] = True
+                same = (key[row] == others.key(surface_count)) & (at + step < len(self))
+                is_taken[np.arange(len(self), len(both), dtype=np.int64)[same], self.slot[row[same]]] = True
         slot = both.slot.copy()
-        slot[is_new] = taken[is_new].argmin(axis=1)
-        fits = ~is_new | ~taken.all(axis=1)
+        slot[is_new] = is_taken[is_new].argmin(axis=1)
+        fits = ~is_new | ~is_taken.all(axis=1)
         order = np.lexsort((slot, key))
         return replace(both, slot=slot).select(order[fits[order]])
 
 
-FIELD_NAMES = ("point", "skin", "slot", "triangle", "place", "local", "side", "shift", "thickness")
+class ClosestPlaces(NamedTuple):
+    """Where k points are closest to surfaces; see `find_closest_places` for what a walk writes."""
+
+    triangle: Indices
+    place: Floats
+    local: Floats
+    distance: Floats
+
+    @staticmethod
+    def begin(triangle: Indices) -> ClosestPlaces:
+        """Returns arrays for walks that begin at copies of these triangles."""
+        k = len(triangle)
+        return ClosestPlaces(triangle.astype(np.int32), np.empty((k, 3)), np.empty((k, 3)), np.empty(k))
+
+    def replace_rows(self, rows: npt.NDArray, others: ClosestPlaces) -> None:
+        """Copies the places of others into some rows."""
+        self.triangle[rows], self.place[rows] = others.triangle, others.place
+        self.local[rows], self.distance[rows] = others.local, others.distance
 
 
 def no_tracked_contacts() -> TrackedContacts:
@@ -99,175 +139,186 @@ def no_tracked_contacts() -> TrackedContacts:
 
 
 def track_contacts(
-    skins: CollisionSurfaces, known: PreviousContacts, start: Floats, is_active: npt.NDArray
+    surfaces: CollisionSurfaces, previous: PersistentContacts, start: Floats, may_touch: Bools
 ) -> TrackedContacts:
-    """Returns the contacts that a step begins with, each at the place of its skin that is nearest to its point.
+    """Returns the contacts that a step begins with, each at the place of its surface closest to its point.
 
     Args:
-        skins: All of them.
-        known: As remembered.
+        surfaces: All of them.
+        previous: Contacts of the step before, with ids of `PointTriangleContacts` and normals at the start.
         start: Vertices at the start [m], (v, 3).
-        is_active: Which skins meet which in this step, (s, s).
+        may_touch: Which surfaces collide in this step, (s, s).
     """
-    if not len(known):
+    if not len(previous) or previous.triangle is None:
         return no_tracked_contacts()
-    vertices, count = skins.vertex_count, len(skins)
-    rest, point = np.divmod(known.id, vertices)
-    slot, skin = np.divmod(rest, count)
-    point, skin = point.astype(np.int32), skin.astype(np.int32)
-    triangle, is_own = known.triangle.astype(np.int32), skins.skin_of[point] == skin
-    place, local, distance = np.empty((len(known), 3)), np.empty((len(known), 3)), np.empty(len(known))
-    trees, first = skins.trees, triangle.copy()
-    find_closest_places(
-        point, triangle, known.side, start, skins.size, skins.triangles, trees.ring_start, trees.ring,
-        skins.triangle_start, skin, skins.nodes, is_own, True, place, local, distance,
-    )  # fmt: skip
-    leaves = (known.shift < -MIN_EXIT_TRIANGLE_DEPTH * skins.size[point]) & (first >= 0) & (distance < 0.0)
-    leaves &= (skins.body[skin] < 0) & skins.is_one_sided[skin]
-    if leaves.any():
-        _keep_exit_triangles(skins, start, np.flatnonzero(leaves), point, first, triangle, place, local, distance)
-    lost = _too_deep(skins, start, point, skin, is_own, known.shift, distance)
-    if len(lost):
-        _search_all_triangles(skins, start, lost, point, skin, known.side, triangle, place, local, distance)
-    if known.normal is not None:
-        is_kept = (place.min(axis=1) <= EDGE_WEIGHT_TOLERANCE) & (
-            np.abs(distance) < KEEP_DIRECTION_DISTANCE * skins.size[point]
-        )
-        keep_edge_directions(known.normal, is_kept, triangle, start, skins.triangles, local)
-        drop_far_side_contacts(known.normal, known.shift, triangle, start, skins.triangles, local, distance)
-    held = TrackedContacts(
-        point, skin, slot.astype(np.int32), triangle, place, local, known.side, known.shift,
-        np.zeros(len(known)),
-    )  # fmt: skip
-    fits = np.isfinite(distance) & is_active[skins.skin_of[point], skin] & (slot < MAX_CONTACTS_PER_SURFACE)
-    order = np.lexsort((held.slot, held.key(count)))
-    order = order[fits[order]]
-    held = held.select(order)
-    return add_thickness(skins, _without_duplicates(skins, held, start, floats(distance[order])))
-
-
-def _too_deep(
-    skins: CollisionSurfaces,
-    start: Floats,
-    point: Indices,
-    skin: Indices,
-    is_own: Bools,
-    shift: Floats,
-    distance: Floats,
-) -> Int64s:
-    """Returns the contacts that are too deep, rising: who walks from face to face of something thin may end behind the
-    plane of a far one, though it is outside."""
-    meets = (shift >= 0.0) & ~is_own & skins.is_one_sided[skin]
-    lost = meets & (distance < -MAX_WALK_DEPTH * skins.size[point])
-    # colliders need not have an inside
-    astray = np.flatnonzero(
-        meets & (skins.body[skin] >= 0) & (distance < -MAX_OUTSIDE_DEPTH * skins.size[point]) & ~lost
+    rest, point = np.divmod(previous.id, surfaces.vertex_count)
+    slot, surface = (of.astype(np.int32) for of in np.divmod(rest, len(surfaces)))
+    point = point.astype(np.int32)
+    places = ClosestPlaces.begin(previous.triangle)
+    none = np.zeros(len(previous))
+    tracked = TrackedContacts(
+        point, surface, slot, places.triangle, places.place, places.local, previous.side, previous.shift, none
     )
-    lost[astray[surface_winding_numbers(skins, start, point[astray], skin[astray]) < 0.5]] = True
-    return np.flatnonzero(lost)
+    walk_to_closest_places(surfaces, tracked, start, True, places)
+    _keep_exit_triangles(surfaces, start, tracked, previous.triangle, places)
+    _search_from_too_deep(surfaces, start, tracked, places)
+    is_near_edge = (places.place.min(axis=1) <= EDGE_WEIGHT_TOLERANCE) & (
+        np.abs(places.distance) < KEEP_DIRECTION_DISTANCE * surfaces.size[point]
+    )
+    keep_edge_directions(previous.normal, is_near_edge, places.triangle, start, surfaces.triangles, places.local)
+    drop_far_side_contacts(
+        previous.normal, previous.shift, places.triangle, start, surfaces.triangles, places.local, places.distance
+    )
+    is_kept = np.isfinite(places.distance) & may_touch[surfaces.surface_of[point], surface]
+    is_kept &= slot < MAX_CONTACTS_PER_SURFACE
+    order = np.lexsort((slot, tracked.key(len(surfaces))))
+    order = order[is_kept[order]]
+    tracked = tracked.select(order)
+    return add_thickness(surfaces, _without_duplicates(surfaces, tracked, start, floats(places.distance[order])))
 
 
-def _search_all_triangles(
-    skins: CollisionSurfaces,
-    start: Floats,
-    rows: npt.NDArray,
-    point: Indices,
-    skin: Indices,
-    side: Int8s,
-    triangle: Indices,
-    place: Floats,
-    local: Floats,
-    distance: Floats,
+def walk_to_closest_places(
+    surfaces: CollisionSurfaces,
+    contacts: TrackedContacts,
+    positions: Floats,
+    keeps_plane: bool,
+    places: ClosestPlaces,
+    *,
+    includes_own: bool = False,
 ) -> None:
-    """Takes for some contacts the nearest of all triangles of their skins; see `find_closest_places`."""
-    trees, anew = skins.trees, np.full(len(rows), -1, np.int32)
-    at, direction, depth = place[rows], local[rows], distance[rows]
+    """Writes the places closest to the points of contacts, by walks from `places.triangle`.
+
+    Args:
+        surfaces, contacts: The surfaces, and the contacts.
+        positions: Vertices [m], (v, 3).
+        keeps_plane: See `find_closest_places`.
+        places: Changed.
+        includes_own: Whether triangles of a point's own surface right beside it count, too.
+    """
+    point, surface = contacts.point, contacts.surface
+    is_own = np.zeros(len(point), bool) if includes_own else surfaces.surface_of[point] == surface
     find_closest_places(
-        point[rows], anew, side[rows], start, skins.size, skins.triangles, trees.ring_start, trees.ring,
-        skins.triangle_start, skin[rows], skins.nodes, np.zeros(len(rows), bool), True, at, direction, depth,
-    )  # fmt: skip
-    triangle[rows], place[rows], local[rows], distance[rows] = anew, at, direction, depth
-
-
-def surface_winding_numbers(skins: CollisionSurfaces, at: Floats, point: Indices, skin: Indices) -> Floats:
-    """Returns how often skins wind around points, each asked about one, where vertices are `ring` [m], (k,)."""
-    found = np.zeros(len(point))
-    for number in np.unique(skin).tolist():
-        own = skin == number
-        corners = at[skins.triangles[skins.triangles_of(number)]]
-        of_few = own.sum() * len(corners) <= MAX_DIRECT_SOLID_ANGLES
-        found[own] = (
-            direct_winding_numbers(corners, at[point[own]])
-            if of_few
-            else winding_numbers(build_bvh(at, skins.triangles[skins.triangles_of(number)]), at[point[own]])
-        )
-    return found
+        point,
+        places.triangle,
+        contacts.side,
+        positions,
+        surfaces.arrays,
+        surface,
+        is_own,
+        keeps_plane,
+        places.place,
+        places.local,
+        places.distance,
+    )
 
 
 def _keep_exit_triangles(
-    skins: CollisionSurfaces,
-    start: Floats,
-    rows: npt.NDArray,
-    point: Indices,
-    first: Indices,
-    triangle: Indices,
-    place: Floats,
-    local: Floats,
-    distance: Floats,
+    surfaces: CollisionSurfaces, start: Floats, tracked: TrackedContacts, first: Indices, places: ClosestPlaces
 ) -> None:
-    """Leaves some contacts at the triangle where they were, `first`, while they are behind its plane: points that are
-    let out of a collider would walk from face to face of what is round, until they go on through it."""
-    a, b, c = np.moveaxis(start[skins.triangles[first[rows]]], 1, 0)
-    across, away = np.cross(b - a, c - a), start[point[rows]] - a
+    """Leaves contacts that resolve an overlap with a collider at their `first` triangle while behind its plane.
+
+    Otherwise such points would walk from face to face of a round collider, until they pass through it.
+    """
+    leaves = (tracked.shift < -MIN_EXIT_TRIANGLE_DEPTH * surfaces.size[tracked.point]) & (first >= 0)
+    leaves &= places.distance < 0.0
+    leaves &= (surfaces.body[tracked.surface] < 0) & surfaces.is_one_sided[tracked.surface]
+    rows = np.flatnonzero(leaves)
+    if not len(rows):
+        return
+    a, b, c = np.moveaxis(start[surfaces.triangles[first[rows]]], 1, 0)
+    across, away = np.cross(b - a, c - a), start[tracked.point[rows]] - a
     area = np.maximum(np.linalg.norm(across, axis=1), 1e-300)
     height = np.einsum("ki,ki->k", away, across) / area
     v, w = (np.einsum("ki,ki->k", n, across) / area**2 for n in (np.cross(away, c - a), np.cross(b - a, away)))
-    weights = np.clip(np.stack([1.0 - v - w, v, w], axis=1), 0.0, 1.0)  # of the place below, if it is in the triangle
+    weights = np.clip(np.stack([1.0 - v - w, v, w], axis=1), 0.0, 1.0)  # of the projection, moved into the triangle
     behind = height < 0.0
     rows = rows[behind]
-    triangle[rows], place[rows] = first[rows], weights[behind] / weights[behind].sum(axis=1, keepdims=True)
-    local[rows], distance[rows] = [0.0, 0.0, 1.0], height[behind]
+    places.triangle[rows] = first[rows]
+    places.place[rows] = weights[behind] / weights[behind].sum(axis=1, keepdims=True)
+    places.local[rows], places.distance[rows] = [0.0, 0.0, 1.0], height[behind]
 
 
-def add_thickness(skins: CollisionSurfaces, held: TrackedContacts) -> TrackedContacts:
-    """Returns contacts with the distance that they keep: of both skins, within one no more than at rest."""
-    keeps = skins.thickness[held.skin] + skins.thickness[skins.skin_of[held.point]]
-    is_own = (skins.skin_of[held.point] == held.skin) & (keeps > 0.0)
+def _search_from_too_deep(
+    surfaces: CollisionSurfaces, start: Floats, tracked: TrackedContacts, places: ClosestPlaces
+) -> None:
+    """Searches all triangles of the surface for contacts that are too deep.
+
+    A walk over the faces of a thin body may end behind the plane of a far face although the point is outside.
+    """
+    point, surface, distance = tracked.point, tracked.surface, places.distance
+    counts = (tracked.shift >= 0.0) & (surfaces.surface_of[point] != surface) & surfaces.is_one_sided[surface]
+    is_too_deep = counts & (distance < -MAX_WALK_DEPTH * surfaces.size[point])
+    # colliders need not have an inside
+    is_deep_outside = counts & (surfaces.body[surface] >= 0) & (distance < -MAX_OUTSIDE_DEPTH * surfaces.size[point])
+    rows = np.flatnonzero(is_deep_outside & ~is_too_deep)
+    is_too_deep[rows[surface_winding_numbers(surfaces, start, point[rows], surface[rows]) < 0.5]] = True
+    rows = np.flatnonzero(is_too_deep)
+    if len(rows):
+        nearest = ClosestPlaces(
+            np.full(len(rows), -1, np.int32), places.place[rows], places.local[rows], places.distance[rows]
+        )
+        walk_to_closest_places(surfaces, tracked.select(rows), start, True, nearest, includes_own=True)
+        places.replace_rows(rows, nearest)
+
+
+def surface_winding_numbers(surfaces: CollisionSurfaces, at: Floats, point: Indices, surface: Indices) -> Floats:
+    """Returns the winding number of a surface around each point, for vertices at [m], (v, 3), (k,)."""
+    result = np.zeros(len(point))
+    for number in np.unique(surface).tolist():
+        own = surface == number
+        corners = at[surfaces.triangles[surfaces.triangles_of(number)]]
+        is_small = own.sum() * len(corners) <= MAX_DIRECT_SOLID_ANGLES
+        result[own] = (
+            direct_winding_numbers(corners, at[point[own]])
+            if is_small
+            else winding_numbers(build_bvh(at, surfaces.triangles[surfaces.triangles_of(number)]), at[point[own]])
+        )
+    return result
+
+
+def add_thickness(surfaces: CollisionSurfaces, contacts: TrackedContacts) -> TrackedContacts:
+    """Returns contacts with the distance that they keep: of both surfaces; in self-contact no more than at rest."""
+    thickness = surfaces.thickness[contacts.surface] + surfaces.thickness[surfaces.surface_of[contacts.point]]
+    is_own = (surfaces.surface_of[contacts.point] == contacts.surface) & (thickness > 0.0)
     if is_own.any():
-        corners = skins.rest[skins.triangles[held.triangle[is_own]]]
-        there = np.einsum("kc,kci->ki", held.place[is_own], corners)
-        keeps = keeps.copy()
-        apart = np.linalg.norm(skins.rest[held.point[is_own]] - there, axis=1)
-        keeps[is_own] = np.minimum(keeps[is_own], apart)
-    return replace(held, thickness=floats(keeps))
+        corners = surfaces.rest[surfaces.triangles[contacts.triangle[is_own]]]
+        places = np.einsum("kc,kci->ki", contacts.place[is_own], corners)
+        thickness = thickness.copy()
+        rest_distance = np.linalg.norm(surfaces.rest[contacts.point[is_own]] - places, axis=1)
+        thickness[is_own] = np.minimum(thickness[is_own], rest_distance)
+    return replace(contacts, thickness=floats(thickness))
 
 
 def _without_duplicates(
-    skins: CollisionSurfaces, held: TrackedContacts, start: Floats, distance: Floats
+    surfaces: CollisionSurfaces, contacts: TrackedContacts, start: Floats, distance: Floats
 ) -> TrackedContacts:
-    """Returns contacts without those of one point that have come to the same place, but for what bears most.
+    """Returns contacts without duplicates.
 
-    Nor those that are farther behind one face of something thin than behind another, which would push it back. What is
-    in two parts of a skin at once, as between lips that have crossed, is kept off both.
+    Of contacts of one point at the same place, the one with the largest shift stays. Of two faces of a thin body that
+    face each other, the deeper one is dropped, since it would push the point back. A point inside two parts of a
+    surface at once, as between lips that have crossed, keeps both.
     """
-    kept, deeper = np.ones(len(held), np.bool_), np.zeros(len(held), np.bool_)
-    mark_duplicates(
-        held.key(len(skins)), held.triangle, held.local, held.shift, distance, start, skins.triangles, kept, deeper
-    )
-    rows = np.flatnonzero(deeper & (skins.body[held.skin] >= 0))
+    is_kept, is_deeper = np.ones(len(contacts), np.bool_), np.zeros(len(contacts), np.bool_)
+    key = contacts.key(len(surfaces))
+    mark_duplicates(key, contacts.arrays, distance, start, surfaces.triangles, is_kept, is_deeper)
+    rows = np.flatnonzero(is_deeper & (surfaces.body[contacts.surface] >= 0))
     if len(rows):
-        is_own = skins.skin_of[held.point[rows]] == held.skin[rows]
-        once = np.where(is_own, 2.0, 1.5)  # a vertex is about half inside of its own skin
-        kept[rows[surface_winding_numbers(skins, start, held.point[rows], held.skin[rows]) < once]] = False
-    return held if kept.all() else held.select(kept)
+        is_own = surfaces.surface_of[contacts.point[rows]] == contacts.surface[rows]
+        once = np.where(is_own, 2.0, 1.5)  # a vertex is about half inside of its own surface
+        winding = surface_winding_numbers(surfaces, start, contacts.point[rows], contacts.surface[rows])
+        is_kept[rows[winding < once]] = False
+    return contacts if is_kept.all() else contacts.select(is_kept)
 
 
 @kernel()
-def keep_edge_directions(normal, is_kept, triangle, start, triangles, local):
-    """Gives points right beside an edge the direction in which they were kept: that to the edge is chance there."""
+def keep_edge_directions(normal, is_near_edge, triangle, start, triangles, local):
+    """Keeps the previous normals of points right beside an edge: there the direction to the edge is arbitrary.
+
+    Zero normals are unknown.
+    """
     frame, before = np.empty((3, 3)), np.empty(3)
     for c in range(len(triangle)):
-        if not is_kept[c]:
+        if not is_near_edge[c]:
             continue
         triangle_frame(start, triangles, triangle[c], frame)
         along = 0.0
@@ -282,12 +333,11 @@ def keep_edge_directions(normal, is_kept, triangle, start, triangles, local):
 
 @kernel()
 def drop_far_side_contacts(normal, shift, triangle, start, triangles, local, distance):
-    """Makes the distance endless of points that have come to be behind a face that looks elsewhere than theirs did.
+    """Drops contacts, by an infinite distance, that are behind a face with another normal than before.
 
-    Not of those that are let out, with a `shift` below zero, nor where nothing is known of how they were kept.
-
-    Around the end of something thin the nearest face is that of its far side, and to push a point through what is thin
-    is energy out of nothing. What truly goes in there crosses the face, and is found by that.
+    Contacts that resolve an overlap, with a `shift` below zero, stay, and those with an unknown normal, zero. Around
+    the end of a thin body the nearest face is on its far side; pushing a point through the body would add energy. A
+    point that really enters there crosses the face, and the search finds it.
     """
     frame = np.empty((3, 3))
     for c in range(len(triangle)):
@@ -304,16 +354,18 @@ def drop_far_side_contacts(normal, shift, triangle, start, triangles, local, dis
 
 
 @kernel()
-def mark_duplicates(key, triangle, local, shift, distance, start, triangles, kept, deeper):
-    """Takes back of two contacts of one key, (k,) each, that are at the same place the one with less shift: `kept`.
+def mark_duplicates(key, contacts, distance, start, triangles, is_kept, is_deeper):
+    """Unmarks in `is_kept`, of two contacts with equal keys at the same place, the one with less shift, (k,) each.
 
-    And marks the deeper one of two behind faces that look against each other; not what is let out, by its shift.
+    Marks in `is_deeper` the deeper one of two behind faces that face each other, unless one resolves an overlap.
+    `contacts` are `TrackedArrays`.
     """
+    triangle, local, shift = contacts.triangle, contacts.local, contacts.shift
     one, other = np.empty((3, 3)), np.empty((3, 3))
     for step in range(1, MAX_CONTACTS_PER_SURFACE):
         for later in range(step, len(key)):
             first = later - step
-            if key[first] != key[later] or not (kept[first] and kept[later]):
+            if key[first] != key[later] or not (is_kept[first] and is_kept[later]):
                 continue
             is_same = False
             for a in range(3):
@@ -332,6 +384,6 @@ def mark_duplicates(key, triangle, local, shift, distance, start, triangles, kep
                     m += local[later, row] * other[row, axis]
                 along += n * m
             if is_same and along > MIN_ALIGNED_COSINE:
-                kept[later if shift[first] >= shift[later] else first] = False
+                is_kept[later if shift[first] >= shift[later] else first] = False
             elif is_within and along < OPPOSING_COSINE:
-                deeper[later if distance[first] >= distance[later] else first] = True
+                is_deeper[later if distance[first] >= distance[later] else first] = True

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which of the faces at an edge a point meets: where it slides over the edge, not the one that it bumps into.
+"""Chooses the face of an edge that a point touches: the one it slides over, not the one it bumps into.
 
-The points of a flat surface lie in that surface to next to nothing, so those ahead of what slides over it come through
-its front, right at the lower edge. There only a face that looks against the point's own surface can keep them.
+The points of a flat surface lie in it up to rounding. So points ahead of a surface that slides over theirs cross its
+front face right at the lower edge. Only a face that faces the point's own surface can hold the point there.
 """
 
 from __future__ import annotations
@@ -15,74 +15,86 @@ from ...mesh.geometry.closest_on_triangle import closest_on_triangle
 from ...runtime.jit import kernel
 from .closest_point_walk import height_above_plane, triangle_frame
 
-MAX_OPPOSING_COSINE = -0.3  # cosine between a face and the surface of a point up to which they look against each other
-MIN_COSINE_IMPROVEMENT = 0.3  # by how much that of another face has to be less
-MAX_EDGE_DISTANCE = (
-    0.02  # distance from an edge, and depth below the other face, up to which it may be that one, in sizes of tets
-)
+MAX_OPPOSING_COSINE = -0.3  # cosine between a face and a point's surface up to which they face each other
+MIN_COSINE_IMPROVEMENT = 0.3  # by which the cosine of another face has to be less
+MAX_EDGE_DISTANCE = 0.02  # distance from an edge, and depth below another face, up to which it may hold a point [tets]
 
 
 @kernel()
-def move_to_facing_faces(
-    point, triangle, place, local, side, skin, is_one_sided, end, facing, size, triangles, at_start, at
-):  # fmt: skip
-    """Changes triangle, place and direction of points that go in right at an edge whose other face they look against.
+def move_to_facing_faces(contacts, end, vertex_normals, surfaces):
+    """Moves contacts right at an edge to the face that faces the surface of their point; returns how many moved.
 
     Args:
-        point, triangle, place, local, side, skin: See `Held`, k of them; the second to the fourth are changed.
-        is_one_sided, size, triangles: See `Skins`.
+        contacts: `TrackedArrays`, k of them; triangle, place and normal of some change.
         end: Vertices at the end of the step [m], (v, 3).
-        facing: Which way vertices look, of any length, (v, 3).
-        at_start, at: See `SkinTrees`.
-
-    Returns:
-        How many were changed.
+        vertex_normals: Of any length, (v, 3).
+        surfaces: `SurfaceArrays`.
     """
-    frame, other, best = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
-    corners, here = np.empty((1, 9)), np.empty(3)
-    changed = 0
-    for c in range(len(point)):
-        p, t = point[c], np.int64(triangle[c])
-        length = math.sqrt(facing[p, 0] ** 2 + facing[p, 1] ** 2 + facing[p, 2] ** 2)
-        if side[c] < 0 or not is_one_sided[skin[c]] or length == 0.0 or triangle_frame(end, triangles, t, frame):
+    triangles, place = surfaces.triangles, contacts.place
+    frame, best = np.empty((3, 3)), np.empty(3)
+    corners, position = np.empty((1, 9)), np.empty(3)
+    count = 0
+    for c in range(len(contacts.point)):
+        p, t = contacts.point[c], np.int64(contacts.triangle[c])
+        normal = vertex_normals[p]
+        length = math.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2)
+        is_two_sided = contacts.side[c] < 0 or not surfaces.is_one_sided[contacts.surface[c]]
+        if is_two_sided or length == 0.0 or triangle_frame(end, triangles, t, frame):
             continue
-        score = facing_cosine(facing, p, frame) / length
-        if score <= MAX_OPPOSING_COSINE:
+        cosine = facing_cosine(vertex_normals, p, frame) / length
+        if cosine <= MAX_OPPOSING_COSINE:
             continue
         for axis in range(3):
-            here[axis] = 0.0
+            position[axis] = 0.0
             for i in range(3):
-                here[axis] += place[c, i] * end[triangles[t, i], axis]
-        near, found, least = MAX_EDGE_DISTANCE * size[p], np.int64(-1), score - MIN_COSINE_IMPROVEMENT
-        for i in range(3):
-            vertex = triangles[t, i]
-            for slot in range(at_start[vertex], at_start[vertex + 1]):
-                u = np.int64(at[slot])
-                if u == t or triangle_frame(end, triangles, u, other):
-                    continue
-                value = facing_cosine(facing, p, other) / length
-                if value >= least or abs(height_above_plane(p, u, end, triangles, other)) > near:
-                    continue
-                load_corners(end, triangles, u, corners)
-                d2, _, _, _ = closest_on_triangle(corners, 0, here[0], here[1], here[2])
-                if d2 <= near * near:
-                    found, least = u, value
-        if found < 0:
+                position[axis] += place[c, i] * end[triangles[t, i], axis]
+        max_distance = MAX_EDGE_DISTANCE * surfaces.size[p]
+        other = most_opposing_neighbour(
+            p, t, cosine, length, end, vertex_normals, triangles, surfaces.rings, max_distance, position, corners
+        )
+        if other < 0:
             continue
-        load_corners(end, triangles, found, corners)
+        load_corners(end, triangles, other, corners)
         _, best[0], best[1], best[2] = closest_on_triangle(corners, 0, end[p, 0], end[p, 1], end[p, 2])
-        triangle[c] = found
+        contacts.triangle[c] = other
         for i in range(3):
             place[c, i] = best[i]
-            local[c, i] = 1.0 if i == 2 else 0.0
-        changed += 1
-    return changed
+            contacts.local[c, i] = 1.0 if i == 2 else 0.0
+        count += 1
+    return count
+
+
+@kernel(device_only=True)
+def most_opposing_neighbour(
+    p, t, cosine, length, end, vertex_normals, triangles, rings, max_distance, position, corners
+):
+    """Returns the neighbour of triangle t at a place that faces point p most, −1 for none; `length` is of its normal.
+
+    The cosine has to be less than that of t by `MIN_COSINE_IMPROVEMENT`.
+    """
+    frame = np.empty((3, 3))
+    result, least = np.int64(-1), cosine - MIN_COSINE_IMPROVEMENT
+    for i in range(3):
+        vertex = triangles[t, i]
+        for slot in range(rings.start[vertex], rings.start[vertex + 1]):
+            u = np.int64(rings.triangle[slot])
+            if u == t or triangle_frame(end, triangles, u, frame):
+                continue
+            value = facing_cosine(vertex_normals, p, frame) / length
+            if value >= least or abs(height_above_plane(p, u, end, triangles, frame)) > max_distance:
+                continue
+            load_corners(end, triangles, u, corners)
+            d2, _, _, _ = closest_on_triangle(corners, 0, position[0], position[1], position[2])
+            if d2 <= max_distance * max_distance:
+                result, least = u, value
+    return result
 
 
 @kernel()
-def facing_cosine(facing, p, frame):
-    """Returns which way a point looks, times the normal in a frame."""
-    return facing[p, 0] * frame[2, 0] + facing[p, 1] * frame[2, 1] + facing[p, 2] * frame[2, 2]
+def facing_cosine(vertex_normals, p, frame):
+    """Returns the product of the normal of a vertex and that of a frame."""
+    n = vertex_normals[p]
+    return n[0] * frame[2, 0] + n[1] * frame[2, 1] + n[2] * frame[2, 2]
 
 
 @kernel(device_only=True)

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which points go through which triangles in a step, or come nearer than they may, among pairs that were gathered."""
+"""Narrow phase of points and triangles: which points cross which triangles in a step, or come closer than they may."""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
-from .broad_phase import triangle_disjoint
+from .broad_phase import Int64s, triangle_disjoint
 from .closest_point_walk import (
     MIN_ALIGNED_COSINE,
     MIN_DIRECTION_DISTANCE,
@@ -21,25 +23,82 @@ from .time_of_impact import BORDER_TOLERANCE, FRONT_TOLERANCE, NO_IMPACT, time_o
 NO_CONTACT = -1
 
 
+class SurfacePaths(NamedTuple):
+    """Vertices of all surfaces in a step.
+
+    Attributes:
+        start, end: At both ends of the step [m], (v, 3).
+        normals: Of vertices at the start, of any length, (v, 3), or (0, 3); tell the side of points on a sheet.
+    """
+
+    start: Floats
+    end: Floats
+    normals: Floats
+
+
+class ExistingContacts(NamedTuple):
+    """Contacts that a search knows already, k of them.
+
+    Attributes:
+        key: point · s + surface, rising, (k,).
+        triangle, normal: Where they are, and n at the end of the step, (k,) and (k, 3).
+        is_active: Whether the end of the step is behind the plane, (k,).
+    """
+
+    key: Int64s
+    triangle: Indices
+    normal: Floats
+    is_active: Bools
+
+
+class Crossings(NamedTuple):
+    """Contacts that a search finds, r of them; see `TrackedContacts`.
+
+    Attributes:
+        existing: The existing contact that gets this place, −1 for a new one, (r,).
+    """
+
+    point: Indices
+    surface: Indices
+    existing: Indices
+    triangle: Indices
+    place: Floats
+    local: Floats
+    side: np.ndarray
+
+    @staticmethod
+    def allocate(count: int) -> Crossings:
+        """Returns arrays for at most `count` contacts."""
+        point, surface, existing, triangle = np.empty((4, count), np.int32)
+        place, local = np.empty((2, count, 3))
+        return Crossings(point, surface, existing, triangle, place, local, np.empty(count, np.int8))
+
+
+class TriangleScratch(NamedTuple):
+    """Work space for one triangle: corners, (1, 9), weights of a place, (3,), and a frame, (3, 3)."""
+
+    corners: Floats
+    weights: Floats
+    frame: Floats
+
+
 @kernel()
-def contact_planes(
-    point, triangle, place, local, thickness, start, end, triangles, normal, gap, ahead
-):  # fmt: skip
+def contact_planes(contacts, start, end, triangles, normal, gap, end_gap):
     """Writes the planes of k contacts for one end of the step.
 
     Args:
-        point, triangle, place, local: See `Held`.
-        thickness: Distance that is kept [m], (k,).
+        contacts: `TrackedArrays`.
         start, end: Vertices at both ends of the step [m], (v, 3).
-        triangles: See `Skins`.
-        normal, gap: Out, see `Met`, (k, 3) and (k,).
-        ahead: Out, the gap at the end of the step [m], (k,).
+        triangles: See `CollisionSurfaces`.
+        normal, gap: Out, see `PointTriangleContacts`, (k, 3) and (k,).
+        end_gap: Out, the gap at the end of the step [m], (k,).
     """
+    point, triangle, place, local = contacts.point, contacts.triangle, contacts.place, contacts.local
     frame = np.empty((3, 3))
     for c in range(len(point)):
         t, p = np.int64(triangle[c]), point[c]
         triangle_frame(end, triangles, t, frame)
-        gap[c], ahead[c] = -thickness[c], -thickness[c]
+        gap[c], end_gap[c] = -contacts.thickness[c], -contacts.thickness[c]
         for axis in range(3):
             n = local[c, 0] * frame[0, axis] + local[c, 1] * frame[1, axis] + local[c, 2] * frame[2, axis]
             before, after = start[p, axis], end[p, axis]
@@ -48,108 +107,123 @@ def contact_planes(
                 after -= place[c, i] * end[triangles[t, i], axis]
             normal[c, axis] = n
             gap[c] += n * before
-            ahead[c] += n * after
+            end_gap[c] += n * after
 
 
 @kernel()
-def find_crossings(
-    pair_point, pair_triangle, start, end, rest, size, triangles, skin_of, skin_of_triangle, is_one_sided, thickness,
-    facing, held_key, held_triangle, held_normal, held_pushes,
-    point_out, skin_out, held_out, triangle_out, place_out, local_out, side_out,
-):  # fmt: skip
-    """Writes the first place where each point goes into each skin; returns how many there are.
+def find_crossings(pair_point, pair_triangle, paths, surfaces, existing, out):
+    """Writes the first place where each point enters each surface; returns how many there are.
+
+    There is one row per point and surface at most, and per existing contact.
 
     Args:
-        pair_point, pair_triangle: Pairs that are looked at, by rising point, (c,) each.
-        start, end, rest: Vertices at both ends of the step and at rest [m], (v, 3).
-        size, triangles, is_one_sided, thickness: See `Skins`.
-        skin_of, skin_of_triangle: The skin of each vertex and triangle, (v,), (t,).
-        facing: Which way vertices look, of any length, (v, 3), or (0, 3): tells the side of what lies on a sheet.
-        held_key: point · s + skin of contacts that there are, rising, (k,).
-        held_triangle, held_normal, held_pushes: Where they are, n at the end of the step, and whether the end is
-            behind the plane, (k,), (k, 3), (k,).
-        point_out, skin_out: Out, what met, (r,) each: one row per point and skin at most, and per contact held.
-        held_out: Out, the contact held whose place is another now, −1 where it is a new one.
-        triangle_out, place_out, local_out, side_out: Out, see `Held`.
+        pair_point, pair_triangle: Candidate pairs, by rising point, (c,) each.
+        paths: `SurfacePaths`.
+        surfaces: `SurfaceArrays`.
+        existing: `ExistingContacts`.
+        out: `Crossings`.
     """
-    corners, weights, frame = np.empty((1, 9)), np.empty(3), np.empty((3, 3))
-    skins = len(is_one_sided)
+    surface_of_triangle, thickness = surfaces.surface_of_triangle, surfaces.thickness
+    surface_count = len(surfaces.is_one_sided)
+    scratch = TriangleScratch(np.empty((1, 9)), np.empty(3), np.empty((3, 3)))
     count, begin = np.int64(0), 0
     while begin < len(pair_point):
-        p, skin = pair_point[begin], skin_of_triangle[pair_triangle[begin]]
+        p, surface = pair_point[begin], surface_of_triangle[pair_triangle[begin]]
         stop = begin
-        while stop < len(pair_point) and pair_point[stop] == p and skin_of_triangle[pair_triangle[stop]] == skin:
+        while stop < len(pair_point) and pair_point[stop] == p and surface_of_triangle[pair_triangle[stop]] == surface:
             stop += 1
-        key = np.int64(p) * skins + skin
-        first_held = lower_bound(held_key, key)
-        last_held = first_held
-        while last_held < len(held_key) and held_key[last_held] == key:
-            last_held += 1
-        best, found, more = NO_IMPACT, False, BORDER_TOLERANCE * size[p]
-        x0, x1 = min(start[p, 0], end[p, 0]) - more, max(start[p, 0], end[p, 0]) + more
-        y0, y1 = min(start[p, 1], end[p, 1]) - more, max(start[p, 1], end[p, 1]) + more
-        z0, z1 = min(start[p, 2], end[p, 2]) - more, max(start[p, 2], end[p, 2]) + more
-        for c in range(begin, stop):
-            t = np.int64(pair_triangle[c])
-            if triangle_disjoint(start, end, triangles, t, x0, x1, y0, y1, z0, z1):
-                continue
-            i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-            side = 1
-            if not is_one_sided[skin]:
-                side = start_side(start, facing, p, t, triangles, FRONT_TOLERANCE * size[p])
-            when = time_of_impact(start, end, p, i, j, k, side, size[p], corners, weights)
-            if not when < best:
-                continue
-            triangle_frame(end, triangles, t, frame)
-            held = find_covering_contact(t, side, frame, triangles, first_held, last_held, held_triangle, held_normal)
-            if held >= 0 and held_pushes[held]:
-                continue
-            if not is_one_sided[skin] and (
-                find_covering_contact(t, -side, frame, triangles, first_held, last_held, held_triangle, held_normal)
-                >= 0
-            ):  # kept on the other side, it comes back from a little too far
-                continue
-            best, found = when, True
-            write_crossing(
-                count, p, skin, held, t, weights, side, point_out, skin_out, held_out, triangle_out, place_out, side_out
+        key = np.int64(p) * surface_count + surface
+        first = lower_bound(existing.key, key)
+        last = first
+        while last < len(existing.key) and existing.key[last] == key:
+            last += 1
+        own = pair_triangle[begin:stop]
+        is_found = find_first_impact(p, surface, own, paths, surfaces, existing, first, last, count, out, scratch)
+        max_distance = thickness[surface] + thickness[surfaces.surface_of[p]]
+        if not is_found and max_distance > 0.0:
+            is_found = find_nearest_within(
+                p, surface, own, max_distance, paths, surfaces, existing, first, last, count, out, scratch
             )
-            local_out[count, 0], local_out[count, 1], local_out[count, 2] = 0.0, 0.0, side
-        keeps = thickness[skin] + thickness[skin_of[p]]
-        if not found and keeps > 0.0:
-            best = keeps
-            for c in range(begin, stop):
-                t = np.int64(pair_triangle[c])
-                near = math.sqrt(squared_triangle_distance(p, t, end, triangles, corners, weights))
-                if not near < best or (skin_of[p] == skin and near >= rest_distance(rest, p, t, triangles, weights)):
-                    continue
-                side = (
-                    1 if is_one_sided[skin] else start_side(start, facing, p, t, triangles, FRONT_TOLERANCE * size[p])
-                )
-                flat = triangle_frame(end, triangles, t, frame)
-                if flat or not side * height_above_plane(p, t, end, triangles, frame) > 0.0:
-                    continue
-                held = find_covering_contact(
-                    t, side, frame, triangles, first_held, last_held, held_triangle, held_normal
-                )
-                if held >= 0 and held_pushes[held]:
-                    continue
-                best, found = near, True
-                write_crossing(
-                    count, p, skin, held, t, weights, side, point_out, skin_out, held_out, triangle_out, place_out,
-                    side_out,
-                )  # fmt: skip
-                write_contact_direction(
-                    p, t, end, triangles, weights, frame, side, near, MIN_DIRECTION_DISTANCE * size[p], local_out[count]
-                )
-        if found:
+        if is_found:
             count += 1
         begin = stop
     return count
 
 
+@kernel(inline=True, device_only=True)
+def find_first_impact(p, surface, candidates, paths, surfaces, existing, first, last, row, out, scratch):
+    """Writes into a row of `out` the triangle among the candidates that point p crosses first; returns whether any.
+
+    The existing contacts of p with the surface are those from `first` to before `last`.
+    """
+    start, end, triangles = paths.start, paths.end, surfaces.triangles
+    size, is_one_sided = surfaces.size[p], surfaces.is_one_sided[surface]
+    corners, weights, frame = scratch
+    earliest, is_found, margin = NO_IMPACT, False, BORDER_TOLERANCE * size
+    x0, x1 = min(start[p, 0], end[p, 0]) - margin, max(start[p, 0], end[p, 0]) + margin
+    y0, y1 = min(start[p, 1], end[p, 1]) - margin, max(start[p, 1], end[p, 1]) + margin
+    z0, z1 = min(start[p, 2], end[p, 2]) - margin, max(start[p, 2], end[p, 2]) + margin
+    for c in range(len(candidates)):
+        t = np.int64(candidates[c])
+        if triangle_disjoint(start, end, triangles, t, x0, x1, y0, y1, z0, z1):
+            continue
+        i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        side = 1
+        if not is_one_sided:
+            side = start_side(start, paths.normals, p, t, triangles, FRONT_TOLERANCE * size)
+        time = time_of_impact(start, end, p, i, j, k, side, size, corners, weights)
+        if not time < earliest:
+            continue
+        triangle_frame(end, triangles, t, frame)
+        own = find_covering_contact(t, side, frame, triangles, first, last, existing.triangle, existing.normal)
+        if own >= 0 and existing.is_active[own]:
+            continue
+        # a point with a contact on the other side of a sheet comes back from a little too far
+        if not is_one_sided and (
+            find_covering_contact(t, -side, frame, triangles, first, last, existing.triangle, existing.normal) >= 0
+        ):
+            continue
+        earliest, is_found = time, True
+        write_crossing(row, p, surface, own, t, weights, side, out)
+        out.local[row, 0], out.local[row, 1], out.local[row, 2] = 0.0, 0.0, side
+    return is_found
+
+
+@kernel(inline=True, device_only=True)
+def find_nearest_within(
+    p, surface, candidates, max_distance, paths, surfaces, existing, first, last, row, out, scratch
+):
+    """Writes into a row of `out` the candidate nearest to point p at the end within `max_distance` [m].
+
+    Returns whether there is any; for the other arguments see `find_first_impact`.
+    """
+    end, triangles, size = paths.end, surfaces.triangles, surfaces.size[p]
+    corners, weights, frame = scratch
+    best, is_found, is_own = max_distance, False, surfaces.surface_of[p] == surface
+    for c in range(len(candidates)):
+        t = np.int64(candidates[c])
+        distance = math.sqrt(squared_triangle_distance(p, t, end, triangles, corners, weights))
+        if not distance < best or (is_own and distance >= rest_distance(surfaces.rest, p, t, triangles, weights)):
+            continue
+        side = 1
+        if not surfaces.is_one_sided[surface]:
+            side = start_side(paths.start, paths.normals, p, t, triangles, FRONT_TOLERANCE * size)
+        is_flat = triangle_frame(end, triangles, t, frame)
+        if is_flat or not side * height_above_plane(p, t, end, triangles, frame) > 0.0:
+            continue
+        own = find_covering_contact(t, side, frame, triangles, first, last, existing.triangle, existing.normal)
+        if own >= 0 and existing.is_active[own]:
+            continue
+        best, is_found = distance, True
+        write_crossing(row, p, surface, own, t, weights, side, out)
+        min_distance = MIN_DIRECTION_DISTANCE * size
+        write_contact_direction(p, t, end, triangles, weights, frame, side, distance, min_distance, out.local[row])
+    return is_found
+
+
 @kernel(device_only=True)
 def lower_bound(keys, key):
-    """Returns the place of the first of `keys`, rising, that is not below `key`."""
+    """Returns the index of the first of `keys`, rising, that is not below `key`."""
     low, high = 0, len(keys)
     while low < high:
         middle = (low + high) // 2
@@ -161,19 +235,20 @@ def lower_bound(keys, key):
 
 
 @kernel(inline=True, device_only=True)
-def write_crossing(
-    count, p, skin, held, t, weights, side, point_out, skin_out, held_out, triangle_out, place_out, side_out
-):  # fmt: skip
-    """Writes one row; see `find_crossings`."""
-    point_out[count], skin_out[count], held_out[count] = p, skin, held
-    triangle_out[count], side_out[count] = t, side
+def write_crossing(row, p, surface, existing, t, weights, side, out):
+    """Writes one row of `Crossings`, but for its normal."""
+    out.point[row], out.surface[row], out.existing[row] = p, surface, existing
+    out.triangle[row], out.side[row] = t, side
     for i in range(3):
-        place_out[count, i] = weights[i]
+        out.place[row, i] = weights[i]
 
 
 @kernel(device_only=True)
-def start_side(positions, facing, p, t, triangles, level):
-    """Returns on which side of a sheet a point is, 1 or −1; one that lies on it touches with the side it looks to."""
+def start_side(positions, normals, p, t, triangles, tolerance):
+    """Returns the side of a sheet on which a point is, 1 or −1; on the sheet, the normal of the point decides.
+
+    `normals` are those of vertices, see `SurfacePaths`.
+    """
     i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
     ex, ey, ez = positions[j, 0] - positions[i, 0], positions[j, 1] - positions[i, 1], positions[j, 2] - positions[i, 2]
     fx, fy, fz = positions[k, 0] - positions[i, 0], positions[k, 1] - positions[i, 1], positions[k, 2] - positions[i, 2]
@@ -183,34 +258,34 @@ def start_side(positions, facing, p, t, triangles, level):
         + ny * (positions[p, 1] - positions[i, 1])
         + nz * (positions[p, 2] - positions[i, 2])
     )
-    if len(facing) > 0 and abs(height) <= level * math.sqrt(nx * nx + ny * ny + nz * nz):
-        return -1 if nx * facing[p, 0] + ny * facing[p, 1] + nz * facing[p, 2] > 0.0 else 1
+    if len(normals) > 0 and abs(height) <= tolerance * math.sqrt(nx * nx + ny * ny + nz * nz):
+        return -1 if nx * normals[p, 0] + ny * normals[p, 1] + nz * normals[p, 2] > 0.0 else 1
     return 1 if height >= 0.0 else -1
 
 
 @kernel()
-def find_covering_contact(t, side, frame, triangles, first, last, held_triangle, held_normal):
-    """Returns the contact held that a triangle is a part of, −1 for none: its own or a neighbour's that looks alike."""
-    for held in range(first, last):
+def find_covering_contact(t, side, frame, triangles, first, last, contact_triangle, contact_normal):
+    """Returns the existing contact that covers triangle t: of an aligned triangle with a common corner; −1 for none."""
+    for contact in range(first, last):
         cosine = 0.0
         for axis in range(3):
-            cosine += side * frame[2, axis] * held_normal[held, axis]
+            cosine += side * frame[2, axis] * contact_normal[contact, axis]
         if cosine <= MIN_ALIGNED_COSINE:
             continue
-        other = held_triangle[held]
+        other = contact_triangle[contact]
         for i in range(3):
             for j in range(3):
                 if triangles[t, i] == triangles[other, j]:
-                    return held
+                    return contact
     return NO_CONTACT
 
 
 @kernel(device_only=True)
-def write_contact_direction(p, t, positions, triangles, weights, frame, side, length, small, local):
+def write_contact_direction(p, t, positions, triangles, weights, frame, side, length, min_length, local):
     """Writes the direction from the nearest place to a point, in the frame of the triangle."""
     for row in range(3):
         local[row] = 0.0
-    if length <= small:
+    if length <= min_length:
         local[2] = side
         return
     for axis in range(3):
@@ -223,7 +298,7 @@ def write_contact_direction(p, t, positions, triangles, weights, frame, side, le
 
 @kernel(device_only=True)
 def rest_distance(rest, p, t, triangles, weights):
-    """Returns how far a point and a place are from each other at rest [m]."""
+    """Returns the distance of a point and a place at rest [m]."""
     squared = 0.0
     for axis in range(3):
         away = rest[p, axis]

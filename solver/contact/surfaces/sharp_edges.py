@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sharp edges of skins, which meet each other where they cross: between their points, where no point would.
+"""Sharp edges of surfaces. They collide where they cross between their points, which no point would detect.
 
-An edge of length l between faces that are turned by φ goes into another like it, across, by up to ½ l tan(φ / 2) before
-a point of either meets a face. Up to `MIN_SHARP_ANGLE`, an eighth of a tet, that is no more than depths in contact are
-anyway, and round surfaces of few faces would be all edges; what is `NEGLIGIBLE_DEPTH` has points enough.
+Two crossing edges of length l, between faces at an angle φ, penetrate each other by up to ½ l tan(φ / 2) before a point
+of either touches a face. Below `MIN_SHARP_ANGLE` this is at most an eighth of a tet, no more than usual depths in
+contact, and round surfaces of few faces would consist of edges; below `NEGLIGIBLE_DEPTH` points suffice.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +20,13 @@ from ...mesh.geometry.connected_components import connected_components
 from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.welding import face_edges, weld
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
-from .bvh_refit import SurfaceTrees, make_trees
+from .broad_phase import SurfaceTrees, make_trees
 
 Int64s = npt.NDArray[np.int64]
 
-MIN_SHARP_ANGLE = np.radians(30.0)  # of faces from which an edge between them is sharp
-NEGLIGIBLE_DEPTH = 0.02  # depth to which points alone let edges cross that is no matter, in sizes of tets
-MIN_CHAIN_COSINE = 0.5  # cosine between edges from which one goes on as the other
+MIN_SHARP_ANGLE = np.radians(30.0)  # angle between two faces from which their edge is sharp
+NEGLIGIBLE_DEPTH = 0.02  # depth in tet sizes up to which edges may cross without a contact
+MIN_CHAIN_COSINE = 0.5  # cosine between two edges from which one continues the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,37 +34,46 @@ class MeshSharpEdges:
     """Sharp edges of one mesh, e of them.
 
     Attributes:
-        ends: Vertices: where they begin and end, and the far corners of the faces beside them, the same one twice at a
+        ends: Vertices at their beginning and end, and the far corners of the faces beside them, the same one twice at a
             border, (e, 4).
-        triangle: One beside them, (e,).
+        triangle: One of these faces, (e,).
     """
 
     ends: Indices
     triangle: Indices
 
 
+class EdgeArrays(NamedTuple):
+    """The arrays of `SharpEdges`, which has their meaning, as kernels take them."""
+
+    ends: Indices
+    size: Floats
+    triangle: Indices
+    chain_start: Int64s
+
+
 @dataclass(frozen=True, eq=False)
 class SharpEdges:
-    """The sharp edges of all skins, e of them, by rising skin and chain.
+    """The sharp edges of all surfaces, e of them, by rising surface and chain.
 
-    Those that go on in each other are a chain: it keeps its number, wherever on it something is.
+    Edges that continue each other form a chain. A contact keeps the number of its chain when it slides along it.
 
     Attributes:
-        ends: See `MeshSharpEdges`: vertices of the skins, from v on rows of `rest`, (e, 4).
-        skin, chain: Whose they are, and which of all `chains` they belong to, rising, (e,) each.
-        chains: Their number; those of bodies that broke have no edges any more.
-        is_end: Whether nothing goes on at their ends, (e, 2).
-        triangle: One of their skin beside them, −1 of rigid colliders, (e,).
-        tet: That bears them, −1 in colliders, (e,).
-        size: Of the tets there [m], (e,).
-        rest: Corners of rigid colliders, whose skins are points alone, in their own space [m], (w, 3).
-        skin_of_rest: Whose these are, (w,).
-        skins: Number of skins s.
-        at_rest: Vertices of the skins at rest, and `rest` [m], (v + w, 3).
+        ends: See `MeshSharpEdges`: vertices of the surfaces, from v on rows of `rest`, (e, 4).
+        surface, chain: Of each edge, rising, (e,) each.
+        chains: Number of chains; those of bodies that broke have no edges.
+        is_chain_end: Whether the chain ends at the ends of an edge, (e, 2).
+        triangle: One of the faces beside the edge, −1 for rigid colliders, (e,).
+        tet: Of the middle of the edge, −1 for colliders, (e,).
+        size: Edge length of the tets there [m], (e,).
+        rest: Corners of rigid colliders, whose surfaces are points alone, in their own space [m], (w, 3).
+        surface_of_rest: Surfaces of these, (w,).
+        surfaces: Number of surfaces s.
+        at_rest: Vertices of the surfaces at rest, and `rest` [m], (v + w, 3).
     """
 
     ends: Indices
-    skin: Indices
+    surface: Indices
     chain: Indices
     chains: int
     is_chain_end: Bools
@@ -71,54 +81,59 @@ class SharpEdges:
     tet: Indices
     size: Floats
     rest: Floats
-    skin_of_rest: Indices
-    skins: int
+    surface_of_rest: Indices
+    surfaces: int
     at_rest: Floats
 
     def __len__(self) -> int:
         return len(self.ends)
 
     @functools.cached_property
+    def arrays(self) -> EdgeArrays:
+        """The edges as kernels take them."""
+        return EdgeArrays(self.ends, self.size, self.triangle, self.chain_start)
+
+    @functools.cached_property
     def start(self) -> Int64s:
-        """Where the edges of each skin begin, (s + 1,)."""
-        return np.searchsorted(self.skin, np.arange(self.skins + 1, dtype=np.int64)).astype(np.int64)
+        """First edge of each surface, (s + 1,)."""
+        return np.searchsorted(self.surface, np.arange(self.surfaces + 1, dtype=np.int64)).astype(np.int64)
 
     @functools.cached_property
     def chain_start(self) -> Int64s:
-        """Where those of each chain begin, (chains + 1,)."""
+        """First edge of each chain, (chains + 1,)."""
         return np.searchsorted(self.chain, np.arange(self.chains + 1, dtype=np.int64)).astype(np.int64)
 
     @functools.cached_property
     def trees(self) -> SurfaceTrees:
-        """Which edges are near each other, made of their positions at rest."""
+        """Trees of the edges, by their positions at rest."""
         return make_trees(self.at_rest, self.degenerate_triangles, self.start)
 
     @functools.cached_property
     def degenerate_triangles(self) -> Indices:
-        """The edges as triangles with two corners at one place, (e, 3)."""
+        """The edges as triangles with two equal corners, (e, 3)."""
         return indices(self.ends[:, [0, 1, 1]], -1, 3)
 
     def without(
         self, broken: Sequence[int], before: tuple[Int64s, Int64s], now: tuple[Int64s, Int64s], at: Floats
     ) -> SharpEdges | None:
-        """Returns those of all skins but some, whose vertices and triangles have other numbers; None: no body has any.
+        """Returns the edges without those of some surfaces, with new vertex and triangle numbers; None: none left.
 
         Args:
-            broken: The skins that have none any more.
-            before, now: Where vertices and triangles of each skin began and begin, (s + 1,) each.
-            at: Vertices of the skins at rest now [m], (v, 3).
+            broken: The surfaces that lose their edges.
+            before, now: First vertex and first triangle of each surface, before and now, (s + 1,) each.
+            at: Vertices of the surfaces at rest now [m], (v, 3).
         """
-        kept = ~np.isin(self.skin, broken)
-        ends, skin, triangle = self.ends[kept], self.skin[kept], self.triangle[kept]
+        kept = ~np.isin(self.surface, broken)
+        ends, surface, triangle = self.ends[kept], self.surface[kept], self.triangle[kept]
         vertices, triangles = (of_now - of_before for of_before, of_now in zip(before, now, strict=True))
-        shift = np.where(ends < before[0][-1], vertices[skin][:, None], vertices[-1])
+        shift = np.where(ends < before[0][-1], vertices[surface][:, None], vertices[-1])
         left = replace(
             self,
             ends=indices(ends + shift, -1, 4),
-            skin=skin,
+            surface=surface,
             chain=self.chain[kept],
             is_chain_end=self.is_chain_end[kept],
-            triangle=indices(np.where(triangle >= 0, triangle + triangles[skin], -1)),
+            triangle=indices(np.where(triangle >= 0, triangle + triangles[surface], -1)),
             tet=self.tet[kept],
             size=self.size[kept],
             at_rest=np.concatenate([at, self.rest]),
@@ -132,8 +147,8 @@ def mesh_sharp_edges(vertices: Floats, triangles: Indices, size: float, has_insi
     Args:
         vertices: [m], (n, 3).
         triangles: (t, 3), outward where it has an inside.
-        size: Of the tets of what it meets, or of its own [m].
-        has_inside: Whether only edges that stick out are sharp; else all are, and borders.
+        size: Edge length of the tets of the mesh, or of those that it collides with [m].
+        has_inside: Whether only convex edges are sharp; otherwise concave ones and borders are, too.
     """
     welded = weld(Surface(vertices, triangles))
     flat = welded.ravel()
@@ -152,8 +167,8 @@ def mesh_sharp_edges(vertices: Floats, triangles: Indices, size: float, has_insi
     left, right = _perpendicular_directions(c - a, along), _perpendicular_directions(d - a, along)
     turn = np.pi - np.arccos(np.clip(np.einsum("ei,ei->e", left, right), -1.0, 1.0))
     depth = 0.5 * np.minimum(length, size) * np.tan(np.minimum(0.5 * turn, 0.49 * np.pi))
-    outward = np.cross(vertices[triangles[one // 3, 1]] - vertices[triangles[one // 3, 0]],
-                       vertices[triangles[one // 3, 2]] - vertices[triangles[one // 3, 0]])  # fmt: skip
+    origin, second, third = (vertices[triangles[one // 3, corner]] for corner in range(3))
+    outward = np.cross(second - origin, third - origin)
     sticks_out = np.einsum("ei,ei->e", d - a, outward) < 0.0
     is_fold = (found.faces_at == 2) & (sticks_out | (not has_inside))
     is_sharp = (
@@ -165,7 +180,7 @@ def mesh_sharp_edges(vertices: Floats, triangles: Indices, size: float, has_insi
 
 
 def label_chains(ends: Indices, at: Floats) -> tuple[Indices, Bools]:
-    """Returns which chain each edge belongs to, by the first of it, (e,), and at which ends none goes on, (e, 2).
+    """Returns the chain of each edge, named by its first edge, (e,), and whether the chain ends at its ends, (e, 2).
 
     Args:
         ends: See `MeshSharpEdges`, (e, 4).
@@ -178,8 +193,8 @@ def label_chains(ends: Indices, at: Floats) -> tuple[Indices, Bools]:
     pairs = order[number[vertex[order]] == 2].reshape(-1, 2)
     along = at[ends[:, 1]] - at[ends[:, 0]]
     along = np.concatenate([along, -along]) / np.maximum(np.linalg.norm(along, axis=1), 1e-300)[np.tile(edge, 1), None]
-    goes_on = -np.einsum("pi,pi->p", along[pairs[:, 0]], along[pairs[:, 1]]) > MIN_CHAIN_COSINE
-    pairs = pairs[goes_on]
+    continues = -np.einsum("pi,pi->p", along[pairs[:, 0]], along[pairs[:, 1]]) > MIN_CHAIN_COSINE
+    pairs = pairs[continues]
     label = connected_components(edge[pairs[:, 0]], edge[pairs[:, 1]], count)
     first = np.full(int(label.max(initial=-1)) + 1, count, np.int64)
     np.minimum.at(first, label, np.arange(count, dtype=np.int64))
@@ -197,18 +212,18 @@ def merge_sharp_edges(
     rigid: Sequence[Floats | None],
     size: Floats,
 ) -> SharpEdges | None:
-    """Returns the sharp edges of all skins; None where there are none.
+    """Returns the sharp edges of all surfaces; None where there are none.
 
     Args:
-        own: Of every skin by itself; None: it has none, (s,).
-        tet: Tets of the model that bear them; None: a collider's, (s,).
-        vertex_start, triangle_start: See `Skins`.
-        at: Vertices of the skins at rest [m], (v, 3).
-        rigid: Vertices of rigid colliders [m], which edges of theirs count; None of others, (s,).
-        size: Of the tets at each skin [m], (s,).
+        own: Edges of every surface; None: it has none, (s,).
+        tet: Tets of the model that contain their middles; None for colliders, (s,).
+        vertex_start, triangle_start: See `CollisionSurfaces`.
+        at: Vertices of the surfaces at rest [m], (v, 3).
+        rigid: Vertices of rigid colliders [m], to which their edges refer; None for others, (s,).
+        size: Edge length of the tets at each surface [m], (s,).
     """
     ends: list[Indices] = []
-    skins: list[npt.NDArray] = []
+    surfaces: list[npt.NDArray] = []
     triangles: list[npt.NDArray] = []
     tets: list[npt.NDArray] = []
     rest, owner = [np.zeros((0, 3))], [np.zeros(0, np.int32)]
@@ -228,32 +243,32 @@ def merge_sharp_edges(
             owner.append(np.full(len(used), number, np.int32))
             first_of_rest += len(used)
         tets.append(np.full(count, -1, np.int64) if bearing is None else bearing)
-        skins.append(np.full(count, number, np.int64))
+        surfaces.append(np.full(count, number, np.int64))
     if not ends:
         return None
-    together, skin = indices(np.concatenate(ends), -1, 4), indices(np.concatenate(skins))
+    together, surface = indices(np.concatenate(ends), -1, 4), indices(np.concatenate(surfaces))
     corners = floats(np.concatenate(rest), -1, 3)
     places = np.concatenate([at, corners])
     chain, is_end = label_chains(together, places)
-    order = np.lexsort((np.arange(len(chain), dtype=np.int64), chain, skin))
-    names, chain_number = np.unique(skin[order].astype(np.int64) * len(chain) + chain[order], return_inverse=True)
+    order = np.lexsort((np.arange(len(chain), dtype=np.int64), chain, surface))
+    names, chain_number = np.unique(surface[order].astype(np.int64) * len(chain) + chain[order], return_inverse=True)
     return SharpEdges(
         ends=together[order],
-        skin=skin[order],
+        surface=surface[order],
         chain=indices(chain_number.ravel()),
         chains=len(names),
         is_chain_end=is_end[order],
         triangle=indices(np.concatenate(triangles)[order]),
         tet=indices(np.concatenate(tets)[order]),
-        size=floats(size[skin[order]]),
+        size=floats(size[surface[order]]),
         rest=corners,
-        skin_of_rest=np.concatenate(owner),
-        skins=len(own),
+        surface_of_rest=np.concatenate(owner),
+        surfaces=len(own),
         at_rest=places,
     )
 
 
 def _perpendicular_directions(away: Floats, along: Floats) -> Floats:
-    """Returns the directions of vectors across edges, (e, 3)."""
+    """Returns the unit vectors of the components perpendicular to edges, (e, 3)."""
     across = away - np.einsum("ei,ei->e", away, along)[:, None] * along
     return across / np.maximum(np.linalg.norm(across, axis=1), 1e-300)[:, None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The points of a rigid mesh that can poke between those of a body: on sharp edges, borders, tips and thin rods."""
+"""Points of a rigid mesh that could pass between those of a body: on sharp edges, borders, tips and thin rods."""
 
 from __future__ import annotations
 
@@ -12,41 +12,37 @@ from ...mesh.geometry.welding import face_edges, weld
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 
 MAX_POINTS = 20_000
-MAX_TIP_COSINE, MAX_SPIKE_COSINE = (
-    0.7,
-    0.5,
-)  # cosine between normals of a vertex and of one of its faces below which it is a tip, a spike
-MIN_CURVATURE_ANGLE = np.radians(
-    60.0
-)  # turn of the surface over the size of a tet from which an edge is sharp for that tet
+MAX_TIP_COSINE = 0.7  # cosine between the normals of a vertex and one of its faces below which it is a tip
+MAX_SPIKE_COSINE = 0.5  # the same for a spike
+MIN_CURVATURE_ANGLE = np.radians(60.0)  # bend of a surface over the size of a tet from which an edge is sharp
 
 
 @dataclass(frozen=True)
 class _Edges:
-    """Edges of a mesh: their ends, (e, 2), whether they may poke into something, (e,), and lengths [m]."""
+    """Edges of a mesh: ends, (e, 2), whether they are sharp, (e,), and lengths [m]."""
 
     ends: Indices
     is_sharp: Bools
     length: Floats
 
 
-def sharp_points(vertices: Floats, triangles: Indices, spacing: float, turn: float) -> tuple[Indices, Floats]:
-    """Returns points along sharp edges: between which vertices they lie, (k, 3), and their weights there, (k, 3).
+def sharp_points(vertices: Floats, triangles: Indices, spacing: float, min_angle: float) -> tuple[Indices, Floats]:
+    """Returns points along sharp edges: vertices between which they lie, (k, 3), and weights there, (k, 3).
 
     Args:
         vertices: [m], (n, 3), outward where the mesh is closed.
         triangles: (t, 3).
-        spacing: Of the points [m]; more than `MAX_POINTS` lie farther apart.
-        turn: Angle between two faces from which the edge between them is sharp [rad]; where this is more than a right
-            angle, only spikes count as tips, and no rods and ridges that are round, but thinner than `spacing`.
+        spacing: Of the points [m]; larger if there were more than `MAX_POINTS`.
+        min_angle: Angle between two faces from which their edge is sharp [rad]; above a right angle, only spikes count
+            as tips, and round rods and ridges thinner than `spacing` do not count.
     """
     normals, areas = _normals(vertices, triangles)
     welded = weld(Surface(vertices, triangles))
     flat = welded.ravel()
     first = np.full(int(flat.max(initial=-1)) + 1, len(vertices), np.int64)
     np.minimum.at(first, flat, triangles.ravel())
-    edges = _edges(vertices[first], welded, normals, areas, spacing, turn)
-    tips = _tips(vertices[first], welded, normals, MAX_TIP_COSINE if turn < 0.5 * np.pi else MAX_SPIKE_COSINE)
+    edges = _edges(vertices[first], welded, normals, areas, spacing, min_angle)
+    tips = _tips(vertices[first], welded, normals, MAX_TIP_COSINE if min_angle < 0.5 * np.pi else MAX_SPIKE_COSINE)
     ends = edges.ends[edges.is_sharp]
     length = edges.length[edges.is_sharp]
     while (np.ceil(length / spacing) - 1).sum() > MAX_POINTS:
@@ -67,7 +63,9 @@ def sharp_points(vertices: Floats, triangles: Indices, spacing: float, turn: flo
     return indices(first[corners], -1, 3), floats(shares, -1, 3)
 
 
-def _edges(vertices: Floats, welded: Indices, normals: Floats, areas: Floats, spacing: float, turn: float) -> _Edges:
+def _edges(
+    vertices: Floats, welded: Indices, normals: Floats, areas: Floats, spacing: float, min_angle: float
+) -> _Edges:
     found = face_edges(welded)
     side = np.argsort(found.edge, kind="stable")
     start = np.searchsorted(found.edge[side], np.arange(found.count, dtype=np.int64))
@@ -79,15 +77,15 @@ def _edges(vertices: Floats, welded: Indices, normals: Floats, areas: Floats, sp
     angle = np.arccos(np.clip(cosine, -1.0, 1.0))
     opposite = np.roll(welded, -2, axis=1).ravel()[other]
     below = np.einsum("ei,ei->e", vertices[opposite] - vertices[ends[:, 0]], normals[one // 3])
-    # over how much of the surface the edge turns: from the middle of one face to that of the other
+    # width over which the surface bends at the edge, from the center of one face to that of the other
     across = (areas[one // 3] + areas[other // 3]) / np.maximum(length, 1e-300)
-    is_round = (angle * spacing > MIN_CURVATURE_ANGLE * across) & (turn < 0.5 * np.pi)
-    is_convex = (below < 0.0) & ((angle > turn) | is_round)
+    is_round = (angle * spacing > MIN_CURVATURE_ANGLE * across) & (min_angle < 0.5 * np.pi)
+    is_convex = (below < 0.0) & ((angle > min_angle) | is_round)
     return _Edges(indices(ends, -1, 2), np.where(found.faces_at == 2, is_convex, True), length)
 
 
 def _tips(vertices: Floats, welded: Indices, normals: Floats, below: float) -> Indices:
-    """Returns the vertices at which faces look to all sides, (k,): the tip of a cone has no sharp edge."""
+    """Returns the vertices whose faces have diverging normals, (k,): the tip of a cone has no sharp edge."""
     mean, middle = np.zeros((2, len(vertices), 3))
     centre = vertices[welded].mean(axis=1)
     angles = _angles(vertices[welded])

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When a moving point goes through a moving triangle, both along straight lines.
+"""Time of impact of a moving point and a moving triangle, both along straight lines.
 
-With a, b, c the vectors from the first corner to the point and to the other corners, f = a · (b × c) is the height
-over the triangle's plane times twice the triangle's area: a cubic in the time, kept by its four Bernstein coefficients,
-of which the first and the last are its values at the ends of the step. So two steps that share positions agree about
-the side on which a point is, to the last bit.
+Let a, b, c be the vectors from the first corner to the point and to the other corners. f = a · (b × c) is the height
+over the plane of the triangle times twice its area: a cubic in time, given by its four Bernstein coefficients. The
+first and the last coefficient are its values at the ends of the step, so two steps that share positions agree on the
+side of a point to the last bit.
 
-A point counts as in front down to `FRONT_TOLERANCE` below the plane: what touches, as boxes on each other, may be below
-by rounding. Hence f + (that depth) · ‖b × c‖ is looked at, the length linear in time.
+A point counts as in front down to `FRONT_TOLERANCE` below the plane, since touching points, as of boxes on each other,
+may be below by rounding. So the cubic is f + (that depth) · ‖b × c‖, with a length linear in time.
 """
 
 from __future__ import annotations
@@ -17,24 +17,22 @@ import math
 from ...mesh.geometry.closest_on_triangle import closest_on_triangle
 from ...runtime.jit import kernel
 
-FRONT_TOLERANCE = 1.0e-4  # depth down to which a point is in front, in sizes of tets
-BORDER_TOLERANCE = (
-    1.0e-3  # how far beside a triangle a point still goes through it, in sizes of tets; ten times the level, so
-)
-# that nothing slips between triangles that are both lowered by it, up to folds of 168 degrees
-NO_IMPACT = 2.0
+FRONT_TOLERANCE = 1.0e-4  # depth down to which a point is in front, in tet sizes
+# ten times this depth, so that no point slips between two triangles that are both lowered, up to folds of 168 degrees
+BORDER_TOLERANCE = 1.0e-3  # distance beside a triangle up to which a point crosses it, in tet sizes
+NO_IMPACT = 2.0  # time, in steps
 MAX_ROOT_ITERATIONS = 64
 
 
 @kernel()
 def time_of_impact(start, end, p, i, j, k, side, size, corners, out):
-    """Returns when point p first goes through the triangle of the vertices i, j, k, `NO_IMPACT` where it does not.
+    """Returns the time in [0, 1] when point p first crosses the triangle of vertices i, j, k, or `NO_IMPACT`.
 
     Args:
         start, end: Vertices at both ends of the step [m], (v, 3).
         p, i, j, k: Rows of them.
-        side: 1 where only a way from the front to the back counts, −1 the other way round.
-        size: Of the tets there [m].
+        side: 1 if only crossings from the front to the back count, −1 if only those from the back to the front.
+        size: Edge length of the tets there [m].
         corners: Scratch, (1, 9).
         out: Out, weights of the place in the triangle, (3,).
     """
@@ -69,7 +67,7 @@ def time_of_impact(start, end, p, i, j, k, side, size, corners, out):
 
 @kernel()
 def height_coefficients(start, end, p, i, j, k, level):
-    """Returns the Bernstein coefficients of (height over the plane + level) · twice the area."""
+    """Returns the Bernstein coefficients of (height over the plane + level) · twice the area [m³]."""
     ax, ay, az = start[p, 0] - start[i, 0], start[p, 1] - start[i, 1], start[p, 2] - start[i, 2]
     bx, by, bz = start[j, 0] - start[i, 0], start[j, 1] - start[i, 1], start[j, 2] - start[i, 2]
     cx, cy, cz = start[k, 0] - start[i, 0], start[k, 1] - start[i, 1], start[k, 2] - start[i, 2]
@@ -90,7 +88,7 @@ def height_coefficients(start, end, p, i, j, k, level):
 
 @kernel()
 def evaluate_cubic(b0, b1, b2, b3, t):
-    """Returns a cubic at t by its Bernstein coefficients."""
+    """Returns the value at t of a cubic with these Bernstein coefficients."""
     s = 1.0 - t
     c0, c1, c2 = s * b0 + t * b1, s * b1 + t * b2, s * b2 + t * b3
     return s * (s * c0 + t * c1) + t * (s * c1 + t * c2)
@@ -98,7 +96,7 @@ def evaluate_cubic(b0, b1, b2, b3, t):
 
 @kernel()
 def cubic_extrema(b0, b1, b2, b3):
-    """Returns the two places in [0, 1] where a cubic turns, rising; 1 where it does not."""
+    """Returns the two extrema in [0, 1] of a cubic, rising; 1 for a missing one."""
     d0, d1, d2 = b1 - b0, b2 - b1, b3 - b2
     # derivative / 3 = d0 (1−t)² + 2 d1 t (1−t) + d2 t² = a t² + 2 h t + d0
     a, h = d0 - 2.0 * d1 + d2, d1 - d0
@@ -115,7 +113,7 @@ def cubic_extrema(b0, b1, b2, b3):
 
 @kernel()
 def falling_root(b0, b1, b2, b3, low, high):
-    """Returns where a cubic that is ≥ 0 at `low` and < 0 at `high`, and falls between, is zero: Newton, kept inside."""
+    """Returns the root of a cubic that falls from ≥ 0 at `low` to < 0 at `high`: Newton's method with bisection."""
     d0, d1, d2 = 3.0 * (b1 - b0), 3.0 * (b2 - b1), 3.0 * (b3 - b2)
     t = 0.5 * (low + high)
     for _ in range(MAX_ROOT_ITERATIONS):
@@ -137,7 +135,7 @@ def falling_root(b0, b1, b2, b3, low, high):
 
 @kernel()
 def is_in_triangle_at(start, end, p, i, j, k, t, tolerance, corners, out):
-    """Whether point p is at the triangle at the time t in [0, 1]; writes the weights of the place nearest to it."""
+    """Returns whether point p is at the triangle at time t in [0, 1], and writes the weights of the nearest place."""
     row = 0
     for vertex in (i, j, k):
         for axis in range(3):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,15 @@ from .multipole_moments import boxes_and_moments
 LEAF_SIZE = 4
 # A tree halved at every node is never deeper than this: 2³¹ triangles and more.
 STACK_SIZE = 64
+
+
+class BvhArrays(NamedTuple):
+    """The arrays of a `Bvh` that kernels take."""
+
+    boxes: Floats
+    tree: Indices
+    corners: Floats
+    moments: Floats
 
 
 @dataclass(frozen=True)
@@ -37,9 +47,9 @@ class Bvh:
     moments: Floats
 
     @property
-    def arrays(self) -> tuple[Floats, Indices, Floats, Floats]:
+    def arrays(self) -> BvhArrays:
         """`boxes`, `tree`, `corners` and `moments`, as kernels take them."""
-        return self.boxes, self.tree, self.corners, self.moments
+        return BvhArrays(self.boxes, self.tree, self.corners, self.moments)
 
 
 def build_bvh(vertices: npt.ArrayLike, triangles: npt.ArrayLike) -> Bvh:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How deep points are in colliders: signed distance, its gradient and the definite part of its second derivative.
+"""Depths of points in colliders: signed distance φ, its gradient and the definite part of its second derivative.
 
-Of ½ k φ² the second derivative is k (∇φ∇φᵀ + φ ∂²φ). Inside a mesh, where the nearest place lies in a face, ∂²φ is
-zero; at an edge φ ∂²φ is the projection on what is at right angles to the edge and to ∇φ, at a corner on all that is at
-right angles to ∇φ: both are definite. In the thickness around a mesh they are negative, and left out.
+The second derivative of ½ k φ² is k (∇φ∇φᵀ + φ ∂²φ). Inside a mesh, ∂²φ is zero if the closest place lies in a face; at
+an edge φ ∂²φ is the projection on the direction perpendicular to the edge and to ∇φ, at a corner on all directions
+perpendicular to ∇φ: both are definite. In the thickness around a mesh they are negative, and left out.
 
 Source: S07, section 3.10.
 """
@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from ...contact.colliders.build_colliders import BuiltCollider
-from ...contact.colliders.point_collider import triangle_normal
+from ...contact.colliders.point_collider import MIN_FACING_COSINE, triangle_normal
 from ...mesh.geometry.closest_point import closest_point
 from ...mesh.geometry.triangle_bvh import STACK_SIZE
 from ...mesh.geometry.winding_number import winding_number
@@ -23,59 +23,64 @@ from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_in_chunks
 
-MIN_FACING_COSINE = (
-    0.7  # |n · d| / |d| from which a point counts as lying over a triangle of an open sheet, and not beside it
-)
-SURFACE_TOLERANCE = 1.0e-9  # distance below which the direction is taken from the triangle, in collider sizes
+SURFACE_TOLERANCE = 1.0e-9  # distance in collider sizes below which the direction out is that of the triangle
 POINTS_PER_TASK = 256
 
 
 def penetration_depths(
-    collider: BuiltCollider, pose: Floats, points: Floats, side: np.ndarray, reach: Floats, padding: Floats
+    collider: BuiltCollider, pose: Floats, points: Floats, side: np.ndarray, reach: Floats, extra_thickness: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Returns how deep points are in a collider.
+    """Returns the depths of points in a collider.
 
     Args:
-        collider, pose: Where it is, rows R | t, (4, 3).
+        collider, pose: Its pose as rows R | t, (4, 3).
         points: [m], (k, 3).
         side: 1 or −1, the side of an open sheet that a point belongs to, (k,).
-        reach: How far behind an open sheet it still pushes [m], (k,).
-        padding: How much farther than the collider's thickness points stay away [m], (k,).
+        reach: Depth behind an open sheet up to which it pushes [m], (k,).
+        extra_thickness: Distance beyond the collider's thickness that points keep [m], (k,).
 
     Returns:
-        φ > 0 inside [m], 0 elsewhere, (k,); −∇φ, the way out, (k, 3); the definite part of ∂²(½ φ²), (k, 3, 3).
+        φ > 0 inside [m], 0 elsewhere, (k,); −∇φ, the direction out, (k, 3); the definite part of ∂²(½ φ²), (k, 3, 3).
     """
     R, t = pose[:3], pose[3]
-    local, thickness = (points - t) @ R, collider.thickness + padding
-    depth, normal, curved = np.zeros(len(points)), np.zeros((len(points), 3)), np.zeros((len(points), 3, 3))
+    local, thickness = (points - t) @ R, collider.thickness + extra_thickness
+    depth, normal, curvature = np.zeros(len(points)), np.zeros((len(points), 3)), np.zeros((len(points), 3, 3))
     if collider.bvh is None:
         depth[:] = np.maximum(thickness - local @ collider.normal, 0.0)
         normal[:] = collider.normal
-        curved[:] = np.outer(collider.normal, collider.normal)
+        curvature[:] = np.outer(collider.normal, collider.normal)
     else:
         arrays = collider.bvh.arrays
 
         def work(part: slice) -> None:
             fill_penetration_depths(
-                *arrays, collider.is_closed, thickness[part], local[part], side[part], reach[part], depth[part],
-                normal[part], curved[part],
-            )  # fmt: skip
+                arrays,
+                collider.is_closed,
+                thickness[part],
+                local[part],
+                side[part],
+                reach[part],
+                depth[part],
+                normal[part],
+                curvature[part],
+            )
 
         run_in_chunks(len(points), work, POINTS_PER_TASK)
-    return depth, normal @ R.T, R @ curved @ R.T
+    return depth, normal @ R.T, R @ curvature @ R.T
 
 
 def sheet_sides(collider: BuiltCollider, pose: Floats, points: Floats) -> np.ndarray:
-    """Returns on which side of an open sheet points [m], (k, 3), are: 1 or −1, (k,); 1 for other colliders."""
-    found = np.ones(len(points), np.int8)
+    """Returns the side of an open sheet, 1 or −1, on which points [m], (k, 3), are, (k,); 1 for other colliders."""
+    sides = np.ones(len(points), np.int8)
     if collider.is_sheet and collider.bvh is not None:
-        fill_sheet_sides(*collider.bvh.arrays[:3], (points - pose[3]) @ pose[:3], found)
-    return found
+        fill_sheet_sides(collider.bvh.arrays, (points - pose[3]) @ pose[:3], sides)
+    return sides
 
 
 @kernel()
-def fill_sheet_sides(boxes, tree, corners, points, side):
-    """Writes the side of the closest triangle that each point is on."""
+def fill_sheet_sides(mesh, points, side):
+    """Writes the side of the closest triangle of a mesh, `BvhArrays`, on which each point is."""
+    boxes, tree, corners, _ = mesh
     stack, n = np.empty(STACK_SIZE, np.int64), np.empty(3)
     for k in range(len(points)):
         _, t, _, _, _ = closest_point(boxes, tree, corners, points[k, 0], points[k, 1], points[k, 2], np.inf, stack)
@@ -87,10 +92,12 @@ def fill_sheet_sides(boxes, tree, corners, points, side):
 
 
 @kernel()
-def fill_penetration_depths(
-    boxes, tree, corners, moments, is_closed, thickness, points, side, reach, depth, normal, curved
-):  # fmt: skip
-    """Writes depth, way out and definite curvature of points in the space of a mesh; see `penetration_depths`."""
+def fill_penetration_depths(mesh, is_closed, thickness, points, side, reach, depth, normal, curvature):
+    """Writes depths, directions out and definite curvatures of points in the space of a mesh, `BvhArrays`.
+
+    See `penetration_depths`.
+    """
+    boxes, tree, corners, moments = mesh
     stack, n, r = np.empty(STACK_SIZE, np.int64), np.empty(3), np.empty(3)
     size = 0.0
     for i in range(3):
@@ -127,22 +134,22 @@ def fill_penetration_depths(
         if phi <= 0.0:
             continue
         depth[k] = phi
-        way = -1.0 if is_inside else 1.0
+        sign = -1.0 if is_inside else 1.0
         for i in range(3):
-            normal[k, i] = n[i] if is_on else way * r[i] / d
-        add_curvature(corners, t, u, v, w, is_inside and not is_on, normal[k], curved[k])
+            normal[k, i] = n[i] if is_on else sign * r[i] / d
+        add_curvature(corners, t, u, v, w, is_inside and not is_on, normal[k], curvature[k])
 
 
 @kernel(device_only=True)
-def add_curvature(corners, t, u, v, w, is_inside, n, curved):
-    """Writes ∇φ∇φᵀ and, inside, the projection on the directions in which the nearest place stays where it is."""
+def add_curvature(corners, t, u, v, w, is_inside, n, curvature):
+    """Writes ∇φ∇φᵀ and, inside, the projection on the directions in which the closest place does not move."""
     zeros = (1 if u == 0.0 else 0) + (1 if v == 0.0 else 0) + (1 if w == 0.0 else 0)
     for i in range(3):
         for j in range(3):
             if is_inside and zeros == 2:
-                curved[i, j] = 1.0 if i == j else 0.0
+                curvature[i, j] = 1.0 if i == j else 0.0
             elif is_inside and zeros == 1:
-                # along the side that the weights lie on the nearest place moves along
+                # the closest place moves along the side that it lies on
                 a = 0 if w == 0.0 or v == 0.0 else 1
                 b = 1 if w == 0.0 else 2
                 length2 = 0.0
@@ -151,6 +158,6 @@ def add_curvature(corners, t, u, v, w, is_inside, n, curved):
                 along = (corners[t, 3 * b + i] - corners[t, 3 * a + i]) * (
                     corners[t, 3 * b + j] - corners[t, 3 * a + j]
                 )
-                curved[i, j] = (1.0 if i == j else 0.0) - along / max(length2, 1e-300)
+                curvature[i, j] = (1.0 if i == j else 0.0) - along / max(length2, 1e-300)
             else:
-                curved[i, j] = n[i] * n[j]
+                curvature[i, j] = n[i] * n[j]

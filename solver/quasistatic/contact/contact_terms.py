@@ -1,35 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What flesh touches at one time, as something that acts in the quasistatic solve.
+"""The contact penalty of flesh at one time, as a potential force of the quasistatic solve.
 
-What is in colliders is looked for anew for every energy. What flesh meets flesh is looked for at every look only, and
-in between each contact is a plane at the place that it had: where limbs are deep in each other, two places of a surface
-may be as near, and an energy that jumps where one takes over from the other would hold a line search up there.
+Contacts with colliders are found for every energy. Contacts between pieces of flesh are found for every tangent only;
+in between, each is a fixed plane: where limbs are deep in each other, two places of a surface may be equally close, and
+an energy that jumps from one to the other would stop a line search.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...contact.colliders.build_colliders import POSED_KEY_SUFFIX
 from ...linalg.point_terms import add_point_terms
 from ...runtime.arrays import Bools, Floats
+from ...scene.tracks import TrackReader
 from ..contact_coupling import NodeCouplings
 from . import collider_sdf
+from .flesh_contact import FleshContact
 from .linearised_contacts import MAX_FORCE_DEPTH, LinearisedContacts, find_linearised_contacts
 
-if TYPE_CHECKING:
-    from .flesh_contact import FleshContact
-
-SHEET_PENETRATION_REACH = 4.0  # how far behind an open sheet it still pushes, in tet sizes
+SHEET_PENETRATION_REACH = 4.0  # depth behind an open sheet up to which it pushes, in tet sizes
 
 
 @dataclass(frozen=True, eq=False)
 class ColliderPenetrations:
-    """Points that are in a collider: which, how deep [m], the way out, and the definite part of ∂²(½ φ²)."""
+    """Points inside a collider: numbers, depths [m], directions out, and the definite part of ∂²(½ φ²)."""
 
     point: np.ndarray
     depth: Floats
@@ -38,11 +36,11 @@ class ColliderPenetrations:
 
 
 class ContactPenalty:
-    """The penalty ½ k φ² of all points that are inside something; its force stays from a depth of `MAX_FORCE_DEPTH` on.
+    """The penalty ½ k φ² of all penetrating points; from a depth of `MAX_FORCE_DEPTH` on its force is constant.
 
     Attributes:
-        waits_for_shape: It does not act while tets that are inside out are led back: nothing is inside them.
-        factor: By which the penalty is raised.
+        waits_for_untangling: It does not act while inverted tets are untangled, since these contain nothing.
+        penalty_factor: Factor on the penalty.
     """
 
     waits_for_untangling = True
@@ -62,17 +60,24 @@ class ContactPenalty:
         return total + (0.0 if self._linearised is None else self._linearised.energy(k, x))
 
     def add(self, x: Floats, values: Floats, force: Floats) -> float:
-        """Adds forces and tangent at x; returns the energy [J]. See `outside.Acting`; `couplings` has the rest."""
+        """Adds forces and tangent at x; returns the energy [J]. See `PotentialForce`; `couplings` has the rest."""
         contact, k, total = self.contact, self.penalty_factor * self.contact.stiffness, 0.0
         model, points = contact.model, contact.points
         for pressed in self._collider_penetrations(x):
             which, total = pressed.point, total + self._energy(k, pressed)
-            own = k[which] * np.minimum(1.0, self._limit[which] / pressed.depth)
+            own = k[which] * np.minimum(1.0, self._max_force_depth[which] / pressed.depth)
             add_point_terms(
-                1.0, points.tet[which], points.weights[which], own[:, None, None] * pressed.curvature,
-                np.zeros_like(pressed.curvature), (own * pressed.depth)[:, None] * pressed.normal, model.tets,
-                model.pattern.corner_block, values, force,
-            )  # fmt: skip
+                1.0,
+                points.tet[which],
+                points.weights[which],
+                own[:, None, None] * pressed.curvature,
+                np.zeros_like(pressed.curvature),
+                (own * pressed.depth)[:, None] * pressed.normal,
+                model.tets,
+                model.pattern.corner_block,
+                values,
+                force,
+            )
         if not self._is_frozen:
             self._linearised = find_linearised_contacts(contact, x, self._linearised)
         self._couplings = None
@@ -82,54 +87,54 @@ class ContactPenalty:
         return total
 
     @property
-    def _limit(self) -> Floats:
+    def _max_force_depth(self) -> Floats:
         return MAX_FORCE_DEPTH * self.contact.points.tet_size
 
     def _energy(self, k: Floats, pressed: ColliderPenetrations) -> float:
-        less = np.minimum(pressed.depth, self._limit[pressed.point])
-        return float(np.sum(k[pressed.point] * less * (pressed.depth - 0.5 * less)))
+        limited = np.minimum(pressed.depth, self._max_force_depth[pressed.point])
+        return float(np.sum(k[pressed.point] * limited * (pressed.depth - 0.5 * limited)))
 
     def couplings(self) -> NodeCouplings | None:
-        """Returns what the last look found that ties nodes of different tets; see `outside.Tying`."""
+        """Returns the couplings of nodes of different tets at the last tangent; see `CouplingForce`."""
         return self._couplings
 
     def begin(self) -> None:
-        """Forgets what touched: a solve begins."""
+        """Begins a solve, without previous contacts."""
         if not self._is_frozen:
             self._linearised = self._couplings = None
 
     def freeze(self, x: Floats) -> None:
-        """Keeps the contacts that there are at x [m] between pieces of flesh, as planes, and looks for no others."""
+        """Fixes the contacts between pieces of flesh at x [m], as planes, until `unfreeze`."""
         self._linearised = find_linearised_contacts(self.contact, x, self._linearised)
         self._is_frozen = True
 
     def unfreeze(self) -> None:
-        """Looks for contacts again."""
+        """Lets later tangents find contacts again."""
         self._is_frozen = False
 
     def count(self, x: Floats) -> int:
-        """Returns how many points are pushed at x [m], (n, 3)."""
+        """Returns the number of contacts at x [m], (n, 3)."""
         planes = find_linearised_contacts(self.contact, x)
         return sum(len(pressed.point) for pressed in self._collider_penetrations(x)) + (
             len(planes.couplings) if planes else 0
         )
 
     def max_depth(self, x: Floats, is_free: Bools) -> tuple[float, float]:
-        """Returns how deep a point is that nodes that are free could bring out.
+        """Returns the largest depth of points that free nodes could bring out.
 
         Returns:
-            The depth [m], and in tets of the point's body, there only as far as the penalty is the full one: at the
-            bottom of a fold a harder one changes little.
+            The depth [m]; and in tets of the point's body, of contacts with their full penalty only: at the bottom of a
+            fold a harder penalty changes little.
         """
-        contact, found = self.contact, [(0.0, 0.0)]
+        contact, depths = self.contact, [(0.0, 0.0)]
         can_move = is_free[contact.model.tets[contact.points.tet]].any(axis=1)
         for pressed in self._collider_penetrations(x):
-            kept = can_move[pressed.point]
-            found.append(self._largest(pressed.depth[kept], pressed.point[kept], np.ones(int(kept.sum()))))
+            own = can_move[pressed.point]
+            depths.append(self._largest(pressed.depth[own], pressed.point[own], np.ones(int(own.sum()))))
         planes = find_linearised_contacts(contact, x)
         if planes is not None:
-            found.append(self._largest(*planes.depths(is_free)))
-        return max(depth for depth, _ in found), max(share for _, share in found)
+            depths.append(self._largest(*planes.depths(is_free)))
+        return max(depth for depth, _ in depths), max(in_tets for _, in_tets in depths)
 
     def _largest(self, depth: Floats, point: np.ndarray, share: Floats) -> tuple[float, float]:
         sizes = self.contact.points.tet_size[point]
@@ -138,16 +143,64 @@ class ContactPenalty:
     def _collider_penetrations(self, x: Floats) -> list[ColliderPenetrations]:
         if not self.poses:
             return []
-        places, found = self.contact.positions(x), []
+        positions, result = self.contact.positions(x), []
         reach = SHEET_PENETRATION_REACH * self.contact.points.tet_size
         for collider, pose, side in zip(self.contact.colliders, self.poses, self.sides, strict=True):
-            depth, normal, curved = collider_sdf.penetration_depths(
-                collider, pose, places, side, reach, self.contact.extra_thickness
+            depth, normal, curvature = collider_sdf.penetration_depths(
+                collider, pose, positions, side, reach, self.contact.extra_thickness
             )
-            passing = self.contact.ignoring_points.get(collider.key.removesuffix(POSED_KEY_SUFFIX))
-            which = np.flatnonzero(depth > 0.0 if passing is None else (depth > 0.0) & ~passing)
+            ignoring = self.contact.ignoring_points.get(collider.key.removesuffix(POSED_KEY_SUFFIX))
+            which = np.flatnonzero(depth > 0.0 if ignoring is None else (depth > 0.0) & ~ignoring)
             if len(which):
-                found.append(
-                    ColliderPenetrations(which, depth[which], normal[which], np.ascontiguousarray(curved[which]))
-                )
-        return found
+                curvature = np.ascontiguousarray(curvature[which])
+                result.append(ColliderPenetrations(which, depth[which], normal[which], curvature))
+        return result
+
+
+def contact_penalty(
+    contact: FleshContact,
+    tracks: TrackReader | None,
+    time: float,
+    x: Floats | None = None,
+    previous_time: float | None = None,
+) -> ContactPenalty:
+    """Returns the contact penalty at a time.
+
+    Args:
+        contact: The flesh.
+        tracks: Of the colliders; None if there are none.
+        time: [s].
+        x: Node positions where the solve begins, the previous equilibrium [m], (n, 3): they tell on which side of open
+            sheets points are. None: at rest.
+        previous_time: Of that equilibrium [s]; None: the same.
+
+    Raises:
+        BadInput: A collider changes its scale or shear.
+    """
+    if tracks is None or not contact.colliders:
+        return ContactPenalty(contact, (), ())
+    previous_time = time if previous_time is None else previous_time
+    sides = _sheet_sides(
+        contact,
+        [collider.pose(tracks, previous_time) for collider in contact.colliders],
+        contact.model.X if x is None else x,
+    )
+    return ContactPenalty(contact, [collider.pose(tracks, time) for collider in contact.colliders], sides)
+
+
+def contact_penalty_at_poses(
+    contact: FleshContact, poses: Sequence[Floats], sides: Sequence[np.ndarray] | None = None
+) -> ContactPenalty:
+    """Returns the contact penalty with colliders at these poses, rows R | t, and points on these sides of sheets.
+
+    Sides are those at rest if they are None.
+    """
+    return ContactPenalty(contact, poses, _sheet_sides(contact, poses, contact.model.X) if sides is None else sides)
+
+
+def _sheet_sides(contact: FleshContact, poses: Sequence[Floats], x: Floats) -> list[np.ndarray]:
+    positions = contact.positions(x)
+    return [
+        collider_sdf.sheet_sides(collider, pose, positions)
+        for collider, pose in zip(contact.colliders, poses, strict=True)
+    ]

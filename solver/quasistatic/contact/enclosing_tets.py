@@ -1,45 +1,90 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which tets of the present shape points lie in, other than their own.
+"""Finds the deformed tets that contain points of other tets.
 
-Inverted tets are negative space and hold nothing; those that are nearly flat hold nothing either: where a point would
-be in their material depends on its last digits. Neither does the point's own tet, nor one that shares a node with it
-where the point would be in its material about where it is: that is the point's own material. Tets with a face that no
-other tet has hold what is a little above that face too, since the surface that one sees may reach out of the tets; the
-surface at rest says whether that is inside.
+Inverted tets contain nothing, and neither do nearly flat ones: a position in their material would depend on the last
+digits. A point's own tet does not count, nor a tet that shares a node with it if the point would be about at its own
+place in the material. Tets with an outer face also contain what is a little above that face, since the render surface
+may lie outside the tets; the surface at rest tells whether the point is inside.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ...contact.detection.contact_points import ContactPoints
 from ...mechanics.model import Model
 from ...mesh.geometry.box_tree import LEAF_SIZE, build_box_tree
-from ...runtime.arrays import Floats, Indices
+from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_in_chunks
-from .contact_candidates import EnclosedPoints
 
-MIN_VOLUME_RATIO = 0.02  # volume over rest volume below which a tet holds nothing
-MAX_OWN_DISTANCE = 0.25  # how far that may be, in tet sizes
-OUTER_REACH = 0.25  # by how much of its height a tet reaches out of an outer face
-MAX_TETS_PER_POINT = 6  # tets per point that are looked at
-STACK_DEPTH = 128
+MIN_VOLUME_RATIO = 0.02  # volume over rest volume below which a tet contains nothing
+MAX_OWN_DISTANCE = 0.25  # distance in tet sizes from its own place within which a point does not count
+OUTER_REACH = 0.25  # height above an outer face that a tet still contains, in heights of the tet
+MAX_TETS_PER_POINT = 6
+STACK_SIZE = 128  # nodes
 POINTS_PER_TASK = 512
 
 
 @dataclass(frozen=True, eq=False)
-class TetSearch:
-    """The tets of a model, to look for those that points lie in.
+class EnclosedPoints:
+    """Points inside tets that are not theirs, c of them.
 
     Attributes:
-        lower, upper, order: A tree of boxes (`box_tree.py`); its order is that of the rest shape.
-        least: Volumes times six from which tets hold points [m³], (m,).
-        reach: By how much of its height a tet reaches out of the faces opposite its nodes, (m, 4).
-        group: What a tet belongs to, (m,); points of groups that are not `touches_itself` pass by tets of their own.
-        touches_itself: Per group.
+        point: Number of the point, rising, (c,).
+        tet, weights: The tet, and barycentric weights in it, (c,) and (c, 4).
+    """
+
+    point: npt.NDArray[np.int64]
+    tet: Indices
+    weights: Floats
+
+    def select(self, which: np.ndarray) -> EnclosedPoints:
+        """Returns some of them, by mask or index."""
+        return EnclosedPoints(self.point[which], self.tet[which], self.weights[which])
+
+
+class TetSearchArrays(NamedTuple):
+    """The arrays of a `TetSearch`, which has their meaning, as kernels take them."""
+
+    lower: Floats
+    upper: Floats
+    order: Indices
+    min_volume: Floats
+    reach: Floats
+    group: Indices
+    has_self_contact: Bools
+
+
+class SearchedPoints(NamedTuple):
+    """Points for which enclosing tets are searched, k of them.
+
+    Attributes:
+        positions, rest: Now and at rest [m], (k, 3) each.
+        tet: Their own tets, (k,).
+        tet_size: Edge length of the tets of their bodies [m], (k,).
+    """
+
+    positions: Floats
+    rest: Floats
+    tet: Indices
+    tet_size: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class TetSearch:
+    """The tets of a model in a tree, to find those that contain points.
+
+    Attributes:
+        lower, upper, order: A tree of boxes (`box_tree.py`), ordered by the rest shape.
+        min_volume: Volume times six from which each tet contains points [m³], (m,).
+        reach: Height above the faces opposite its nodes that each tet contains, in heights of the tet, (m, 4).
+        group: Body of each tet, (m,).
+        has_self_contact: Whether points of a body count in tets of the same body, (b,).
     """
 
     lower: Floats
@@ -48,12 +93,15 @@ class TetSearch:
     min_volume: Floats
     reach: Floats
     group: Indices
-    touches_itself: np.ndarray
+    has_self_contact: Bools
 
     def find_enclosing(
         self, model: Model, x: Floats, points: Floats, rest: Floats, of: ContactPoints
     ) -> EnclosedPoints:
-        """Returns where points, now and at rest [m], (k, 3) each, lie in other tets than theirs when nodes are at x."""
+        """Returns the other tets that contain contact points `of` a model, for nodes at x [m], (n, 3).
+
+        `points` and `rest` are the positions of these points, now and at rest [m], (k, 3) each.
+        """
         refit(x, model.tets, self.reach, self.order, self.lower, self.upper)
         counts = np.empty(len(points), np.int64)
         tet, weights = (
@@ -61,20 +109,19 @@ class TetSearch:
             np.empty((len(points), MAX_TETS_PER_POINT, 4)),
         )
 
+        arrays = TetSearchArrays(*vars(self).values())
+
         def work(part: slice) -> None:
-            find_enclosing_tets(
-                x, model.X, model.tets, self.min_volume, self.reach, self.group, self.touches_itself, self.lower,
-                self.upper, self.order, points[part], rest[part], of.tet[part], of.tet_size[part], counts[part],
-                tet[part], weights[part],
-            )  # fmt: skip
+            own = SearchedPoints(points[part], rest[part], of.tet[part], of.tet_size[part])
+            find_enclosing_tets(x, model.X, model.tets, arrays, own, counts[part], tet[part], weights[part])
 
         run_in_chunks(len(points), work, POINTS_PER_TASK)
         is_used = np.arange(MAX_TETS_PER_POINT, dtype=np.int64) < counts[:, None]
         return EnclosedPoints(np.repeat(np.arange(len(points), dtype=np.int64), counts), tet[is_used], weights[is_used])
 
 
-def make_tet_search(model: Model, touches_itself: tuple[bool, ...]) -> TetSearch:
-    """Returns the tets of a model; `touches_itself` says of each body whether it may touch itself."""
+def make_tet_search(model: Model, has_self_contact: tuple[bool, ...]) -> TetSearch:
+    """Returns the search among the tets of a model; `has_self_contact` is of each body."""
     corners = model.X[model.tets]
     tree = build_box_tree(corners.min(axis=1), corners.max(axis=1))
     edges = corners[:, 1:] - corners[:, :1]
@@ -88,7 +135,7 @@ def make_tet_search(model: Model, touches_itself: tuple[bool, ...]) -> TetSearch
         MIN_VOLUME_RATIO * np.linalg.det(edges),
         np.where(_outer_faces(model.tets), OUTER_REACH, 0.0),
         group,
-        np.array(touches_itself, np.bool_),
+        np.array(has_self_contact, np.bool_),
     )
 
 
@@ -101,7 +148,7 @@ def _outer_faces(tets: Indices) -> np.ndarray:
 
 @kernel()
 def refit(x, tets, reach, order, lower, upper):
-    """Writes the boxes of a tree for node positions x [m], (n, 3); those of tets that reach out are larger."""
+    """Writes the boxes of a tree for node positions x [m], (n, 3), enlarged for tets with outer faces."""
     leaves = len(lower) // 2
     for leaf in range(leaves):
         node = leaves + leaf
@@ -123,34 +170,27 @@ def refit(x, tets, reach, order, lower, upper):
 
 
 @kernel()
-def find_enclosing_tets(
-    x, X, tets, least, reach, group, touches_itself, lower, upper, order, points, rest, own, tet_size, counts, tet,
-    weights,
-):  # fmt: skip
-    """Writes the tets that hold each point, at most `MAX_TETS_PER_POINT` of them, in the order of the tree, and the
-    weights there.
+def find_enclosing_tets(x, X, tets, search, points, counts, tet, weights):
+    """Writes the tets that contain each point, at most `MAX_TETS_PER_POINT`, in the order of the tree, and weights.
 
     Args:
         x, X, tets: Node positions, now and at rest [m], (n, 3) each, and tets, (m, 4).
-        least, reach, group, touches_itself, lower, upper, order: See `TetSearch`.
-        points, rest, own, tet_size: The points, now and at rest [m], (k, 3) each, their own tets and the sizes of the
-            tets of their bodies [m], (k,) each.
-        counts, tet, weights: Out, (k,), (k, MOST), (k, MOST, 4).
+        search: `TetSearchArrays`.
+        points: `SearchedPoints`, k of them.
+        counts, tet, weights: Out, (k,), (k, MAX_TETS_PER_POINT), (k, MAX_TETS_PER_POINT, 4).
     """
+    lower, upper, order, group = search.lower, search.upper, search.order, search.group
     leaves = len(lower) // 2
-    stack = np.empty(STACK_DEPTH, np.int64)
-    for i in range(len(points)):
-        p0, p1, p2 = points[i, 0], points[i, 1], points[i, 2]
-        mine = own[i]
+    stack = np.empty(STACK_SIZE, np.int64)
+    for i in range(len(points.positions)):
+        p0, p1, p2 = points.positions[i, 0], points.positions[i, 1], points.positions[i, 2]
+        own = points.tet[i]
         count, top = 0, 1
         stack[0] = 1
         while top > 0:
             top -= 1
             node = stack[top]
-            if (
-                p0 < lower[node, 0] or p0 > upper[node, 0] or p1 < lower[node, 1] or p1 > upper[node, 1]
-                or p2 < lower[node, 2] or p2 > upper[node, 2]
-            ):  # fmt: skip
+            if is_outside_box(p0, p1, p2, lower[node], upper[node]):
                 continue
             if node < leaves:
                 stack[top], stack[top + 1] = 2 * node + 1, 2 * node
@@ -159,14 +199,14 @@ def find_enclosing_tets(
             first = (node - leaves) * LEAF_SIZE
             for slot in range(first, min(first + LEAF_SIZE, len(order))):
                 t = order[slot]
-                if count == MAX_TETS_PER_POINT or t == mine:
+                if count == MAX_TETS_PER_POINT or t == own:
                     continue
-                if group[t] == group[mine] and not touches_itself[group[t]]:
+                if group[t] == group[own] and not search.has_self_contact[group[t]]:
                     continue
-                if not encloses(p0, p1, p2, x, tets, t, least[t], reach, weights[i, count]):
+                if not encloses(p0, p1, p2, x, tets, t, search.min_volume[t], search.reach, weights[i, count]):
                     continue
-                if shares_node(tets, t, mine) and is_near_place(
-                    weights[i, count], X, tets, t, rest[i], MAX_OWN_DISTANCE * tet_size[i]
+                if shares_node(tets, t, own) and is_near_place(
+                    weights[i, count], X, tets, t, points.rest[i], MAX_OWN_DISTANCE * points.tet_size[i]
                 ):
                     continue
                 tet[i, count] = t
@@ -174,9 +214,16 @@ def find_enclosing_tets(
         counts[i] = count
 
 
+@kernel(inline=True, device_only=True)
+def is_outside_box(p0, p1, p2, lower, upper):
+    """Returns whether a point is outside a box."""
+    outside_first = p0 < lower[0] or p0 > upper[0] or p1 < lower[1] or p1 > upper[1]
+    return outside_first or p2 < lower[2] or p2 > upper[2]
+
+
 @kernel(device_only=True)
 def is_near_place(weights, X, tets, t, place, distance):
-    """Returns whether the place with these weights in a tet at rest is as near to another as a distance [m]."""
+    """Returns whether a place with these weights in a tet is within a distance of another, at rest [m]."""
     squared = 0.0
     for axis in range(3):
         there = -place[axis]
@@ -197,8 +244,11 @@ def shares_node(tets, s, t):
 
 
 @kernel()
-def encloses(p0, p1, p2, x, tets, t, least, reach, weights):
-    """Writes the barycentric coordinates of the point p in tet t; returns whether it lies in it or just above."""
+def encloses(p0, p1, p2, x, tets, t, min_volume, reach, weights):
+    """Writes the barycentric weights of the point p in tet t.
+
+    Returns whether it is inside or just above an outer face.
+    """
     a = tets[t, 0]
     d0, d1, d2 = p0 - x[a, 0], p1 - x[a, 1], p2 - x[a, 2]
     b, c, d = tets[t, 1], tets[t, 2], tets[t, 3]
@@ -207,7 +257,7 @@ def encloses(p0, p1, p2, x, tets, t, least, reach, weights):
     g0, g1, g2 = x[d, 0] - x[a, 0], x[d, 1] - x[a, 1], x[d, 2] - x[a, 2]
     n0, n1, n2 = f1 * g2 - f2 * g1, f2 * g0 - f0 * g2, f0 * g1 - f1 * g0
     volume = e0 * n0 + e1 * n1 + e2 * n2
-    if not volume > least:
+    if not volume > min_volume:
         return False
     m0, m1, m2 = d1 * e2 - d2 * e1, d2 * e0 - d0 * e2, d0 * e1 - d1 * e0
     weights[1] = (d0 * n0 + d1 * n1 + d2 * n2) / volume

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The surfaces of all bodies as one: where their vertices are now, which way they face, what is next to what."""
+"""The surfaces of all bodies of flesh as one: positions and normals of vertices, and neighbours."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...contact.surfaces.broad_phase import VertexRings
 from ...mechanics.model import Model
 from ...mesh.embedding import place_points
 from ...mesh.geometry.connected_components import mesh_components
@@ -18,11 +19,24 @@ from ...mesh.geometry.welding import weld
 from ...mesh.geometry.winding_number import winding_numbers
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.jit import kernel
-from .render_surface import RenderSurface
 
-PROBE_HEIGHT = (
-    1.0e-4  # how far above its own face a place is that tells whether the face is inside, in sizes of the surface
-)
+PROBE_HEIGHT = 1.0e-4  # height above a face, in sizes of the surface, of the place that tells whether it is inside
+
+
+@dataclass(frozen=True, eq=False)
+class RenderSurface:
+    """The render surface of one body at rest, bound to its tets.
+
+    Attributes:
+        vertices: At rest [m], (v, 3).
+        triangles: (t, 3).
+        tet, weights: Tets of the vertices, counted from the first of the body, and weights in them, (v,) and (v, 4).
+    """
+
+    vertices: Floats
+    triangles: Indices
+    tet: Indices
+    weights: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,26 +45,25 @@ class FleshSurface:
 
     Attributes:
         rest: Vertices at rest [m], (v, 3).
-        tet, weights: Their binding in the model, (v,) and (v, 4).
+        tet, weights: Their tets in the model, and barycentric weights in them, (v,) and (v, 4).
         triangles: (t, 3).
-        ring_start, ring: The triangles at each vertex, (v + 1,) and (3t,).
-        island: Number of the connected part of the model that each tet belongs to, (m,).
-        shells: The triangles at rest of each part; None where it has none.
-        is_outer: Whether what lies above a triangle at rest is outside, (t,). Where shells cross, some are not.
+        rings: The triangles at each vertex.
+        island: Connected part of the model that each tet belongs to, (m,).
+        shells: The triangles at rest of each part; None if it has none.
+        is_outer: Whether the outside lies above a triangle at rest, (t,); not where shells cross.
     """
 
     rest: Floats
     tet: Indices
     weights: Floats
     triangles: Indices
-    ring_start: Indices
-    ring: Indices
+    rings: VertexRings
     island: Indices
     shells: tuple[Bvh | None, ...]
     is_outer: npt.NDArray[np.bool_]
 
     def vertices_at(self, model: Model, x: Floats) -> Floats:
-        """Returns where the vertices are [m], (v, 3), when nodes are at x."""
+        """Returns the positions of the vertices [m], (v, 3), for nodes at x."""
         out = np.empty((len(self.tet), 3))
         place_points(x, model.tets, self.tet, self.weights, out)
         return out
@@ -69,7 +82,7 @@ def make_flesh_surface(model: Model, surfaces: Sequence[RenderSurface]) -> Flesh
         np.concatenate([s.tet + np.int32(body.tets.start) for s, body in zip(surfaces, model.bodies, strict=True)])
     )
     vertices = floats(np.concatenate([surface.vertices for surface in surfaces]), -1, 3)
-    # one number for vertices at one place of a body: what is next to what is seen across seams too
+    # vertices of a body at one place get one number, so that triangles have neighbours across seams
     welded = [_welded_triangles(surface) for surface in surfaces]
     triangles = indices(
         np.concatenate([faces + np.int32(first) for faces, first in zip(welded, starts[:-1], strict=True)]), -1, 3
@@ -93,8 +106,10 @@ def make_flesh_surface(model: Model, surfaces: Sequence[RenderSurface]) -> Flesh
         tet=tet,
         weights=floats(np.concatenate([surface.weights for surface in surfaces]), -1, 4),
         triangles=triangles,
-        ring_start=indices(np.searchsorted(triangles.ravel()[order], np.arange(len(tet) + 1, dtype=np.int64))),
-        ring=indices(order // 3),
+        rings=VertexRings(
+            np.searchsorted(triangles.ravel()[order], np.arange(len(tet) + 1, dtype=np.int64)).astype(np.int64),
+            indices(order // 3),
+        ),
         island=island,
         shells=tuple(shells),
         is_outer=is_outer,
@@ -102,7 +117,7 @@ def make_flesh_surface(model: Model, surfaces: Sequence[RenderSurface]) -> Flesh
 
 
 def _welded_triangles(surface: RenderSurface) -> Indices:
-    """Returns the triangles of a surface with the first of all vertices at one place, (t, 3)."""
+    """Returns the triangles of a surface, with the first of all vertices at one place, (t, 3)."""
     welded = weld(Surface(surface.vertices, surface.triangles))
     numbers, first = np.unique(welded, return_index=True)
     vertex = np.zeros(int(numbers[-1]) + 1, np.int32)
@@ -120,7 +135,7 @@ def _is_covered(shell: Bvh, corners: Floats) -> npt.NDArray[np.bool_]:
 
 @kernel()
 def fill_normals(vertices, triangles, is_outer, faces, at_vertices):
-    """Writes unit normals of triangles, zero where they do not count, and sums twice their areas up at the vertices."""
+    """Writes unit normals of triangles, zero where not outer, and adds area-weighted normals at the vertices."""
     for t in range(len(triangles)):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
         e0, e1, e2 = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1], vertices[b, 2] - vertices[a, 2]

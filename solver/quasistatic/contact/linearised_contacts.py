@@ -1,29 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contacts of one look, as something with a convex energy until the next.
+"""Contacts between pieces of flesh, linearised at a search, with a convex energy until the next search.
 
-Each has an energy ½ k h², where h > 0 is how far its point is from the place that it is pushed to, along the direction
-that it had at the look. From a depth l on the force k h stays as it is, and the energy is k l (h − l / 2): points that
-are deep, as where held nodes jumped, are not shot out. The tangent is then k l / h, which is no less than the true one.
-Where the place is on an edge or at a corner of the surface, ½ k s² is added, along the directions in which the place
-stays where it is (`tying.beside`).
+The energy of a contact is ½ k h², where h > 0 is the distance of its point from the place it is pushed to, along the
+normal at the search. From a depth l on, the force stays k l, and the energy is k l (h − l / 2): deep points, as where
+fixed nodes jumped, are not shot out. The tangent is then k l / h, at least the true one. If the place is on an edge or
+at a corner of the surface, ½ k s² is added along the directions in which the place does not move with the point.
+
+A contact attaches to tets as in dynamic steps (`Attachment`), and couples the nodes of these tets.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...contact.detection.contact_attachment import MAX_TETS_PER_CONTACT, Attachment
 from ...runtime.arrays import Bools, Floats
+from ...runtime.jit import kernel
 from ..contact_coupling import NodeCouplings
-from .contact_candidates import SurfacePenetrations
-from .node_attachment import add_coupling_forces, couple_contacts, coupling_distances, has_free_node, lateral_directions
+from .exit_projection import SurfacePenetrations
+from .flesh_contact import FleshContact
+from .flesh_surface import FleshSurface
 
-if TYPE_CHECKING:
-    from .flesh_contact import FleshContact
-
-MAX_FORCE_DEPTH = 0.2  # depth from which the force on a point stays as it is, in tet sizes
+MAX_FORCE_DEPTH = 0.2  # depth from which the force on a point is constant, in tet sizes
+MAX_NODES_PER_CONTACT = 4 * MAX_TETS_PER_CONTACT
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +32,13 @@ class LinearisedContacts:
     """Contacts between pieces of flesh, c of them.
 
     Attributes:
-        met: What the look found.
-        allowed: How deep points are at rest [m], (c,).
-        ties: Along the normals.
-        side_of, sides: Contacts with more directions, (e,), and ties along these, e of them.
-        side_share: Their k over that of the normal, (e,).
-        share: Part of the penalty that each has (`FleshContact.shares`), (c,).
-        limit: Depth l from which the force stays as it is [m], (c,).
+        penetrations: Result of the search.
+        rest_depth: Depth of the points at rest [m], (c,).
+        couplings: Along the normals.
+        lateral_contact, lateral_couplings: Contacts with further directions, (e,), and couplings along these.
+        lateral_stiffness_ratio: k along these over k along the normal, (e,).
+        penalty_share: Share of the penalty that each contact has (`FleshContact.penalty_shares`), (c,).
+        max_force_depth: Depth l from which the force is constant [m], (c,).
     """
 
     penetrations: SurfacePenetrations
@@ -51,44 +52,28 @@ class LinearisedContacts:
 
     def energy(self, k: Floats, x: Floats) -> float:
         """Returns the energy [J] at x [m], (n, 3), for the penalty k of every point [N/m]."""
-        k, depth, aside = self._depths(k, x)
-        return self._energy(k, depth, aside)
+        k, depth, lateral = self._depths(k, x)
+        return self._energy(k, depth, lateral)
 
     def add(self, k: Floats, x: Floats, force: Floats) -> tuple[float, NodeCouplings]:
         """Adds forces at x to `force` [N], (n, 3); returns the energy [J] and the tangent."""
-        k, depth, aside = self._depths(k, x)
+        k, depth, lateral = self._depths(k, x)
         own = k * np.minimum(1.0, self.max_force_depth / np.maximum(depth, 1e-300))
-        beside_own = own[self.lateral_contact] * self.lateral_stiffness_ratio
-        add_coupling_forces(
-            self.couplings.start,
-            self.couplings.nodes,
-            self.couplings.coefficients,
-            self.couplings.scaled_normals,
-            own * depth,
-            force,
-        )
-        add_coupling_forces(
-            self.lateral_couplings.start,
-            self.lateral_couplings.nodes,
-            self.lateral_couplings.coefficients,
-            self.lateral_couplings.scaled_normals,
-            beside_own * aside,
-            force,
-        )
-        ties = replace(self.couplings, scaled_normals=np.sqrt(own)[:, None] * self.couplings.scaled_normals)
-        sides = replace(
-            self.lateral_couplings, scaled_normals=np.sqrt(beside_own)[:, None] * self.lateral_couplings.scaled_normals
-        )
-        return self._energy(k, depth, aside), NodeCouplings.concatenate([ties, sides])
+        own_lateral = own[self.lateral_contact] * self.lateral_stiffness_ratio
+        add_coupling_forces(self.couplings.arrays, own * depth, force)
+        add_coupling_forces(self.lateral_couplings.arrays, own_lateral * lateral, force)
+        tangent = [self.couplings.scaled(np.sqrt(own)), self.lateral_couplings.scaled(np.sqrt(own_lateral))]
+        return self._energy(k, depth, lateral), NodeCouplings.concatenate(tangent)
 
-    def _energy(self, k: Floats, depth: Floats, aside: Floats) -> float:
+    def _energy(self, k: Floats, depth: Floats, lateral: Floats) -> float:
         own = k * np.minimum(1.0, self.max_force_depth / np.maximum(depth, 1e-300))
-        less = np.minimum(depth, self.max_force_depth)
-        along = k * less * (depth - 0.5 * less)
-        return float(np.sum(along) + 0.5 * np.sum(own[self.lateral_contact] * self.lateral_stiffness_ratio * aside**2))
+        limited = np.minimum(depth, self.max_force_depth)
+        along = k * limited * (depth - 0.5 * limited)
+        own_lateral = own[self.lateral_contact] * self.lateral_stiffness_ratio
+        return float(np.sum(along) + 0.5 * np.sum(own_lateral * lateral**2))
 
     def depths(self, is_free: Bools) -> tuple[Floats, np.ndarray, Floats]:
-        """Returns how deep points were at the look that free nodes can move [m], which these are, and their shares."""
+        """Returns depths at the search of points that free nodes can move [m], these points, and penalty shares."""
         kept = has_free_node(self.couplings, is_free)
         return (
             (self.penetrations.depth - self.rest_depth)[kept],
@@ -106,25 +91,128 @@ class LinearisedContacts:
 
 
 def find_linearised_contacts(
-    contact: FleshContact, x: Floats, known: LinearisedContacts | None = None
+    contact: FleshContact, x: Floats, previous: LinearisedContacts | None = None
 ) -> LinearisedContacts | None:
-    """Returns the contacts between pieces of flesh at x [m], (n, 3); None: there are none.
+    """Returns the contacts between pieces of flesh at x [m], (n, 3); None if there are none.
 
     Args:
         contact: What may touch.
         x: Node positions.
-        known: Those of the look before, which go on.
+        previous: Those of the previous search, which persist.
     """
-    met = contact.find_penetrations(x, None if known is None else known.penetrations)
-    met = met.select(met.depth > contact.rest_depth[met.point])
-    shares = contact.penalty_shares(met)
-    met, shares = met.select(shares > 0.0), shares[shares > 0.0]
-    if not len(met.point):
+    found = contact.find_penetrations(x, None if previous is None else previous.penetrations)
+    found = found.select(found.depth > contact.rest_depth[found.point])
+    shares = contact.penalty_shares(found)
+    found, shares = found.select(shares > 0.0), shares[shares > 0.0]
+    if not len(found.point):
         return None
-    allowed = contact.rest_depth[met.point]
-    ties = couple_contacts(contact.model, contact.surface, contact.points, met)
-    side_of, directions = lateral_directions(contact.surface, contact.surface.vertices_at(contact.model, x), met)
-    deeper = 1.0 - allowed / met.depth
-    limit = MAX_FORCE_DEPTH * contact.points.tet_size[met.point]
-    sides = replace(ties.select(side_of), scaled_normals=directions)
-    return LinearisedContacts(met, allowed, ties, side_of, sides, deeper[side_of], shares, limit)
+    rest_depth = contact.rest_depth[found.point]
+    couplings = couple_contacts(contact, found)
+    lateral, directions = lateral_directions(contact.surface, contact.surface.vertices_at(contact.model, x), found)
+    ratio = 1.0 - rest_depth / found.depth
+    max_depth = MAX_FORCE_DEPTH * contact.points.tet_size[found.point]
+    along = replace(couplings.select(lateral), scaled_normals=directions)
+    return LinearisedContacts(found, rest_depth, couplings, lateral, along, ratio[lateral], shares, max_depth)
+
+
+def attach_contacts(contact: FleshContact, found: SurfacePenetrations) -> Attachment:
+    """Returns the tets of contacts: the tet of the point, and those of the corners of the triangle, one for each."""
+    points, surface, count = contact.points, contact.surface, len(found.point)
+    corners = surface.triangles[found.triangle]
+    on_corners = found.place[:, :, None] * surface.weights[corners]
+    tet = np.concatenate([points.tet[found.point, None], surface.tet[corners]], axis=1)
+    return Attachment(tet, np.concatenate([points.weights[found.point], on_corners.reshape(count, 12)], axis=1))
+
+
+def couple_contacts(contact: FleshContact, found: SurfacePenetrations) -> NodeCouplings:
+    """Returns the couplings of contacts for k = 1 N/m; the point's own nodes have positive coefficients."""
+    count = len(found.point)
+    nodes, coefficients = np.empty((count, MAX_NODES_PER_CONTACT), np.int32), np.empty((count, MAX_NODES_PER_CONTACT))
+    counts = np.empty(count, np.int64)
+    fill_couplings(contact.model.tets, attach_contacts(contact, found), nodes, coefficients, counts)
+    is_used = np.arange(MAX_NODES_PER_CONTACT, dtype=np.int64) < counts[:, None]
+    start = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    return NodeCouplings(start, nodes[is_used], coefficients[is_used], found.normal)
+
+
+def lateral_directions(
+    surface: FleshSurface, vertices: Floats, contacts: SurfacePenetrations
+) -> tuple[np.ndarray, Floats]:
+    """Returns directions in which a point moves without the place that it is pushed to.
+
+    ½ φ² of the distance φ to an edge has a second derivative along a second direction, perpendicular to the edge; for a
+    corner along all three, for a face along the normal alone. Unlike other terms of φ ∂²φ these are positive.
+
+    Returns:
+        The contact of each direction, rising, (e,), and the direction, (e, 3).
+    """
+    corner = vertices[surface.triangles[contacts.triangle]]
+    is_zero = contacts.place == 0.0
+    at_edge, at_corner = np.flatnonzero(is_zero.sum(axis=1) == 1), np.flatnonzero(is_zero.sum(axis=1) == 2)
+    off = np.argmax(is_zero[at_edge], axis=1)
+    rows = np.arange(len(at_edge), dtype=np.int64)
+    side = corner[at_edge][rows, (off + 2) % 3] - corner[at_edge][rows, (off + 1) % 3]
+    across = _normalized(np.cross(side, contacts.normal[at_edge]))
+    n = contacts.normal[at_corner]
+    first = _normalized(np.cross(n, np.eye(3)[np.argmin(np.abs(n), axis=1)]))
+    which = np.concatenate([at_edge, at_corner, at_corner])
+    order = np.argsort(which, kind="stable")
+    return which[order], np.concatenate([across, first, np.cross(n, first)])[order]
+
+
+def _normalized(vectors: Floats) -> Floats:
+    return vectors / np.maximum(np.sqrt(np.sum(vectors**2, axis=1, keepdims=True)), 1e-300)
+
+
+@kernel()
+def fill_couplings(tets, attachment, nodes, coefficients, counts):
+    """Writes the nodes of each contact, each once, and their coefficients; see `couple_contacts`."""
+    tet, weights = attachment.tet, attachment.weights
+    for c in range(len(tet)):
+        count = 0
+        for a in range(4):
+            count = add_coefficient(tets[tet[c, 0], a], weights[c, a], nodes[c], coefficients[c], count)
+        for end in range(1, MAX_TETS_PER_CONTACT):
+            for a in range(4):
+                share = -weights[c, 4 * end + a]
+                if share != 0.0:
+                    count = add_coefficient(tets[tet[c, end], a], share, nodes[c], coefficients[c], count)
+        counts[c] = count
+
+
+@kernel(device_only=True)
+def add_coefficient(node, share, nodes, coefficients, count):
+    """Adds a share to the coefficient of a node; returns the number of nodes then."""
+    for i in range(count):
+        if nodes[i] == node:
+            coefficients[i] += share
+            return count
+    nodes[count], coefficients[count] = node, share
+    return count + 1
+
+
+@kernel()
+def add_coupling_forces(couplings, size, force):
+    """Adds c_i s n to the forces on the nodes of each coupling, `CouplingArrays`, for forces of size s [N] along n."""
+    start, nodes, coefficients, normal = couplings
+    for coupling in range(len(size)):
+        for e in range(start[coupling], start[coupling + 1]):
+            for axis in range(3):
+                force[nodes[e], axis] += coefficients[e] * size[coupling] * normal[coupling, axis]
+
+
+def coupling_distances(couplings: NodeCouplings, x: Floats) -> Floats:
+    """Returns −Σ c_i n · x_i [m] of every coupling, (c,): the distance of its point from the place along n, its
+    `scaled_normals`.
+    """
+    if not len(couplings):
+        return np.zeros(0)
+    along = np.sum(x[couplings.nodes] * np.repeat(couplings.scaled_normals, np.diff(couplings.start), axis=0), axis=1)
+    return -np.add.reduceat(couplings.coefficients * along, couplings.start[:-1])
+
+
+def has_free_node(couplings: NodeCouplings, is_free: Bools) -> np.ndarray:
+    """Returns which couplings have a free node, (c,)."""
+    if not len(couplings):
+        return np.zeros(0, np.bool_)
+    return np.logical_or.reduceat(is_free[couplings.nodes], couplings.start[:-1])

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Newton's method for flesh that touches things: the penalty grows until nothing is deep in anything.
+"""Newton's method for flesh in contact: raises the penalty until no point is deep.
 
-A finite penalty leaves a depth that the pressure asks for. Where that is more than `MAX_DEPTH`, the penalty is raised
-and the solve goes on from where it was; where that does not arrive, what was at rest under the softer one stays. Where
-a solve with contacts that come and go finds no way on, it goes on with contacts frozen, looks again, and so on: at the
-end what there is at a fresh look counts, and a solve that has not arrived by then says so.
+A finite penalty leaves a depth that is proportional to the pressure. If it is more than `MAX_DEPTH`, the penalty is
+raised and the solve continues; if that does not converge, the equilibrium under the softer penalty stays. If a solve
+stalls since contacts come and go, it continues with frozen contacts, then with new ones, and so on; only a solve with
+new contacts counts as converged.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from ..fixed_nodes import FixedNodes
 from ..progress import Progress
 from .contact_terms import ContactPenalty
 
-MAX_DEPTH = 0.05  # depth that is left, in sizes of a tet of the point's body
-PENALTY_GROWTH = 4.0  # by what the penalty is raised each time
-MAX_PENALTY_RAISES = 2  # how often
+MAX_DEPTH = 0.05  # depth that is accepted, in tet sizes of the point's body
+PENALTY_GROWTH = 4.0  # factor by which the penalty is raised
+MAX_PENALTY_RAISES = 2
 MAX_ITERATIONS_PER_RAISE = 60  # iterations under a harder penalty
-FROZEN_ITERATIONS = 5  # iterations with contacts frozen
-MAX_FREEZES = 6  # of freezing and looking again
+FROZEN_ITERATIONS = 5  # iterations with frozen contacts
+MAX_FREEZES = 6
 
 
 @dataclass(frozen=True, eq=False)
 class ContactEquilibrium:
-    """Where a solve in contact ended.
+    """The result of a solve in contact.
 
     Attributes:
-        equilibrium: Its iterations are those of all solves.
-        deepest: How deep a point is in something else that could move out [m].
-        stages: How often the penalty was raised.
+        equilibrium: With the iterations of all solves.
+        max_depth: Largest depth of a point that could move out [m].
+        penalty_raises: How often the penalty was raised.
         freezes: How often contacts were frozen.
     """
 
@@ -48,24 +48,26 @@ class ContactEquilibrium:
 
 
 class _SolveSequence:
-    """One solve after the other, counted together."""
+    """Solves in sequence that share a number of iterations."""
 
-    def __init__(self, begin: Callable[..., Equilibrium], most: int, on_iteration: Callable[[Progress], None]) -> None:
-        self.begin, self.iterations_left, self.on_iteration = begin, most, on_iteration
+    def __init__(
+        self, begin: Callable[..., Equilibrium], max_iterations: int, on_iteration: Callable[[Progress], None]
+    ) -> None:
+        self.begin, self.iterations_left, self.on_iteration = begin, max_iterations, on_iteration
         self.newton_iterations = self.cg_iterations = 0
 
-    def solve_from(self, x: Floats, most: int | None = None) -> Equilibrium:
+    def solve_from(self, x: Floats, max_iterations: int | None = None) -> Equilibrium:
         before = self.newton_iterations
 
-        def told(progress: Progress) -> None:
+        def report(progress: Progress) -> None:
             self.on_iteration(replace(progress, newton_iterations=before + progress.newton_iterations))
 
-        most = self.iterations_left if most is None else min(most, self.iterations_left)
-        found = self.begin(x=x, max_iterations=most, on_iteration=told)
-        self.newton_iterations += found.newton_iterations
-        self.cg_iterations += found.cg_iterations
-        self.iterations_left = max(self.iterations_left - found.newton_iterations, 0)
-        return replace(found, newton_iterations=self.newton_iterations, cg_iterations=self.cg_iterations)
+        limit = self.iterations_left if max_iterations is None else min(max_iterations, self.iterations_left)
+        result = self.begin(x=x, max_iterations=limit, on_iteration=report)
+        self.newton_iterations += result.newton_iterations
+        self.cg_iterations += result.cg_iterations
+        self.iterations_left = max(self.iterations_left - result.newton_iterations, 0)
+        return replace(result, newton_iterations=self.newton_iterations, cg_iterations=self.cg_iterations)
 
 
 def solve_in_contact(
@@ -80,7 +82,7 @@ def solve_in_contact(
     on_iteration: Callable[[Progress], None] = lambda progress: None,
     acting: Sequence[PotentialForce] = (),
 ) -> ContactEquilibrium:
-    """Returns where bodies are at rest against what they touch, or how far that came.
+    """Returns the equilibrium of bodies in contact, or the last iterate.
 
     Args:
         model, law, held, x, tolerance, max_iterations, load, on_iteration, acting: As for `newton.solve`; what

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...contact.colliders.build_colliders import BuiltCollider, posed_collider
 from ...contact.colliders.deforming_collider import DeformingCollider, is_active
-from ...quasistatic.contact import ContactPenalty, FleshContact
+from ...quasistatic.contact import ContactPenalty, FleshContact, contact_penalty_at_poses
 from ...quasistatic.contact.collider_sdf import sheet_sides
 from ...runtime.arrays import Floats
 from ...scene.tracks import TrackReader
@@ -49,6 +49,6 @@ class PoseContact:
     def at(self, x: Floats) -> ContactPenalty:
         """Returns what acts, for the nodes of the equilibrium before, x [m], (n, 3)."""
         places = self.contact.positions(x)
-        return self.contact.contacts_at_poses(
-            self.poses, [sheet_sides(collider, pose, places) for collider, pose in self.before]
+        return contact_penalty_at_poses(
+            self.contact, self.poses, [sheet_sides(collider, pose, places) for collider, pose in self.before]
         )

@@ -20,8 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...contact.detection.contact_materials import NO_SUPPORT_TETS, ContactMaterials
-from ...contact.detection.contact_points import ContactPoints, contact_points
+from ...contact.detection.contact_points import NO_SUPPORT_TETS, ContactMaterials, ContactPoints, contact_points
 from ...contact.surfaces.build_surfaces import tet_nodes
 from ...contact.surfaces.collision_surfaces import CollisionSurfaces, Int64s
 from ...mechanics.linear_elasticity import youngs_modulus
@@ -101,7 +100,7 @@ class FragmentSurfaces:
             origin: Nodes of the whole bodies that they are copies of, (n,).
             parted: Across which faces tets have parted, (m, 4).
         """
-        skins = self.surfaces.skins
+        skins = self.surfaces.surfaces
         broken = [number for number in self.breakable_numbers if parted[self.model.bodies[number].tets].any()]
         parts = []
         for skin in range(len(skins)):
@@ -111,7 +110,7 @@ class FragmentSurfaces:
             else:
                 parts.append(self._intact_surface(skin))
         together = _merge_surfaces(skins, parts, tets, broken)
-        return replace(self.surfaces, skins=together, points=_concatenate_points(parts), support_tet=NO_SUPPORT_TETS)
+        return replace(self.surfaces, surfaces=together, points=_concatenate_points(parts), support_tet=NO_SUPPORT_TETS)
 
     @functools.cached_property
     def projected(self) -> dict[int, _ProjectedBody]:
@@ -119,7 +118,7 @@ class FragmentSurfaces:
         return {number: self._project(number) for number in self.breakable_numbers}
 
     def _project(self, number: int) -> _ProjectedBody:
-        skins, body = self.surfaces.skins, self.model.bodies[number]
+        skins, body = self.surfaces.surfaces, self.model.bodies[number]
         own, first = skins.vertices_of(number), body.nodes.start
         X, tets = self.model.X[body.nodes], self.model.tets[body.tets] - np.int32(first)
         size = float(skins.size[own.start])
@@ -141,7 +140,7 @@ class FragmentSurfaces:
         return _ProjectedBody(rest, floats(weights), np.abs(weights).max(axis=2), indices(loose))
 
     def _intact_surface(self, skin: int) -> _FragmentSurface:
-        skins, points = self.surfaces.skins, self.surfaces.points
+        skins, points = self.surfaces.surfaces, self.surfaces.points
         own, faces = skins.vertices_of(skin), skins.triangles_of(skin)
         return _FragmentSurface(
             skins.rest[own],
@@ -154,7 +153,7 @@ class FragmentSurfaces:
         )
 
     def _fragment_surface(self, skin: int, tets: Indices, origin: Indices, parted: Bools) -> _FragmentSurface:
-        skins, body, laid = self.surfaces.skins, self.model.bodies[skin], self.projected[skin]
+        skins, body, laid = self.surfaces.surfaces, self.model.bodies[skin], self.projected[skin]
         own, first = skins.vertices_of(skin), body.tets.start
         is_face = (self.neighbours.tet[body.tets] < 0) | parted[body.tets]
         tet, face, at = _faces_where(tets[body.tets], is_face)
@@ -195,7 +194,7 @@ class FragmentSurfaces:
             youngs_modulus=FRAGMENT_STIFFNESS_FACTOR * youngs_modulus(model.mu[tet], model.lam[tet]),
             mass=mass,
             weight=mass * self.weight * float(model.gravity_scale[body.nodes.start]),
-            tet_size=float(self.surfaces.skins.size[self.surfaces.skins.vertex_start[number]]),
+            tet_size=float(self.surfaces.surfaces.size[self.surfaces.surfaces.vertex_start[number]]),
             surface=surface,
         )
 
