@@ -43,6 +43,31 @@ class PointForces:
         """Returns where the points are [m], (k, 3), for node positions or velocities x, (n, 3)."""
         return np.einsum("ka,kai->ki", self.weights, x[tets[self.tet]])
 
+    def force_after(self, displacement: Floats, v: Floats) -> Floats:
+        """Returns f after displacements of the points [m] and at their velocities v [m/s], in newtons, (k, 3) each."""
+        force = self.force - np.einsum("kij,kj->ki", self.stiffness, displacement)
+        force -= np.einsum("kij,kj->ki", self.damping, v)
+        return force
+
+    def energy(self, displacement: Floats) -> Floats:
+        """Returns ½ dᵀ K d − fᵀ d of each point after a displacement d [m], (k, 3), in joules, (k,).
+
+        Its gradient is −f; damping has no energy.
+        """
+        elastic = np.einsum("ki,kij,kj->k", displacement, self.stiffness, displacement)
+        return 0.5 * elastic - np.einsum("ki,ki->k", self.force, displacement)
+
+    def work(self, start: Floats, end: Floats, v: Floats, tets: Indices) -> Floats:
+        """Returns the work of the force at the end of the step along the way there, of each point [J], (k,).
+
+        Args:
+            start, end: Node positions [m], (n, 3) each.
+            v: Node velocities at the end [m/s], (n, 3).
+            tets: Nodes of the tets, (m, 4).
+        """
+        moved = self.positions(end - start, tets)
+        return np.einsum("ki,ki->k", self.force_after(moved, self.positions(v, tets)), moved)
+
     @staticmethod
     def concatenate(*groups: PointForces) -> PointForces:
         """Returns the points of all groups, in order."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..mechanics.model import Model
 from ..mechanics.state import State
+from ..mechanics.state_fields import SEPARATION_FIELD as FIELD
 from ..mechanics.topology import TETS_FIELD
 from ..runtime.arrays import Bools, Floats
 from .contact_step import ContactStep
@@ -23,7 +24,6 @@ SEPARATION_DAMPING_TIME = 0.05  # time in which the relative motion falls to 1/e
 DAMPING_DECAY_TIME = 0.6  # time in which the syrup thins to 1/e once nothing is let out any more [s]
 MIN_DAMPING_STRENGTH = 0.01  # part of it that is none any more
 MIN_OVERLAP_DEPTH = 1.0e-3  # depth up to which bodies part so, in sizes of tets
-FIELD = "parting"  # of the state: two bodies, and how thick the syrup between them is, 1 at first, (k, 3)
 
 
 def damp_separation(contacts: ContactStep, state: State) -> None:

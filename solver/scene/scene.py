@@ -44,6 +44,7 @@ from .serialisation.field_constraints import (  # fmt: skip
     shape_or_empty,
 )
 from .serialisation.schema import check_keys, check_ranges
+from .wind import Wind
 
 SCENE_FORMAT = 1
 # what can be written per render vertex: von Mises and largest principal stress [Pa], norm of the plastic strain,
@@ -334,6 +335,7 @@ class Scene:
 
     Attributes:
         ignored_pairs: Pairs of keys of bodies, or of a body and a collider, that pass through each other.
+        wind: Air that moves; None: there is no air.
     """
 
     bodies: tuple[Body, ...] = ()
@@ -342,6 +344,7 @@ class Scene:
     heat_sources: tuple[HeatSource, ...] = ()
     bones: tuple[Bone, ...] = ()
     ignored_pairs: tuple[tuple[str, str], ...] = ()
+    wind: Wind | None = None
 
     def is_loose_flesh(self, body: Body) -> bool:
         """Whether a body is flesh that moves and that neither bones nor pins hold: it falls and lies as others do."""
@@ -393,6 +396,8 @@ class Scene:
         tree = to_tree(self, "", arrays)
         for name in ("threads", "strict", "frame_end"):
             del tree["settings"][name]
+        if self.wind is None:
+            del tree["wind"]  # earlier bakes did not have it
         for body, own in zip(self.bodies, tree["bodies"], strict=True):
             if body.flesh is not None and not (body.flesh.keeps_volume and self.is_loose_flesh(body)):
                 del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it

@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..constraints.rest_shape_animation import update_rest_nodes
 from ..contact.contact_loads import loaded_collider_keys
 from ..integrators.step_report import StepReport
 from ..integrators.system.step_constants import MAX_LINEARISATION_RESIDUAL
-from ..mechanics.heat import advance_heat, temperature_extremes, thermal_factors
-from ..mechanics.plasticity import flow, largest_plastic_strain
 from ..mechanics.state import State
 from ..mesh.embedding import interpolate
 from ..runtime.arrays import Floats
 from ..runtime.errors import SolveFailed
-from .build import AssembledScene
-from .current_model import current_model, model_with_rest_shapes
-from .fracture_step import fracture_extremes as broken
-from .fracture_step import split_overloaded_nodes
+from .assembled_scene import AssembledScene
+from .current_model import current_model
+from .features.feature import BodyNumbers, FeatureStep
+from .fracture_step import separate_faces
 from .pose_interpolation import PoseInterpolation, begin_interpolation, finish_interpolation
 from .simulation import Simulation
+from .step_attempt import StepPart
 from .time_step import take_step
 
 if TYPE_CHECKING:
@@ -146,9 +144,7 @@ def begin_frame(simulation: Simulation, on_progress: OnProgress = lambda progres
 
 def _takes_steps(simulation: Simulation) -> bool:
     """Whether there is anything besides flesh that follows a pose."""
-    flesh = simulation.built.flesh
-    resting = flesh.resting_bodies if flesh else ()
-    return len(resting) < len(simulation.built.bodies)
+    return len(simulation.built.resting_bodies) < len(simulation.built.bodies)
 
 
 def _equilibrate_flesh(
@@ -200,35 +196,41 @@ def advance_step(
 
     Flesh that follows a pose goes on to where `ahead` says, and stays where it is without.
     """
-    scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
-    advance_heat(built.heat, built.model, state, tracks, scene, begin, end)
-    by_heat = thermal_factors(built.heat, built.model, state)
-    resting = built.flesh.resting_bodies if built.flesh else ()
-    update_rest_nodes(built.animated_rest_shapes, state, tracks, begin, end, scene.settings, but=resting)
-    model, dt = current_model(built, state, by_heat), end - begin
-    report, held = take_step(simulation, model, begin, end, on_progress, ahead)
+    built, state = simulation.built, simulation.state
+    step = FeatureStep(
+        scene=simulation.scene,
+        tracks=simulation.tracks,
+        built_model=built.model,
+        unbroken_model=(built.unbroken or built).model,
+        state=state,
+        begin=begin,
+        end=end,
+        resting_bodies=built.resting_bodies,
+        model=built.model,
+    )
+    for feature in built.features:
+        feature.before_step(step)
+    step.model = current_model(built, state)
+    report, step.is_fixed = take_step(simulation, step.model, StepPart(begin, end), on_progress, ahead)
     state.time = end
-    flow(built.plastic, model_with_rest_shapes(built, state), model, state, tracks, dt, by_heat)
-    left = split_overloaded_nodes(simulation, model, held, end) if end > 0.0 else {}  # whole at the first frame
-    return replace(report, splits_left=left) if left else report
+    for feature in built.features:
+        feature.after_step(step)
+    if step.separated_faces is not None:
+        separate_faces(simulation, step.separated_faces)
+    return replace(report, splits_left=step.splits_left) if step.splits_left else report
 
 
-def _body_reports(
-    simulation: Simulation, steps: list[StepReport], poses: list[PoseReport]
-) -> dict[str, dict[str, float]]:
+def _body_reports(simulation: Simulation, steps: list[StepReport], poses: list[PoseReport]) -> BodyNumbers:
     """Returns what a frame's report says of bodies: key → name → number."""
     built, state = simulation.built, simulation.state
-    found: dict[str, dict[str, float]] = {}
-    for told in (
-        temperature_extremes(built.heat, built.model, state),
-        largest_plastic_strain(built.plastic, built.model, state),
-        broken(simulation),
-        _largest_by_body("splits_left", [report.splits_left for report in steps]),
-        _largest_by_body("pose_residual", [report.residuals for report in poses]),
-    ):
-        for key, numbers in told.items():
-            found.setdefault(key, {}).update(numbers)
-    return found
+    reports = [feature.report(built.model, (built.unbroken or built).model, state) for feature in built.features]
+    reports.append(_largest_by_body("splits_left", [report.splits_left for report in steps]))
+    reports.append(_largest_by_body("pose_residual", [report.residuals for report in poses]))
+    merged: BodyNumbers = {}
+    for report in reports:
+        for key, numbers in report.items():
+            merged.setdefault(key, {}).update(numbers)
+    return merged
 
 
 def _count_contacts(simulation: Simulation, steps: list[StepReport], poses: list[PoseReport]) -> int:

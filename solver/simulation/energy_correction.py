@@ -3,7 +3,7 @@
 
 Contacts are springs that come and go: one that is found deeper than it was left pushes with energy that nobody put in.
 So the energy of every group of bodies that touch, elastic, of motion and in gravity, is weighed before and after a
-step, with the work of colliders that move, of springs, and of contacts that let out what overlapped. What is too much
+step, with the work of colliders that move, of all forces, and of contacts that let out what overlapped. The surplus
 is taken from the motion within the group; its motion as a whole stays, and so momentum and angular momentum do. Where
 it bears on colliders or is held, momentum is not its own, and all motion relative to those counts as within it. More
 than there is of that motion is not taken: what is owed for longer would hold bodies where they are, in the air too.
@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..constraints.external_forces import PointForces
 from ..contact.contact_step import ContactStep
 from ..contact.contact_work import ContactWork, contact_work
 from ..contact.separation_damping import FIELD as PARTING
@@ -115,7 +114,9 @@ def energy_gain_in_step(
     gained = stored[1] - stored[0] + _mechanical_energy_change(model, gravity, before, state)
     ways = work.prescribed_motion + work.is_resolving[:, None] * work.relative_motion
     gained -= np.bincount(work.island, np.einsum("ki,ki->k", work.force, ways), count)
-    gained -= _spring_work(model, before.x, state.x, state.v, bounds.springs)
+    forces = bounds.point_forces
+    own = forces.work(before.x, state.x, state.v, model.tets)
+    gained -= floats(np.bincount(row[model.tets[forces.tet, 0]], own, count))
     gained = floats(np.bincount(group, gained, count))
     parted = np.zeros(count)
     if contacts.skins:
@@ -218,12 +219,3 @@ def _mechanical_energy_change(model: Model, gravity: Floats, before: State, stat
     fallen = model.gravity_scale * ((state.x - before.x) @ gravity)
     first: np.ndarray = np.asarray(model.pattern.island_start, np.int64)[:-1]
     return np.add.reduceat(model.mass * (0.5 * moving - fallen), first)
-
-
-def _spring_work(model: Model, start: Floats, end: Floats, v: Floats, springs: PointForces) -> Floats:
-    """Returns the work of springs on every island, from node positions to others [m], (n, 3) each [J], (k,)."""
-    moved = springs.positions(end - start, model.tets)
-    force = springs.force - np.einsum("kij,kj->ki", springs.stiffness, moved)
-    force -= np.einsum("kij,kj->ki", springs.damping, springs.positions(v, model.tets))
-    island = model.pattern.island_of_row[model.tets[springs.tet, 0]]
-    return floats(np.bincount(island, np.einsum("ki,ki->k", force, moved), model.pattern.island_count))

@@ -17,7 +17,9 @@ from ..mechanics.rigid_core_nodes import RigidCore
 from ..mechanics.state import State
 from ..mechanics.topology import TETS_FIELD, Topology
 from ..runtime.arrays import Bools, Indices, floats
-from .build import AssembledScene
+from .assembled_scene import AssembledScene
+from .features.feature import SplitNodes
+from .features.fracture import Fracture
 from .fracture.breakable_bodies import FractureBodies
 from .fracture.node_duplication import split_nodes
 
@@ -58,26 +60,25 @@ def apply_topology(built: AssembledScene, state: State) -> AssembledScene:
 
 def split_scene(whole: AssembledScene, parted: Bools) -> SplitScene:
     """Returns what was built, `unbroken`, after tets have parted across some of their faces, (m, 4)."""
-    fracture = whole.fracture
-    assert fracture is not None
+    feature = whole.feature(Fracture)
+    assert feature is not None
+    fracture = feature.bodies
     nodes = _number_nodes(whole, fracture, parted)
     origin = whole.model.tets.ravel()[nodes.corner]
     model = _split_model(whole.model, fracture, nodes, origin)
+    split = SplitNodes(whole.model, model, origin, parted)
     keys = fracture.points.keys(nodes.tets, origin, nodes.corner, parted)
     return SplitScene(
         built=replace(
             whole,
             model=model,
             bodies=tuple(replace(body, range=part) for body, part in zip(whole.bodies, nodes.bodies, strict=True)),
-            pins=tuple(pins.remapped(whole.model, nodes.tets) for pins in whole.pins),
-            bones=whole.bones.remapped(whole.model, nodes.tets) if whole.bones else None,
+            features=tuple(each.remapped(split) for each in whole.features),
+            forces=tuple(force.remapped(whole.model, nodes.tets) for force in whole.forces),
             contact_points=ContactPoints.concatenate([whole.contact_points, fracture.points.points(keys, whole.model)]),
             crack_point_rows=keys,
             unbroken=whole,
-            flesh=whole.flesh.remapped(model) if whole.flesh else None,
-            skins=whole.fracture_surfaces.at_topology(nodes.tets, origin, parted)
-            if whole.fracture_surfaces
-            else whole.skins,
+            skins=feature.surfaces.at_topology(nodes.tets, origin, parted) if feature.surfaces else whole.skins,
         ),
         topology=Topology(nodes.tets, origin),
         corner=nodes.corner,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..constraints.external_forces import PointForces
+from ..constraints.force import Force, ForceStep
 from ..constraints.rest_shape_animation import update_rest_nodes
 from ..mechanics.model import Model
 from ..quasistatic.fixed_nodes import FixedNodes
@@ -16,7 +17,8 @@ from ..quasistatic.progress import Progress
 from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import BadInput, SolveFailed
 from ..scene.gravity import gravity_at
-from .build import AssembledScene
+from .assembled_scene import AssembledScene
+from .boundary_conditions import apply_forces, forces_on
 from .current_model import current_model
 from .flesh import FleshPart
 from .flesh.pose_contact import PoseContact
@@ -79,8 +81,9 @@ def equilibrate_flesh(
     contact = None
     if flesh.contact is not None:
         contact = PoseContact(flesh.contact, built.colliders, built.deforming, simulation.tracks, before, time)
-    pose, targets = _pose_conditions(simulation, flesh, model, contact, time)
-    asked = _input_arrays(simulation, flesh, model, pose, targets, time) + (contact.asked if contact else [])
+    forces = _forces_on_flesh(simulation, flesh)
+    pose = _pose_conditions(simulation, flesh, forces, model, contact, time)
+    asked = _input_arrays(simulation, flesh, forces, model, pose, time) + (contact.asked if contact else [])
     # a pre-roll is there to come to rest
     is_preroll = time <= simulation.scene.settings.time(simulation.scene.settings.frame_start)
     found = reuse_equilibrium(state, asked, x, may_go_on=is_preroll)
@@ -89,7 +92,9 @@ def equilibrate_flesh(
     state.x[nodes] = found.x
     state.v[nodes] = (found.x - x) / (time - before) if time > before else 0.0
     store_equilibrium(state, asked, found)
-    _remember_pins(simulation, flesh, targets, time - before)
+    ended = ForceStep(built.model, state, simulation.tracks, before, time)
+    for force in forces:
+        force.end_step(ended)
     return _report(found, model)
 
 
@@ -102,50 +107,43 @@ def _solve_pose(
     return solve_pose(flesh, model, pose, x, was_lost, simulation.scene.settings, on_progress)
 
 
+def _forces_on_flesh(simulation: Simulation, flesh: FleshPart) -> list[Force]:
+    """Returns the forces that decide where flesh is at rest."""
+    return forces_on([force for force in simulation.built.forces if force.affects_quasistatic], flesh.part.bodies)
+
+
 def _input_arrays(
-    simulation: Simulation,
-    flesh: FleshPart,
-    model: Model,
-    pose: PoseConditions,
-    targets: dict[str, Floats],
-    time: float,
+    simulation: Simulation, flesh: FleshPart, forces: list[Force], model: Model, pose: PoseConditions, time: float
 ) -> list[np.ndarray]:
     """Returns all that decides where flesh is at rest at a time, but for where it begins."""
-    scene, tracks, bones = simulation.scene, simulation.tracks, simulation.built.bones
-    settings, springs = scene.settings, pose.springs
+    settings, springs = simulation.scene.settings, pose.springs
     laws = " ".join(f"{body.key} {asked.law}" for body, asked in zip(model.bodies, flesh.settings, strict=True))
-    asked = [
+    step = ForceStep(simulation.built.model, simulation.state, simulation.tracks, time, time, is_static=True)
+    return [
         np.frombuffer(laws.encode(), np.uint8),
         np.array([settings.pose_tolerance, settings.pose_iterations]),
         *(model.tets, model.X, model.Dm_inverse, model.volume, model.mu, model.lam),
         *(pose.fixed.nodes, pose.fixed.positions, pose.load),
         *(springs.tet, springs.weights, springs.stiffness),  # their force depends on where flesh is
-        *targets.values(),
+        *(values for force in forces for values in force.static_inputs(step)),
     ]
-    if bones:
-        asked.append(bones.restricted_to(flesh.part.bodies).springs(tracks, simulation.built.model, time).targets)
-    return asked
 
 
 def _pose_conditions(
-    simulation: Simulation, flesh: FleshPart, model: Model, contact: PoseContact | None, time: float
-) -> tuple[PoseConditions, dict[str, Floats]]:
-    """Returns what is asked of flesh at a time, and the targets of its pins by key."""
+    simulation: Simulation,
+    flesh: FleshPart,
+    forces: list[Force],
+    model: Model,
+    contact: PoseContact | None,
+    time: float,
+) -> PoseConditions:
+    """Returns how flesh is held, pulled and touched at a time [s]."""
     scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
     is_fixed, target = np.zeros(built.model.node_count, bool), np.zeros((built.model.node_count, 3))
-    springs, targets = [PointForces()], {}
-    if built.bones:  # before pins, which win where both hold a node
-        bones = built.bones.restricted_to(flesh.part.bodies)
-        bones.prescribe(tracks, time, is_fixed, target)
-        springs.append(bones.spring_forces(state, built.model, tracks, time))
-    for pins in built.pins:
-        stiffness = pins.stiffness(tracks, time) if pins.body in flesh.part.bodies else 0.0
-        if stiffness > 0.0:
-            targets[pins.key] = pins.targets(tracks, time)
-            pins.prescribe(targets[pins.key], is_fixed, target)
-            springs.append(pins.spring_forces(state, built.model, targets[pins.key], stiffness, np.inf))
+    step = ForceStep(built.model, state, tracks, time, time, is_static=True)
+    springs = apply_forces(forces, step, is_fixed, target)
     held = _fixed_nodes(flesh, is_fixed, target)
-    pulling = _springs_in_part(built, flesh, PointForces.concatenate(*springs))
+    pulling = _springs_in_part(flesh, springs)
     loose = flesh.pieces.unconstrained_nodes(model, held, pulling)
     if len(loose):
         problem = (
@@ -155,7 +153,7 @@ def _pose_conditions(
             "flesh-loose", name=_body_name(built, flesh, int(loose[0])), count=len(loose), time=round(time, 3)
         )
     load = (model.mass * model.gravity_scale)[:, None] * gravity_at(scene, tracks, time)
-    return PoseConditions(held, pulling, floats(load, -1, 3), contact.at if contact else None), targets
+    return PoseConditions(held, pulling, floats(load, -1, 3), contact.at if contact else None)
 
 
 def _fixed_nodes(flesh: FleshPart, is_fixed: Bools, target: Floats) -> FixedNodes:
@@ -164,7 +162,7 @@ def _fixed_nodes(flesh: FleshPart, is_fixed: Bools, target: Floats) -> FixedNode
     return FixedNodes(own, target[nodes[own]])
 
 
-def _springs_in_part(built: AssembledScene, flesh: FleshPart, springs: PointForces) -> PointForces:
+def _springs_in_part(flesh: FleshPart, springs: PointForces) -> PointForces:
     """Returns springs on tets of the whole as on tets of the part; all of them are its own."""
     if len(springs):
         springs.tet = np.searchsorted(flesh.part.tets, springs.tet).astype(np.int32)
@@ -174,13 +172,6 @@ def _springs_in_part(built: AssembledScene, flesh: FleshPart, springs: PointForc
 def _body_name(built: AssembledScene, flesh: FleshPart, node: int) -> str:
     whole = flesh.part.nodes[node]
     return next(body.name for body in built.bodies if body.range.nodes.start <= whole < body.range.nodes.stop)
-
-
-def _remember_pins(simulation: Simulation, flesh: FleshPart, targets: dict[str, Floats], dt: float) -> None:
-    built, state = simulation.built, simulation.state
-    for pins in built.pins:
-        if pins.body in flesh.part.bodies:
-            pins.remember(state, built.model, targets.get(pins.key), dt)
 
 
 def _report(found: PoseEquilibrium, model: Model) -> PoseReport:
@@ -200,4 +191,5 @@ def check_flesh(simulation: Simulation) -> None:
     """Raises BadInput where flesh has no place when the simulation begins."""
     part = simulation.built.flesh.quasistatic if simulation.built.flesh else None
     if part is not None:
-        _pose_conditions(simulation, part, part.model, None, simulation.scene.settings.start_time)
+        forces, start = _forces_on_flesh(simulation, part), simulation.scene.settings.start_time
+        _pose_conditions(simulation, part, forces, part.model, None, start)

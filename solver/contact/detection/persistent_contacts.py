@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...mechanics.state import State
+from ...mechanics.state_fields import CONTACT_PREFIX as PREFIX
 from ...runtime.arrays import Floats, Indices
 
-PREFIX = "contact."
 TRIANGLE = PREFIX + "triangle"
 FIELD_NAMES = ("id", "force", "shear", "side", "shift", "lift", "kappa", "normal")
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...mechanics.model import Model, rest_shape_inverses
 from ...mechanics.state import State
+from ...mechanics.state_fields import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
 from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.surface_weights import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
@@ -23,11 +24,6 @@ from .fracture_points import FracturePoints, find_fracture_points
 from .minimum_fragment import min_fragment_volume
 from .notches import notch_nodes
 
-CRACK_TIP_FIELD = "node.crack_tip"  # 1 at crack tips and notches, (n,) uint8
-DAMAGE_FIELD = "tet.damage"  # largest principal stress over strength, the most so far, at most 1, (m,)
-LARGEST_STRESS_FIELD = (
-    "fracture.largest_stress"  # largest principal stress so far of each body, in the model [Pa], (bodies,)
-)
 SCATTER_STREAM, ORDER_STREAM = 1, 2  # what is drawn by lot
 MIN_STRENGTH_SHARE = 1.0e-6  # of the breaking stress that is left where the strength is painted away
 
