@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from fixtures.scenes import boundary
-from sinew.solver.constraints.external_forces import PointForces
+from sinew.solver.constraints.force import Force, ForceStep
 from sinew.solver.integrators.step_report import StepReport
 from sinew.solver.runtime.arrays import Bools, Floats, Indices
 from sinew.solver.runtime.errors import SolveFailed
@@ -27,8 +28,8 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 
 @dataclass(frozen=True, eq=False)
-class HeldNodes:
-    """Nodes of the first body that are held exactly, in the place of a body's pins (`solver/constraints/pins.py`).
+class HeldNodes(Force):
+    """Nodes that are held exactly. Pins of a scene hold whole tets instead.
 
     Attributes:
         nodes: Their numbers, (k,).
@@ -37,40 +38,14 @@ class HeldNodes:
 
     nodes: Indices
     at: Callable[[float], Floats | None]
-    key: str = "held"
-    body: int = 0
+    kind: ClassVar[str] = "held nodes"
 
-    def stiffness(self, tracks: TrackReader, time: float) -> float:
-        """Returns 0 where they are free."""
-        return 0.0 if self.at(time) is None else 1.0
-
-    def targets(self, tracks: TrackReader, time: float) -> Floats | None:
-        """Returns where they are [m], (k, 3)."""
-        return self.at(time)
-
-    @property
-    def fixed_nodes(self) -> Indices:
-        """Their numbers."""
-        return self.nodes
-
-    def prescribe(self, targets: Floats, is_fixed: Bools, fixed_target: Floats) -> None:
-        """Marks them, and writes where they have to be."""
-        is_fixed[self.nodes] = True
-        fixed_target[self.nodes] = targets
-
-    def spring_forces(self, *_: object) -> PointForces:
-        """Returns no springs."""
-        return PointForces()
-
-    def remember(self, *_: object) -> None:
-        """Keeps nothing."""
-
-    def remapped(self, *_: object) -> HeldNodes:
-        """Returns itself: nothing breaks here."""
-        return self
-
-    def apply_correction(self, *_: object) -> None:
-        """Leaves what is drawn."""
+    def prescribe(self, step: ForceStep, is_fixed: Bools, fixed_target: Floats) -> None:
+        """Marks them, and writes where they have to be, unless they are free."""
+        targets = self.at(step.end)
+        if targets is not None:
+            is_fixed[self.nodes] = True
+            fixed_target[self.nodes] = targets
 
 
 def hold_in_place(X: Floats, which: Bools) -> HeldNodes:
@@ -115,7 +90,7 @@ def body(
 def make_simulation(
     bodies: Body | tuple[Body, ...],
     dt: float,
-    held: HeldNodes | tuple[HeldNodes, ...] = (),
+    held: Force | tuple[Force, ...] = (),
     colliders: tuple[Collider, ...] = (),
     tracks: Mapping[str, tuple] | None = None,
     **settings,
@@ -125,7 +100,7 @@ def make_simulation(
     Args:
         bodies: One, or several.
         dt: Time step [s], which sets the length of a frame.
-        held: Nodes that are held exactly: pins of a bake reach on to all nodes of their tets, the papers' do not.
+        held: Forces besides those of the scene, such as nodes that are held exactly.
         colliders: What they may touch.
         tracks: Name → what `TrackWriter.append` takes besides.
         settings: Of the scene, `tolerance` and `max_iterations` among them.
@@ -137,8 +112,8 @@ def make_simulation(
     built = build(scene, reader, lambda *stage: None)
     # a tolerance of zero, so that all iterations are made, is refused of scenes
     scene = replace(scene, settings=replace(scene.settings, **settings))
-    holds = (held,) if isinstance(held, HeldNodes) else held
-    built = replace(built, pins=(*built.pins, *holds))  # type: ignore[arg-type]
+    holds = (held,) if isinstance(held, Force) else held
+    built = replace(built, forces=(*built.forces, *holds))
     return Simulation(scene, reader, built, built.initial.copy())
 
 

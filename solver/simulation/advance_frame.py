@@ -197,27 +197,38 @@ def advance_step(
     Flesh that follows a pose goes on to where `ahead` says, and stays where it is without.
     """
     built, state = simulation.built, simulation.state
-    step = FeatureStep(
-        scene=simulation.scene,
-        tracks=simulation.tracks,
-        built_model=built.model,
-        unbroken_model=(built.unbroken or built).model,
-        state=state,
-        begin=begin,
-        end=end,
-        resting_bodies=built.resting_bodies,
-        model=built.model,
-    )
+    step = feature_step(simulation, begin, end)
     for feature in built.features:
         feature.before_step(step)
     step.model = current_model(built, state)
     report, step.is_fixed = take_step(simulation, step.model, StepPart(begin, end), on_progress, ahead)
     state.time = end
-    for feature in built.features:
+    end_features(simulation, step)
+    return replace(report, splits_left=step.splits_left) if step.splits_left else report
+
+
+def feature_step(simulation: Simulation, begin: float, end: float) -> FeatureStep:
+    """Returns a step from one time to another [s] as features see it, before it is taken."""
+    built = simulation.built
+    return FeatureStep(
+        scene=simulation.scene,
+        tracks=simulation.tracks,
+        built_model=built.model,
+        unbroken_model=(built.unbroken or built).model,
+        state=simulation.state,
+        begin=begin,
+        end=end,
+        resting_bodies=built.resting_bodies,
+        model=built.model,
+    )
+
+
+def end_features(simulation: Simulation, step: FeatureStep) -> None:
+    """Lets features act on the state at the end of a step, and separates the faces that they want apart."""
+    for feature in simulation.built.features:
         feature.after_step(step)
     if step.separated_faces is not None:
         separate_faces(simulation, step.separated_faces)
-    return replace(report, splits_left=step.splits_left) if step.splits_left else report
 
 
 def _body_reports(simulation: Simulation, steps: list[StepReport], poses: list[PoseReport]) -> BodyNumbers:
