@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from fixtures.bone_scenes import bone, limb, rod
+from fixtures.bone_scenes import limb, rod
 from fixtures.scenes import Run, block
 from sinew.solver.constraints.external_forces import PointForces
 from sinew.solver.constraints.force import Force, ForceStep, in_order_of_precedence
 from sinew.solver.mechanics import state_fields
-from sinew.solver.scene.flesh import Flesh
+from sinew.solver.scene.flesh import Bone, Flesh
 from sinew.solver.scene.scene import Fracture, Heat, Plasticity, Scene, Settings
 from sinew.solver.scene.tracks import NoTracks
 from sinew.solver.scene.wind import Wind
@@ -29,11 +29,8 @@ def known_fields() -> list[str]:
 
 
 def is_known(field: str) -> bool:
-    return any(
-        field == name or (name.endswith(".") and field.startswith(name)) or field.startswith(name.partition("{key}")[0])
-        for name in known_fields()
-        if name
-    )
+    prefixes = [name.partition("{key}")[0] for name in known_fields() if "{key}" in name or name.endswith(".")]
+    return field in known_fields() or field.startswith(tuple(prefixes))
 
 
 def busy_scene() -> Scene:
@@ -43,7 +40,7 @@ def busy_scene() -> Scene:
     pinned = block(key="pinned", at=(3.0, 0.0, 0.0), pinned=end, pin_weights=np.array([1.0, 1.0, 0.5, 0.5]))
     flesh = replace(limb((8, 3, 3), (4.0, 1.0, 1.0), at=(0.0, 5.0, 0.0)), flesh=Flesh())
     shape = rod(0.3, 1.7)
-    holder = bone((shape[0] + [0.0, 5.0, 0.0], shape[1]), bodies=("limb",), stiffness=40.0)
+    holder = Bone("bone", "Bone", shape[0] + [0.0, 5.0, 0.0], shape[1], bodies=("limb",), stiffness=40.0)
     return Scene((hot, pinned, flesh), settings=Settings(frame_end=4), bones=(holder,), wind=Wind((1.0, 0.0, 0.0)))
 
 
