@@ -97,8 +97,8 @@ def advance_frame(
     per_sample, takes_steps = settings.substeps // settings.samples_per_frame, _takes_steps(simulation)
     reports: list[StepReport] = []
     poses: list[PoseReport] = []
-    bearing: list[Floats] = []
-    ahead = None
+    loads: list[Floats] = []
+    pose_path = None
     simulation.multigrid_levels.drop()  # so that a bake that is resumed at this frame goes on as one that was not
     for number in range(1, settings.substeps + 1):
         # from whole numbers, so that a resumed bake gets the same times
@@ -109,10 +109,10 @@ def advance_frame(
                 after = settings.time(frame - 1 + (number - 1 + per_sample) / settings.substeps)
                 start = simulation.state.x.copy()
                 poses += _equilibrate_flesh(simulation, frame, begin, after, on_progress)
-                ahead = begin_interpolation(simulation, start, begin, after)
-            reports.append(advance_step(simulation, begin, end, on_progress, ahead))
+                pose_path = begin_interpolation(simulation, start, begin, after)
+            reports.append(advance_step(simulation, begin, end, on_progress, pose_path))
             if reports[-1].loads is not None:
-                bearing.append(reports[-1].loads)
+                loads.append(reports[-1].loads)
             if settings.strict and not reports[-1].converged:
                 if reports[-1].residual > MAX_LINEARISATION_RESIDUAL:
                     raise SolveFailed("step-astray", frame=frame, residual=reports[-1].residual)
@@ -120,14 +120,14 @@ def advance_frame(
         simulation.state.time = end
         if number % per_sample == 0:
             if takes_steps:
-                finish_interpolation(simulation, ahead)
+                finish_interpolation(simulation, pose_path)
             else:
                 sample_before = settings.time(frame - 1 + (number - per_sample) / settings.substeps)
                 poses += _equilibrate_flesh(simulation, frame, sample_before, end, on_progress)
             if on_sample is not None:
                 on_sample(render_positions(simulation.built, simulation.state))
     return replace(
-        _frame_report(simulation, reports, poses, started), colliders=_mean_collider_loads(simulation, bearing)
+        _frame_report(simulation, reports, poses, started), colliders=_mean_collider_loads(simulation, loads)
     )
 
 
@@ -143,7 +143,7 @@ def begin_frame(simulation: Simulation, on_progress: OnProgress = lambda progres
 
 
 def _takes_steps(simulation: Simulation) -> bool:
-    """Whether there is anything besides flesh that follows a pose."""
+    """Whether any body takes steps, that is, does not only come to rest in poses."""
     return len(simulation.built.resting_bodies) < len(simulation.built.bodies)
 
 
@@ -155,12 +155,12 @@ def _equilibrate_flesh(
         return []
     from .pose_step import equilibrate_flesh
 
-    told = equilibrate_flesh(simulation, before, end, on_progress)
-    if told is None:
+    report = equilibrate_flesh(simulation, before, end, on_progress)
+    if report is None:
         return []
-    if simulation.scene.settings.strict and not told.converged:
-        raise SolveFailed("pose-not-converged", frame=frame, residual=told.residual)
-    return [told]
+    if simulation.scene.settings.strict and not report.converged:
+        raise SolveFailed("pose-not-converged", frame=frame, residual=report.residual)
+    return [report]
 
 
 def _frame_report(
@@ -190,18 +190,18 @@ def advance_step(
     begin: float,
     end: float,
     on_progress: OnProgress = lambda progress: None,
-    ahead: PoseInterpolation | None = None,
+    pose_path: PoseInterpolation | None = None,
 ) -> StepReport:
     """Moves a simulation from one time to another [s] in one step; inputs are those of its end.
 
-    Flesh that follows a pose goes on to where `ahead` says, and stays where it is without.
+    Flesh that follows a pose goes along `pose_path`, and stays where it is without one.
     """
     built, state = simulation.built, simulation.state
     step = feature_step(simulation, begin, end)
     for feature in built.features:
         feature.before_step(step)
     step.model = current_model(built, state)
-    report, step.is_fixed = take_step(simulation, step.model, StepPart(begin, end), on_progress, ahead)
+    report, step.is_fixed = take_step(simulation, step.model, StepPart(begin, end), on_progress, pose_path)
     state.time = end
     end_features(simulation, step)
     return replace(report, splits_left=step.splits_left) if step.splits_left else report
@@ -250,17 +250,17 @@ def _count_contacts(simulation: Simulation, steps: list[StepReport], poses: list
     return in_step + (poses[-1].contacts if poses else 0)
 
 
-def _mean_collider_loads(simulation: Simulation, bearing: list[Floats]) -> dict[str, tuple[float, ...]]:
-    """Returns what colliders bore on average over steps, by key."""
-    if not simulation.contacts or not bearing:
+def _mean_collider_loads(simulation: Simulation, loads: list[Floats]) -> dict[str, tuple[float, ...]]:
+    """Returns the mean force and torque on colliders over steps, by key."""
+    if not simulation.contacts or not loads:
         return {}
-    keys, numbers = loaded_collider_keys(simulation.contacts), np.mean(bearing, axis=0).tolist()
+    keys, numbers = loaded_collider_keys(simulation.contacts), np.mean(loads, axis=0).tolist()
     return {key: tuple(row) for key, row in zip(keys, numbers, strict=True)}
 
 
-def _largest_by_body(name: str, told: list[dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Returns by key of the body the largest of what was told of it, under a name."""
-    return {key: {name: max(each[key] for each in told)} for key in (told[-1] if told else ())}
+def _largest_by_body(name: str, steps: list[dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Returns the largest of the numbers of each body over all steps or poses, by key of the body, under a name."""
+    return {key: {name: max(each[key] for each in steps)} for key in (steps[-1] if steps else ())}
 
 
 def render_positions(built: AssembledScene, state: State) -> dict[str, Floats]:

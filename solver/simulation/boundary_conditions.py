@@ -54,9 +54,9 @@ def apply_forces(forces: Sequence[Force], step: ForceStep, is_fixed: Bools, fixe
 
 
 def boundary_conditions(
-    simulation: Simulation, model: Model, begin: float, end: float, ahead: PoseInterpolation | None
+    simulation: Simulation, model: Model, begin: float, end: float, pose_path: PoseInterpolation | None
 ) -> BoundaryConditions:
-    """Returns what holds and pulls in a step from one time to another [s]; flesh in a pose goes where `ahead` says."""
+    """Returns what holds and pulls in a step from one time to another [s]; flesh in a pose goes along `pose_path`."""
     built, state = simulation.built, simulation.state
     is_fixed, target = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
     step = ForceStep(model, state, simulation.tracks, begin, end)
@@ -64,7 +64,7 @@ def boundary_conditions(
     if built.flesh and built.flesh.quasistatic:
         nodes = built.flesh.quasistatic.part.nodes
         is_fixed[nodes] = True
-        target[nodes] = ahead.positions_at(end) if ahead else state.x[nodes]
+        target[nodes] = pose_path.positions_at(end) if pose_path else state.x[nodes]
     return BoundaryConditions(is_fixed if is_fixed.any() else None, target, points)
 
 

@@ -83,28 +83,30 @@ def equilibrate_flesh(
         contact = PoseContact(flesh.contact, built.colliders, built.deforming, simulation.tracks, before, time)
     forces = _forces_on_flesh(simulation, flesh)
     pose = _pose_conditions(simulation, flesh, forces, model, contact, time)
-    asked = _input_arrays(simulation, flesh, forces, model, pose, time) + (contact.asked if contact else [])
+    inputs = _input_arrays(simulation, flesh, forces, model, pose, time) + (contact.asked if contact else [])
     # a pre-roll is there to come to rest
     is_preroll = time <= simulation.scene.settings.time(simulation.scene.settings.frame_start)
-    found = reuse_equilibrium(state, asked, x, may_go_on=is_preroll)
-    if found is None:
-        found = _solve_pose(simulation, flesh, model, pose, x, on_progress)
-    state.x[nodes] = found.x
-    state.v[nodes] = (found.x - x) / (time - before) if time > before else 0.0
-    store_equilibrium(state, asked, found)
+    equilibrium = reuse_equilibrium(state, inputs, x, may_go_on=is_preroll)
+    if equilibrium is None:
+        equilibrium = _solve_pose(simulation, flesh, model, pose, x, on_progress)
+    state.x[nodes] = equilibrium.x
+    state.v[nodes] = (equilibrium.x - x) / (time - before) if time > before else 0.0
+    store_equilibrium(state, inputs, equilibrium)
     ended = ForceStep(built.model, state, simulation.tracks, before, time)
     for force in forces:
         force.end_step(ended)
-    return _report(found, model)
+    return _report(equilibrium, model)
 
 
 def _solve_pose(
     simulation: Simulation, flesh: FleshPart, model: Model, pose: PoseConditions, x: Floats, on_progress: OnProgress
 ) -> PoseEquilibrium:
-    was_lost = simulation.state.fields.get(FAILED_BODIES_FIELD)
-    if was_lost is None or len(was_lost) != len(model.bodies):  # a bake may go on with more flesh than it began with
-        was_lost = np.zeros(len(model.bodies), bool)
-    return solve_pose(flesh, model, pose, x, was_lost, simulation.scene.settings, on_progress)
+    was_failed = simulation.state.fields.get(FAILED_BODIES_FIELD)
+    if was_failed is None or len(was_failed) != len(
+        model.bodies
+    ):  # a bake may go on with more flesh than it began with
+        was_failed = np.zeros(len(model.bodies), bool)
+    return solve_pose(flesh, model, pose, x, was_failed, simulation.scene.settings, on_progress)
 
 
 def _forces_on_flesh(simulation: Simulation, flesh: FleshPart) -> list[Force]:
@@ -115,13 +117,13 @@ def _forces_on_flesh(simulation: Simulation, flesh: FleshPart) -> list[Force]:
 def _input_arrays(
     simulation: Simulation, flesh: FleshPart, forces: list[Force], model: Model, pose: PoseConditions, time: float
 ) -> list[np.ndarray]:
-    """Returns all that decides where flesh is at rest at a time, but for where it begins."""
-    settings, springs = simulation.scene.settings, pose.springs
-    laws = " ".join(f"{body.key} {asked.law}" for body, asked in zip(model.bodies, flesh.settings, strict=True))
+    """Returns everything that determines where flesh comes to rest at a time, except where it begins."""
+    solver, springs = simulation.scene.settings, pose.springs
+    laws = " ".join(f"{body.key} {settings.law}" for body, settings in zip(model.bodies, flesh.settings, strict=True))
     step = ForceStep(simulation.built.model, simulation.state, simulation.tracks, time, time, is_static=True)
     return [
         np.frombuffer(laws.encode(), np.uint8),
-        np.array([settings.pose_tolerance, settings.pose_iterations]),
+        np.array([solver.pose_tolerance, solver.pose_iterations]),
         *(model.tets, model.X, model.Dm_inverse, model.volume, model.mu, model.lam),
         *(pose.fixed.nodes, pose.fixed.positions, pose.load),
         *(springs.tet, springs.weights, springs.stiffness),  # their force depends on where flesh is
@@ -141,10 +143,9 @@ def _pose_conditions(
     scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
     is_fixed, target = np.zeros(built.model.node_count, bool), np.zeros((built.model.node_count, 3))
     step = ForceStep(built.model, state, tracks, time, time, is_static=True)
-    springs = apply_forces(forces, step, is_fixed, target)
-    held = _fixed_nodes(flesh, is_fixed, target)
-    pulling = _springs_in_part(flesh, springs)
-    loose = flesh.pieces.unconstrained_nodes(model, held, pulling)
+    springs = _springs_in_part(flesh, apply_forces(forces, step, is_fixed, target))
+    fixed = _fixed_nodes(flesh, is_fixed, target)
+    loose = flesh.pieces.unconstrained_nodes(model, fixed, springs)
     if len(loose):
         problem = (
             BadInput if time <= scene.settings.start_time else SolveFailed
@@ -153,7 +154,7 @@ def _pose_conditions(
             "flesh-loose", name=_body_name(built, flesh, int(loose[0])), count=len(loose), time=round(time, 3)
         )
     load = (model.mass * model.gravity_scale)[:, None] * gravity_at(scene, tracks, time)
-    return PoseConditions(held, pulling, floats(load, -1, 3), contact.at if contact else None)
+    return PoseConditions(fixed, springs, floats(load, -1, 3), contact.at if contact else None)
 
 
 def _fixed_nodes(flesh: FleshPart, is_fixed: Bools, target: Floats) -> FixedNodes:
@@ -170,20 +171,20 @@ def _springs_in_part(flesh: FleshPart, springs: PointForces) -> PointForces:
 
 
 def _body_name(built: AssembledScene, flesh: FleshPart, node: int) -> str:
-    whole = flesh.part.nodes[node]
-    return next(body.name for body in built.bodies if body.range.nodes.start <= whole < body.range.nodes.stop)
+    number = flesh.part.nodes[node]
+    return next(body.name for body in built.bodies if body.range.nodes.start <= number < body.range.nodes.stop)
 
 
-def _report(found: PoseEquilibrium, model: Model) -> PoseReport:
+def _report(equilibrium: PoseEquilibrium, model: Model) -> PoseReport:
     return PoseReport(
-        newton_iterations=found.newton_iterations,
-        iterations=found.cg_iterations,
-        residual=found.residual,
-        converged=found.converged,
-        contacts=found.contacts,
-        max_depth=found.max_depth,
-        inverted_tets=found.inverted_tets,
-        residuals={body.key: residual for body, residual in zip(model.bodies, found.residuals, strict=True)},
+        newton_iterations=equilibrium.newton_iterations,
+        iterations=equilibrium.cg_iterations,
+        residual=equilibrium.residual,
+        converged=equilibrium.converged,
+        contacts=equilibrium.contacts,
+        max_depth=equilibrium.max_depth,
+        inverted_tets=equilibrium.inverted_tets,
+        residuals={body.key: residual for body, residual in zip(model.bodies, equilibrium.residuals, strict=True)},
     )
 
 

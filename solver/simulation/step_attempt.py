@@ -71,15 +71,17 @@ class StepAttempt:
         dynamics: Flesh that takes steps; None: there is none.
         motion_energy: Kinetic energy of every island, or what it would have after a free fall [J], (k,).
         is_in_pieces: Whether a body has fallen into pieces.
-        may_repeat: Whether the part may be taken again, otherwise.
+        may_repeat: Whether the part may be taken again in another way.
         turns_solves: Whether turns of solves are made as rotations.
         may_turn_solves: Whether they are not yet, but may be.
         relinearises: Whether rotations follow within the step.
         may_relinearise: Whether they do not, but may.
     """
 
-    def __init__(self, simulation: Simulation, model: Model, part: StepPart, ahead: PoseInterpolation | None) -> None:
-        """Prepares the attempt; flesh that follows a pose goes where `ahead` says."""
+    def __init__(
+        self, simulation: Simulation, model: Model, part: StepPart, pose_path: PoseInterpolation | None
+    ) -> None:
+        """Prepares the attempt; flesh that follows a pose goes along `pose_path`."""
         built, state = simulation.built, simulation.state
         self.part, self.state = part, state
         self.before = State(floats(state.x), floats(state.v), state.time, dict(state.fields))
@@ -87,7 +89,7 @@ class StepAttempt:
         for feature in built.features:
             model = feature.model_in_step(model, simulation.scene, simulation.tracks, part.begin, part.end)
         self.model = model
-        self.bounds = boundary_conditions(simulation, model, part.begin, part.end, ahead)
+        self.bounds = boundary_conditions(simulation, model, part.begin, part.end, pose_path)
         self.contacts = make_contact_step(simulation, model, self.bounds.is_fixed, self.gravity, part.begin, part.end)
         self.dynamics = built.flesh.dynamics if built.flesh else None
         # among pieces something always goes astray, and they part with energy that cracks let go

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Moves the bodies on in one step: an attempt, its verdict, and other attempts where it has gone wrong.
 
-A step that is refused is taken back, and taken again in two halves, these again if need be. How far that goes is
+A step that is refused is results back, and results again in two halves, these again if need be. How far that goes is
 decided by how the parts go alone: what is small turns in the time that it takes to move by its size, whatever the step.
 A step in which as much energy as there was comes from nothing also in its shortest parts cannot be right, and is an
 error.
@@ -38,7 +38,7 @@ def take_step(
     model: Model,
     part: StepPart,
     on_progress: OnProgress,
-    ahead: PoseInterpolation | None,
+    pose_path: PoseInterpolation | None,
 ) -> tuple[StepReport, Bools | None]:
     """Moves bodies on over a step or a part of one; inputs are those of its end.
 
@@ -47,34 +47,34 @@ def take_step(
         model: The bodies as they are in the whole step.
         part: Which part of the step.
         on_progress: Called before every solve of flesh.
-        ahead: Where flesh that follows a pose goes; None: it stays where it is.
+        pose_path: The way of flesh that follows a pose; None: it stays where it is.
 
     Returns:
-        How it went, and which nodes were held, (n,), None: none.
+        The report, and which nodes were held, (n,), None: none.
 
     Raises:
         SolveFailed: Also in the shortest parts energy came from nothing, more than there was, or numbers did not
             stay finite.
     """
-    attempt = StepAttempt(simulation, model, part, ahead)
+    attempt = StepAttempt(simulation, model, part, pose_path)
     try:
         report = attempt.solve(simulation, on_progress)
     except SolveFailed as failed:
         if failed.kind != "solve-not-finite" or not attempt.may_repeat or part.halvings >= MAX_HALVINGS:
             raise
         parts = _halves(part, attempt.may_turn_solves or attempt.turns_solves)
-        return _take_again(simulation, model, attempt, None, parts, on_progress, ahead)
+        return _retry(simulation, model, attempt, None, parts, on_progress, pose_path)
     verdict, energy = contact_verdict(attempt, report), None
     if verdict is Verdict.ACCEPT:
         attempt.end_motion()
         energy = energy_verdict(attempt, report)
         verdict = energy.verdict
     if verdict is Verdict.TURN_SOLVES:
-        again = [replace(part, turns_solves=True)]
-        return _take_again(simulation, model, attempt, report, again, on_progress, ahead)
+        same = [replace(part, turns_solves=True)]
+        return _retry(simulation, model, attempt, report, same, on_progress, pose_path)
     if verdict is Verdict.HALVE or energy is None:
         parts = _halves(part, attempt.turns_solves)
-        return _take_again(simulation, model, attempt, report, parts, on_progress, ahead)
+        return _retry(simulation, model, attempt, report, parts, on_progress, pose_path)
     report = _end_step(attempt, energy, report)
     simulation.contacts = attempt.contacts
     end_forces(simulation, attempt.model, part.begin, part.end)
@@ -88,26 +88,26 @@ def _halves(part: StepPart, turns_solves: bool) -> list[StepPart]:
     return [first, replace(first, begin=middle, end=part.end)]
 
 
-def _take_again(
+def _retry(
     simulation: Simulation,
     model: Model,
     attempt: StepAttempt,
     report: StepReport | None,
     parts: list[StepPart],
     on_progress: OnProgress,
-    ahead: PoseInterpolation | None,
+    pose_path: PoseInterpolation | None,
 ) -> tuple[StepReport, Bools | None]:
-    """Takes an attempt back, with its report if it has one, and takes other parts instead."""
+    """Undoes an attempt, with its report if it has one, and takes other parts instead."""
     attempt.undo()
     part = attempt.part
     whole_start = attempt.before if part.whole_start is None else part.whole_start
-    taken = [
-        take_step(simulation, model, replace(other, whole_start=whole_start), on_progress, ahead) for other in parts
+    results = [
+        take_step(simulation, model, replace(other, whole_start=whole_start), on_progress, pose_path) for other in parts
     ]
-    merged = _merge_reports(report, [one for one, _ in taken])
+    merged = _merge_reports(report, [one for one, _ in results])
     if part.whole_start is None:
         _check_gained_energy(simulation, attempt.model, merged, part)
-    return merged, taken[-1][1]
+    return merged, results[-1][1]
 
 
 def _end_step(attempt: StepAttempt, energy: EnergyVerdict, report: StepReport) -> StepReport:
@@ -165,7 +165,7 @@ def _check_gained_energy(simulation: Simulation, model: Model, report: StepRepor
 
 
 def _merge_reports(refused: StepReport | None, parts: list[StepReport]) -> StepReport:
-    """Returns how a step went that was taken back, and then taken in parts."""
+    """Returns how a step went that was results back, and then results in parts."""
     loads = [part.loads for part in parts if part.loads is not None]
     gained = [part.gained_energy for part in parts if part.gained_energy is not None]
     return replace(

@@ -60,7 +60,7 @@ class Fracture(Feature):
         number = round(step.end * settings.fps * settings.substeps)
         overload = np.zeros(model.tet_count)
         splitter: NodeSplitter | None = None
-        found: list[tuple[BreakableBody, list[FaceList]]] = []
+        splits_by_body: list[tuple[BreakableBody, list[FaceList]]] = []
         for body in self.bodies.bodies:
             count = _evaluate_overload(self.bodies, body, step, is_held, overload)
             step.splits_left[body.key] = float(count)
@@ -70,10 +70,10 @@ class Fracture(Feature):
             splits = splitter.select_splits(body, overload, number)
             step.splits_left[body.key] = float(splits.deferred)
             if splits.faces:
-                found.append((body, splits.faces))
-        if splitter is None or not found:
+                splits_by_body.append((body, splits.faces))
+        if splitter is None or not splits_by_body:
             return
-        for body, faces in found:
+        for body, faces in splits_by_body:
             used = _splits_within_limit(self.bodies, model, body, splitter.is_separated, faces)
             step.splits_left[body.key] += len(faces) - used
             for face in faces[:used]:
@@ -141,24 +141,24 @@ def _make_splitter(fracture: FractureBodies, model: Model, state: State, is_held
     is_rigid = ~fracture.is_breakable
     if len(is_held):
         is_rigid |= is_held[model.tets].all(axis=1)
-    parted = (
+    is_separated = (
         fracture.neighbours.is_separated(model.tets) if TETS_FIELD in state.fields else np.zeros(model.tets.shape, bool)
     )
     return NodeSplitter(
-        model, state.x, fracture.neighbours, parted, state.fields[CRACK_TIP_FIELD] > 0, is_rigid, fracture.is_bonded,
-        fracture.material,
+        model, state.x, fracture.neighbours, is_separated, state.fields[CRACK_TIP_FIELD] > 0, is_rigid,
+        fracture.is_bonded, fracture.material,
     )  # fmt: skip
 
 
 def _splits_within_limit(
-    fracture: FractureBodies, model: Model, body: BreakableBody, parted: Bools, faces: list[FaceList]
+    fracture: FractureBodies, model: Model, body: BreakableBody, is_separated: Bools, faces: list[FaceList]
 ) -> int:
     """Returns how many of the splits can be made before a body falls into more pieces than it may."""
     own = model.bodies[body.number].tets
     across, twin = fracture.neighbours.tet[own], fracture.neighbours.twin[own]
 
     def pieces(count: int) -> int:
-        tried = parted[own].copy()
+        tried = is_separated[own].copy()
         for tet, face in faces[:count]:
             tried[tet - own.start, face] = True
         return count_pieces(across, twin, tried, own.start)
