@@ -46,15 +46,15 @@ FADE_TIME = 0.1  # time in which the correction falls to 1/e after a release [s]
 
 @dataclass(frozen=True)
 class PinSprings:
-    """Pinned vertices on springs, of stiffness k = varying · pin_stiffness + steady + inertial / Δt².
+    """Pinned vertices on springs of stiffness k = pinned_mass · pin_stiffness + base_stiffness + inertial_mass / Δt².
 
     Attributes:
         rows: Their places among the pinned vertices of the body, (k,).
         tet, weights: Their binding in the model, (k,) and (k, 4).
-        varying: w · share of mass [kg], (k,).
-        steady: [N/m], (k,).
-        inertial: [kg], (k,).
-        shift: Added to the targets: what holds the first frame still against gravity [m], (k, 3).
+        pinned_mass: w · share of mass [kg], (k,).
+        base_stiffness: [N/m], (k,).
+        inertial_mass: [kg], (k,).
+        target_shift: Added to the targets: what holds the first frame still against gravity [m], (k, 3).
     """
 
     rows: Indices

@@ -39,7 +39,7 @@ class PoseReport:
         converged: Whether that is within the tolerance.
         contacts: Points that are pushed.
         inverted_tets: Tets inside out.
-        deepest: How deep one of them is left in something [m].
+        max_depth: How deep one of them is left in something [m].
         residuals: By key of the body.
         settled: Whether contacts were content at the end.
     """

@@ -44,7 +44,7 @@ class SagFreeModel:
     Attributes:
         model: All bodies, under stress at rest.
         pins: With shifted springs.
-        free: Which of the bodies nothing holds; they fall.
+        free_bodies: Which of the bodies nothing holds; they fall.
     """
 
     model: Model

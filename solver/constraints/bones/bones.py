@@ -30,7 +30,7 @@ class BoneConstraints(Force):
     Attributes:
         names: Of all bones of the scene, in order, also those that hold nothing.
         is_soft: Which of them hold by springs.
-        holds: Per bone, or piece of it, and body.
+        constraints: Per bone, or piece of it, and body.
         warnings: What an artist should know, by number of the body.
     """
 
