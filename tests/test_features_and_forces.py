@@ -80,9 +80,12 @@ def test_the_force_of_every_force_is_the_slope_of_its_energy(busy):
 
 def test_the_work_of_a_spring_is_that_of_its_force_at_the_end():
     points = PointForces(
-        np.zeros(1, np.int32), np.array([[1.0, 0.0, 0.0, 0.0]]), np.array([[2.0, 0.0, 0.0]]),
-        3.0 * np.eye(3)[None], 0.5 * np.eye(3)[None],
-    )  # fmt: skip
+        np.zeros(1, np.int32),
+        np.array([[1.0, 0.0, 0.0, 0.0]]),
+        np.array([[2.0, 0.0, 0.0]]),
+        3.0 * np.eye(3)[None],
+        0.5 * np.eye(3)[None],
+    )
     x, tets = np.zeros((4, 3)), np.array([[0, 1, 2, 3]], np.int32)
     end, v = x + [0.2, 0.0, 0.0], x + [1.0, 0.0, 0.0]
     assert points.work(x, end, v, tets) == pytest.approx([0.2 * (2.0 - 3.0 * 0.2 - 0.5)])

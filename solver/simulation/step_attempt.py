@@ -141,15 +141,22 @@ class StepAttempt:
         """
         contacts, state = self.contacts, self.state
         return step(
-            self.model, state, self.external_forces(self.is_substepped), self.part.dt,
-            simulation.scene.settings, respond=self.respond, max_solves=MAX_SOLVES_AT_IMPACT, flesh=self.dynamics,
+            self.model,
+            state,
+            self.external_forces(self.is_substepped),
+            self.part.dt,
+            simulation.scene.settings,
+            respond=self.respond,
+            max_solves=MAX_SOLVES_AT_IMPACT,
+            flesh=self.dynamics,
             on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),
             lively=(lambda: self.external_forces(True)) if self.is_mixed else None,
             turns=(TETS_FIELD in state.fields or self.has_skins or self.relinearises) and not is_any_warped(self.model),
             follow=contacts.line_search if contacts and (self.has_skins or self.relinearises) else None,
-            leads=self.turns_solves, may_be_shorter=self.part.halvings < MAX_HALVINGS,
+            leads=self.turns_solves,
+            may_be_shorter=self.part.halvings < MAX_HALVINGS,
             kept=simulation.multigrid_levels,
-        )  # fmt: skip
+        )
 
     def external_forces(self, activates_contacts: bool) -> ExternalForces:
         """Returns what acts from outside; substeps find out themselves when the contacts push that are activated."""

@@ -105,9 +105,14 @@ def _make_spring(body: Body, model: Model, core: RigidCore, mass: float) -> Core
     nearest = int(np.argmin(np.linalg.norm(corners.mean(axis=1) - point, axis=1) / size))
     inner = np.linalg.solve(edges[nearest].T, point - corners[nearest, 0])
     return CoreSpring(
-        body.key, body.name, point, core.tets[nearest : nearest + 1], np.append(1.0 - inner.sum(), inner)[None],
-        asked.stiffness * mass, asked.damping * mass,
-    )  # fmt: skip
+        body.key,
+        body.name,
+        point,
+        core.tets[nearest : nearest + 1],
+        np.append(1.0 - inner.sum(), inner)[None],
+        asked.stiffness * mass,
+        asked.damping * mass,
+    )
 
 
 def _axis_frame(body: Body, matrix: Floats, time: float) -> Floats:

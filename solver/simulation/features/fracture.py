@@ -15,7 +15,7 @@ from ...mechanics.state import State
 from ...mechanics.state_fields import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD, TETS_FIELD
 from ...runtime.arrays import Bools, Floats
 from ..fracture.breakable_bodies import BreakableBody, FractureBodies, make_fracture
-from ..fracture.failure_criterion import evaluate_overload
+from ..fracture.failure_criterion import StrainedTets, TetStrengths, evaluate_overload
 from ..fracture.fragment_surfaces import FragmentSurfaces, make_fragment_surfaces
 from ..fracture.node_duplication import count_pieces
 from ..fracture.node_splitting import FaceList, NodeSplitter
@@ -107,22 +107,23 @@ def _evaluate_overload(
     state, model = step.state, step.model
     own, largest = model.bodies[body.number].tets, state.fields[LARGEST_STRESS_FIELD]
     stress, toughness = body.strength(step.tracks, step.end)
-    reached, count = evaluate_overload(
-        own.start,
-        own.stop,
-        state.x,
-        model.tets,
-        model.Dm_inverse,
-        model.mu,
-        model.lam,
-        model.initial_strain,
-        formulation_strain(model, own, state.x),
-        is_held,
+    strained = StrainedTets(
+        model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, formulation_strain(model, own, state.x)
+    )
+    strengths = TetStrengths(
         fracture.is_breakable,
         fracture.is_stress_checked,
         fracture.load_share,
         fracture.strength_share,
         fracture.size,
+    )
+    reached, count = evaluate_overload(
+        own.start,
+        own.stop,
+        state.x,
+        strained,
+        strengths,
+        is_held,
         state.fields[CRACK_TIP_FIELD],
         stress,
         toughness,
@@ -145,9 +146,15 @@ def _make_splitter(fracture: FractureBodies, model: Model, state: State, is_held
         fracture.neighbours.is_separated(model.tets) if TETS_FIELD in state.fields else np.zeros(model.tets.shape, bool)
     )
     return NodeSplitter(
-        model, state.x, fracture.neighbours, is_separated, state.fields[CRACK_TIP_FIELD] > 0, is_rigid,
-        fracture.is_bonded, fracture.material,
-    )  # fmt: skip
+        model,
+        state.x,
+        fracture.neighbours,
+        is_separated,
+        state.fields[CRACK_TIP_FIELD] > 0,
+        is_rigid,
+        fracture.is_bonded,
+        fracture.material,
+    )
 
 
 def _splits_within_limit(
