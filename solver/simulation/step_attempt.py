@@ -53,6 +53,11 @@ class StepPart:
     whole_start: State | None = None
 
     @property
+    def may_halve(self) -> bool:
+        """Whether it may be halved once more."""
+        return self.halvings < MAX_HALVINGS
+
+    @property
     def dt(self) -> float:
         """Δt [s]."""
         return self.end - self.begin
@@ -154,7 +159,7 @@ class StepAttempt:
             turns=(TETS_FIELD in state.fields or self.has_skins or self.relinearises) and not is_any_warped(self.model),
             follow=contacts.line_search if contacts and (self.has_skins or self.relinearises) else None,
             leads=self.turns_solves,
-            may_be_shorter=self.part.halvings < MAX_HALVINGS,
+            may_be_shorter=self.part.may_halve,
             kept=simulation.multigrid_levels,
         )
 

@@ -22,7 +22,7 @@ from ..integrators.step_report import StepReport
 from ..integrators.system.linearised_step import elastic_energies, kinetic_energies
 from ..runtime.arrays import Floats, floats
 from .energy_correction import EnergyGain, energy_gain_in_step
-from .step_attempt import MAX_HALVINGS, MAX_TURN_ENERGY_RATIO, StepAttempt
+from .step_attempt import MAX_TURN_ENERGY_RATIO, StepAttempt
 
 MAX_CONTACT_HALVINGS = 3  # of a step whose contacts between bodies are not content
 # residual over what moves bodies from which a step is asked for energy out of nothing, or halved
@@ -64,13 +64,13 @@ def contact_verdict(attempt: StepAttempt, report: StepReport) -> Verdict:
         return Verdict.ACCEPT
     if attempt.may_relinearise:
         return Verdict.TURN_SOLVES if _start_rotations_failed(attempt) else Verdict.ACCEPT
-    halvings, has_skins = attempt.part.halvings, attempt.has_skins
+    part, has_skins = attempt.part, attempt.has_skins
     # between bodies: what is so stiff that round-off hides its motion is solved better in shorter steps
     is_rough = attempt.turns_solves and has_skins and not report.converged and report.residual > ENERGY_CHECK_RESIDUAL
-    if (report.turns_far or is_rough) and halvings < MAX_HALVINGS:
+    if (report.turns_far or is_rough) and part.may_halve:
         return Verdict.HALVE
-    limit = MAX_CONTACT_HALVINGS if has_skins else MAX_HALVINGS
-    if halvings < limit and contacts.has_diverged(before.v, floats(state.v)):
+    may_halve = part.halvings < MAX_CONTACT_HALVINGS if has_skins else part.may_halve
+    if may_halve and contacts.has_diverged(before.v, floats(state.v)):
         return Verdict.HALVE
     return Verdict.ACCEPT
 
@@ -88,7 +88,7 @@ def energy_verdict(attempt: StepAttempt, report: StepReport) -> EnergyVerdict:
     excess = gain.left(attempt.model, attempt.state) if gain and attempt.may_repeat else np.zeros(0)
     if excess.any() and attempt.may_turn_solves:
         return EnergyVerdict(Verdict.TURN_SOLVES)
-    may_halve = attempt.part.halvings < MAX_HALVINGS and (attempt.turns_solves or not attempt.has_skins)
+    may_halve = attempt.part.may_halve and (attempt.turns_solves or not attempt.has_skins)
     if excess.any() and may_halve:
         return EnergyVerdict(Verdict.HALVE)
     return EnergyVerdict(Verdict.ACCEPT, gain, excess)

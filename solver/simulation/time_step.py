@@ -60,7 +60,7 @@ def take_step(
     try:
         report = attempt.solve(simulation, on_progress)
     except SolveFailed as failed:
-        if failed.kind != "solve-not-finite" or not attempt.may_repeat or part.halvings >= MAX_HALVINGS:
+        if failed.kind != "solve-not-finite" or not attempt.may_repeat or not part.may_halve:
             raise
         parts = _halves(part, attempt.may_turn_solves or attempt.turns_solves)
         return _retry(simulation, model, attempt, None, parts, on_progress, pose_path)
