@@ -128,9 +128,9 @@ class ExternalForces:
         contact_normals: Which way these push, (contact_count, 3); only flesh by Newmark's scheme reads them, which
             without them takes contacts for springs that also pull.
         pair_normals: The same of pairs, each of which is a contact then, (k, 3): which way its point p is pushed.
-        is_frozen: Which nodes keep what the solve before has made of them, (n,), whole islands that no pair joins to
-            others; None: none do. Only linear steps read it, and only when they solve again.
-        turns: Which islands want their rotations to follow the solve before, (k,), at once; None: none. As above.
+        is_frozen: Which nodes keep the result of the previous solve, (n,): whole islands that no pair joins to others;
+            None: none. Only linear steps read it, and only when they solve again.
+        turns: The islands whose rotations have to follow the previous solve, (k,), at once; None: none. As above.
     """
 
     gravity: Floats = field(default_factory=lambda: np.zeros(3))
