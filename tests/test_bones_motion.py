@@ -11,6 +11,7 @@ import pytest
 from fixtures.bone_scenes import ball, held_by, limb, rod, targets
 from fixtures.scenes import JELLY, Run, block, pose, rotation
 from sinew.solver.constraints.bones.harmonic_extension import make_harmonic_extension, surrounded_nodes
+from sinew.solver.constraints.force import ForceStep
 from sinew.solver.runtime.errors import SolveFailed
 from sinew.solver.scene.flesh import Bone, Flesh
 from sinew.solver.scene.scene import Fracture, Scene, Settings
@@ -282,7 +283,7 @@ def test_springs_pull_each_by_its_own_stiffness_and_mass(tmp_path):
     fixed, _ = targets(found, built, read, 0.0)
     assert not fixed.any() and not len(found.fixed_nodes)
     state, model = built.initial.copy(), built.model
-    points = found.spring_forces(state, model, read, 0.0)
+    points = found.point_forces(ForceStep(model, state, read, 0.0, 0.0))
     springs = found.springs(read, model, 0.0)
     assert np.array_equal(points.positions(state.x, model.tets), state.x[springs.nodes])
     number = found.bone_of_nodes(model.node_count)[springs.nodes]

@@ -19,7 +19,7 @@ from sinew.solver.integrators.step_input import ContactCallbacks
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
-from sinew.solver.simulation import time_step
+from sinew.solver.simulation import step_attempt
 
 HARD = Material(1.0e8, 0.3, 1000.0, stiffness_damping=0.002)
 
@@ -76,8 +76,8 @@ def test_what_hits_far_away_changes_nothing(tmp_path):
 
 def test_a_step_that_goes_astray_is_halved(tmp_path, monkeypatch):
     run = Run(tmp_path, Scene(colliding("", (0.0, 0.0, 0.0), 60.0, 0.2, 3), (), Settings(gravity=NOTHING)))
-    contacts, parts, start, ever = time_step.make_contact_step, [], kinetic_energy(run), DeepestEver(run)
-    monkeypatch.setattr(time_step, "make_contact_step", lambda *given: parts.append(given[-2:]) or contacts(*given))
+    contacts, parts, start, ever = step_attempt.make_contact_step, [], kinetic_energy(run), DeepestEver(run)
+    monkeypatch.setattr(step_attempt, "make_contact_step", lambda *given: parts.append(given[-2:]) or contacts(*given))
     for _ in range(3):
         run.advance()
         assert kinetic_energy(run) < 1.001 * start

@@ -14,8 +14,8 @@ from fixtures.scenes import Run, block, rotation
 from sinew.solver.contact.detection.persistent_contacts import PersistentContacts, remap_contacts, resolving_contacts
 from sinew.solver.contact.surfaces.collision_surfaces import vertex_positions
 from sinew.solver.scene.scene import Body, Collider, Fracture, Material, Scene, Settings
-from sinew.solver.simulation.fracture_step import _apply_topology
-from sinew.solver.simulation.fracture_topology import apply_topology, split_scene
+from sinew.solver.simulation.fracture_step import separate_faces
+from sinew.solver.simulation.fracture_topology import apply_topology
 
 HARD = Material(1.0e7, 0.3, 1000.0, stiffness_damping=0.0005)
 NEVER = Fracture(breaking_stress=1.0e20)
@@ -47,7 +47,7 @@ def part(run: Run, size: float) -> None:
     cube = np.floor(middle / size).astype(int) @ [10_000, 100, 1]
     across = built.fracture.neighbours.tet
     parted = (across >= 0) & (cube[:, None] != cube[np.maximum(across, 0)])
-    _apply_topology(run.simulation, split_scene(built.unbroken or built, parted), parted)
+    separate_faces(run.simulation, parted)
 
 
 def deepest(run: Run) -> float:
@@ -137,7 +137,7 @@ def test_a_crack_that_closes_bears_what_presses_on_it(tmp_path: Path) -> None:
     across, is_low = built.fracture.neighbours.tet, middle[:, 2] < 0.501
     is_cut = (is_low[:, None] != is_low[np.maximum(across, 0)]) & (middle[:, :1] < 0.5)
     parted = (across >= 0) & is_cut & (middle[np.maximum(across, 0), 0] < 0.5)
-    _apply_topology(run.simulation, split_scene(built, parted), parted)
+    separate_faces(run.simulation, parted)
     model = run.built.model
     assert model.pattern.island_count == 1
     upper = np.unique(model.tets[~is_low])

@@ -17,7 +17,7 @@ from sinew.solver.integrators.system.assembly import compute_element_records
 from sinew.solver.mechanics.elements.strain_energy import stored_energy
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.scene.scene import Collider, Scene, Settings
-from sinew.solver.simulation import time_step
+from sinew.solver.simulation import step_verdict
 from sinew.solver.simulation.energy_correction import EnergyGain, remove_relative_energy
 
 
@@ -111,7 +111,7 @@ def falling(count: int = 2) -> Scene:
 
 def test_what_comes_out_of_nothing_is_taken(tmp_path, monkeypatch) -> None:
     """Boxes that touch each other are made faster in every step; nothing is left of that, and much without."""
-    find = time_step.energy_gain_in_step
+    find = step_verdict.energy_gain_in_step
 
     def grown(name: str, takes: bool) -> float:
         def kick(contacts, model, gravity, before, state, stored, bounds) -> EnergyGain | None:
@@ -119,7 +119,7 @@ def test_what_comes_out_of_nothing_is_taken(tmp_path, monkeypatch) -> None:
                 state.v = 1.05 * state.v
             return find(contacts, model, gravity, before, state, stored, bounds) if takes else None
 
-        monkeypatch.setattr(time_step, "energy_gain_in_step", kick)
+        monkeypatch.setattr(step_verdict, "energy_gain_in_step", kick)
         run = Run(tmp_path / name, falling())
         energies = [energy(run)] + [(run.advance(), energy(run))[1] for _ in range(30)]
         return float(np.diff(energies).max() / energies[0])

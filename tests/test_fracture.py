@@ -60,12 +60,12 @@ def test_a_stone_breaks_on_the_ground_and_keeps_what_it_is_made_of(tmp_path):
 
 
 def test_momentum_and_energy_of_motion_are_kept_by_splitting_alone(tmp_path, monkeypatch):
-    from sinew.solver.simulation import fracture_step as module
+    from sinew.solver.simulation import advance_frame as module
 
     sums = []
-    take = module._apply_topology
+    take = module.separate_faces
 
-    def watched(simulation, broken, parted):
+    def watched(simulation, is_separated):
         def momentum():
             m, v, x = simulation.built.model.mass[:, None], simulation.state.v, simulation.state.x
             return np.concatenate(
@@ -73,10 +73,10 @@ def test_momentum_and_energy_of_motion_are_kept_by_splitting_alone(tmp_path, mon
             )
 
         before = momentum()
-        take(simulation, broken, parted)
+        take(simulation, is_separated)
         sums.append((before, momentum()))
 
-    monkeypatch.setattr(module, "_apply_topology", watched)
+    monkeypatch.setattr(module, "separate_faces", watched)
     run = falling(tmp_path, ball())
     run.advance(20)
     assert len(sums) > 5
@@ -193,23 +193,23 @@ def test_contacts_are_remembered_when_points_are_added(tmp_path):
         names = [(int(p), int(points.tet[k]), tuple(points.weights[k])) for p, k in zip(place, point, strict=True)]
         return dict(zip(names, memory.force, strict=True))
 
-    from sinew.solver.simulation import fracture_step as module
+    from sinew.solver.simulation import advance_frame as module
 
-    take, kept = module._apply_topology, []
+    take, kept = module.separate_faces, []
 
-    def watched(simulation, broken, parted):
+    def watched(simulation, is_separated):
         before = remembered()
-        take(simulation, broken, parted)
+        take(simulation, is_separated)
         after = remembered()
         assert (np.diff(PersistentContacts.from_state(run.state).id) > 0).all()
         assert before == after
         kept.append(len(before))
 
-    module._apply_topology = watched
+    module.separate_faces = watched
     try:
         run.advance(30)
     finally:
-        module._apply_topology = take
+        module.separate_faces = take
     assert len(kept) > 10 and max(kept) > 5
 
 

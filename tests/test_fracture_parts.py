@@ -24,7 +24,7 @@ from sinew.solver.runtime.arrays import floats
 from sinew.solver.runtime.counter_rng import uniform
 from sinew.solver.scene.scene import Material
 from sinew.solver.simulation.fracture.face_adjacency import FACE_CORNERS, face_adjacency, load_shares
-from sinew.solver.simulation.fracture.failure_criterion import evaluate_overload
+from sinew.solver.simulation.fracture.failure_criterion import StrainedTets, TetStrengths, evaluate_overload
 from sinew.solver.simulation.fracture.node_duplication import count_pieces, separate_hinges, split_nodes
 from sinew.solver.simulation.fracture.notches import notch_edges, notch_nodes
 
@@ -171,10 +171,22 @@ def test_overload_is_the_largest_principal_stress_over_the_strength(strain):
     wanted = np.where(acts & counts & (stress > strength), stress / strength, 0.0)
     before = rng.random(len(tets)) * 0.5
     damage, overload = before.copy(), np.ones(len(tets))
+    strained = StrainedTets(model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, BY_NEAREST)
+    strengths = TetStrengths(breaks, counts, bearing, share, size)
     largest, count = evaluate_overload(
-        0, len(tets), x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, BY_NEAREST, is_held,
-        breaks, counts, bearing, share, size, is_tip, 6000.0, 2500.0, 0.0, damage, overload,
-    )  # fmt: skip
+        0,
+        len(tets),
+        x,
+        strained,
+        strengths,
+        is_held,
+        is_tip,
+        6000.0,
+        2500.0,
+        0.0,
+        damage,
+        overload,
+    )
     assert 10 < count < len(tets) - 10 and count == np.count_nonzero(wanted)
     np.testing.assert_allclose(overload, wanted, rtol=1e-12)
     assert largest == pytest.approx(stress[acts & counts].max(), rel=1e-12)
@@ -182,9 +194,19 @@ def test_overload_is_the_largest_principal_stress_over_the_strength(strain):
     # what is known already changes nothing
     again = np.ones(len(tets))
     assert evaluate_overload(
-        0, len(tets), x, model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, BY_NEAREST, is_held,
-        breaks, counts, bearing, share, size, is_tip, 6000.0, 2500.0, largest, damage.copy(), again,
-    ) == (largest, count)  # fmt: skip
+        0,
+        len(tets),
+        x,
+        strained,
+        strengths,
+        is_held,
+        is_tip,
+        6000.0,
+        2500.0,
+        largest,
+        damage.copy(),
+        again,
+    ) == (largest, count)
     assert np.array_equal(again, overload)
 
 

@@ -11,6 +11,7 @@ pytest.importorskip("matplotlib", reason="make papers draws with it")
 from fixtures.tet_meshes import bar
 from papers import hs04_bar, hs04_cost, hs04_cube_and_bar, hs04_forces, hs04_frames
 from reference import hs04_forces as twin
+from sinew.solver.constraints.force import ForceStep
 from sinew.solver.mechanics.linear_elasticity import lame_moduli
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.scene.scene import Material
@@ -99,8 +100,8 @@ def test_a_load_pulls_with_the_force_that_is_asked_for():
     simulated = hs04_cube_and_bar.upright_box(
         (2, 2, 2), (1.0, 1.0, 1.0), hs04_cube_and_bar.METHODS["polar"], force=lambda t: 7.0
     )
-    load = simulated.built.pins[-1]
-    points = load.spring_forces(simulated.state, simulated.built.model, load.targets(simulated.tracks, 0.0), 1.0, 0.01)
+    load = simulated.built.forces[-1]
+    points = load.point_forces(ForceStep(simulated.built.model, simulated.state, simulated.tracks, 0.0, 0.0))
     np.testing.assert_allclose(points.force.sum(axis=0), [7.0, 0.0, 0.0], atol=1e-12)
     at = points.positions(simulated.built.model.X, simulated.built.model.tets)
     assert (at[:, 2] == 1.0).all() and len(np.unique(at, axis=0)) == 9

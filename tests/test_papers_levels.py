@@ -29,7 +29,7 @@ def test_the_same_places_are_held_and_pushed_on_both_levels():
     nodes, tets = hs04_liver.scaled_liver(5)
     coarse = hs04_liver.pushed_body(nodes, tets, hs04_liver.FormulationSettings("green"))
     fine = hs04_liver.pushed_body(nodes, tets, hs04_liver.hierarchical_settings())
-    for of_coarse, of_fine in zip(coarse.built.pins, fine.built.pins, strict=True):
+    for of_coarse, of_fine in zip(coarse.built.forces, fine.built.forces, strict=True):
         first = len(coarse.built.model.X)
         np.testing.assert_array_equal(of_fine.nodes[of_fine.nodes < first], of_coarse.nodes)
 

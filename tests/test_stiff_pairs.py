@@ -16,7 +16,7 @@ from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
 from sinew.solver.runtime.errors import SolveFailed
-from sinew.solver.simulation import time_step
+from sinew.solver.simulation import step_attempt, step_verdict
 
 GLASS = Meeting("meet", "ball", 3.0e-3, 7.0e10, 2500.0, 2.0, 4, 0.3, 4)
 FALLS = Drop("ball", 2.0e-3, 7.0e10, 2500.0, 0.1, 4, 0.3, (0.0, 0.0, 0.0))
@@ -39,8 +39,8 @@ def test_small_stiff_bodies_that_meet_keep_their_volume_and_gain_no_energy(tmp_p
 
 def without_halvings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets steps be taken as they are, so that what is small and stiff gets energy from nothing."""
-    monkeypatch.setattr(time_step, "MAX_HALVINGS", 0)
-    monkeypatch.setattr(time_step, "MAX_CONTACT_HALVINGS", 0)
+    monkeypatch.setattr(step_attempt, "MAX_HALVINGS", 0)
+    monkeypatch.setattr(step_verdict, "MAX_CONTACT_HALVINGS", 0)
 
 
 @pytest.mark.parametrize("kind", ["ground", "pair"])
@@ -68,7 +68,7 @@ def test_the_error_names_an_option_on_the_command_line() -> None:
 
 def test_what_is_only_unsettled_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Soft bodies whose contacts are cut off after two solves are unsettled, and nothing else."""
-    monkeypatch.setattr(time_step, "MAX_SOLVES_AT_IMPACT", 2)
+    monkeypatch.setattr(step_attempt, "MAX_SOLVES_AT_IMPACT", 2)
     without_halvings(monkeypatch)
     run = run_of(tmp_path, Meeting("meet", "cube", 0.1, 1.0e5, 1000.0, 1.0, 2, 0.3, 6))
     run.advance(8)
@@ -79,19 +79,20 @@ def test_numbers_that_do_not_stay_finite_are_tried_in_halves(tmp_path: Path, mon
     """Steps longer than a thousandth of a frame fail here; the shorter ones are right."""
     run = run_of(tmp_path, replace(GLASS, youngs_modulus=1.0e9))
     longest, taken = run.scene.settings.fps**-1 / 1000.0, []
-    real = time_step._StepSolver.step
+    real = step_attempt.StepAttempt.solve
 
-    def step(self, simulation, dt, *others):
+    def solve(self, simulation, on_progress):
+        dt = self.part.dt
         if dt > longest:
             raise SolveFailed("solve-not-finite", time=simulation.state.time + dt)
         taken.append(dt)
-        return real(self, simulation, dt, *others)
+        return real(self, simulation, on_progress)
 
-    monkeypatch.setattr(time_step._StepSolver, "step", step)
+    monkeypatch.setattr(step_attempt.StepAttempt, "solve", solve)
     run.advance(1)
     assert taken and max(taken) <= longest and sum(taken) > 0.999 / run.scene.settings.fps
     assert np.isfinite(run.state.x).all()
-    monkeypatch.setattr(time_step, "MAX_HALVINGS", 3)
+    monkeypatch.setattr(step_attempt, "MAX_HALVINGS", 3)
     with pytest.raises(SolveFailed) as told:
         run.advance(1)
     assert told.value.kind == "solve-not-finite"

@@ -152,11 +152,11 @@ def test_splitting_keeps_what_a_body_is_made_of(tmp_path, reach):
     run = Run(tmp_path, scene)
     worst_mass = worst_momentum = 0.0
     whole = run.built.model
-    from sinew.solver.simulation import fracture_step as module
+    from sinew.solver.simulation import advance_frame as module
 
-    take = module._apply_topology
+    take = module.separate_faces
 
-    def watched(simulation, broken, parted):
+    def watched(simulation, is_separated):
         nonlocal worst_mass, worst_momentum
 
         def sums():
@@ -168,16 +168,16 @@ def test_splitting_keeps_what_a_body_is_made_of(tmp_path, reach):
             )
 
         before = sums()
-        take(simulation, broken, parted)
+        take(simulation, is_separated)
         after = sums()
         worst_mass = max(worst_mass, abs(after[0] / before[0] - 1.0))
         worst_momentum = max(worst_momentum, np.abs(after[1] - before[1]).max() / before[2])
 
-    module._apply_topology = watched
+    module.separate_faces = watched
     try:
         run.advance(30)
     finally:
-        module._apply_topology = take
+        module.separate_faces = take
     model = run.built.model
     pieces = run.reports[-1].bodies["ball"]["pieces"]
     name = f"ball in {pieces:.0f} pieces"

@@ -33,8 +33,8 @@ from sinew.solver.scene.scene import (
     Settings,
 )
 from sinew.solver.scene.tracks import TrackReader
-from sinew.solver.simulation import current_model as present
 from sinew.solver.simulation.advance_frame import advance_frame
+from sinew.solver.simulation.features import heat as present
 from test_heat_flow import STILL, heat_of, only_heat
 from test_heat_melting import volume_and_inverted
 

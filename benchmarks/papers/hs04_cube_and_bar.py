@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from papers.prescribed_forces import NodalForces, nodal_area_shares, with_extra_pins
+from papers.prescribed_forces import NodalForces, nodal_area_shares, with_forces
 from papers.simulation_setup import HeldNodes, body, make_simulation
 from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Floats, Indices
@@ -80,7 +80,7 @@ def sheared_body(
         np.flatnonzero(low).astype(np.int32), lambda time: rotate_about_vertical(at_rest, middle, turn(time))
     )
     load = NodalForces(np.flatnonzero(high).astype(np.int32), lambda time: force(time) * share)
-    return with_extra_pins(made, held, load)
+    return with_forces(made, held, load)
 
 
 def corner_node(X: Floats) -> int:

@@ -11,7 +11,7 @@ from papers import hs04_comparison
 from papers.ellipsoid_bodies import liver
 from papers.experiment import Experiment, Row, claim_row
 from papers.hs04_comparison import SLOWER_NOTE, Run, cost_rows, relative_error
-from papers.prescribed_forces import NodalForces, with_extra_pins
+from papers.prescribed_forces import NodalForces, with_forces
 from papers.simulation_setup import HeldNodes, body, make_simulation
 from sinew.solver.runtime.arrays import Floats, Indices
 from sinew.solver.runtime.jit import set_thread_count
@@ -91,7 +91,7 @@ def pushed_body(nodes: Floats, tets: Indices, method: FormulationSettings) -> Si
     share = np.outer(model.mass[which] / model.mass[which].sum(), [0.0, 0.3, -1.0])
     held, still = np.flatnonzero(is_held).astype(np.int32), model.X[is_held]
     load = NodalForces(which, lambda time: FORCE * np.sin(np.pi * time / PERIOD) ** 2 * share)
-    return with_extra_pins(made, HeldNodes(held, lambda time: still), load)
+    return with_forces(made, HeldNodes(held, lambda time: still), load)
 
 
 def pushed_region(X: Floats) -> np.ndarray:
@@ -108,7 +108,7 @@ def relative_position(X: Floats, axis: int) -> Floats:
 def run_liver(nodes: Floats, tets: Indices, method: FormulationSettings, steps: int) -> Run:
     """Runs the liver by a method, and watches the region that is pushed."""
     simulated = pushed_body(nodes, tets, method)
-    return hs04_comparison.run(simulated, steps, simulated.built.pins[-1].nodes)  # type: ignore[attr-defined]
+    return hs04_comparison.run(simulated, steps, simulated.built.forces[-1].nodes)  # type: ignore[attr-defined]
 
 
 def plot_shapes(nodes: Floats, tets: Indices, found: dict[str, Run]) -> Picture:

@@ -11,9 +11,9 @@ from harness.plots import COLOURS, boundary_triangles, plot_bodies
 from harness.result import Picture, Result
 from papers.ellipsoid_bodies import rabbit
 from papers.experiment import NO_PAPER_VALUE, Experiment, Row
-from papers.simulation_setup import GRAVITY, HeldNodes, body, make_simulation, rigid_misfit, take_step
+from papers.simulation_setup import GRAVITY, body, make_simulation, rigid_misfit, take_step
 from sinew.solver.constraints.external_forces import PointForces
-from sinew.solver.mechanics.state import State
+from sinew.solver.constraints.force import Force, ForceStep
 from sinew.solver.runtime.arrays import Floats, Indices
 from sinew.solver.runtime.errors import SolveFailed
 from sinew.solver.scene.formulation import HIGHAM, FormulationSettings
@@ -80,23 +80,22 @@ def _picture(shapes: dict[str, Floats], tets: Indices) -> Picture:
     )
 
 
-class PenaltyGround(HeldNodes):
+class PenaltyGround(Force):
     """What no node goes through: under z = 0, or on its way there, a node feels a stiff spring to where it came in.
 
     Contacts of a bake are points of the surface; the inside of a body without stiffness would fall through them.
     """
 
+    kind = "penalty ground"
+
     def __init__(self, mass: Floats, tets: Indices) -> None:
-        super().__init__(np.zeros(0, np.int32), lambda time: np.zeros((0, 3)))
         self.mass, self.tets = mass, tets
         corner = np.unique(tets.ravel(), return_index=True)[1]
         self.tet, self.weights = (corner // 4).astype(np.int32), np.eye(4)[corner % 4]
 
-    def prescribe(self, *_: object) -> None:
-        """Nothing."""
-
-    def spring_forces(self, state: State, *_: object) -> PointForces:
+    def point_forces(self, step: ForceStep) -> PointForces:
         """Returns the springs of the nodes that come in."""
+        state = step.state
         down = np.flatnonzero(state.x[:, 2] + DT * np.minimum(state.v[:, 2] - 9.81 * DT, 0.0) < 0.0)
         k = (self.mass[down] * GROUND_STIFFNESS / DT**2)[:, None, None] * np.diag(
             [TANGENTIAL_STIFFNESS_RATIO, TANGENTIAL_STIFFNESS_RATIO, 1.0]
@@ -115,7 +114,7 @@ def crush(nodes: Floats, tets: Indices, method: FormulationSettings, rise: float
         tolerance=1e-5, max_iterations=500,
     )  # fmt: skip
     whole = simulated.built.model
-    simulated.built = replace(simulated.built, pins=(PenaltyGround(whole.mass, whole.tets),))  # type: ignore[arg-type]
+    simulated.built = replace(simulated.built, forces=(PenaltyGround(whole.mass, whole.tets),))
     moments = {"at rest": 0.0, "crushed": CRUSHED_SECONDS, "on its way": CRUSHED_SECONDS + 0.5 * rise + 0.04}
     shapes: dict[str, Floats] = {}
     worst, flat = 0, 1.0

@@ -73,7 +73,7 @@ def run_liver(nodes, tets, method):
             else start[None] + min(1.0, time / TEAR_SECONDS) * TORN_DISPLACEMENT
         )
 
-    holds = (hold_in_place(nodes, is_held), HeldNodes(np.array([near[4]], np.int32), torn, key="torn"))
+    holds = (hold_in_place(nodes, is_held), HeldNodes(np.array([near[4]], np.int32), torn))
     simulated = make_simulation(
         body(nodes, tets, MATERIAL, method), DT, held=holds, gravity=(0.0, 0.0, 0.0), tolerance=1e-5, max_iterations=500
     )

@@ -8,8 +8,9 @@ import numpy as np
 from harness.plots import COLOURS, plot
 from harness.result import Picture, Result
 from papers.experiment import NO_PAPER_VALUE, Experiment, Row
-from papers.simulation_setup import HeldNodes, body, make_simulation, take_steps
+from papers.simulation_setup import body, make_simulation, take_steps
 from sinew.solver.constraints.external_forces import PointForces
+from sinew.solver.constraints.force import Force, ForceStep
 from sinew.solver.integrators.formulations import formulation
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.formulation import FormulationSettings
@@ -32,18 +33,14 @@ CORNERS = np.array(
 )
 
 
-class PairForces(HeldNodes):
-    """Holds nothing: pairs of nodes pull each other along their line, which makes no torque whatever the shape."""
+class PairForces(Force):
+    """Pairs of nodes pull each other along their line, which makes no torque whatever the shape."""
 
-    def __init__(self) -> None:
-        super().__init__(np.zeros(0, np.int32), lambda time: np.zeros((0, 3)))
+    kind = "pair forces"
 
-    def prescribe(self, *_: object) -> None:
-        """Nothing."""
-
-    def spring_forces(self, state, *_: object) -> PointForces:
+    def point_forces(self, step: ForceStep) -> PointForces:
         """Returns the forces at where the nodes are now."""
-        force = np.zeros((4, 3))
+        state, force = step.state, np.zeros((4, 3))
         for one, other, sign in PULLED_NODES:
             line = state.x[other] - state.x[one]
             line *= sign * PULL_FORCE / np.linalg.norm(line)

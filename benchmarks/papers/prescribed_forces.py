@@ -1,40 +1,44 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Forces on nodes that an experiment prescribes over time, in the place of a body's pins."""
+"""Forces on nodes that an experiment prescribes over time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
-from papers.simulation_setup import HeldNodes
 from sinew.solver.constraints.external_forces import PointForces
-from sinew.solver.mechanics.model import Model
-from sinew.solver.mechanics.state import State
-from sinew.solver.runtime.arrays import Bools, Floats
+from sinew.solver.constraints.force import Force, ForceStep
+from sinew.solver.runtime.arrays import Bools, Floats, Indices
 from sinew.solver.simulation.simulation import Simulation
 
 
 @dataclass(frozen=True, eq=False)
-class NodalForces(HeldNodes):
-    """Forces on nodes: `at` returns them at a time [s → N], (k, 3)."""
+class NodalForces(Force):
+    """Forces on nodes.
 
-    key: str = "load"
+    Attributes:
+        nodes: Their numbers, (k,).
+        at: Returns the forces at a time [s → N], (k, 3).
+    """
 
-    def prescribe(self, targets: Floats, is_fixed: Bools, fixed_target: Floats) -> None:
-        """Holds nothing."""
+    nodes: Indices
+    at: Callable[[float], Floats]
+    kind: ClassVar[str] = "load"
 
-    def spring_forces(self, state: State, model: Model, targets: Floats, stiffness: float, dt: float) -> PointForces:
+    def point_forces(self, step: ForceStep) -> PointForces:
         """Returns the forces, each on a corner of a tet."""
-        _, corner = np.unique(model.tets, return_index=True)
+        _, corner = np.unique(step.model.tets, return_index=True)
         corner = corner[self.nodes]
         nothing = np.zeros((len(self.nodes), 3, 3))
-        return PointForces((corner // 4).astype(np.int32), np.eye(4)[corner % 4], targets, nothing, nothing)
+        return PointForces((corner // 4).astype(np.int32), np.eye(4)[corner % 4], self.at(step.end), nothing, nothing)
 
 
-def with_extra_pins(simulated: Simulation, *pins: HeldNodes) -> Simulation:
-    """Returns a simulation in which these hold and pull, too."""
-    simulated.built = replace(simulated.built, pins=(*simulated.built.pins, *pins))  # type: ignore[arg-type]
+def with_forces(simulated: Simulation, *forces: Force) -> Simulation:
+    """Returns a simulation in which these forces act, too."""
+    simulated.built = replace(simulated.built, forces=(*simulated.built.forces, *forces))
     return simulated
 
 

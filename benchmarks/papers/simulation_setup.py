@@ -6,25 +6,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
-from sinew.solver.constraints.external_forces import PointForces
+from sinew.solver.constraints.force import Force, ForceStep
 from sinew.solver.integrators.step_report import StepReport
 from sinew.solver.mesh.shapes import body_of_tets
 from sinew.solver.runtime.arrays import Bools, Floats, Indices
 from sinew.solver.runtime.errors import SolveFailed
 from sinew.solver.scene.formulation import DEFAULT_FORMULATION, FormulationSettings
 from sinew.solver.scene.scene import Body, Collider, Material, Scene, Settings
-from sinew.solver.scene.tracks import TrackReader
 from sinew.solver.simulation.simulation import Simulation
 
 GRAVITY = (0.0, 0.0, -9.81)
 
 
 @dataclass(frozen=True, eq=False)
-class HeldNodes:
-    """Nodes of the first body that are held exactly, in the place of a body's pins (`solver/constraints/pins.py`).
+class HeldNodes(Force):
+    """Nodes that are held exactly. Pins of a scene hold whole tets instead.
 
     Attributes:
         nodes: Their numbers, (k,).
@@ -33,40 +33,14 @@ class HeldNodes:
 
     nodes: Indices
     at: Callable[[float], Floats | None]
-    key: str = "held"
-    body: int = 0
+    kind: ClassVar[str] = "held nodes"
 
-    def stiffness(self, tracks: TrackReader, time: float) -> float:
-        """Returns 0 where they are free."""
-        return 0.0 if self.at(time) is None else 1.0
-
-    def targets(self, tracks: TrackReader, time: float) -> Floats | None:
-        """Returns where they are [m], (k, 3)."""
-        return self.at(time)
-
-    @property
-    def fixed_nodes(self) -> Indices:
-        """Their numbers."""
-        return self.nodes
-
-    def prescribe(self, targets: Floats, is_fixed: Bools, fixed_target: Floats) -> None:
-        """Marks them, and writes where they have to be."""
-        is_fixed[self.nodes] = True
-        fixed_target[self.nodes] = targets
-
-    def spring_forces(self, *_: object) -> PointForces:
-        """Returns no springs."""
-        return PointForces()
-
-    def remember(self, *_: object) -> None:
-        """Keeps nothing."""
-
-    def remapped(self, *_: object) -> HeldNodes:
-        """Returns itself: nothing breaks here."""
-        return self
-
-    def apply_correction(self, *_: object) -> None:
-        """Leaves what is drawn."""
+    def prescribe(self, step: ForceStep, is_fixed: Bools, fixed_target: Floats) -> None:
+        """Marks them, and writes where they have to be, unless they are free."""
+        targets = self.at(step.end)
+        if targets is not None:
+            is_fixed[self.nodes] = True
+            fixed_target[self.nodes] = targets
 
 
 def hold_in_place(X: Floats, which: Bools) -> HeldNodes:
@@ -98,7 +72,7 @@ def body(
 def make_simulation(
     bodies: Body | tuple[Body, ...],
     dt: float,
-    held: HeldNodes | tuple[HeldNodes, ...] = (),
+    held: Force | tuple[Force, ...] = (),
     colliders: tuple[Collider, ...] = (),
     tracks: Mapping[str, tuple] | None = None,
     **settings,
@@ -108,7 +82,7 @@ def make_simulation(
     Args:
         bodies: One, or several.
         dt: Time step [s], which sets the length of a frame.
-        held: Nodes that are held exactly: pins of a bake reach on to all nodes of their tets, the papers' do not.
+        held: Forces besides those of the scene, such as nodes that are held exactly.
         colliders: What they may touch.
         tracks: Animated inputs by name.
         settings: Of the scene, `tolerance` and `max_iterations` among them.
@@ -119,8 +93,8 @@ def make_simulation(
     simulated = Simulation(scene, tracks)
     # a tolerance of zero, so that all iterations are made, is refused of scenes
     simulated.scene = replace(scene, settings=replace(scene.settings, **settings))
-    holds = (held,) if isinstance(held, HeldNodes) else held
-    simulated.built = replace(simulated.built, pins=(*simulated.built.pins, *holds))  # type: ignore[arg-type]
+    holds = (held,) if isinstance(held, Force) else held
+    simulated.built = replace(simulated.built, forces=(*simulated.built.forces, *holds))
     return simulated
 
 

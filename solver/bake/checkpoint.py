@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a bake may go on, and whether what is in the cache is of the same scene."""
+"""The frame at which a bake resumes, and whether the cache is of the same scene."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from .restart_frame import holds_bake, missing_frames, newest_checkpoint
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """All that is needed to go on after `frame`.
+    """Everything that a bake needs to go on after `frame`.
 
     Attributes:
-        frame: The last frame that stays.
+        frame: The last frame that is kept.
         state: The state at its end.
         meshes: Tets and binding of every body, by key.
         topology: Number of the first sample with the topology at that frame; 0 while all bodies are whole.
-        notes: What a person has to know about what is damaged.
+        notes: Sentences about damaged files.
     """
 
     frame: int
@@ -44,17 +44,17 @@ class Checkpoint:
 def find_checkpoint(
     folder: Path, scene: Scene, tracks: TrackReader, head: CacheMetadata, wanted: int | None, accept_changes: bool
 ) -> Checkpoint | None:
-    """Returns where to go on, at `wanted` or before; None when nothing was baked yet.
+    """Returns the checkpoint at frame `wanted` or before; None when nothing has been baked yet.
 
     Raises:
-        StorageFailed: What was baked is of another scene, or cannot be gone on with from there. All of it stays.
+        StorageFailed: The cache is of another scene, or has no usable checkpoint there. All of it is kept.
     """
     if not holds_bake(folder):
         if wanted is not None and (folder / METADATA_FILE).exists():
             raise StorageFailed("cache-no-resume", path=str(folder))
         return None
     reader, notes = _read_head(folder, head, accept_changes)
-    # as far as the bake that is there was to go: to make it longer is no change of its inputs
+    # up to the last frame of the earlier bake: a longer one has the same inputs until then
     until = tracks.final_digest(scene.settings.time(reader.metadata.frame_end))
     check_same_inputs(reader, head, until, accept_changes)
     meshes = {body.key: _read_mesh(reader, body) for body in scene.bodies}
@@ -65,7 +65,7 @@ def find_checkpoint(
 
 
 def _read_head(folder: Path, head: CacheMetadata, accept_changes: bool) -> tuple[CacheReader, list[SinewError]]:
-    """Returns a reader of the cache, whose head is put together from the scene and the PC2 files where it is lost.
+    """Returns a reader of the cache; if its head is lost, it is made from the scene and the PC2 files.
 
     Raises:
         StorageFailed: The head is lost, which would have said whether the scene changed, and changes are not accepted.
@@ -100,7 +100,7 @@ def _read_mesh(reader: CacheReader, body: Body) -> tuple[TetMesh, Binding]:
 
 
 def with_initial_fields(state: State, initial: State) -> None:
-    """Gives a state that is gone on with what a first one has besides: the scene may ask for more than it did."""
+    """Adds the fields of an initial state that a resumed one lacks: the scene may have more features than it had."""
     topology = Topology.from_state(state)
     for name, values in initial.fields.items():
         if name not in state.fields:
@@ -123,11 +123,11 @@ def _check_fracture_allowed(
 
 
 def check_same_inputs(reader: CacheReader, head: CacheMetadata, tracks: str, accept_changes: bool) -> None:
-    """Makes sure that the cache is of the scene that `metadata` is of, and its inputs those of the digest `tracks`.
+    """Checks that the cache is of the scene of `head`, and that the digest of its inputs is `tracks`.
 
     Raises:
-        StorageFailed: The scene or its animation changed, and that was not accepted; or frames of it could
-            not stand beside those that are there.
+        StorageFailed: The scene or its animation changed, and changes are not accepted; or new frames would not fit
+            the old ones.
     """
     changed = []
     if reader.metadata.scene != head.scene:

@@ -209,7 +209,7 @@ class _RedrawnFrames:
             if missed is not None:
                 state.fields[PIN_ERROR_FIELD.format(key=pins.key)] = missed
             elif (number or settings.preroll) and pins.stiffness(tracks, time) > 0.0:  # before a step nothing is missed
-                pins.remember(state, built.model, pins.targets(tracks, time), 0.0)
+                pins.store_error(state, built.model, pins.targets(tracks, time), 0.0)
 
     def _stored_topology(self, number: int) -> dict[str, npt.NDArray]:
         path = layout.numbered_path(self.reader.folder / layout.TOPOLOGY_FOLDER, number)

@@ -187,9 +187,11 @@ def _prepare_bake(
         _check_flesh(simulation)
         writer.start_over(head)
         for body, asked in zip(built.bodies, scene.bodies, strict=True):
-            follows = built.bones.to_arrays(body.range.nodes) if built.bones else {}
-            core = core_arrays(built.model.cores, body.range.tets)
-            writer.write_model(asked.key, {**to_arrays(asked, body.mesh, body.binding), **follows, **core})
+            arrays = to_arrays(asked, body.mesh, body.binding)
+            for force in built.forces:
+                arrays |= force.to_arrays(body.range.nodes)
+            arrays |= core_arrays(built.model.cores, body.range.tets)
+            writer.write_model(asked.key, arrays)
         told = _built_event(built, scene)
         bake = Bake(writer, head, simulation, warnings=warnings_in(told))
         on_event(told)

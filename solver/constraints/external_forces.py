@@ -43,6 +43,31 @@ class PointForces:
         """Returns where the points are [m], (k, 3), for node positions or velocities x, (n, 3)."""
         return np.einsum("ka,kai->ki", self.weights, x[tets[self.tet]])
 
+    def force_after(self, displacement: Floats, v: Floats) -> Floats:
+        """Returns f after displacements of the points [m] and at their velocities v [m/s], in newtons, (k, 3) each."""
+        force = self.force - np.einsum("kij,kj->ki", self.stiffness, displacement)
+        force -= np.einsum("kij,kj->ki", self.damping, v)
+        return force
+
+    def energy(self, displacement: Floats) -> Floats:
+        """Returns ½ dᵀ K d − fᵀ d of each point after a displacement d [m], (k, 3), in joules, (k,).
+
+        Its gradient is −f; damping has no energy.
+        """
+        elastic = np.einsum("ki,kij,kj->k", displacement, self.stiffness, displacement)
+        return 0.5 * elastic - np.einsum("ki,ki->k", self.force, displacement)
+
+    def work(self, start: Floats, end: Floats, v: Floats, tets: Indices) -> Floats:
+        """Returns the work of the force at the end of the step along the way there, of each point [J], (k,).
+
+        Args:
+            start, end: Node positions [m], (n, 3) each.
+            v: Node velocities at the end [m/s], (n, 3).
+            tets: Nodes of the tets, (m, 4).
+        """
+        moved = self.positions(end - start, tets)
+        return np.einsum("ki,ki->k", self.force_after(moved, self.positions(v, tets)), moved)
+
     @staticmethod
     def concatenate(*groups: PointForces) -> PointForces:
         """Returns the points of all groups, in order."""
@@ -103,9 +128,9 @@ class ExternalForces:
         contact_normals: Which way these push, (contact_count, 3); only flesh by Newmark's scheme reads them, which
             without them takes contacts for springs that also pull.
         pair_normals: The same of pairs, each of which is a contact then, (k, 3): which way its point p is pushed.
-        is_done: Which nodes keep what the solve before has made of them, (n,), whole islands that no pair joins to
-            others; None: none do. Only linear steps read it, and only when they solve again.
-        turns: Which islands want their rotations to follow the solve before, (k,), at once; None: none. As above.
+        is_frozen: Which nodes keep the result of the previous solve, (n,): whole islands that no pair joins to others;
+            None: none. Only linear steps read it, and only when they solve again.
+        turns: The islands whose rotations have to follow the previous solve, (k,), at once; None: none. As above.
     """
 
     gravity: Floats = field(default_factory=lambda: np.zeros(3))

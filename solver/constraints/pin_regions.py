@@ -55,10 +55,10 @@ class FixedRegion:
         rows: The region's vertices among the pinned ones of the body, (q,).
         rest: Rest positions of the nodes from the middle of the vertices [m], (r, 3).
         weights: W, sparse (q, r).
-        whole, local: The motions of the region and around each node.
+        affine_fit, local_fits: The motions of the region and around each node.
         sampled: Which of the region's vertices tell the local motions, (p,).
         solver: Factors of Wᵀ W + ε.
-        holders: The tets that hold the vertices, rising, (h,).
+        vertex_tets: The tets that hold the vertices, rising, (h,).
         copy_of: Which row of `rest` each node is at, (r,); None: its own. Where nodes have split, several at one.
     """
 

@@ -13,14 +13,16 @@ Weight w < 1 is a spring of stiffness w · pin_stiffness · (the vertex's share 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ..mechanics.linear_elasticity import youngs_modulus
 from ..mechanics.model import Model
 from ..mechanics.state import State
+from ..mechanics.state_fields import PIN_ERROR_FIELD
 from ..mesh.embedding import Binding, place_points
 from ..mesh.geometry.nearest_points import nearest_points
 from ..runtime.arrays import Bools, Floats, Indices, floats
@@ -28,6 +30,7 @@ from ..runtime.errors import SolveFailed
 from ..scene.scene import Body
 from ..scene.tracks import TrackReader
 from .external_forces import PointForces
+from .force import Force, ForceStep
 from .pin_regions import FixedRegion, find_regions, make_region, tells_rotation
 
 if TYPE_CHECKING:
@@ -38,21 +41,20 @@ MAX_PIVOT_SAG = 1e-3  # how far a pivot gives under the body's weight, in tet si
 MIN_PIVOT_STIFFNESS_FACTOR = 200.0  # least stiffness of a pivot over Young's modulus · tet size
 MIN_PIVOT_INERTIAL_FACTOR = 10.0  # least stiffness of a pivot over (mass of its tets) / Δt²
 MAX_FADE_NEIGHBOURS = 4  # pinned vertices that a vertex beside them is drawn along with
-PIN_ERROR_FIELD = "pins.{key}.missed"  # field of the state: what tets missed of the exact targets [m], (e, 3)
 FADE_TIME = 0.1  # time in which the correction falls to 1/e after a release [s]
 
 
 @dataclass(frozen=True)
 class PinSprings:
-    """Pinned vertices on springs, of stiffness k = varying · pin_stiffness + steady + inertial / Δt².
+    """Pinned vertices on springs of stiffness k = pinned_mass · pin_stiffness + base_stiffness + inertial_mass / Δt².
 
     Attributes:
         rows: Their places among the pinned vertices of the body, (k,).
         tet, weights: Their binding in the model, (k,) and (k, 4).
-        varying: w · share of mass [kg], (k,).
-        steady: [N/m], (k,).
-        inertial: [kg], (k,).
-        shift: Added to the targets: what holds the first frame still against gravity [m], (k, 3).
+        pinned_mass: w · share of mass [kg], (k,).
+        base_stiffness: [N/m], (k,).
+        inertial_mass: [kg], (k,).
+        target_shift: Added to the targets: what holds the first frame still against gravity [m], (k, 3).
     """
 
     rows: Indices
@@ -69,7 +71,7 @@ class PinSprings:
 
 
 @dataclass(frozen=True)
-class BodyPins:
+class BodyPins(Force):
     """All pins of one body.
 
     Attributes:
@@ -92,6 +94,8 @@ class BodyPins:
     exact: Indices
     exact_binding: Binding
     correction: csr_matrix
+    kind: ClassVar[str] = "pins"
+    affects_quasistatic: ClassVar[bool] = True
 
     def stiffness(self, tracks: TrackReader, time: float) -> float:
         """Returns pin_stiffness at a time [1/s²]; 0 releases everything."""
@@ -115,11 +119,29 @@ class BodyPins:
         """Nodes of the model that are held exactly."""
         return np.concatenate([np.zeros(0, np.int32), *(region.nodes for region in self.regions)])
 
-    def prescribe(self, targets: Floats, is_fixed: Bools, fixed_target: Floats) -> None:
-        """Marks the nodes held exactly, and writes where they have to be [m], for targets [m], (p, 3)."""
+    def restricted_to(self, bodies: Collection[int]) -> BodyPins | None:
+        """Returns these pins if their body is one of those; else None."""
+        return self if self.body in bodies else None
+
+    def prescribe(self, step: ForceStep, is_fixed: Bools, fixed_target: Floats) -> None:
+        """Marks the nodes held exactly, (n,), and writes where they are at the end of the step [m], (n, 3)."""
+        targets = self._targets_at_end(step)
+        if targets is not None:
+            self.prescribe_targets(targets, is_fixed, fixed_target)
+
+    def prescribe_targets(self, targets: Floats, is_fixed: Bools, fixed_target: Floats) -> None:
+        """Marks the nodes held exactly, (n,), and writes where they have to be [m], for targets [m], (p, 3)."""
         for region in self.regions:
             is_fixed[region.nodes] = True
             fixed_target[region.nodes] = region.node_targets(targets)
+
+    def point_forces(self, step: ForceStep) -> PointForces:
+        """Returns the springs of the pins that do not hold nodes exactly."""
+        targets = self._targets_at_end(step)
+        if targets is None:
+            return PointForces()
+        stiffness = self.stiffness(step.tracks, step.end)
+        return self.spring_forces(step.state, step.model, targets, stiffness, step.dt)
 
     def spring_forces(
         self, state: State, model: Model, targets: Floats, pin_stiffness: float, dt: float
@@ -135,8 +157,18 @@ class BodyPins:
         points.force = k[:, None] * away
         return points
 
-    def remember(self, state: State, model: Model, targets: Floats | None, dt: float) -> None:
-        """Keeps in the state what tets miss of the exact targets [m]; without targets it dies away."""
+    def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
+        """Returns the targets, unless the pins are released."""
+        targets = self._targets_at_end(step)
+        return [] if targets is None else [targets]
+
+    def end_step(self, step: ForceStep) -> None:
+        """Stores in the state what tets miss of the exact targets; after a release it dies away."""
+        if len(self.exact):
+            self.store_error(step.state, step.model, self._targets_at_end(step), step.end - step.begin)
+
+    def store_error(self, state: State, model: Model, targets: Floats | None, dt: float) -> None:
+        """Stores in the state what tets miss of the exact targets [m]; without targets it dies away within `dt` [s]."""
         if not len(self.exact):
             return
         name = PIN_ERROR_FIELD.format(key=self.key)
@@ -147,6 +179,10 @@ class BodyPins:
             state.fields[name] = targets[self.exact] - reached
         elif name in state.fields:
             state.fields[name] = state.fields[name] * np.exp(-dt / FADE_TIME)
+
+    def _targets_at_end(self, step: ForceStep) -> Floats | None:
+        """Returns the targets at the end of a step [m], (p, 3); None where the pins are released."""
+        return self.targets(step.tracks, step.end) if self.stiffness(step.tracks, step.end) > 0.0 else None
 
     def remapped(self, whole: Model, tets: Indices) -> BodyPins:
         """Returns these pins of a whole body after nodes have split: its tets have the nodes `tets`, (m, 4), now."""

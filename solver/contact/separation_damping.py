@@ -16,6 +16,7 @@ import numpy as np
 
 from ..mechanics.model import Model
 from ..mechanics.state import State
+from ..mechanics.state_fields import SEPARATION_FIELD as FIELD
 from ..mechanics.topology import TETS_FIELD
 from ..runtime.arrays import Bools, Floats
 from .contact_step import ContactStep
@@ -24,7 +25,6 @@ SEPARATION_DAMPING_TIME = 0.05  # time in which the relative motion falls to 1/e
 DAMPING_DECAY_TIME = 0.6  # time in which the damping falls to 1/e once the overlap is resolved [s]
 MIN_DAMPING_STRENGTH = 0.01  # strength relative to the first one below which the damping ends
 MIN_OVERLAP_DEPTH = 1.0e-3  # depth from which two bodies overlap, in tet sizes
-FIELD = "parting"  # of the state: two bodies, and the strength of the damping between them, 1 at first, (k, 3)
 
 
 def damp_separation(contacts: ContactStep, state: State) -> None:

@@ -27,14 +27,13 @@ import numpy as np
 from ..constraints.external_forces import ExternalForces, PointForces
 from ..mechanics.model import BodyRange, Model
 from ..mechanics.state import State
+from ..mechanics.state_fields import PREVIOUS_DT, PREVIOUS_V, PREVIOUS_X
 from ..runtime.arrays import Bools, Floats, floats
 from ..scene.formulation import BDF2, FORMULATION_SWITCHES
 from .solver_context import StepWorkspace
 from .step_input import ContactCallbacks, ContactLineSearch, ContactUpdate, StepInput
 from .step_report import StepReport
 
-PREVIOUS_X, PREVIOUS_V = "node.x_before", "node.v_before"  # fields of the state: x⁻ [m] and v⁻ [m/s], (n, 3) each
-PREVIOUS_DT = "bdf2.length"  # field of the state: Δt since then [s], 0 for bodies without such a past, (bodies,)
 DT_TOLERANCE = 1.0e-6  # relative difference below which two steps have the same length
 
 EulerStep = Callable[[StepInput], StepReport]

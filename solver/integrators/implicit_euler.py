@@ -23,13 +23,14 @@ from ..mechanics.elements.linear_force import add_linear_forces
 from ..mechanics.elements.strain_energy import stored_energy
 from ..mechanics.model import Model
 from ..mechanics.state import State
+from ..mechanics.state_fields import VELOCITY_CHANGE
 from ..runtime.arrays import Floats, floats
 from ..runtime.errors import SolveFailed
 from ..scene.scene import Settings
 from .bdf2 import bdf2_step, bodies_by_bdf2
 from .newton.nonlinear_bodies import nonlinear_bodies
 from .solver_context import SolverContext
-from .step_input import DEFAULT_OPTIONS, NO_CONTACTS, VELOCITY_CHANGE, ContactCallbacks, StepInput, StepOptions
+from .step_input import DEFAULT_OPTIONS, NO_CONTACTS, ContactCallbacks, StepInput, StepOptions
 from .step_report import StepReport
 from .system.assembly import AssembledSystem, assemble_system, compute_element_records
 from .system.core_rotation import end_step_with_cores

@@ -25,12 +25,13 @@ import numpy as np
 from ..constraints.external_forces import ExternalForces
 from ..mechanics.elements.inverted_tets import count_inverted
 from ..mechanics.state import State
+from ..mechanics.state_fields import VELOCITY_CHANGE
 from ..runtime.arrays import Floats
 from .newmark.newmark import NewmarkStep
 from .newmark.substep_contacts import inter_group_forces
 from .newton.dynamic_flesh import DynamicFlesh
 from .newton.newton import NewtonStep
-from .step_input import VELOCITY_CHANGE, ContactUpdate, StepInput
+from .step_input import ContactUpdate, StepInput
 from .step_report import MAX_LINEARISATION_RESIDUAL, StepReport
 from .system.core_rotation import end_step_with_cores
 from .system.lagged_rotations import StepRotations, rotations_due

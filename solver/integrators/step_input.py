@@ -21,10 +21,6 @@ ContactUpdate = Callable[..., ExternalForces | None]
 ContactLineSearch = Callable[[Floats, Floats, Floats, Floats], bool]
 OnIteration = Callable[[int, float], None]
 
-# Field of the state: v⁺ − v of the last step [m/s], (n, 3). The next change is likely to be similar. Starting the solve
-# along it saves a quarter of the iterations of a swinging beam.
-VELOCITY_CHANGE = "node.velocity_change"
-
 
 @dataclass(frozen=True, eq=False)
 class ContactCallbacks:

@@ -16,9 +16,7 @@ import numpy.typing as npt
 from ..runtime.arrays import Indices
 from ..runtime.npz_reader import stored_indices
 from .state import TET_FIELDS, State
-
-TETS_FIELD = "topology.tets"
-ORIGIN_FIELD = "topology.origin"
+from .state_fields import ORIGIN_FIELD, TETS_FIELD
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from .contact import Collider as Collider
 from .contact import Collision
 from .flesh import DYNAMIC, Bone, Flesh
 from .formulation import FormulationSettings
+from .heat_source import HeatSource as HeatSource
 from .meshing import Meshing as Meshing
 from .rigid_core import Core
 from .serialisation.dataclass_json import InvalidValue, from_tree, to_tree
@@ -46,6 +47,7 @@ from .serialisation.field_constraints import (  # fmt: skip
 )
 from .serialisation.schema import check_keys, check_ranges
 from .serialisation.sequences import convert_sequences
+from .wind import Wind
 
 SCENE_FORMAT = 1
 # what can be written per render vertex: von Mises and largest principal stress [Pa], norm of the plastic strain,
@@ -243,29 +245,6 @@ class Body:
 
 
 @dataclass(frozen=True)
-class HeatSource:
-    """Something hot or cold that gives heat to the material near it.
-
-    Tracks: "heat.KEY.matrix" (4, 4): world [m] ← the space of `vertices`; "heat.KEY.temperature" () [°C].
-
-    Attributes:
-        temperature: Where the scene has no track of it [°C].
-        radius: How far from the source, a point or the surface of a mesh, it gives heat [m].
-        exchange: With the material within the radius [W/(m² K)], as if it were a layer as thick as the radius: a
-            volume V at the distance d < radius gets exchange · V / radius · (1 − (d / radius)²)² watts per kelvin.
-        vertices, triangles: The mesh in its own space [m], (n, 3) and (t, 3); none: the point (0, 0, 0).
-    """
-
-    key: str
-    name: str
-    temperature: Annotated[float, finite_number("Temperature")] = 200.0
-    radius: Annotated[float, greater_than(0.0, "Radius", "m")] = 0.1
-    exchange: Annotated[float, at_least(0.0, "Heat Transfer", "W/(m² K)")] = 5.0e4
-    vertices: Annotated[Floats, points("n", 3)] = field(default_factory=lambda: np.zeros((0, 3)))
-    triangles: Faces = field(default_factory=lambda: np.zeros((0, 3), np.int32))
-
-
-@dataclass(frozen=True)
 class Settings:
     """How the whole scene is simulated and written.
 
@@ -329,6 +308,7 @@ class Scene:
         bodies, colliders, heat_sources, bones: Each has a key of its own. Lists are taken, too.
         settings: How it is simulated.
         ignored_pairs: Pairs of keys of bodies, or of a body and a collider, that pass through each other.
+        wind: Air that moves; None: there is no air.
     """
 
     bodies: tuple[Body, ...] = ()
@@ -337,6 +317,7 @@ class Scene:
     heat_sources: tuple[HeatSource, ...] = ()
     bones: tuple[Bone, ...] = ()
     ignored_pairs: tuple[tuple[str, str], ...] = ()
+    wind: Wind | None = None
 
     def __post_init__(self) -> None:
         """Takes lists for tuples."""
@@ -394,6 +375,8 @@ class Scene:
             del tree["settings"][name]
         if self.settings.linear_solver == AUTO_SOLVER:
             del tree["settings"]["linear_solver"]  # caches of Sinew 0.2 do not have it
+        if self.wind is None:
+            del tree["wind"]  # earlier bakes did not have it
         for body, own in zip(self.bodies, tree["bodies"], strict=True):
             if body.flesh is not None and not (body.flesh.keeps_volume and self.is_loose_flesh(body)):
                 del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it

@@ -37,6 +37,8 @@ def check_scene(scene: Scene) -> None:
     if not scene.bodies:
         raise BadInput("nothing-to-simulate")
     check_settings(scene.settings)
+    if scene.wind is not None:
+        check_ranges(scene.wind)
     for body in scene.bodies:
         check_body(body)
         _check_heat(body)

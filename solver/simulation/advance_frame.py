@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..constraints.rest_shape_animation import update_rest_nodes
 from ..contact.contact_loads import loaded_collider_keys
 from ..integrators.step_report import MAX_LINEARISATION_RESIDUAL, StepReport
-from ..mechanics.heat import advance_heat, temperature_extremes, thermal_factors
-from ..mechanics.plasticity import flow, largest_plastic_strain
 from ..mechanics.state import State
 from ..mesh.embedding import interpolate
 from ..runtime.arrays import Floats
 from ..runtime.errors import SolveFailed
-from .build import AssembledScene
-from .current_model import current_model, model_with_rest_shapes
-from .fracture_step import fracture_extremes as broken
-from .fracture_step import split_overloaded_nodes
+from .assembled_scene import AssembledScene
+from .current_model import current_model
+from .features.feature import BodyNumbers, FeatureStep
+from .fracture_step import separate_faces
 from .pose_interpolation import PoseInterpolation, begin_interpolation, finish_interpolation
 from .simulated_scene import SimulatedScene
+from .step_attempt import StepPart
 from .time_step import take_step
 
 if TYPE_CHECKING:
@@ -98,8 +96,8 @@ def advance_frame(
     per_sample, takes_steps = settings.substeps // settings.samples_per_frame, _takes_steps(simulation)
     reports: list[StepReport] = []
     poses: list[PoseReport] = []
-    bearing: list[Floats] = []
-    ahead = None
+    loads: list[Floats] = []
+    pose_path = None
     simulation.solver_context.drop_multigrid_levels()  # a bake that is resumed here has none either
     for number in range(1, settings.substeps + 1):
         # from whole numbers, so that a resumed bake gets the same times
@@ -110,10 +108,10 @@ def advance_frame(
                 after = settings.time(frame - 1 + (number - 1 + per_sample) / settings.substeps)
                 start = simulation.state.x.copy()
                 poses += _equilibrate_flesh(simulation, frame, begin, after, on_progress)
-                ahead = begin_interpolation(simulation, start, begin, after)
-            reports.append(advance_step(simulation, begin, end, on_progress, ahead))
+                pose_path = begin_interpolation(simulation, start, begin, after)
+            reports.append(advance_step(simulation, begin, end, on_progress, pose_path))
             if reports[-1].loads is not None:
-                bearing.append(reports[-1].loads)
+                loads.append(reports[-1].loads)
             if settings.strict and not reports[-1].converged:
                 if reports[-1].residual > MAX_LINEARISATION_RESIDUAL:
                     raise SolveFailed("step-astray", frame=frame, residual=reports[-1].residual)
@@ -121,14 +119,14 @@ def advance_frame(
         simulation.state.time = end
         if number % per_sample == 0:
             if takes_steps:
-                finish_interpolation(simulation, ahead)
+                finish_interpolation(simulation, pose_path)
             else:
                 sample_before = settings.time(frame - 1 + (number - per_sample) / settings.substeps)
                 poses += _equilibrate_flesh(simulation, frame, sample_before, end, on_progress)
             if on_sample is not None:
                 on_sample(render_positions(simulation.built, simulation.state))
     return replace(
-        _frame_report(simulation, reports, poses, started), colliders=_mean_collider_loads(simulation, bearing)
+        _frame_report(simulation, reports, poses, started), colliders=_mean_collider_loads(simulation, loads)
     )
 
 
@@ -144,10 +142,8 @@ def begin_frame(simulation: SimulatedScene, on_progress: OnProgress = lambda pro
 
 
 def _takes_steps(simulation: SimulatedScene) -> bool:
-    """Whether there is anything besides flesh that follows a pose."""
-    flesh = simulation.built.flesh
-    resting = flesh.resting_bodies if flesh else ()
-    return len(resting) < len(simulation.built.bodies)
+    """Whether any body takes steps, that is, does not only come to rest in poses."""
+    return len(simulation.built.resting_bodies) < len(simulation.built.bodies)
 
 
 def _equilibrate_flesh(
@@ -158,12 +154,12 @@ def _equilibrate_flesh(
         return []
     from .pose_step import equilibrate_flesh
 
-    told = equilibrate_flesh(simulation, before, end, on_progress)
-    if told is None:
+    report = equilibrate_flesh(simulation, before, end, on_progress)
+    if report is None:
         return []
-    if simulation.scene.settings.strict and not told.converged:
-        raise SolveFailed("pose-not-converged", frame=frame, residual=told.residual)
-    return [told]
+    if simulation.scene.settings.strict and not report.converged:
+        raise SolveFailed("pose-not-converged", frame=frame, residual=report.residual)
+    return [report]
 
 
 def _frame_report(
@@ -193,41 +189,58 @@ def advance_step(
     begin: float,
     end: float,
     on_progress: OnProgress = lambda progress: None,
-    ahead: PoseInterpolation | None = None,
+    pose_path: PoseInterpolation | None = None,
 ) -> StepReport:
     """Moves a simulation from one time to another [s] in one step; inputs are those of its end.
 
-    Flesh that follows a pose goes on to where `ahead` says, and stays where it is without.
+    Flesh that follows a pose goes along `pose_path`, and stays where it is without one.
     """
-    scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
-    advance_heat(built.heat, built.model, state, tracks, scene, begin, end)
-    by_heat = thermal_factors(built.heat, built.model, state)
-    resting = built.flesh.resting_bodies if built.flesh else ()
-    update_rest_nodes(built.animated_rest_shapes, state, tracks, begin, end, scene.settings, but=resting)
-    model, dt = current_model(built, state, by_heat), end - begin
-    report, held = take_step(simulation, model, begin, end, on_progress, ahead)
+    built, state = simulation.built, simulation.state
+    step = feature_step(simulation, begin, end)
+    for feature in built.features:
+        feature.before_step(step)
+    step.model = current_model(built, state)
+    report, step.is_fixed = take_step(simulation, step.model, StepPart(begin, end), on_progress, pose_path)
     state.time = end
-    flow(built.plastic, model_with_rest_shapes(built, state), model, state, tracks, dt, by_heat)
-    left = split_overloaded_nodes(simulation, model, held, end) if end > 0.0 else {}  # whole at the first frame
-    return replace(report, splits_left=left) if left else report
+    end_features(simulation, step)
+    return replace(report, splits_left=step.splits_left) if step.splits_left else report
 
 
-def _body_reports(
-    simulation: SimulatedScene, steps: list[StepReport], poses: list[PoseReport]
-) -> dict[str, dict[str, float]]:
+def feature_step(simulation: SimulatedScene, begin: float, end: float) -> FeatureStep:
+    """Returns a step from one time to another [s] as features see it, before it is taken."""
+    built = simulation.built
+    return FeatureStep(
+        scene=simulation.scene,
+        tracks=simulation.tracks,
+        built_model=built.model,
+        unbroken_model=(built.unbroken or built).model,
+        state=simulation.state,
+        begin=begin,
+        end=end,
+        resting_bodies=built.resting_bodies,
+        model=built.model,
+    )
+
+
+def end_features(simulation: SimulatedScene, step: FeatureStep) -> None:
+    """Lets features act on the state at the end of a step, and separates the faces that they want apart."""
+    for feature in simulation.built.features:
+        feature.after_step(step)
+    if step.separated_faces is not None:
+        separate_faces(simulation, step.separated_faces)
+
+
+def _body_reports(simulation: SimulatedScene, steps: list[StepReport], poses: list[PoseReport]) -> BodyNumbers:
     """Returns what a frame's report says of bodies: key → name → number."""
     built, state = simulation.built, simulation.state
-    found: dict[str, dict[str, float]] = {}
-    for told in (
-        temperature_extremes(built.heat, built.model, state),
-        largest_plastic_strain(built.plastic, built.model, state),
-        broken(simulation),
-        _largest_by_body("splits_left", [report.splits_left for report in steps]),
-        _largest_by_body("pose_residual", [report.residuals for report in poses]),
-    ):
-        for key, numbers in told.items():
-            found.setdefault(key, {}).update(numbers)
-    return found
+    reports = [feature.report(built.model, (built.unbroken or built).model, state) for feature in built.features]
+    reports.append(_largest_by_body("splits_left", [report.splits_left for report in steps]))
+    reports.append(_largest_by_body("pose_residual", [report.residuals for report in poses]))
+    merged: BodyNumbers = {}
+    for report in reports:
+        for key, numbers in report.items():
+            merged.setdefault(key, {}).update(numbers)
+    return merged
 
 
 def _count_contacts(simulation: SimulatedScene, steps: list[StepReport], poses: list[PoseReport]) -> int:
@@ -236,17 +249,17 @@ def _count_contacts(simulation: SimulatedScene, steps: list[StepReport], poses: 
     return in_step + (poses[-1].contacts if poses else 0)
 
 
-def _mean_collider_loads(simulation: SimulatedScene, bearing: list[Floats]) -> dict[str, tuple[float, ...]]:
-    """Returns what colliders bore on average over steps, by key."""
-    if not simulation.contacts or not bearing:
+def _mean_collider_loads(simulation: SimulatedScene, loads: list[Floats]) -> dict[str, tuple[float, ...]]:
+    """Returns the mean force and torque on colliders over steps, by key."""
+    if not simulation.contacts or not loads:
         return {}
-    keys, numbers = loaded_collider_keys(simulation.contacts), np.mean(bearing, axis=0).tolist()
+    keys, numbers = loaded_collider_keys(simulation.contacts), np.mean(loads, axis=0).tolist()
     return {key: tuple(row) for key, row in zip(keys, numbers, strict=True)}
 
 
-def _largest_by_body(name: str, told: list[dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Returns by key of the body the largest of what was told of it, under a name."""
-    return {key: {name: max(each[key] for each in told)} for key in (told[-1] if told else ())}
+def _largest_by_body(name: str, steps: list[dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Returns the largest of the numbers of each body over all steps or poses, by key of the body, under a name."""
+    return {key: {name: max(each[key] for each in steps)} for key in (steps[-1] if steps else ())}
 
 
 def render_positions(built: AssembledScene, state: State) -> dict[str, Floats]:

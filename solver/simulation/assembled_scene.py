@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from ..constraints.force import Force
 from ..constraints.pins import BodyPins
 from ..constraints.rest_shape_animation import ReshapedBody
-from ..constraints.rigid_core.core_drivers import CoreSpring
 from ..contact.colliders.build_colliders import BuiltCollider
 from ..contact.colliders.deforming_collider import DeformingCollider
 from ..contact.detection.contact_points import ContactMaterials, ContactPoints
@@ -22,8 +22,13 @@ from ..mechanics.state import State
 from ..mesh.embedding import Binding
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.errors import SinewError
+from .features.feature import AnyFeature, Feature, find_feature
+from .features.flesh import FleshFeature
+from .features.fracture import Fracture
+from .features.heat import Heat
+from .features.plastic_flow import PlasticFlow
+from .features.rest_shapes import RestShapes
 from .fracture.breakable_bodies import FractureBodies
-from .fracture.fragment_surfaces import FragmentSurfaces
 
 if TYPE_CHECKING:  # these take long to load, and few scenes have them
     from ..constraints.bones import BoneConstraints
@@ -57,40 +62,77 @@ class AssembledScene:
     Attributes:
         model: All bodies in one.
         bodies: One by one.
-        pins: Of the bodies that have any.
+        initial: The first frame.
+        features: What bodies do besides deforming, in the order of `features/registry.py`.
+        forces: What acts on them from outside, in the order of `forces.py`.
         contact_points: Of all bodies.
         colliders: What they may touch, but for what deforms.
-        initial: The first frame.
-        heat: Of the bodies that have a temperature; None where none has.
-        plastic: The bodies that take a new shape for good.
-        fracture: Of the bodies that may break; None where none may.
-        broken_keys: Which of `contact_points`, the last ones, lie on broken faces
-            (`simulation/fracture/fracture_points.py`), (k,).
-        whole: What was built before anything broke; None: this.
-        flesh: Of the bodies that are flesh; None where none is.
-        bones: What holds bodies; None where no bone may.
-        reshaped: The bodies whose rest shape changes.
         deforming: Colliders that change their shape.
-        skins: With which bodies touch each other, themselves and what deforms; None where nothing can meet.
-        breaking: What skins become when bodies break; None where none may.
-        pulls: Springs that pull rigid cores.
+        skins: The surfaces at which bodies touch each other, themselves and colliders that deform; None where nothing
+            can meet.
+        crack_point_rows: Which of `contact_points`, the last ones, lie on broken faces
+            (`simulation/fracture/fracture_points.py`), (k,).
+        unbroken: What was built before anything broke; None: this.
     """
 
     model: Model
     bodies: tuple[AssembledBody, ...]
-    pins: tuple[BodyPins, ...]
+    initial: State
+    features: tuple[Feature, ...]
+    forces: tuple[Force, ...]
     contact_points: ContactPoints
     colliders: tuple[BuiltCollider, ...]
-    initial: State
-    heat: HeatBodies | None = None
-    plastic: tuple[PlasticBody, ...] = ()
-    fracture: FractureBodies | None = None
-    crack_point_rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    unbroken: AssembledScene | None = None
-    flesh: FleshBodies | None = None
-    bones: BoneConstraints | None = None
-    animated_rest_shapes: tuple[ReshapedBody, ...] = ()
     deforming: tuple[DeformingCollider, ...] = ()
     skins: ContactMaterials | None = None
-    fracture_surfaces: FragmentSurfaces | None = None
-    core_drivers: tuple[CoreSpring, ...] = ()
+    crack_point_rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    unbroken: AssembledScene | None = None
+
+    def feature(self, kind: type[AnyFeature]) -> AnyFeature | None:
+        """Returns the feature of a kind; None where no body has it."""
+        return find_feature(self.features, kind)
+
+    @property
+    def resting_bodies(self) -> tuple[int, ...]:
+        """Numbers of the bodies that are brought to rest in poses and take no steps."""
+        return tuple(number for feature in self.features for number in feature.resting_bodies)
+
+    @property
+    def pins(self) -> tuple[BodyPins, ...]:
+        """The pins of all bodies."""
+        return tuple(force for force in self.forces if isinstance(force, BodyPins))
+
+    @property
+    def bones(self) -> BoneConstraints | None:
+        """What bones hold; None where they hold nothing."""
+        # by its kind, not its class, which takes long to load
+        return cast("BoneConstraints | None", next((force for force in self.forces if force.kind == "bones"), None))
+
+    @property
+    def heat(self) -> HeatBodies | None:
+        """The bodies that have a temperature; None where none has."""
+        heat = self.feature(Heat)
+        return heat.bodies if heat else None
+
+    @property
+    def plastic(self) -> tuple[PlasticBody, ...]:
+        """The bodies that take a new shape for good."""
+        flow = self.feature(PlasticFlow)
+        return flow.bodies if flow else ()
+
+    @property
+    def fracture(self) -> FractureBodies | None:
+        """The bodies that may break; None where none may."""
+        fracture = self.feature(Fracture)
+        return fracture.bodies if fracture else None
+
+    @property
+    def flesh(self) -> FleshBodies | None:
+        """The bodies that are flesh; None where none is."""
+        flesh = self.feature(FleshFeature)
+        return flesh.bodies if flesh else None
+
+    @property
+    def animated_rest_shapes(self) -> tuple[ReshapedBody, ...]:
+        """The bodies whose rest shape changes."""
+        shapes = self.feature(RestShapes)
+        return shapes.bodies if shapes else ()

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What holds and pulls bodies in a step from outside: bones, pins, and flesh that goes where its pose says."""
+"""What all forces do in a step: the nodes that are held, where to, and the forces on points inside tets."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..constraints.external_forces import PointForces
+from ..constraints.force import Force, ForceStep, in_order_of_precedence
 from ..mechanics.model import Model
 from ..runtime.arrays import Bools, Floats
 from .pose_interpolation import PoseInterpolation
@@ -19,46 +21,55 @@ class BoundaryConditions:
     """Boundary conditions of a step.
 
     Attributes:
-        held: Which nodes are held, (n,); None: none.
-        target: Where they are at the end of the step [m], (n, 3).
-        springs: What pulls.
-        pinned: Where pins are at the end of the step [m], by their key.
+        is_fixed: Which nodes are held, (n,); None: none.
+        fixed_target: Where these are at the end of the step [m], (n, 3).
+        point_forces: Of all forces, gravity and contacts excepted.
     """
 
     is_fixed: Bools | None
     fixed_target: Floats
-    springs: PointForces
-    pin_targets: dict[str, Floats]
+    point_forces: PointForces
 
-    def remember(self, simulation: SimulatedScene, model: Model, dt: float) -> None:
-        """Keeps in the state what pins have to know in the next step, after one of `dt` [s]."""
-        resting = simulation.built.flesh.resting_bodies if simulation.built.flesh else ()
-        for pins in simulation.built.pins:
-            if pins.body not in resting:
-                pins.remember(simulation.state, model, self.pin_targets.get(pins.key), dt)
+
+def forces_on(forces: Sequence[Force], bodies: Sequence[int]) -> list[Force]:
+    """Returns what forces do to the bodies of these numbers."""
+    return [own for force in forces if (own := force.restricted_to(bodies)) is not None]
+
+
+def acting_forces(simulation: SimulatedScene) -> Sequence[Force]:
+    """Returns the forces on the bodies that take steps."""
+    built, resting = simulation.built, simulation.built.resting_bodies
+    if not resting:
+        return built.forces
+    return forces_on(built.forces, [number for number in range(len(built.bodies)) if number not in resting])
+
+
+def apply_forces(forces: Sequence[Force], step: ForceStep, is_fixed: Bools, fixed_target: Floats) -> PointForces:
+    """Marks the nodes that forces hold, (n,), writes where to [m], (n, 3), and returns what else they do."""
+    acting = [PointForces()]
+    for force in in_order_of_precedence(forces):
+        force.prescribe(step, is_fixed, fixed_target)
+        acting.append(force.point_forces(step))
+    return PointForces.concatenate(*acting)
 
 
 def boundary_conditions(
-    simulation: SimulatedScene, model: Model, begin: float, end: float, ahead: PoseInterpolation | None
+    simulation: SimulatedScene, model: Model, begin: float, end: float, pose_path: PoseInterpolation | None
 ) -> BoundaryConditions:
-    """Returns what holds and pulls in a step from one time to another [s]; flesh in a pose goes where `ahead` says."""
-    tracks, built, state = simulation.tracks, simulation.built, simulation.state
-    resting = built.flesh.resting_bodies if built.flesh else ()
+    """Returns what holds and pulls in a step from one time to another [s]; flesh in a pose goes along `pose_path`."""
+    built, state = simulation.built, simulation.state
     is_fixed, target = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
-    springs, pinned = [PointForces()], {}
-    if built.bones:  # before pins, which win where both hold a node
-        bones = built.bones.excluding(resting)
-        bones.prescribe(tracks, end, is_fixed, target)
-        springs.append(bones.spring_forces(state, model, tracks, end))
-    for pins in built.pins:
-        stiffness = pins.stiffness(tracks, end) if pins.body not in resting else 0.0
-        if stiffness > 0.0:
-            pinned[pins.key] = pins.targets(tracks, end)
-            pins.prescribe(pinned[pins.key], is_fixed, target)
-            springs.append(pins.spring_forces(state, model, pinned[pins.key], stiffness, end - begin))
-    springs += [pull.spring_forces(state, model, tracks, begin, end) for pull in built.core_drivers]
+    step = ForceStep(model, state, simulation.tracks, begin, end)
+    points = apply_forces(acting_forces(simulation), step, is_fixed, target)
     if built.flesh and built.flesh.quasistatic:
         nodes = built.flesh.quasistatic.part.nodes
         is_fixed[nodes] = True
-        target[nodes] = ahead.positions_at(end) if ahead else state.x[nodes]
-    return BoundaryConditions(is_fixed if is_fixed.any() else None, target, PointForces.concatenate(*springs), pinned)
+        target[nodes] = pose_path.positions_at(end) if pose_path else state.x[nodes]
+    return BoundaryConditions(is_fixed if is_fixed.any() else None, target, points)
+
+
+def end_forces(simulation: SimulatedScene, model: Model, begin: float, end: float) -> None:
+    """Lets forces write into the state at the end of a step [s] what they have to know in the next."""
+    step = ForceStep(model, simulation.state, simulation.tracks, begin, end)
+    for force in acting_forces(simulation):
+        force.end_step(step)

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From what is asked for to what can be simulated: tets, bindings, pins, contacts, one model, one first state."""
+"""From a scene to a simulation: tets, bindings, contacts, features, forces, one model, one first state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from ..constraints.pins import BodyPins, make_pins
-from ..constraints.rest_shape_animation import make_reshaped
-from ..constraints.rigid_core import check_cores, find_core
-from ..constraints.rigid_core.core_drivers import make_core_springs
+from ..constraints.force import Force
+from ..constraints.rigid_core import find_core
 from ..contact.colliders.build_colliders import BuiltCollider, build_collider, posed_collider
 from ..contact.colliders.deforming_collider import DeformingCollider, build_deforming, has_vertex_track, is_active
 from ..contact.detection.contact_points import ContactPoints, contact_points, make_contact_materials, sample_surface
@@ -19,11 +17,9 @@ from ..contact.initial.initial_contacts import initialize_contacts
 from ..contact.initial.initial_penetration import check_enclosed_colliders, check_initial_penetration
 from ..contact.initial.initial_support import find_support_contacts
 from ..contact.surfaces.build_surfaces import make_collision_surfaces
-from ..mechanics.heat import air_temperature_at, heat_warnings, make_heat
 from ..mechanics.linear_elasticity import youngs_modulus
 from ..mechanics.model import Model, Part, make_model
-from ..mechanics.plasticity import make_plastic
-from ..mechanics.self_weight_pressure import pressure_of_flesh, with_pressure_modulus
+from ..mechanics.self_weight_pressure import with_pressure_modulus
 from ..mechanics.state import State
 from ..mesh import tetrahedralize as meshing
 from ..mesh.embedding import Binding, bind
@@ -36,38 +32,29 @@ from ..mesh.tetrahedralize.fill_warnings import fill_warnings
 from ..mesh.tetrahedralize.refine import refine
 from ..mesh.tetrahedralize.user_tets import user_tets
 from ..runtime.arrays import Floats, floats, indices
-from ..runtime.errors import BadInput, SinewError
-from ..scene.formulation import (
-    HIERARCHICAL,
-    NEWTON_FORMULATIONS,
-    FormulationSettings,
-    refinement_factor,
-    with_unread_defaults,
-)
+from ..runtime.errors import SinewError
+from ..scene.formulation import HIERARCHICAL, FormulationSettings, refinement_factor, with_unread_defaults
 from ..scene.gravity import gravity_at
 from ..scene.scene import Body, Scene
 from ..scene.self_weight import self_weight_warnings
 from ..scene.tracks import TrackReader
 from ..scene.validation import check_scene
 from .assembled_scene import AssembledBody, AssembledScene
-from .fracture.breakable_bodies import make_fracture
-from .fracture.fragment_surfaces import make_fragment_surfaces
+from .features.feature import BuildInputs
+from .features.registry import FEATURES
+from .forces import FORCES, make_forces
 from .fracture.node_duplication import separate_hinges
 from .sag_free import make_sag_free
 
 OnStage = Callable[[str, str], None]
+StoredMeshes = Mapping[str, tuple[TetMesh, Binding]]
 
 
-def build(
-    scene: Scene,
-    tracks: TrackReader,
-    on_stage: OnStage,
-    stored: Mapping[str, tuple[TetMesh, Binding]] | None = None,
-) -> AssembledScene:
-    """Returns the simulation that a scene asks for.
+def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMeshes | None = None) -> AssembledScene:
+    """Returns the simulation of a scene.
 
     Args:
-        scene: What is asked for.
+        scene: The scene.
         tracks: Its animated inputs.
         on_stage: Called with ("tetrahedralize", "bind" or "rest", name of the body) before that is done.
         stored: Tets and bindings by key that an earlier bake made; a resumed one goes on with just these.
@@ -75,10 +62,72 @@ def build(
     Raises:
         BadInput: Something cannot be simulated; the sentence names it.
     """
-    check_scene(scene)
-    _check_bones(scene)
-    check_cores(scene, tracks)
+    _check(scene, tracks)
     colliders, deforming = _colliders(scene, tracks)
+    surfaces, meshes = _fill_bodies(scene, on_stage, stored)
+    model = make_model([_model_part(*part) for part in zip(scene.bodies, surfaces, meshes, strict=True)])
+    for kind in FEATURES:
+        model = kind.initial_model(scene, meshes, model)
+    colliders = _with_ignored_bodies(colliders, scene, model)
+    gravity = floats(gravity_at(scene, tracks, scene.settings.start_time), 3)
+    model = with_pressure_modulus(scene.bodies, model, gravity)
+
+    bindings, points = [], []
+    for number, (body, surface, mesh) in enumerate(zip(scene.bodies, surfaces, meshes, strict=True)):
+        if stored is None:
+            on_stage("bind", body.name)
+        binding, touching = _bind_body(model, number, surface, mesh, stored[body.key][1] if stored else None, gravity)
+        bindings.append(binding)
+        points.append(touching)
+
+    inputs = BuildInputs(
+        scene=scene,
+        tracks=tracks,
+        surfaces=surfaces,
+        meshes=meshes,
+        bindings=bindings,
+        model=model,
+        body_contact_points=points,
+        contact_points=ContactPoints.concatenate(points),
+        colliders=(*colliders, *(posed_collider(collider, collider.vertices) for collider in deforming)),
+        gravity=gravity,
+        state=_initial_state(scene, model),
+    )
+    for kind in FEATURES:
+        made = kind.build(inputs)
+        if made is not None:
+            inputs.features.append(made)
+    forces = make_forces(inputs)
+    skins = make_collision_surfaces(scene, meshes, bindings, model, deforming, tracks)
+    materials = make_contact_materials(skins, scene, model, gravity)
+    built = AssembledScene(
+        model=model,
+        bodies=_assembled_bodies(inputs),
+        initial=inputs.state,
+        features=tuple(feature.with_contact_surfaces(materials, model, gravity) for feature in inputs.features),
+        forces=forces,
+        contact_points=inputs.contact_points,
+        colliders=colliders,
+        deforming=deforming,
+        skins=materials,
+    )
+    _check_colliders(built, surfaces, tracks, scene.settings.start_time)
+    names = [body.name for body in built.bodies]
+    initialize_contacts(colliders, materials, built.contact_points, model, names, tracks, inputs.state)
+    return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
+
+
+def _check(scene: Scene, tracks: TrackReader) -> None:
+    """Raises BadInput where the scene asks for something impossible, before any work is done."""
+    check_scene(scene)
+    for force in FORCES:
+        force.check(scene, tracks)
+    for feature in FEATURES:
+        feature.check(scene, tracks)
+
+
+def _fill_bodies(scene: Scene, on_stage: OnStage, stored: StoredMeshes | None) -> tuple[list[Surface], list[TetMesh]]:
+    """Returns the surfaces and the tets of all bodies."""
     surfaces, meshes = [], []
     for body in scene.bodies:
         surfaces.append(make_surface(body.vertices, body.triangles, body.name))
@@ -88,108 +137,54 @@ def build(
         on_stage("tetrahedralize", body.name)
         mesh = _fill_body(body, surfaces[-1])
         meshes.append(_refine_mesh(body, mesh) if is_hierarchical(body) else mesh)
-    model = make_model([_model_part(*of) for of in zip(scene.bodies, surfaces, meshes, strict=True)])
-    model = _with_spatial_moduli(scene, meshes, model)
-    colliders = _with_ignored_bodies(colliders, scene, model)
-    gravity = floats(gravity_at(scene, tracks, scene.settings.start_time), 3)
-    model = with_pressure_modulus(scene.bodies, model, gravity)
-
-    bodies, pins, points = [], [], []
-    for number, (body, surface, mesh) in enumerate(zip(scene.bodies, surfaces, meshes, strict=True)):
-        if stored is None:
-            on_stage("bind", body.name)
-        lips = separate_coincident_vertices(surface, mesh.nodes, mesh.tets, mesh.report.tet_size).vertices
-        used, extra, area = sample_surface(lips, surface.triangles, mesh.report.tet_size)
-        places = np.concatenate([surface.vertices, extra])
-        bound = bind(mesh.nodes, mesh.tets, np.concatenate([lips, extra]), places)
-        count = len(surface.vertices)
-        if stored is not None:  # never found again by position
-            bound.tet[:count], bound.weights[:count] = stored[body.key][1].tet, stored[body.key][1].weights
-        binding = Binding(bound.tet[:count].copy(), bound.weights[:count].copy())
-        is_borne = bool(body.core or (body.flesh and not scene.is_loose_flesh(body)))
-        by_heat = heat_warnings(body, scene, tracks, mesh.report.tet_size)
-        warnings = (*fill_warnings(body, surface, mesh), *self_weight_warnings(body, gravity, is_borne), *by_heat)
-        bodies.append(AssembledBody(body.key, body.name, mesh, binding, model.bodies[number], warnings))
-        touching = np.concatenate([used, np.arange(count, count + len(extra), dtype=np.int64)])
-        points.append(_contact_points(model, number, bound, touching, area, gravity, mesh.report.tet_size))
-        in_model = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
-        pull = float(np.linalg.norm(gravity))
-        for holding in _pin_parts(body):
-            pins.append(make_pins(holding, in_model, model, number, mesh.report.tet_size, pull))
-            _check_not_fully_pinned(scene, model, pins[-1], tracks)
-
-    state = _initial_state(scene, model)
-    heat = make_heat(scene, model, [(found.tet, found.weights, found.area) for found in points], tracks, gravity)
-    if heat is not None:
-        heat.start(model, state, air_temperature_at(scene, tracks, scene.settings.start_time))
-    plastic = make_plastic(scene, meshes, model, tracks)
-    fracture = make_fracture(scene, meshes, model, surfaces, float(np.linalg.norm(gravity)))
-    if fracture is not None:
-        fracture.begin(state, len(scene.bodies))
-    points_together = ContactPoints.concatenate(points)
-    built = AssembledScene(
-        model, tuple(bodies), tuple(pins), points_together, colliders, state, heat, plastic, fracture
-    )
-    around = (*colliders, *(posed_collider(collider, collider.vertices) for collider in deforming))
-    built = _with_flesh(built, scene, surfaces, around, tracks, gravity)
-    reshaped = make_reshaped(scene, meshes, [body.binding for body in bodies], model, tracks)
-    built = _with_bone_warnings(replace(built, animated_rest_shapes=reshaped, deforming=deforming))
-    built = replace(built, core_drivers=make_core_springs(scene, model))
-    skins = make_collision_surfaces(scene, meshes, [body.binding for body in bodies], model, deforming, tracks)
-    moving = make_contact_materials(skins, scene, model, gravity)
-    built = replace(built, skins=moving, fracture_surfaces=make_fragment_surfaces(moving, fracture, model, gravity))
-    _check_colliders(built, surfaces, tracks, scene.settings.start_time)
-    initialize_contacts(colliders, moving, points_together, model, [body.name for body in bodies], tracks, state)
-    return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
+    return surfaces, meshes
 
 
-def _has_flesh_or_bones(scene: Scene) -> bool:
-    """Whether a scene has bones or flesh, or bodies that move as flesh does; what these need takes long to load."""
-    asked = (
-        body.flesh is not None or body.method.name in (*NEWTON_FORMULATIONS, HIERARCHICAL) for body in scene.bodies
-    )
-    return bool(scene.bones) or any(asked)
+def _bind_body(
+    model: Model, number: int, surface: Surface, mesh: TetMesh, stored: Binding | None, gravity: Floats
+) -> tuple[Binding, ContactPoints]:
+    """Returns the vertices of a body in its own tets, and its contact points in tets of the model.
+
+    Args:
+        model: All bodies.
+        number: Of the body.
+        surface, mesh: Its surface and its tets.
+        stored: The binding that an earlier bake made, which is never found again by position; None: there is none.
+        gravity: At the first frame [m/s²], (3,).
+    """
+    tet_size = mesh.report.tet_size
+    lips = separate_coincident_vertices(surface, mesh.nodes, mesh.tets, tet_size).vertices
+    used, extra, area = sample_surface(lips, surface.triangles, tet_size)
+    places = np.concatenate([surface.vertices, extra])
+    bound = bind(mesh.nodes, mesh.tets, np.concatenate([lips, extra]), places)
+    count = len(surface.vertices)
+    if stored is not None:
+        bound.tet[:count], bound.weights[:count] = stored.tet, stored.weights
+    binding = Binding(bound.tet[:count].copy(), bound.weights[:count].copy())
+    touching = np.concatenate([used, np.arange(count, count + len(extra), dtype=np.int64)])
+    return binding, _contact_points(model, number, bound, touching, area, gravity, tet_size)
 
 
-def _check_bones(scene: Scene) -> None:
-    if _has_flesh_or_bones(scene):
-        from ..constraints.bones import check_bones
-
-        check_bones(scene)
-
-
-def _with_spatial_moduli(scene: Scene, meshes: list[TetMesh], model: Model) -> Model:
-    if not _has_flesh_or_bones(scene):
-        return model
-    from .flesh import apply_painted_moduli
-
-    return apply_painted_moduli(scene, meshes, model)
+def _assembled_bodies(inputs: BuildInputs) -> tuple[AssembledBody, ...]:
+    """Returns all bodies with what an artist should know about each."""
+    bodies = []
+    for number, (body, mesh) in enumerate(zip(inputs.scene.bodies, inputs.meshes, strict=True)):
+        warnings = _body_warnings(inputs, number)
+        place = inputs.model.bodies[number]
+        bodies.append(AssembledBody(body.key, body.name, mesh, inputs.bindings[number], place, warnings))
+    return tuple(bodies)
 
 
-def _with_flesh(
-    built: AssembledScene,
-    scene: Scene,
-    surfaces: list[Surface],
-    colliders: tuple[BuiltCollider, ...],
-    tracks: TrackReader,
-    gravity: Floats,
-) -> AssembledScene:
-    """Returns what was built with the flesh of a scene, the colliders that it may touch, and its bones."""
-    if not _has_flesh_or_bones(scene):
-        return built
-    from ..constraints.bones import make_bones
-    from ..quasistatic.contact import RenderSurface
-    from .flesh import make_flesh, with_contact
-
-    drawn = [
-        RenderSurface(surface.vertices, surface.triangles, body.binding.tet, body.binding.weights)
-        for surface, body in zip(surfaces, built.bodies, strict=True)
-    ]
-    thick = [body.collision.thickness for body in scene.bodies]
-    flesh = make_flesh(scene, built.model, pressure_of_flesh(scene, built.model, gravity))
-    flesh = with_contact(flesh, drawn, built.contact_points, colliders, scene.ignored_pairs, thick)
-    meshes = [body.mesh for body in built.bodies]
-    return replace(built, flesh=flesh, bones=make_bones(scene, meshes, built.model, tracks, built.pins))
+def _body_warnings(inputs: BuildInputs, number: int) -> tuple[SinewError, ...]:
+    scene, body, mesh = inputs.scene, inputs.scene.bodies[number], inputs.meshes[number]
+    is_borne = bool(body.core or (body.flesh and not scene.is_loose_flesh(body)))
+    warnings = [*fill_warnings(body, inputs.surfaces[number], mesh)]
+    warnings += self_weight_warnings(body, inputs.gravity, is_borne)
+    for kind in FEATURES:
+        warnings += kind.warnings(body, scene, inputs.tracks, mesh.report.tet_size)
+    for force in inputs.forces:
+        warnings += force.body_warnings.get(number, ())
+    return tuple(warnings)
 
 
 def _colliders(scene: Scene, tracks: TrackReader) -> tuple[tuple[BuiltCollider, ...], tuple[DeformingCollider, ...]]:
@@ -214,12 +209,6 @@ def _with_ignored_bodies(colliders: tuple[BuiltCollider, ...], scene: Scene, mod
     return tuple(
         replace(c, ignored_tets=own, extra_thickness=padding) for c, own in zip(colliders, passing, strict=True)
     )
-
-
-def _with_bone_warnings(built: AssembledScene) -> AssembledScene:
-    told = built.bones.warnings if built.bones else {}
-    bodies = (replace(body, warnings=(*body.warnings, *told.get(n, ()))) for n, body in enumerate(built.bodies))
-    return replace(built, bodies=tuple(bodies)) if told else built
 
 
 def _fill_body(body: Body, surface: Surface) -> TetMesh:
@@ -281,31 +270,11 @@ def _initial_state(scene: Scene, model: Model) -> State:
     return State(model.X.copy(), v, scene.settings.start_time)
 
 
-def _pin_parts(body: Body) -> list[Body]:
-    """Returns the body with its pins, and as "KEY.attached" with what is attached as its pins, where it has them."""
-    attached = replace(body, key=f"{body.key}.attached", pinned=body.attached, pin_weights=body.attached_weights)
-    return [part for part in (body, attached) if len(part.pinned)]
-
-
-def _check_not_fully_pinned(scene: Scene, model: Model, pins: BodyPins, tracks: TrackReader) -> None:
-    """Raises BadInput where all nodes or all vertices of a body are held, and never released."""
-    held, body = pins.fixed_nodes, scene.bodies[pins.body]
-    nodes = model.bodies[pins.body].nodes
-    shows_nothing = len(body.pinned) == len(body.vertices) and bool((body.pin_weights >= 1.0).all())
-    if len(held) < nodes.stop - nodes.start and not shows_nothing:
-        return
-    frames = range(scene.settings.frame_start, scene.settings.frame_end + 1)
-    if all(pins.stiffness(tracks, scene.settings.time(frame)) > 0.0 for frame in frames):
-        raise BadInput("pins-everything", name=body.name)
-
-
 def _check_colliders(built: AssembledScene, surfaces: list[Surface], tracks: TrackReader, time: float) -> None:
     """Raises BadInput where a body starts inside a collider, or the other way round."""
     is_held = np.zeros(built.model.node_count, bool)
-    for pins in built.pins:
-        is_held[pins.fixed_nodes] = True
-    if built.bones:
-        is_held[built.bones.fixed_nodes] = True
+    for force in built.forces:
+        is_held[force.fixed_nodes] = True
     points = built.contact_points
     moves = ~is_held[built.model.tets[points.tet]].any(axis=1)
     start = np.einsum("ka,kai->ki", points.weights, built.model.X[built.model.tets[points.tet]])
@@ -337,10 +306,13 @@ def _with_gravity_in_shape(
     begin = scene.settings.start_time
     poses = [collider.pose(tracks, begin) for collider in built.colliders]
     bearings = find_support_contacts(built.colliders, poses, built.contact_points, model, state, is_wanted, gravity, dt)
-    stiffness = [pins.stiffness(tracks, begin) for pins in built.pins]
-    balanced = make_sag_free(model, state, built.pins, stiffness, bearings, wanted, gravity, dt)
+    pins = built.pins
+    stiffness = [own.stiffness(tracks, begin) for own in pins]
+    balanced = make_sag_free(model, state, pins, stiffness, bearings, wanted, gravity, dt)
     bodies = list(built.bodies)
     for number in balanced.free_bodies:
         warning = SinewError("gravity-in-shape-free", name=bodies[number].name)
         bodies[number] = replace(bodies[number], warnings=(*bodies[number].warnings, warning))
-    return replace(built, model=balanced.model, pins=balanced.pins, bodies=tuple(bodies))
+    shifted = dict(zip(map(id, pins), balanced.pins, strict=True))
+    forces: Sequence[Force] = [shifted.get(id(force), force) for force in built.forces]
+    return replace(built, model=balanced.model, forces=tuple(forces), bodies=tuple(bodies))

@@ -3,7 +3,7 @@
 
 Contact springs that activate and deactivate can add energy: a contact found deeper than it was left pushes with energy
 from nothing. So the energy of every group of bodies that touch, elastic, kinetic and in gravity, is compared before and
-after a step, with the work of moving colliders, of springs, and of contacts that resolve overlaps. The excess is
+after a step, with the work of moving colliders, of all forces, and of contacts that resolve overlaps. The excess is
 removed from the relative motion within the group; its rigid motion, and so momentum and angular momentum, stays. If the
 group rests on colliders or has fixed nodes, its momentum is not conserved, and all motion relative to these counts. No
 more energy is removed than this motion has: a debt carried over steps would hold bodies in place, in the air too.
@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..constraints.external_forces import PointForces
 from ..contact.contact_loads import ContactWork, contact_work
 from ..contact.contact_step import ContactStep
 from ..contact.separation_damping import FIELD as DAMPED_BODIES
@@ -113,7 +112,9 @@ def energy_gain_in_step(
     gained = stored[1] - stored[0] + _mechanical_energy_change(model, gravity, before, state)
     motion = work.prescribed_motion + work.is_resolving[:, None] * work.relative_motion
     gained -= np.bincount(work.island, np.einsum("ki,ki->k", work.force, motion), count)
-    gained -= _spring_work(model, before.x, state.x, state.v, bounds.springs)
+    forces = bounds.point_forces
+    own = forces.work(before.x, state.x, state.v, model.tets)
+    gained -= floats(np.bincount(row[model.tets[forces.tet, 0]], own, count))
     gained = floats(np.bincount(group, gained, count))
     separated = np.zeros(count)
     if contacts.surfaces:
@@ -217,12 +218,3 @@ def _mechanical_energy_change(model: Model, gravity: Floats, before: State, stat
     fallen = model.gravity_scale * ((state.x - before.x) @ gravity)
     first: np.ndarray = np.asarray(model.pattern.island_start, np.int64)[:-1]
     return np.add.reduceat(model.mass * (0.5 * moving - fallen), first)
-
-
-def _spring_work(model: Model, start: Floats, end: Floats, v: Floats, springs: PointForces) -> Floats:
-    """Returns the work of springs on every island while nodes move from `start` to `end` [m], (n, 3): [J], (k,)."""
-    moved = springs.positions(end - start, model.tets)
-    force = springs.force - np.einsum("kij,kj->ki", springs.stiffness, moved)
-    force -= np.einsum("kij,kj->ki", springs.damping, springs.positions(v, model.tets))
-    island = model.pattern.island_of_row[model.tets[springs.tet, 0]]
-    return floats(np.bincount(island, np.einsum("ki,ki->k", force, moved), model.pattern.island_count))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was built, as it is after nodes have split: a function of the whole and of the faces across which tets parted.
+"""A simulation after nodes have split: a function of the unbroken one and of the faces across which tets are apart.
 
 Nothing of the steps in between enters, so a resumed bake gets the same arrays as one that ran through.
 """
@@ -17,7 +17,9 @@ from ..mechanics.rigid_core_nodes import RigidCore
 from ..mechanics.state import State
 from ..mechanics.topology import TETS_FIELD, Topology
 from ..runtime.arrays import Bools, Indices, floats
-from .build import AssembledScene
+from .assembled_scene import AssembledScene
+from .features.feature import SplitNodes
+from .features.fracture import Fracture
 from .fracture.breakable_bodies import FractureBodies
 from .fracture.node_duplication import split_nodes
 
@@ -49,56 +51,57 @@ class _NodeNumbering:
 
 def apply_topology(built: AssembledScene, state: State) -> AssembledScene:
     """Returns what was built with the topology of a state."""
-    whole = built.unbroken or built
+    unbroken = built.unbroken or built
     if TETS_FIELD not in state.fields:
-        return whole
-    assert whole.fracture is not None
-    return split_scene(whole, whole.fracture.neighbours.is_separated(state.fields[TETS_FIELD])).built
+        return unbroken
+    assert unbroken.fracture is not None
+    return split_scene(unbroken, unbroken.fracture.neighbours.is_separated(state.fields[TETS_FIELD])).built
 
 
-def split_scene(whole: AssembledScene, parted: Bools) -> SplitScene:
-    """Returns what was built, `unbroken`, after tets have parted across some of their faces, (m, 4)."""
-    fracture = whole.fracture
-    assert fracture is not None
-    nodes = _number_nodes(whole, fracture, parted)
-    origin = whole.model.tets.ravel()[nodes.corner]
-    model = _split_model(whole.model, fracture, nodes, origin)
-    keys = fracture.points.keys(nodes.tets, origin, nodes.corner, parted)
+def split_scene(unbroken: AssembledScene, separated: Bools) -> SplitScene:
+    """Returns the unbroken simulation after tets have separated across some of their faces, (m, 4)."""
+    feature = unbroken.feature(Fracture)
+    assert feature is not None
+    fracture = feature.bodies
+    nodes = _number_nodes(unbroken, fracture, separated)
+    origin = unbroken.model.tets.ravel()[nodes.corner]
+    model = _split_model(unbroken.model, fracture, nodes, origin)
+    split = SplitNodes(unbroken.model, model, origin, separated)
+    keys = fracture.points.keys(nodes.tets, origin, nodes.corner, separated)
     return SplitScene(
         built=replace(
-            whole,
+            unbroken,
             model=model,
-            bodies=tuple(replace(body, range=part) for body, part in zip(whole.bodies, nodes.bodies, strict=True)),
-            pins=tuple(pins.remapped(whole.model, nodes.tets) for pins in whole.pins),
-            bones=whole.bones.remapped(whole.model, nodes.tets) if whole.bones else None,
-            contact_points=ContactPoints.concatenate([whole.contact_points, fracture.points.points(keys, whole.model)]),
+            bodies=tuple(replace(body, range=part) for body, part in zip(unbroken.bodies, nodes.bodies, strict=True)),
+            features=tuple(each.remapped(split) for each in unbroken.features),
+            forces=tuple(force.remapped(unbroken.model, nodes.tets) for force in unbroken.forces),
+            contact_points=ContactPoints.concatenate(
+                [unbroken.contact_points, fracture.points.points(keys, unbroken.model)]
+            ),
             crack_point_rows=keys,
-            unbroken=whole,
-            flesh=whole.flesh.remapped(model) if whole.flesh else None,
-            skins=whole.fracture_surfaces.at_topology(nodes.tets, origin, parted)
-            if whole.fracture_surfaces
-            else whole.skins,
+            unbroken=unbroken,
+            skins=feature.surfaces.at_topology(nodes.tets, origin, separated) if feature.surfaces else unbroken.skins,
         ),
         topology=Topology(nodes.tets, origin),
         corner=nodes.corner,
     )
 
 
-def _number_nodes(whole: AssembledScene, fracture: FractureBodies, parted: Bools) -> _NodeNumbering:
+def _number_nodes(unbroken: AssembledScene, fracture: FractureBodies, separated: Bools) -> _NodeNumbering:
     may_break = {body.number for body in fracture.bodies}
-    tets = np.empty_like(whole.model.tets)
-    first_corner = _first_corners(whole.model)
+    tets = np.empty_like(unbroken.model.tets)
+    first_corner = _first_corners(unbroken.model)
     corners, bodies, islands = [], [], []
     start = 0
-    island_start = whole.model.pattern.island_start.astype(np.int64)[:-1]
-    for number, body in enumerate(whole.model.bodies):
+    island_start = unbroken.model.pattern.island_start.astype(np.int64)[:-1]
+    for number, body in enumerate(unbroken.model.bodies):
         own = body.tets
         if number in may_break:
             copies = split_nodes(
-                whole.model.tets[own],
+                unbroken.model.tets[own],
                 fracture.neighbours.tet[own],
                 fracture.neighbours.twin[own],
-                parted[own],
+                separated[own],
                 own.start,
             )
             tets[own] = copies.tets + np.int32(start)
@@ -106,7 +109,7 @@ def _number_nodes(whole: AssembledScene, fracture: FractureBodies, parted: Bools
             islands += (copies.piece_start + start).tolist()
         else:
             shift = start - body.nodes.start
-            tets[own] = whole.model.tets[own] + np.int32(shift)
+            tets[own] = unbroken.model.tets[own] + np.int32(shift)
             corners.append(first_corner[body.nodes])
             inner = island_start[(island_start >= body.nodes.start) & (island_start < body.nodes.stop)]
             islands += (inner + shift).tolist()
@@ -121,26 +124,26 @@ def _first_corners(model: Model) -> Indices:
     return pattern.corners[pattern.corner_start[:-1].astype(np.int64)].astype(np.int32)
 
 
-def _split_model(whole: Model, fracture: FractureBodies, nodes: _NodeNumbering, origin: Indices) -> Model:
+def _split_model(unbroken: Model, fracture: FractureBodies, nodes: _NodeNumbering, origin: Indices) -> Model:
     mass = np.bincount(nodes.tets.ravel(), np.repeat(fracture.corner_mass, 4), minlength=len(origin))
     breakable = {body.number for body in fracture.bodies}
-    for number, (before, now) in enumerate(zip(whole.bodies, nodes.bodies, strict=True)):
+    for number, (before, now) in enumerate(zip(unbroken.bodies, nodes.bodies, strict=True)):
         if number not in breakable:  # their masses may be painted
-            mass[now.nodes] = whole.mass[before.nodes]
+            mass[now.nodes] = unbroken.mass[before.nodes]
     return replace(
-        whole,
-        X=whole.X[origin],
+        unbroken,
+        X=unbroken.X[origin],
         tets=nodes.tets,
         mass=floats(mass),
-        mass_damping=whole.mass_damping[origin],
-        gravity_scale=whole.gravity_scale[origin],
+        mass_damping=unbroken.mass_damping[origin],
+        gravity_scale=unbroken.gravity_scale[origin],
         pattern=quick_pattern(nodes.tets, len(origin), nodes.islands),
         bodies=nodes.bodies,
-        cores=tuple(_renumbered_core(core, whole, nodes.bodies) for core in whole.cores),
+        cores=tuple(_renumbered_core(core, unbroken, nodes.bodies) for core in unbroken.cores),
     )
 
 
-def _renumbered_core(core: RigidCore, whole: Model, bodies: tuple[BodyRange, ...]) -> RigidCore:
+def _renumbered_core(core: RigidCore, unbroken: Model, bodies: tuple[BodyRange, ...]) -> RigidCore:
     """Returns a core, of a body that cannot break, where its nodes are after those of others have split."""
-    number = next(n for n, body in enumerate(whole.bodies) if body.nodes.start <= core.nodes[0] < body.nodes.stop)
-    return core.renumbered(bodies[number].nodes.start - whole.bodies[number].nodes.start, 0)
+    number = next(n for n, body in enumerate(unbroken.bodies) if body.nodes.start <= core.nodes[0] < body.nodes.stop)
+    return core.renumbered(bodies[number].nodes.start - unbroken.bodies[number].nodes.start, 0)

@@ -45,14 +45,14 @@ def begin_interpolation(
     if flesh is None or flesh.quasistatic is None:
         return None
     nodes = flesh.quasistatic.part.nodes
-    ahead = PoseInterpolation(begin, end, start[nodes], state.x[nodes], state.v[nodes])
-    state.x[nodes] = ahead.start
-    return ahead
+    path = PoseInterpolation(begin, end, start[nodes], state.x[nodes], state.v[nodes])
+    state.x[nodes] = path.start
+    return path
 
 
-def finish_interpolation(simulation: SimulatedScene, ahead: PoseInterpolation | None) -> None:
-    """Puts flesh where it was going, to the last digit."""
+def finish_interpolation(simulation: SimulatedScene, path: PoseInterpolation | None) -> None:
+    """Puts flesh where its path ends, to the last digit."""
     flesh, state = simulation.built.flesh, simulation.state
-    if ahead is not None and flesh is not None and flesh.quasistatic is not None:
+    if path is not None and flesh is not None and flesh.quasistatic is not None:
         nodes = flesh.quasistatic.part.nodes  # others may have broken meanwhile
-        state.x[nodes], state.v[nodes] = ahead.x, ahead.v
+        state.x[nodes], state.v[nodes] = path.x, path.v

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..constraints.external_forces import PointForces
+from ..constraints.force import Force, ForceStep
 from ..constraints.rest_shape_animation import update_rest_nodes
 from ..mechanics.model import Model
 from ..quasistatic.fixed_nodes import FixedNodes
@@ -16,7 +17,8 @@ from ..quasistatic.progress import Progress
 from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import BadInput, SolveFailed
 from ..scene.gravity import gravity_at
-from .build import AssembledScene
+from .assembled_scene import AssembledScene
+from .boundary_conditions import apply_forces, forces_on
 from .current_model import current_model
 from .flesh import FleshPart
 from .flesh.pose_contact import PoseContact
@@ -37,7 +39,7 @@ class PoseReport:
         converged: Whether that is within the tolerance.
         contacts: Points that are pushed.
         inverted_tets: Tets inside out.
-        deepest: How deep one of them is left in something [m].
+        max_depth: How deep one of them is left in something [m].
         residuals: By key of the body.
         settled: Whether contacts were content at the end.
     """
@@ -79,74 +81,71 @@ def equilibrate_flesh(
     contact = None
     if flesh.contact is not None:
         contact = PoseContact(flesh.contact, built.colliders, built.deforming, simulation.tracks, before, time)
-    pose, targets = _pose_conditions(simulation, flesh, model, contact, time)
-    asked = _input_arrays(simulation, flesh, model, pose, targets, time) + (contact.asked if contact else [])
+    forces = _forces_on_flesh(simulation, flesh)
+    pose = _pose_conditions(simulation, flesh, forces, model, contact, time)
+    inputs = _input_arrays(simulation, flesh, forces, model, pose, time) + (contact.asked if contact else [])
     # a pre-roll is there to come to rest
     is_preroll = time <= simulation.scene.settings.time(simulation.scene.settings.frame_start)
-    found = reuse_equilibrium(state, asked, x, may_go_on=is_preroll)
-    if found is None:
-        found = _solve_pose(simulation, flesh, model, pose, x, on_progress)
-    state.x[nodes] = found.x
-    state.v[nodes] = (found.x - x) / (time - before) if time > before else 0.0
-    store_equilibrium(state, asked, found)
-    _remember_pins(simulation, flesh, targets, time - before)
-    return _report(found, model)
+    equilibrium = reuse_equilibrium(state, inputs, x, may_go_on=is_preroll)
+    if equilibrium is None:
+        equilibrium = _solve_pose(simulation, flesh, model, pose, x, on_progress)
+    state.x[nodes] = equilibrium.x
+    state.v[nodes] = (equilibrium.x - x) / (time - before) if time > before else 0.0
+    store_equilibrium(state, inputs, equilibrium)
+    ended = ForceStep(built.model, state, simulation.tracks, before, time)
+    for force in forces:
+        force.end_step(ended)
+    return _report(equilibrium, model)
 
 
 def _solve_pose(
     simulation: SimulatedScene, flesh: FleshPart, model: Model, pose: PoseConditions, x: Floats, on_progress: OnProgress
 ) -> PoseEquilibrium:
-    was_lost = simulation.state.fields.get(FAILED_BODIES_FIELD)
-    if was_lost is None or len(was_lost) != len(model.bodies):  # a bake may go on with more flesh than it began with
-        was_lost = np.zeros(len(model.bodies), bool)
-    return solve_pose(flesh, model, pose, x, was_lost, simulation.scene.settings, on_progress)
+    was_failed = simulation.state.fields.get(FAILED_BODIES_FIELD)
+    if was_failed is None or len(was_failed) != len(
+        model.bodies
+    ):  # a bake may go on with more flesh than it began with
+        was_failed = np.zeros(len(model.bodies), bool)
+    return solve_pose(flesh, model, pose, x, was_failed, simulation.scene.settings, on_progress)
+
+
+def _forces_on_flesh(simulation: SimulatedScene, flesh: FleshPart) -> list[Force]:
+    """Returns the forces that decide where flesh is at rest."""
+    return forces_on([force for force in simulation.built.forces if force.affects_quasistatic], flesh.part.bodies)
 
 
 def _input_arrays(
-    simulation: SimulatedScene,
-    flesh: FleshPart,
-    model: Model,
-    pose: PoseConditions,
-    targets: dict[str, Floats],
-    time: float,
+    simulation: SimulatedScene, flesh: FleshPart, forces: list[Force], model: Model, pose: PoseConditions, time: float
 ) -> list[np.ndarray]:
-    """Returns all that decides where flesh is at rest at a time, but for where it begins."""
-    scene, tracks, bones = simulation.scene, simulation.tracks, simulation.built.bones
-    settings, springs = scene.settings, pose.springs
-    laws = " ".join(f"{body.key} {asked.law}" for body, asked in zip(model.bodies, flesh.settings, strict=True))
-    asked = [
+    """Returns everything that determines where flesh comes to rest at a time, except where it begins."""
+    solver, springs = simulation.scene.settings, pose.springs
+    laws = " ".join(f"{body.key} {settings.law}" for body, settings in zip(model.bodies, flesh.settings, strict=True))
+    step = ForceStep(simulation.built.model, simulation.state, simulation.tracks, time, time, is_static=True)
+    return [
         np.frombuffer(laws.encode(), np.uint8),
-        np.array([settings.pose_tolerance, settings.pose_iterations]),
+        np.array([solver.pose_tolerance, solver.pose_iterations]),
         *(model.tets, model.X, model.Dm_inverse, model.volume, model.mu, model.lam),
         *(pose.fixed.nodes, pose.fixed.positions, pose.load),
         *(springs.tet, springs.weights, springs.stiffness),  # their force depends on where flesh is
-        *targets.values(),
+        *(values for force in forces for values in force.static_inputs(step)),
     ]
-    if bones:
-        asked.append(bones.restricted_to(flesh.part.bodies).springs(tracks, simulation.built.model, time).targets)
-    return asked
 
 
 def _pose_conditions(
-    simulation: SimulatedScene, flesh: FleshPart, model: Model, contact: PoseContact | None, time: float
-) -> tuple[PoseConditions, dict[str, Floats]]:
-    """Returns what is asked of flesh at a time, and the targets of its pins by key."""
+    simulation: SimulatedScene,
+    flesh: FleshPart,
+    forces: list[Force],
+    model: Model,
+    contact: PoseContact | None,
+    time: float,
+) -> PoseConditions:
+    """Returns how flesh is held, pulled and touched at a time [s]."""
     scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
     is_fixed, target = np.zeros(built.model.node_count, bool), np.zeros((built.model.node_count, 3))
-    springs, targets = [PointForces()], {}
-    if built.bones:  # before pins, which win where both hold a node
-        bones = built.bones.restricted_to(flesh.part.bodies)
-        bones.prescribe(tracks, time, is_fixed, target)
-        springs.append(bones.spring_forces(state, built.model, tracks, time))
-    for pins in built.pins:
-        stiffness = pins.stiffness(tracks, time) if pins.body in flesh.part.bodies else 0.0
-        if stiffness > 0.0:
-            targets[pins.key] = pins.targets(tracks, time)
-            pins.prescribe(targets[pins.key], is_fixed, target)
-            springs.append(pins.spring_forces(state, built.model, targets[pins.key], stiffness, np.inf))
-    held = _fixed_nodes(flesh, is_fixed, target)
-    pulling = _springs_in_part(built, flesh, PointForces.concatenate(*springs))
-    loose = flesh.pieces.unconstrained_nodes(model, held, pulling)
+    step = ForceStep(built.model, state, tracks, time, time, is_static=True)
+    springs = _springs_in_part(flesh, apply_forces(forces, step, is_fixed, target))
+    fixed = _fixed_nodes(flesh, is_fixed, target)
+    loose = flesh.pieces.unconstrained_nodes(model, fixed, springs)
     if len(loose):
         problem = (
             BadInput if time <= scene.settings.start_time else SolveFailed
@@ -155,7 +154,7 @@ def _pose_conditions(
             "flesh-loose", name=_body_name(built, flesh, int(loose[0])), count=len(loose), time=round(time, 3)
         )
     load = (model.mass * model.gravity_scale)[:, None] * gravity_at(scene, tracks, time)
-    return PoseConditions(held, pulling, floats(load, -1, 3), contact.at if contact else None), targets
+    return PoseConditions(fixed, springs, floats(load, -1, 3), contact.at if contact else None)
 
 
 def _fixed_nodes(flesh: FleshPart, is_fixed: Bools, target: Floats) -> FixedNodes:
@@ -164,7 +163,7 @@ def _fixed_nodes(flesh: FleshPart, is_fixed: Bools, target: Floats) -> FixedNode
     return FixedNodes(own, target[nodes[own]])
 
 
-def _springs_in_part(built: AssembledScene, flesh: FleshPart, springs: PointForces) -> PointForces:
+def _springs_in_part(flesh: FleshPart, springs: PointForces) -> PointForces:
     """Returns springs on tets of the whole as on tets of the part; all of them are its own."""
     if len(springs):
         springs.tet = np.searchsorted(flesh.part.tets, springs.tet).astype(np.int32)
@@ -172,27 +171,20 @@ def _springs_in_part(built: AssembledScene, flesh: FleshPart, springs: PointForc
 
 
 def _body_name(built: AssembledScene, flesh: FleshPart, node: int) -> str:
-    whole = flesh.part.nodes[node]
-    return next(body.name for body in built.bodies if body.range.nodes.start <= whole < body.range.nodes.stop)
+    number = flesh.part.nodes[node]
+    return next(body.name for body in built.bodies if body.range.nodes.start <= number < body.range.nodes.stop)
 
 
-def _remember_pins(simulation: SimulatedScene, flesh: FleshPart, targets: dict[str, Floats], dt: float) -> None:
-    built, state = simulation.built, simulation.state
-    for pins in built.pins:
-        if pins.body in flesh.part.bodies:
-            pins.remember(state, built.model, targets.get(pins.key), dt)
-
-
-def _report(found: PoseEquilibrium, model: Model) -> PoseReport:
+def _report(equilibrium: PoseEquilibrium, model: Model) -> PoseReport:
     return PoseReport(
-        newton_iterations=found.newton_iterations,
-        iterations=found.cg_iterations,
-        residual=found.residual,
-        converged=found.converged,
-        contacts=found.contacts,
-        max_depth=found.max_depth,
-        inverted_tets=found.inverted_tets,
-        residuals={body.key: residual for body, residual in zip(model.bodies, found.residuals, strict=True)},
+        newton_iterations=equilibrium.newton_iterations,
+        iterations=equilibrium.cg_iterations,
+        residual=equilibrium.residual,
+        converged=equilibrium.converged,
+        contacts=equilibrium.contacts,
+        max_depth=equilibrium.max_depth,
+        inverted_tets=equilibrium.inverted_tets,
+        residuals={body.key: residual for body, residual in zip(model.bodies, equilibrium.residuals, strict=True)},
     )
 
 
@@ -200,4 +192,5 @@ def check_flesh(simulation: SimulatedScene) -> None:
     """Raises BadInput where flesh has no place when the simulation begins."""
     part = simulation.built.flesh.quasistatic if simulation.built.flesh else None
     if part is not None:
-        _pose_conditions(simulation, part, part.model, None, simulation.scene.settings.start_time)
+        forces, start = _forces_on_flesh(simulation, part), simulation.scene.settings.start_time
+        _pose_conditions(simulation, part, forces, part.model, None, start)

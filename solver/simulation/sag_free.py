@@ -44,7 +44,7 @@ class SagFreeModel:
     Attributes:
         model: All bodies, under stress at rest.
         pins: With shifted springs.
-        free: Which of the bodies nothing holds; they fall.
+        free_bodies: Which of the bodies nothing holds; they fall.
     """
 
     model: Model
@@ -81,14 +81,14 @@ def make_sag_free(
         if stiffness > 0.0:
             is_free[pin.fixed_nodes] = False
             springs.append(pin.spring_forces(state, model, pin.rest, stiffness, dt))
-    held = PointForces.concatenate(PointForces(), *springs)
+    springs_held = PointForces.concatenate(PointForces(), *springs)
     is_held = [not is_free[body.nodes].all() for body in model.bodies]
 
     free: set[int] = set()
     u = np.zeros_like(model.X)
     for _ in range(MAX_SUPPORT_SOLVES):
         contacts = bearings.springs()
-        together = PointForces.concatenate(held, contacts)
+        together = PointForces.concatenate(springs_held, contacts)
         for number in wanted:
             if not is_held[number] and number not in free and not _is_supported(model, number, together):
                 free.add(number)

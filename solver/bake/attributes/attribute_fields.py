@@ -11,6 +11,7 @@ from ...mechanics.elements.elastic_stress import elastic_stress, von_mises
 from ...mechanics.heat import plasticity_of
 from ...mechanics.hierarchical.hierarchical_bodies import hierarchical_numbers
 from ...mechanics.plasticity import plastic_norm
+from ...mechanics.state_fields import DAMAGE_FIELD, TEMPERATURE
 from ...runtime.arrays import Floats, floats
 from ...runtime.errors import SinewError
 from ...scene.scene import Body
@@ -43,9 +44,9 @@ def attribute_values(simulation: Simulation, wanted: Collection[str]) -> dict[st
     if "plastic_strain" in wanted:
         found["plastic_strain"] = plastic_norm(built.model, state)
     if "damage" in wanted:
-        found["damage"] = state.fields.get("tet.damage", np.zeros(built.model.tet_count))
+        found["damage"] = state.fields.get(DAMAGE_FIELD, np.zeros(built.model.tet_count))
     if "temperature" in wanted:
-        found["temperature"] = state.fields.get("node.temperature", np.zeros(built.model.node_count))
+        found["temperature"] = state.fields.get(TEMPERATURE, np.zeros(built.model.node_count))
     if "velocity" in wanted:
         found["velocity"] = state.v
     return {name: values for name, values in found.items() if name in wanted}

@@ -2,8 +2,8 @@
 """Bones: which nodes of the flesh follow which of them, where they are at a time, and how they pull.
 
 bones = make_bones(scene, meshes, model, tracks, pins)
-bones.prescribe(tracks, time, is_fixed, fixed_target)   # before pins, which win where both hold a node
-points = bones.spring_forces(state, model, tracks, time)
+bones.prescribe(step, is_fixed, fixed_target)   # before pins, which decide where both hold a node
+points = bones.point_forces(step)
 """
 
 from .bone_constraint import BoneSprings

@@ -40,7 +40,7 @@ class Attachment:
         pieces: Numbers of the pieces that may hold the body, rising, (b,).
         nodes: Those that each of these could have held, rising.
         distance: How far these are from it [m].
-        masked: How many nodes masks and paint kept from each, (b,).
+        masked_count: How many nodes masks and paint kept from each, (b,).
     """
 
     piece: Indices

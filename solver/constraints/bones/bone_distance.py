@@ -27,7 +27,7 @@ class BoneDistance:
     Attributes:
         distance: How far each is from the bone [m], less than zero inside a closed mesh, inf where the bone does not
             reach or its mask says no, (n,).
-        masked: How many points the mask kept from the bone.
+        masked_count: How many points the mask kept from the bone.
     """
 
     distance: Floats

@@ -51,7 +51,7 @@ class NodeGroup:
 
     Attributes:
         rows: Among the nodes of the bone, (k,).
-        motions: Of the vertices around the nodes.
+        affine_fits: Of the vertices around the nodes.
         offset: From the middle of these vertices to the node at rest [m], (k, 3).
     """
 
@@ -66,9 +66,9 @@ class DeformingMotion:
 
     Attributes:
         groups: Nodes near the surface.
-        inner: The others; None: there are none.
-        used: Vertices of its faces, (n,).
-        whole: The motion of all of these.
+        harmonic_extension: The others; None: there are none.
+        surface_vertices: Vertices of its faces, (n,).
+        affine_fit: The motion of all of these.
         rest: All nodes at rest from the middle of the vertices [m], (k, 3).
     """
 

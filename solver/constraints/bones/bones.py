@@ -9,27 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mechanics.state import State
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.errors import SinewError
 from ...scene.tracks import TrackReader
 from ..external_forces import PointForces
+from ..force import Force, ForceStep
 from .bone_constraint import BoneConstraint, BoneSprings
 from .bone_inverted_tets import count_inverted_between, have_moved_apart, refuse_inverted
 
 
 @dataclass(frozen=True, eq=False)
-class BoneConstraints:
+class BoneConstraints(Force):
     """All bones of a scene, and what they hold.
 
     Attributes:
         names: Of all bones of the scene, in order, also those that hold nothing.
         is_soft: Which of them hold by springs.
-        holds: Per bone, or piece of it, and body.
+        constraints: Per bone, or piece of it, and body.
         warnings: What an artist should know, by number of the body.
     """
 
@@ -37,6 +38,9 @@ class BoneConstraints:
     is_soft: tuple[bool, ...]
     constraints: tuple[BoneConstraint, ...]
     warnings: dict[int, tuple[SinewError, ...]]
+    kind: ClassVar[str] = "bones"
+    affects_quasistatic: ClassVar[bool] = True
+    precedence: ClassVar[int] = 0  # before pins, which decide where both hold a node
 
     def bone_of_nodes(self, node_count: int) -> Indices:
         """Returns the number of the bone that each of n nodes of the model follows, −1 for none, (n,)."""
@@ -59,6 +63,11 @@ class BoneConstraints:
         }
 
     @property
+    def body_warnings(self) -> dict[int, tuple[SinewError, ...]]:
+        """What an artist should know, by number of the body."""
+        return self.warnings
+
+    @property
     def fixed_nodes(self) -> Indices:
         """Nodes of the model that are held exactly."""
         held = (hold.nodes for hold in self.constraints if hold.bone.stiffness is None)
@@ -68,20 +77,16 @@ class BoneConstraints:
         """Returns what bones hold of the bodies of these numbers."""
         return replace(self, constraints=tuple(hold for hold in self.constraints if hold.body in bodies))
 
-    def excluding(self, bodies: Collection[int]) -> BoneConstraints:
-        """Returns what bones hold of all other bodies."""
-        return replace(self, constraints=tuple(hold for hold in self.constraints if hold.body not in bodies))
-
-    def prescribe(self, tracks: TrackReader, time: float, is_fixed: Bools, fixed_target: Floats) -> None:
-        """Marks the nodes held exactly at a time [s], (n,), and writes where they have to be [m], (n, 3).
+    def prescribe(self, step: ForceStep, is_fixed: Bools, fixed_target: Floats) -> None:
+        """Marks the nodes held exactly, (n,), and writes where they are at the end of the step [m], (n, 3).
 
         Raises:
             SolveFailed: The animation of a bone gives no numbers, or turns what it holds inside out.
         """
         for hold in self.constraints:
             if hold.bone.stiffness is None:
-                places = hold.motion.targets(tracks, time)
-                refuse_inverted(hold.count_inverted(places), len(hold.tets), hold.bone.name, hold.name, time)
+                places = hold.motion.targets(step.tracks, step.end)
+                refuse_inverted(hold.count_inverted(places), len(hold.tets), hold.bone.name, hold.name, step.end)
                 is_fixed[hold.nodes] = True
                 fixed_target[hold.nodes] = places[hold.rows]
 
@@ -96,18 +101,22 @@ class BoneConstraints:
             np.concatenate([np.zeros(0), *stiffness]) * model.mass[nodes],
         )
 
-    def spring_forces(self, state: State, model: Model, tracks: TrackReader, time: float) -> PointForces:
-        """Returns the springs of a step that ends at a time [s]; raises as `prescribe`."""
-        springs = self.springs(tracks, model, time)
+    def point_forces(self, step: ForceStep) -> PointForces:
+        """Returns the springs of soft bones; raises as `prescribe`."""
+        springs = self.springs(step.tracks, step.model, step.end)
         if not len(springs.nodes):
             return PointForces()
-        pattern = model.pattern
+        pattern = step.model.pattern
         corner = pattern.corners[pattern.corner_start[springs.nodes]].astype(np.int32)
         weights = np.zeros((len(corner), 4))
         weights[np.arange(len(corner), dtype=np.int64), corner % 4] = 1.0
         k = springs.stiffness
-        force = k[:, None] * (springs.targets - state.x[springs.nodes])
+        force = k[:, None] * (springs.targets - step.state.x[springs.nodes])
         return PointForces(corner // 4, weights, force, k[:, None, None] * np.eye(3), np.zeros((len(k), 3, 3)))
+
+    def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
+        """Returns the targets of soft bones."""
+        return [self.springs(step.tracks, step.model, step.end).targets]
 
     def inverted_tets(self, tracks: TrackReader, time: float) -> list[tuple[int, str, int]]:
         """Returns number of the body, name of the bone and number of tets that bones alone turn inside out.

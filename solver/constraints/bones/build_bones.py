@@ -110,7 +110,7 @@ def _pin_conflicts(
     is_pinned, wanted = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
     for one in pins:
         if one.stiffness(tracks, 0.0) > 0.0:
-            one.prescribe(one.targets(tracks, 0.0), is_pinned, wanted)
+            one.prescribe_targets(one.targets(tracks, 0.0), is_pinned, wanted)
     told = []
     for hold in made:
         both = is_pinned[hold.nodes]

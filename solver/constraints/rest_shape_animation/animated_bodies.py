@@ -14,6 +14,7 @@ import numpy as np
 from ...mechanics.model import Model
 from ...mechanics.model import rest_shape_inverses as shapes_of
 from ...mechanics.state import State
+from ...mechanics.state_fields import REST_FIELD
 from ...mesh.embedding import Binding
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats, Indices, floats
@@ -22,7 +23,6 @@ from ...scene.scene import Body, Scene, Settings
 from ...scene.tracks import TrackReader
 from .interior_extension import InteriorExtension, make_interior_extension
 
-REST_FIELD = "rest.{key}"
 MIN_VOLUME_RATIO = 0.01  # volume of a tet over what it was built with, below which it counts as flat
 
 

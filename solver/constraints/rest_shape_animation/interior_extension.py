@@ -38,9 +38,9 @@ class InteriorExtension:
         tets: Their tets, (m, 4).
         binding: Of its render vertices in these tets.
         vertices: The render vertices at rest as built [m], (v, 3).
-        whole: The affine motion of all vertices, around their middle.
-        middle: That middle [m], (3,).
-        closeness: β a_v / h at the vertices [m], (v,).
+        affine_fit: The affine motion of all vertices, around their middle.
+        centroid: That middle [m], (3,).
+        surface_weight: β a_v / h at the vertices [m], (v,).
         pattern, values: The matrix, of blocks a I, (b, 9).
         least: What the right-hand side counts for at least, per island, (k,).
     """

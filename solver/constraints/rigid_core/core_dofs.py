@@ -28,11 +28,11 @@ class CoreDofs:
     Attributes:
         body: The core where the step begins.
         points: Where its three points are from its centre [m], (3, 3).
-        of_points: Velocities of the points ← u, (9, 6).
+        from_points: Velocities of the points ← u, (9, 6).
         given: u0: its motion where y is zero [m/s, rad/s], (6,).
         C: u ← y, (6, 9).
         left: Projector on the y that move it, (9, 9).
-        ways: How many there are, 0 to 6.
+        dof_count: How many there are, 0 to 6.
     """
 
     body: CoreBody

@@ -4,21 +4,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from ...mechanics.model import Model
 from ...mechanics.rigid_core_nodes import AxisMotion, RigidCore
-from ...mechanics.state import State
 from ...runtime.arrays import Floats, Indices, floats
 from ...runtime.errors import SolveFailed
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from ..external_forces import PointForces
+from ..force import Force, ForceStep
 
 
 @dataclass(frozen=True)
-class CoreSpring:
+class CoreSpring(Force):
     """A spring that pulls a core.
 
     Attributes:
@@ -36,19 +37,20 @@ class CoreSpring:
     weights: Floats
     stiffness: float
     damping: float
+    kind: ClassVar[str] = "core spring"
 
-    def spring_forces(self, state: State, model: Model, tracks: TrackReader, begin: float, end: float) -> PointForces:
-        """Returns the spring of a step from one time to another [s].
+    def point_forces(self, step: ForceStep) -> PointForces:
+        """Returns the spring during a step.
 
         Raises:
             SolveFailed: The animation gives no numbers.
         """
-        target, before = self._target(tracks, end), self._target(tracks, begin)
+        target, before = self._target(step.tracks, step.end), self._target(step.tracks, step.begin)
         points = PointForces(
             self.tet, self.weights, np.zeros((1, 3)), self.stiffness * np.eye(3)[None], self.damping * np.eye(3)[None]
         )
-        away = target - points.positions(state.x, model.tets)
-        points.force = self.stiffness * away + self.damping * (target - before) / (end - begin)
+        away = target - points.positions(step.state.x, step.model.tets)
+        points.force = self.stiffness * away + self.damping * (target - before) / step.dt
         return points
 
     def _target(self, tracks: TrackReader, time: float) -> Floats:
@@ -103,9 +105,14 @@ def _make_spring(body: Body, model: Model, core: RigidCore, mass: float) -> Core
     nearest = int(np.argmin(np.linalg.norm(corners.mean(axis=1) - point, axis=1) / size))
     inner = np.linalg.solve(edges[nearest].T, point - corners[nearest, 0])
     return CoreSpring(
-        body.key, body.name, point, core.tets[nearest : nearest + 1], np.append(1.0 - inner.sum(), inner)[None],
-        asked.stiffness * mass, asked.damping * mass,
-    )  # fmt: skip
+        body.key,
+        body.name,
+        point,
+        core.tets[nearest : nearest + 1],
+        np.append(1.0 - inner.sum(), inner)[None],
+        asked.stiffness * mass,
+        asked.damping * mass,
+    )
 
 
 def _axis_frame(body: Body, matrix: Floats, time: float) -> Floats:

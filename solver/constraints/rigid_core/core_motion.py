@@ -20,7 +20,7 @@ class CoreBody:
         core: Its nodes.
         mass: Of these [kg], (k,).
         centre: Of mass, c [m], (3,).
-        arms: x − c [m], (k, 3).
+        lever_arms: x − c [m], (k, 3).
         inertia: About c [kg m²], (3, 3).
     """
 

@@ -25,9 +25,9 @@ class LinearSystem:
     Attributes:
         pattern, values, b, is_free, v: A v = b, which rows are solved for, and the first guess, out.
         x, X: Where the rows are now and at rest [m], (n, 3).
-        is_odd: Rows of islands in which A is not symmetric, (n,); None: there are none.
-        tolerance, least, likely: As there.
-        so_far: What v comes on top of [m/s], (n, 3): axes that move have moved cores so far; None: nothing.
+        is_unsymmetric: Rows of islands in which A is not symmetric, (n,); None: there are none.
+        tolerance, norm_floor, initial_direction: As there.
+        base_velocity: What v comes on top of [m/s], (n, 3): axes that move have moved cores so far; None: nothing.
         has_cores: Whether some rows are those of cores, which are no nodes of a mesh.
     """
 

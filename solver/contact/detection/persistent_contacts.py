@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...mechanics.state import State
+from ...mechanics.state_fields import CONTACT_PREFIX as PREFIX
 from ...runtime.arrays import Floats, Indices
 from ..surfaces.collision_surfaces import CollisionSurfaces
 from .contact_set import Int8s, Int64s
 
-PREFIX = "contact."
 TRIANGLE = PREFIX + "triangle"
 FIELD_NAMES = ("id", "force", "shear", "side", "shift", "lift", "kappa", "normal")
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...constraints.external_forces import ExternalForces
+from ...mechanics.state_fields import VELOCITY_CHANGE
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.errors import SolveFailed
-from ..step_input import VELOCITY_CHANGE, StepInput
+from ..step_input import StepInput
 from ..system.right_hand_side import advance_positions
 from .coupled_groups import CoupledGroups
 from .dynamic_flesh import DynamicFlesh

@@ -19,16 +19,19 @@ from ...mechanics.elements.fill_element_buffer import method_of
 from ...mechanics.hierarchical.hierarchical_body import hierarchical_body
 from ...mechanics.model import Model
 from ...mechanics.state import State
+from ...mechanics.state_fields import (
+    FP_INVERSE,
+    NODE_ROTATION,
+    PLASTIC_STRAIN,
+    REST_PREFIX,
+    ROTATION_AGE,
+    TET_ROTATION,
+)
 from ...mechanics.vertex_warp import UnrotatedShape, add_warped, is_any_warped
 from ...runtime.arrays import Bools, Floats, floats
 from ...scene.formulation import HIERARCHICAL, HYBRID, POLAR
 
 METHODS_WITH_LAGGED_ROTATIONS = (POLAR, HYBRID, HIERARCHICAL)
-ROTATION_AGE = "frames.age"
-TET_ROTATION = "tet.rotation"
-NODE_ROTATION = "node.rotation"
-# fields of the state with plastic strain and with animated rest shapes
-FP_INVERSE, PLASTIC_STRAIN, REST_PREFIX = "tet.Fp_inverse", "tet.plastic_strain", "rest."
 
 ALL_DUE = np.ones(0, bool)  # where every body has the default formulation
 

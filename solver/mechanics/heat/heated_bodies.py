@@ -22,10 +22,9 @@ from ...scene.scene import Heat, Scene
 from ...scene.tracks import TrackReader
 from ..model import Model
 from ..state import State
+from ..state_fields import TEMPERATURE
 from .conduction import Conduction, conduction
 from .heat_sources import BuiltSource, build_source
-
-TEMPERATURE = "node.temperature"  # [°C], (n,): bodies without heat keep that of the air at the first frame
 
 MIN_BULK_OVER_WEIGHT = 20.0  # more keeps more of the volume, but holds coarse tets up
 

@@ -18,6 +18,7 @@ import math
 from ...runtime.jit import kernel
 from .laws import (
     COROTATED,
+    HYBRID,
     LINEAR_EXTENSION,
     MOONEY_RIVLIN,
     NEO_HOOKEAN,
@@ -89,7 +90,7 @@ def energy_derivatives(law, mu, lam, share, extension, s, e, j, I, II, inside, l
     """Returns ψ [J/m³] and its derivatives ψ_s, ψ_I, ψ_II, ψ_J, ψ_I,I, ψ_I,J, ψ_II,J, ψ_J,J: nine numbers.
 
     Args:
-        law, extension: Numbers of `laws.py`.
+        law, extension: Numbers of `laws.py`; of a law that has no branch here all nine are not numbers.
         mu, lam: Lamé's moduli μ, λ [Pa].
         share: Share of μ before the second invariant, of Mooney–Rivlin.
         s, e, j, I, II: Of `stretch_sums`.
@@ -97,7 +98,7 @@ def energy_derivatives(law, mu, lam, share, extension, s, e, j, I, II, inside, l
         log, p: Of `transcendental`.
     """
     grown = e + 2.0 * s  # I − 3
-    if law <= MOONEY_RIVLIN:
+    if (law == NEO_HOOKEAN) | (law == MOONEY_RIVLIN):
         c = mu if law == NEO_HOOKEAN else 0.0
         k = lam if law == NEO_HOOKEAN else lam + 2.0 / 3.0 * mu
         d = 0.0 if extension == NO_EXTENSION else j - inside
@@ -146,6 +147,10 @@ def energy_derivatives(law, mu, lam, share, extension, s, e, j, I, II, inside, l
     if law == WEIGHTED_COROTATED:
         # stress for a weight that stays; no energy belongs to it
         return mu * e, -2.0 * mu * rotation_weight(s, I), mu, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    # hybrid: shear by the corotated strain, μ Σ (σ − 1)², pressure by Green's, λ/2 tr²E with 2 tr E = I − 3
-    psi, slope = mu * e + 0.125 * lam * grown * grown, mu + 0.25 * lam * grown
-    return psi, -2.0 * mu, slope, 0.0, 0.0, 0.25 * lam, 0.0, 0.0, 0.0
+    if law == HYBRID:
+        # shear by the corotated strain, μ Σ (σ − 1)², pressure by Green's, λ/2 tr²E with 2 tr E = I − 3
+        psi, slope = mu * e + 0.125 * lam * grown * grown, mu + 0.25 * lam * grown
+        return psi, -2.0 * mu, slope, 0.0, 0.0, 0.25 * lam, 0.0, 0.0, 0.0
+    # a law that has no branch here: no body moves by it unnoticed
+    nan = math.nan
+    return nan, nan, nan, nan, nan, nan, nan, nan, nan

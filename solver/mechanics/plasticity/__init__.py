@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plastic flow and creep: tets whose elastic strain is above the yield strain take it over into their rest shape.
 
-plastic_bodies.py          what is asked for, per tet: `PlasticBody` multiplicative_flow.py  F = Fe Fp with det Fp = 1:
-volume is kept additive_flow.py        the plastic strain subtracted from the strain, as Müller and Gross 2004 have it
-plastic_flow.py            both after a step: `flow` plastic_state.py           the model that plastic strain makes, and
-how large it is: `with_plastic_strain`, `plastic_norm`
+plastic_bodies.py          yield strain, flow rate and maximum strain per tet: `PlasticBody`
+multiplicative_flow.py     F = Fe Fp with det Fp = 1: volume is kept
+additive_flow.py           the plastic strain subtracted from the strain, as Müller and Gross 2004 have it
+plastic_flow.py            both, after a step: `flow`
+plastic_state.py           the model that plastic strain makes, and its size: `with_plastic_strain`, `plastic_norm`
 """
 
 from __future__ import annotations

@@ -20,12 +20,9 @@ from ...runtime.arrays import Floats, floats
 from ...runtime.jit import kernel
 from ..model import Model
 from ..state import State
+from ..state_fields import FLOWED, FP_INVERSE, PLASTIC_STRAIN
 from .plastic_bodies import PlasticBody
 from .symmetric_matrix import matrix_entries, plastic_shear
-
-FP_INVERSE = "tet.Fp_inverse"
-FLOWED = "tet.flowed"
-PLASTIC_STRAIN = "tet.plastic_strain"
 
 
 def with_plastic_strain(model: Model, state: State) -> Model:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The bodies of a scene that are flesh: what they are made of, and how they follow a pose.
 
-model = with_painted_flesh(scene, meshes, model)
+model = apply_painted_moduli(scene, meshes, model)
 flesh = make_flesh(scene, model)
 """
 

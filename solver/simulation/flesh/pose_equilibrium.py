@@ -36,10 +36,10 @@ class PoseConditions:
     """What is asked of quasistatic flesh in one sample; nodes and tets are those of its own model.
 
     Attributes:
-        held: Nodes that are held, and where.
+        fixed: Nodes that are held, and where.
         springs: On its tets, as they pull where the nodes are at first.
         load: Gravity on the nodes [N], (n, 3).
-        touching: Makes what they may touch, for a solve that begins at positions x [m], (n, 3); None: nothing.
+        make_contact: Makes what they may touch, for a solve that begins at positions x [m], (n, 3); None: nothing.
     """
 
     fixed: FixedNodes
@@ -57,11 +57,11 @@ class PoseEquilibrium:
         residual: Of the body that is farthest from rest.
         residuals: Of every body.
         converged: Whether all are within the tolerance.
-        is_lost: Which bodies are not at rest or have tets inside out, (b,).
+        is_failed: Which bodies are not at rest or have tets inside out, (b,).
         inverted_tets: Tets inside out.
         newton_iterations, cg_iterations: Of all tries.
         contacts: Points that are pushed.
-        deepest: How deep one of them is left in something [m].
+        max_depth: How deep one of them is left in something [m].
     """
 
     x: Floats

@@ -13,16 +13,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...mechanics.state import State
+from ...mechanics.state_fields import FAILED_BODIES_FIELD, INPUT_DIGEST_FIELD, RESULT_FIELD
 from ...runtime.arrays import Bools, Floats
 from .pose_equilibrium import PoseEquilibrium
-
-INPUT_DIGEST_FIELD = (
-    "flesh.asked"  # field of the state: digest of what was asked, and where the flesh is since then, (32,)
-)
-RESULT_FIELD = (
-    "flesh.told"  # field of the state: what was told of it: the numbers below, then residuals of bodies, (5 + b,)
-)
-FAILED_BODIES_FIELD = "flesh.lost"  # field of the state: which quasistatic bodies were not at rest, or inside out, (b,)
 
 
 def input_digest(asked: Iterable[np.ndarray], x: Floats, is_lost: Bools) -> np.ndarray:

@@ -19,7 +19,7 @@ class ConnectedPieces:
     """The connected pieces of flesh.
 
     Attributes:
-        of_node: Number of each node's piece, (n,).
+        piece_of_node: Number of each node's piece, (n,).
         count: Number of pieces.
     """
 

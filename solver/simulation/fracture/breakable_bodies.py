@@ -10,6 +10,7 @@ import numpy as np
 
 from ...mechanics.model import Model, rest_shape_inverses
 from ...mechanics.state import State
+from ...mechanics.state_fields import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
 from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.surface_weights import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
@@ -23,11 +24,6 @@ from .fracture_points import FracturePoints, find_fracture_points
 from .minimum_fragment import min_fragment_volume
 from .notches import notch_nodes
 
-CRACK_TIP_FIELD = "node.crack_tip"  # 1 at crack tips and notches, (n,) uint8
-DAMAGE_FIELD = "tet.damage"  # largest principal stress over strength, the most so far, at most 1, (m,)
-LARGEST_STRESS_FIELD = (
-    "fracture.largest_stress"  # largest principal stress so far of each body, in the model [Pa], (bodies,)
-)
 SCATTER_STREAM, ORDER_STREAM = 1, 2  # what is drawn by lot
 MIN_STRENGTH_SHARE = 1.0e-6  # of the breaking stress that is left where the strength is painted away
 
@@ -44,7 +40,7 @@ class BreakableBody:
         simulated_scale: s: stresses are those of the simulated size, s² times those of the model.
         seed: Of what is drawn by lot.
         most_splits, most_pieces: See `Fracture`.
-        least_material: How much each of its pieces holds at least [m³].
+        min_fragment_volume: How much each of its pieces holds at least [m³].
     """
 
     number: int
@@ -78,14 +74,14 @@ class FractureBodies:
     Attributes:
         bodies: One by one.
         is_breakable: Which tets may break, (m,).
-        is_judged: Whose stress tells whether a body breaks, (m,).
-        bearing: Their filled share over that of the fullest around them, (m,).
-        share: Their strength over the breaking stress: paint and scatter, (m,).
+        is_stress_checked: Whose stress tells whether a body breaks, (m,).
+        load_share: Their filled share over that of the fullest around them, (m,).
+        strength_share: Their strength over the breaking stress: paint and scatter, (m,).
         size: h: edge of the lattice cell whose tets are as large, ∛(12 V) [m], (m,).
         corner_mass: Mass that each tet gives each of its nodes [kg], (m,).
         material: Filled volume of each tet [m³], (m,).
         neighbours: The inner faces of the breakable bodies.
-        together: Across which of them the tets never part, (m, 4).
+        is_bonded: Across which of them the tets never part, (m, 4).
         is_notch: Which nodes of the whole bodies are at notches, (n,).
         points: Where broken faces get contact points.
     """

@@ -11,42 +11,65 @@ the largest principal stress is at most 2μ g + λ tr G, where g is the largest 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from ...mechanics.elements.deformation_gradient import unpack_six
 from ...mechanics.elements.elastic_stress import largest_eigenvalue
 from ...mechanics.elements.nearest_rotation import nearest_rotation
+from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
+
+
+class StrainedTets(NamedTuple):
+    """What the stress of tets follows from, beside where their nodes are.
+
+    Attributes:
+        tets, Dm_inverse, mu, lam, initial_strain: Of the present model.
+        strain: Of the body's own tets as its formulation measures it, (k, 6), or (0, 6): by the nearest rotation.
+    """
+
+    tets: Indices
+    Dm_inverse: Floats
+    mu: Floats
+    lam: Floats
+    initial_strain: Floats
+    strain: Floats
+
+
+class TetStrengths(NamedTuple):
+    """What tets bear; see `FractureBodies`, (m,) each."""
+
+    is_breakable: Bools
+    is_stress_checked: Bools
+    load_share: Floats
+    strength_share: Floats
+    size: Floats
 
 
 @kernel()
 def evaluate_overload(
-    first, last, x, tets, Dm_inverse, mu, lam, initial_strain, own_strain, is_held, is_breakable, is_judged, bearing,
-    share, size, is_tip,
-    breaking_stress, toughness, largest, damage, overload,
-):  # fmt: skip
+    first, last, x, strained, strengths, is_held, is_tip, breaking_stress, toughness, largest, damage, overload
+):
     """Writes how near tets from `first` to `last` are to breaking.
 
     Args:
         first, last: Tets of the body.
-        x, tets, Dm_inverse, mu, lam, initial_strain: Of the present model and the state.
-        own_strain: The strain as the method of the body measures it, (last − first, 6), or (0, 6): by the nearest
-            rotation.
+        x: Node positions [m], (n, 3).
+        strained: `StrainedTets`.
+        strengths: `TetStrengths`.
         is_held: Which nodes are held exactly, (n,), or (0,): none. Tets with four such nodes do not break.
-        is_breakable: Which tets may break, (m,).
-        is_judged: Which of them count for more than their damage, (m,).
-        bearing: How much of its stress a tet passes on to its neighbours, (m,).
-        share: Their strength over the breaking stress, (m,).
-        size: h [m], (m,).
         is_tip: Which nodes are at crack tips or notches, (n,).
         breaking_stress: [Pa].
         toughness: K_c [Pa √m].
         largest: The largest principal stress so far [Pa].
         damage: Stress over strength, the most so far, at most 1, (m,); raised.
-        overload: Out, stress over strength where a tet is judged and it is above 1, else 0, (m,).
+        overload: Out, stress over strength where the stress of a tet is checked and that is above 1, else 0, (m,).
 
     Returns:
         The largest principal stress so far, and how many tets are overloaded.
     """
+    tets, Dm_inverse, mu, lam, initial_strain, own_strain = strained
+    is_breakable, is_judged, bearing, share, size = strengths
     count = 0
     for tet in range(first, last):
         overload[tet] = 0.0

@@ -48,7 +48,7 @@ class _ProjectedBody:
         rest: Where its nodes are put [m], (n, 3).
         weights: Of these places in each tet at the node, (m, 4, 4).
         lever: How far they reach beyond that tet: the largest weight, (m, 4).
-        loose: Vertices of its whole skin that stay, counted from its first, rising, (l,).
+        free_vertices: Vertices of its whole skin that stay, counted from its first, rising, (l,).
     """
 
     rest: Floats
@@ -81,7 +81,7 @@ class FragmentSurfaces:
         model: Of these.
         neighbours: The inner faces of breakable bodies.
         node_inside: Whether each node lies inside the material, (n,).
-        numbers: The bodies that may break.
+        breakable_numbers: The bodies that may break.
         weight: Magnitude of gravity at the first frame [m/s²].
     """
 

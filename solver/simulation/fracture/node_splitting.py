@@ -34,7 +34,7 @@ class NodeSplits:
 
     Attributes:
         faces: For each node that splits the faces across which its tets part, as tets and faces, both sides of each.
-        left: Overloaded tets that would have split a node, had it not been for the limit.
+        deferred: Overloaded tets that would have split a node, had it not been for the limit.
     """
 
     faces: list[FaceList]
@@ -49,10 +49,10 @@ class NodeSplitter:
         model: Of the step, nodes by now.
         x: Node positions [m], (n, 3).
         neighbours: The inner faces.
-        parted: Across which faces tets have parted, (m, 4).
+        is_separated: Across which faces tets have parted, (m, 4).
         is_tip: Which nodes are at crack tips or notches, (n,).
         is_rigid: Which tets stay together: unbreakable ones and those held exactly, (m,).
-        together: Across which faces others never part, (m, 4).
+        is_bonded: Across which faces others never part, (m, 4).
         material: Filled volume of each tet [m³], (m,).
     """
 

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The interface of all forces and constraints that act on bodies from outside during a step.
+
+A force has one file. That file says which nodes it holds (`prescribe`) and which forces it adds (`point_forces`). Each
+of those forces is linear in the motion of a point during the step. `PointForces` derives the rest from the force, its
+stiffness and its damping: the energy, the force after any displacement, and the work that the energy correction counts.
+
+Forces are registered once, in `solver/simulation/forces.py`. Gravity is no such force: it is the same acceleration for
+all nodes, so the solvers read it from `ExternalForces.gravity` and fold it into the mass term. Contacts are not either:
+they look for new partners after every solve, but what they add to a step are `PointForces` and `PairForces`, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..mechanics.model import Model
+from ..mechanics.state import State
+from ..runtime.arrays import Bools, Floats, Indices
+from ..runtime.errors import SinewError
+from ..scene.tracks import TrackReader
+from .external_forces import PointForces
+
+
+@dataclass(frozen=True, eq=False)
+class ForceStep:
+    """The step during which forces act.
+
+    Attributes:
+        model: The bodies in this step.
+        state: At the begin of the step; in `Force.end_step` at its end.
+        tracks: The animated inputs.
+        begin, end: Times of the step [s].
+        is_static: Whether the bodies are brought to rest as they are held at `end`, without inertia.
+    """
+
+    model: Model
+    state: State
+    tracks: TrackReader
+    begin: float
+    end: float
+    is_static: bool = False
+
+    @property
+    def dt(self) -> float:
+        """Δt [s]; infinite without inertia."""
+        return np.inf if self.is_static else self.end - self.begin
+
+
+class Force:
+    """A force or constraint on bodies from outside. A subclass overrides what it does; by default it does nothing.
+
+    Attributes:
+        kind: What it is, in a word or two.
+        affects_quasistatic: Whether it also acts on flesh that is brought to rest in every pose.
+        precedence: Forces prescribe in rising order. Where two hold the same node, the later one decides.
+    """
+
+    kind: ClassVar[str]
+    affects_quasistatic: ClassVar[bool] = False
+    precedence: ClassVar[int] = 1
+
+    @property
+    def fixed_nodes(self) -> Indices:
+        """Nodes of the model that it may hold exactly, (k,)."""
+        return np.zeros(0, np.int32)
+
+    @property
+    def body_warnings(self) -> Mapping[int, tuple[SinewError, ...]]:
+        """What an artist should know, by number of the body."""
+        return {}
+
+    def restricted_to(self, bodies: Collection[int]) -> Force | None:
+        """Returns the force on the bodies of these numbers alone; None where it acts on none of them."""
+        return self
+
+    def prescribe(self, step: ForceStep, is_fixed: Bools, fixed_target: Floats) -> None:
+        """Marks the nodes that it holds exactly, (n,), and writes where they are at the end of the step [m], (n, 3).
+
+        Raises:
+            SolveFailed: The animation gives no numbers.
+        """
+
+    def point_forces(self, step: ForceStep) -> PointForces:
+        """Returns its forces during the step.
+
+        Raises:
+            SolveFailed: The animation gives no numbers.
+        """
+        return PointForces()
+
+    def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
+        """Returns arrays on which the shape at rest depends besides nodes held and stiffness: targets."""
+        return []
+
+    def end_step(self, step: ForceStep) -> None:
+        """Writes into `step.state` what the force has to know in the next step."""
+
+    def to_arrays(self, nodes: slice) -> dict[str, np.ndarray]:
+        """Returns arrays for `model/KEY.npz` of the body with these nodes of the model."""
+        return {}
+
+    def remapped(self, whole: Model, tets: Indices) -> Force:
+        """Returns the force after nodes have split: the tets of `whole` have the nodes `tets`, (m, 4), now."""
+        return self
+
+
+def in_order_of_precedence(forces: Collection[Force]) -> list[Force]:
+    """Returns forces in the order in which they prescribe nodes; those of one precedence stay in their order."""
+    return sorted(forces, key=lambda force: force.precedence)

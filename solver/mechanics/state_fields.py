@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names of all fields of the state (`State.fields`), and which module owns each. Checkpoints store these names.
+
+A field that begins with "node." has a row per node and is copied with its node when nodes split; one that begins with
+"tet." has a row per tet, and tets are never renumbered. "{key}" stands for the key of a body.
+"""
+
+from __future__ import annotations
+
+# integrators/implicit_euler.py: the next change is likely to be similar, and starting the solve along it saves a
+# quarter of the iterations of a swinging beam
+VELOCITY_CHANGE = "node.velocity_change"  # v⁺ − v of the last step [m/s], (n, 3)
+# integrators/bdf2.py
+PREVIOUS_X, PREVIOUS_V = "node.x_before", "node.v_before"  # x⁻ [m] and v⁻ [m/s] of the step before, (n, 3) each
+PREVIOUS_DT = "bdf2.length"  # Δt since then [s], 0 for bodies without such a past, (bodies,)
+# integrators/system/lagged_rotations.py
+ROTATION_AGE = "frames.age"  # steps since the rotations of each body were found, (bodies,)
+TET_ROTATION = "tet.rotation"  # R of tets whose rotations are lagged, zero for all others, (m, 3, 3)
+NODE_ROTATION = "node.rotation"  # R of nodes whose rotations are lagged, (n, 9)
+# mechanics/topology.py
+TETS_FIELD = "topology.tets"  # nodes of the tets after something broke, (m, 4)
+ORIGIN_FIELD = "topology.origin"  # the node of the unbroken model that each node was, (n,)
+# mechanics/heat/heated_bodies.py
+TEMPERATURE = "node.temperature"  # [°C], (n,): bodies without heat keep that of the air at the first frame
+# mechanics/plasticity/plastic_state.py
+FP_INVERSE = "tet.Fp_inverse"  # Fp⁻¹ of the multiplicative law, (m, 3, 3)
+FLOWED = "tet.flowed"  # the strain that has flowed under it in all, (m,)
+PLASTIC_STRAIN = "tet.plastic_strain"  # of the additive law as xx, yy, zz, xy, yz, zx of the tensor, (m, 6)
+# constraints/rest_shape_animation/animated_bodies.py
+REST_PREFIX = "rest."
+REST_FIELD = REST_PREFIX + "{key}"  # nodes of a body at rest, as they were numbered when it was built [m], (n, 3)
+# constraints/pins.py
+PIN_ERROR_FIELD = "pins.{key}.missed"  # what tets miss of the exact targets [m], (e, 3)
+# contact/detection/persistent_contacts.py
+CONTACT_PREFIX = "contact."  # contacts that pushed at the end of the step, a field for each of their attributes
+# contact/separation_damping.py
+SEPARATION_FIELD = "parting"  # two bodies, and how strongly their separation is damped, from 1 down, (k, 3)
+# simulation/flesh/unchanged_pose.py
+INPUT_DIGEST_FIELD = "flesh.asked"  # digest of all inputs of the pose, and where the flesh is since then, (32,)
+RESULT_FIELD = "flesh.told"  # how the pose was found: five numbers, then residuals of bodies, (5 + b,)
+FAILED_BODIES_FIELD = "flesh.lost"  # which quasistatic bodies were not at rest, or inside out, (b,)
+# simulation/fracture/breakable_bodies.py
+CRACK_TIP_FIELD = "node.crack_tip"  # 1 at crack tips and notches, (n,) uint8
+DAMAGE_FIELD = "tet.damage"  # largest principal stress over strength, the most so far, at most 1, (m,)
+LARGEST_STRESS_FIELD = "fracture.largest_stress"  # largest principal stress so far of each body [Pa], (bodies,)

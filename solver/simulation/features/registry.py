@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All features. Every hook is called in this order: a feature may read what those before it have written."""
+
+from __future__ import annotations
+
+from .feature import Feature
+from .flesh import FleshFeature
+from .fracture import Fracture
+from .heat import Heat
+from .plastic_flow import PlasticFlow
+from .rest_shapes import RestShapes
+from .rigid_cores import RigidCores
+
+FEATURES: tuple[type[Feature], ...] = (RestShapes, Heat, PlasticFlow, Fracture, FleshFeature, RigidCores)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All forces and constraints on bodies from outside (`constraints/force.py`): to add one, add a line to `FORCES`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..constraints.force import Force
+from ..constraints.pins import BodyPins, make_pins
+from ..constraints.rigid_core.core_drivers import make_core_springs
+from ..constraints.wind import make_wind
+from ..mesh.embedding import Binding
+from ..runtime.errors import BadInput
+from ..scene.scene import Body, Scene
+from ..scene.tracks import TrackReader
+from .features.feature import BuildInputs
+from .features.flesh import has_flesh_or_bones
+
+
+@dataclass(frozen=True)
+class ForceKind:
+    """One kind of force.
+
+    Attributes:
+        make: Returns the forces of this kind; `BuildInputs.forces` then holds those of the kinds before.
+        check: Raises BadInput where the scene asks for something impossible, before any work is done.
+    """
+
+    make: Callable[[BuildInputs], Iterable[Force | None]]
+    check: Callable[[Scene, TrackReader], None] = lambda scene, tracks: None
+
+
+def make_forces(inputs: BuildInputs) -> tuple[Force, ...]:
+    """Returns all forces of a scene, in the order of `FORCES`.
+
+    Raises:
+        BadInput: A force cannot act as the scene asks; the sentence names its body.
+    """
+    for kind in FORCES:
+        inputs.forces += [force for force in kind.make(inputs) if force is not None]
+    return tuple(inputs.forces)
+
+
+def _make_pins(inputs: BuildInputs) -> list[BodyPins]:
+    scene, model, pins = inputs.scene, inputs.model, []
+    gravity = float(np.linalg.norm(inputs.gravity))
+    for number, (body, mesh, binding) in enumerate(zip(scene.bodies, inputs.meshes, inputs.bindings, strict=True)):
+        in_model = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
+        for part in _pinned_parts(body):
+            made = make_pins(part, in_model, model, number, mesh.report.tet_size, gravity)
+            _check_not_fully_pinned(inputs, made)
+            pins.append(made)
+    return pins
+
+
+def _pinned_parts(body: Body) -> list[Body]:
+    """Returns the body with its pins, and as "KEY.attached" with what is attached as its pins, where it has them."""
+    attached = replace(body, key=f"{body.key}.attached", pinned=body.attached, pin_weights=body.attached_weights)
+    return [part for part in (body, attached) if len(part.pinned)]
+
+
+def _check_not_fully_pinned(inputs: BuildInputs, pins: BodyPins) -> None:
+    """Raises BadInput where all nodes or all vertices of a body are held, and never released."""
+    scene, body, nodes = inputs.scene, inputs.scene.bodies[pins.body], inputs.model.bodies[pins.body].nodes
+    shows_nothing = len(body.pinned) == len(body.vertices) and bool((body.pin_weights >= 1.0).all())
+    if len(pins.fixed_nodes) < nodes.stop - nodes.start and not shows_nothing:
+        return
+    frames = range(scene.settings.frame_start, scene.settings.frame_end + 1)
+    if all(pins.stiffness(inputs.tracks, scene.settings.time(frame)) > 0.0 for frame in frames):
+        raise BadInput("pins-everything", name=body.name)
+
+
+def _check_bones(scene: Scene, tracks: TrackReader) -> None:
+    if has_flesh_or_bones(scene):  # what these need takes long to load
+        from ..constraints.bones import check_bones
+
+        check_bones(scene)
+
+
+def _make_bones(inputs: BuildInputs) -> list[Force | None]:
+    if not inputs.scene.bones:
+        return []
+    from ..constraints.bones import make_bones
+
+    pins = tuple(force for force in inputs.forces if isinstance(force, BodyPins))
+    return [make_bones(inputs.scene, inputs.meshes, inputs.model, inputs.tracks, pins)]
+
+
+FORCES = (
+    ForceKind(_make_pins),
+    ForceKind(_make_bones, _check_bones),
+    ForceKind(lambda inputs: make_core_springs(inputs.scene, inputs.model)),
+    ForceKind(lambda inputs: [make_wind(inputs.scene, inputs.model, inputs.surfaces, inputs.bindings)]),
+)

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One attempt at a step or a part of one: what acts in it, and the solves that find where the bodies end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..constraints.external_forces import ExternalForces, PairForces, PointForces
+from ..contact.active_set.active_set import MAX_SOLVES_AT_IMPACT
+from ..integrators.implicit_euler import step
+from ..integrators.step_input import ContactCallbacks, StepOptions
+from ..integrators.step_report import StepReport
+from ..integrators.system.relinearised_step import kinetic_energies
+from ..mechanics.model import Model
+from ..mechanics.rigid_rotation import chord_stretch_energy, rotate_free_islands, with_finite_rotations
+from ..mechanics.state import State
+from ..mechanics.state_fields import PREVIOUS_DT, TETS_FIELD
+from ..mechanics.vertex_warp import is_any_warped
+from ..quasistatic.progress import Progress
+from ..runtime.arrays import Bools, Floats, floats
+from ..scene.gravity import gravity_at
+from .boundary_conditions import boundary_conditions
+from .pose_interpolation import PoseInterpolation
+from .simulated_scene import SimulatedScene
+from .step_contacts import make_contact_step
+
+MAX_HALVINGS = 14  # halvings of a step where what is stiff turns far, or energy comes from nothing
+# energy of a turn along straight lines over that of motion, from which rotations have to follow
+MAX_TURN_ENERGY_RATIO = 1.0e-3
+MAX_TURN_ENERGY_RATIO_BREAKABLE = 0.1  # the same for bodies that may break: solved again so, a blow strains them less
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, eq=False)
+class StepPart:
+    """A step, or a part of one that was halved.
+
+    Attributes:
+        begin, end: Its times [s].
+        halvings: How often the step has been halved.
+        turns_solves: Whether turns of solves are made as rotations. Rotations then follow also where bodies touch
+            colliders alone.
+        whole_start: The state where the whole step began; None: this is the whole step.
+    """
+
+    begin: float
+    end: float
+    halvings: int = 0
+    turns_solves: bool = False
+    whole_start: State | None = None
+
+    @property
+    def may_halve(self) -> bool:
+        """Whether it may be halved once more."""
+        return self.halvings < MAX_HALVINGS
+
+    @property
+    def dt(self) -> float:
+        """Δt [s]."""
+        return self.end - self.begin
+
+
+class StepAttempt:
+    """An attempt at a part of a step.
+
+    Attributes:
+        model: The bodies in this part, axes of their cores included.
+        part: Which part.
+        before: The state at its begin.
+        state: The state of the simulation, which the solves move on.
+        gravity: At its end [m/s²], (3,).
+        bounds, contacts: What holds, pulls and touches.
+        dynamics: Flesh that takes steps; None: there is none.
+        context: Work arrays of the solver.
+        motion_energy: Kinetic energy of every island, or what it would have after a free fall [J], (k,).
+        max_turn_energy_ratio: Energy of a turn along straight lines over that of motion from which rotations follow.
+        is_in_pieces: Whether a body has fallen into pieces.
+        may_repeat: Whether the part may be taken again in another way.
+        turns_solves: Whether turns of solves are made as rotations.
+        may_turn_solves: Whether they are not yet, but may be.
+        relinearises: Whether rotations follow within the step.
+        may_relinearise: Whether they do not, but may.
+    """
+
+    def __init__(
+        self, simulation: SimulatedScene, model: Model, part: StepPart, pose_path: PoseInterpolation | None
+    ) -> None:
+        """Prepares the attempt; flesh that follows a pose goes along `pose_path`."""
+        built, state = simulation.built, simulation.state
+        self.part, self.state = part, state
+        self.before = State(floats(state.x), floats(state.v), state.time, dict(state.fields))
+        self.gravity = gravity_at(simulation.scene, simulation.tracks, part.end)
+        for feature in built.features:
+            model = feature.model_in_step(model, simulation.scene, simulation.tracks, part.begin, part.end)
+        self.model = model
+        self.bounds = boundary_conditions(simulation, model, part.begin, part.end, pose_path)
+        self.contacts = make_contact_step(simulation, model, self.bounds.is_fixed, self.gravity, part.begin, part.end)
+        self.dynamics, self.context = built.flesh.dynamics if built.flesh else None, simulation.solver_context
+        # among pieces something always goes astray, and they part with energy that cracks let go
+        self.is_in_pieces = model.pattern.island_count > (built.unbroken or built).model.pattern.island_count
+        self.motion_energy = kinetic_energy_bound(model, self.before.v, self.gravity, part.dt)
+        may_break = built.fracture is not None
+        self.max_turn_energy_ratio = MAX_TURN_ENERGY_RATIO_BREAKABLE if may_break else MAX_TURN_ENERGY_RATIO
+        self.may_repeat = self.contacts is not None and self.dynamics is None and not self.is_in_pieces
+        self._choose_rotations(part.turns_solves or self._spins_fast())
+
+    def _choose_rotations(self, turns_solves: bool) -> None:
+        """Decides whether rotations follow in the solves, and whether turns of solves are rotations if they may be."""
+        model, contacts, dynamics = self.model, self.contacts, self.dynamics
+        is_whole = TETS_FIELD not in self.before.fields
+        self.newmark = dynamics.newmark if dynamics else None
+        self.has_surfaces = bool(contacts and contacts.surfaces)
+        # surfaces may make bodies of the two schemes touch
+        self.is_mixed = bool(
+            dynamics and self.newmark and self.has_surfaces and (dynamics.euler or dynamics.corotational_bodies(model))
+        )
+        # rotations of what touches colliders alone follow where they have to
+        may_turn = dynamics is None and contacts is not None and not is_any_warped(model)
+        self.turns_solves = may_turn and is_whole and turns_solves
+        self.relinearises = may_turn and (self.has_surfaces or turns_solves)
+        self.may_turn_solves = may_turn and is_whole and self.has_surfaces and not turns_solves
+        self.may_relinearise = may_turn and not self.relinearises and not len(model.cores)
+        if contacts and self.relinearises and not self.has_surfaces:
+            contacts.keep_earliest()
+        self.is_substepped = self.newmark is not None and not self.is_mixed
+
+    def _spins_fast(self) -> bool:
+        """Whether an island that touches colliders alone would get much energy by turning on along straight lines."""
+        contacts, before = self.contacts, self.before
+        if contacts is None or contacts.surfaces or not len(contacts.contact_set):
+            return False
+        energy = self.straight_line_turn_energy(before.x + self.part.dt * before.v)
+        return bool((energy > self.max_turn_energy_ratio * self.motion_energy).any())
+
+    def straight_line_turn_energy(self, end: Floats) -> Floats:
+        """Returns the energy that islands get by turning to `end` [m], (n, 3), along straight lines [J], (k,)."""
+        start: np.ndarray = np.asarray(self.model.pattern.island_start, np.int64)
+        is_turned = np.ones(len(start) - 1, bool)
+        _, angle = with_finite_rotations(start, self.model.mass, self.before.x, floats(end), is_turned)
+        return chord_stretch_energy(self.model, angle, self.part.dt)
+
+    def solve(self, simulation: SimulatedScene, on_progress: OnProgress) -> StepReport:
+        """Moves the state on by Δt.
+
+        Raises:
+            SolveFailed: Numbers did not stay finite.
+        """
+        contacts, state = self.contacts, self.state
+        relinearises = TETS_FIELD in state.fields or self.has_surfaces or self.relinearises
+        callbacks = ContactCallbacks(
+            update=self.respond,
+            line_search=contacts.line_search if contacts and (self.has_surfaces or self.relinearises) else None,
+            substep_forces=(lambda: self.external_forces(True)) if self.is_mixed else None,
+        )
+        options = StepOptions(
+            max_solves=MAX_SOLVES_AT_IMPACT,
+            flesh=self.dynamics,
+            relinearises=relinearises and not is_any_warped(self.model),
+            makes_rotations=self.turns_solves,
+            may_abandon=self.part.may_halve,
+            on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),
+        )
+        forces, settings = self.external_forces(self.is_substepped), simulation.scene.settings
+        return step(self.model, state, forces, self.part.dt, settings, callbacks, options, self.context)
+
+    def external_forces(self, activates_contacts: bool) -> ExternalForces:
+        """Returns what acts from outside; substeps find out themselves when the contacts push that are activated."""
+        contacts, bounds = self.contacts, self.bounds
+        if contacts and self.newmark and activates_contacts:
+            contacts.activate_all(self.newmark.part.tets)
+        act, pairs = contacts.spring_forces() if contacts else (PointForces(), PairForces())
+        normals, across = contacts.normals() if contacts and activates_contacts else (None, None)
+        return ExternalForces(
+            self.gravity,
+            bounds.is_fixed,
+            bounds.fixed_target,
+            None,
+            PointForces.concatenate(bounds.point_forces, act),
+            pairs,
+            contact_count=len(act),
+            contact_normals=normals,
+            pair_normals=across,
+            is_frozen=contacts.frozen_nodes() if contacts else None,
+            turns=contacts.rotation_only_islands() if contacts else None,
+        )
+
+    def respond(self, x: Floats, v: Floats, is_wrong: Bools | None = None) -> ExternalForces | None:
+        """Takes the end of a solve, x [m] and v [m/s], (n, 3) each; returns what acts instead, None when content."""
+        wants_more = self.contacts is not None and self.contacts.update(x, is_wrong)
+        return self.external_forces(self.is_substepped) if wants_more else None
+
+    def end_motion(self) -> None:
+        """Turns free islands of flesh as rigid bodies turn, and lets the state remember contacts."""
+        if self.dynamics or is_any_warped(self.model):
+            rotate_free_islands(self.model, self.state, self.before.x, self._nodes_not_to_rotate(), self.part.dt)
+        if self.contacts:
+            self.contacts.remember(self.state)
+
+    def _nodes_not_to_rotate(self) -> Bools | None:
+        """Returns which nodes are held, or are of bodies whose scheme or core has turned them already, (n,)."""
+        model, is_fixed = self.model, self.bounds.is_fixed
+        past = self.state.fields.get(PREVIOUS_DT)
+        past = None if past is None or not past.any() else past
+        if past is None and not model.cores:
+            return is_fixed
+        which = np.zeros(model.node_count, bool) if is_fixed is None else is_fixed.copy()
+        for body, length in zip(model.bodies, past, strict=True) if past is not None else ():
+            which[body.nodes] |= length > 0.0
+        for core in model.cores:
+            which[core.nodes] = True
+        return which
+
+    def undo(self) -> None:
+        """Takes the state back to where the part began."""
+        state, before = self.state, self.before
+        state.x, state.v, state.time, state.fields = before.x, before.v, before.time, dict(before.fields)
+
+
+def kinetic_energy_bound(model: Model, v: Floats, gravity: Floats, dt: float) -> Floats:
+    """Returns the larger kinetic energy of islands: at v [m/s], (n, 3), or after `dt` [s] of free fall [J], (k,)."""
+    return np.maximum(
+        kinetic_energies(model, v), kinetic_energies(model, v + dt * model.gravity_scale[:, None] * gravity)
+    )
