@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The free memory of this machine."""
+"""How much memory is free on this machine, asked of the operating system."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import os
 import sys
 from pathlib import Path
 
-MACOS_FREE_SHARE = 0.6  # fraction of the physical memory: macOS has no simple count of available memory
+MACOS_FREE_SHARE = 0.6  # of the memory built in: macOS does not tell simply what it could free
 
 
 def free_memory() -> int | None:
-    """Returns the bytes that can be allocated without swapping, or None if unknown."""
+    """Returns the bytes that can be taken without swapping, or None where nobody says."""
     try:
         if sys.platform == "win32":
             return _free_on_windows()
@@ -24,7 +24,7 @@ def free_memory() -> int | None:
 
 
 def _free_on_linux() -> int | None:
-    """Returns the kernel's available memory, or the rest of the container's limit if that is less."""
+    """Returns what the kernel calls available, or what the container has left if that is less."""
     lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     available = next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
     try:
