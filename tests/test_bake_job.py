@@ -141,7 +141,7 @@ def test_a_crash_says_where_and_how(code: int, words: str) -> None:
     assert job.phase == "failed" and job.error is not None and effects[-1] == "end"
     assert job.error["kind"] == "child-crashed"
     assert job.error["sentence"] == f"The solver crashed after frame 7: {words}."
-    assert "resume" in job.error["next_step"]
+    assert "Resume" in job.error["next_step"]
 
 
 def test_a_crash_on_the_way_out_is_no_failure() -> None:

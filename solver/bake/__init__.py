@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bake: scene in, cache out, resumed after a stop; this file loads neither Numba nor SciPy."""
+"""Bakes a scene into a cache, and resumes after a stop. This file loads neither Numba nor SciPy."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The loop of a bake: a frame is computed, written while the next one is computed, then told."""
+"""The loop of a bake: computes frames, and writes each in the background while it computes the next one."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from .cache import BackgroundWriter, CacheMetadata, CacheWriter
 from .frame_recorder import FrameRecorder
 
 OnEvent = Callable[[Mapping[str, Any]], None]
-RESUME_EVERY_FRAME_NODES = 10_000  # from here on a frame takes so long that every one gets its resume point
-RESUME_INTERVAL_FRAMES = 10  # else one in so many does
-MIN_SECONDS_BETWEEN_EVENTS = 0.2  # from one `solving` or `preroll` event to the next
+RESUME_EVERY_FRAME_NODES = 10_000  # from here on frames are so slow that each gets a resume point
+RESUME_INTERVAL_FRAMES = 10  # frames between resume points otherwise
+MIN_SECONDS_BETWEEN_EVENTS = 0.2  # between `solving` or `preroll` events
 
 
 class ThrottledEvents:
-    """Events of what takes long, at most one in `MIN_SECONDS_BETWEEN_EVENTS`, and the wish to stop, asked for as often.
+    """Progress events, at most one in `MIN_SECONDS_BETWEEN_EVENTS`; polls for cancellation as often.
 
-    `report_written` is called as often: it tells of frames that have been written meanwhile.
+    Calls `report_written` as often, which reports the frames that were written meanwhile.
     """
 
     def __init__(
@@ -42,13 +42,13 @@ class ThrottledEvents:
         self.last = clock.monotonic()
 
     def raise_if_cancelled(self) -> None:
-        """Raises Cancelled where a person wants to stop."""
+        """Raises Cancelled after a cancellation."""
         self.report_written()
         if self.should_stop():
             raise Cancelled()
 
     def emit(self, event: Mapping[str, Any], is_last: bool = False) -> None:
-        """Tells an event where it is time for one, or where it is the last of its kind."""
+        """Emits an event if it is due, or the last of its kind."""
         if is_last or clock.monotonic() - self.last >= MIN_SECONDS_BETWEEN_EVENTS:
             self.last = clock.monotonic()
             self.on_event(event)
@@ -68,13 +68,13 @@ class ThrottledEvents:
 
 @dataclass
 class Bake:
-    """A simulation between two frames, and the cache that it is written into.
+    """A simulation between two frames, and its cache.
 
     Attributes:
-        topology: Number of the first sample with the present topology, 0 while all bodies are whole.
-        warnings: What was warned of when it was built and is not in the report yet: the next line has it.
-        at_limit: Keys of the bodies of which a person knows that they are in as many pieces as they may.
-        crushed: Keys of bodies with names of bones of which a person knows that they turn flesh inside out.
+        topology: Number of the first sample with the present topology, 0 while all bodies are intact.
+        warnings: Warnings of the build that the next line of the report will contain.
+        at_limit: Keys of the bodies for which the piece limit was reported.
+        reported_inversions: Keys of bodies with the bones for which inverted flesh was reported.
     """
 
     writer: CacheWriter
@@ -92,21 +92,21 @@ class Bake:
 
     @property
     def resume_interval(self) -> int:
-        """Frames from one resume point to the next; not by the clock, so that the same bake has the same files."""
+        """Frames between resume points; independent of time, so that the same bake has the same files."""
         built = self.simulation.built
         return 1 if (built.unbroken or built).model.node_count >= RESUME_EVERY_FRAME_NODES else RESUME_INTERVAL_FRAMES
 
     def write_first_frame(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> dict[str, Any]:
-        """Writes the first frame and returns its event: the start state, after the pre-roll and in its pose.
+        """Writes the first frame, which is the start state after the pre-roll, and returns its event.
 
         Raises:
-            SolveFailed, StorageFailed, Cancelled: As `run`; there is nothing yet that could be resumed.
+            SolveFailed, StorageFailed, Cancelled: As `run`, but nothing can be resumed yet.
         """
         began = clock.perf_counter()
         first = self.simulation.start(ThrottledEvents(on_event, should_stop).callbacks())
-        taken = self._frame_recorder(first.number)
-        taken.record_sample(first.positions)
-        write, report = self._write_and_event(taken, first.report, began)
+        recorder = self._frame_recorder(first.number)
+        recorder.record_sample(first.positions)
+        write, report = self._write_and_event(recorder, first.report, began)
         write()
         for warning in self._sheet_warnings(is_first=True):
             on_event(warning)
@@ -116,24 +116,24 @@ class Bake:
         """Computes and writes all frames up to the last.
 
         Raises:
-            SolveFailed: A step failed; the last whole frame can be resumed from.
-            StorageFailed: The disk refused; every frame told so far counts.
-            Cancelled: `should_stop` said so; the last whole frame can be resumed from.
+            SolveFailed: A step failed. The bake can resume from the last complete frame.
+            StorageFailed: The disk failed. Every reported frame is on disk.
+            Cancelled: By `should_stop`. The bake can resume from the last complete frame.
         """
         with BackgroundWriter() as behind:
             paced = ThrottledEvents(on_event, should_stop, behind.run_callbacks)
             while self.frame < self.simulation.scene.settings.frame_end:
                 began = clock.perf_counter()
-                taken = self._frame_recorder(self.frame + 1)
+                recorder = self._frame_recorder(self.frame + 1)
                 try:
                     paced.raise_if_cancelled()
-                    moved = self.simulation.advance(paced.callbacks(taken.record_sample))
+                    advanced = self.simulation.advance(paced.callbacks(recorder.record_sample))
                 except BaseException as problem:
                     if not isinstance(problem, StorageFailed):
                         behind.finish()
                         self._write_resume(self.frame, self.simulation.state)
                     raise
-                write, report = self._write_and_event(taken, moved.report, began)
+                write, report = self._write_and_event(recorder, advanced.report, began)
                 warnings = (
                     *self._piece_limit_warnings(),
                     *self._inversion_warnings(),
@@ -146,7 +146,7 @@ class Bake:
         self._write_resume(self.frame, self.simulation.state)
 
     def _piece_limit_warnings(self) -> list[dict[str, Any]]:
-        """Returns a warning for every body that has just fallen into as many pieces as it may."""
+        """Returns a warning for every body that has just reached its piece limit."""
         warnings = []
         for key, numbers in pieces_at_limit(self.simulation).items():
             if key not in self.bodies_at_piece_limit:
@@ -155,21 +155,21 @@ class Bake:
         return warnings
 
     def _inversion_warnings(self) -> list[dict[str, Any]]:
-        """Returns a warning for every bone, or two of them, that have just begun to turn flesh inside out."""
+        """Returns a warning for every bone, or pair of bones, that has just begun to invert flesh."""
         simulation = self.simulation
         bones, built = simulation.built.bones, simulation.built
         if not bones:
             return []
         time = simulation.scene.settings.time(self.frame)
         alone = bones.inverted_tets(simulation.tracks, time)
-        told = [("flesh-crushed", body, (bone, ""), count) for body, bone, count in alone]
+        inversions = [("flesh-crushed", body, (bone, ""), count) for body, bone, count in alone]
         between = bones.inverted_between(built.model, simulation.state.x)
         armature = {bone.name for bone in simulation.scene.bones if not len(bone.triangles)}
         kinds = ("flesh-crushed-between", "flesh-crushed-between-both", "flesh-crushed-between-armature")
         for number, one, other, count in between:
-            told.append((kinds[len(armature & {one, other})], number, (one, other), count))
+            inversions.append((kinds[len(armature & {one, other})], number, (one, other), count))
         warnings = []
-        for kind, number, names, count in told:
+        for kind, number, names, count in inversions:
             body = built.bodies[number]
             if (body.key, *names) not in self.reported_inversions:
                 self.reported_inversions.add((body.key, *names))
@@ -178,35 +178,35 @@ class Bake:
         return warnings
 
     def _sheet_warnings(self, is_first: bool) -> list[dict[str, Any]]:
-        """Returns a warning for every sheet that is inside a body all at once."""
+        """Returns a warning for every sheet that is suddenly inside a body."""
         found = find_enclosed_sheets(self.simulation, self.frame, is_first)
         return [_warning_event(SinewError("sheet-in-body", name=n, body=b, frame=self.frame)) for n, b in found]
 
     def _frame_recorder(self, frame: int) -> FrameRecorder:
-        """Returns what is to be written of a frame, with nothing in it yet."""
+        """Returns an empty recorder for a frame."""
         return FrameRecorder(
             self.simulation, self.metadata, frame, self.topology, Topology.from_state(self.simulation.state)
         )
 
     def _write_and_event(
-        self, taken: FrameRecorder, told: FrameReport, began: float
+        self, recorder: FrameRecorder, report: FrameReport, began: float
     ) -> tuple[Callable[[], None], dict[str, Any]]:
-        """Returns what writes the frame that the simulation is at, with a resume point where one is due, and its event.
+        """Returns a function that writes the present frame, with a resume point if one is due, and the frame's event.
 
-        It may be called by another thread, while the simulation moves on.
+        Another thread may call it while the simulation advances.
         """
-        number, line = self.frame, json_value({"frame": self.frame, **dataclasses.asdict(told)})
+        number, line = self.frame, json_value({"frame": self.frame, **dataclasses.asdict(report)})
         warned, self.warnings = {"warnings": self.warnings} if self.warnings else {}, []
-        frame, samples, attributes = taken.frame_data()
-        contacts = taken.contacts()
-        self.topology = taken.first_sample
+        frame, samples, attributes = recorder.frame_data()
+        contacts = recorder.contacts()
+        self.topology = recorder.first_sample
         is_due = (number - self.metadata.frame_start) % self.resume_interval == 0
         if is_due:
             self._complete_head()
         head, state = self.metadata, self.simulation.state.copy() if is_due else None
 
         def write() -> None:
-            self.writer.write_frame(frame, samples, line | warned, taken.topologies, attributes, contacts)
+            self.writer.write_frame(frame, samples, line | warned, recorder.topologies, attributes, contacts)
             if state is not None:
                 self.writer.write_head(head)
                 self._write_resume(number, state)
@@ -219,7 +219,7 @@ class Bake:
         self.writer.write_resume(frame, state.to_arrays(), self.resume_interval)
 
     def _complete_head(self) -> None:
-        """Takes the digest of tracks that were still being written when the bake began into the head."""
+        """Stores the digest of tracks that were still being written when the bake started."""
         if not self.metadata.tracks:
             self.metadata = dataclasses.replace(self.metadata, tracks=self._tracks_digest())
 
@@ -232,5 +232,5 @@ def _emit_all(on_event: OnEvent, events: Iterable[Mapping[str, Any]]) -> None:
         on_event(event)
 
 
-def _warning_event(told: SinewError) -> dict[str, Any]:
-    return {"event": "warning", "kind": told.kind, "sentence": told.sentence, "next_step": told.next_step}
+def _warning_event(problem: SinewError) -> dict[str, Any]:
+    return {"event": "warning", "kind": problem.kind, "sentence": problem.sentence, "next_step": problem.next_step}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person has to know of a whole bake at its end, from its report."""
+"""Warnings about a whole bake at its end, from its report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ..runtime.errors import SinewError
 
-MAX_UNSETTLED_SHARE = 0.5  # share of steps with contact
+MAX_UNSETTLED_SHARE = 0.5  # fraction of the steps with contact
 
 
 def bake_warnings(lines: Iterable[Mapping[str, Any]], substeps: int) -> list[SinewError]:

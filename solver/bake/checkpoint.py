@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The frame at which a bake resumes, and whether the cache is of the same scene."""
+"""Finds the checkpoint from which a bake resumes, and checks that the cache belongs to the scene."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from .restart_frame import holds_bake, missing_frames, newest_checkpoint
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Everything that a bake needs to go on after `frame`.
+    """Everything needed to continue after `frame`.
 
     Attributes:
         frame: The last frame that is kept.
         state: The state at its end.
         meshes: Tets and binding of every body, by key.
-        topology: Number of the first sample with the topology at that frame; 0 while all bodies are whole.
-        notes: Sentences about damaged files.
+        topology: Number of the first sample with the topology at that frame, 0 while all bodies are intact.
+        notes: Messages about damaged files.
     """
 
     frame: int
@@ -44,17 +44,17 @@ class Checkpoint:
 def find_checkpoint(
     folder: Path, scene: Scene, tracks: TrackReader, head: CacheMetadata, wanted: int | None, accept_changes: bool
 ) -> Checkpoint | None:
-    """Returns the checkpoint at frame `wanted` or before; None when nothing has been baked yet.
+    """Returns the last checkpoint at `wanted` or before, or None if nothing was baked yet.
 
     Raises:
-        StorageFailed: The cache is of another scene, or has no usable checkpoint there. All of it is kept.
+        StorageFailed: The bake belongs to another scene, or cannot continue from there. All of it stays.
     """
     if not holds_bake(folder):
         if wanted is not None and (folder / METADATA_FILE).exists():
             raise StorageFailed("cache-no-resume", path=str(folder))
         return None
     reader, notes = _read_head(folder, head, accept_changes)
-    # up to the last frame of the earlier bake: a longer one has the same inputs until then
+    # with the end of the existing bake, since a longer range is no change of its input
     until = tracks.final_digest(scene.settings.time(reader.metadata.frame_end))
     check_same_inputs(reader, head, until, accept_changes)
     meshes = {body.key: _read_mesh(reader, body) for body in scene.bodies}
@@ -65,10 +65,10 @@ def find_checkpoint(
 
 
 def _read_head(folder: Path, head: CacheMetadata, accept_changes: bool) -> tuple[CacheReader, list[SinewError]]:
-    """Returns a reader of the cache; if its head is lost, it is made from the scene and the PC2 files.
+    """Returns a reader of the cache; a lost `cache.json` is restored from the scene and the PC2 files.
 
     Raises:
-        StorageFailed: The head is lost, which would have said whether the scene changed, and changes are not accepted.
+        StorageFailed: `cache.json` is lost, so changes of the scene cannot be detected, and are not accepted.
     """
     try:
         return CacheReader(folder), []
@@ -84,7 +84,7 @@ def _read_head(folder: Path, head: CacheMetadata, accept_changes: bool) -> tuple
 
 
 def _read_mesh(reader: CacheReader, body: Body) -> tuple[TetMesh, Binding]:
-    """Returns the tets and the binding of a body; raises StorageFailed where they are damaged or of another body."""
+    """Returns the tets and the binding of a body. Raises StorageFailed if damaged or of another body."""
     stored = reader.read_model(body.key)
     if not matches_body(stored, body):
         raise StorageFailed("cache-other-shape", path=str(reader.folder))
@@ -100,7 +100,7 @@ def _read_mesh(reader: CacheReader, body: Body) -> tuple[TetMesh, Binding]:
 
 
 def with_initial_fields(state: State, initial: State) -> None:
-    """Adds the fields of an initial state that a resumed one lacks: the scene may have more features than it had."""
+    """Adds initial fields that a resumed state lacks, since the scene may use more features now."""
     topology = Topology.from_state(state)
     for name, values in initial.fields.items():
         if name not in state.fields:
@@ -111,7 +111,7 @@ def with_initial_fields(state: State, initial: State) -> None:
 def _check_fracture_allowed(
     state: State, scene: Scene, meshes: dict[str, tuple[TetMesh, Binding]], folder: Path, frame: int
 ) -> None:
-    """Raises StorageFailed where a body is in pieces that the scene does not let break any more."""
+    """Raises StorageFailed if a body is broken but not breakable any more."""
     topology, start = Topology.from_state(state), 0
     for body in scene.bodies:
         count = len(meshes[body.key][0].nodes)
@@ -123,11 +123,11 @@ def _check_fracture_allowed(
 
 
 def check_same_inputs(reader: CacheReader, head: CacheMetadata, tracks: str, accept_changes: bool) -> None:
-    """Checks that the cache is of the scene of `head`, and that the digest of its inputs is `tracks`.
+    """Checks that the cache belongs to the scene of `head`, with animated input of the digest `tracks`.
 
     Raises:
-        StorageFailed: The scene or its animation changed, and changes are not accepted; or new frames would not fit
-            the old ones.
+        StorageFailed: The scene or its animation changed without `accept_changes`, or its frames have another
+            layout.
     """
     changed = []
     if reader.metadata.scene != head.scene:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is written of one frame, collected sample by sample while the simulation moves through it."""
+"""Records the data of one frame, sample by sample, while the simulation advances."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from .attributes.point_ply import ply_bytes
 from .cache import CacheMetadata, Frame
 from .postprocess.breakable_frames import attribute_array_name, breakable_keys, frame_arrays
 
-MAX_WRITTEN_CONTACTS = 50_000  # of a frame that are written: 2 MB
+MAX_WRITTEN_CONTACTS = 50_000  # per frame, 2 MB
 
 
 @dataclass
 class FrameRecorder:
-    """One frame on its way to the disk.
+    """The data of one frame before it is written.
 
     Attributes:
-        simulation: Moved on meanwhile.
-        head: Of the cache.
-        frame: The frame that it is moved to.
-        number: The first sample that has the present topology; 0 while all bodies are whole.
-        topology: The present topology; None while all bodies are whole.
+        simulation: Advances meanwhile.
+        metadata: Of the cache.
+        frame: The frame to which it advances.
+        number: First sample with the present topology, 0 while all bodies are intact.
+        topology: The present topology, None while all bodies are intact.
         drawn: Object-space positions of every body, by sample.
-        kept: What the finishing pass needs, by name (bake/postprocess/breakable_frames.py).
-        topologies: Those that samples of this frame were the first to have, by number.
+        kept: Fields for the finishing pass, by name (bake/postprocess/breakable_frames.py).
+        topologies: New topologies in this frame, by number.
     """
 
     simulation: Simulation
@@ -49,7 +49,7 @@ class FrameRecorder:
     samples: int = 0
 
     def record_sample(self, positions: Mapping[str, Floats]) -> None:
-        """Takes the next sample, of which these are the render positions [m], world."""
+        """Records the next sample, with its render positions in world space [m]."""
         scene = self.simulation.scene
         count = 1 if self.frame == self.metadata.frame_start else self.metadata.samples_per_frame
         number = self.metadata.sample_count(self.frame) - count + self.samples
@@ -64,10 +64,10 @@ class FrameRecorder:
         self.samples += 1
 
     def frame_data(self) -> tuple[Frame, dict[str, npt.NDArray], dict[str, bytes]]:
-        """Returns the frame, the samples of every body, and the attributes of those that cannot break."""
+        """Returns the frame, the samples of every body, and the attributes of unbreakable ones."""
         files = self._record_attributes()
         frame = Frame(self.frame, self._node_positions(), self.first_sample, self.fracture_data)
-        # one sample is not copied: it is as large as the render mesh
+        # do not copy a single sample, which is as large as the render mesh
         samples = {
             key: drawn[0][None] if len(drawn) == 1 else np.stack(drawn) for key, drawn in self.render_positions.items()
         }
@@ -80,10 +80,10 @@ class FrameRecorder:
         return x.copy() if is_far else x.astype(np.float32)
 
     def contacts(self) -> dict[str, npt.NDArray]:
-        """Returns where bodies touch at the end of the frame, as it is written; nothing where they do not.
+        """Returns the contacts at the end of the frame as arrays, or none without contacts.
 
-        Positions [m], forces [N] and normals, (k, 3) each, and `other`, (k,): the number of the collider on the other
-        side in the scene, or −1 − the number of the body. Of very many the strongest are kept.
+        Positions [m], forces [N] and normals, (k, 3) each, and `other`, (k,): the number of the collider in the scene,
+        or −1 − the number of the other body. Above a limit, only the strongest ones.
         """
         pressed, scene = self.simulation.contact_loads(), self.simulation.scene
         if not len(pressed):
@@ -100,13 +100,13 @@ class FrameRecorder:
 
     def _record_attributes(self) -> dict[str, bytes]:
         bodies, files = self.simulation.scene.bodies, {}
-        wanted = {name for body in bodies for name in body.attributes}
-        values = attribute_values(self.simulation, wanted)
-        for number, (asked, body) in enumerate(zip(bodies, self.simulation.built.bodies, strict=True)):
-            if not asked.attributes:
+        names = {name for body in bodies for name in body.attributes}
+        values = attribute_values(self.simulation, names)
+        for number, (with_attributes, body) in enumerate(zip(bodies, self.simulation.built.bodies, strict=True)):
+            if not with_attributes.attributes:
                 continue
             own = body_values(self.simulation, number, values)
-            if asked.fracture is not None:
+            if with_attributes.fracture is not None:
                 self.fracture_data |= {
                     attribute_array_name(body.key, name): part.astype(np.float32) for name, part in own.items()
                 }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PC2 files that are missing, cut off or have a damaged head, made again: what is there is kept, the rest is drawn.
+"""Repairs PC2 files that are missing, truncated or have a damaged head: keeps intact samples and restores the others.
 
-Samples of a body are whole where its PC2 head counts them and the file holds them, and where the checksum in their
-frame says so. All others are drawn from the node positions of the frame, by the binding in model/ and the animation in
-scene/. Frames keep node positions in float32 (of bodies that may break in float64, at each sample), so what is drawn
-again differs from what was there by the rounding of those; its frame then gets the new checksum.
+A sample is intact if the PC2 head counts it, the file contains it and the checksum in its frame matches. All others are
+computed from the node positions of the frame, the binding in model/ and the animation in scene/. Frames store node
+positions in float32 (for breakable bodies in float64, at each sample), so restored samples differ by rounding; their
+frame gets a new checksum.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from .postprocess import breakable_frames
 
 
 class CompleteSamples:
-    """The samples of a cache that are whole."""
+    """The intact samples of a cache."""
 
     def __init__(self, reader: CacheReader) -> None:
-        """Looks at the PC2 files of a cache."""
+        """Reads the heads of a cache's PC2 files."""
         self.reader, self.metadata = reader, reader.metadata
         self.sample_counts = {b.key: complete_samples(reader.folder, self.metadata, b) for b in self.metadata.bodies}
 
     def body_samples(self, body: CachedBody, frame: int) -> npt.NDArray[np.float32] | None:
-        """Returns the samples of a body that belong to a frame, (k, vertices, 3), or None where they are not whole."""
+        """Returns the samples of a body in a frame, (k, vertices, 3), or None if they are not intact."""
         first, after = self._range(frame)
         data = self._read(body, first, after)
         if data is None:
@@ -55,7 +55,7 @@ class CompleteSamples:
         return np.frombuffer(data, "<f4").reshape(after - first, body.vertices, 3)
 
     def last_frame(self) -> int | None:
-        """Returns the last frame up to which all samples are whole or can be drawn, or None."""
+        """Returns the last frame up to which all samples are intact or can be restored, or None."""
         last = self.reader.last_frame()
         there = set(self.reader.frames())
         frame = self.metadata.frame_start if last is None else last + 1
@@ -66,7 +66,7 @@ class CompleteSamples:
         return last
 
     def checksums(self, frame: int) -> dict[str, str]:
-        """Returns the checksums that a frame keeps; nothing where it is damaged, or an earlier Sinew wrote it."""
+        """Returns the checksums in a frame; none in a damaged frame, or in one from an earlier version."""
         path = layout.numbered_path(self.reader.folder / layout.FRAME_FOLDER, frame)
         try:
             return stored_checksums(self.reader.read_arrays(path)) or {}
@@ -100,15 +100,15 @@ class CompleteSamples:
 
 
 def repair_pc2_files(reader: CacheReader, simulation: Simulation, until: int) -> list[SinewError]:
-    """Makes the PC2 files of a cache hold all frames up to one; says of which bodies samples were drawn again.
+    """Restores the PC2 files of a cache up to a frame; returns a note for every body with restored samples.
 
     Args:
         reader: The cache.
         simulation: Of its scene, built with the tets of the cache.
-        until: The last frame; at most `PlayedSamples.last_frame`.
+        until: The last frame; at most `CompleteSamples.last_frame`.
 
     Raises:
-        StorageFailed: A frame is damaged, or the disk refused.
+        StorageFailed: A frame is damaged, or the disk failed.
     """
     played, head, notes = CompleteSamples(reader), reader.metadata, []
     drawn: _RedrawnFrames | None = None
@@ -125,7 +125,7 @@ def repair_pc2_files(reader: CacheReader, simulation: Simulation, until: int) ->
 def _rewrite_pc2(
     folder: Path, body: CachedBody, played: CompleteSamples, drawn: _RedrawnFrames, until: int
 ) -> int | None:
-    """Writes the PC2 file of a body again; returns the first frame that was drawn, None where none was."""
+    """Rewrites the PC2 file of a body; returns the first restored frame, or None."""
     head, first_drawn = played.metadata, None
     with named_errors(folder):
         path = layout.play_path(folder, body.key)
@@ -147,7 +147,7 @@ def _rewrite_pc2(
 
 
 def _store_checksum(played: CompleteSamples, key: str, frame: int, samples: npt.NDArray[np.float32]) -> None:
-    """Lets a frame keep the checksum of samples that were drawn again, where it keeps any."""
+    """Stores the checksum of restored samples in their frame, if it has checksums."""
     checksums = played.checksums(frame)
     if checksums:
         checksums[layout.relative_play_path(key)] = sha256(np.ascontiguousarray(samples).data.cast("B"))
@@ -156,7 +156,7 @@ def _store_checksum(played: CompleteSamples, key: str, frame: int, samples: npt.
 
 
 class _RedrawnFrames:
-    """Render positions of all bodies, drawn from frames; the last frame that was asked for is remembered."""
+    """Render positions of all bodies, computed from frames; caches the last frame."""
 
     def __init__(self, reader: CacheReader, simulation: Simulation) -> None:
         self.reader, self.simulation = reader, simulation
@@ -164,7 +164,7 @@ class _RedrawnFrames:
         self._topology: tuple[int, AssembledScene] = (0, simulation.built.unbroken or simulation.built)
 
     def samples(self, key: str, frame: int) -> npt.NDArray[np.float32]:
-        """Returns the samples of a body that belong to a frame, (k, n, 3), in the space of its object."""
+        """Returns the samples of a body in a frame, (k, n, 3), in object space."""
         if self._last_frame[0] != frame:
             drawn: dict[str, list[npt.NDArray[np.float32]]] = {}
             path = layout.numbered_path(self.reader.folder / layout.FRAME_FOLDER, frame)
@@ -178,7 +178,7 @@ class _RedrawnFrames:
         return self._last_frame[1][key]
 
     def _positions(self, stored: Frame) -> Iterator[tuple[int, dict[str, Floats]]]:
-        """Yields the number of every sample of a frame, and render positions by key [m], world, (n, 3)."""
+        """Yields the number of every sample of a frame, and render positions by key in world space [m], (n, 3)."""
         head = self.reader.metadata
         count = 1 if stored.frame == head.frame_start else head.samples_per_frame
         built = self._built(stored.topology)
@@ -197,9 +197,9 @@ class _RedrawnFrames:
             yield number, render_positions(built, state)
 
     def _restore_pin_offsets(self, built: AssembledScene, state: State, stored: Frame, number: int, part: int) -> None:
-        """Gives a state what tets missed of exact targets: as the frame keeps it, else from the targets themselves.
+        """Restores the offsets of tets from exact pin targets: from the frame, or else from the targets themselves.
 
-        How a correction dies away after a release is not drawn again.
+        The decay of a correction after a release is not restored.
         """
         tracks = self.simulation.tracks
         settings = self.simulation.scene.settings
@@ -221,7 +221,7 @@ class _RedrawnFrames:
         return {TETS_FIELD: made.tets, ORIGIN_FIELD: made.origin}
 
     def _built(self, number: int) -> AssembledScene:
-        """Returns what was built, with the topology of that number."""
+        """Returns the assembled scene with the topology of that number."""
         if self._topology[0] != number:
             fields = self._stored_topology(number) if number else {}
             nothing = np.zeros((0, 3))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From which frame a bake can go on when files of it are missing or damaged; never by dropping many frames unasked."""
+"""Finds the frame from which a damaged bake can resume; never drops many frames without a request."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from .cache.pc2 import HEADER_BYTES
 from .pc2_repair import CompleteSamples
 
 MAX_REBAKED_FRAMES = (
-    30  # baked again without being asked: resume points are at most 10 frames apart, and three are kept
+    30  # frames that a resume may bake again; resume points are at most 10 frames apart, and three stay
 )
 
 
 def holds_bake(folder: Path) -> bool:
-    """Whether a folder holds frames that a new bake would delete: more than the first, or what is left of such."""
+    """Whether a folder has frames that a new bake would delete: more than the first one, or remains of more."""
     if (folder / layout.START_OVER_MARK).exists():
-        return False  # they were about to be deleted, by somebody who asked for that
+        return False  # a start-over was already deleting them
     frames = layout.numbers_in(folder / layout.FRAME_FOLDER)
     if len(frames) > 1 or layout.numbers_in(folder / layout.RESUME_FOLDER):
         return True
-    # samples come after their frame
+    # frames are written before their samples
     return not frames and any(
         file.stat().st_size > HEADER_BYTES for file in (folder / layout.PLAY_FOLDER).glob("*.pc2")
     )
@@ -36,19 +36,19 @@ def holds_bake(folder: Path) -> bool:
 def newest_checkpoint(
     reader: CacheReader, wanted: int | None, meshes: Sequence[TetMesh]
 ) -> tuple[int, State, list[SinewError]]:
-    """Returns the frame of the newest resume point up to `wanted` that is whole, its state, and what was skipped.
+    """Returns the frame of the newest intact resume point up to `wanted`, its state, and notes on skipped ones.
 
     Args:
         reader: Of the cache.
-        wanted: The last frame to go on from; None: any.
-        meshes: The tets of its bodies, which the state has to be of.
+        wanted: The last allowed frame; None: any.
+        meshes: The tets of its bodies, which the state has to match.
 
     Raises:
-        StorageFailed: There is none, or so many frames come after it that a person has to say what becomes of them.
+        StorageFailed: There is none, or too many frames follow it, so that the user has to decide.
     """
     path, frames = str(reader.folder), reader.frames()
     dropped_after = _interrupted_drop_frame(reader)
-    if dropped_after is not None:  # later ones may be of a scene that has changed since
+    if dropped_after is not None:  # later ones may belong to a changed scene
         frames = [frame for frame in frames if frame <= dropped_after]
     last = CompleteSamples(reader).last_frame() if dropped_after is None else reader.last_frame()
     if not frames or last is None:
@@ -69,7 +69,7 @@ def newest_checkpoint(
             continue
         if wanted is None and frames[-1] - frame > MAX_REBAKED_FRAMES:
             raise StorageFailed("cache-resume-far", path=path, frame=frame, last=frames[-1])
-        if frames[-1] > last + 1:  # a crash leaves at most the one that was being written
+        if frames[-1] > last + 1:  # a crash leaves at most one incomplete frame
             skipped.append(SinewError("cache-frames-again", path=path, first=frame + 1, last=frames[-1]))
         return frame, state, skipped
     if skipped:
@@ -80,7 +80,7 @@ def newest_checkpoint(
 
 
 def _interrupted_drop_frame(reader: CacheReader) -> int | None:
-    """Returns the frame that was to stay as the last when a writer was killed that dropped later ones, or None."""
+    """Returns the last frame that a killed writer wanted to keep while it dropped later ones, or None."""
     try:
         return int((reader.folder / layout.RESUME_MARK).read_bytes())
     except (OSError, ValueError):
@@ -94,10 +94,10 @@ def missing_frames(reader: CacheReader, until: int) -> list[SinewError]:
 
 
 def _read_checkpoint(reader: CacheReader, frame: int, meshes: Sequence[TetMesh]) -> State:
-    """Returns the state of a resume point whose frame is whole, too, and which is one of these tets.
+    """Returns the state of a resume point, if its frame is intact too and it matches these tets.
 
     Raises:
-        StorageFailed: One of them is damaged.
+        StorageFailed: The resume point or its frame is damaged.
     """
     reader.read_frame(frame)
     arrays = reader.read_resume(frame)

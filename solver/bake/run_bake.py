@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bake from beginning to end: scene in, cache out, told by events (docs/architecture.md).
+"""Runs a bake: reads the scene, writes the cache, emits events (docs/architecture.md).
 
-Frame one is the start state, after the pre-roll, with flesh at rest in its pose. A resume point is written every few
-frames, at the last frame, and where a person or a failure stopped it. A resumed bake goes on with the tets and bindings
-in the cache, so it never depends on meshing again.
+The first frame is the start state after the pre-roll, with flesh at rest in its pose. A resume point is written every
+few frames, at the last frame, and after a cancellation or a failure. A resumed bake uses the tets and bindings in the
+cache, so it never depends on meshing again.
 """
 
 from __future__ import annotations
@@ -59,23 +59,23 @@ def run_bake(
     Args:
         folder: The cache, with a scene in it.
         on_event: Called with each event.
-        should_stop: Asked after every step.
-        on_stopped: Called when what was baked before a stop or a failure gets its final meshes; from then on
-            `should_stop` says whether to leave that, too.
-        resume: Whether to go on where the last bake stopped; without it a bake that is there is replaced.
-        from_frame: With `resume`: go on from this frame, or from the last resume point before it.
-        accept_changes: With `resume`: also when the scene has changed since, as long as the bodies have not.
+        should_stop: Polled after every step.
+        on_stopped: Called before the finishing pass after a stop or a failure; from then on `should_stop` cancels
+            that pass.
+        resume: Whether to continue where the last bake stopped; otherwise an existing bake is replaced.
+        from_frame: With `resume`: continue from this frame, or from the last resume point before it.
+        accept_changes: With `resume`: continue even if the scene has changed, but not its bodies.
         frame_end, threads, strict: Instead of the scene's settings.
-        helper: A process that compiles for this bake already.
+        helper: A process that is already compiling for this bake.
 
     Raises:
-        BadInput: What the scene asks for cannot be done.
-        SolveFailed: The numerics could not go on.
+        BadInput: The scene is invalid.
+        SolveFailed: The solve failed.
         StorageFailed: The cache could not be read or written.
-        Cancelled: `should_stop` said so; what is baked stays.
+        Cancelled: By `should_stop`; the baked frames stay.
     """
     started = clock.perf_counter()
-    _check_scene_is_there(folder)  # before a lock is made where no cache is
+    _check_scene_is_there(folder)  # before a lock file exists in a folder that is no cache
     with CacheWriter(folder) as writer:
         scene = _replace_settings(
             Scene.load(folder / SCENE_FOLDER), frame_end=frame_end, threads=threads, strict=strict
@@ -94,7 +94,7 @@ def run_bake(
                     _make_final_meshes(folder, scene, on_event, should_stop)
                 on_event(_done_event(folder, scene, started))
                 return
-            check_scene(scene)  # before a person waits for compiling
+            check_scene(scene)  # before the user waits for the compiler
             with compiling_during_bake(scene, folder, helper, on_event, should_stop) as beside:
                 bake = _prepare_bake(writer, head, scene, tracks, point, on_event, should_stop, beside)
                 try:
@@ -103,7 +103,7 @@ def run_bake(
                     on_stopped()
                     try:
                         _make_final_meshes(folder, scene, on_event, should_stop)
-                    except Exception as another:  # what stopped the bake is what a person has to know
+                    except Exception as another:  # report the error that stopped the bake
                         if not isinstance(another, SinewError):
                             traceback.print_exc()
                     raise problem
@@ -114,7 +114,7 @@ def run_bake(
 
 
 def _check_scene_is_there(folder: Path) -> None:
-    """Raises StorageFailed where a folder has no scene."""
+    """Raises StorageFailed if a folder has no scene."""
     path = folder / SCENE_FOLDER
     if not (path / SCENE_FILE).is_file():
         raise StorageFailed("scene-unreadable", path=str(path), problem="there is none")
@@ -122,7 +122,7 @@ def _check_scene_is_there(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _errors_with_frames(settings: Settings) -> Iterator[None]:
-    """Lets failures say at which frame they happened."""
+    """Adds the frame to errors."""
     try:
         yield
     except SinewError as problem:
@@ -131,7 +131,7 @@ def _errors_with_frames(settings: Settings) -> Iterator[None]:
 
 
 def _make_final_meshes(folder: Path, scene: Scene, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
-    """Makes the final meshes of what broke, and says so."""
+    """Makes the final meshes of broken bodies, and emits an event."""
     if not breakable_keys(scene):
         return
     from .postprocess.finish_cache import postprocess_cache
@@ -142,7 +142,7 @@ def _make_final_meshes(folder: Path, scene: Scene, on_event: OnEvent, should_sto
 
 
 def _has_final_meshes(folder: Path, scene: Scene) -> bool:
-    """Whether the final meshes are there of all that broke."""
+    """Whether all broken bodies have their final meshes."""
     from .postprocess.finish_cache import is_postprocessed
 
     return is_postprocessed(CacheReader(folder), scene)
@@ -160,11 +160,11 @@ def _prepare_bake(
 ) -> Bake:
     """Returns the bake at its first frame or at the resume point.
 
-    What is in the cache is replaced only when the scene could be built: bad input costs nothing.
+    Replaces an existing bake only after the build has succeeded, so invalid input destroys nothing.
     """
 
     def on_stage(stage: str, body: str) -> None:
-        if not beside.is_compiling:  # which a person was told is what takes so long
+        if not beside.is_compiling:  # as the `compiling` event announced
             on_event({"event": "building", "stage": stage, "body": body})
         if stage == "rest":
             beside.prepare_steps(tracks)
@@ -200,7 +200,7 @@ def _prepare_bake(
 
 
 def _check_cuttable(built: AssembledScene, scene: Scene) -> None:
-    """Raises BadInput where a body that may break could not be cut at the end."""
+    """Raises BadInput if a breakable body cannot be cut at the end."""
     if not breakable_keys(scene):
         return
     from ..mesh.cutting.cut import check_covered
@@ -211,7 +211,7 @@ def _check_cuttable(built: AssembledScene, scene: Scene) -> None:
 
 
 def _check_flesh(simulation: Simulation) -> None:
-    """Raises BadInput where flesh has no place when the simulation begins."""
+    """Raises BadInput if flesh is not held when the simulation starts."""
     if simulation.built.flesh is not None:
         from ..simulation.pose_step import check_flesh
 
@@ -219,7 +219,7 @@ def _check_flesh(simulation: Simulation) -> None:
 
 
 def _exporter_settings(folder: Path) -> str:
-    """Returns what the exporter noted beside the scene, or ""."""
+    """Returns the exporter's settings digest beside the scene, or ""."""
     try:
         return (folder / SCENE_FOLDER / SETTINGS_FILE).read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError):
@@ -227,7 +227,7 @@ def _exporter_settings(folder: Path) -> str:
 
 
 def _built_event(built: AssembledScene, scene: Scene) -> dict[str, Any]:
-    """Returns the event that says what was built."""
+    """Returns the `built` event."""
     bodies = [
         {
             "key": body.key,
@@ -242,7 +242,7 @@ def _built_event(built: AssembledScene, scene: Scene) -> dict[str, Any]:
 
 
 def _not_in(folder: Path, told: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Returns the warnings of the `built` event that the report has not: all others stand in lines that stay."""
+    """Returns the warnings of the `built` event that the remaining lines of the report lack."""
     known = CacheReader(folder).warnings()
     return [warning for warning in warnings_in(told) if warning not in known]
 
@@ -252,9 +252,9 @@ def _plainly(warning: SinewError) -> dict[str, Any]:
 
 
 def _is_fully_baked(folder: Path, scene: Scene) -> bool:
-    """Whether all that was asked for is in the cache already; then even later frames stay.
+    """Whether the cache has the whole requested range; then even later frames stay.
 
-    A bake that was killed between its last frame and the resume point there is not done yet.
+    A bake that was killed between its last frame and the resume point there is not complete.
     """
     reader, end = CacheReader(folder), scene.settings.frame_end
     last = reader.last_frame()
@@ -262,13 +262,13 @@ def _is_fully_baked(folder: Path, scene: Scene) -> bool:
 
 
 def _replace_settings(scene: Scene, **settings: Any) -> Scene:
-    """Returns the scene with the settings that are not None."""
+    """Returns the scene with those settings replaced that are not None."""
     given = {name: value for name, value in settings.items() if value is not None}
     return dataclasses.replace(scene, settings=dataclasses.replace(scene.settings, **given))
 
 
 def _done_event(folder: Path, scene: Scene, started: float) -> dict[str, Any]:
-    """Returns the event that says that all is there, and how the steps went, those before a resume included."""
+    """Returns the `done` event, with the convergence of all frames, also those before a resume."""
     return {
         "event": "done",
         "frames": scene.settings.frame_count,

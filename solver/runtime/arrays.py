@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arrays as the rest of Sinew wants them: contiguous, of one type, of a known shape."""
+"""Converts and checks arrays: contiguous, of one type, of a known shape."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def indices(values: npt.ArrayLike, *shape: int) -> Indices:
     """Returns `values` as a contiguous int32 array; -1 in `shape` stands for any length.
 
     Raises:
-        ValueError: A number does not fit into int32, or the shape is another one.
+        ValueError: A number does not fit into int32, or the shape differs.
     """
     array = np.asarray(values)
     if array.dtype.kind in "iu" and array.dtype.itemsize >= 4 and array.dtype != type_index and array.size:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writing files so that they are there or not there, and naming what a disk can do to us."""
+"""Writes files atomically, and turns errors of the operating system into messages."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .checksums import npz_with_checksum
 from .errors import StorageFailed
 
 PART_SUFFIX = ".part"
-# On Windows a file that some program has open can be neither replaced nor deleted. Most look at a file for a moment:
-# search, backup, the hunt for viruses, Blender itself.
+# Windows can neither replace nor delete a file that a program has open. Most programs open it for a moment only:
+# search, backup, virus scanners, Blender itself.
 OPEN_FILES_ARE_LOCKED = os.name == "nt"
 MAX_LOCK_WAIT_SECONDS = 10.0  # [s]
 LOCK_RETRY_SECONDS = 0.05  # [s]
-MAX_PATH_CHARACTERS = 247  # [characters], with which every Windows still makes a folder; a file may have 259
-_FILE_MAPPED_WINERRORS = {1224}  # Windows' number of an error: a file that is mapped into memory
+MAX_PATH_CHARACTERS = 247  # [characters], up to which every Windows creates a folder; for files the limit is 259
+_FILE_MAPPED_WINERRORS = {1224}  # Windows' error number for a file that is mapped into memory
 
 Result = TypeVar("Result")
 
-# Windows' own numbers come as errno too: Python maps ERROR_DISK_FULL to ENOSPC, ERROR_WRITE_PROTECT to EACCES.
+# Python maps Windows' ERROR_DISK_FULL to ENOSPC and ERROR_WRITE_PROTECT to EACCES
 _DISK_FULL_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _PERMISSION_ERRNOS = {errno.EACCES, errno.EPERM}
 _NOT_A_FOLDER_ERRNOS = {errno.ENOTDIR, errno.EEXIST}
@@ -45,20 +45,20 @@ _PATH_GONE_ERRNOS = {
 
 
 class FileLocked(PermissionError):
-    """Another program keeps a file from being replaced, deleted or opened."""
+    """Another program prevents that a file is replaced, deleted or opened."""
 
 
 class FileReadOnly(PermissionError):
-    """A file is marked as read-only, which keeps it from being replaced, deleted or written on Windows."""
+    """A file is marked as read-only, so Windows does not replace, delete or write it."""
 
 
 @contextmanager
 def named_errors(folder: Path) -> Iterator[None]:
-    """Turns what the operating system says about `folder` into a failure with words.
+    """Turns an OSError about `folder` into a StorageFailed with a message.
 
     Raises:
-        StorageFailed: The disk is full or read-only, the folder is not allowed, a file or gone, a file is held by
-            another program, read-only or its path too long, or it failed otherwise.
+        StorageFailed: The disk is full or read-only; the folder is forbidden, a file or missing; a file is locked,
+            read-only or has too long a path; or another error.
     """
     try:
         yield
@@ -69,10 +69,10 @@ def named_errors(folder: Path) -> Iterator[None]:
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder, and those above it that are not there.
+    """Creates a folder and missing folders above it.
 
     Raises:
-        StorageFailed: It cannot be made: where nothing ever was, nothing has gone.
+        StorageFailed: "folder-not-made" and others, but never "folder-gone".
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def make_folder(folder: Path) -> None:
 
 
 def _error_kind(problem: OSError) -> tuple[str, str | None]:
-    """Returns the kind of a failure, and the file that it is about where the folder would not tell enough."""
+    """Returns the kind of a failure, and its file if the folder alone is not enough."""
     file = os.fspath(problem.filename) if isinstance(problem.filename, str | os.PathLike) else None
     if isinstance(problem, FileLocked):
         return "file-held", file
@@ -100,7 +100,7 @@ def _error_kind(problem: OSError) -> tuple[str, str | None]:
 
 
 def check_folder(path: Path) -> None:
-    """Makes sure that a folder is there or can be made, as far as that shows without making it.
+    """Checks that a folder exists or can be created, as far as possible without creating it.
 
     Raises:
         StorageFailed: "folder-is-file".
@@ -127,7 +127,7 @@ def _kind_of_errno(number: int | None) -> str:
 def write_atomic(path: Path, data: bytes, is_durable: bool = True) -> None:
     """Writes a file so that a crash at any moment leaves the old one, the new one or none.
 
-    Synced, unless it need not be durable yet (`sync_all`): then only a crash of the machine may leave it empty.
+    Syncs it, unless it need not be durable yet (`sync_all`); then a crash of the machine may leave it empty.
     """
     part = path.with_name(path.name + PART_SUFFIX)
     try:
@@ -140,19 +140,19 @@ def write_atomic(path: Path, data: bytes, is_durable: bool = True) -> None:
             os.close(file)
         replace(part, path, is_durable)
     except BaseException:
-        with suppress(OSError):  # what went wrong first is what to tell
+        with suppress(OSError):  # report the first error, not that of the cleanup
             part.unlink(missing_ok=True)
         raise
 
 
 @contextmanager
 def atomic_replacement(path: Path) -> Iterator[Path]:
-    """Yields a path beside `path` to be written to, which takes its place, synced, when that went well.
+    """Yields a path beside `path`, whose file replaces `path`, synced, if the block succeeds.
 
-    The file that is there stays as it is until then, and for good where writing fails. A link stays a link.
+    An existing file stays unchanged until then, and if writing fails. A link stays a link.
 
     Raises:
-        OSError: `path` is a folder, or a file that may not be written; its folder may not be; or the disk refused.
+        OSError: `path` is a folder or not writable, its folder is not writable, or the disk failed.
     """
     target = _resolve_link(path)
     check_writable(target)
@@ -169,7 +169,7 @@ def atomic_replacement(path: Path) -> Iterator[Path]:
 
 
 def check_writable(path: Path) -> None:
-    """Makes sure that `atomic_replacement` may write a file, without changing anything that stays.
+    """Checks that `atomic_replacement` can write a file, without lasting changes.
 
     Raises:
         OSError: As `atomic_replacement`.
@@ -177,38 +177,38 @@ def check_writable(path: Path) -> None:
     target = _resolve_link(path)
     if target.exists():
         with retry_while_locked(lambda: open(target, "r+b"), target):
-            pass  # a read-only file is not replaced, though its folder would allow that
+            pass  # refuse to replace a read-only file, though its folder allows it
     part = target.with_name(target.name + PART_SUFFIX)
     part.touch()
     part.unlink()
 
 
 def _resolve_link(path: Path) -> Path:
-    """Returns the file that a link leads to, and what is no link as it is: Wine cannot resolve long paths."""
+    """Returns the target of a link, and any other path unchanged: Wine cannot resolve long paths."""
     return path.resolve() if path.is_symlink() else path
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Writes a file that a person has named, as `atomic_replacement` does; `write_atomic` is for files in caches."""
+    """Writes a file at the user's path by `atomic_replacement`; `write_atomic` is for files in caches."""
     with atomic_replacement(path) as part:
         part.write_bytes(data)
 
 
 def copy_file(source: Path, path: Path) -> None:
-    """Copies a file, as `atomic_replacement` writes it."""
+    """Copies a file by `atomic_replacement`."""
     with atomic_replacement(path) as part:
         shutil.copyfile(source, part)
 
 
 def replace(part: Path, path: Path, is_durable: bool = True) -> None:
-    """Puts a file or a folder into its place, where another file may be."""
+    """Moves a file or a folder to its place, over an existing file."""
     retry_while_locked(lambda: os.replace(part, path), path, part)
     if is_durable:
         sync_folder(path.parent)
 
 
 def sync_all(folder: Path) -> None:
-    """Makes all files in a folder durable, which takes less time than doing so one by one as they are written."""
+    """Syncs all files in a folder, which is faster than syncing each as it is written."""
     if not folder.is_dir():
         return
     for path in sorted(folder.iterdir()):
@@ -217,7 +217,7 @@ def sync_all(folder: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Makes all files in a folder and in the folders inside it durable."""
+    """Syncs all files in a folder and its subfolders."""
     for parent, _, names in os.walk(folder):
         for name in names:
             sync_file(Path(parent) / name)
@@ -225,7 +225,7 @@ def sync_tree(folder: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Makes a file durable."""
+    """Syncs a file."""
     file = open_when_unlocked(path, os.O_RDWR)
     try:
         os.fsync(file)
@@ -241,7 +241,7 @@ def write_all(file: int, data: bytes | memoryview) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes a rename inside `folder` durable; Windows has no such call, and needs none."""
+    """Makes a rename inside `folder` durable. Windows needs no such call and has none."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -255,19 +255,19 @@ def sync_folder(folder: Path) -> None:
 
 
 def npz_bytes(arrays: Mapping[str, Any]) -> bytes:
-    """Returns the arrays as the bytes of an uncompressed .npz, which hold no date, with their checksum."""
+    """Returns the bytes of an uncompressed .npz without dates, with its checksum."""
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     return npz_with_checksum(buffer.getvalue())
 
 
 def remove_file(path: Path) -> None:
-    """Deletes a file that may be gone already."""
+    """Deletes a file, if it exists."""
     retry_while_locked(lambda: path.unlink(missing_ok=True), path)
 
 
 def remove_folder(folder: Path) -> None:
-    """Deletes a folder with all that is in it, which may be gone already."""
+    """Deletes a folder and its contents, if it exists."""
     for parent, _, names in os.walk(folder, topdown=False):
         for name in names:
             remove_file(Path(parent, name))
@@ -275,19 +275,19 @@ def remove_folder(folder: Path) -> None:
 
 
 def open_when_unlocked(path: Path, flags: int) -> int:
-    """Returns a file descriptor for bytes of a file that another program may have open for a moment."""
+    """Opens a file that another program may lock for a moment; returns a binary file descriptor."""
     return retry_while_locked(lambda: os.open(path, flags | getattr(os, "O_BINARY", 0), 0o666), path)
 
 
 def retry_while_locked(call: Callable[[], Result], *paths: Path) -> Result:
-    """Returns what a call returns that opens, replaces or deletes `paths`.
+    """Calls a function that opens, replaces or deletes `paths`, and returns its result.
 
-    Where open files stay, it is tried again while another program has one of them open.
+    On Windows, tries again while another program has one of them open.
 
     Raises:
-        FileHeld: Another program had a file open for longer than `MAX_LOCK_WAIT_SECONDS`.
+        FileLocked: Another program had a file open for longer than `MAX_LOCK_WAIT_SECONDS`.
         FileReadOnly: A file is read-only.
-        OSError: It failed for another reason.
+        OSError: Another error.
     """
     if not OPEN_FILES_ARE_LOCKED:
         return call()
@@ -308,5 +308,5 @@ def retry_while_locked(call: Callable[[], Result], *paths: Path) -> Result:
 
 
 def _winerror(problem: OSError) -> int | None:
-    """Returns Windows' own number of an error, which no other system has."""
+    """Returns Windows' own error number, or None on other systems."""
     return getattr(problem, "winerror", None)

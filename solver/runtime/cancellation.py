@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a person's wish to stop reaches the loop: Ctrl-C, SIGTERM, a line on standard input, or its end."""
+"""Cancellation of a bake: by Ctrl-C, SIGTERM, a line on standard input, or its end."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-HARD_STOP_SECONDS = 0.7  # the parent waits 0.9 s, addon/bake_job.py
+HARD_STOP_SECONDS = 0.7  # the parent waits 0.9 s (addon/baking/state_machine.py)
 ORPHAN_SECONDS = 2.0
-ORPHAN_REQUESTS = 1000  # wishes of somebody who does not listen any more: never all fulfilled
+ORPHAN_REQUESTS = 1000  # number of requests that stands for a closed input; more than are ever acknowledged
 
 
 @functools.cache
 def take_command_input() -> BinaryIO:
-    """Takes standard input for commands and returns it; whoever else reads there finds it empty from now on.
+    """Reserves standard input for commands and returns it; other readers find an empty input from now on.
 
-    Most libraries ask what standard input is when they are loaded. While a thread reads from it, Windows does not
-    answer, so they would be loaded when the parent is gone.
+    Most libraries inspect standard input when they load. While a thread reads from it, that call blocks on Windows, so
+    they would not load until the parent has gone.
     """
     try:
-        taken = os.dup(0)
+        commands = os.dup(0)
     except OSError:
-        return io.BytesIO()  # closed: nobody is there to send anything
+        return io.BytesIO()  # closed: nobody can send anything
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
-    return os.fdopen(taken, "rb")
+    return os.fdopen(commands, "rb")
 
 
 @contextmanager
 def sigterm_as_interrupt(before: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Lets SIGTERM raise KeyboardInterrupt as Ctrl-C does, so that what a command has made goes with it.
+    """Lets SIGTERM raise KeyboardInterrupt as Ctrl-C does, so that commands clean up.
 
     Args:
-        before: Called first, after either.
+        before: Called first, for either signal.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield  # signals are not for other threads
+        yield  # only the main thread can handle signals
         return
 
     def interrupt(*_: object) -> None:
@@ -56,12 +56,12 @@ def sigterm_as_interrupt(before: Callable[[], None] = lambda: None) -> Iterator[
         yield
     finally:
         for number, handler in earlier.items():
-            # None: not Python's own, which cannot be asked for
+            # None: a handler from outside Python, which cannot be restored
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 class CancellationToken:
-    """A wish to stop that the loop asks for between steps."""
+    """A cancellation request that the loop polls between steps."""
 
     def __init__(self) -> None:
         self._request_count = 0
@@ -73,12 +73,12 @@ class CancellationToken:
         return self._request_count > 0
 
     def set(self) -> None:
-        """Wishes to stop."""
+        """Requests a stop."""
         with self._lock:
             self._request_count += 1
 
     def acknowledge(self) -> None:
-        """Takes the first wish as fulfilled: what is done from now on stops at another one, or where nobody listens."""
+        """Acknowledges the first request: later work stops at a second request, or when the input closes."""
         with self._lock:
             self._request_count = max(0, self._request_count - 1)
             if not self._request_count and self._timer is not None:
@@ -86,26 +86,26 @@ class CancellationToken:
                 self._timer = None
 
     def listen_to_signals(self) -> None:
-        """Lets SIGTERM and the first Ctrl-C be a wish to stop; a second Ctrl-C interrupts at once."""
+        """Lets SIGTERM and the first Ctrl-C request a stop; a second Ctrl-C interrupts at once."""
 
         def stop(number: int, _: object) -> None:
             if self._request_count and number == signal.SIGINT:
                 raise KeyboardInterrupt
-            self._request_count += 1  # not by `set`: the loop that is interrupted here may hold its lock
+            self._request_count += 1  # not `set`: the interrupted loop may hold its lock
 
         for name in ("SIGINT", "SIGTERM", "SIGBREAK"):
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), stop)
 
     def listen_to_input(self, on_hard_stop: Callable[[], None]) -> None:
-        """Reads commands from standard input in a thread; its end means that the parent is gone.
+        """Reads commands from standard input in a thread. Its end means that the parent has gone.
 
-        A step of a huge mesh may take longer than a person waits. So the process ends itself `HARD_STOP_SECONDS`
-        after the command, wherever it is: the cache stays whole, as after any crash. When it has stopped in time,
-        what it does then has as long as it needs (`acknowledge`), until it is asked again.
+        A step of a huge mesh may take longer than a person waits. So the process ends itself `HARD_STOP_SECONDS` after
+        the command, wherever it is; the cache stays intact, as after any crash. Once the loop has stopped in time, the
+        finishing work has no limit (`acknowledge`), until a second request.
 
         Args:
-            on_hard_stop: Called before such an end, in another thread than the loop.
+            on_hard_stop: Called before such an end, in the reading thread.
         """
 
         def end() -> None:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checksums that stand in what they are of: SHA-256 in .npz files and JSON objects, CRC-32 in the lines of a report.
+"""Checksums inside the data: SHA-256 in .npz files and JSON objects, CRC-32 in the lines of a report.
 
-    an .npz file         the comment of the archive, "sha256:" and 64 hex digits, is of all bytes before it
-    a JSON object        its member "checksum" is of the object without it, its names sorted
-    a line of a report   its last member, "checksum", is of the text of the line without it
+    an .npz file         the archive's comment, "sha256:" and 64 hex digits, covers all bytes before it
+    a JSON object        its member "checksum" covers the object without it, with sorted names
+    a line of a report   its last member, "checksum", covers the text of the line without it
 
-So a file and its checksum come and go together, and no other file has to be written in step with it. Files that an
-earlier Sinew wrote have none.
+So one write stores a file and its checksum. Files of earlier versions of Sinew have none.
 """
 
 from __future__ import annotations
@@ -22,7 +21,9 @@ CHECKSUM_KEY = "checksum"
 MISMATCH_TEXT = "its checksum does not match"
 _COMMENT_MARK = b"sha256:"
 _COMMENT_BYTES = len(_COMMENT_MARK) + 64
-_END_OF_ARCHIVE = b"PK\5\6"  # begins the last record of a zip file, 22 bytes; the last two count those of the comment
+_END_OF_ARCHIVE = (
+    b"PK\5\6"  # start of the last record of a zip file, 22 bytes; the last two are the length of the comment
+)
 _END_BYTES = 22
 _LINE_END = ', "checksum": "%08x"}'
 _LINE_END_CHARACTERS = len(_LINE_END % 0)
@@ -35,10 +36,10 @@ def npz_with_checksum(data: bytes) -> bytes:
 
 
 def npz_has_checksum(data: bytes) -> bool:
-    """Whether the bytes of an .npz file hold a checksum, which is right then.
+    """Whether an .npz file has a checksum; checks it.
 
     Raises:
-        ValueError: It is wrong, or the end of the file is damaged.
+        ValueError: The checksum is wrong, or the end of the file is damaged.
     """
     if data[-_END_BYTES:].startswith(_END_OF_ARCHIVE) and data[-2:] == b"\0\0":
         return False
@@ -54,10 +55,10 @@ def tree_with_checksum(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tree_without_checksum(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a JSON object without its checksum, which is right where there is one.
+    """Returns a JSON object without its checksum; checks it, if there is one.
 
     Raises:
-        ValueError: It is wrong, or `tree` is no JSON object.
+        ValueError: The checksum is wrong, or `tree` is not a JSON object.
     """
     if not isinstance(tree, dict):
         raise ValueError("not a JSON object")
@@ -68,16 +69,16 @@ def tree_without_checksum(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def line_with_checksum(line: Mapping[str, Any]) -> str:
-    """Returns a JSON object that is not empty as one line without its end, with its checksum as the last member."""
+    """Returns a non-empty JSON object as one line without a line end, with its checksum as the last member."""
     text = json.dumps(line)
     return text[:-1] + _LINE_END % zlib.crc32(text.encode())
 
 
 def line_has_checksum(text: str) -> bool:
-    """Whether a line holds a checksum, which is right then.
+    """Whether a line has a checksum; checks it.
 
     Raises:
-        ValueError: It is wrong.
+        ValueError: The checksum is wrong.
     """
     body, end = text[:-_LINE_END_CHARACTERS] + "}", text[-_LINE_END_CHARACTERS:]
     if end != _LINE_END % zlib.crc32(body.encode()):

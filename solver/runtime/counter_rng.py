@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Numbers drawn by lot that depend on nothing but what they are drawn for: a seed, a step, a tet, a corner.
+"""Counter-based random numbers: functions of a seed, a step, a tet and a corner.
 
-There is no generator with a state of its own, so neither the number of threads nor a resume changes a draw.
+There is no generator state, so neither the number of threads nor a resume changes a number.
 Source: Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators: the finalizer of SplitMix64.
 """
 
@@ -17,7 +17,7 @@ MIX_MULTIPLIER_1, MIX_MULTIPLIER_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x
 
 
 def uniform(*counters: npt.ArrayLike) -> Floats:
-    """Returns numbers in [0, 1) for whole numbers that are broadcast against each other."""
+    """Returns random numbers in [0, 1) for integers, which are broadcast against each other."""
     arrays = [np.asarray(counter, np.int64).astype(np.uint64) for counter in counters]
     mixed = np.zeros(np.broadcast_shapes(*(array.shape for array in arrays)), np.uint64)
     with np.errstate(over="ignore"):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every failure that a person can meet: a kind, one sentence, a next step and an exit code.
+"""Errors for users: a kind, one sentence, a next step and an exit code.
 
-Code raises `raise BadInput("mesh-empty", name="Cube")`; the words stand in `error_texts/`, so that
-the command line, the child process and Blender's window all say the same thing. A test walks through
-the sources and checks that every kind raised has its words, and that every word can be filled in.
+Code raises `BadInput("mesh-empty", name="Cube")`. The texts are in `error_messages/`, so that the command line, the
+child process and Blender's window show the same message. A test checks that every raised kind has a text, and that the
+details fill it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 
 from .error_messages import TEXTS
 
-# next steps by kind that fit where they are shown, instead of those for Blender's window
+# next steps by kind, in place of those for Blender's window
 _next_step_overrides: dict[str, str] = {}
 
 
 @contextmanager
 def overriding_next_steps(instead: Mapping[str, str]) -> Iterator[None]:
-    """Lets failures of this process tell other next steps, by kind, while a command runs (`error_texts`)."""
+    """Replaces next steps by kind for the duration of a command (`error_messages/command_line.py`)."""
     before = dict(_next_step_overrides)
     _next_step_overrides.update(instead)
     try:
@@ -31,11 +31,11 @@ def overriding_next_steps(instead: Mapping[str, str]) -> Iterator[None]:
 
 
 class SinewError(Exception):
-    """A failure with a name, told in one sentence and followed by what to do next.
+    """An error with a kind, one sentence and a next step.
 
     Attributes:
-        kind: The name of the failure, a key of `error_texts.TEXTS`.
-        details: The values that fill the sentence: names, numbers.
+        kind: A key of `error_messages.TEXTS`.
+        details: The values that fill the texts: names, numbers.
     """
 
     exit_code = 3
@@ -43,25 +43,25 @@ class SinewError(Exception):
     def __init__(self, kind: str, **details: Any) -> None:
         self.kind = kind
         self.details = details
-        self._say(f"{details['time']:.3g} s" if "time" in details else "")
+        self._format(f"{details['time']:.3g} s" if "time" in details else "")
         super().__init__(self.text)
 
-    def _say(self, when: str) -> None:
+    def _format(self, when: str) -> None:
         words = {**self.details, "time": when}
         sentence, next_step = TEXTS[self.kind]
         self.sentence = sentence.format(**words)
         self.next_step = _next_step_overrides.get(self.kind, next_step).format(**words)
 
     def with_frame(self, first: int, fps: float) -> None:
-        """Says the frame as well, where the sentence says at what time something happened.
+        """Adds the frame to the time in the sentence, if the sentence has one.
 
         Args:
-            first: Frame at which times are zero.
+            first: Frame at time zero.
             fps: Frames per second.
         """
         if "time" in self.details:
             time = self.details["time"]
-            self._say(f"frame {round(first + time * fps, 1):g} ({time:.3g} s)")
+            self._format(f"frame {round(first + time * fps, 1):g} ({time:.3g} s)")
             self.args = (self.text,)
 
     @property
@@ -70,7 +70,7 @@ class SinewError(Exception):
         return f"{self.sentence} {self.next_step}".strip()
 
     def as_event(self) -> dict[str, Any]:
-        """The failure as one JSON object of the child's event stream."""
+        """The `error` event of the child's event stream."""
         return {
             "event": "error",
             "kind": self.kind,
@@ -82,25 +82,25 @@ class SinewError(Exception):
 
 
 class BadInput(SinewError):
-    """What was asked for cannot be done; nothing was changed (exit code 2)."""
+    """The input is invalid; nothing was changed (exit code 2)."""
 
     exit_code = 2
 
 
 class SolveFailed(SinewError):
-    """The numerics could not go on; what was baked so far stays (exit code 3)."""
+    """The solve failed; the baked frames stay (exit code 3)."""
 
     exit_code = 3
 
 
 class StorageFailed(SinewError):
-    """The cache could not be written or read; what was baked so far stays (exit code 3)."""
+    """The cache could not be read or written; the baked frames stay (exit code 3)."""
 
     exit_code = 3
 
 
 class Cancelled(SinewError):
-    """The person stopped it; what was baked so far stays (exit code 130)."""
+    """The user cancelled; the baked frames stay (exit code 130)."""
 
     exit_code = 130
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Events on standard output, one JSON object a line, and nothing else there."""
+"""Events on standard output, one JSON object a line, without any other output."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ import numpy as np
 
 
 class EventStream:
-    """Takes standard output for events; whatever else the process prints goes to standard error from then on."""
+    """Reserves standard output for events; all other prints go to standard error."""
 
     def __init__(self) -> None:
-        """Moves standard output away, for C libraries too."""
+        """Redirects standard output, also for C libraries."""
         sys.stdout.flush()
         self._file = os.dup(1)
         os.dup2(2, 1)
@@ -30,7 +30,7 @@ class EventStream:
         """Writes one event at once.
 
         Raises:
-            OSError: Nobody listens any more.
+            OSError: The reader has closed the pipe.
         """
         data = memoryview(json.dumps(json_value(event)).encode() + b"\n")
         with self._lock:
@@ -38,7 +38,7 @@ class EventStream:
                 data = data[os.write(self._file, data) :]
 
     def close(self) -> None:
-        """Gives standard output back; what is still buffered for it goes to standard error, too."""
+        """Restores standard output; buffered prints go to standard error first."""
         sys.stdout.flush()
         if os.name == "posix":
             ctypes.CDLL(None).fflush(None)
@@ -47,14 +47,14 @@ class EventStream:
 
 
 def escape_unprintable_output() -> None:
-    """Lets terminals that know few letters get escapes instead of those that they lack, and names that are no text."""
+    """Escapes characters that the terminal cannot print, and undecodable file names."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def json_value(value: Any) -> Any:
-    """Returns a value as JSON can say it: NumPy's numbers as Python's, what is no number as null."""
+    """Converts a value for JSON: NumPy numbers to Python numbers, NaN and infinity to null."""
     if isinstance(value, np.generic | np.ndarray):
         return json_value(value.tolist())
     if isinstance(value, Mapping):
@@ -67,7 +67,7 @@ def json_value(value: Any) -> Any:
 
 
 def residual_text(event: Mapping[str, Any]) -> str:
-    """Returns what a `frame` event says of the residuals of its steps and poses, for people."""
+    """Returns the residuals of steps and poses in a `frame` event, for people."""
     steps, newton, pose = event["residual"], event.get("newton_iterations", 0), event.get("pose_residual", 0.0)
     words = [f"residual {_number(steps)}"] if event.get("solves", 1) or not newton else []
     if pose != 0.0:
@@ -80,8 +80,8 @@ def _number(value: float | None) -> str:
 
 
 def warnings_in(event: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Returns kind, sentence and next step of what an event warns of."""
-    told = [event] if event.get("event") == "warning" else []
+    """Returns the warnings in an event, with kind, sentence and next step."""
+    warnings = [event] if event.get("event") == "warning" else []
     if event.get("event") == "built":
-        told = [warning for body in event["bodies"] for warning in body["warnings"]]
-    return [{name: warning[name] for name in ("kind", "sentence", "next_step")} for warning in told]
+        warnings = [warning for body in event["bodies"] for warning in body["warnings"]]
+    return [{name: warning[name] for name in ("kind", "sentence", "next_step")} for warning in warnings]

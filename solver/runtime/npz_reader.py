@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the arrays of an .npz file that nobody trusts: damaged ones end in one kind of error, and quickly."""
+"""Reads untrusted .npz files: a damaged file raises one kind of error, quickly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from .arrays import Floats, Indices, floats, indices
 
-MAX_COMPRESSION_RATIO = 2000  # of a compressed file: deflate makes no more than a thousand bytes out of one
+MAX_COMPRESSION_RATIO = 2000  # limit of deflate: a thousand bytes from one
 
 
 def read_arrays(path: Path) -> dict[str, npt.NDArray]:
@@ -22,7 +22,7 @@ def read_arrays(path: Path) -> dict[str, npt.NDArray]:
 
     Raises:
         OSError: The file cannot be opened.
-        ValueError: It is no such file, it is damaged, or an array in it announces more than the file holds.
+        ValueError: It is not an .npz file, it is damaged, or an array claims more bytes than the file has.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -32,7 +32,7 @@ def read_arrays(path: Path) -> dict[str, npt.NDArray]:
         raise
     except MemoryError as problem:
         raise ValueError("its arrays need more memory than there is") from problem
-    except Exception as problem:  # zipfile, zlib and NumPy say "damaged" in many ways
+    except Exception as problem:  # zipfile, zlib and NumPy raise many kinds of errors
         raise ValueError(f"it is no whole .npz file ({first_line(problem)})") from problem
 
 
@@ -56,7 +56,7 @@ def stored_floats(arrays: Mapping[str, npt.NDArray], name: str, *shape: int) -> 
     """Returns a stored array of finite numbers; -1 in `shape` stands for any length.
 
     Raises:
-        ValueError: It is missing, or has another type or shape, or numbers that are none.
+        ValueError: It is missing, has another type or shape, or has NaN or infinity.
     """
     array = _checked_array(arrays, name, "f", "floats")
     if not np.isfinite(array).all():
@@ -66,10 +66,10 @@ def stored_floats(arrays: Mapping[str, npt.NDArray], name: str, *shape: int) -> 
 
 
 def stored_indices(arrays: Mapping[str, npt.NDArray], name: str, below: int, *shape: int) -> Indices:
-    """Returns a stored array of whole numbers from 0 to less than `below`; -1 in `shape` stands for any length.
+    """Returns a stored array of integers from 0 to below `below`; -1 in `shape` stands for any length.
 
     Raises:
-        ValueError: It is missing, or has another type or shape, or numbers out of that range.
+        ValueError: It is missing, has another type or shape, or has numbers out of range.
     """
     array = _checked_array(arrays, name, "iu", "whole numbers")
     if array.size and not 0 <= int(array.min()) <= int(array.max()) < below:
@@ -80,7 +80,7 @@ def stored_indices(arrays: Mapping[str, npt.NDArray], name: str, below: int, *sh
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Lets errors say which array they are about."""
+    """Adds the name of the array to errors."""
     try:
         yield
     except ValueError as problem:
@@ -97,7 +97,7 @@ def _checked_array(arrays: Mapping[str, npt.NDArray], name: str, kinds: str, wor
 
 
 def first_line(problem: BaseException) -> str:
-    """Returns the first line of what a library says, without its full stop."""
+    """Returns the first line of an error message, without its full stop."""
     if isinstance(problem, OSError) and problem.strerror:
         return problem.strerror
     return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200].rstrip(".")

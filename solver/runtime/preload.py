@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Loads modules without looking for garbage among them: they stay."""
+"""Loads modules without garbage collection, since they stay."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# what single functions load when they are called: most bakes need none of it
+# modules that functions import when they are called; most bakes need none of them
 LAZY_MODULES = ("scipy.sparse.csgraph", "scipy.sparse.linalg", "scipy.spatial")
 
 
 @contextmanager
 def loading_permanently() -> Iterator[None]:
-    """Loads what follows without looking for garbage, and never looks through it later: a tenth of a small bake."""
+    """Loads modules without garbage collection, and excludes them from later collections: a tenth of a small bake."""
     gc.disable()
     try:
         yield
@@ -26,7 +26,7 @@ def loading_permanently() -> Iterator[None]:
 
 
 def preload_modules() -> None:
-    """Loads all modules of the solver but the command line, and what they load late."""
+    """Loads all modules of the solver except the command line, and their late imports."""
     package, folder = __name__.rsplit(".", 2)[0], str(Path(__file__).parents[1])
     for found in pkgutil.walk_packages([folder], f"{package}."):
         if found.name.removeprefix(f"{package}.").split(".")[0] not in ("cli", "__main__"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The values that attributes are made of, per tet or per node, at one moment of a simulation."""
+"""The fields behind attributes, per tet or per node, at one time of a simulation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STRESS_ATTRIBUTES = ("stress", "principal_stress")
 
 
 def attribute_values(simulation: Simulation, wanted: Collection[str]) -> dict[str, Floats]:
-    """Returns the wanted values of `scene.ATTRIBUTES` of all bodies: a row per node for PER_NODE, else per tet."""
+    """Returns the `wanted` of `scene.ATTRIBUTES` for all bodies: a row per node for PER_NODE, else per tet."""
     built, state = simulation.built, simulation.state
     found: dict[str, Floats] = {}
     if {*STRESS_ATTRIBUTES} & {*wanted}:
@@ -53,7 +53,7 @@ def attribute_values(simulation: Simulation, wanted: Collection[str]) -> dict[st
 
 
 def body_values(simulation: Simulation, number: int, values: dict[str, Floats]) -> dict[str, Floats]:
-    """Returns what one body asked for of the `attribute_values` of all, zero where nothing makes it."""
+    """Returns the attributes of one body from the `attribute_values` of all; zero if their feature is off."""
     asked, place = simulation.scene.bodies[number], simulation.built.bodies[number].range
     own = {name: values[name][place.nodes if name in NODE_ATTRIBUTES else place.tets] for name in asked.attributes}
     own |= {name: own[name] * asked.simulated_scale**2 for name in STRESS_ATTRIBUTES if name in own}
@@ -61,13 +61,13 @@ def body_values(simulation: Simulation, number: int, values: dict[str, Floats]) 
 
 
 def unavailable_attributes(body: Body) -> list[str]:
-    """Returns the attributes that a body asks for and that will be zero everywhere, since nothing makes them."""
+    """Returns the chosen attributes of a body that will be zero everywhere, since their feature is off."""
     makes = {"temperature": body.heat, "plastic_strain": plasticity_of(body), "damage": body.fracture}
     return [name for name in body.attributes if name in makes and makes[name] is None]
 
 
 def attribute_warnings(body: Body) -> list[SinewError]:
-    """Returns what an artist should know about the attributes of a body."""
+    """Returns warnings about the attributes of a body."""
     return [
         SinewError(
             "attribute-without-source", name=body.name, attribute=_attribute_text(name), what=REQUIRED_FEATURES[name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From values of tets to values of render vertices."""
+"""Averages values of tets at nodes, and interpolates them at render vertices."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def average_at_nodes(tets: Indices, volume: Floats, values: Floats, node_count: 
     """Returns the average of the tets at each node, weighted by their volumes V: Σ V s / Σ V, (n,).
 
     Args:
-        tets: Nodes of the tets as they are at that moment, (m, 4): copies of a node on two sides of a crack share
-            no tets, so nothing is averaged across it.
+        tets: Present nodes of the tets, (m, 4). Copies of a node on two sides of a crack share no tets, so the
+            average does not cross it.
         volume: Their rest volumes [m³], (m,).
         values: s, (m,).
         node_count: n.
@@ -33,14 +33,14 @@ def interpolate_at_vertices(
 ) -> dict[str, Floats]:
     """Returns what `of_body` gave, at bound points: columns (k,), those of velocity named velocity_x, _y, _z.
 
-    A point outside of its tet takes the values of the tet's nearest nodes, so that nothing is more than it is inside.
+    Points outside their tet get the values of its nearest nodes, so that no value exceeds those inside.
 
     Args:
         values: By name, a row per node of the body or per tet.
-        tets: Nodes of the body's tets at that moment, (m, 4).
+        tets: Present nodes of the body's tets, (m, 4).
         volume: Their rest volumes [m³], (m,).
         binding: The points.
-        node_count: Nodes of the body at that moment.
+        node_count: Present nodes of the body.
     """
     found = {}
     corners = tets[binding.tet]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Points with named values as a binary PLY file: what other programs read, and Blender's Import PLY node."""
+"""Points with named values as binary PLY files, which Blender's Import PLY node and other programs read."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def ply_bytes(positions: npt.NDArray[np.float32], columns: Mapping[str, npt.NDAr
 
 
 def read_ply(data: bytes) -> dict[str, npt.NDArray[np.float32]]:
-    """Returns the columns of a file that `ply_bytes` made.
+    """Returns the columns of a file from `ply_bytes`.
 
     Raises:
-        ValueError: It is another file, or not whole.
+        ValueError: It is another kind of file, or truncated.
     """
     head, mark, body = data.partition(b"end_header\n")
     lines = head.decode("ascii", "replace").splitlines()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cache folder: what was baked, on disk (docs/architecture.md). Loads neither Numba nor SciPy."""
+"""The cache folder (docs/architecture.md). Loads neither Numba nor SciPy."""
 
 from .background_writer import BackgroundWriter
 from .delete import delete_cache, is_cache

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes in a thread of their own, so that nothing waits for a disk to sync while the next frame is computed.
+"""Writes in a background thread, so that the next frame is computed while the disk syncs.
 
-The disk is asked for the same things in the same order as without the thread. What follows from a write, as telling
-of a frame, follows when it is done: so what has been told of counts, and a write that failed is the last one.
+Writes have the same order as without the thread. The callback of a write, such as the event of a frame, runs after the
+write: so every reported frame is on disk, and a failed write is the last one.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Self
 
-MAX_PENDING_WRITES = (
-    2  # writes that may be under way: what they hold lies in memory, and is lost where the process is killed
-)
+MAX_PENDING_WRITES = 2  # pending writes: their data is in memory, and lost if the process is killed
 
 
 class BackgroundWriter:
-    """Writes that are under way. One thread asks for them, and what follows is called by that thread."""
+    """Pending writes. One thread submits them, and their callbacks run in that thread."""
 
     def __init__(self, room: int = MAX_PENDING_WRITES) -> None:
-        """Makes ready for at most `room` writes that are not done."""
+        """Allows at most `room` pending writes."""
         self._room = room
         self._thread = ThreadPoolExecutor(1, "writes")
         self._pending: deque[tuple[Future[None], Callable[[], None]]] = deque()
@@ -31,18 +29,18 @@ class BackgroundWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Waits until no write is under way. Of those that nobody asked after with `finish`, nothing is told."""
+        """Waits for pending writes. Without `finish`, their callbacks do not run."""
         self._thread.shutdown()
 
     def submit(self, write: Callable[[], None], then: Callable[[], None]) -> None:
-        """Begins a write, when there is room for it, and goes on as `run_callbacks`.
+        """Starts a write as soon as there is room, then continues as `run_callbacks`.
 
         Args:
-            write: What writes; called once all writes before it are done, and never after one that failed.
-            then: Called once it is done, by `submit`, `run_callbacks` or `finish`.
+            write: Called after all earlier writes, and never after a failed one.
+            then: Callback after the write, by `submit`, `run_callbacks` or `finish`.
 
         Raises:
-            What an earlier write, or what followed from one, raises.
+            Any error of an earlier write or callback.
         """
         while len(self._pending) >= self._room:
             self._run_next_callback()
@@ -50,12 +48,12 @@ class BackgroundWriter:
         self.run_callbacks()
 
     def run_callbacks(self) -> None:
-        """Calls what follows from the writes that are done by now, in their order; raises as `submit`."""
+        """Runs the callbacks of finished writes in order; raises as `submit`."""
         while self._pending and self._pending[0][0].done():
             self._run_next_callback()
 
     def finish(self) -> None:
-        """Waits until all writes are done, and calls what follows from them; raises as `submit`."""
+        """Waits for all writes and runs their callbacks; raises as `submit`."""
         while self._pending:
             self._run_next_callback()
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which resume points a bake keeps, and the list of them, `resume/points.json`, by which a lost one is found.
+"""The list of resume points, `resume/points.json`, which reveals a lost one, and which of them stay.
 
-The list is written after a new point and before old ones go: a crash leaves points that it does not name, never names
-without a point.
+The list is written after a new point and before old ones are deleted: after a crash, points may be missing from the
+list, but every listed point exists.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from ...runtime.atomic_files import write_atomic
 from ...runtime.checksums import tree_with_checksum, tree_without_checksum
 from .layout import RESUME_LIST
 
-MAX_REGULAR_CHECKPOINTS = 3  # regular ones; with the newest, all that a cache has
+MAX_REGULAR_CHECKPOINTS = 3  # regular ones, in addition to the newest
 
 
 def checkpoints_to_keep(frames: Iterable[int], frame_start: int, newest: int, interval: int) -> list[int]:
-    """Returns which of the resume points at `frames` stay when the newest one is written.
+    """Returns the resume points of `frames` that stay after the newest one was written.
 
     Args:
         frames: Rising.
         frame_start: The first frame, which is regular.
-        newest: The frame that was written last.
-        interval: Frames from one regular point to the next.
+        newest: The newest frame.
+        interval: Frames between regular points.
     """
     regular = [frame for frame in frames if (frame - frame_start) % interval == 0 and frame <= newest]
     return sorted({*regular[-MAX_REGULAR_CHECKPOINTS:], newest})
 
 
 def write_list(cache: Path, frames: Iterable[int]) -> None:
-    """Writes which resume points there are."""
+    """Writes the list of resume points."""
     write_atomic(cache / RESUME_LIST, json.dumps(tree_with_checksum({"frames": list(frames)})).encode())
 
 
 def read_list(cache: Path) -> list[int] | None:
-    """Returns which resume points there have to be; None without a list.
+    """Returns the listed resume points, or None without a list.
 
     Raises:
-        ValueError: It is damaged.
-        OSError: It cannot be read.
+        ValueError: The list is damaged.
+        OSError: The list cannot be read.
     """
     try:
         tree = tree_without_checksum(json.loads((cache / RESUME_LIST).read_bytes()))

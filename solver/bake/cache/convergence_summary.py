@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the steps of a bake went, summed up from its report: nothing that did not converge goes unsaid."""
+"""The convergence of a bake's steps, summarised from its report."""
 
 from __future__ import annotations
 
@@ -7,26 +7,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-DIVERGED_RESIDUAL = (
-    1.0  # residual of a step that leaves more than all that it is made of (`integrators/nonlinear_step.py`)
-)
+DIVERGED_RESIDUAL = 1.0  # residual of a diverged step (`integrators/nonlinear_step.py`)
 
 
 @dataclass(frozen=True)
 class ConvergenceSummary:
-    """What is to be said about the steps of a bake.
+    """Summary of the steps of a bake.
 
     Attributes:
-        residual: The largest relative residual that a step ended with.
-        worst_frame: The frame in which it did, or None.
+        residual: The largest final relative residual of a step.
+        worst_frame: Its frame, or None.
         not_converged: Steps and poses that ended above the tolerance.
-        unsettled: Steps whose contacts still wanted to change after the last solve allowed.
-        inverted_tets: Most tets turned inside out after a step.
-        pose_residual: The largest residual that a pose of flesh ended with.
-        worst_pose_frame: The frame in which it did, or None.
-        poses_not_converged: How many of `not_converged` are poses.
-        contacts: Most contacts at the end of a frame.
-        busiest_frame: The frame that had them, or None.
+        unsettled: Steps whose active set still changed after the last allowed solve.
+        inverted_tets: The largest number of inverted tets after a step.
+        pose_residual: The largest final residual of a pose.
+        worst_pose_frame: Its frame, or None.
+        poses_not_converged: The number of poses in `not_converged`.
+        contacts: The largest number of contacts at the end of a frame.
+        busiest_frame: Its frame, or None.
     """
 
     residual: float = 0.0
@@ -42,14 +40,14 @@ class ConvergenceSummary:
 
     @staticmethod
     def from_report(lines: Iterable[Mapping[str, Any]]) -> ConvergenceSummary:
-        """Returns the tally of the lines of a report, or of `frame` events."""
+        """Returns the summary of the lines of a report, or of `frame` events."""
         tally = ConvergenceSummary()
         for line in lines:
             tally = tally.with_frame(line)
         return tally
 
     def with_frame(self, line: Mapping[str, Any]) -> ConvergenceSummary:
-        """Returns the tally with one more frame, of which a line of the report tells."""
+        """Returns the summary with one more line of the report."""
         residual, pose_residual = _number(line, "residual"), _number(line, "pose_residual")
         contacts = int(line.get("contacts", 0))
         is_worse, is_worse_pose = residual > self.residual, pose_residual > self.pose_residual
@@ -67,7 +65,7 @@ class ConvergenceSummary:
         )
 
     def as_event(self) -> dict[str, Any]:
-        """Returns it as the `done` event and `sinew info` tell it."""
+        """Returns the fields of the `done` event and of `sinew info`."""
         return {
             "residual": self.residual,
             "worst_frame": self.worst_frame,
@@ -83,6 +81,6 @@ class ConvergenceSummary:
 
 
 def _number(line: Mapping[str, Any], name: str) -> float:
-    """Returns a number of a report; what is no number stands there as null, and is worse than any."""
-    told = line.get(name, 0.0)
-    return float("inf") if told is None else float(told)
+    """Returns a number of a report. null stands for a number that is not finite, and counts as infinity."""
+    value = line.get(name, 0.0)
+    return float("inf") if value is None else float(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deleting a bake: only files with Sinew's own names, and folders that are empty then."""
+"""Deletes a bake: only files with Sinew's own names, and folders that are empty afterwards."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .lock import CacheLock
 
 
 def is_cache(folder: Path) -> bool:
-    """Whether `folder` is a cache, or one whose scene was just written."""
+    """Whether `folder` is a cache, or has at least a scene."""
     marks = (folder / layout.METADATA_FILE, folder / layout.SCENE_FOLDER / "scene.json")
     return folder.is_dir() and any(mark.is_file() for mark in marks)
 
 
 def delete_cache(folder: Path) -> list[Path]:
-    """Deletes the cache in `folder` and returns the files in it that are not Sinew's, which stay.
+    """Deletes the cache in `folder`; returns the other files in it, which stay.
 
     Raises:
         BadInput: `folder` is not a cache.
-        StorageFailed: Another process writes it, or the operating system refused.
+        StorageFailed: Another process is writing it, or the operating system refused.
     """
     if not is_cache(folder):
         raise BadInput("not-a-cache", path=str(folder))
@@ -40,7 +40,7 @@ def delete_cache(folder: Path) -> list[Path]:
 
 
 def _delete_files(folder: Path) -> list[Path]:
-    # The marks of a cache go last: an interrupted deletion can be done again.
+    # the files that identify a cache go last, so that an interrupted deletion can be repeated
     last = (folder / layout.METADATA_FILE, folder / layout.SCENE_FOLDER / "scene.json")
     foreign = []
     for parent, _, names in os.walk(folder):  # does not follow links to other folders

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is told of the final mesh of a body that broke (solver/bake/postprocess/result_npz.py)."""
+"""Numbers of the final mesh of a broken body (solver/bake/postprocess/result_npz.py)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class FractureResult:
-    """A final mesh in numbers.
+    """Numbers of a final mesh.
 
     Attributes:
-        key, name: The body's.
-        pieces, faces, broken_faces, vertices: How many it has.
-        first_open: The first frame at which a crack has opened, or None where all stay closed.
+        key, name: Of the body.
+        pieces, faces, broken_faces, vertices: Counts.
+        first_open: The first frame with an open crack, or None.
     """
 
     key: str
@@ -30,12 +30,12 @@ class FractureResult:
     first_open: float | None
 
     def as_event(self) -> dict[str, Any]:
-        """Returns it as events and `sinew info` tell it."""
+        """Returns the fields of events and of `sinew info`."""
         return dataclasses.asdict(self)
 
     @staticmethod
     def from_arrays(key: str, name: str, arrays: Mapping[str, npt.NDArray]) -> FractureResult:
-        """Returns the numbers of what `result/KEY.npz` keeps."""
+        """Returns the numbers of the arrays in `result/KEY.npz`."""
         is_broken = arrays["source_face"] < 0
         opens = arrays["opens"][is_broken]
         return FractureResult(

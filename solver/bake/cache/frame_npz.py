@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A frame as `frames/NNNNNN.npz` keeps it: node positions, topology, fields, and checksums of what was written with it.
+"""The format of `frames/NNNNNN.npz`: node positions, topology, fields, and checksums of the frame's other files.
 
-The checksums are a JSON object in UTF-8, name → SHA-256 in hex: "play/KEY.pc2" is of the samples of this frame alone,
-other names are of whole files: attributes, contacts, and topologies that begin in this frame.
+The checksums are a JSON object in UTF-8, name → SHA-256 in hex: "play/KEY.pc2" covers the samples of this frame only,
+other names cover whole files: attributes, contacts, and topologies that begin in this frame.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ POSITIONS_ARRAY = "x"
 
 @dataclass(frozen=True)
 class Frame:
-    """What was written of one frame.
+    """The data of one frame.
 
     Attributes:
         frame: Its number.
-        x: Positions of the tet nodes of all bodies [m], world, (n, 3): float32, or float64 where a body is so far from
-            the origin that float32 would not keep its shape.
-        topology: Which tets these nodes belong to: 0 are those of the whole bodies, else the number of the first
-            sample (`CacheHead.sample_count`) that has them, as in the name of their file.
-        fields: More values, by name (bake/postprocess/breakable_frames.py).
+        x: Positions of the tet nodes of all bodies [m], world, (n, 3): float32, or float64 if a body is so far from the
+            origin that float32 would not preserve its shape.
+        topology: 0 for intact bodies, else the number of the first sample (`CacheMetadata.sample_count`) with this
+            topology, as in the name of its file.
+        fields: Further values, by name (bake/postprocess/breakable_frames.py).
     """
 
     frame: int
@@ -48,10 +48,10 @@ def frame_arrays(frame: Frame, checksums: Mapping[str, str]) -> dict[str, Any]:
 
 
 def frame_from_arrays(number: int, arrays: Mapping[str, npt.NDArray]) -> Frame:
-    """Returns the frame that `frame_arrays` took apart.
+    """Returns the frame of the arrays from `frame_arrays`.
 
     Raises:
-        ValueError: Something is missing, or has another type or shape; the sentence names it.
+        ValueError: An array is missing, or has another type or shape; the message names it.
     """
     fields = {
         name: values
@@ -66,9 +66,9 @@ def frame_from_arrays(number: int, arrays: Mapping[str, npt.NDArray]) -> Frame:
 
 
 def stored_checksums(arrays: Mapping[str, npt.NDArray]) -> dict[str, str] | None:
-    """Returns the checksums that a frame keeps, by name; None where an earlier Sinew wrote it.
+    """Returns the checksums in a frame, by name, or None if an earlier version wrote it.
 
     Raises:
-        ValueError: They are damaged.
+        ValueError: The checksums are damaged.
     """
     return json.loads(arrays[CHECKSUMS_ARRAY].tobytes()) if CHECKSUMS_ARRAY in arrays else None

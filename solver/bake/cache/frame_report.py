@@ -14,12 +14,12 @@ from .frame_report_check import is_report_line
 
 @dataclass(frozen=True)
 class ReportLine:
-    """A line of a report that is whole.
+    """A complete line of a report.
 
     Attributes:
-        text: As it stands there, without its end.
-        values: What it says.
-        has_checksum: Whether a checksum says so.
+        text: The line without its end.
+        values: The parsed line.
+        has_checksum: Whether it has a checksum.
     """
 
     text: str
@@ -28,7 +28,7 @@ class ReportLine:
 
 
 def read_lines(path: Path) -> list[ReportLine]:
-    """Returns the lines of a report that are whole; those that a crash cut off or damage has changed are left out."""
+    """Returns the intact lines of a report, without truncated and damaged ones."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -45,5 +45,5 @@ def read_lines(path: Path) -> list[ReportLine]:
 
 
 def read_report(path: Path) -> list[dict[str, Any]]:
-    """Returns what the whole lines of a report say."""
+    """Returns the values of the intact lines of a report."""
     return [line.values for line in read_lines(path)]

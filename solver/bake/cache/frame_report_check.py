@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a line of `report.jsonl` may say."""
+"""Checks the values of lines of `report.jsonl`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NUMBER_KEYS = ("residual", "pose_residual", "milliseconds", "deepest_contact")  
 
 
 def is_report_line(line: Any) -> bool:
-    """Whether what was read is a line of a report: every value that is there has its type."""
+    """Whether a JSON value is a line of a report, with the right type of every value."""
     if not isinstance(line, dict):
         return False
     bodies, colliders = line.get("bodies", {}), line.get("colliders", {})
@@ -33,7 +33,7 @@ def is_report_line(line: Any) -> bool:
 
 
 def is_list_of_warnings(value: Any) -> bool:
-    """Whether it is a list of warnings, each of which has its kind, sentence and next step."""
+    """Whether a JSON value is a list of warnings with kind, sentence and next step."""
     return isinstance(value, list) and all(
         isinstance(each, Mapping) and all(isinstance(each.get(word), str) for word in WORDS) for each in value
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads everything in a cache that counts, and says what cannot be read or does not fit together."""
+"""Reads all files of a cache and reports what is unreadable or inconsistent."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def problems(reader: CacheReader) -> list[str]:
-    """Returns what is wrong with a cache; empty when nothing is."""
+    """Returns the problems of a cache as sentences."""
     return [*reader.play_problems(), *_missing_frames(reader), *_wrong_frames(reader), *_wrong_results(reader)]
 
 
 def _missing_frames(reader: CacheReader) -> list[str]:
-    """Returns a sentence for every gap before the last frame, and for frames that a PC2 file does not count."""
+    """Returns a sentence for every gap before the last frame, and for frames that a PC2 file lacks."""
     there, last = reader.frames(), reader.last_frame()
     wrong = [_gap_text(*gap) for gap in missing_ranges(there, reader.metadata.frame_start)]
-    # a crash leaves at most the one that was being written
+    # a crash leaves at most one incomplete frame
     uncounted = [frame for frame in there if last is None or frame > last]
     if len(uncounted) > 1 and not is_dropping_frames(reader):
         wrong.append(f"play/ lacks samples of the frames {uncounted[0]} to {uncounted[-1]}")
@@ -31,12 +31,12 @@ def _missing_frames(reader: CacheReader) -> list[str]:
 
 
 def is_dropping_frames(reader: CacheReader) -> bool:
-    """Whether a writer is about to drop frames, or was killed when it did: what is left of them is no damage."""
+    """Whether a writer is dropping frames, or was killed while it did; their remains are no damage."""
     return (reader.folder / layout.RESUME_MARK).exists()
 
 
 def missing_ranges(frames: list[int], first: int) -> list[tuple[int, int]]:
-    """Returns the first and last of the frames that are missing from `first` to the last of `frames`, which rise."""
+    """Returns the ranges of missing frames from `first` to the last of the rising `frames`."""
     before = [first - 1, *frames]
     return [(a + 1, b - 1) for a, b in itertools.pairwise(before) if b > a + 1]
 
@@ -67,8 +67,8 @@ def _wrong_results(reader: CacheReader) -> list[str]:
             continue
         try:
             made, head = reader.read_arrays(path), read_header(motion)
-            wanted = (len(made["rest"]), reader.metadata.sample_count(int(made["last_frame"])))
-            if (head.vertices, head.samples) != wanted:
+            required = (len(made["rest"]), reader.metadata.sample_count(int(made["last_frame"])))
+            if (head.vertices, head.samples) != required:
                 wrong.append(f"{motion.name} has {head.samples} samples of {head.vertices} vertices")
             read_samples(motion, head.samples - 1, 1)
         except (OSError, ValueError, KeyError, StorageFailed) as problem:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The names of files in a cache folder, and no others: what is not named here is not Sinew's."""
+"""The names of all files in a cache folder. Files with other names are not Sinew's."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ LOCK_FILE = "lock"
 LOG_FILE = "log.txt"
 REPORT_FILE = "report.jsonl"
 SCENE_FOLDER = "scene"
-# there while `start_over` drops what an earlier bake left
+# exists while `start_over` deletes an earlier bake
 START_OVER_MARK = "starts-over"
-# there while `go_on` drops frames after the one that stays, whose number it holds
+# exists while `resume` deletes later frames; contains the number of the last frame that stays
 RESUME_MARK = "goes-on"
-# the scene that was there before, between two renames
+# the previous scene, between two renames
 OLD_SUFFIX = ".old"
-# digest of Blender's settings that the scene was exported from
+# digest of Blender's settings at the export
 SETTINGS_FILE = "settings.txt"
 MODEL_FOLDER = "model"
 FRAME_FOLDER = "frames"
@@ -30,11 +30,11 @@ TOPOLOGY_FOLDER = "topology"
 RESULT_FOLDER = "result"
 ATTRIBUTE_FOLDER = "attributes"
 CONTACT_FOLDER = "contacts"
-# which resume points there are
+# the list of resume points
 RESUME_LIST = f"{RESUME_FOLDER}/points.json"
-# a copy of the head, for when the head is lost
+# copy of cache.json, in case that is lost
 METADATA_COPY = f"{MODEL_FOLDER}/{METADATA_FILE}"
-# what a bake makes, and an earlier one leaves
+# output of a bake
 BAKED_FOLDERS = (
     ATTRIBUTE_FOLDER,
     CONTACT_FOLDER,
@@ -64,32 +64,32 @@ def numbers_in(folder: Path) -> list[int]:
 
 
 def model_path(cache: Path, key: str) -> Path:
-    """Returns where the tets of a body are kept."""
+    """Returns the file of a body's tets."""
     return cache / MODEL_FOLDER / f"{key}.npz"
 
 
 def play_path(cache: Path, key: str) -> Path:
-    """Returns where the render positions of a body are kept."""
+    """Returns the file of a body's render positions."""
     return cache / relative_play_path(key)
 
 
 def relative_play_path(key: str) -> str:
-    """Returns the path of the render positions of a body inside a cache."""
+    """Returns the path of a body's render positions relative to the cache."""
     return f"{PLAY_FOLDER}/{key}.pc2"
 
 
 def result_paths(cache: Path, key: str) -> tuple[Path, Path]:
-    """Returns where a body's final mesh is kept, and its motion."""
+    """Returns the files of a body's final mesh and its motion."""
     return cache / RESULT_FOLDER / f"{key}.npz", cache / RESULT_FOLDER / f"{key}.pc2"
 
 
 def attribute_path(cache: Path, key: str, frame: int) -> Path:
-    """Returns where the attributes of a body at a frame are kept."""
+    """Returns the file of a body's attributes at a frame."""
     return cache / ATTRIBUTE_FOLDER / key / f"{frame:06d}.ply"
 
 
 def attribute_frames(cache: Path, key: str) -> list[int]:
-    """Returns the frames of which there are attributes of a body, rising."""
+    """Returns the frames with attributes of a body, rising."""
     folder = cache / ATTRIBUTE_FOLDER / key
     if not folder.is_dir():
         return []
@@ -98,7 +98,7 @@ def attribute_frames(cache: Path, key: str) -> list[int]:
 
 
 def is_sinew_file(relative: Path) -> bool:
-    """Whether a path inside a cache folder has a name that Sinew gives."""
+    """Whether a path inside a cache folder has one of Sinew's names."""
     name = relative.name.removesuffix(PART_SUFFIX)
     folder = relative.parts[:-1]
     if folder and folder[0] in (SCENE_FOLDER + PART_SUFFIX, SCENE_FOLDER + OLD_SUFFIX):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One writer per cache: a lock that the operating system holds, so that no crash leaves it behind."""
+"""One writer per cache: a lock of the operating system, which a crash releases."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ...runtime.atomic_files import named_errors
 from ...runtime.errors import StorageFailed
 from .layout import LOCK_FILE
 
-# Some network drives cannot lock. Going on without is better than not baking there at all.
+# Some network drives cannot lock. Baking without a lock is better than not baking there.
 _UNSUPPORTED_ERRNOS = {errno.ENOLCK, errno.ENOSYS, getattr(errno, "EOPNOTSUPP", errno.ENOSYS), errno.EINVAL}
 
 
 class CacheLock:
-    """Holds the lock of a cache folder from its making until `release`."""
+    """The lock of a cache folder, from construction until `release`."""
 
     def __init__(self, folder: Path, patience: float = 0.5) -> None:
-        """Takes the lock, trying again for `patience` seconds (a panel that just looks holds it for a moment).
+        """Acquires the lock, with retries for `patience` seconds, since a panel may have it for a moment.
 
         Raises:
-            StorageFailed: Another process holds it, or the folder cannot be written.
+            StorageFailed: Another process has the lock, or the folder cannot be written.
         """
         with named_errors(folder):
             self._file = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
@@ -36,14 +36,14 @@ class CacheLock:
             clock.sleep(0.02)
 
     def release(self) -> None:
-        """Lets the next writer in."""
+        """Releases the lock."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether some process writes the cache right now; never makes a file."""
+    """Whether a process is writing the cache. Never creates a file."""
     try:
         file = os.open(folder / LOCK_FILE, os.O_RDWR)
     except OSError:

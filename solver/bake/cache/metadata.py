@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cache says about itself: `cache.json`, and its copy `model/cache.json`, which is read where that is lost."""
+"""The metadata of a cache: `cache.json`, and its copy `model/cache.json` in case that is lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CACHE_FORMAT = 1
 
 @dataclass(frozen=True)
 class CachedBody:
-    """A body as playback knows it: key in file names, name for people, number of render vertices."""
+    """A body in the metadata: key in file names, name for people, number of render vertices."""
 
     key: str
     name: str
@@ -32,17 +32,17 @@ class CachedBody:
 
 @dataclass(frozen=True)
 class CacheMetadata:
-    """What the frames of a cache are of.
+    """Describes the frames of a cache.
 
     Attributes:
-        scene: `Scene.digest` of what was baked, 64 hex digits.
+        scene: `Scene.digest` of the baked scene, 64 hex digits.
         tracks: `TrackReader.digest`, or "" while the tracks are still being written.
         bodies: The bodies, in the scene's order.
-        frame_start, frame_end: First and last frame asked for; less may be there.
+        frame_start, frame_end: The requested range; the cache may have less.
         fps: Frames per second.
         samples_per_frame: Render positions per frame: sample i is at frame_start + i / samples_per_frame.
-        settings: What the exporter noted beside the scene (`layout.SETTINGS_FILE`), or "": Blender tells by it
-            whether the frames are of the settings as they are now.
+        settings: The exporter's settings digest (`layout.SETTINGS_FILE`), or "". Blender compares it with the
+            present settings.
     """
 
     scene: str
@@ -56,7 +56,7 @@ class CacheMetadata:
 
     @staticmethod
     def for_scene(scene: Scene, tracks: str, frame_end: int | None = None, settings: str = "") -> CacheMetadata:
-        """Returns the head of a cache that is to hold what `scene` asks for.
+        """Returns the metadata for a bake of `scene`.
 
         Raises:
             BadInput: A body's key cannot name a file, or two bodies have the same.
@@ -78,22 +78,22 @@ class CacheMetadata:
         )
 
     def sample_count(self, frame: int) -> int:
-        """Returns how many samples a file has that ends with `frame`."""
+        """Returns the number of samples up to `frame`."""
         return max(0, (frame - self.frame_start) * self.samples_per_frame + 1)
 
     def frame_of_sample(self, number: int) -> float:
-        """Returns the (sub)frame of a sample, the first being number 0."""
+        """Returns the (sub)frame of a sample; the first has number 0."""
         return self.frame_start + number / self.samples_per_frame
 
     def has_same_layout(self, other: CacheMetadata) -> bool:
-        """Whether frames of the other bake may stand in the same files as frames of this one."""
+        """Whether frames of the other bake fit into the same files."""
         names = ("bodies", "frame_start", "fps", "samples_per_frame")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def save(self, folder: Path) -> None:
-        """Writes the copy and then `cache.json`, each whole or not at all."""
+        """Writes the copy and then `cache.json`, each atomically."""
         tree = tree_with_checksum({"format": CACHE_FORMAT, **json.loads(json.dumps(dataclasses.asdict(self)))})
-        # a name that is no text, such as that of a file, is written in JSON's own escapes
+        # undecodable names, as of files, are written as JSON escapes
         data = json.dumps(tree, indent=1, ensure_ascii=False).encode(errors="backslashreplace")
         with named_errors(folder):
             (folder / METADATA_COPY).parent.mkdir(exist_ok=True)
@@ -102,10 +102,10 @@ class CacheMetadata:
 
     @staticmethod
     def load(folder: Path) -> CacheMetadata:
-        """Reads `cache.json`, or its copy where that is missing or damaged.
+        """Reads `cache.json`, or its copy if that is missing or damaged.
 
         Raises:
-            StorageFailed: There is none, or one of another format.
+            StorageFailed: There is no metadata, or it has another format.
         """
         try:
             return CacheMetadata.read(folder, METADATA_FILE)
@@ -119,7 +119,7 @@ class CacheMetadata:
 
     @staticmethod
     def has_checksum(folder: Path) -> bool:
-        """Whether `cache.json` holds a checksum, right or wrong; an earlier Sinew wrote none."""
+        """Whether `cache.json` has a checksum, right or wrong; earlier versions wrote none."""
         try:
             return CHECKSUM_KEY in json.loads((folder / METADATA_FILE).read_text(encoding="utf-8"))
         except (OSError, TypeError, ValueError):
@@ -150,10 +150,10 @@ def metadata_is_intact(folder: Path) -> bool:
 
 
 def _checked_ranges(head: CacheMetadata) -> CacheMetadata:
-    """Returns a head whose numbers are within their ranges.
+    """Returns the metadata after a check of its ranges.
 
     Raises:
-        ValueError: They are not, or two bodies have one key.
+        ValueError: A number is out of range, or two bodies share a key.
     """
     try:
         check_ranges(head, shows_places=True)

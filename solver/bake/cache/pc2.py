@@ -34,7 +34,7 @@ _COUNT_OFFSET = _HEADER.size - _COUNT.size
 
 @dataclass(frozen=True)
 class Pc2Header:
-    """What the file says about itself: vertices per sample, first frame, frames per sample, samples."""
+    """The header of a PC2 file: vertices per sample, first frame, frames per sample, samples."""
 
     vertices: int
     start: float
@@ -52,7 +52,7 @@ def read_header(path: Path) -> Pc2Header:
 
     Raises:
         ValueError: The file is not a PC2 file.
-        OSError: It cannot be read.
+        OSError: The file cannot be read.
     """
     with open(path, "rb") as file:
         data = file.read(_HEADER.size)
@@ -65,7 +65,7 @@ def read_header(path: Path) -> Pc2Header:
 
 
 def complete_sample_count(path: Path) -> int:
-    """Returns how many samples the head of a PC2 file counts that are there.
+    """Returns the number of samples that the header counts and the file contains.
 
     Raises:
         ValueError, OSError: As `read_header`.
@@ -78,7 +78,7 @@ def read_samples(path: Path, first: int, count: int) -> npt.NDArray[np.float32]:
     """Returns `commit` samples from `first` on, (count, vertices, 3).
 
     Raises:
-        ValueError: The head does not count them, or the file is shorter than its head says.
+        ValueError: The header does not count them, or the file is too short.
     """
     head = read_header(path)
     if first < 0 or count < 0 or first + count > head.samples:
@@ -92,16 +92,16 @@ def read_samples(path: Path, first: int, count: int) -> npt.NDArray[np.float32]:
 
 
 def pc2_bytes(samples: npt.NDArray[np.float32], start: float, rate: float) -> bytes:
-    """Returns the whole file of samples (k, vertices, 3)."""
+    """Returns the bytes of a file of samples (k, vertices, 3)."""
     head = _HEADER.pack(SIGNATURE, VERSION, samples.shape[1], start, rate, len(samples))
     return head + np.ascontiguousarray(samples, "<f4").tobytes()
 
 
 class Pc2Writer:
-    """Appends samples to one file; what its head does not count yet does not exist for readers."""
+    """Appends samples to one file; readers ignore samples that the header does not count yet."""
 
     def __init__(self, path: Path, vertices: int, start: float, rate: float) -> None:
-        """Opens `path` to go on with what its head counts, or begins an empty file."""
+        """Opens `path` to append after the samples that its header counts, or creates an empty file."""
         self.path = path
         self.vertices = vertices
         self._file = open_when_unlocked(path, os.O_RDWR | os.O_CREAT)

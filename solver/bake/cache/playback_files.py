@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The PC2 files of a cache against its head and against their own sizes: what one of them counts may not be there."""
+"""Checks the PC2 files of a cache against its metadata and against their own sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .pc2 import Pc2Header, complete_sample_count, read_header
 
 
 def complete_samples(folder: Path, head: CacheMetadata, body: CachedBody) -> int:
-    """Returns how many samples of a body its PC2 file counts and holds; 0 where its head is missing or damaged."""
+    """Returns the number of samples that a body's PC2 header counts and its file contains; 0 for a damaged header."""
     path = layout.play_path(folder, body.key)
     try:
         return complete_sample_count(path) if _matches(read_header(path), head, body) else 0
@@ -23,9 +23,9 @@ def complete_samples(folder: Path, head: CacheMetadata, body: CachedBody) -> int
 
 
 def pc2_problems(folder: Path, head: CacheMetadata) -> list[str]:
-    """Returns what is wrong with the PC2 files of a cache with frames; empty when nothing is."""
+    """Returns the problems of the PC2 files of a cache with frames."""
     if not layout.numbers_in(folder / layout.FRAME_FOLDER):
-        return []  # they come before the first frame
+        return []  # they are written before the first frame
     wrong = []
     for body in head.bodies:
         path, name = layout.play_path(folder, body.key), layout.relative_play_path(body.key)
@@ -46,7 +46,7 @@ def pc2_problems(folder: Path, head: CacheMetadata) -> list[str]:
 
 
 def has_other_layout(folder: Path, head: CacheMetadata) -> bool:
-    """Whether a PC2 file is there that the writer of a cache with this head cannot have written."""
+    """Whether a PC2 file exists that belongs to a cache with other metadata."""
     for body in head.bodies:
         try:
             found = read_header(layout.play_path(folder, body.key))
@@ -58,7 +58,7 @@ def has_other_layout(folder: Path, head: CacheMetadata) -> bool:
 
 
 def _matches(found: Pc2Header, head: CacheMetadata, body: CachedBody) -> bool:
-    """Whether a PC2 head is the one that the writer of this cache gives this body's file."""
+    """Whether a PC2 header is the right one for this body."""
     start, rate = float(np.float32(head.frame_start)), float(np.float32(1.0 / head.samples_per_frame))
     is_same_time = math.isclose(found.start, start) and math.isclose(found.rate, rate)
     return found.vertices == body.vertices and is_same_time

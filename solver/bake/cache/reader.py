@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading a cache, also while it is being written."""
+"""Reads a cache, also while another process writes it."""
 
 from __future__ import annotations
 
@@ -27,39 +27,39 @@ from .verification import Verification, Verifier
 
 
 class CacheReader:
-    """A cache folder as it is at the moment of each call."""
+    """A cache folder; each call reads its present state."""
 
     def __init__(self, folder: Path) -> None:
-        """Reads the head of the cache in `folder`.
+        """Reads the metadata of the cache in `folder`.
 
         Raises:
-            StorageFailed: There is no cache, or one of another format.
+            StorageFailed: There is no cache, or it has another format.
         """
         self.folder = Path(folder)
         self.metadata = CacheMetadata.load(self.folder)
 
     def baked_range(self) -> tuple[int, int] | None:
-        """Returns the first and last whole frame, or None when there is none yet."""
+        """Returns the first and last complete frame, or None if there is none yet."""
         last = self.last_frame()
         return None if last is None else (self.metadata.frame_start, last)
 
     def last_frame(self) -> int | None:
-        """Returns the last frame whose file is there and whose samples every PC2 counts, or None."""
+        """Returns the last frame with a file and with samples in every PC2, or None."""
         counted = min((complete_samples(self.folder, self.metadata, body) for body in self.metadata.bodies), default=0)
         last = self.metadata.frame_start + (counted - 1) // self.metadata.samples_per_frame
         return max((frame for frame in self.frames() if frame <= last), default=None) if counted else None
 
     def frames(self) -> list[int]:
-        """Returns the frames whose files are there, rising, whatever the PC2 files count."""
+        """Returns the frames with files, rising, whatever the PC2 files count."""
         found = layout.numbers_in(self.folder / layout.FRAME_FOLDER)
         return [frame for frame in found if frame >= self.metadata.frame_start]
 
     def is_done(self) -> bool:
-        """Whether every frame asked for is there."""
+        """Whether every requested frame exists."""
         return self.last_frame() == self.metadata.frame_end
 
     def is_being_written(self) -> bool:
-        """Whether some process holds the lock."""
+        """Whether a process has the lock."""
         return is_locked(self.folder)
 
     def play_path(self, key: str) -> Path:
@@ -70,22 +70,22 @@ class CacheReader:
         """Reads one frame.
 
         Raises:
-            StorageFailed: It is not there or damaged.
+            StorageFailed: It is missing or damaged.
         """
         path = layout.numbered_path(self.folder / layout.FRAME_FOLDER, frame)
         return self.read_checked(path, lambda: frame_from_arrays(frame, _read_checked_arrays(path)))
 
     def read_fields(self, frame: int, key: str) -> dict[str, npt.NDArray]:
-        """Reads of a frame only what is one body's: fields named SOMETHING.KEY.…
+        """Reads only the fields of one body from a frame: those named SOMETHING.KEY.…
 
         Raises:
-            StorageFailed: It is not there or damaged.
+            StorageFailed: It is missing or damaged.
         """
         path = layout.numbered_path(self.folder / layout.FRAME_FOLDER, frame)
         return self.read_checked(path, lambda: _read_selected_arrays(path, lambda name: name.split(".")[1:2] == [key]))
 
     def topologies(self) -> list[int]:
-        """Returns the numbers of the first samples of every topology but the whole one, as far as frames go."""
+        """Returns the first samples of all topologies except the intact one, up to the last frame."""
         last = self.last_frame()
         found = layout.numbers_in(self.folder / layout.TOPOLOGY_FOLDER)
         return [number for number in found if last is not None and number < self.metadata.sample_count(last)]
@@ -95,12 +95,12 @@ class CacheReader:
         return self.read_arrays(layout.numbered_path(self.folder / layout.TOPOLOGY_FOLDER, number))
 
     def read_result(self, key: str) -> dict[str, npt.NDArray] | None:
-        """Returns the final mesh of a body that broke (bake/postprocess/result_npz.py), or None where there is none."""
+        """Returns the final mesh of a broken body (bake/postprocess/result_npz.py), or None."""
         path, motion = layout.result_paths(self.folder, key)
         return self.read_arrays(path) if path.exists() and motion.exists() else None
 
     def results(self) -> list[dict[str, Any]]:
-        """Returns what is told of the final meshes that are there."""
+        """Returns the numbers of all final meshes."""
         found = ((body, self.read_result(body.key)) for body in self.metadata.bodies)
         return [
             FractureResult.from_arrays(body.key, body.name, made).as_event() for body, made in found if made is not None
@@ -116,17 +116,17 @@ class CacheReader:
         return self.read_samples(key, self.metadata.sample_count(frame) - 1)[0]
 
     def read_model(self, key: str) -> dict[str, npt.NDArray]:
-        """Returns what was kept of a body's tets: `nodes`, `tets`, `fill`, `binding_tet`, `binding_weights` …"""
+        """Returns the arrays of a body's tets: `nodes`, `tets`, `fill`, `binding_tet`, `binding_weights` …"""
         return self.read_arrays(layout.model_path(self.folder, key))
 
     def resume_frames(self) -> list[int]:
-        """Returns the frames from which the bake can go on, rising."""
+        """Returns the frames from which the bake can continue, rising."""
         last = self.last_frame()
         found = layout.numbers_in(self.folder / layout.RESUME_FOLDER)
         return [frame for frame in found if last is not None and frame <= last]
 
     def resume_frame(self, wanted: int | None = None) -> int | None:
-        """Returns the last frame, up to `wanted`, from which the bake can go on, or None."""
+        """Returns the last frame, up to `wanted`, from which the bake can continue, or None."""
         fitting = [frame for frame in self.resume_frames() if wanted is None or frame <= wanted]
         return fitting[-1] if fitting else None
 
@@ -135,53 +135,53 @@ class CacheReader:
         return self.read_arrays(layout.numbered_path(self.folder / layout.RESUME_FOLDER, frame))
 
     def report(self) -> list[dict[str, Any]]:
-        """Returns what was said about each frame; a line that a crash cut off is left out."""
+        """Returns the report of each frame, without truncated lines."""
         return read_report(self.folder / layout.REPORT_FILE)
 
     def convergence(self) -> ConvergenceSummary:
-        """Returns how the steps of all frames went."""
+        """Returns the convergence summary of all frames."""
         return ConvergenceSummary.from_report(self.report())
 
     def warnings(self) -> list[dict[str, str]]:
-        """Returns kind, sentence and next step of what the bake warned of when it was built, each once."""
-        told = (warning for line in self.report() for warning in line.get("warnings", ()))
-        return list({warning["sentence"]: warning for warning in told}.values())
+        """Returns kind, sentence and next step of the warnings of the build, each once."""
+        found_warnings = (warning for line in self.report() for warning in line.get("warnings", ()))
+        return list({warning["sentence"]: warning for warning in found_warnings}.values())
 
     def integrity_problems(self) -> list[str]:
-        """Reads everything that counts and returns what is wrong with it; empty when nothing is."""
+        """Reads all files and returns their problems."""
         return problems(self)
 
     def verify(self) -> Verification:
-        """Compares all files with their checksums; says what is wrong, and what has none."""
+        """Compares all files with their checksums; reports problems, and files without a checksum."""
         return Verifier(self).verify()
 
     def play_problems(self) -> list[str]:
-        """Returns what is wrong with the PC2 files, by their heads and sizes; empty when nothing is."""
+        """Returns the problems of the PC2 files, by their headers and sizes."""
         return pc2_problems(self.folder, self.metadata)
 
     def size(self) -> int:
-        """Returns the bytes that the folder takes on disk."""
+        """Returns the size of the folder on disk [bytes]."""
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
     def read_arrays(self, path: Path) -> dict[str, npt.NDArray]:
         """Returns the arrays of a file of the cache.
 
         Raises:
-            StorageFailed: It is not there, or damaged.
+            StorageFailed: It is missing or damaged.
         """
         return self.read_checked(path, lambda: _read_checked_arrays(path))
 
     def read_checked(self, path: Path, read: Callable[[], Any]) -> Any:
-        """Returns what `read` makes of a file of the cache.
+        """Returns the result of `read` on a file of the cache.
 
         Raises:
-            StorageFailed: It raised something, so the file is not there, or damaged.
+            StorageFailed: The file is missing or damaged.
         """
         try:
             return read()
         except StorageFailed:
             raise
-        except Exception as problem:  # NumPy and zipfile say "damaged" in many ways
+        except Exception as problem:  # NumPy and zipfile raise many kinds of errors
             relative = path.relative_to(self.folder).as_posix()
             raise StorageFailed(
                 "cache-damaged", path=str(self.folder), file=relative, problem=str(problem)
@@ -189,7 +189,7 @@ class CacheReader:
 
 
 def _read_checked_arrays(path: Path) -> dict[str, npt.NDArray]:
-    """Returns the arrays of a file; raises ValueError where its checksum does not match."""
+    """Returns the arrays of a file. Raises ValueError if its checksum does not match."""
     data = path.read_bytes()
     npz_has_checksum(data)
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compares every file of a cache with its checksum (solver/runtime/checksums.py), and finds files that are lost.
+"""Compares every file of a cache with its checksum (solver/runtime/checksums.py), and finds missing files.
 
-Frames carry the checksums of what was written with them, so a lost, changed or cut-off file is found by its frame. What
-an earlier Sinew wrote has no checksums: that is said, and is no damage.
+Frames store the checksums of the files that were written with them, so a missing, changed or truncated file is found by
+its frame. Files of earlier versions have no checksums; the report lists them, but not as damage.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Verification:
-    """What became of comparing a cache with its checksums.
+    """The result of a verification.
 
     Attributes:
-        problems: A sentence for all that is damaged or lost; empty when nothing is.
-        unchecked: Files, and parts of files, that have no checksum.
-        checked: How many files, or parts of files, have one that is right.
+        problems: A sentence for each damaged or missing file.
+        unchecked: Files, and parts of files, without a checksum.
+        checked: Number of files, or parts of files, with a correct checksum.
     """
 
     problems: tuple[str, ...]
@@ -42,7 +42,7 @@ class Verification:
 
 
 class Verifier:
-    """Goes through a cache once."""
+    """Verifies a cache once."""
 
     def __init__(self, reader: CacheReader) -> None:
         self.reader, self.folder, self.metadata = reader, reader.folder, reader.metadata
@@ -51,14 +51,14 @@ class Verifier:
         self._checked = 0
 
     def verify(self) -> Verification:
-        """Compares everything; reads each file once or twice."""
+        """Compares all files; reads each once or twice."""
         told = dict.fromkeys([*problems(self.reader), *self._problems()])
         return Verification(tuple(told), tuple(self._unchecked), self._checked)
 
     def _problems(self) -> Iterator[str]:
         yield from self._heads()
         frames = self.reader.frames()
-        for body in self.metadata.bodies if frames else ():  # they come before the first frame
+        for body in self.metadata.bodies if frames else ():  # they are written before the first frame
             yield from self._file(layout.model_path(self.folder, body.key))
         for frame in frames:
             yield from self._frame(frame)
@@ -72,7 +72,7 @@ class Verifier:
         if CacheMetadata.has_checksum(self.folder) or (self.folder / layout.METADATA_COPY).exists():
             names.append(layout.METADATA_COPY)
         else:
-            self._unchecked.append(layout.METADATA_FILE)  # an earlier Sinew wrote it, and no copy
+            self._unchecked.append(layout.METADATA_FILE)  # an earlier version wrote it, without a copy
         for name in names:
             try:
                 found = CacheMetadata.read(self.folder, name)
@@ -94,13 +94,13 @@ class Verifier:
             yield f"{name}: {problem}"
 
     def _frame(self, frame: int) -> Iterator[str]:
-        """Compares a frame and all that was written with it."""
+        """Compares a frame and all files that were written with it."""
         path = layout.numbered_path(self.folder / layout.FRAME_FOLDER, frame)
         yield from self._file(path)
         try:
             expected = stored_checksums(self.reader.read_arrays(path))
         except (StorageFailed, ValueError):
-            return  # that it is damaged is said already
+            return  # the damage is reported already
         if expected is None:
             self._unchecked.append(f"play, frame {frame}")
             return
@@ -109,7 +109,7 @@ class Verifier:
         for name, checksum in expected.items():
             is_play = name.startswith(layout.PLAY_FOLDER + "/")
             if is_play and (last is None or frame > last):
-                continue  # it is not counted yet
+                continue  # its samples do not count yet
             try:
                 found = self._play_block(name, frame) if is_play else (self.folder / name).read_bytes()
             except OSError:
@@ -121,7 +121,7 @@ class Verifier:
                 yield f"frame {frame}: {name}: {MISMATCH_TEXT}"
 
     def _play_block(self, name: str, frame: int) -> bytes:
-        """Returns the samples of a body that belong to a frame, as far as they are there."""
+        """Returns the samples of a body in a frame, as far as they exist."""
         first = 0 if frame == self.metadata.frame_start else self.metadata.sample_count(frame - 1)
         count = self.metadata.sample_count(frame) - first
         size = next(
@@ -145,7 +145,7 @@ class Verifier:
                 yield f"{layout.REPORT_FILE}: the line of frame {frame} is missing or damaged"
             else:
                 self._count(told[frame], f"{layout.REPORT_FILE}, frame {frame}")
-        # a crash leaves at most the line of the frame that was being written, whose file is there
+        # a crash leaves at most one frame without its line
         coming = self.metadata.frame_start if last is None else last + 1
         whole = coming if coming in frames else coming - 1
         beyond = [frame for frame in told if isinstance(frame, int) and frame > whole]
@@ -174,7 +174,7 @@ class Verifier:
             self._unchecked.append(layout.RESUME_LIST)
 
     def _has_lost_list(self, there: list[int]) -> bool:
-        """Whether a list of resume points was there: a crash may come between the first point and the list."""
+        """Whether the list of resume points is missing, which is normal only for a crash after the first point."""
         newest = there[-1] if there else self.reader.last_frame()
         try:
             path = layout.numbered_path(self.folder / layout.FRAME_FOLDER, newest or 0)

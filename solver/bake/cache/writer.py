@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writing a cache so that at any moment what counts is whole.
+"""Writes a cache so that a crash at any time leaves complete frames only.
 
-The topologies, attributes and contacts of a frame are written, then the frame itself, each under another name, synced
-and renamed; then its samples are appended to every PC2 and synced, and its line to the report; last the PC2 heads count
-the samples. A crash between any two of these leaves the frames before it.
+The order is: topologies, attributes and contacts of a frame, then the frame itself, each under a temporary name,
+synced and renamed; then its samples in every PC2, synced, and its line in the report; last the PC2 headers count the
+samples. A crash between any two of these leaves the earlier frames.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ EMPTY: Mapping[Any, Any] = MappingProxyType({})
 
 
 class CacheWriter:
-    """The one writer of a cache folder, from its making until `close`."""
+    """The only writer of a cache folder, from construction until `close`."""
 
     def __init__(self, folder: Path) -> None:
-        """Takes the lock of `folder`, which is made if need be.
+        """Locks `folder`, and creates it if necessary.
 
         Raises:
-            StorageFailed: Another process writes this cache, or the folder cannot be written.
+            StorageFailed: Another process is writing this cache, or the folder cannot be written.
         """
         self.folder = Path(folder)
         self.metadata: CacheMetadata | None = None
@@ -64,10 +64,10 @@ class CacheWriter:
         self.close()
 
     def start_over(self, head: CacheMetadata) -> None:
-        """Drops what an earlier bake left and begins anew; nothing goes where a file is in a folder's place."""
+        """Deletes an earlier bake and starts a new one. Deletes nothing if a file is in place of a folder."""
         for name in layout.BAKED_FOLDERS:
             if os.path.lexists(self.folder / name):
-                make_folder(self.folder / name)  # says so where it is none
+                make_folder(self.folder / name)  # refuses a file in place of the folder
         with self._named():
             self._close_play()
             write_atomic(self.folder / layout.START_OVER_MARK, b"")
@@ -81,18 +81,18 @@ class CacheWriter:
                 remove_file(self.folder / name)
 
     def resume(self, head: CacheMetadata, frame: int, finished: Collection[str] = ()) -> None:
-        """Goes on after `frame`: drops unfinished files, later frames, and what the finishing pass made.
+        """Continues after `frame`: deletes unfinished files, later frames, and the output of the finishing pass.
 
         Args:
-            head: Of the bake that goes on.
+            head: Of the resumed bake.
             frame: The last frame that stays.
-            finished: Keys of the bodies whose attributes are written by the finishing pass.
+            finished: Keys of the bodies whose attributes come from the finishing pass.
 
         Raises:
-            StorageFailed: `frame` is not whole, or the cache was baked from bodies of another shape.
+            StorageFailed: `frame` is incomplete, or the cache has bodies of another layout.
         """
         before = CacheReader(self.folder)
-        last = before.last_frame()  # by the heads of the PC2 files and by their sizes
+        last = before.last_frame()  # by the headers and the sizes of the PC2 files
         if last is None or frame > last:
             raise StorageFailed("cache-frame-missing", path=str(self.folder), frame=frame)
         if not before.metadata.has_same_layout(head):
@@ -107,9 +107,9 @@ class CacheWriter:
             remove_file(self.folder / layout.RESUME_MARK)
 
     def repair(self) -> None:
-        """Writes the head and the list of resume points again where they, or the head's copy, are lost or damaged.
+        """Rewrites `cache.json`, its copy and the list of resume points if they are missing or damaged.
 
-        PC2 files that count samples which are not there count them no more.
+        Corrects PC2 headers that count missing samples.
         """
         reader = CacheReader(self.folder)
         with self._named():
@@ -122,7 +122,7 @@ class CacheWriter:
                 write_list(self.folder, layout.numbers_in(self.folder / layout.RESUME_FOLDER))
 
     def write_model(self, key: str, arrays: Mapping[str, Any]) -> None:
-        """Keeps the tets of a body, for resume, overlay and later tools."""
+        """Writes the tets of a body, for resume, overlays and other tools."""
         with self._named():
             write_atomic(layout.model_path(self.folder, key), npz_bytes(arrays))
 
@@ -135,18 +135,18 @@ class CacheWriter:
         attributes: Mapping[str, bytes] = EMPTY,
         contacts: Mapping[str, npt.NDArray] = EMPTY,
     ) -> None:
-        """Writes the frame that follows the last one.
+        """Writes the next frame.
 
         Args:
-            frame: What is kept of it.
+            frame: Its data.
             samples: Render positions of every body, (k, vertices, 3).
             report: Its line of the report.
-            topologies: Those that its samples came to, by the number of the first sample that has them.
+            topologies: New topologies, by the number of their first sample.
             attributes: The file of every body that has attributes.
-            contacts: Where bodies touch, by name; nothing: nowhere.
+            contacts: Arrays of its contacts by name, or none.
 
         Raises:
-            StorageFailed: The disk refused; all earlier frames still count, this one does not.
+            StorageFailed: The disk failed; all earlier frames still count, this one does not.
         """
         drawn = {key: np.ascontiguousarray(samples[key], "<f4") for key in self._play}
         folder = self.folder / layout.TOPOLOGY_FOLDER
@@ -179,23 +179,23 @@ class CacheWriter:
                 raise
 
     def write_resume(self, frame: int, arrays: Mapping[str, Any], interval: int) -> None:
-        """Writes all that the step after `frame` reads, and drops older ones than the last few regular ones.
+        """Writes the resume point of `frame`, and deletes all but the newest and the last few regular ones.
 
-        Regular are the frames whose distance from the first is a multiple of `interval`; any other one is
-        kept only until a later one is there, so that the folder does not tell where a bake was interrupted.
+        Regular frames are multiples of `interval` after the first. Another one stays only until the next is written, so
+        that the files do not depend on where a bake was interrupted.
         """
         with self._named():
             write_atomic(layout.numbered_path(self.folder / layout.RESUME_FOLDER, frame), npz_bytes(arrays))
             self._thin_resume_points(frame, interval)
 
     def write_head(self, head: CacheMetadata) -> None:
-        """Replaces the head by one that says more of the same bake."""
+        """Replaces the metadata by an extended version of the same bake."""
         if head != self.metadata:
             head.save(self.folder)
             self.metadata = head
 
     def close(self) -> None:
-        """Syncs and closes all files and lets the next writer in."""
+        """Syncs and closes all files and releases the lock."""
         try:
             with self._named():
                 self._close_play()
@@ -230,7 +230,7 @@ class CacheWriter:
         assert self.metadata is not None
         for play in self._play.values():
             play.truncate(self.metadata.sample_count(frame))
-            if play.samples != self.metadata.sample_count(frame):  # what came next would be out of step
+            if play.samples != self.metadata.sample_count(frame):  # later samples would be misplaced
                 raise ValueError(f"{play.path.name} holds {play.samples} samples at frame {frame}")
         points = layout.numbers_in(self.folder / layout.RESUME_FOLDER)
         write_list(self.folder, [point for point in points if point <= frame])
@@ -244,7 +244,7 @@ class CacheWriter:
         write_atomic(path, "".join(text + "\n" for text in lines).encode())
 
     def _drop_dependent_files_after(self, frame: int) -> None:
-        """Drops topologies, attributes and contacts that only later frames have."""
+        """Deletes topologies, attributes and contacts of later frames."""
         assert self.metadata is not None
         contacts = self.folder / layout.CONTACT_FOLDER
         for later in reversed(layout.numbers_in(contacts)):
@@ -260,12 +260,12 @@ class CacheWriter:
                     remove_file(layout.attribute_path(self.folder, body.key, later))
 
     def _write(self, path: Path, data: bytes, is_durable: bool = True) -> None:
-        """Writes a file of those that not every cache has."""
+        """Writes an optional file and creates its folder."""
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, data, is_durable)
 
     def _roll_back_frame(self, last: int, report_size: int) -> None:
-        """Frees what a frame that could not be finished has taken; the disk may be gone, so never mind."""
+        """Frees the space of an unfinished frame; ignores errors, since the disk may be gone."""
         assert self.metadata is not None
         try:
             for play in self._play.values():
@@ -285,10 +285,10 @@ class CacheWriter:
     def _thin_resume_points(self, newest: int, interval: int) -> None:
         assert self.metadata is not None
         folder = self.folder / layout.RESUME_FOLDER
-        kept = checkpoints_to_keep(layout.numbers_in(folder), self.metadata.frame_start, newest, interval)
-        write_list(self.folder, kept)
+        remaining = checkpoints_to_keep(layout.numbers_in(folder), self.metadata.frame_start, newest, interval)
+        write_list(self.folder, remaining)
         for frame in layout.numbers_in(folder):
-            if frame not in kept:
+            if frame not in remaining:
                 remove_file(layout.numbered_path(folder, frame))
 
     def _empty(self, name: str) -> None:
@@ -298,12 +298,12 @@ class CacheWriter:
 
     def _close_play(self) -> None:
         play, self._play = self._play, {}
-        with ExitStack() as closing:  # all of them, also where one fails: Windows keeps files that are open
+        with ExitStack() as closing:  # close all, even if one fails: Windows locks open files
             for file in reversed(play.values()):
                 closing.callback(file.close)
 
 
 def free_space(folder: Path) -> int:
-    """Returns the bytes that are free on the drive of `folder`."""
+    """Returns the free bytes on the drive of `folder`."""
     with named_errors(folder):
         return shutil.disk_usage(folder).free

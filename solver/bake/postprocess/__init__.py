@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The finishing pass: what broke gets its final render mesh, moved as it was baked."""
+"""The finishing pass: makes the final render meshes of broken bodies, and their baked motion."""

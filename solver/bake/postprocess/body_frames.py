@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The frames of a cache as one body sees them: its nodes and tets at every sample, numbered from zero."""
+"""Reads the frames of a cache for one body: its nodes and tets at every sample, numbered from zero."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class BodySample:
     """A body at one sample.
 
     Attributes:
-        number: Which of all samples of the cache it is.
-        frame: The frame that it belongs to.
-        is_frame: Whether it is the last of the frame: the frame itself.
-        part: Which of the frame's samples it is.
-        fields: What the frame keeps.
+        number: Of the sample in the cache.
+        frame: Its frame.
+        is_frame: Whether it is the last sample of the frame, at the frame itself.
+        part: Number of the sample in its frame.
+        fields: Of the frame.
         nodes: Node positions [m], (n, 3).
-        tets: Nodes of the tets, (m, 4); the same array as long as nothing splits.
+        tets: Nodes of the tets, (m, 4); the same array until nodes split.
     """
 
     number: int
@@ -46,8 +46,8 @@ class BodyFrameReader:
     """Reads the frames of one body.
 
     Attributes:
-        mesh, binding: Its tets while it was whole, and its render vertices in them.
-        numbers: The topologies of the cache, without the whole one.
+        mesh, binding: Its intact tets, and its render vertices in them.
+        numbers: The topologies of the cache, without the intact one.
     """
 
     def __init__(self, reader: CacheReader, key: str) -> None:
@@ -71,7 +71,7 @@ class BodyFrameReader:
         self.numbers = reader.topologies()
 
     def topology(self, number: int) -> Indices:
-        """Returns the nodes of the body's tets, (m, 4), in the topology of that number; 0 is the whole one."""
+        """Returns the nodes of the body's tets, (m, 4), in the topology of that number (0: intact)."""
         if not number:
             return self.mesh.tets
         stored = self._stored_topology(number)
@@ -87,11 +87,11 @@ class BodyFrameReader:
         return layout.numbered_path(self.reader.folder / layout.FRAME_FOLDER, frame)
 
     def has_broken(self) -> bool:
-        """Whether nodes of the body have split up to the last frame."""
+        """Whether nodes of the body are split at the last frame."""
         return int(self.final().max(initial=-1)) >= len(self.mesh.nodes)
 
     def samples(self) -> Iterator[BodySample]:
-        """Yields all samples up to the last whole frame.
+        """Yields all samples up to the last complete frame.
 
         Raises:
             StorageFailed: A frame is damaged.
@@ -113,15 +113,15 @@ class BodyFrameReader:
             before = nodes
 
     def pin_errors(self, sample: BodySample, pins: str, count: int) -> Floats | None:
-        """Returns what the tets missed of `count` exact targets [m], (e, 3), or None; raises as `samples`."""
-        missed: Floats | None = self.reader.read_checked(
+        """Returns the offsets of the tets from `count` exact targets [m], (e, 3), or None; raises as `samples`."""
+        offsets: Floats | None = self.reader.read_checked(
             self.frame_path(sample.frame),
             lambda: breakable_frames.stored_pin_errors(sample.fields, pins, sample.part, count),
         )
-        return missed
+        return offsets
 
     def attribute(self, sample: BodySample, name: str) -> npt.NDArray:
-        """Returns what an attribute is made of at a sample, a row per node or tet; raises as `samples`."""
+        """Returns the field behind an attribute at a sample, a row per node or tet; raises as `samples`."""
         counts = len(sample.nodes), len(sample.tets)
         values: npt.NDArray = self.reader.read_checked(
             self.frame_path(sample.frame),
@@ -155,12 +155,12 @@ class BodyFrameReader:
         return nodes
 
     def _interpolated_nodes(self, stored: Frame, before: Floats | None, share: float) -> Floats:
-        """Returns node positions [m] of a frame that was baked when the body could not break, so whole as it was.
+        """Returns interpolated node positions [m] for a frame that was baked while the body was not breakable.
 
         Args:
             stored: The frame.
             before: Node positions a frame earlier.
-            share: How far after that.
+            share: Fraction of the way from there to the frame.
         """
         count = self._whole_node_count
         origin = self._stored_topology(stored.topology).origin if stored.topology else np.arange(count, dtype=np.int32)

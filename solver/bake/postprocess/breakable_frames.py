@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a frame keeps of bodies that may break, so that they can be drawn later with another render mesh.
+"""Fields in frames for breakable bodies, from which the finishing pass computes the motion of another render mesh.
 
     nodes.KEY.S          node positions at sample S of the frame [m], world, (n, 3) float64
-    missed.PINS.S        what tets missed there of exact targets [m], (e, 3) float64 (pins.py)
-    attribute.KEY.NAME   what attributes are made of, at the frame: a value per tet or node, float32
+    missed.PINS.S        offsets of tets from exact targets there [m], (e, 3) float64 (pins.py)
+    attribute.KEY.NAME   fields behind attributes at the frame: a value per tet or node, float32
 
-They are the numbers that the render positions of the bake are drawn from, so that where nothing broke the final
-mesh is drawn to the same place.
+The render positions of the bake come from the same numbers, so unbroken parts of the final mesh have the same
+positions.
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ from ..attributes.attribute_fields import NODE_ATTRIBUTES
 
 
 def breakable_keys(scene: Scene) -> tuple[str, ...]:
-    """Returns the keys of the bodies that may break."""
+    """Returns the keys of the breakable bodies."""
     return tuple(body.key for body in scene.bodies if body.fracture is not None)
 
 
 def frame_arrays(simulation: Simulation, keys: tuple[str, ...], sample: int) -> dict[str, npt.NDArray]:
-    """Returns what a frame keeps of one of its samples."""
-    state, kept = simulation.state, {}
+    """Returns the fields of one sample of a frame."""
+    state, arrays = simulation.state, {}
     for body in simulation.built.bodies:
         if body.key in keys:
-            kept[f"nodes.{body.key}.{sample}"] = state.x[body.range.nodes].copy()
+            arrays[f"nodes.{body.key}.{sample}"] = state.x[body.range.nodes].copy()
     for pins in simulation.built.pins:
-        missed = state.fields.get(PIN_ERROR_FIELD.format(key=pins.key))
-        if missed is not None and simulation.built.bodies[pins.body].key in keys:
-            kept[f"missed.{pins.key}.{sample}"] = missed.copy()
-    return kept
+        offsets = state.fields.get(PIN_ERROR_FIELD.format(key=pins.key))
+        if offsets is not None and simulation.built.bodies[pins.body].key in keys:
+            arrays[f"missed.{pins.key}.{sample}"] = offsets.copy()
+    return arrays
 
 
 def stored_nodes(fields: Mapping[str, npt.NDArray], key: str, sample: int, count: int) -> Floats | None:
-    """Returns the node positions of a body of `count` nodes at a sample [m], (n, 3); None where it could not break yet.
+    """Returns the node positions of a body of `count` nodes at a sample [m], (n, 3); None if it was not breakable.
 
     Raises:
-        ValueError: They have another type or shape, or are no numbers.
+        ValueError: They have another type or shape, or are not finite.
     """
     name = f"nodes.{key}.{sample}"
     return stored_floats(fields, name, count, 3) if name in fields else None
 
 
 def stored_pin_errors(fields: Mapping[str, npt.NDArray], pins: str, sample: int, count: int) -> Floats | None:
-    """Returns what the tets missed of `count` exact targets [m], (e, 3); None where there was nothing to miss.
+    """Returns the offsets of the tets from `count` exact targets [m], (e, 3), or None without targets.
 
     Raises:
-        ValueError: They have another type or shape, or are no numbers.
+        ValueError: They have another type or shape, or are not finite.
     """
     name = f"missed.{pins}.{sample}"
     return stored_floats(fields, name, count, 3) if name in fields else None
@@ -64,7 +64,7 @@ def stored_pin_errors(fields: Mapping[str, npt.NDArray], pins: str, sample: int,
 def stored_attribute(
     fields: Mapping[str, npt.NDArray], key: str, name: str, node_count: int, tet_count: int
 ) -> npt.NDArray:
-    """Returns what a frame keeps of an attribute of a body: a row per node for NODE_ATTRIBUTES, else per tet.
+    """Returns the field behind an attribute of a body: a row per node for NODE_ATTRIBUTES, else per tet.
 
     Raises:
         ValueError: It has another type or shape.
@@ -81,5 +81,5 @@ def stored_attribute(
 
 
 def attribute_array_name(key: str, name: str) -> str:
-    """Returns the name under which a frame keeps what an attribute is made of."""
+    """Returns the name of the field behind an attribute."""
     return f"attribute.{key}.{name}"

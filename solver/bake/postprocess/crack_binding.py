@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ties the vertices of a final mesh to nodes so that a closed crack is closed to the last bit.
+"""Binds the vertices of a final mesh to nodes so that a closed crack is closed to the last bit.
 
-Copies of one point lie in different tets, on a face, an edge or a node that these share. Drawn from the weights of
-different tets they would differ by round-off, and the two sides of a closed crack would fight for the same pixels.
-So all copies take the weights of the first one, and of its nodes only those that the tets of all copies have. As
-long as the copies hang on the same nodes they are then drawn by the same sum.
+Copies of one point lie in different tets, on a shared face, edge or node. With the weights of different tets, they
+would differ by round-off, and the two sides of a closed crack would flicker. So all copies use the weights of the first
+one, and only the nodes that the tets of all copies share. As long as the copies have the same nodes, their positions
+are the same sum.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import numpy as np
 from ...mesh.embedding import Binding, interpolate
 from ...runtime.arrays import Floats, Indices, floats, indices
 
-SHARED_NODE_TOLERANCE = 1e-6  # weight of a node that not all copies have: above it they are not one point
-MIN_WEIGHT = 1e-10  # weight below which a point does not hang on a node
+SHARED_NODE_TOLERANCE = 1e-6  # weight of a node that not all copies share, above which they are different points
+MIN_WEIGHT = 1e-10  # weight below which a node does not count
 
 
 @dataclass(frozen=True)
 class CrackBinding:
-    """Where the vertices of a final mesh hang.
+    """The binding of the vertices of a final mesh.
 
     Attributes:
         tet: The tet of every vertex, (k,).
         slot: Corners of that tet, in the order of the nodes of the first copy, (k, 4).
         weights: Their weights, the same for all copies of a point, (k, 4).
-        first: The first copy of the point that every vertex is a copy of, (k,).
+        first: The first copy of the same point, per vertex, (k,).
     """
 
     tet: Indices
@@ -37,22 +37,22 @@ class CrackBinding:
     first: Indices
 
     def nodes(self, tets: Indices) -> Indices:
-        """Returns the nodes that every vertex hangs on, (k, 4), where the tets have the nodes `tets`, (m, 4)."""
+        """Returns the nodes of every vertex, (k, 4), for tets with the nodes `tets`, (m, 4)."""
         return tets[self.tet[:, None], self.slot]
 
     def positions(self, x: Floats, nodes: Indices) -> Floats:
-        """Returns the positions [m], (k, 3), at node positions x [m]; `nodes` is what `nodes` gave."""
+        """Returns the positions [m], (k, 3), at node positions x [m]; `nodes` comes from `nodes`."""
         out = np.empty((len(nodes), 3))
         interpolate(x, nodes, Binding(np.arange(len(nodes), dtype=np.int32), self.weights), out)
         return out
 
 
 def bind_crack_vertices(tets: Indices, rest: Floats, tet: Indices, weights: Floats) -> CrackBinding:
-    """Returns the ties of vertices.
+    """Returns the binding of vertices.
 
     Args:
-        tets: Nodes of the whole body's tets, (m, 4).
-        rest: Rest positions of the vertices [m], (k, 3): copies of a point have equal bits.
+        tets: Nodes of the intact body's tets, (m, 4).
+        rest: Rest positions of the vertices [m], (k, 3): copies of a point have identical bits.
         tet, weights: The tet of every vertex and its weights there, (k,) and (k, 4).
     """
     first = _first_copies(rest)
@@ -73,7 +73,7 @@ def bind_crack_vertices(tets: Indices, rest: Floats, tet: Indices, weights: Floa
 
 
 def _first_copies(rest: Floats) -> Indices:
-    """Returns the lowest vertex with the same bits for every vertex, (k,)."""
+    """Returns, for every vertex, the lowest vertex with the same bits, (k,)."""
     order = np.lexsort(rest.T)
     is_new = np.ones(len(rest), bool)
     is_new[1:] = (rest[order[1:]] != rest[order[:-1]]).any(axis=1)

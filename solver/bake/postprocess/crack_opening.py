@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When the faces of a crack part."""
+"""The samples at which the faces of cracks part."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ NEVER_OPEN = -1
 
 
 class CrackOpening:
-    """Pairs of tets that part one day, and the first sample at which they have.
+    """Pairs of tets, and the first sample at which they have parted.
 
     Attributes:
-        sample: The first sample, (p,); NEVER as long as a pair is closed.
+        sample: That sample, (p,); NEVER for closed pairs.
     """
 
     def __init__(self, tets: Indices, pairs: Indices) -> None:
-        """Takes pairs of tets, (p, 2), that share a face, of tets with the nodes `tets`, (m, 4), while all is whole."""
+        """Takes pairs of tets that share a face, (p, 2), of intact tets with the nodes `tets`, (m, 4)."""
         self.pairs = pairs
         self.sample = np.full(len(pairs), NEVER_OPEN, np.int64)
         one, other = tets[pairs[:, 0]], tets[pairs[:, 1]]
@@ -26,7 +26,7 @@ class CrackOpening:
         self._slot, self._has = is_same.argmax(axis=2), is_same.any(axis=2)
 
     def record(self, sample: int, tets: Indices) -> None:
-        """Notes the pairs that a topology parts which holds from `sample` on; to be called in rising order."""
+        """Records the pairs that the topology from `sample` on parts. Call it in rising order."""
         closed = np.flatnonzero(self.sample == NEVER_OPEN)
         one, other = self.pairs[closed].T
         parted = tets[one] != tets[other[:, None], self._slot[closed]]

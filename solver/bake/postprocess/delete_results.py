@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files that the finishing pass makes, and how they go again."""
+"""Deletes the files of the finishing pass."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..cache import layout
 
 
 def delete_results(folder: Path, keys: Iterable[str]) -> None:
-    """Drops the results of all bodies in a cache, and the attributes of those named."""
+    """Deletes the results of all bodies in a cache, and the attributes of some."""
     _empty_file(folder, layout.RESULT_FOLDER)
     for key in keys:
         _empty_file(folder, f"{layout.ATTRIBUTE_FOLDER}/{key}")
 
 
 def _empty_file(folder: Path, name: str) -> None:
-    # backwards: KEY.pc2 goes before KEY.npz would be read as whole without it
+    # in reverse order, so that no KEY.npz stays without its KEY.pc2
     for path in sorted((folder / name).glob("*"), reverse=True):
         if layout.is_sinew_file(path.relative_to(folder)):
             remove_file(path)

@@ -37,17 +37,17 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 OnProgress = Callable[[float], None]
-CUT_WORK_SHARE = 0.4  # share of the work that is done when a body is cut
+CUT_WORK_SHARE = 0.4  # fraction of the work that is done after the cut
 
 
 @dataclass(frozen=True)
 class BodyPostprocess:
-    """One body that may break, while its result is made.
+    """The finishing pass of one breakable body.
 
     Attributes:
-        frames: What was baked of it.
-        body, scene, tracks: What was asked for.
-        on_progress: Called with the share of the work that is done; it may raise.
+        frames: Its baked frames.
+        body, scene, tracks: The input.
+        on_progress: Called with the fraction of the work that is done; it may raise.
     """
 
     frames: BodyFrameReader
@@ -62,7 +62,7 @@ class BodyPostprocess:
         return self.frames.reader.folder
 
     def make(self) -> FractureResult | None:
-        """Makes the final mesh, its motion and its attributes; None where there is no crack, which needs no mesh.
+        """Makes the final mesh, its motion and its attributes; returns None without a crack.
 
         Raises:
             BadInput: The render mesh cannot be cut.
@@ -71,7 +71,7 @@ class BodyPostprocess:
         try:
             surface = self._cut() if self.frames.has_broken() else None
         except BadInput:
-            self._attributes_of_whole()  # of the render mesh as it came, which is what will be shown
+            self._attributes_of_whole()  # of the original render mesh, which stays visible
             raise
         if surface is None or not surface.is_broken.any():
             self._attributes_of_whole()
@@ -143,7 +143,7 @@ class BodyPostprocess:
         key, mesh = self.body.key, self.frames.mesh
         asked = self.body.attributes
         if not asked or any(attribute_array_name(key, name) not in sample.fields for name in asked):
-            return  # or baked before they were asked for
+            return  # or the bake is older than this choice
         values = {name: self.frames.attribute(sample, name) for name in asked}
         volume = rest_shape_inverses(mesh.nodes, mesh.tets)[1] * mesh.fill
         columns = interpolate_at_vertices(values, sample.tets, volume, binding, len(sample.nodes))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The finishing pass over a cache: cut once, with the topology at the end, and move the vertices for every sample."""
+"""The finishing pass of a cache: cuts meshes once by the final topology, and computes the vertices of every sample."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ PROGRESS_STEP = 0.05
 def postprocess_cache(
     folder: Path, on_event: OnEvent, should_stop: Callable[[], bool] = lambda: False
 ) -> list[FractureResult]:
-    """Makes the final mesh and its motion for every body that broke, and the attributes of all that may break.
+    """Makes the final mesh and its motion for every broken body, and the attributes of all breakable ones.
 
-    Whoever calls holds the lock of the cache. What an earlier pass made is dropped first; a body's result is
-    there only when it is whole.
+    The caller has the lock of the cache. Deletes the output of an earlier pass first. The result of a body exists only
+    if it is complete.
 
     Args:
         folder: The cache.
         on_event: Called with each event.
-        should_stop: Asked after every frame.
+        should_stop: Polled after every frame.
 
     Returns:
-        What was made; a body without any crack has nothing, nor one whose render mesh cannot be cut, of which an
-        event warns.
+        The results. Bodies without cracks have none, nor bodies whose render mesh cannot be cut, for which it emits a
+        warning.
 
     Raises:
-        StorageFailed: The cache is damaged, or the disk refused.
-        Cancelled: `should_stop` said so.
+        StorageFailed: The cache is damaged, or the disk failed.
+        Cancelled: By `should_stop`.
     """
     reader = CacheReader(folder)
     scene = Scene.load(folder / layout.SCENE_FOLDER)
@@ -53,7 +53,7 @@ def postprocess_cache(
             progress = _ProgressReporter(body, on_event, should_stop)
             try:
                 result = BodyPostprocess(BodyFrameReader(reader, body.key), body, scene, tracks, progress).make()
-            except BadInput as problem:  # the frames are there, and other bodies may have better meshes
+            except BadInput as problem:  # the frames stay, and other bodies may have suitable meshes
                 words = {"kind": problem.kind, "sentence": problem.sentence, "next_step": problem.next_step}
                 on_event({"event": "warning", **words})
                 continue
@@ -62,7 +62,7 @@ def postprocess_cache(
 
 
 def is_postprocessed(reader: CacheReader, scene: Scene) -> bool:
-    """Whether a pass has made all that there is to make of the frames that are there."""
+    """Whether all results of the present frames exist."""
     baked = reader.baked_range()
     for body in scene.bodies:
         if baked is None or body.fracture is None:
@@ -71,7 +71,7 @@ def is_postprocessed(reader: CacheReader, scene: Scene) -> bool:
         if body.attributes and len(written) != baked[1] - baked[0] + 1:
             return False
         if any(not layout.attribute_path(reader.folder, body.key, frame).stat().st_size for frame in written):
-            return False  # the machine stopped before they were durable
+            return False  # the machine stopped before they were synced
         frames = BodyFrameReader(reader, body.key)
         made = reader.read_result(body.key)
         last = None if made is None else int(made["last_frame"])
@@ -81,7 +81,7 @@ def is_postprocessed(reader: CacheReader, scene: Scene) -> bool:
 
 
 class _ProgressReporter:
-    """Says from time to time how far a body is, and stops where that is wanted."""
+    """Emits the progress of a body from time to time, and polls for cancellation."""
 
     def __init__(self, body: Body, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
         self.body, self.on_event, self.should_stop = body, on_event, should_stop

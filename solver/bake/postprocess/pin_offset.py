@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pins correct render positions by less than a tet (pins.py); here the final mesh is corrected in the same way."""
+"""Applies the sub-tet correction of pins (pins.py) to the final mesh."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def pin_corrections(body: Body, pins: str, tet_size: float, surface: CutSurface, first: Indices) -> csr_matrix | None:
-    """Returns how the vertices of a final mesh follow what exact pins missed, sparse (k, e); None without exact pins.
+    """Returns the weights from offsets of exact pins to the vertices of a final mesh, sparse (k, e); None without such.
 
-    Vertices on the surface follow as the triangle of the render mesh does that they lie on, those inside by their
-    distance from the pins. Copies of one point follow like the first.
+    Vertices on the surface follow their triangle of the render mesh; inner ones follow by their distance from the pins.
+    Copies of one point follow like the first.
 
     Args:
         body: The body.
-        pins: Key of the pins: the body's own, or those of what is attached.
+        pins: Key of the pins: the body's own, or those of attached nodes.
         tet_size: Edge length of the body's lattice [m].
         surface: The final mesh.
-        first: The first copy of the point that every vertex is, (k,).
+        first: The first copy of the same point, per vertex, (k,).
     """
     pinned, weights = (body.pinned, body.pin_weights) if pins == body.key else (body.attached, body.attached_weights)
     exact = np.asarray(pinned)[np.asarray(weights) >= 1.0]
@@ -41,7 +41,7 @@ def pin_corrections(body: Body, pins: str, tet_size: float, surface: CutSurface,
 
 
 def _render_mesh_weights(body: Body, surface: CutSurface) -> csr_matrix:
-    """Returns where the vertices lie among those of the render mesh (n) and themselves (k), sparse (k, n + k)."""
+    """Returns the vertices as weighted sums of render vertices (n) and of themselves (k), sparse (k, n + k)."""
     from scipy.sparse import csr_matrix
 
     count, own = len(body.vertices), len(surface.rest)

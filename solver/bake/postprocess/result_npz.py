@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The final mesh of a body that broke, as `result/KEY.npz` keeps it: the arrays of `CutSurface` and these.
+"""The format of `result/KEY.npz`, the final mesh of a broken body: the arrays of `CutSurface` and these.
 
-opens        the frame of the first sample at which each broken face is open, (f,) float32; 0 on other faces.
+opens        the frame of the first sample with each broken face open, (f,) float32; 0 on other faces.
              The sample before it is still closed.
 last_frame   the last frame that `result/KEY.pc2` shows
 """
@@ -28,9 +28,9 @@ def broken_face_pairs(surface: CutSurface) -> tuple[Indices, Indices]:
 def result_arrays(
     surface: CutSurface, faces: Indices, opening: CrackOpening, head: CacheMetadata, last: int
 ) -> dict[str, Any]:
-    """Returns what is kept of a final mesh."""
+    """Returns the arrays of a final mesh."""
     opens = np.zeros(surface.face_count, np.float32)
     is_open = opening.sample != NEVER_OPEN
     opens[faces[is_open]] = [head.frame_of_sample(number) for number in opening.sample[is_open]]
-    kept = {field.name: getattr(surface, field.name) for field in dataclasses.fields(surface)}
-    return {**kept, "opens": opens, "last_frame": np.int64(last)}
+    arrays = {field.name: getattr(surface, field.name) for field in dataclasses.fields(surface)}
+    return {**arrays, "opens": opens, "last_frame": np.int64(last)}

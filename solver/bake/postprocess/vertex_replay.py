@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws the vertices of a final mesh, sample by sample."""
+"""Computes the vertex positions of a final mesh, sample by sample."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 def replay_samples(
     frames: BodyFrameReader, ties: CrackBinding, corrections: Mapping[str, csr_matrix], opening: CrackOpening
 ) -> Iterator[tuple[BodySample, Floats]]:
-    """Yields every sample with the positions [m], world, (k, 3).
+    """Yields every sample with the positions in world space [m], (k, 3).
 
     Args:
-        frames: What was baked.
-        ties: The vertices.
-        corrections: How they follow what exact pins missed, by the key of the pins.
-        opening: Notes when the faces open that part.
+        frames: The baked frames.
+        ties: The binding of the vertices.
+        corrections: Their weights for offsets of exact pins, by the key of the pins.
+        opening: Records when faces part.
     """
     tets, nodes = None, np.zeros((0, 4), np.int32)
     for sample in frames.samples():
@@ -35,7 +35,7 @@ def replay_samples(
             opening.record(sample.number, tets)
         positions = ties.positions(sample.nodes, nodes)
         for pins, matrix in corrections.items():
-            missed = frames.pin_errors(sample, pins, matrix.shape[1])
-            if missed is not None:
-                positions += matrix @ missed
+            offsets = frames.pin_errors(sample, pins, matrix.shape[1])
+            if offsets is not None:
+                positions += matrix @ offsets
         yield sample, positions

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Counts the pieces into which tets fall where the surface holds together: its necks were thinner than a tet."""
+"""Counts the components of tets of a connected surface: it falls apart where it is thinner than a tet."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..geometry.welding import weld
 
 
 def excess_component_count(surface: Surface, tets: Indices) -> int:
-    """Returns into how many pieces the tets, (m, 4), fall, or 0 where they are no more than the surface's own."""
+    """Returns the number of components of the tets, (m, 4), or 0 if it does not exceed that of the surface."""
     pieces = _component_count(tets)
     return pieces if pieces > 1 and pieces > _component_count(weld(surface)) else 0
 
 
 def _component_count(cells: Indices) -> int:
-    """Returns how many sets of cells share no node, cells (m, k)."""
+    """Returns the number of components of cells (m, k), connected by nodes."""
     used, numbered = np.unique(cells, return_inverse=True)
     numbered = numbered.reshape(cells.shape)
     first = np.repeat(numbered[:, 0], cells.shape[1] - 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Numbers the nodes piece by piece: what does not hang together is then solved side by side, each at its own pace."""
+"""Numbers the nodes component by component, so that the solver can treat components separately."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..tet_mesh import FilledTets
 
 
 def number_by_component(filling: FilledTets) -> FilledTets:
-    """Returns the same tets with the nodes of each connected piece one after the other, otherwise in their order."""
+    """Returns the same tets with the nodes of each component in consecutive order."""
     nodes, tets, fill = filling
     piece = connected_components(np.repeat(tets[:, 0], 3), tets[:, 1:].ravel(), len(nodes))
     order = np.argsort(piece, kind="stable")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes an inside of whatever comes: cleans the surface, fills it by the method that is asked for, and reports."""
+"""Fills a surface: cleans it, makes tets by the chosen method, and reports."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from .unmeshed_parts import find_unmeshed_parts
 def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None = None) -> TetMesh:
     """See `tetrahedralize`.
 
-    All is done on a copy of size one around the origin, so that neither millimetres nor kilometres from the
-    origin cost digits.
+    Works on a copy of size one around the origin, so that neither millimetres nor kilometres from the origin cost
+    digits.
     """
     started = time.perf_counter()
     surface = make_surface(surface.vertices, surface.triangles, name)
@@ -50,7 +50,7 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None
         thickness = size * 2.0 * enclosed / outward.surface.area
         raise BadInput("nothing-inside", name=name, thickness=f"{float(f'{thickness:.2g}'):g}")
     filling = number_by_component(filling)
-    # whole lattice tets cover the surface, so none of it is lost
+    # whole lattice tets cover the surface, so no part is lost
     is_covered = meshing.method == "robust"
     cell = float(unit.tet_size or 0.0)
     samples = sample_surface(outward.surface, filling, cell)
@@ -66,7 +66,7 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None
 def _fill(
     outward: OrientedSurface, bvh: Bvh, meshing: Meshing, name: str, enclosed: float, seed: int | None
 ) -> FilledTets:
-    """Fills a surface of size one by the method that is asked for; only that one is loaded."""
+    """Fills a surface of size one by the chosen method; imports only that one."""
     if meshing.method == "robust":
         from .lattice_fill import fill_by_lattice_cover
 

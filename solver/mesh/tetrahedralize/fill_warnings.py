@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the artist should know about how a body was filled with tets."""
+"""Warnings about the tets of a body."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ..geometry.triangle_surface import Surface
 from ..tet_mesh import TetMesh, UnmeshedPart
 from .component_count import excess_component_count
 
-MAX_RELATIVE_VOLUME_ERROR = 0.1  # relative change of volume that is worth a warning
-MAX_VOLUME_RATIO = 2.0  # volume of the tets over that of the body, from which on they are thicker than it
-MAX_PROTRUSION_SHARE = 0.25  # how far a mesh may reach out of tets that were brought, as part of their size
-MIN_SIZE_SHARE = 0.1  # how small it may be, as part of their size
-MAX_NAMED_PARTS = 3  # so many lost parts are named
+MAX_RELATIVE_VOLUME_ERROR = 0.1  # relative change of volume above which a warning is due
+MAX_VOLUME_RATIO = 2.0  # volume of the tets over that of the body, above which they are thicker than the body
+MAX_PROTRUSION_SHARE = 0.25  # how far a mesh may extend out of the user's tets, relative to their size
+MIN_SIZE_SHARE = 0.1  # how small it may be, relative to their size
+MAX_NAMED_PARTS = 3  # number of lost parts in a message
 
 
 def fill_warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
-    """Returns what to tell.
+    """Returns the warnings.
 
     Args:
-        body: As asked for.
+        body: Of the scene.
         surface: Its render mesh [m].
         mesh: Its tets.
     """
@@ -47,7 +47,7 @@ def fill_warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewErro
 
 
 def _unmeshed_warnings(body: Body, mesh: TetMesh) -> Iterator[SinewError]:
-    """Yields which parts got no tet: those that finer tets would fill in one sentence, all others in another."""
+    """Yields warnings about parts without tets: one for those that finer tets would fill, one for all others."""
     report = mesh.report
     thin = [part for part in report.lost_parts if part.tet_size_needed > 0.0]
     flat = [part for part in report.lost_parts if not part.tet_size_needed > 0.0]
@@ -74,7 +74,7 @@ def _part_names(parts: list[UnmeshedPart]) -> str:
 
 
 def _mismatch_warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
-    """Returns a warning where the mesh of a body and the tets that it brings are clearly not made for each other."""
+    """Returns a warning if the mesh of a body and the user's tets clearly do not belong together."""
     low, high = surface.bounds
     first, last = mesh.nodes.min(axis=0), mesh.nodes.max(axis=0)
     size, tets_size = float((high - low).max()), float((last - first).max())

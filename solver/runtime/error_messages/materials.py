@@ -76,7 +76,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "pieces-at-limit": (
         '"{name}" reached its limit of {count} pieces at frame {frame} and breaks no further.',
-        "Raise that limit, or raise Breaking Stress.",
+        "Raise Max Pieces, or Breaking Stress.",
     ),
     # cutting the render mesh
     "cut-open": (
