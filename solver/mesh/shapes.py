@@ -112,11 +112,11 @@ def _unit_cube(divisions: int) -> tuple[Floats, Indices]:
             np.column_stack([corner, corner + divisions + 2, corner + 1]),
         ]
     )
-    points: list[np.ndarray] = []
-    triangles: list[np.ndarray] = []
+    points: list[Indices] = []
+    triangles: list[Indices] = []
     for axis in range(3):
         for end in (0, divisions):
-            face = np.empty((len(u), 3), np.int64)
+            face = np.empty((len(u), 3), np.int32)
             face[:, axis], face[:, (axis + 1) % 3], face[:, (axis + 2) % 3] = end, u, v
             triangles.append((outward if end else outward[:, ::-1]) + len(u) * len(points))
             points.append(face)

@@ -19,8 +19,8 @@ def convert_sequences(value: Any) -> None:
     Raises:
         ValueError: A sequence cannot be made an array of numbers.
     """
-    owner: type = type(value)
-    for name, declared in declared_fields(owner).items():
+    cls: Any = type(value)
+    for name, declared in declared_fields(cls).items():
         given = getattr(value, name)
         if given is None:
             continue
