@@ -10,11 +10,13 @@ import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from .serialisation import field_constraints
-from .serialisation.field_constraints import OneOf, RowsOf, at_least
+from .serialisation.field_constraints import OneOf, RowsOf
+from .settings.collision import COLLIDER_SIDES as SIDES_SETTING
+from .settings.setting import FRICTION_LIMITS, THICKNESS_LIMITS
 
 # which sides of a collider's faces bodies are kept on (`Collider.sides`)
-SIDES_AUTO, SIDES_FRONT, SIDES_BOTH = "auto", "front", "both"
-COLLIDER_SIDES = (SIDES_AUTO, SIDES_FRONT, SIDES_BOTH)
+COLLIDER_SIDES = SIDES_SETTING.words
+SIDES_AUTO, SIDES_FRONT, SIDES_BOTH = COLLIDER_SIDES
 # what a collider may be (`Collider.shape`)
 COLLIDER_SHAPES = ("plane", "mesh")
 Faces = Annotated[Indices, field_constraints.shape("t", 3), RowsOf("vertices")]
@@ -31,8 +33,8 @@ class Collision:
             other, and each of them may go through itself. Flesh that follows a pose reads `Flesh.self_contact` instead.
     """
 
-    friction: Annotated[float, at_least(0.0, "Friction")] = 0.5
-    thickness: Annotated[float, at_least(0.0, "Thickness", "m")] = 0.0
+    friction: Annotated[float, FRICTION_LIMITS] = 0.5
+    thickness: Annotated[float, THICKNESS_LIMITS] = 0.0
     self_contact: bool = False
 
 
@@ -65,6 +67,6 @@ class Collider:
     shape: Annotated[str, OneOf(COLLIDER_SHAPES)] = "plane"
     vertices: Annotated[Floats, field_constraints.points("n", 3)] = field(default_factory=lambda: np.zeros((0, 3)))
     triangles: Faces = field(default_factory=lambda: np.zeros((0, 3), np.int32))
-    friction: Annotated[float, at_least(0.0, "Friction")] = 0.5
-    thickness: Annotated[float, at_least(0.0, "Thickness", "m")] = 0.0
+    friction: Annotated[float, FRICTION_LIMITS] = 0.5
+    thickness: Annotated[float, THICKNESS_LIMITS] = 0.0
     sides: Annotated[str, OneOf(COLLIDER_SIDES)] = SIDES_AUTO

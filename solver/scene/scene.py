@@ -27,143 +27,51 @@ from .contact import Collider as Collider
 from .contact import Collision
 from .flesh import DYNAMIC, Bone, Flesh
 from .formulation import FormulationSettings
+from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
+from .material import Faces, Fracture, Heat, Material, Plasticity
+from .material import HeatSource as HeatSource
 from .rigid_core import Core
 from .serialisation.dataclass_json import InvalidValue, from_tree, to_tree
-from .serialisation.field_constraints import (  # fmt: skip
+from .serialisation.field_constraints import (
     OneOf,
     RowsOf,
     at_least,
     closed_range,
-    finite_number,
     greater_than,
     left_open_range,
-    open_range,
     points,
-    right_open_range,
     shape,
     shape_or_empty,
 )
 from .serialisation.schema import check_keys, check_ranges
+from .settings.body import DIVISIONS, FILL, INITIAL_VELOCITY, INTERIOR_SIZE, TET_SIZE
+from .settings.fracture import ATTRIBUTES_SETTING
+from .settings.simulation import (
+    AIR_TEMPERATURE,
+    FRAME_LIMITS,
+    MAX_ITERATIONS,
+    POSE_ITERATIONS,
+    POSE_TOLERANCE,
+    PREROLL,
+    SAMPLES_PER_FRAME,
+    SUBSTEPS,
+    TOLERANCE,
+)
+from .settings.simulation import MAX_FRAME_NUMBER as MAX_FRAME_NUMBER
 
 SCENE_FORMAT = 1
 # what can be written per render vertex: von Mises and largest principal stress [Pa], norm of the plastic strain,
 # temperature [°C], damage in [0, 1], velocity [m/s] (3 values)
-ATTRIBUTES = ("stress", "principal_stress", "plastic_strain", "temperature", "damage", "velocity")
-# how a body may flow (`Plasticity`)
-PLASTICITY_LAWS = ("multiplicative", "additive")
+ATTRIBUTES = ATTRIBUTES_SETTING.words
 # how a surface is filled (`Meshing`)
-FILL_METHODS = ("smooth", "robust", "given")
-MAX_FRAME_NUMBER = 1_048_574  # Blender's largest frame number of a Mesh Cache modifier
-MAX_SEED = 2**31 - 1
-# factors at the render vertices of a body
-VertexFactors = Annotated[Floats, shape_or_empty("n")]
-Faces = Annotated[Indices, shape("t", 3), RowsOf("vertices")]
-FrameNumber = Annotated[int, closed_range(-MAX_FRAME_NUMBER, MAX_FRAME_NUMBER, "The frame range")]
+FILL_METHODS = FILL.words
+FrameNumber = Annotated[int, FRAME_LIMITS]
 FramesPerSecond = Annotated[float, left_open_range(0.0, 1.0e9, "Frame Rate")]
-SamplesPerFrame = Annotated[int, closed_range(1, 100, "Samples per Frame")]
-VelocityComponent = Annotated[float, closed_range(-1.0e9, 1.0e9, "Initial Velocity")]
+SamplesPerFrame = Annotated[int, SAMPLES_PER_FRAME.limits]
+VelocityComponent = Annotated[float, INITIAL_VELOCITY.limits]
 GravityComponent = Annotated[float, closed_range(-1.0e9, 1.0e9, "Gravity")]
 SCENE_FILE = "scene.json"
 ARRAYS_FILE = "arrays.npz"
-
-
-@dataclass(frozen=True)
-class Material:
-    """What a body is made of: an isotropic linear elastic solid with damping.
-
-    Attributes:
-        youngs_modulus: E [Pa], > 0.
-        poisson_ratio: ν, 0 ≤ ν < 0.5.
-        density: ρ [kg/m³], > 0.
-        mass_damping: α [1/s], force −α M v.
-        stiffness_damping: β [s], stress β E : strain rate, which no rigid motion excites.
-    """
-
-    youngs_modulus: Annotated[float, greater_than(0.0, "Stiffness", "Pa")] = 1.0e5
-    poisson_ratio: Annotated[float, right_open_range(0.0, 0.5, "Volume Preservation")] = 0.4
-    density: Annotated[float, greater_than(0.0, "Density", "kg/m³")] = 1000.0
-    mass_damping: Annotated[float, at_least(0.0, "Mass Damping")] = 0.0
-    stiffness_damping: Annotated[float, at_least(0.0, "Stiffness Damping")] = 0.01
-
-
-@dataclass(frozen=True)
-class Plasticity:
-    """How a body takes a new shape for good.
-
-    Tracks: "body.KEY.yield_strain", "body.KEY.flow", "body.KEY.maximum_strain" (), instead of the values here.
-
-    Attributes:
-        law: "multiplicative" (F = Fe Fp with det Fp = 1, volume is kept) or "additive" (MG04 as written).
-        yield_strain: Norm of the elastic strain at which it begins to flow, ≥ 0.
-        flow: Rate c at which elastic strain turns plastic [1/s], ≥ 0.
-        maximum_strain: Norm of the plastic strain that cannot be passed, ≥ 0.
-        hardening: By how much the yield strain grows per plastic strain, ≥ 0 (multiplicative law only).
-        yield_paint, flow_paint, maximum_paint: Factors at the render vertices, (n,), or (0,) for 1 everywhere.
-            Inside, the factor of the nearest point of the surface holds.
-    """
-
-    law: Annotated[str, OneOf(PLASTICITY_LAWS)] = "multiplicative"
-    yield_strain: Annotated[float, at_least(0.0, "Yield")] = 0.01
-    flow: Annotated[float, at_least(0.0, "Flow", "per second")] = 10.0
-    maximum_strain: Annotated[float, at_least(0.0, "Maximum")] = 10.0
-    hardening: Annotated[float, at_least(0.0, "Hardening")] = 0.0
-    yield_paint: VertexFactors = field(default_factory=lambda: np.zeros(0))
-    flow_paint: VertexFactors = field(default_factory=lambda: np.zeros(0))
-    maximum_paint: VertexFactors = field(default_factory=lambda: np.zeros(0))
-
-
-@dataclass(frozen=True)
-class Heat:
-    """How a body takes up heat, and what heat makes of it.
-
-    Attributes:
-        temperature: At the first frame [°C].
-        conductivity: k [W/(m K)], ≥ 0.
-        heat_capacity: c per mass [J/(kg K)], > 0.
-        exchange: With the air, through the surface [W/(m² K)], ≥ 0.
-        melting_point: [°C]: at and above it the body flows without a yield strain.
-        softening: Rows of temperature [°C], rising, and the factors there on Young's modulus, yield strain and
-            flow rate, (k, 4); linear between rows, constant outside; (0, 4) for none. What softens keeps its bulk
-            modulus.
-    """
-
-    temperature: Annotated[float, finite_number("Temperature")] = 20.0
-    conductivity: Annotated[float, at_least(0.0, "Conductivity", "W/(m K)")] = 0.25
-    heat_capacity: Annotated[float, greater_than(0.0, "Heat Capacity", "J/(kg K)")] = 2000.0
-    exchange: Annotated[float, at_least(0.0, "Heat Exchange", "W/(m² K)")] = 10.0
-    melting_point: Annotated[float, finite_number("Melting Point")] = 60.0
-    softening: Annotated[Floats, shape("k", 4)] = field(default_factory=lambda: np.zeros((0, 4)))
-
-
-@dataclass(frozen=True)
-class Fracture:
-    """When and where a body breaks.
-
-    A body that may break is filled by the method "robust", also where "smooth" is asked for, with a lattice made
-    irregular by lot: its surface is cut along tets, so they have to cover it. Tets that are given have to do so, too.
-
-    Track: "body.KEY.breaking_stress" () [Pa], instead of the value here.
-
-    Attributes:
-        breaking_stress: Largest principal stress that it bears [Pa], > 0.
-        toughness: K_c [Pa √m]: at crack tips and notches the strength is K_c / √h, h the size of the tets
-            there; None: breaking stress · √(tet size of the body), so that tips are as strong as the rest.
-        scatter: Relative spread of the strength from tet to tet, in [0, 1).
-        seed: Of everything that is drawn by lot.
-        strength_paint: Factors on the breaking stress at the render vertices, (n,), or (0,) for 1 everywhere.
-        unbreakable: The same vertices: above ½ the material there never breaks, (n,) or (0,).
-        most_splits: Nodes that may split in one step.
-        most_pieces: Pieces that the body may fall into.
-    """
-
-    breaking_stress: Annotated[float, greater_than(0.0, "Breaking Stress", "Pa")] = 1.0e5
-    toughness: Annotated[float, greater_than(0.0, "Toughness", "Pa √m")] | None = None
-    scatter: Annotated[float, right_open_range(0.0, 1.0, "Scatter")] = 0.1
-    seed: Annotated[int, closed_range(0, MAX_SEED, "Seed")] = 0
-    strength_paint: VertexFactors = field(default_factory=lambda: np.zeros(0))
-    unbreakable: VertexFactors = field(default_factory=lambda: np.zeros(0))
-    most_splits: Annotated[int, at_least(1, "Splits per Step")] = 50
-    most_pieces: Annotated[int, at_least(1, "Most Pieces")] = 1000
 
 
 @dataclass(frozen=True)
@@ -181,9 +89,9 @@ class Meshing:
     """
 
     method: Annotated[str, OneOf(FILL_METHODS)] = "smooth"
-    tet_size: Annotated[float, greater_than(0.0, "Tet Size", "m")] | None = None
-    divisions: Annotated[int, at_least(1, "Resolution Divisions")] = 16
-    interior_size: Annotated[int, closed_range(1, 4, "Interior Size")] = 1
+    tet_size: Annotated[float, TET_SIZE.limits] | None = None
+    divisions: Annotated[int, DIVISIONS.limits] = 16
+    interior_size: Annotated[int, INTERIOR_SIZE.limits] = 1
     memory_limit: Annotated[int, at_least(0)] | None = None
 
 
@@ -254,29 +162,6 @@ class Body:
 
 
 @dataclass(frozen=True)
-class HeatSource:
-    """Something hot or cold that gives heat to the material near it.
-
-    Tracks: "heat.KEY.matrix" (4, 4): world [m] ← the space of `vertices`; "heat.KEY.temperature" () [°C].
-
-    Attributes:
-        temperature: Where the scene has no track of it [°C].
-        radius: How far from the source, a point or the surface of a mesh, it gives heat [m].
-        exchange: With the material within the radius [W/(m² K)], as if it were a layer as thick as the radius: a
-            volume V at the distance d < radius gets exchange · V / radius · (1 − (d / radius)²)² watts per kelvin.
-        vertices, triangles: The mesh in its own space [m], (n, 3) and (t, 3); none: the point (0, 0, 0).
-    """
-
-    key: str
-    name: str
-    temperature: Annotated[float, finite_number("Temperature")] = 200.0
-    radius: Annotated[float, greater_than(0.0, "Radius", "m")] = 0.1
-    exchange: Annotated[float, at_least(0.0, "Heat Transfer", "W/(m² K)")] = 5.0e4
-    vertices: Annotated[Floats, points("n", 3)] = field(default_factory=lambda: np.zeros((0, 3)))
-    triangles: Faces = field(default_factory=lambda: np.zeros((0, 3), np.int32))
-
-
-@dataclass(frozen=True)
 class Settings:
     """How the whole scene is simulated and written.
 
@@ -301,17 +186,17 @@ class Settings:
     frame_start: FrameNumber = 1
     frame_end: FrameNumber = 250
     fps: FramesPerSecond = 24.0
-    substeps: Annotated[int, closed_range(1, 100_000, "Substeps per Frame")] = 4
-    samples_per_frame: SamplesPerFrame = 1
+    substeps: Annotated[int, SUBSTEPS.limits] = SUBSTEPS.default
+    samples_per_frame: SamplesPerFrame = SAMPLES_PER_FRAME.default
     gravity: tuple[GravityComponent, GravityComponent, GravityComponent] = (0.0, 0.0, -9.81)
-    air_temperature: Annotated[float, finite_number("Air Temperature")] = 20.0
-    tolerance: Annotated[float, open_range(0.0, 1.0, "Tolerance")] = 1.0e-4
-    max_iterations: Annotated[int, at_least(1, "Max Iterations")] = 400
+    air_temperature: Annotated[float, AIR_TEMPERATURE.limits] = AIR_TEMPERATURE.default
+    tolerance: Annotated[float, TOLERANCE.limits] = TOLERANCE.default
+    max_iterations: Annotated[int, MAX_ITERATIONS.limits] = MAX_ITERATIONS.default
     strict: bool = False
     threads: Annotated[int, at_least(0, "Threads")] | None = None
-    preroll: Annotated[int, closed_range(0, MAX_FRAME_NUMBER, "Pre-roll")] = 0
-    pose_tolerance: Annotated[float, open_range(0.0, 1.0, "Pose Tolerance")] = 1.0e-3
-    pose_iterations: Annotated[int, at_least(1, "Pose Iterations")] = 100
+    preroll: Annotated[int, PREROLL.limits] = PREROLL.default
+    pose_tolerance: Annotated[float, POSE_TOLERANCE.limits] = POSE_TOLERANCE.default
+    pose_iterations: Annotated[int, POSE_ITERATIONS.limits] = POSE_ITERATIONS.default
 
     @property
     def start_time(self) -> float:
