@@ -6,34 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...solver.scene.friction_presets import FRICTION_PRESETS
+from ...solver.scene.settings.presets import CUSTOM_PRESET
 
-CUSTOM_PRESET = "CUSTOM"
-# what files have instead of the name: never to be changed, and new ones get new numbers
-ENUM_NUMBERS = {
-    CUSTOM_PRESET: 0,
-    "RUBBER_ON_WOOD": 1,
-    "RUBBER_ON_CONCRETE": 2,
-    "RUBBER_ON_WET_CONCRETE": 3,
-    "RUBBER_ON_GLASS": 4,
-    "WOOD_ON_WOOD": 5,
-    "METAL_ON_WOOD": 6,
-    "STEEL_ON_STEEL": 7,
-    "OILED_STEEL": 8,
-    "GLASS_ON_GLASS": 9,
-    "STONE_ON_STONE": 10,
-    "DRY_SKIN": 11,
-    "JELLY_ON_PLATE": 12,
-    "STEEL_ON_ICE": 13,
-    "ICE_ON_ICE": 14,
-    "TEFLON_ON_STEEL": 15,
-}
-PRESET_ITEMS = (
-    (CUSTOM_PRESET, "Custom", "A friction of your own", "NONE", ENUM_NUMBERS[CUSTOM_PRESET]),
-    *(
-        (key, found.label, f"μ = {found.coefficient:g}. {found.source}", "NONE", ENUM_NUMBERS[key])
-        for key, found in FRICTION_PRESETS.items()
-    ),
-)
 # of a collider, and of a body
 FRICTION_PROPERTIES = ("friction", "body_friction")
 

@@ -8,58 +8,17 @@ from typing import Any
 import numpy as np
 
 from ...solver.runtime.arrays import Floats
-from ...solver.scene.material_presets import DEFAULT_PRESET_KEY, MATERIAL_PRESETS, MaterialPreset
-from ...solver.scene.scene import Fracture, Heat, Plasticity
+from ...solver.scene.material_presets import MATERIAL_PRESETS, MaterialPreset
+from ...solver.scene.settings.flesh import ELASTIC
+from ...solver.scene.settings.presets import CUSTOM_PRESET
 
-CUSTOM_PRESET = "CUSTOM"
-# how bodies move that are no flesh, and flesh that is at rest in every frame
-ELASTIC, POSE = "ELASTIC", "POSE"
 # what flesh does not do
 NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape", "use_core")
-# what files have instead of the name: never to be changed, and new materials get new numbers
-ENUM_NUMBERS = {
-    "JELLY": 0,
-    "FAT": 1,
-    "FLESH": 2,
-    "FOAM": 3,
-    "RUBBER": 4,
-    "TEARING_RUBBER": 5,
-    "CLAY": 6,
-    "WAX": 7,
-    "CHOCOLATE": 8,
-    "WOOD": 9,
-    "STONE": 10,
-    "PLASTER": 11,
-    "GLASS": 12,
-    CUSTOM_PRESET: 13,
-    "SKIN": 14,
-    "MUSCLE": 15,
-}
-PRESET_ITEMS = (
-    *(
-        (key, preset.label, f"{preset.description}. {preset.source}", "NONE", ENUM_NUMBERS[key])
-        for key, preset in MATERIAL_PRESETS.items()
-    ),
-    (CUSTOM_PRESET, "Custom", "Values of your own", "NONE", ENUM_NUMBERS[CUSTOM_PRESET]),
-)
 # settings by the name that they have in the preset's part; all others of these parts belong to the scene
 MATERIAL_PROPERTIES = ("youngs_modulus", "poisson_ratio", "density", "mass_damping", "stiffness_damping")
 PLASTICITY_PROPERTIES = ("yield_strain", "flow", "maximum_strain", "hardening")
 HEAT_PROPERTIES = ("conductivity", "heat_capacity", "melting_point")
 ROW_PROPERTIES = ("temperature", "stiffness", "yield_strain", "flow")
-# where a body breaks at crack tips, until somebody says it [Pa √m]
-DEFAULT_TOUGHNESS = 5.0e4
-
-# values of a body that was never told otherwise
-DEFAULT_VALUES: dict[str, float] = {
-    **{name: getattr(MATERIAL_PRESETS[DEFAULT_PRESET_KEY].material, name) for name in MATERIAL_PROPERTIES},
-    **{name: getattr(Plasticity(), name) for name in PLASTICITY_PROPERTIES},
-    **{name: getattr(Heat(), name) for name in ("temperature", *HEAT_PROPERTIES)},
-    **{name: getattr(Fracture(), name) for name in ("breaking_stress", "scatter", "most_splits", "most_pieces")},
-    "heat_exchange": Heat().exchange,
-    "toughness": DEFAULT_TOUGHNESS,
-}
-
 _is_applying = False
 
 

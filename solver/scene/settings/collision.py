@@ -48,21 +48,18 @@ USE_COLLISION = switch(
     is_animated=True,
 )
 
-COLLIDER_SETTINGS = (
-    COLLIDER_SHAPE,
-    COLLIDER_SIDES,
-    USE_COLLISION,
-    friction(
-        "friction",
-        "Friction of all bodies on this collider: 0 slides, 0.5 holds on a slope of 27°, 1 on one of 45°",
-        "Collider.friction",
-    ),
-    thickness(
-        "thickness",
-        "Distance that bodies keep from the collider's surface, beside their own Thickness",
-        "Collider.thickness",
-    ),
+COLLIDER_FRICTION = friction(
+    "friction",
+    "Friction of all bodies on this collider: 0 slides, 0.5 holds on a slope of 27°, 1 on one of 45°",
+    "Collider.friction",
 )
+COLLIDER_THICKNESS = thickness(
+    "thickness",
+    "Distance that bodies keep from the collider's surface, beside their own Thickness",
+    "Collider.thickness",
+)
+
+COLLIDER_SETTINGS = (COLLIDER_SHAPE, COLLIDER_SIDES, USE_COLLISION, COLLIDER_FRICTION, COLLIDER_THICKNESS)
 
 BODY_COLLISION_SETTINGS = (
     friction(
