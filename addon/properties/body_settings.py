@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ...solver.scene.settings.body import DISPLAY_SETTINGS, PIN_SETTINGS, START_SETTINGS, TET_SETTINGS
@@ -10,12 +12,12 @@ from ...solver.scene.settings.formulation import FORMULATION_SETTINGS
 from ...solver.scene.settings.rigid_core import CORE_HINGE, CORE_PULL, CORE_SETTINGS
 from .property_factory import make_property, settings_group
 
-BodySettings = settings_group(
+BodySettings: Any = settings_group(
     "BodySettings",
     "Tets, size, start and pins.",
     (*TET_SETTINGS, *START_SETTINGS, *PIN_SETTINGS, *DISPLAY_SETTINGS),
 )
-FormulationProperties = settings_group(
+FormulationProperties: Any = settings_group(
     "FormulationProperties",
     "The formulation, and its switches under the names of `FormulationSettings` after a prefix.",
     FORMULATION_SETTINGS,
@@ -26,7 +28,7 @@ def _is_other(settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
     return bool(obj != settings.id_data)
 
 
-CoreSettings = settings_group(
+CoreSettings: Any = settings_group(
     "CoreSettings",
     "The core, its hinge, and the spring that pulls it.",
     CORE_SETTINGS,

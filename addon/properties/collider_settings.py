@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ...solver.scene.settings.collision import BODY_COLLISION_SETTINGS, COLLIDER_SETTINGS, COLLISION_COLLECTION
@@ -21,13 +23,13 @@ def _friction_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Cont
     friction_presets.mark_custom(settings)
 
 
-ColliderSettings = settings_group(
+ColliderSettings: Any = settings_group(
     "ColliderSettings",
     "Shape, sides, friction and thickness, and whether it is there.",
     COLLIDER_SETTINGS,
     {"friction": _friction_edited},
 )
-CollisionSettings = settings_group(
+CollisionSettings: Any = settings_group(
     "CollisionSettings",
     "How a body meets others and itself, and what bodies and colliders have in common.",
     (*BODY_COLLISION_SETTINGS, FRICTION_PRESET, COLLISION_COLLECTION),

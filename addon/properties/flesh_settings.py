@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ...solver.scene.settings.flesh import BONE_SETTINGS, ELASTIC, FLESH_SETTINGS
@@ -20,7 +22,7 @@ def _motion_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Contex
             setattr(settings, name, False)
 
 
-FleshSettings = settings_group(
+FleshSettings: Any = settings_group(
     "FleshSettings", "Motion, law, paint, and the bones of armatures.", FLESH_SETTINGS, {"motion": _motion_chosen}
 )
 
@@ -29,7 +31,7 @@ def _is_flesh(_settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool
     return obj.type == "MESH" and obj.sinew.role == "BODY" and obj.sinew.motion != ELASTIC
 
 
-BoneSettings = settings_group(
+BoneSettings: Any = settings_group(
     "BoneSettings",
     "Which flesh follows a bone mesh, and how strictly.",
     BONE_SETTINGS,

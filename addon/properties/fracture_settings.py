@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ...solver.scene.settings.fracture import FRACTURE_SETTINGS, RESULT_SETTINGS
@@ -17,13 +19,13 @@ def _result_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Contex
     attach_bake.refresh_result(settings.id_data)
 
 
-FractureSettings = settings_group(
+FractureSettings: Any = settings_group(
     "FractureSettings",
     "Strength, where it is weaker, and how many pieces there may be.",
     FRACTURE_SETTINGS,
     dict.fromkeys(("breaking_stress", "use_toughness", "toughness"), material_edited),
 )
-ResultSettings = settings_group(
+ResultSettings: Any = settings_group(
     "ResultSettings",
     "What the bake gives to the renderer.",
     RESULT_SETTINGS,

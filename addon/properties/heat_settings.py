@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 from bpy.props import CollectionProperty, IntProperty
 
@@ -17,7 +19,7 @@ def _row_edited(row: bpy.types.PropertyGroup, _context: bpy.types.Context) -> No
     material_presets.mark_custom(row.id_data.sinew)
 
 
-_RowSettings = settings_group(
+_RowSettings: Any = settings_group(
     "RowSettings",
     "A temperature, and the factors on the material there.",
     SOFTENING_ROW_SETTINGS,
@@ -25,11 +27,11 @@ _RowSettings = settings_group(
 )
 
 
-class SinewSoftening(_RowSettings, bpy.types.PropertyGroup):  # type: ignore[misc, valid-type]
+class SinewSoftening(_RowSettings, bpy.types.PropertyGroup):
     """One row of the softening table."""
 
 
-HeatSettings = settings_group(
+HeatSettings: Any = settings_group(
     "HeatSettings",
     "Temperature, how heat moves, and what it softens.",
     HEAT_SETTINGS,
@@ -53,7 +55,7 @@ def _radius_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Conte
     roles.show_radius(settings.id_data)
 
 
-HeatSourceSettings = settings_group(
+HeatSourceSettings: Any = settings_group(
     "HeatSourceSettings",
     "How a heat source warms or cools what is near it.",
     HEAT_SOURCE_SETTINGS,

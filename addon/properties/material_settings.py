@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ...solver.scene.material_presets import NEARLY_INCOMPRESSIBLE
@@ -37,7 +39,7 @@ def limit_poisson_ratio(settings: bpy.types.PropertyGroup) -> None:
         settings.poisson_ratio = NEARLY_INCOMPRESSIBLE
 
 
-MaterialSettings = settings_group(
+MaterialSettings: Any = settings_group(
     "MaterialSettings",
     "Stiffness, volume preservation, density and damping.",
     (MATERIAL_PRESET, *MATERIAL_SETTINGS),

@@ -34,7 +34,7 @@ class SinewObject(
     FormulationProperties,
     CoreSettings,
     bpy.types.PropertyGroup,
-):  # type: ignore[misc]
+):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""
 
     role: EnumProperty(

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...solver.scene.settings.plasticity import PLASTICITY_SETTINGS
 from .material_presets import PLASTICITY_PROPERTIES
 from .material_settings import material_edited
 from .property_factory import settings_group
 
-PlasticSettings = settings_group(
+PlasticSettings: Any = settings_group(
     "PlasticSettings",
     "Yield, flow and how far it may go.",
     PLASTICITY_SETTINGS,

@@ -66,7 +66,7 @@ def settings_group(
     settings: Iterable[Setting],
     updates: Mapping[str, Callback] | None = None,
     more: Mapping[str, Any] | None = None,
-) -> type:
+) -> Any:
     """Returns a class whose annotations are the properties of some settings, to be inherited by a property group.
 
     Args:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
@@ -26,7 +28,7 @@ def _place_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Contex
         attach_bake.attach(settings.id_data)
 
 
-_SceneSettings = settings_group(
+_SceneSettings: Any = settings_group(
     "SceneSettings",
     "Frames, steps, accuracy and cache.",
     (*FRAME_SETTINGS, *STEP_SETTINGS, AIR_TEMPERATURE, *REST_SETTINGS, *SOLVER_SETTINGS, *CACHE_SETTINGS),
@@ -34,7 +36,7 @@ _SceneSettings = settings_group(
 )
 
 
-class SinewScene(_SceneSettings, bpy.types.PropertyGroup):  # type: ignore[misc, valid-type]
+class SinewScene(_SceneSettings, bpy.types.PropertyGroup):
     """How the whole scene is simulated and where its cache lies."""
 
     # where the present bake lies: only addon/cache/cache_paths.py writes these
