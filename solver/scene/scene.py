@@ -12,10 +12,11 @@ tracks beside it (`tracks.py`), which may grow while a solver already reads them
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -281,4 +282,24 @@ class Scene:
         for body, own in zip(self.bodies, tree["bodies"], strict=True):
             if body.flesh is not None and not (body.flesh.keeps_volume and self.is_loose_flesh(body)):
                 del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it
+        _drop_later_defaults(self, tree, arrays)
         return digest([json.dumps(tree, sort_keys=True), *(p for name in sorted(arrays) for p in (name, arrays[name]))])
+
+
+def _drop_later_defaults(value: Any, tree: Any, arrays: dict[str, np.ndarray]) -> None:
+    """Takes settings out of a tree that were added after 0.2.0 and have their default, as in bakes of before."""
+    from .settings.tables import later_fields  # the presets in these tables need this module
+
+    if dataclasses.is_dataclass(value):
+        later = later_fields(type(value).__name__)
+        for declared in dataclasses.fields(value):
+            own, name = getattr(value, declared.name), declared.name
+            if name in later and (not len(own) if isinstance(own, np.ndarray) else own == declared.default):
+                stored = tree.pop(name)
+                if isinstance(own, np.ndarray):
+                    del arrays[stored["array"]]
+            elif name in tree:
+                _drop_later_defaults(own, tree[name], arrays)
+    elif isinstance(value, tuple):
+        for item, part in zip(value, tree, strict=True):
+            _drop_later_defaults(item, part, arrays)

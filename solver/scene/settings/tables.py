@@ -70,3 +70,9 @@ SCENE_SETTINGS: dict[str, Setting] = {each.name: each for s in SUBJECTS if not s
 def settings_of_role(role: str) -> list[Setting]:
     """Returns the settings that an object of a role has."""
     return [setting for subject in SUBJECTS if role in subject.roles for setting in subject.settings]
+
+
+def later_fields(part: str) -> set[str]:
+    """Returns the fields of a dataclass of the scene whose settings were added after 0.2.0."""
+    later = (setting for setting in (OBJECT_SETTINGS | SCENE_SETTINGS).values() if setting.since)
+    return {field for owner, _, field in (setting.field.partition(".") for setting in later) if owner == part}
