@@ -189,7 +189,7 @@ def test_frames_that_did_not_converge_are_marked_and_told(tmp_path: Path) -> Non
     astray = error_messages.unconverged_text(
         ConvergenceSummary.from_report([{"frame": 7, **LOST_STEP, "residual": 40.0}])
     )
-    assert "40 times all that acts" in astray and "One Linear Step" in astray
+    assert "40 times all that acts" in astray and "One Newton Step" in astray
 
 
 def test_marks_can_be_seen_however_far_a_timeline_is_zoomed_out() -> None:

@@ -268,4 +268,4 @@ def test_a_step_that_goes_astray_is_told_as_such(tmp_path):
     strict = Run(tmp_path / "strict", Scene((body,), (), dataclasses.replace(settings, strict=True)))
     with pytest.raises(SolveFailed) as caught:
         strict.advance(20)
-    assert caught.value.kind == "step-astray" and "One Linear Step" in caught.value.next_step
+    assert caught.value.kind == "step-astray" and "One Newton Step" in caught.value.next_step

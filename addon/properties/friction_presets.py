@@ -7,29 +7,26 @@ from typing import Any
 
 from ...solver.scene.friction_presets import FRICTION_PRESETS
 from ...solver.scene.settings.presets import CUSTOM_PRESET
+from .preset_filling import PresetFilling
 
 # of a collider, and of a body
 FRICTION_PROPERTIES = ("friction", "body_friction")
 
-_is_applying = False
+_filling = PresetFilling()
 
 
 def apply_preset(settings: Any) -> None:
     """Writes the friction of `settings.friction_preset` into the settings, of a body as well as of a collider."""
-    global _is_applying
     if settings.friction_preset == CUSTOM_PRESET:
         return
-    _is_applying = True
-    try:
+    with _filling:
         for name in FRICTION_PROPERTIES:
             setattr(settings, name, FRICTION_PRESETS[settings.friction_preset].coefficient)
-    finally:
-        _is_applying = False
 
 
 def mark_custom(settings: Any) -> None:
     """Turns the menu to Custom when a friction no longer is the preset's; not while a preset fills it in."""
-    if not _is_applying and settings.friction_preset != CUSTOM_PRESET and not matches_preset(settings):
+    if not _filling.is_active and settings.friction_preset != CUSTOM_PRESET and not matches_preset(settings):
         settings.friction_preset = CUSTOM_PRESET
 
 

@@ -11,6 +11,7 @@ from ...solver.runtime.arrays import Floats
 from ...solver.scene.material_presets import MATERIAL_PRESETS, MaterialPreset
 from ...solver.scene.settings.flesh import ELASTIC
 from ...solver.scene.settings.presets import CUSTOM_PRESET
+from .preset_filling import PresetFilling
 
 # what flesh does not do
 NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape", "use_core")
@@ -19,7 +20,7 @@ MATERIAL_PROPERTIES = ("youngs_modulus", "poisson_ratio", "density", "mass_dampi
 PLASTICITY_PROPERTIES = ("yield_strain", "flow", "maximum_strain", "hardening")
 HEAT_PROPERTIES = ("conductivity", "heat_capacity", "melting_point")
 ROW_PROPERTIES = ("temperature", "stiffness", "yield_strain", "flow")
-_is_applying = False
+_filling = PresetFilling()
 
 
 def preset_values(preset: MaterialPreset) -> dict[str, Any]:
@@ -43,25 +44,21 @@ def apply_preset(settings: Any) -> None:
 
     Flesh neither flows, takes heat nor breaks: it stays flesh, and gets the rest.
     """
-    global _is_applying
     if settings.preset == CUSTOM_PRESET:
         return
     preset = MATERIAL_PRESETS[settings.preset]
-    _is_applying = True
-    try:
+    with _filling:
         for name, value in preset_values(preset).items():
             setattr(settings, name, value)
         for part in ("plasticity", "heat", "fracture"):
             setattr(settings, f"use_{part}", part in preset.features and settings.motion == ELASTIC)
         if preset.heat is not None:
             write_rows(settings.softening, preset.heat.softening)
-    finally:
-        _is_applying = False
 
 
 def mark_custom(settings: Any) -> None:
     """Turns the menu to Custom when a value no longer is the preset's; not while a preset fills the values in."""
-    if not _is_applying and settings.preset != CUSTOM_PRESET and not matches_preset(settings):
+    if not _filling.is_active and settings.preset != CUSTOM_PRESET and not matches_preset(settings):
         settings.preset = CUSTOM_PRESET
 
 

@@ -13,9 +13,9 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose euler or newmark.",
     ),
     "newmark-substeps": (
-        '"{name}" is so stiff, or so far out of shape, at {time} that Lively would cut one step into {needed}; '
+        '"{name}" is so stiff, or so far out of shape, at {time} that Newmark would cut one step into {needed}; '
         "it makes {most} at most.",
-        "Choose Calm (Implicit Euler) under Stepping, raise Substeps, or lower its Stiffness.",
+        "Choose Implicit Euler under Scheme, raise Substeps, or lower its Stiffness.",
     ),
     "flesh-combined": (
         '"{name}" is flesh, which {feature} is not made for.',

@@ -17,13 +17,13 @@ TEXTS: dict[str, tuple[str, str]] = {
     # bodies that are stepped by one solve
     "step-astray": (
         "A step of frame {frame} went astray: at its end it leaves {residual:.2g} times all that acts in it.",
-        "Use more substeps per frame, raise Max Iterations, or turn off One Linear Step of bodies whose Method is "
+        "Use more substeps per frame, raise Max Iterations, or turn off One Newton Step of bodies whose Method is "
         "Green or Hybrid.",
     ),
     "steps-astray": (
         "{count} steps did not converge, and at worst, in frame {frame}, one leaves {residual:.2g} times all that acts "
         "in it: what moves there comes out of nothing.",
-        "Use more substeps per frame, raise Max Iterations, or turn off One Linear Step of bodies whose Method is "
+        "Use more substeps per frame, raise Max Iterations, or turn off One Newton Step of bodies whose Method is "
         "Green or Hybrid.",
     ),
 }

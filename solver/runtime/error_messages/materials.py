@@ -69,7 +69,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "pieces-at-limit": (
         '"{name}" has fallen into {count} pieces at frame {frame}, as many as it may; it breaks no further.',
-        "Raise Most Pieces, or Breaking Stress.",
+        "Raise Max Pieces, or Breaking Stress.",
     ),
     # cutting the render mesh
     "cut-open": (
