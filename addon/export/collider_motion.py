@@ -106,7 +106,7 @@ class ColliderSampler:
     def sample_halfway(self, stage: SceneCopy, inputs: Participants, moment: SampleTime) -> None:
         """Looks how colliders came to where they were last, with the stage evaluated half-way; raises as `sample`."""
         for obj, collider in zip(inputs.colliders, self._scene.colliders, strict=True):
-            if collider.key in self._cuts.wanted:
+            if collider.key in self._cuts.pending:
                 matrix, points = _read_at(stage, obj, collider, moment, inputs.unit)
                 self._cuts.add_halfway(collider.key, self._tracked_points(collider, matrix, points))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an artist should know, when a bake begins, about bodies that will touch."""
+"""Warnings about contact, computed when a bake begins."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""By which method a body resists, and what of the body that method is not made for."""
+"""The formulation of a body as part of a scene, and the features that it excludes."""
 
 from __future__ import annotations
 

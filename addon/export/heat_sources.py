@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Heat sources of a scene: what they are, and where and how hot they are over time."""
+"""Heat sources as parts of a scene, and the tracks of their position and temperature."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One digest of all that a bake reads, quick enough for a panel: when it changes, the bake is Out of Date.
+"""A digest of everything that a bake reads, fast enough for a panel: when it changes, the bake is Out of Date.
 
 Nothing is evaluated at other frames. Values that are animated or driven change with the playhead, so their
 F-curves and drivers are taken instead; evaluated matrices are not taken at all.

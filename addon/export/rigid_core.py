@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rigid core of a body: what it is in the rest pose, and where its hinge and what pulls it are over time."""
+"""The rigid core of a body as part of a scene, and the tracks of its hinge and its spring target."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects of Blender as parts of a scene, and what of them changes over time as tracks."""
+"""Blender's objects as parts of a scene, and the tracks of what changes over time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from .weight_reader import WeightReader
 
 
 def read_scene(stage: SceneCopy, inputs: Participants, threads: int | None) -> Scene:
-    """Returns what is asked for, of objects that are evaluated in the rest pose.
+    """Returns the scene, read of objects that are evaluated in the rest pose.
 
     Raises:
         BadInput: An object cannot be simulated as it is.
@@ -181,7 +181,7 @@ def _meshing(own: bpy.types.PropertyGroup, longest: float, unit: float) -> Meshi
 def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.types.Object) -> tuple[Floats, Floats]:
     """Returns how much each vertex is held by the Pin Group and by being outside of Affect, (n,) and (n,).
 
-    A vertex that both hold is held by the stronger one, in doubt by Affect, which never lets go.
+    A vertex that both hold is held by the stronger one, in doubt by Affect, which always holds.
     """
     own = obj.sinew
     pins = attached = np.zeros(len(mesh.vertices))

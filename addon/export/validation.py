@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What cannot be simulated as it is, said by name before anything is written."""
+"""The check of objects before anything is written; each error names the object."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What holds a body of flesh, as the settings say: bones, armatures, pins, the part that is not simulated."""
+"""What may hold a body of flesh: bones, armatures, pins, and the part that is not simulated."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keeps a body's mesh from being closed, quick enough for a panel: the pieces of an open mesh cannot be closed."""
+"""Defects that keep a body's mesh from being closed, found fast enough for a panel."""
 
 from __future__ import annotations
 

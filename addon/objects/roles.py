@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an object is to Sinew: made a body, a bone, a collider or a heat source, and nothing of the kind again."""
+"""Gives objects their roles and takes them away: body, bone, collider, heat source."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def check_heat_source(obj: bpy.types.Object) -> None:
 
 
 def object_kind(obj: bpy.types.Object) -> str:
-    """Returns what an object is, in words: "light", "grease pencil"."""
+    """Returns the type of an object in words: "light", "grease pencil"."""
     return str(obj.type.replace("_", " ").lower())
 
 
@@ -163,14 +163,14 @@ def make_bone(obj: bpy.types.Object) -> None:
 
 
 def make_collider(obj: bpy.types.Object, shape: str = "MESH") -> None:
-    """Makes `obj` something that bodies bump into."""
+    """Makes `obj` a collider."""
     mesh_cache.remove_modifier(obj)
     _set_role(obj, COLLIDER)
     obj.sinew.collider_shape = shape
 
 
 def make_heat_source(obj: bpy.types.Object) -> None:
-    """Makes `obj` something that warms or cools what is near it."""
+    """Makes `obj` a heat source."""
     mesh_cache.remove_modifier(obj)
     _set_role(obj, HEAT_SOURCE)
     show_radius(obj)
@@ -219,7 +219,7 @@ def add_bone(context: bpy.types.Context, flesh: bpy.types.Object) -> bpy.types.O
 
 
 def clear_role(obj: bpy.types.Object) -> None:
-    """Makes `obj` nothing to Sinew; its other settings stay, in case it becomes a body again."""
+    """Takes all roles from `obj`; its other settings stay, in case it gets a role again."""
     show_results.restore_body(obj)
     attribute_playback.detach(obj)
     mesh_cache.remove_modifier(obj)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How many tets a body will get, before any work is done, quick enough for a panel."""
+"""An estimate of the number of tets that a body will get, fast enough for a panel."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panels about the bake: the one big button, the solver and the cache."""
+"""The panels about the bake: the Simulate button, the solver and the cache."""
 
 from __future__ import annotations
 

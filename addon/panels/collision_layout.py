@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panels about who touches whom, and how."""
+"""The panels about collision: of bodies and of colliders."""
 
 from __future__ import annotations
 

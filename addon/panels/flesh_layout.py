@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panels about flesh and the bones that hold it."""
+"""The panels about flesh and the bones that hold it."""
 
 from __future__ import annotations
 

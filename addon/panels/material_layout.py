@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panels about how a body flows, takes heat and breaks."""
+"""The panels about plasticity, heat, fracture and attributes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panels about one object, and the one big button."""
+"""The main panel, and those about an object's material, tets, pins and start."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panel about the rigid core of a body."""
+"""The panel about the rigid core of a body."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The frictions of `solver/scene/friction_presets.py` as a menu of Blender's, and what each of them fills in."""
+"""Fills in the friction of a preset, and notices when a friction differs from it."""
 
 from __future__ import annotations
 

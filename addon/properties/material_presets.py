@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The materials of `solver/scene/material_presets.py` as a menu of Blender's, and what each of them fills in."""
+"""Fills in the values of a material preset, and notices when a value differs from it."""
 
 from __future__ import annotations
 

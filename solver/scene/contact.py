@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How bodies meet others, themselves and colliders, as a scene asks for it: in metres."""
+"""Colliders, and how bodies meet others and themselves, as part of a scene. Lengths are in metres."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Collision:
 
 @dataclass(frozen=True)
 class Collider:
-    """Something that bodies bump into: standing still, moving rigidly, or deforming.
+    """A collider: at rest, moving rigidly, or deforming.
 
     Tracks: one of these, where it does not stand still,
         "collider.KEY.matrix" (4, 4): world [m] ← the space of `vertices`, rigid up to a constant scale or shear
@@ -48,7 +48,7 @@ class Collider:
         "collider.KEY.vertices" (n, 3): `vertices` now [m], world, for what deforms. A matrix beside it only says where
             the origin is that torques are about.
     "collider.KEY.active" (): above ½ while bodies feel it, at the sample before as well as at the one after.
-    "collider.KEY.cuts" (): what was seen half-way to a sample, where somebody looked
+    "collider.KEY.cuts" (): what the exporter found half-way to a sample, where it evaluated that
     (`contact/colliders/teleports.py`): 1 where it was
         at one of the two places, 2 where it was on its way, else 0.
 

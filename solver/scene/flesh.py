@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Flesh and the bones that hold it, as a scene asks for them: in metres, seconds, pascals."""
+"""Flesh and the bones that hold it, as part of a scene. Units are metres, seconds and pascals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLESH_TIME_SCHEMES = JIGGLE_SCHEME.words
 
 @dataclass(frozen=True)
 class Flesh:
-    """How a body is flesh: a hyperelastic solid.
+    """Flesh: a hyperelastic solid.
 
     Attributes:
         motion: "quasistatic" (at rest in every sample, as its bones and loads want it: it follows the pose) or
@@ -50,7 +50,7 @@ class Flesh:
 
 @dataclass(frozen=True)
 class Bone:
-    """Something that flesh is grown onto: a mesh, or the line of an armature's bone.
+    """A bone that holds flesh: a mesh, or the line of an armature's bone.
 
     What it holds is found in the rest pose (`constraints/bones/bone_attachment.py`): a node follows the bone that it
     lies deepest in or nearest to, and in joints of bones that hold exactly it is left free. Parts of a mesh that

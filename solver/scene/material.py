@@ -32,7 +32,7 @@ Faces = Annotated[Indices, shape("t", 3), RowsOf("vertices")]
 
 @dataclass(frozen=True)
 class Material:
-    """What a body is made of: an isotropic linear elastic solid with damping.
+    """An isotropic linear elastic solid with Rayleigh damping.
 
     Attributes:
         youngs_modulus: E [Pa], > 0.
@@ -51,7 +51,7 @@ class Material:
 
 @dataclass(frozen=True)
 class Plasticity:
-    """How a body takes a new shape for good.
+    """Plastic flow of a body.
 
     Tracks: "body.KEY.yield_strain", "body.KEY.flow", "body.KEY.maximum_strain" (), instead of the values here.
 
@@ -59,8 +59,8 @@ class Plasticity:
         law: "multiplicative" (F = Fe Fp with det Fp = 1, volume is kept) or "additive" (MG04 as written).
         yield_strain: Norm of the elastic strain at which it begins to flow, ≥ 0.
         flow: Rate c at which elastic strain turns plastic [1/s], ≥ 0.
-        maximum_strain: Norm of the plastic strain that cannot be passed, ≥ 0.
-        hardening: By how much the yield strain grows per plastic strain, ≥ 0 (multiplicative law only).
+        maximum_strain: Largest norm of the plastic strain, ≥ 0.
+        hardening: Growth of the yield strain per plastic strain, ≥ 0 (multiplicative law only).
         yield_paint, flow_paint, maximum_paint: Factors at the render vertices, (n,), or (0,) for 1 everywhere.
             Inside, the factor of the nearest point of the surface holds.
     """
@@ -77,7 +77,7 @@ class Plasticity:
 
 @dataclass(frozen=True)
 class Heat:
-    """How a body takes up heat, and what heat makes of it.
+    """Heat conduction in a body, and the dependence of its material on temperature.
 
     Attributes:
         temperature: At the first frame [°C].
@@ -100,19 +100,19 @@ class Heat:
 
 @dataclass(frozen=True)
 class Fracture:
-    """When and where a body breaks.
+    """Fracture of a body by the maximum principal stress.
 
-    A body that may break is filled by the method "robust", also where "smooth" is asked for, with a lattice made
-    irregular by lot: its surface is cut along tets, so they have to cover it. Tets that are given have to do so, too.
+    A body that may break is filled by the method "robust", also where `Meshing` says "smooth", with a randomly
+    perturbed lattice: its surface is cut along tets, so they have to cover it. Given tets have to cover it, too.
 
     Track: "body.KEY.breaking_stress" () [Pa], instead of the value here.
 
     Attributes:
-        breaking_stress: Largest principal stress that it bears [Pa], > 0.
+        breaking_stress: Maximum principal stress at which it breaks [Pa], > 0.
         toughness: K_c [Pa √m]: at crack tips and notches the strength is K_c / √h, h the size of the tets
             there; None: breaking stress · √(tet size of the body), so that tips are as strong as the rest.
         scatter: Relative spread of the strength from tet to tet, in [0, 1).
-        seed: Of everything that is drawn by lot.
+        seed: Of all random numbers.
         strength_paint: Factors on the breaking stress at the render vertices, (n,), or (0,) for 1 everywhere.
         unbreakable: The same vertices: above ½ the material there never breaks, (n,) or (0,).
         most_splits: Nodes that may split in one step.
@@ -131,7 +131,7 @@ class Fracture:
 
 @dataclass(frozen=True)
 class HeatSource:
-    """Something hot or cold that gives heat to the material near it.
+    """A hot or cold point or mesh that exchanges heat with the material near it.
 
     Tracks: "heat.KEY.matrix" (4, 4): world [m] ← the space of `vertices`; "heat.KEY.temperature" () [°C].
 

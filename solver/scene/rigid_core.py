@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A rigid core with a soft skin, as a scene asks for it.
+"""A rigid core with a soft skin, as part of a scene.
 
 Source: Müller, Dorsey, McMillan, Jagnow, Cutler (2002), sections 4.3 and 4.4: the bunny's head and the Great Dane.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is asked for: bodies, colliders and settings, in metres, seconds and kilograms.
+"""The scene: bodies, colliders and settings, in metres, seconds and kilograms.
 
 A `Scene` is frozen, saved as a folder, and has a digest. What changes over time is not in it but in named
 tracks beside it (`tracks.py`), which may grow while a solver already reads them. Neither this file nor
@@ -77,7 +77,7 @@ ARRAYS_FILE = "arrays.npz"
 
 @dataclass(frozen=True)
 class Meshing:
-    """How a surface is filled with tets.
+    """The tetrahedral mesh of a body.
 
     Attributes:
         method: "smooth" (conforming, isosurface stuffing), "robust" (lattice cover) or "given" (the body
@@ -98,11 +98,11 @@ class Meshing:
 
 @dataclass(frozen=True)
 class Body:
-    """A soft body as it enters: its render mesh at the first frame, and how it behaves.
+    """A soft body: its render mesh in the rest pose, its material and its constraints.
 
     Tracks that belong to it, by name (times in seconds from the first frame):
         "body.KEY.matrix" (4, 4): object space of the cache ← world [m] is the inverse of this one.
-        "body.KEY.targets" (p, 3): where the animation wants the vertices `pinned` to be [m], world.
+        "body.KEY.targets" (p, 3): targets of the vertices `pinned` [m], world.
         "body.KEY.pin_stiffness" (): see `pin_weights`; 0 releases all pins, exact ones too.
         "body.KEY.attached.targets" (q, 3): as "targets", for the vertices `attached`.
         "body.KEY.rest" (n, 3): `vertices` as they would be at rest now, in the rest pose [m], where the rest shape
@@ -118,8 +118,8 @@ class Body:
         pin_weights: Their weights in (0, 1], (p,). 1 is held exactly. Less is a spring to the target of
             stiffness w · pin_stiffness · (share of the body's mass by surface area) [N/m], with
             pin_stiffness in 1/s².
-        attached, attached_weights: As `pinned` and `pin_weights`, of what the animation never lets go: the part
-            of the mesh that is not to be simulated. Their pin_stiffness is constant. No vertex is in both.
+        attached, attached_weights: As `pinned` and `pin_weights`, for the part of the mesh that is not
+            simulated and always follows the animation. Their pin_stiffness is constant. No vertex is in both.
         simulated_scale: Simulated size / real size s: the body moves as if it were scaled by this factor. Stress,
             strength and heat are those of that size: stress is E · strain, a crack tip bears K_c / √(s h), heat
             spreads as through lengths s times as long. A heat source's radius and velocities are of the real size.
@@ -164,7 +164,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Settings:
-    """How the whole scene is simulated and written.
+    """Settings of the whole simulation and of its output.
 
     Tracks: "gravity" (3,) [m/s²] and "air_temperature" () [°C]; without them the values here hold.
 
@@ -173,8 +173,8 @@ class Settings:
         fps: Frames per second (frames_per_second / base of Blender).
         substeps: Steps per frame.
         samples_per_frame: Render positions written per frame; divides `substeps`.
-        tolerance: Relative residual ‖b − A v‖ / ‖b‖ at which the linear solve of a step is done.
-        max_iterations: Cap of its iterations; reaching it is reported, never hidden.
+        tolerance: Relative residual ‖b − A v‖ / ‖b‖ at which the linear solver stops.
+        max_iterations: Maximum number of its iterations; a step that reaches it is reported.
         strict: Whether a step that did not converge stops the bake.
         threads: Threads for the kernels; None: all. Never changes a byte of the result.
         preroll: Frames before the first one in which bodies move from the rest pose to that of the first frame; their
@@ -216,7 +216,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that one simulation is asked to do; all bodies move in the same world.
+    """The input of one simulation; all bodies move in the same world.
 
     Attributes:
         ignored_pairs: Pairs of keys of bodies, or of a body and a collider, that pass through each other.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The check of a scene before any work: ranges, words and paint by the tables of settings, and what goes together."""
+"""The check of a scene before any work: ranges, words, paint, and features that exclude each other."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of colliders, and of how bodies meet others and themselves. Menus of presets are in addon/properties/."""
+"""Settings of colliders, and of how bodies meet others and themselves. `presets.py` has the menu of frictions."""
 
 from __future__ import annotations
 
