@@ -51,7 +51,7 @@ class FormulationSettings:
         is_matrix_free: qr: whether products are computed element by element instead of with an assembled matrix.
         one_step: green, hybrid: one linearised step per time step, without a line search, as MDMJC02 stepped it.
         levels: hierarchical: how often the coarse tets are refined, ≥ 1.
-        coarse_solver: hierarchical: "pcg" (blocks of the diagonal on every level) or "lu" (direct, on the coarse level).
+        coarse_solver: hierarchical: "pcg" (blocks of the diagonal on every level) or "lu" (direct on the coarse one).
         scheme: "euler" (implicit) or "bdf2".
     """
 
