@@ -9,7 +9,7 @@ import bpy
 
 from ...solver.scene.settings.body import IS_MESHED
 from ...solver.scene.settings.plasticity import IS_PLASTIC
-from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, WEIGHT_GROUP, Setting, When
+from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, VECTOR, WEIGHT_GROUP, Setting, When
 from ...solver.scene.settings.tables import SCENE_SETTINGS, settings_of_role
 from ..blender_data.rna_snapshot import Parts
 from ..evaluation.evaluated_mesh import WEIGHT_TYPES, raw_weights
@@ -68,6 +68,8 @@ def _has_default(own: bpy.types.PropertyGroup, setting: Setting) -> bool:
     if setting.kind in (OBJECT, COLLECTION, MATERIAL):
         return value is None
     rna = own.bl_rna.properties[setting.name]
+    if setting.kind == VECTOR:
+        return list(value) == list(rna.default_array)
     return bool(value == (rna.default_flag if setting.kind == CHOICES else rna.default))
 
 

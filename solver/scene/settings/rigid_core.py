@@ -13,7 +13,7 @@ USE_CORE = switch(
     "use_core",
     "Rigid Core",
     "The inside moves as one rigid body, like a skull. The rest follows it as a soft skin",
-    since="0.2",
+    since="0.2",  # the digests of bakes without a core are those of before there were any
 )
 SKIN_THICKNESS = length(
     "core_skin_thickness",
