@@ -17,13 +17,13 @@ from sinew.addon.baking import attach_bake, bake_status, collider_forces
 from sinew.addon.baking.status_text import Status
 from sinew.addon.cache import cache_paths, cache_status
 from sinew.addon.export import export_scene, input_warnings
-from sinew.addon.export.relevant_settings import NON_PHYSICAL_SETTINGS
 from sinew.addon.objects import roles
 from sinew.addon.panels import collision_layout, panels
-from sinew.addon.properties import enum_items, friction_presets
 from sinew.solver.bake.cache import layout
 from sinew.solver.scene.contact import COLLIDER_SIDES, Collider, Collision
 from sinew.solver.scene.friction_presets import FRICTION_PRESETS
+from sinew.solver.scene.settings.presets import CUSTOM_PRESET, FRICTION_NUMBERS
+from sinew.solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS
 from test_addon import context_of, drawn
 
 BODY = {"body_friction", "body_thickness", "self_collision"}
@@ -68,7 +68,8 @@ def test_what_nobody_set_is_what_the_solver_takes() -> None:
         Collider.sides,
     )
     assert own.use_collision and own.collision_collection is None
-    assert [name.lower() for name, *_ in enum_items.COLLIDER_SIDES] == list(COLLIDER_SIDES)
+    items = own.bl_rna.properties["collider_sides"].enum_items
+    assert [item.identifier.lower() for item in items] == list(COLLIDER_SIDES)
 
 
 def test_self_collision_is_grey_where_flesh_has_a_switch_of_its_own() -> None:
@@ -110,13 +111,9 @@ def test_settings_are_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_frictions_keep_their_numbers_in_files_and_name_their_source() -> None:
     fresh()
     menu = body().sinew.bl_rna.properties["friction_preset"].enum_items
-    assert {item.identifier: item.value for item in menu} == friction_presets.ENUM_NUMBERS
-    assert (
-        len(set(friction_presets.ENUM_NUMBERS.values()))
-        == len(friction_presets.ENUM_NUMBERS)
-        == len(FRICTION_PRESETS) + 1
-    )
-    assert set(friction_presets.ENUM_NUMBERS) == {*FRICTION_PRESETS, friction_presets.CUSTOM_PRESET}
+    assert {item.identifier: item.value for item in menu} == FRICTION_NUMBERS
+    assert len(set(FRICTION_NUMBERS.values())) == len(FRICTION_NUMBERS) == len(FRICTION_PRESETS) + 1
+    assert set(FRICTION_NUMBERS) == {*FRICTION_PRESETS, CUSTOM_PRESET}
     assert menu["CUSTOM"].value == 0 and menu["RUBBER_ON_WOOD"].value == 1, "as in files of this version"
     assert [menu[key].name for key in ("RUBBER_ON_WOOD", "RUBBER_ON_GLASS", "STEEL_ON_ICE", "JELLY_ON_PLATE")] == [
         "Rubber on Wood",
@@ -204,7 +201,8 @@ def test_what_is_read_makes_a_bake_out_of_date() -> None:
     assert changed()
     jelly.sinew.self_collision = False
     assert not changed(), "Follow Pose reads Self Contact instead"
-    assert {"friction_preset", "show_contacts", "collision_collection"} <= NON_PHYSICAL_SETTINGS
+    unread = {name for name, setting in (OBJECT_SETTINGS | SCENE_SETTINGS).items() if not setting.changes_bake}
+    assert {"friction_preset", "show_contacts", "collision_collection"} <= unread
 
 
 def test_enabled_can_be_keyed_and_nothing_else_here() -> None:

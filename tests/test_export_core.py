@@ -131,7 +131,7 @@ def test_what_is_deleted_meanwhile_is_named(tmp_path: Path, monkeypatch: pytest.
         ("Fracture", {"use_fracture": True}),
         ("the Method Green", {"formulation": "GREEN"}),
         ("the Method Hierarchical", {"formulation": "HIERARCHICAL"}),
-        ("BDF2 as Stepping", {"formulation_scheme": "BDF2"}),
+        ("BDF2 as Scheme", {"formulation_scheme": "BDF2"}),
     ],
 )
 def test_what_does_not_go_with_a_core_is_said_before_and_refused(tmp_path: Path, feature: str, change: dict) -> None:
@@ -200,7 +200,7 @@ def test_every_setting_stands_in_the_panel(monkeypatch: pytest.MonkeyPatch) -> N
     assert any("moves freely" in line for line in drawn(obj, "draw_core").lines)
     obj.sinew.core_hinge, obj.sinew.core_pull = empty("Axis"), empty("Hand")
     said = " ".join(drawn(obj, "draw_core").lines)
-    assert "Z axis of Axis" in said and "Hand pulls it" in said
+    assert "Z axis of Axis" in said and "A spring pulls it to Hand" in said
 
 
 def test_a_bake_gets_out_of_date_with_what_it_reads_and_with_nothing_else() -> None:

@@ -15,9 +15,9 @@ from fixtures.blender_scenes import counts
 from fixtures.export_scenes import exported, refused
 from fixtures.flesh_rigs import arm, bone_mesh, everything
 from sinew.addon.export import export_scene
-from sinew.addon.properties.enum_items import FLESH_LAWS, JIGGLE_SCHEMES
 from sinew.solver.scene import flesh as anatomy
 from sinew.solver.scene.scene import Scene
+from sinew.solver.scene.settings.flesh import FLESH_LAW, JIGGLE_SCHEME
 from sinew.solver.scene.tracks import TrackReader
 
 # flesh
@@ -40,17 +40,17 @@ def test_settings_of_flesh_arrive(tmp_path: Path) -> None:
     scene.sinew.pose_tolerance, scene.sinew.pose_iterations = 1.0e-5, 33
     own.preset = "MUSCLE"
     own.self_contact = False
-    for law in (item[0] for item in FLESH_LAWS):
+    for law in (choice.identifier for choice in FLESH_LAW.choices):
         own.flesh_law = law
         written, _ = exported(scene, tmp_path / law)
         flesh = written.bodies[0].flesh
         assert flesh is not None and flesh.law in anatomy.FLESH_LAWS
         assert (flesh.motion, flesh.self_contact, flesh.keeps_volume) == ("quasistatic", False, False)
-    assert {item[0].lower().replace("_", "-") for item in FLESH_LAWS} == set(anatomy.FLESH_LAWS)
+    assert set(FLESH_LAW.words) == set(anatomy.FLESH_LAWS)
     assert written.settings.pose_tolerance == pytest.approx(1.0e-5) and written.settings.pose_iterations == 33
     assert written.bodies[0].material.youngs_modulus == pytest.approx(own.youngs_modulus)
     own.motion = "JIGGLE"
-    for scheme in (item[0] for item in JIGGLE_SCHEMES):
+    for scheme in (choice.identifier for choice in JIGGLE_SCHEME.choices):
         own.jiggle_scheme = scheme
         flesh = exported(scene, tmp_path / scheme)[0].bodies[0].flesh
         assert flesh.motion == "dynamic" and flesh.scheme in anatomy.FLESH_TIME_SCHEMES and flesh.keeps_volume

@@ -18,11 +18,11 @@ from sinew.addon.baking import bake_status
 from sinew.addon.baking.status_text import Status
 from sinew.addon.objects import roles
 from sinew.addon.panels import material_layout, object_layout, panels
-from sinew.addon.panels.property_rows import SETTING_UNITS
 from sinew.addon.properties import material_presets
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.flesh import FLESH_LAWS, FLESH_TIME_SCHEMES
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS, NEARLY_INCOMPRESSIBLE, NEARLY_INCOMPRESSIBLE_FLESH
+from sinew.solver.scene.settings.presets import MATERIAL_NUMBERS
 from test_addon import context_of, drawn
 
 PARTS = ("draw_held_by", "draw_flesh", "draw_bone")
@@ -89,7 +89,7 @@ def test_every_setting_stands_in_a_panel() -> None:
             assert set(group.__annotations__) <= names, group
     assert {"use_rest_frame", "rest_frame", "preroll", "pose_tolerance", "pose_iterations"} <= names
     for name in ("bone_stiffness", "armature_bone_stiffness"):
-        assert f"[{SETTING_UNITS[name]}]" in obj.sinew.bl_rna.properties[name].description
+        assert "[1/s²]" in obj.sinew.bl_rna.properties[name].description
     for owner in (obj.sinew, scene.sinew):
         for rna in owner.bl_rna.properties:
             assert rna.is_hidden or rna.description or rna.identifier in {"rna_type", "name"}, rna.identifier
@@ -116,12 +116,8 @@ def test_materials_keep_their_numbers_in_files() -> None:
     fresh()
     own = flesh().sinew
     menu = own.bl_rna.properties["preset"].enum_items
-    assert {item.identifier: item.value for item in menu} == material_presets.ENUM_NUMBERS
-    assert (
-        len(set(material_presets.ENUM_NUMBERS.values()))
-        == len(material_presets.ENUM_NUMBERS)
-        == len(MATERIAL_PRESETS) + 1
-    )
+    assert {item.identifier: item.value for item in menu} == MATERIAL_NUMBERS
+    assert len(set(MATERIAL_NUMBERS.values())) == len(MATERIAL_NUMBERS) == len(MATERIAL_PRESETS) + 1
     assert menu["FLESH"].value == 2 and menu["CUSTOM"].value == 13, "as in files of 0.2"
     for key in ("FAT", "FLESH", "SKIN", "MUSCLE"):
         own.preset = key

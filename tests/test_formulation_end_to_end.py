@@ -12,10 +12,10 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, evaluated, fresh, world
 from sinew.addon.objects import roles
-from sinew.addon.properties.enum_items import FORMULATIONS
 from sinew.solver.bake.cache import CacheReader
+from sinew.solver.scene.settings.formulation import FORMULATION
 
-NAMES = [item[0] for item in FORMULATIONS]
+NAMES = [choice.identifier for choice in FORMULATION.choices]
 LAST = 12
 
 

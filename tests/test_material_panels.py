@@ -21,8 +21,9 @@ from sinew.addon.cache import cache_status
 from sinew.addon.objects import mesh_defects, roles
 from sinew.addon.overlays import heat_overlay
 from sinew.addon.panels import panels
-from sinew.addon.panels.property_rows import SETTING_UNITS, label_with_unit, stress_text
+from sinew.addon.panels.property_rows import BLENDER_UNITS, SETTINGS, label_with_unit, stress_text
 from sinew.addon.properties import material_presets
+from sinew.solver.scene.settings.tables import SCENE_SETTINGS
 from test_addon import drawn
 
 PARTS = ("draw_plasticity", "draw_heat", "draw_fracture", "draw_attributes", "draw_heat_source")
@@ -59,12 +60,15 @@ def test_units_stand_beside_the_names() -> None:
     obj = body()
     lines = drawn(obj, *PARTS).lines
     for name in ("flow", "temperature", "conductivity", "heat_capacity", "heat_exchange", "melting_point"):
-        assert f"{obj.sinew.bl_rna.properties[name].name} ({SETTING_UNITS[name]})" in lines
+        assert f"{SETTINGS[name].label} ({SETTINGS[name].unit})" in lines
     assert {"Breaking Stress (Pa)", "Toughness (Pa √m)", "Air Temperature (°C)"} <= set(lines)
-    for name, unit in SETTING_UNITS.items():
-        group = scene.sinew if name == "air_temperature" else obj.sinew
-        assert f"[{unit}]" in group.bl_rna.properties[name].description, name
-    assert label_with_unit(obj.sinew, "yield_strain") == "Yield"
+    for name, setting in SETTINGS.items():
+        group = scene.sinew if name in SCENE_SETTINGS else obj.sinew
+        description = group.bl_rna.properties[name].description
+        assert not setting.unit or f"[{setting.unit}]" in description, name
+        if setting.unit in BLENDER_UNITS:
+            assert label_with_unit(group, name) == setting.label, "Blender shows the unit itself"
+    assert label_with_unit(obj.sinew, "yield_strain") == "Yield Strain"
 
 
 def test_settings_are_locked_while_baked_but_not_what_is_made_of_a_bake(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +115,7 @@ def test_the_largest_stress_stands_beside_the_breaking_stress(tmp_path: Path) ->
     words = " ".join(drawn(obj, "draw_fracture").lines)
     assert "2 pieces, 1,234 points split" in words and "held cracks back in 1 frame" in words
     assert "20 to 61.25 °C at the last frame" in drawn(obj, "draw_heat").lines
-    assert "Largest lasting strain so far: 0.125" in drawn(obj, "draw_plasticity").lines
+    assert "Largest plastic strain so far: 0.125" in drawn(obj, "draw_plasticity").lines
 
 
 def test_a_report_is_read_on_from_where_it_was_and_anew_when_it_is_another(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_simulated_size_changes_neither_strain_nor_rate(tmp_path):
 BAD = [
     ({"yield_strain": -0.1}, "Yield"),
     ({"flow": -1.0}, "Flow"),
-    ({"maximum_strain": -1.0}, "Maximum"),
+    ({"maximum_strain": -1.0}, "Max Strain"),
     ({"hardening": -0.5}, "Hardening"),
     ({"flow": np.nan}, "Flow"),
     ({"law": "liquid"}, "liquid"),

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Sinew reads of Blender's objects, frame by frame."""
+"""Blender's objects and their animation, written as a scene for the solver."""

@@ -1,36 +1,45 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of a body that are read on every frame: their ranges, and which of them are animated."""
+"""The settings of a body that are read on every frame, and the check of the ranges of all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import bpy
 
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.settings.setting import INTEGER, NUMBER, Setting
+from ...solver.scene.settings.tables import BODY, settings_of_role
 from ..blender_data.rna_snapshot import animated_paths
 
-# settings with a track, the part of the body that they belong to, and what they have to be
-ANIMATED_SETTINGS = (
-    ("yield_strain", "plasticity", "0 or more", lambda value: value >= 0.0),
-    ("flow", "plasticity", "0 1/s or more", lambda value: value >= 0.0),
-    ("maximum_strain", "plasticity", "0 or more", lambda value: value >= 0.0),
-    ("breaking_stress", "fracture", "above 0 Pa", lambda value: value > 0.0),
-)
+# each has the track "body.KEY.NAME" where it is animated; pins have theirs beside their targets
+ANIMATED_SETTINGS = tuple(s for s in settings_of_role(BODY) if s.is_animated and s.field)
 
 
-def check_animated(name: str, own: bpy.types.PropertyGroup) -> None:
-    """Makes sure that what may be animated is within its range now.
+def _reader(own: bpy.types.PropertyGroup) -> Callable[[str], Any]:
+    return lambda name: getattr(own, name)
+
+
+def check_ranges(name: str, own: bpy.types.PropertyGroup, settings: tuple[Setting, ...]) -> None:
+    """Makes sure that the settings that count are within their ranges.
 
     Raises:
-        BadInput: It is not.
+        BadInput: One is not; the sentence names it.
     """
-    for setting, part, wanted, fits in ANIMATED_SETTINGS:
-        value = getattr(own, setting)
-        if getattr(own, f"use_{part}") and not fits(value):
-            label = own.bl_rna.properties[setting].name
-            # Blender keeps 32 bits: −0.1 would be told as −0.10000000149
-            raise BadInput("setting-out-of-range", setting=label, name=name, value=f"{value:.6g}", range=wanted)
+    for setting in settings:
+        if setting.limits is None or setting.kind not in (NUMBER, INTEGER) or not setting.counts(_reader(own)):
+            continue
+        value = getattr(own, setting.name)
+        if not setting.limits.contains(value):
+            # Blender keeps 32 bits: −0.1 would be −0.10000000149
+            raise BadInput(
+                "setting-out-of-range",
+                setting=setting.label,
+                name=name,
+                value=f"{value:.6g}",
+                range=setting.limits.text_for(value),
+            )
 
 
 def animated_values(obj: bpy.types.Object, own: bpy.types.PropertyGroup) -> Iterator[tuple[str, float]]:
@@ -39,8 +48,8 @@ def animated_values(obj: bpy.types.Object, own: bpy.types.PropertyGroup) -> Iter
     Raises:
         BadInput: A value is out of its range.
     """
-    check_animated(obj.name, own)
+    check_ranges(obj.name, own, ANIMATED_SETTINGS)
     animated = animated_paths(obj)
-    for setting, part, _, _ in ANIMATED_SETTINGS:
-        if getattr(own, f"use_{part}") and f"sinew.{setting}" in animated:
-            yield setting, getattr(own, setting)
+    for setting in ANIMATED_SETTINGS:
+        if setting.counts(_reader(own)) and f"sinew.{setting.name}" in animated:
+            yield setting.name, getattr(own, setting.name)

@@ -15,12 +15,14 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.flesh import Bone
-from ..evaluation.evaluated_mesh import evaluated_mesh, metres_matrix, positions, to_world, triangles, weights
+from ..evaluation.evaluated_mesh import evaluated_mesh, metres_matrix, positions, to_world, triangles
 from ..evaluation.sample_times import SampleTime
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
 from . import validation
+from .scene_fields import read_fields
 from .track_recorder import TrackRecorder
+from .weight_reader import WeightReader
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,9 @@ def read_bone(
     own = obj.sinew
     matrix = metres_matrix(stage.matrix(obj), unit)
     validation.check_matrix(obj.name, matrix)
-    mask = np.zeros(0)
     with evaluated_mesh(evaluated) as mesh:
         points, faces = positions(mesh), triangles(mesh)
-        if own.bone_mask_group:
-            label = own.bl_rna.properties["bone_mask_group"].name
-            mask = weights(evaluated, mesh, own.bone_mask_group, obj.name, label)
-            if not mask.any():
-                raise BadInput("group-empty", name=obj.name, group=own.bone_mask_group, field=label)
+        fields = read_fields(Bone, own, unit, WeightReader(obj, evaluated, mesh))
     if not len(faces):
         raise BadInput("mesh-empty", name=obj.name)
     validation.check_points(obj.name, points)
@@ -83,10 +80,8 @@ def read_bone(
         name=obj.name,
         vertices=to_world(matrix, points),
         triangles=np.ascontiguousarray(faces),
-        distance=own.bone_distance * unit,
-        stiffness=own.bone_stiffness if own.use_bone_spring else None,
         bodies=() if own.bone_body is None else (bodies[own.bone_body],),
-        mask=mask,
+        **fields,
     )
 
 

@@ -23,6 +23,7 @@ from ..evaluation.scene_copy import SceneCopy
 from .collider_teleports import TeleportDetector, box_corners
 from .mesh_deformation import DEFORMING_PARENTS
 from .participants import Participants
+from .scene_fields import read_fields
 from .track_recorder import TrackRecorder
 from .validation import check_matrix, check_points, points_differ
 
@@ -50,12 +51,9 @@ def read_collider(stage: SceneCopy, obj: bpy.types.Object, key: str, unit: float
     return Collider(
         key=key,
         name=obj.name,
-        shape=own.collider_shape.lower(),
         vertices=points * unit,
         triangles=faces,
-        friction=own.friction,
-        thickness=own.thickness * unit,
-        sides=own.collider_sides.lower(),
+        **read_fields(Collider, own, unit),
     )
 
 
@@ -108,7 +106,7 @@ class ColliderSampler:
     def sample_halfway(self, stage: SceneCopy, inputs: Participants, moment: SampleTime) -> None:
         """Looks how colliders came to where they were last, with the stage evaluated half-way; raises as `sample`."""
         for obj, collider in zip(inputs.colliders, self._scene.colliders, strict=True):
-            if collider.key in self._cuts.wanted:
+            if collider.key in self._cuts.pending:
                 matrix, points = _read_at(stage, obj, collider, moment, inputs.unit)
                 self._cuts.add_halfway(collider.key, self._tracked_points(collider, matrix, points))
 

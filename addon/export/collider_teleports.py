@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What colliders do between two samples that they are far apart in: go there, or be there all at once.
+"""The detection of teleports: between two distant samples a collider either moves, or jumps at once.
 
 Keyframes without interpolation, a driver or a cut put a collider somewhere else at once, which is no blow. Samples do
 not tell it from a move within one frame, so where one sets out suddenly the scene is looked at half-way as well.
@@ -38,16 +38,16 @@ class TeleportDetector:
     def __init__(self, recorder: TrackRecorder) -> None:
         self._recorder, self._seen = recorder, dict[str, _LastSample]()
         self._first: dict[str, float] = {}
-        self._is_told: set[str] = set()
+        self._has_track: set[str] = set()
         self._before: SampleTime | None = None
-        self.wanted: set[str] = set()
+        self.pending: set[str] = set()
 
     def add(self, key: str, moment: SampleTime, points: Floats) -> None:
         """Takes points of a collider at a moment [m], (k, 3), always the same ones as long as there are as many."""
         before = self._seen.get(key)
         now = _LastSample(moment, points)
         self._first.setdefault(key, moment.time)
-        self.wanted.discard(key)
+        self.pending.discard(key)
         if before is not None and before.points.shape == points.shape:
             frames, way = _frame_time(moment) - _frame_time(before.moment), _mean_distance(before.points, points)
             now.from_, now.speed = before.points, way / frames if frames > 0.0 else 0.0
@@ -57,30 +57,30 @@ class TeleportDetector:
                 and way > MAX_MOVED_SHARE * size
                 and now.speed > MAX_SPEED_RATIO * before.speed
             ):
-                self.wanted.add(key)
+                self.pending.add(key)
                 self._before = before.moment
         self._seen[key] = now
-        if key not in self.wanted and key in self._is_told:
+        if key not in self.pending and key in self._has_track:
             self._recorder.add(_track_name(key), moment.time, TRACK_UNKNOWN, "step")
 
     def halfway_time(self) -> SampleTime | None:
-        """Returns the moment at which colliders are `wanted`, None where none is."""
-        if not self.wanted or self._before is None:
+        """Returns the moment at which colliders are `pending`, None where none is."""
+        if not self.pending or self._before is None:
             return None
-        after = self._seen[next(iter(self.wanted))].moment
+        after = self._seen[next(iter(self.pending))].moment
         frame, part = divmod(0.5 * (_frame_time(self._before) + _frame_time(after)), 1.0)
         return SampleTime(int(frame), part, 0.5 * (self._before.time + after.time))
 
     def add_halfway(self, key: str, points: Floats) -> None:
-        """Takes where a collider that is `wanted` is half-way [m], (k, 3)."""
+        """Takes where a collider that is `pending` is half-way [m], (k, 3)."""
         seen = self._seen[key]
-        self.wanted.discard(key)
+        self.pending.discard(key)
         if seen.from_ is None or points.shape != seen.points.shape:
             return
         way = MIN_HALFWAY_SHARE * _mean_distance(seen.from_, seen.points)
         is_cut = min(_mean_distance(points, seen.from_), _mean_distance(points, seen.points)) <= way
-        if key not in self._is_told:
-            self._is_told.add(key)
+        if key not in self._has_track:
+            self._has_track.add(key)
             self._recorder.add(_track_name(key), self._first[key], TRACK_UNKNOWN, "step")
         self._recorder.add(_track_name(key), seen.moment.time, TRACK_TELEPORT if is_cut else TRACK_MOTION, "step")
 

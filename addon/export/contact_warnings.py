@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an artist should know, when a bake begins, about bodies that will touch."""
+"""Warnings about contact, computed when a bake begins."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import bpy
 from ...solver.runtime.errors import SinewError
 from ..blender_data import force_curves
 from ..objects import collision_filter, roles, tet_estimate
+from ..properties.object_roles import BODY, COLLIDER
 from . import input_digest
 
 # Simulated Sizes are the same part of true sizes up to here
@@ -21,7 +22,7 @@ def contact_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
     yield from _scale_warnings(scene)
     for obj in roles.bodies(scene):
         others = collision_filter.collision_partners(scene, obj)
-        if obj.sinew.self_collision or any(other.sinew.role == "BODY" for other in others):
+        if obj.sinew.self_collision or any(other.sinew.role == BODY for other in others):
             yield from _thin_warnings(obj, scene)
     for obj in [*roles.bodies(scene), *roles.colliders(scene)]:
         yield from _filter_warnings(obj, scene)
@@ -43,7 +44,7 @@ def _scale_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
         (simulated_scale(other) / simulated_scale(obj), obj, other)
         for obj in roles.bodies(scene)
         for other in collision_filter.collision_partners(scene, obj)
-        if other.sinew.role == "BODY" and simulated_scale(obj) > 0.0
+        if other.sinew.role == BODY and simulated_scale(obj) > 0.0
     ]
     # of all pairs the one that differs most
     ratio, smaller, larger = max(pairs, key=lambda pair: pair[0], default=(1.0, None, None))
@@ -107,4 +108,4 @@ def _is_force(target: bpy.types.DriverTarget) -> bool:
     names = any(
         f'["{name}"]' in target.data_path for name in (force_curves.FORCE_PROPERTY, force_curves.TORQUE_PROPERTY)
     )
-    return names and isinstance(target.id, bpy.types.Object) and target.id.sinew.role == "COLLIDER"
+    return names and isinstance(target.id, bpy.types.Object) and roles.has_role(target.id, COLLIDER)

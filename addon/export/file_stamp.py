@@ -6,12 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...solver.runtime.arrays import digest
+from ..objects.memo import Memo
 
 # time of change [ns] and size [bytes] of a file and of all that it includes
 Stamp = tuple[tuple[int, int], ...]
 
-# what files of Vega include, by their own stamp
-_included: dict[Path, tuple[tuple[int, int], list[Path]]] = {}
+_included_files: Memo[list[Path]] = Memo(8)  # of files of Vega
 
 
 def stamp(path: Path) -> Stamp | None:
@@ -39,15 +39,10 @@ def total_bytes(found: Stamp) -> int:
 def _files(path: Path) -> list[Path]:
     if path.suffix.lower() != ".veg":
         return [path]
-    own = _stamp_of_one(path)
-    known = _included.get(path)
-    if known is None or known[0] != own:
-        # loaded here, since most artists never need it
-        from ...solver.mesh.formats.veg import included_files
+    # loaded here, since most artists never need it
+    from ...solver.mesh.formats.veg import included_files
 
-        known = (own, included_files(path))
-        _included[path] = known
-    return [path, *known[1]]
+    return [path, *_included_files.result(path, _stamp_of_one(path), lambda: included_files(path))]
 
 
 def _stamp_of_one(path: Path) -> tuple[int, int]:

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""By which method a body resists, and what of the body that method is not made for."""
+"""The formulation of a body as part of a scene, and the features that it excludes."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import bpy
 
@@ -14,18 +12,14 @@ from ...solver.scene.formulation import (
     GRAVITY_IN_SHAPE,
     HEAT,
     PLASTICITY,
-    SWITCH_VALUES,
     FormulationSettings,
     display_name,
     unsupported_features,
 )
+from ...solver.scene.settings.formulation import FORMULATION, FORMULATION_SETTINGS, PROPERTY_PREFIX
+from .scene_fields import read_fields
 
-PROPERTY_PREFIX = "formulation_"
-# all settings of methods
-FORMULATION_PROPERTIES = {
-    "formulation",
-    *(PROPERTY_PREFIX + switch for reads in FORMULATION_SWITCHES.values() for switch in reads),
-}
+FORMULATION_PROPERTIES = {setting.name for setting in FORMULATION_SETTINGS}
 # the settings that give a body the features that some methods are not made for
 FEATURE_PROPERTIES = {
     PLASTICITY: "use_plasticity",
@@ -37,19 +31,13 @@ FEATURE_PROPERTIES = {
 
 def read_formulation(own: bpy.types.PropertyGroup) -> FormulationSettings:
     """Returns the method of a body with the switches that it reads; flesh has its law instead."""
-    if own.motion != "ELASTIC":
-        return DEFAULT_FORMULATION
-    name = _solver_value(own.formulation)
-    values: dict[str, Any] = {}
-    for switch in FORMULATION_SWITCHES[name]:
-        value = getattr(own, PROPERTY_PREFIX + switch)
-        values[switch] = _solver_value(value) if switch in SWITCH_VALUES else value
-    return FormulationSettings(name, **values)
+    return FormulationSettings(**read_fields(FormulationSettings, own))
 
 
 def relevant_properties(own: bpy.types.PropertyGroup) -> list[str]:
     """Returns the settings that the chosen method reads, in the order in which they are drawn."""
-    return [PROPERTY_PREFIX + switch for switch in FORMULATION_SWITCHES[_solver_value(own.formulation)]]
+    switches = FORMULATION_SWITCHES[FORMULATION.solver_value(own.formulation)]
+    return [PROPERTY_PREFIX + switch for switch in switches]
 
 
 def unread_properties(own: bpy.types.PropertyGroup) -> set[str]:
@@ -72,7 +60,3 @@ def incompatible_features(own: bpy.types.PropertyGroup) -> list[str]:
 def formulation_label(own: bpy.types.PropertyGroup) -> str:
     """Returns what the chosen method is called."""
     return display_name(read_formulation(own))
-
-
-def _solver_value(identifier: str) -> str:
-    return identifier.lower().replace("_", "-")

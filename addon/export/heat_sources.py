@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Heat sources of a scene: what they are, and where and how hot they are over time."""
+"""Heat sources as parts of a scene, and the tracks of their position and temperature."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..blender_data.rna_snapshot import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, rigid_matrix, triangles
 from ..evaluation.scene_copy import SceneCopy
 from . import validation
+from .scene_fields import read_fields
 from .track_recorder import TrackRecorder
 
 
@@ -34,9 +35,7 @@ def read_heat_source(stage: SceneCopy, obj: bpy.types.Object, key: str, unit: fl
     return HeatSource(
         key=key,
         name=obj.name,
-        temperature=own.source_temperature,
-        radius=own.source_radius * unit,
-        exchange=own.source_exchange,
+        **read_fields(HeatSource, own, unit),
         vertices=points * unit,
         triangles=faces,
     )

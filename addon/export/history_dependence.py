@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What of the input depends on earlier frames: Blender's own simulations above Sinew, and rigid bodies."""
+"""Inputs that depend on earlier frames: Blender's own simulations above Sinew, and rigid bodies."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One digest of all that a bake reads, quick enough for a panel: when it changes, the bake is Out of Date.
+"""A digest of everything that a bake reads, fast enough for a panel: when it changes, the bake is Out of Date.
 
 Nothing is evaluated at other frames. Values that are animated or driven change with the playhead, so their
 F-curves and drivers are taken instead; evaluated matrices are not taken at all.
@@ -19,15 +19,11 @@ from ..blender_data.rna_snapshot import INTERFACE_PROPERTIES, Parts, animated_pa
 from ..evaluation.sample_times import frame_range, preroll
 from ..evaluation.weight_digest import weight_digest
 from ..objects import collision_filter
+from ..objects.roles import roles_of
+from ..properties.object_roles import BODY, BONE, HEAT_SOURCE
 from . import rigid_core, tet_file
 from .bone_meshes import bones_of
-from .relevant_settings import (
-    NON_PHYSICAL_SETTINGS,
-    internal_properties,
-    painted_parts,
-    unread_scene_settings,
-    unread_settings,
-)
+from .relevant_settings import painted_parts, unread_scene_settings, unread_settings
 
 TRANSFORM_PROPERTIES = (
     "location",
@@ -59,33 +55,31 @@ def bake_dependencies(scene: bpy.types.Scene) -> set[bpy.types.ID]:
 
 
 def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
-    chosen = [o for o in scene.objects if o.sinew.role != "NONE"]
-    has_heat = any(o.sinew.role == "BODY" and o.sinew.use_heat for o in chosen)
-    keys = {o: body_key(o) for o in chosen if o.sinew.role == "BODY"}
+    bodies = [o for o in scene.objects if o.sinew.role == BODY]
+    has_heat = any(o.sinew.use_heat for o in bodies)
+    keys = {o: body_key(o) for o in bodies}
     pairs = sorted(repr(sorted(keys.get(o, o.name) for o in pair)) for pair in collision_filter.ignored_objects(scene))
     holding = set(bones_of(scene, keys))
-    chosen = [o for o in chosen if {"HEAT": has_heat, "BONE": o in holding}.get(o.sinew.role, True)]
     seen: set[bpy.types.ID] = {scene}
     waiting: list[bpy.types.ID] = []
     found = []
-    for obj in chosen:
+    for obj in scene.objects:
+        counts = {HEAT_SOURCE: has_heat, BONE: obj in holding}
+        present = [role for role in roles_of(obj) if counts.get(role, True)]
+        if not present:
+            continue
         # a body keeps its key when it is renamed
         parts = [
             keys.get(obj, ""),
-            *rna_parts(
-                obj.sinew,
-                NON_PHYSICAL_SETTINGS | internal_properties(obj.sinew) | unread_settings(obj),
-                animated_paths(obj),
-                "sinew.",
-            ),
+            *rna_parts(obj.sinew, unread_settings(obj, present), animated_paths(obj), "sinew."),
         ]
-        if obj.sinew.role == "BONE":
+        if BONE in present:
             parts.append(keys.get(obj.sinew.bone_body, ""))
-        if obj.sinew.role == "BODY" and obj.sinew.method == "GIVEN":
-            parts.append(tet_file.content_digest(obj))
-        if obj.sinew.role == "BODY":
+        cut = None
+        if BODY in present:
+            parts += [tet_file.content_digest(obj)] if obj.sinew.method == "GIVEN" else []
             waiting += rigid_core.find_core_objects([obj])
-        cut = modifier_stack.input_modifier_count(obj) if obj.sinew.role == "BODY" else None
+            cut = modifier_stack.input_modifier_count(obj)
         seen.add(obj)
         found.append(digest(parts + _object_parts(obj, cut, waiting)))
     while waiting:
@@ -100,12 +94,7 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
 def _scene_parts(scene: bpy.types.Scene) -> Parts:
     render = scene.render
     animated = animated_paths(scene)
-    parts = rna_parts(
-        scene.sinew,
-        NON_PHYSICAL_SETTINGS | internal_properties(scene.sinew) | unread_scene_settings(scene),
-        animated,
-        "sinew.",
-    )
+    parts = rna_parts(scene.sinew, unread_scene_settings(scene), animated, "sinew.")
     numbers: list[float] = [
         frame_range(scene)[0],
         preroll(scene),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be baked but will hardly look as wanted, said when a bake begins."""
+"""Warnings about inputs that can be baked but will look wrong, computed when a bake begins."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The objects that take part in a scene, with their keys: chosen once, and found again after others had their turn."""
+"""The objects that take part in a scene, with their keys. They are chosen once, and looked up again in each slice."""
 
 from __future__ import annotations
 

@@ -1,93 +1,82 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which of Sinew's settings a bake reads: those of the role, of what is switched on, and what they name."""
+"""Which of Sinew's settings a bake reads: those of the object's roles that count, by the tables of settings."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import bpy
 
+from ...solver.scene.settings.body import IS_MESHED
+from ...solver.scene.settings.plasticity import IS_PLASTIC
+from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, VECTOR, WEIGHT_GROUP, Setting, When
+from ...solver.scene.settings.tables import SCENE_SETTINGS, settings_of_role
 from ..blender_data.rna_snapshot import Parts
 from ..evaluation.evaluated_mesh import WEIGHT_TYPES, raw_weights
-from . import formulation, rigid_core
+from ..objects.roles import roles_of
+from ..properties.object_roles import BODY
+from . import formulation
 
-# settings that only say where a bake lies or how it looks; hidden ones are not read either
-NON_PHYSICAL_SETTINGS = {
-    "take", "cache_path", "protect", "show_tets", "show_joined", "preset", "use_scene_range", "frame_end",
-    "broken_material", "separate_pieces", "show_attachment", "show_contacts", "friction_preset",
-    "collision_collection",  # who passes through whom is taken instead
-}  # fmt: skip
-
-# settings that name a vertex group or an attribute
-WEIGHT_GROUP_SETTINGS = (
-    "pin_group", "affect_group", "yield_group", "flow_group", "maximum_group", "strength_group", "unbreakable_group",
-    "stiffness_group", "volume_group", "density_group", "attachment_group",
-    "core_group",
-)  # fmt: skip
-# what other objects than bodies are read of
-ROLE_SETTINGS = {
-    "COLLIDER": {"collider_shape", "collider_sides", "use_collision", "friction", "thickness"},
-    "HEAT": {"source_temperature", "source_radius", "source_exchange"},
-    "BONE": {"bone_distance", "use_bone_spring", "bone_stiffness", "bone_mask_group"},
+# Sinew 0.2.0 put these into the digest even where they do not count. Without them its bakes would seem out of date
+DIGEST_CONDITIONS: dict[str, tuple[When, ...]] = {
+    "divisions": (IS_MESHED,),
+    "tet_size": (IS_MESHED,),
+    "interior_size": (IS_MESHED,),
+    "simulated_size": (),
+    "initial_velocity": (),
+    "pin_stiffness": (),
+    "hardening": (IS_PLASTIC,),
+    "collider_sides": (),
 }
-# settings of flesh, by how it moves
-ARMATURE_BONE_SETTINGS = {"armature_bone_radius", "use_armature_bone_spring", "armature_bone_stiffness"}
-FLESH_SETTINGS = {
-    "flesh_law", "jiggle_scheme", "self_contact", "stiffness_group", "volume_group", "density_group",
-    "attachment_group", "rest_from_keys", "use_armature_bones", *ARMATURE_BONE_SETTINGS,
-}  # fmt: skip
-UNREAD_BY_MOTION = {"ELASTIC": FLESH_SETTINGS, "POSE": {"jiggle_scheme", "self_collision"}, "JIGGLE": {"self_contact"}}
-# settings that are not read while their switch is off
-SETTINGS_BY_SWITCH = {
-    "use_plasticity": {
-        "plastic_law", "yield_strain", "flow", "maximum_strain", "hardening", "yield_group", "flow_group",
-        "maximum_group",
-    },
-    "use_heat": {"temperature", "conductivity", "heat_capacity", "heat_exchange", "melting_point", "softening"},
-    "use_fracture": {
-        "breaking_stress", "use_toughness", "toughness", "scatter", "seed", "strength_group", "unbreakable_group",
-        "most_splits", "most_pieces",
-    },
-    "use_toughness": {"toughness"},
-    "use_armature_bones": ARMATURE_BONE_SETTINGS,
-    "use_armature_bone_spring": {"armature_bone_stiffness"},
-}  # fmt: skip
+# the digest has the content of the file of tets and the key of the body instead of these
+REPLACED_SETTINGS = {"tets_path", "bone_body"}
 
 
-def unread_settings(obj: bpy.types.Object) -> set[str]:
-    """Returns the settings of other roles, of other methods than From File, and of what is switched off.
-
-    Of a file of tets its content counts, not where it lies.
-    """
+def unread_settings(obj: bpy.types.Object, roles: Collection[str]) -> set[str]:
+    """Returns the properties of an object that a bake does not read where it takes part with some of its roles."""
     own = obj.sinew
-    if own.role != "BODY":
-        slack = {"bone_stiffness"} if own.role == "BONE" and not own.use_bone_spring else set()
-        return {p.identifier for p in own.bl_rna.properties} - (ROLE_SETTINGS[own.role] - slack) - {"role"}
-    unread = {"tets_path", "bone_body"}.union(UNREAD_BY_MOTION[own.motion], *ROLE_SETTINGS.values())
-    if own.method == "GIVEN":
-        unread |= {"sizing", "tet_size", "divisions", "interior_size"}
-    unread |= formulation.unread_properties(own) | rigid_core.unread_properties(own)
-    return unread.union(*(settings for switch, settings in SETTINGS_BY_SWITCH.items() if not getattr(own, switch)))
+    read = {s.name for role in roles for s in settings_of_role(role) if _is_in_digest(own, s)} - REPLACED_SETTINGS
+    read |= {"role", "extra_roles"} if own.extra_roles else {"role"}
+    if BODY in roles:
+        read -= formulation.unread_properties(own)
+    return {p.identifier for p in own.bl_rna.properties} - read
 
 
 def unread_scene_settings(scene: bpy.types.Scene) -> set[str]:
-    """Returns the settings of the scene that are not read as it is."""
+    """Returns the properties of the scene that a bake does not read."""
     own = scene.sinew
-    motions = {o.sinew.motion for o in scene.objects if o.sinew.role == "BODY"}
-    has_heat = any(o.sinew.role == "BODY" and o.sinew.use_heat for o in scene.objects)
-    unread = {"frame_start", "preroll"}  # what they come to is taken instead
-    unread |= set() if has_heat else {"air_temperature"}
-    unread |= set() if "POSE" in motions else {"pose_tolerance", "pose_iterations"}
-    return unread | (set() if own.use_rest_frame else {"rest_frame"})
+    motions = {o.sinew.motion for o in scene.objects if o.sinew.role == BODY}
+    has_heat = any(o.sinew.role == BODY and o.sinew.use_heat for o in scene.objects)
+    read = {s.name for s in SCENE_SETTINGS.values() if _is_in_digest(own, s)}
+    read -= set() if has_heat else {"air_temperature"}
+    read -= set() if "POSE" in motions else {"pose_tolerance", "pose_iterations"}
+    return {p.identifier for p in own.bl_rna.properties} - read
 
 
-def internal_properties(own: bpy.types.PropertyGroup) -> set[str]:
-    """Returns what is kept among the settings and is none."""
-    return {p.identifier for p in own.bl_rna.properties if p.is_hidden}
+def _is_in_digest(own: bpy.types.PropertyGroup, setting: Setting) -> bool:
+    conditions = DIGEST_CONDITIONS.get(setting.name, setting.when)
+    return (
+        setting.changes_bake
+        and all(condition.holds(lambda name: getattr(own, name)) for condition in conditions)
+        and not (setting.since and _has_default(own, setting))
+    )
+
+
+def _has_default(own: bpy.types.PropertyGroup, setting: Setting) -> bool:
+    """Whether a setting has its default value, as in every file of an earlier version."""
+    value = getattr(own, setting.name)
+    if setting.kind in (OBJECT, COLLECTION, MATERIAL):
+        return value is None
+    rna = own.bl_rna.properties[setting.name]
+    if setting.kind == VECTOR:
+        return list(value) == list(rna.default_array)
+    return bool(value == (rna.default_flag if setting.kind == CHOICES else rna.default))
 
 
 def painted_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> Parts:
     """Returns the values of the mesh's own attributes that settings name instead of a vertex group."""
     parts: Parts = []
-    fields = {"BODY": WEIGHT_GROUP_SETTINGS, "BONE": ("bone_mask_group",)}.get(obj.sinew.role, ())
+    fields = [s.name for role in roles_of(obj) for s in settings_of_role(role) if s.kind == WEIGHT_GROUP]
     for name in sorted({getattr(obj.sinew, field) for field in fields}):
         attribute = mesh.attributes.get(name) if name and name not in obj.vertex_groups else None
         if attribute is not None and attribute.domain == "POINT" and attribute.data_type in WEIGHT_TYPES:

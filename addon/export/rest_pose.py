@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where everything is in the rest pose, kept while frames are read: arrays alone, none of Blender's data."""
+"""Transforms of all objects in the rest pose, as arrays without references to Blender's data."""
 
 from __future__ import annotations
 

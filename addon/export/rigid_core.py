@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rigid core of a body: what it is in the rest pose, and where its hinge and what pulls it are over time."""
+"""The rigid core of a body as part of a scene, and the tracks of its hinge and its spring target."""
 
 from __future__ import annotations
 
@@ -15,20 +15,11 @@ from ...solver.scene.scene import Body
 from ..evaluation.evaluated_mesh import rigid_matrix
 from ..evaluation.scene_copy import SceneCopy
 from . import formulation
-from .material_parameters import PaintReader
+from .scene_fields import read_fields
 from .track_recorder import TrackRecorder
+from .weight_reader import WeightReader
 
 OBJECT_PROPERTIES = ("core_hinge", "core_pull")
-PULL_PROPERTIES = {"core_pull_stiffness", "core_pull_damping"}
-# all settings of cores
-CORE_PROPERTIES = {"use_core", "core_skin_thickness", "core_group", *OBJECT_PROPERTIES, *PULL_PROPERTIES}
-
-
-def unread_properties(own: bpy.types.PropertyGroup) -> set[str]:
-    """Returns the settings of cores that are not read; all of them where a body has none, as before there were any."""
-    if not own.use_core:
-        return CORE_PROPERTIES
-    return PULL_PROPERTIES if own.core_pull is None else set()
 
 
 def find_core_objects(bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
@@ -63,16 +54,16 @@ def incompatible_features(obj: bpy.types.Object) -> Iterator[str]:
     if asked.name in {*NEWTON_FORMULATIONS, HIERARCHICAL}:
         yield f"the Method {formulation.formulation_label(own)}"
     if asked.scheme == BDF2:
-        yield "BDF2 as Stepping"
+        yield "BDF2 as Scheme"
 
 
-def read_core(stage: SceneCopy, own: bpy.types.PropertyGroup, paints: PaintReader, unit: float) -> Core | None:
+def read_core(stage: SceneCopy, own: bpy.types.PropertyGroup, weights: WeightReader, unit: float) -> Core | None:
     """Returns the core of a body in the rest pose, or None.
 
     Args:
         stage: Evaluated there.
         own: The settings of the body.
-        paints: The groups that they name.
+        weights: The groups that they name.
         unit: Metres in a Blender unit.
 
     Raises:
@@ -81,14 +72,14 @@ def read_core(stage: SceneCopy, own: bpy.types.PropertyGroup, paints: PaintReade
     if not own.use_core:
         return None
     hinge = pull = None
-    settings = paints.owner.sinew  # which points at the objects, not at what was evaluated of them
+    settings = weights.owner.sinew  # which points at the objects, not at what was evaluated of them
     if settings.core_hinge is not None:
         frame = rigid_matrix(stage.matrix(settings.core_hinge), unit)
         hinge = Hinge(_vector(frame[:3, 3]), _vector(frame[:3, 2]))
     if settings.core_pull is not None:
         place = rigid_matrix(stage.matrix(settings.core_pull), unit)[:3, 3]
-        pull = Pull(_vector(place), own.core_pull_stiffness, own.core_pull_damping)
-    return Core(own.core_skin_thickness * unit, paints.weights_of("core_group"), hinge, pull)
+        pull = Pull(_vector(place), **read_fields(Pull, own))
+    return Core(**read_fields(Core, own, unit, weights), hinge=hinge, pull=pull)
 
 
 def sample_core(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects of Blender as parts of a scene, and what of them changes over time as tracks."""
+"""Blender's objects as parts of a scene, and the tracks of what changes over time."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from . import animated_settings, material_parameters, tet_file, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
 from .bone_meshes import read_bone, sample_bone
 from .collider_motion import read_collider
-from .flesh_parameters import read_flesh
 from .formulation import read_formulation
 from .heat_sources import read_heat_source, sample_heat_source
-from .material_parameters import PaintReader
 from .participants import Participants
 from .rest_pose import RestPose
 from .rest_shape_animation import RestShapeReader
 from .rigid_core import read_core, sample_core
+from .scene_fields import read_fields
 from .track_recorder import TrackRecorder
+from .weight_reader import WeightReader
 
 
 def read_scene(stage: SceneCopy, inputs: Participants, threads: int | None) -> Scene:
-    """Returns what is asked for, of objects that are evaluated in the rest pose.
+    """Returns the scene, read of objects that are evaluated in the rest pose.
 
     Raises:
         BadInput: An object cannot be simulated as it is.
@@ -128,12 +128,11 @@ def _read_body(stage: SceneCopy, obj: bpy.types.Object, key: str, unit: float) -
     with evaluated_mesh(evaluated) as mesh:
         points, faces = positions(mesh), triangles(mesh)
         pins, attached = _pin_weights(evaluated, mesh, obj)
-        paints = PaintReader(obj, evaluated, mesh)
-        plasticity, fracture = (
-            material_parameters.read_plasticity(own, paints),
-            material_parameters.read_fracture(own, paints),
-        )
-        is_flesh, rigid_core = read_flesh(own, paints), read_core(stage, own, paints, unit)
+        weights = WeightReader(obj, evaluated, mesh)
+        plasticity = material_parameters.read_plasticity(own, weights)
+        fracture = material_parameters.read_fracture(own, weights)
+        flesh = material_parameters.read_flesh(own, weights)
+        rigid_core = read_core(stage, own, weights, unit)
         polygons = material_parameters.polygon_of_triangle(mesh) if fracture is not None else np.zeros(0, np.int32)
     if not len(faces):
         raise BadInput("mesh-empty", name=obj.name)
@@ -152,24 +151,22 @@ def _read_body(stage: SceneCopy, obj: bpy.types.Object, key: str, unit: float) -
         name=obj.name,
         vertices=world,
         triangles=np.ascontiguousarray(faces),
-        material=Material(own.youngs_modulus, own.poisson_ratio, own.density, own.mass_damping, own.stiffness_damping),
+        material=Material(**read_fields(Material, own)),
         meshing=_meshing(own, longest, unit),
         pinned=pinned,
         pin_weights=pins[pinned],
         attached=held,
         attached_weights=attached[held],
         simulated_scale=_simulated_scale(own, longest, unit),
-        gravity_in_shape=own.gravity_in_shape,
-        initial_velocity=_vector(own.initial_velocity, unit),
         plasticity=plasticity,
         heat=material_parameters.read_heat(own),
         fracture=fracture,
         face_of_triangle=polygons,
-        attributes=material_parameters.read_attributes(own),
-        flesh=is_flesh,
+        flesh=flesh,
         method=read_formulation(own),
         core=rigid_core,
-        collision=Collision(own.body_friction, own.body_thickness * unit, own.self_collision),
+        collision=Collision(**read_fields(Collision, own, unit)),
+        **read_fields(Body, own, unit),
         **(tet_file.body_tets(obj, matrix) if own.method == "GIVEN" else {}),
     )
 
@@ -177,18 +174,14 @@ def _read_body(stage: SceneCopy, obj: bpy.types.Object, key: str, unit: float) -
 def _meshing(own: bpy.types.PropertyGroup, longest: float, unit: float) -> Meshing:
     if own.method == "GIVEN":
         return Meshing(method="given")
-    return Meshing(
-        method=own.method.lower(),
-        tet_size=own.tet_size * unit if own.sizing == "SIZE" else longest / own.divisions or None,
-        divisions=own.divisions,
-        interior_size=int(own.interior_size) if own.method == "SMOOTH" else 1,
-    )
+    fields = read_fields(Meshing, own, unit)
+    return Meshing(**fields | ({} if own.sizing == "SIZE" else {"tet_size": longest / own.divisions or None}))
 
 
 def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.types.Object) -> tuple[Floats, Floats]:
     """Returns how much each vertex is held by the Pin Group and by being outside of Affect, (n,) and (n,).
 
-    A vertex that both hold is held by the stronger one, in doubt by Affect, which never lets go.
+    A vertex that both hold is held by the stronger one, in doubt by Affect, which always holds.
     """
     own = obj.sinew
     pins = attached = np.zeros(len(mesh.vertices))
@@ -219,16 +212,10 @@ def _read_settings(stage: SceneCopy, scene: bpy.types.Scene, threads: int | None
         frame_start=start,
         frame_end=end,
         fps=frames_per_second(scene),
-        substeps=own.substeps,
-        samples_per_frame=own.samples_per_frame,
         gravity=_gravity(stage, scene.unit_settings.scale_length),
-        air_temperature=stage.evaluated_scene().sinew.air_temperature,
-        tolerance=own.tolerance,
-        max_iterations=own.max_iterations,
         threads=threads,
         preroll=preroll(scene),
-        pose_tolerance=own.pose_tolerance,
-        pose_iterations=own.pose_iterations,
+        **read_fields(Settings, stage.evaluated_scene().sinew),
     )
 
 

@@ -17,6 +17,7 @@ from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..cache.cache_paths import absolute_path
 from ..evaluation.evaluated_mesh import to_world
+from ..objects.memo import Memo
 from . import file_stamp
 from .file_stamp import Stamp
 
@@ -27,8 +28,8 @@ CHECK_INTERVAL_SECONDS = 1.0  # [s] between two looks at the disk for a panel
 MAX_PANEL_BYTES = 2_000_000  # [bytes] of files that a panel may read: 0.2 s
 MAX_CACHED_FILES = 8
 
-_cached_tets: dict[Path, tuple[Stamp, RepairedTets]] = {}
-_cached_digests: dict[Path, tuple[Stamp, str]] = {}
+_tets_of_files: Memo[RepairedTets] = Memo(MAX_CACHED_FILES)
+_digests_of_files: Memo[str] = Memo(MAX_CACHED_FILES)
 # what a panel shows of a file: when it was looked at, the stamp it had, and the number of tets or why there is none
 _cached_counts: dict[Path, tuple[float, Stamp | None, int | str | None]] = {}
 
@@ -71,14 +72,7 @@ def read_tet_file(path: Path) -> RepairedTets:
     from ...solver.mesh.formats.tet_files import read_tets
 
     stamp = file_stamp.stamp(path)
-    known = _cached_tets.get(path)
-    if known is None or known[0] != stamp or stamp is None:
-        found = read_tets(path)
-        if stamp is None:
-            return found
-        known = (stamp, found)
-        _cache(_cached_tets, path, known)
-    return known[1]
+    return read_tets(path) if stamp is None else _tets_of_files.result(path, stamp, lambda: read_tets(path))
 
 
 def body_tets(obj: bpy.types.Object, matrix: Floats) -> dict[str, Any]:
@@ -99,14 +93,10 @@ def content_digest(obj: bpy.types.Object) -> str:
     stamp = file_stamp.stamp(path) if path is not None else None
     if path is None or stamp is None:
         return ""
-    known = _cached_digests.get(path)
-    if known is None or known[0] != stamp:
-        try:
-            known = (stamp, file_stamp.content_digest(path))
-        except OSError:
-            return ""
-        _cache(_cached_digests, path, known)
-    return known[1]
+    try:
+        return _digests_of_files.result(path, stamp, lambda: file_stamp.content_digest(path))
+    except OSError:
+        return ""
 
 
 def tet_count(obj: bpy.types.Object) -> int | str | None:
@@ -124,23 +114,18 @@ def tet_count(obj: bpy.types.Object) -> int | str | None:
     stamp = file_stamp.stamp(path)
     # what is unread may be read meanwhile; what cannot be read stays so until it changes
     count = known[2] if known is not None and known[1] == stamp and known[2] is not None else _tet_count(path, stamp)
-    _cache(_cached_counts, path, (clock.monotonic(), stamp, count))
+    _cached_counts.pop(path, None)
+    _cached_counts[path] = (clock.monotonic(), stamp, count)
+    while len(_cached_counts) > MAX_CACHED_FILES:
+        del _cached_counts[next(iter(_cached_counts))]
     return count
 
 
 def _tet_count(path: Path, stamp: Stamp | None) -> int | str | None:
-    is_known = path in _cached_tets and _cached_tets[path][0] == stamp
-    if stamp is not None and file_stamp.total_bytes(stamp) > MAX_PANEL_BYTES and not is_known:
+    is_large = stamp is not None and file_stamp.total_bytes(stamp) > MAX_PANEL_BYTES
+    if is_large and not _tets_of_files.has(path, stamp):
         return None
     try:
         return len(read_tet_file(path).tets)
     except BadInput as problem:
         return problem.sentence
-
-
-def _cache(table: dict[Path, Any], path: Path, value: Any) -> None:
-    """Adds to a table, and forgets what was added first where it grows too large."""
-    table.pop(path, None)
-    table[path] = value
-    while len(table) > MAX_CACHED_FILES:
-        del table[next(iter(table))]

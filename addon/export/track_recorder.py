@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tracks written while frames are sampled; what never changes is written once."""
+"""A writer of tracks that stores a constant track once."""
 
 from __future__ import annotations
 

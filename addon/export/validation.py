@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What cannot be simulated as it is, said by name before anything is written."""
+"""The check of objects before anything is written; each error names the object."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.settings.tables import BODY, BONE, settings_of_role
 from ..blender_data import modifier_stack
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.render_levels import RenderLevels, may_differ, render_levels, uses_is_viewport
@@ -15,9 +16,10 @@ from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
 from ..properties import material_presets
 from . import formulation, rigid_core, tet_file
-from .animated_settings import check_animated
+from .animated_settings import check_ranges
 from .mesh_deformation import shape_dependencies
 
+BODY_SETTINGS = tuple(settings_of_role(BODY))
 # relative to the size of what is compared; float32 evaluation noise is below a tenth of it
 MOTION_TOLERANCE = 1.0e-5
 
@@ -32,7 +34,7 @@ def check_objects(scene: bpy.types.Scene) -> None:
     for obj in bodies:
         roles.check_object(obj)
     roles.check_unshared(bodies)
-    for obj in [*bodies, *roles.colliders(scene), *(o for o in scene.objects if o.sinew.role == "BONE")]:
+    for obj in [*bodies, *roles.colliders(scene), *(o for o in scene.objects if roles.has_role(o, BONE))]:
         if obj.type != "MESH":
             raise BadInput("not-a-mesh", name=obj.name, type=roles.object_kind(obj))
         if obj.mode == "EDIT":
@@ -73,18 +75,7 @@ def check_settings(obj: bpy.types.Object) -> None:
         BadInput: A value is out of its range, or the body is to do what flesh or its method is not made for.
     """
     own = obj.sinew
-    for setting, value, fits, wanted in (
-        ("Stiffness", own.youngs_modulus, own.youngs_modulus > 0, "above 0 Pa"),
-        ("Volume Preservation", own.poisson_ratio, 0 <= own.poisson_ratio < 0.5, "from 0 to below 0.5"),
-        ("Density", own.density, own.density > 0, "above 0 kg/m³"),
-        ("Damping", own.stiffness_damping, own.stiffness_damping >= 0, "0 s or more"),
-        ("Drag", own.mass_damping, own.mass_damping >= 0, "0 1/s or more"),
-        ("Tet Size", own.tet_size, own.tet_size > 0 or own.sizing != "SIZE" or own.method == "GIVEN", "above 0 m"),
-        ("Simulated Size", own.simulated_size, own.simulated_size > 0 or not own.use_simulated_size, "above 0 m"),
-    ):
-        if not fits:
-            raise BadInput("setting-out-of-range", setting=setting, name=obj.name, value=value, range=wanted)
-    check_animated(obj.name, own)
+    check_ranges(obj.name, own, BODY_SETTINGS)
     for setting in material_presets.NON_FLESH_SWITCHES if roles.is_flesh(obj) else ():
         if getattr(own, setting):
             raise BadInput("flesh-combined", name=obj.name, feature=own.bl_rna.properties[setting].name)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each object is in the simulation: its role, what holds it, what it collides with, whether its mesh will do."""
+"""Roles of objects, what holds them, what they collide with, and whether their meshes can be simulated."""

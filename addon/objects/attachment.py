@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What holds a body of flesh, as the settings say: bones, armatures, pins, the part that is not simulated."""
+"""What may hold a body of flesh: bones, armatures, pins, and the part that is not simulated."""
 
 from __future__ import annotations
 
 import bpy
 
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.settings.flesh import POSE
 from ..blender_data import modifier_stack
-from ..properties import material_presets
 from . import roles
 
 
@@ -44,5 +44,5 @@ def check_held(scene: bpy.types.Scene) -> None:
         BadInput: Nothing holds one of them.
     """
     for obj in roles.bodies(scene):
-        if obj.sinew.motion == material_presets.POSE and not is_held(scene, obj):
+        if obj.sinew.motion == POSE and not is_held(scene, obj):
             raise BadInput("flesh-not-held", name=obj.name)

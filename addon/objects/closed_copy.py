@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A closed copy of a mesh that has holes or crossings: voxels, with the materials, UVs and weights of the original."""
+"""A closed copy of a mesh with holes or self-intersections, by voxels, with its materials, UVs and weights."""
 
 from __future__ import annotations
 

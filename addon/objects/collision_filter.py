@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who touches whom: two do when each is in the collection that the other collides with, empty being everything."""
+"""Which objects collide: two do when each is in the collection that the other collides with, empty being everything.
+
+Flesh never collides with the bones that may hold it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import bpy
 
+from ..properties.object_roles import BODY, BONE
 from . import roles
 
 CollectionMembers = dict[bpy.types.Object, set[bpy.types.Object]]
@@ -16,7 +20,7 @@ def ignored_objects(scene: bpy.types.Scene) -> Iterator[tuple[bpy.types.Object, 
     """Yields the bodies with the other bodies and the colliders that they pass through, each pair once."""
     bodies, colliders = roles.bodies(scene), roles.colliders(scene)
     members = _members([*bodies, *colliders])
-    if not members:
+    if not members and not any(roles.has_role(collider, BONE) for collider in colliders):
         return
     for number, body in enumerate(bodies):
         for other in [*bodies[number + 1 :], *colliders]:
@@ -52,13 +56,19 @@ def excluded_by(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Obje
 def _others(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Returns all that a body or a collider may touch."""
     others = roles.bodies(scene)
-    if obj.sinew.role == "BODY":
+    if obj.sinew.role == BODY:
         others = [*others, *roles.colliders(scene)]
     return [other for other in others if other != obj]
 
 
+def grows_on(body: bpy.types.Object, other: bpy.types.Object) -> bool:
+    """Whether `other` is a bone that may hold `body`: flesh begins at its bones, so it does not collide with them."""
+    return roles.is_flesh(body) and roles.has_role(other, BONE) and other.sinew.bone_body in (None, body)
+
+
 def _can_collide(members: CollectionMembers, a: bpy.types.Object, b: bpy.types.Object) -> bool:
-    return b in members.get(a, (b,)) and a in members.get(b, (a,))
+    is_chosen = b in members.get(a, (b,)) and a in members.get(b, (a,))
+    return is_chosen and not grows_on(a, b) and not grows_on(b, a)
 
 
 def _members(objects: Iterable[bpy.types.Object]) -> CollectionMembers:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keeps a body's mesh from being closed, quick enough for a panel: the pieces of an open mesh cannot be closed."""
+"""Defects that keep a body's mesh from being closed, found fast enough for a panel."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from ..blender_data import modifier_stack
 from ..evaluation import weight_digest
 from . import watertight
+from .memo import Memo
 
 # modifiers that may close a mesh or open it: what is above Sinew's place is looked at when a bake begins
 TOPOLOGY_MODIFIERS = {
@@ -25,8 +26,7 @@ TOPOLOGY_MODIFIERS = {
     "WELD",
 }
 
-# of each mesh, by what they depend on
-_found: dict[int, tuple[tuple, watertight.Defects | None]] = {}
+_defects_of_meshes: Memo[watertight.Defects | None] = Memo(100)
 
 
 def defects(obj: bpy.types.Object) -> watertight.Defects | None:
@@ -36,13 +36,7 @@ def defects(obj: bpy.types.Object) -> watertight.Defects | None:
         return None
     mesh = obj.data
     depends = (weight_digest.change_count(mesh), len(mesh.vertices), len(mesh.loops))
-    known = _found.get(mesh.session_uid)
-    if known is None or known[0] != depends:
-        known = (depends, _find_defects(mesh))
-        if len(_found) > 100:
-            _found.clear()
-        _found[mesh.session_uid] = known
-    return known[1]
+    return _defects_of_meshes.result(mesh.session_uid, depends, lambda: _find_defects(mesh))
 
 
 def _find_defects(mesh: bpy.types.Mesh) -> watertight.Defects | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an object is to Sinew: made a body, a bone, a collider or a heat source, and nothing of the kind again."""
+"""Gives objects their roles and takes them away: body, bone, collider, heat source."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from mathutils import Vector
 from ...solver.runtime.errors import BadInput
 from ..fracture_meshes import show_results
 from ..playback import attribute_playback, mesh_cache
+from ..properties.object_roles import BODY, BONE, COLLIDER, HEAT_SOURCE, NONE, ROLE_BY_KEY, ROLES
 
 FEW_VERTICES_LIMIT = 64
 TARGET_VERTICES = 300
@@ -27,33 +28,48 @@ HEAT_RADIUS = 0.25
 HEAT_PER_KELVIN = 1.0e6
 
 
+def roles_of(obj: bpy.types.Object) -> tuple[str, ...]:
+    """Returns the keys of the roles that an object has, in the order of `ROLES`."""
+    own = obj.sinew
+    if own.role == NONE:
+        return ()
+    if not ROLE_BY_KEY[own.role].is_combinable:
+        return (own.role,)
+    return tuple(role.key for role in ROLES if role.key == own.role or role.key in own.extra_roles)
+
+
+def has_role(obj: bpy.types.Object, role: str) -> bool:
+    """Whether an object has a role, alone or beside others."""
+    return role in roles_of(obj)
+
+
 def bodies(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Returns the scene's bodies by name, so that their order does not depend on how they were made.
 
     Objects that are linked play what was baked in their own file.
     """
-    found = (o for o in scene.objects if o.type == "MESH" and o.sinew.role == "BODY" and o.library is None)
+    found = (o for o in scene.objects if o.type == "MESH" and o.sinew.role == BODY and o.library is None)
     return sorted(found, key=lambda o: o.name)
 
 
 def colliders(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Returns the scene's colliders by name."""
-    return sorted((o for o in scene.objects if o.sinew.role == "COLLIDER"), key=lambda o: o.name)
+    return sorted((o for o in scene.objects if has_role(o, COLLIDER)), key=lambda o: o.name)
 
 
 def heat_sources(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Returns the scene's heat sources by name."""
-    return sorted((o for o in scene.objects if o.sinew.role == "HEAT"), key=lambda o: o.name)
+    return sorted((o for o in scene.objects if has_role(o, HEAT_SOURCE)), key=lambda o: o.name)
 
 
 def bones(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Returns the scene's bone meshes by name."""
-    return sorted((o for o in scene.objects if o.type == "MESH" and o.sinew.role == "BONE"), key=lambda o: o.name)
+    return sorted((o for o in scene.objects if o.type == "MESH" and has_role(o, BONE)), key=lambda o: o.name)
 
 
 def is_flesh(obj: bpy.types.Object) -> bool:
     """Whether `obj` is a body of flesh: it follows the pose or jiggles."""
-    return bool(obj.type == "MESH" and obj.sinew.role == "BODY" and obj.sinew.motion != "ELASTIC")
+    return bool(obj.type == "MESH" and obj.sinew.role == BODY and obj.sinew.motion != "ELASTIC")
 
 
 def check_changeable(obj: bpy.types.Object) -> None:
@@ -102,7 +118,7 @@ def check_heat_source(obj: bpy.types.Object) -> None:
 
 
 def object_kind(obj: bpy.types.Object) -> str:
-    """Returns what an object is, in words: "light", "grease pencil"."""
+    """Returns the type of an object in words: "light", "grease pencil"."""
     return str(obj.type.replace("_", " ").lower())
 
 
@@ -120,9 +136,15 @@ def check_unshared(objects: Iterable[bpy.types.Object]) -> None:
         owner[obj.data] = obj
 
 
+def _set_role(obj: bpy.types.Object, role: str) -> None:
+    """Gives an object one role in place of those that it had."""
+    obj.sinew.extra_roles = set()
+    obj.sinew.role = role
+
+
 def make_body(obj: bpy.types.Object) -> None:
     """Makes `obj` a soft body and puts Sinew's modifier into its stack."""
-    obj.sinew.role = "BODY"
+    _set_role(obj, BODY)
     mesh_cache.ensure_modifier(obj)
 
 
@@ -137,26 +159,26 @@ def make_flesh(obj: bpy.types.Object) -> None:
 def make_bone(obj: bpy.types.Object) -> None:
     """Makes `obj` a bone, on which flesh grows."""
     mesh_cache.remove_modifier(obj)
-    obj.sinew.role = "BONE"
+    _set_role(obj, BONE)
 
 
 def make_collider(obj: bpy.types.Object, shape: str = "MESH") -> None:
-    """Makes `obj` something that bodies bump into."""
+    """Makes `obj` a collider."""
     mesh_cache.remove_modifier(obj)
-    obj.sinew.role = "COLLIDER"
+    _set_role(obj, COLLIDER)
     obj.sinew.collider_shape = shape
 
 
 def make_heat_source(obj: bpy.types.Object) -> None:
-    """Makes `obj` something that warms or cools what is near it."""
+    """Makes `obj` a heat source."""
     mesh_cache.remove_modifier(obj)
-    obj.sinew.role = "HEAT"
+    _set_role(obj, HEAT_SOURCE)
     show_radius(obj)
 
 
 def show_radius(obj: bpy.types.Object) -> None:
     """Makes an empty that is a heat source look as large as its radius."""
-    if obj.type == "EMPTY" and obj.sinew.role == "HEAT":
+    if obj.type == "EMPTY" and has_role(obj, HEAT_SOURCE):
         obj.empty_display_type = "SPHERE"
         obj.empty_display_size = obj.sinew.source_radius
 
@@ -197,11 +219,11 @@ def add_bone(context: bpy.types.Context, flesh: bpy.types.Object) -> bpy.types.O
 
 
 def clear_role(obj: bpy.types.Object) -> None:
-    """Makes `obj` nothing to Sinew; its other settings stay, in case it becomes a body again."""
+    """Takes all roles from `obj`; its other settings stay, in case it gets a role again."""
     show_results.restore_body(obj)
     attribute_playback.detach(obj)
     mesh_cache.remove_modifier(obj)
-    obj.sinew.role = "NONE"
+    _set_role(obj, NONE)
 
 
 def add_ground(context: bpy.types.Context) -> bpy.types.Object:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a body stands up under its own weight: jelly two metres high does not.
+"""The check whether a body stands under its own weight: jelly two metres high does not.
 
 The foot of a body of height H carries the stress ρ g H, so its strain there is ρ g H / E
 (`solver/scene/self_weight.py`). Beyond some tenths the body sags into a pancake, as the real thing would. A larger E

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How many tets a body will get, before any work is done, quick enough for a panel."""
+"""An estimate of the number of tets that a body will get, fast enough for a panel."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from ...solver.mesh.tetrahedralize.estimate import estimate_tets
 from ...solver.scene.scene import Meshing
 from ..evaluation.evaluated_mesh import longest_side, positions
+from .memo import Memo
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,7 @@ class MeshMeasures:
     longest: float
 
 
-# of each mesh, by what they depend on
-_measures: dict[int, tuple[tuple, MeshMeasures]] = {}
+_measures_of_meshes: Memo[MeshMeasures] = Memo(100)
 
 
 def meshing(obj: bpy.types.Object, longest: float, unit: float) -> Meshing:
@@ -53,13 +53,7 @@ def measure_object(obj: bpy.types.Object, unit: float) -> MeshMeasures:
     mesh = obj.data
     matrix = np.array(obj.matrix_world.to_3x3()) * unit
     depends = (len(mesh.vertices), len(mesh.polygons), tuple(obj.dimensions), matrix.tobytes())
-    known = _measures.get(mesh.session_uid)
-    if known is None or known[0] != depends:
-        known = (depends, _measure_mesh(mesh, matrix))
-        if len(_measures) > 100:
-            _measures.clear()
-        _measures[mesh.session_uid] = known
-    return known[1]
+    return _measures_of_meshes.result(mesh.session_uid, depends, lambda: _measure_mesh(mesh, matrix))
 
 
 def _measure_mesh(mesh: bpy.types.Mesh, matrix: np.ndarray) -> MeshMeasures:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a mesh is closed, which it has to be to break into closed pieces. No Blender in here, and no SciPy."""
+"""The check whether a mesh is closed, as it has to be to break into closed pieces. It loads neither bpy nor SciPy."""
 
 from __future__ import annotations
 

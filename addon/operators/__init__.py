@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an artist can press, one subject per file."""
+"""The operators, one subject per file."""
 
 from __future__ import annotations
 

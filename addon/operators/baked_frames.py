@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Delete Bake, and show all that it has."""
+"""Operators on a finished bake: Delete Bake, and Show the Whole Bake."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..overlays import draw_handler
 
 
 class SINEW_OT_delete_bake(bpy.types.Operator):
-    """Delete the bake of this scene from the disk, which unlocks its settings; this cannot be undone"""
+    """Delete the bake of this scene from the disk and unlock its settings. This cannot be undone"""
 
     bl_idname = "sinew.delete_bake"
     bl_label = "Delete Bake"
@@ -42,7 +42,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
 
 
 class SINEW_OT_activate_body(bpy.types.Operator):
-    """Make the body that this object was made of the active object: its settings are there, though it is hidden"""
+    """Make the hidden body of this result the active object, to see its settings"""
 
     bl_idname = "sinew.activate_body"
     bl_label = "Go to the Body"
@@ -60,7 +60,7 @@ class SINEW_OT_activate_body(bpy.types.Operator):
 
 
 class SINEW_OT_show_bake(bpy.types.Operator):
-    """Make what an undo took out of the file although it is baked: broken meshes, and nodes for attributes"""
+    """Make broken meshes and attribute nodes again that an undo removed from the file"""
 
     bl_idname = "sinew.show_bake"
     bl_label = "Show the Whole Bake"

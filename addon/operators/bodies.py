@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make the selected meshes soft bodies, and take that back."""
+"""Operators that make bodies, and that remove roles."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make the selected meshes bones of flesh, and add a bone."""
+"""Operators that make and add bones."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make a closed copy of a mesh that could not be kept closed when it breaks."""
+"""The operator that makes a closed copy of a mesh, which can break into closed pieces."""
 
 from __future__ import annotations
 

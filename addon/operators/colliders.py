@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make the selected meshes colliders, and add a ground."""
+"""Operators that make colliders and add a ground."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .selection import selected_meshes
 
 
 class SINEW_OT_make_collider(bpy.types.Operator):
-    """Make the selected meshes colliders: bodies bump into them; they may move and deform"""
+    """Make the selected meshes colliders. They may move and deform"""
 
     bl_idname = "sinew.make_collider"
     bl_label = "Make Collider"

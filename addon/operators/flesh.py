@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make the selected meshes flesh, and let the rig pose them before Sinew does."""
+"""Operators that make flesh, and that move Sinew's modifier below the armature."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .selection import active_mesh, selected_unshared_meshes
 
 
 class SINEW_OT_make_flesh(bpy.types.Operator):
-    """Make the selected meshes flesh: it sits on bones, follows the pose, bulges and folds"""
+    """Make the selected meshes flesh, which follows its bones, bulges and folds"""
 
     bl_idname = "sinew.make_flesh"
     bl_label = "Make Flesh"
@@ -27,7 +27,7 @@ class SINEW_OT_make_flesh(bpy.types.Operator):
 
 
 class SINEW_OT_move_below_armature(bpy.types.Operator):
-    """Move Sinew's modifier below the Armature, which then poses what is simulated instead of the result"""
+    """Move Sinew's modifier below the Armature, which then poses the input instead of the result"""
 
     bl_idname = "sinew.move_below_armature"
     bl_label = "Move Sinew Below It"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Give colliders curves of the forces that they bear in the bake, and take them away."""
+"""Operators that create and remove curves of the forces on colliders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .selection import selected_and_active
 
 
 class SINEW_OT_create_force_curves(bpy.types.Operator):
-    """Give the active and selected colliders sinew_force and sinew_torque as animated properties, for drivers"""
+    """Give the active and selected colliders the animated properties sinew_force and sinew_torque, for drivers"""
 
     bl_idname = "sinew.create_force_curves"
     bl_label = "Create Force Curves"
@@ -30,7 +30,7 @@ class SINEW_OT_create_force_curves(bpy.types.Operator):
 
 
 class SINEW_OT_remove_force_curves(bpy.types.Operator):
-    """Take the force curves and their properties off the active and all selected colliders"""
+    """Remove the force curves and their properties from the active and all selected colliders"""
 
     bl_idname = "sinew.remove_force_curves"
     bl_label = "Remove Force Curves"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Add heat sources, and edit the table that says what temperatures make of a material."""
+"""Operators that add heat sources and edit the softening table."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class SINEW_OT_remove_softening(bpy.types.Operator):
 
 
 class SINEW_OT_sort_softening(bpy.types.Operator):
-    """Bring the rows of the softening table into the order of their temperatures"""
+    """Sort the rows of the softening table by temperature"""
 
     bl_idname = "sinew.sort_softening"
     bl_label = "Sort Rows"

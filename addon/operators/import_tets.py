@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Import Tets: a file of tets becomes a body that looks like their outside."""
+"""Import Tets: makes a body of a file of tets, with their boundary as its mesh."""
 
 from __future__ import annotations
 

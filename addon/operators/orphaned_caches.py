@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Delete caches that nobody plays any more, or put that off."""
+"""Operators that delete caches which no file plays any more, or put that off."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make a pin group out of the vertices that are selected in Edit Mode."""
+"""The operator that makes the selected vertices the pin group."""
 
 from __future__ import annotations
 

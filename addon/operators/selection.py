@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which objects an operator acts on."""
+"""The objects that an operator acts on."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Let a body that is too soft for its size stand, or hang on its bones."""
+"""Operators that let a body stand that is too soft for its size."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _target_bodies(context: bpy.types.Context, every: bool) -> list[bpy.types.Ob
 
 
 class SINEW_OT_stand_up(bpy.types.Operator):
-    """Set Simulated Size so small that the body stands: it moves as fast as a small thing, so add Substeps"""
+    """Set a Simulated Size at which the body stands. It then moves as fast as a small thing, so raise Substeps"""
 
     bl_idname = "sinew.stand_up"
     bl_label = "Use a Simulated Size That Stands"
@@ -42,7 +42,7 @@ class SINEW_OT_stand_up(bpy.types.Operator):
 
 
 class SINEW_OT_stiffen(bpy.types.Operator):
-    """Raise Stiffness until the body stands, or stays on its bones: it sags a little and wobbles slowly"""
+    """Raise Stiffness until the body stands, or stays on its bones. It sags a little and wobbles slowly"""
 
     bl_idname = "sinew.stiffen"
     bl_label = "Stiffen Until It Stands"

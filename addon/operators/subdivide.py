@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Give a mesh with too few vertices enough of them to bend."""
+"""The operator that gives a mesh enough vertices to bend."""
 
 from __future__ import annotations
 

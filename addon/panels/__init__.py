@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panels and in the 3D view."""
+"""The panels of the Physics tab and of the sidebar."""

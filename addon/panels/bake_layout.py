@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panels about the bake: the one big button, the solver and the cache."""
+"""The panels about the bake: the Simulate button, the solver and the cache."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import bpy
 
+from ...solver.scene.settings.simulation import POSE_ITERATIONS, POSE_TOLERANCE, SOLVER_SETTINGS, STEP_SETTINGS
 from ..baking import bake_session, bake_status, error_messages
 from ..baking.status_text import CUT_LABEL, Status, duration_text, size_text
 from ..baking.warm_solver import solver_in_waiting
@@ -18,7 +19,9 @@ from ..export import export_scene
 from ..objects import roles
 from ..properties import preferences
 from . import orphaned_caches_layout
+from .property_rows import draw_settings
 
+POSE_SETTINGS = (POSE_TOLERANCE, POSE_ITERATIONS)
 # widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
 LETTER_PIXELS, MARGIN_PIXELS = 6.4, 60
 # of all steps: from here on those whose contacts had not settled are worth a note
@@ -165,17 +168,14 @@ def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column = layout.column()
     column.enabled = not status.is_locked
     _draw_rest_pose(column, scene)
-    column.prop(settings, "substeps")
-    column.prop(settings, "samples_per_frame")
+    draw_settings(column, scene, STEP_SETTINGS)
     poses = [obj.sinew.motion == "POSE" for obj in roles.bodies(scene)]
-    for names, is_active in (
-        (("tolerance", "max_iterations"), not poses or not all(poses)),
-        (("pose_tolerance", "pose_iterations"), any(poses)),
-    ):
-        part = column.column(align=True)
-        part.active = is_active
-        for name in names:
-            part.prop(settings, name)
+    part = column.column()
+    part.active = not poses or not all(poses)
+    draw_settings(part, scene, (each for each in SOLVER_SETTINGS if each not in POSE_SETTINGS))
+    part = column.column()
+    part.active = any(poses)
+    draw_settings(part, scene, POSE_SETTINGS)
     if status.frame is not None:
         for line in error_messages.step_notes(status.convergence):
             draw_wrapped(layout, line, "INFO", context)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panels about who touches whom, and how."""
+"""The panels about collision: of bodies and of colliders."""
 
 from __future__ import annotations
 
@@ -7,13 +7,23 @@ import math
 
 import bpy
 
+from ...solver.scene.settings.collision import (
+    BODY_COLLISION_SETTINGS,
+    COLLIDER_FRICTION,
+    COLLIDER_SETTINGS,
+    COLLIDER_THICKNESS,
+    COLLISION_COLLECTION,
+)
+from ...solver.scene.settings.flesh import POSE
+from ...solver.scene.settings.presets import FRICTION_PRESET
 from ..baking import bake_status, collider_forces
 from ..blender_data import force_curves
 from ..objects import collision_filter
 from ..overlays import contact_overlay
 from .bake_layout import count_text, draw_wrapped
-from .property_rows import draw_pointer, draw_setting, quantity_text
+from .property_rows import draw_row, draw_settings, quantity_text
 
+SURFACE_SETTINGS = (COLLIDER_FRICTION, COLLIDER_THICKNESS)
 # so many of what is touched are named
 MAX_NAMED_PARTNERS = 3
 POSE_SELF_CONTACT_NOTE = "Follow Pose has a switch of its own for this: Self Contact, in the panel Flesh"
@@ -32,14 +42,8 @@ def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
     obj, own = context.object, context.object.sinew
     column = layout.column()
     column.enabled = not bake_status.status(context.scene).is_locked
-    column.prop(own, "friction_preset")
-    column.prop(own, "body_friction")
-    column.prop(own, "body_thickness")
-    follows = own.motion == "POSE"
-    row = column.row()
-    row.enabled = not follows
-    row.prop(own, "self_collision")
-    if follows:
+    draw_settings(column, obj, (FRICTION_PRESET, *BODY_COLLISION_SETTINGS))
+    if own.motion == POSE:
         draw_wrapped(column, f"{POSE_SELF_CONTACT_NOTE}. {POSE_FRICTION_NOTE}", "INFO", context)
     elif own.use_fracture:
         draw_wrapped(column, PIECES_COLLIDE_NOTE, "INFO", context)
@@ -52,17 +56,12 @@ def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     obj, own = context.object, context.object.sinew
     column = layout.column()
     column.enabled = not bake_status.status(context.scene).is_locked
-    draw_setting(column, own, "use_collision")
-    column.prop(own, "collider_shape")
-    is_ground = own.collider_shape == "PLANE"
-    row = column.row()
-    row.enabled = not is_ground
-    row.prop(own, "collider_sides")
-    if is_ground:
+    draw_settings(
+        column, obj, (each for each in COLLIDER_SETTINGS if each not in (COLLIDER_FRICTION, COLLIDER_THICKNESS))
+    )
+    if own.collider_shape == "PLANE":
         draw_wrapped(column, GROUND_SIDE_NOTE, "INFO", context)
-    column.prop(own, "friction_preset")
-    column.prop(own, "friction")
-    column.prop(own, "thickness")
+    draw_settings(column, obj, (FRICTION_PRESET, *SURFACE_SETTINGS))
     _draw_filter(column, context, obj)
     draw_contacts(layout, context)
     _draw_forces(layout, context.scene, obj)
@@ -84,7 +83,7 @@ def _draw_forces(layout: bpy.types.UILayout, scene: bpy.types.Scene, obj: bpy.ty
 
 def _draw_filter(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
     """Draws what an object collides with, in names where that is not everything."""
-    draw_pointer(layout, obj.sinew, "collision_collection")
+    draw_row(layout, obj, COLLISION_COLLECTION)
     if not collision_filter.has_filters(context.scene):
         return
     touched = [other.name for other in collision_filter.collision_partners(context.scene, obj)]

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panels about flesh and the bones that hold it."""
+"""The panels about flesh and the bones that hold it."""
 
 from __future__ import annotations
 
 import bpy
 
+from ...solver.scene.settings.flesh import BONE_SETTINGS, BY_ARMATURE, FLESH_SETTINGS
 from ..baking import bake_status
 from ..evaluation.sample_times import rest_frame
 from ..objects import attachment, roles
 from .bake_layout import draw_wrapped
-from .property_rows import draw_setting, draw_weight_group
+from .property_rows import draw_row, draw_settings, draw_weight_group
 
+# settings of flesh that other panels than its own show
+_OTHER_PANELS = {"motion", "attachment_group", "use_armature_bones"}
+ARMATURE_SETTINGS = tuple(s for s in FLESH_SETTINGS if BY_ARMATURE in s.when)
+FLESH_PANEL_SETTINGS = tuple(s for s in FLESH_SETTINGS if s.name not in _OTHER_PANELS and s not in ARMATURE_SETTINGS)
+BONE_PANEL_SETTINGS = tuple(s for s in BONE_SETTINGS if s.changes_bake)
 # so many bones are named
 MAX_NAMED_BONES = 3
 NOT_HELD_NOTE = "Nothing holds this flesh yet. It needs a bone inside it, the bones of its armature, or pins"
@@ -58,10 +64,9 @@ def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
             draw_wrapped(column, NO_ARMATURE_NOTE, "INFO", context)
         part = column.column(align=True)
         part.active = has_armature
-        part.prop(own, "armature_bone_radius")
+        draw_settings(part, obj, ARMATURE_SETTINGS)
         if own.armature_bone_radius == 0.0:
             draw_wrapped(part, AUTOMATIC_RADIUS_NOTE, "INFO", context)
-        _draw_springs(part, own, "use_armature_bone_spring", "armature_bone_stiffness")
     draw_weight_group(column, obj, "attachment_group")
     draw_attachment_display(layout, context, obj)
 
@@ -82,27 +87,20 @@ def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     obj, own = context.object, context.object.sinew
     column = layout.column()
     column.enabled = not bake_status.status(context.scene).is_locked
-    column.prop(own, "flesh_law")
-    if own.motion == "POSE":
-        column.prop(own, "self_contact")
-    else:
-        column.prop(own, "jiggle_scheme")
-    row = column.row()
-    row.active = obj.data.shape_keys is not None
-    row.prop(own, "rest_from_keys")
-    for name in ("stiffness_group", "volume_group", "density_group"):
-        draw_weight_group(column, obj, name)
+    # of the two that depend on the motion, only the one that counts
+    shown = (each for each in FLESH_PANEL_SETTINGS if each.counts(lambda name: getattr(own, name)))
+    for setting in shown:
+        row = column.row()
+        row.active = setting.name != "rest_from_keys" or obj.data.shape_keys is not None
+        draw_row(row, obj, setting)
 
 
 def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws which flesh follows a bone, and how strictly."""
-    obj, own = context.object, context.object.sinew
+    obj = context.object
     column = layout.column()
     column.enabled = not bake_status.status(context.scene).is_locked
-    column.prop(own, "bone_distance")
-    _draw_springs(column.column(align=True), own, "use_bone_spring", "bone_stiffness")
-    draw_weight_group(column, obj, "bone_mask_group")
-    column.prop(own, "bone_body")
+    draw_settings(column, obj, BONE_PANEL_SETTINGS)
     if not any(roles.is_flesh(body) for body in roles.bodies(context.scene)):
         draw_wrapped(layout, "There is no flesh yet: select a mesh and press Make Flesh", "INFO", context)
     draw_attachment_display(layout, context, obj)
@@ -116,10 +114,3 @@ def draw_attachment_display(layout: bpy.types.UILayout, context: bpy.types.Conte
         rest = rest_frame(context.scene)
         is_there = context.scene.frame_current == rest
         column.label(text=ESTIMATE_NOTE if is_there else f"Shown at frame {rest} until it is baked", icon="INFO")
-
-
-def _draw_springs(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, switch: str, stiffness: str) -> None:
-    layout.prop(own, switch)
-    row = layout.row()
-    row.active = getattr(own, switch)
-    draw_setting(row, own, stiffness)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panels about the method by which a body resists."""
+"""The panel about the finite element formulation of a body."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .bake_layout import draw_wrapped
 
 FLESH_NOTE = "Flesh resists by its Law, in the panel Flesh: choose Soft Body as Motion for a Method"
 INCOMPATIBLE_NOTE = "{method} is not made for {feature}: choose another Method, such as Polar, or turn {feature} off"
-# what is good to know about a switch that is set so
+# notes on switches with a certain value
 SWITCH_NOTES = {
     "formulation_one_step": (
         True,
         "Where it gets out of hand, raise Substeps per Frame: stiff and fine bodies want many",
     ),
-    "formulation_is_stale": (True, "It spins by itself, to show why others do not use this"),
+    "formulation_is_stale": (True, "The body spins up by itself, as in the paper that compares this"),
     "formulation_rotation_field": ("EDGES", "What is soft and hits something may fly apart: Least Squares holds"),
 }
 
@@ -39,9 +39,9 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         column = layout.column()
         column.enabled = not is_locked
         column.prop(own, name)
-        setting, told = SWITCH_NOTES.get(name, (None, ""))
-        if getattr(own, name) == setting:
-            draw_wrapped(layout, told, "INFO", context)
+        value, note = SWITCH_NOTES.get(name, (None, ""))
+        if getattr(own, name) == value:
+            draw_wrapped(layout, note, "INFO", context)
 
 
 def draw_incompatible(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panels about how a body flows, takes heat and breaks."""
+"""The panels about plasticity, heat, fracture and attributes."""
 
 from __future__ import annotations
 
 import bpy
 
 from ...solver.scene.scene import ATTRIBUTES
+from ...solver.scene.settings.fracture import BREAKING_STRESS, FRACTURE_SETTINGS, USE_FRACTURE
+from ...solver.scene.settings.heat import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS, SOFTENING, USE_HEAT
+from ...solver.scene.settings.plasticity import PLASTICITY_SETTINGS, USE_PLASTICITY
+from ...solver.scene.settings.simulation import AIR_TEMPERATURE
 from ..baking import bake_status, body_reports
 from ..cache.attribute_names import RENAMED_ATTRIBUTES, VELOCITY_ATTRIBUTE
 from ..fracture_meshes import material_swap
 from ..objects import mesh_defects, roles
 from .bake_layout import draw_wrapped
-from .property_rows import draw_setting, draw_weight_group, stress_text
+from .property_rows import draw_settings, stress_text
 from .softening_list import TEMPERATURE_COLUMN_SHARE
 
 # attributes that materials find under another name
 MATERIAL_ATTRIBUTE_NAMES = {**RENAMED_ATTRIBUTES, "velocity": VELOCITY_ATTRIBUTE}
-FRACTURE_LIMITS = ("most_splits", "most_pieces")
 CLEAR_MATERIAL_NOTE = (
     'Light gets inside through "{material}", so the body itself is shown until its first crack opens; '
     "later cracks show early"
@@ -26,22 +29,14 @@ FLESH_NOTE = "Flesh neither flows, takes heat nor breaks: choose Soft Body as Mo
 
 
 def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draws when a deformation stays, and how far it may go."""
+    """Draws the settings of plasticity, and the largest plastic strain so far."""
     obj, own = context.object, context.object.sinew
     _draw_flesh_note(layout, context)
     report = body_reports.report(context.scene, obj)
     if report.largest_plastic_strain is not None and own.use_plasticity:
-        layout.label(text=f"Largest lasting strain so far: {report.largest_plastic_strain:.3g}", icon="INFO")
+        layout.label(text=f"Largest plastic strain so far: {report.largest_plastic_strain:.3g}", icon="INFO")
     column = _locked_column(layout, context, own.use_plasticity)
-    column.prop(own, "plastic_law")
-    part = column.column(align=True)
-    for name in ("yield_strain", "flow", "maximum_strain"):
-        draw_setting(part, own, name)
-    row = part.row()
-    row.enabled = own.plastic_law == "MULTIPLICATIVE"
-    row.prop(own, "hardening")
-    for name in ("yield_group", "flow_group", "maximum_group"):
-        draw_weight_group(column, obj, name)
+    draw_settings(column, obj, (setting for setting in PLASTICITY_SETTINGS if setting != USE_PLASTICITY))
 
 
 def draw_heat(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -52,13 +47,8 @@ def draw_heat(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if report.hottest is not None and own.use_heat:
         layout.label(text=f"{report.coldest:.4g} to {report.hottest:.4g} °C at the last frame", icon="INFO")
     column = _locked_column(layout, context, own.use_heat)
-    part = column.column(align=True)
-    for name in ("temperature", "melting_point"):
-        draw_setting(part, own, name)
-    part = column.column(align=True)
-    for name in ("conductivity", "heat_capacity", "heat_exchange"):
-        draw_setting(part, own, name)
-    draw_setting(column, context.scene.sinew, "air_temperature")
+    draw_settings(column, obj, (setting for setting in HEAT_SETTINGS if setting not in (USE_HEAT, SOFTENING)))
+    draw_settings(column, context.scene, (AIR_TEMPERATURE,))
     if own.use_heat and not own.use_plasticity:
         draw_wrapped(column, "Without Plasticity it gets soft, but takes no new shape", "INFO", context)
     # like Add Ground also for a finished bake, whose note may ask for it
@@ -87,7 +77,7 @@ def _draw_softening(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup) ->
         names = column.split(factor=TEMPERATURE_COLUMN_SHARE, align=True)
         names.label(text="°C")
         names = names.row(align=True)
-        for words in ("Stiffness", "Yield", "Flow"):
+        for words in ("Stiffness", "Yield Strain", "Flow Rate"):
             names.label(text=words)
     column.template_list("SINEW_UL_softening", "", own, "softening", own, "softening_index", rows=4 if rows else 2)
 
@@ -100,23 +90,11 @@ def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         draw_defects(layout, context, obj)
         _draw_fracture_report(layout, context, obj)
     column = _locked_column(layout, context, own.use_fracture)
-    draw_setting(column, own, "breaking_stress")
+    draw_settings(column, obj, (BREAKING_STRESS,))
     if own.breaking_stress > 0.0 and own.youngs_modulus > 0.0:
-        column.label(
-            text=f"Reached by a stretch of {_percent_text(own.breaking_stress / own.youngs_modulus)}", icon="BLANK1"
-        )
-    column.prop(own, "use_toughness")
-    part = column.row()
-    part.enabled = own.use_toughness
-    draw_setting(part, own, "toughness")
-    part = column.column(align=True)
-    part.prop(own, "scatter", slider=True)
-    part.prop(own, "seed")
-    for name in ("strength_group", "unbreakable_group"):
-        draw_weight_group(column, obj, name)
-    part = column.column(align=True)
-    for name in FRACTURE_LIMITS:
-        part.prop(own, name)
+        strain = _percent_text(own.breaking_stress / own.youngs_modulus)
+        column.label(text=f"Reached by a stretch of {strain}", icon="BLANK1")
+    draw_settings(column, obj, (s for s in FRACTURE_SETTINGS if s not in (USE_FRACTURE, BREAKING_STRESS)))
     if own.use_fracture:
         for material in material_swap.transmissive_materials(obj):
             draw_wrapped(layout, CLEAR_MATERIAL_NOTE.format(material=material), "INFO", context)
@@ -151,7 +129,7 @@ def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context
         draw_wrapped(column, f"Cracked: {pieces}, {report.splits:,} points split", "MOD_EXPLODE", context)
     if report.frames_held:
         frames = "1 frame" if report.frames_held == 1 else f"{report.frames_held:,} frames"
-        words = f"Splits per Step or Most Pieces held cracks back in {frames}"
+        words = f"Splits per Step or Max Pieces held cracks back in {frames}"
         draw_wrapped(column, words, "ERROR", context)
 
 
@@ -178,11 +156,9 @@ def draw_attributes(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
 
 def draw_heat_source(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how a heat source warms what is near it."""
-    own = context.object.sinew
     column = layout.column()
     column.enabled = not bake_status.status(context.scene).is_locked
-    for name in ("source_temperature", "source_radius", "source_exchange"):
-        draw_setting(column, own, name)
+    draw_settings(column, context.object, HEAT_SOURCE_SETTINGS)
 
 
 def _locked_column(layout: bpy.types.UILayout, context: bpy.types.Context, is_on: bool) -> bpy.types.UILayout:

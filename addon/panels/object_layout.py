@@ -1,20 +1,36 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panels about one object, and the one big button."""
+"""The main panel, and those about an object's material, tets, pins and start."""
 
 from __future__ import annotations
 
 import bpy
 
 from ...solver.scene.formulation import refinement_factor
+from ...solver.scene.settings.body import (
+    DISPLAY_SETTINGS,
+    FILL,
+    GRAVITY_IN_SHAPE,
+    INTERIOR_SIZE,
+    PIN_GROUP,
+    PIN_SETTINGS,
+    PIN_STIFFNESS,
+    SHOW_TETS,
+    SIMULATED_SIZE,
+    START_SETTINGS,
+    TET_SETTINGS,
+    USE_SIMULATED_SIZE,
+)
+from ...solver.scene.settings.material import MASS_DAMPING, MATERIAL_SETTINGS, STIFFNESS_DAMPING
 from ..baking import bake_status
 from ..export import formulation, tet_file
-from ..objects import roles, self_weight, tet_estimate
+from ..objects import collision_filter, roles, self_weight, tet_estimate
+from ..properties.object_roles import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY, ROLES
 from .bake_layout import draw_cache, draw_simulate, draw_solver, draw_wrapped
 from .collision_layout import draw_collider, draw_collision
 from .flesh_layout import draw_bone, draw_flesh, draw_held_by, draw_offers_to_hold
 from .formulation_layout import draw_advanced, draw_incompatible
 from .material_layout import draw_attributes, draw_defects, draw_fracture, draw_heat, draw_heat_source, draw_plasticity
-from .property_rows import draw_setting, draw_weight_group
+from .property_rows import draw_row, draw_settings
 from .rigid_core_layout import draw_core
 
 __all__ = [
@@ -40,10 +56,10 @@ __all__ = [
 ]
 
 
-ROLE_ICONS = {"BODY": "MOD_SOFT", "COLLIDER": "MOD_PHYSICS", "HEAT": "OUTLINER_OB_FORCE_FIELD", "BONE": "BONE_DATA"}
+DAMPING_SETTINGS = (STIFFNESS_DAMPING, MASS_DAMPING)
 GRAVITY_IN_SHAPE_NOTE = "Flesh sags from the shape that it has: model it as it would be without weight, or stiffen it"
+BONE_COLLIDER_NOTE = "The flesh that this bone may hold passes through it. Other bodies collide with it"
 HANGING_NOTE = "So soft that it may hang far off its bones or pins: stiffen it, or let bones hold more of it"
-FLESH_ICON = "MOD_MESHDEFORM"
 
 
 def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -51,7 +67,7 @@ def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     obj = context.object
     offered: dict[str, str] = {}
     _draw_role(layout, context, obj)
-    if obj is not None and obj.type == "MESH" and obj.sinew.role == "BODY":
+    if obj is not None and obj.type == "MESH" and obj.sinew.role == BODY:
         row = layout.row()
         row.enabled = not bake_status.status(context.scene).is_locked
         row.prop(obj.sinew, "motion")
@@ -76,34 +92,50 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
         column.label(text="Select a mesh to give it an inside", icon="INFO")
     elif obj.sinew.result_of is not None:
         column.label(text=f"{obj.name}: made of {obj.sinew.result_of.name}", icon="MOD_EXPLODE")
-        column.operator("sinew.activate_body", icon=ROLE_ICONS["BODY"])
-    elif obj.sinew.role == "NONE":
+        column.operator("sinew.activate_body", icon=ROLE_BY_KEY[BODY].icon)
+    elif not roles.roles_of(obj):
         if obj.type == "MESH":
             row = column.row(align=True)
-            row.operator("sinew.make_body", icon=ROLE_ICONS["BODY"])
-            row.operator("sinew.make_flesh", icon=FLESH_ICON)
+            row.operator("sinew.make_body", icon=ROLE_BY_KEY[BODY].icon)
+            row.operator("sinew.make_flesh", icon=FLESH.icon)
             row = column.row(align=True)
-            row.operator("sinew.make_bone", icon=ROLE_ICONS["BONE"])
-            row.operator("sinew.make_collider", icon=ROLE_ICONS["COLLIDER"])
+            row.operator("sinew.make_bone", icon=ROLE_BY_KEY[BONE].icon)
+            row.operator("sinew.make_collider", icon=ROLE_BY_KEY[COLLIDER].icon)
         elif obj.type != "EMPTY":
             column.label(text=f"{obj.name} is not a mesh: select one", icon="INFO")
         if obj.type in {"MESH", "EMPTY"}:
-            column.operator("sinew.make_heat_source", icon=ROLE_ICONS["HEAT"])
+            column.operator("sinew.make_heat_source", icon=ROLE_BY_KEY[HEAT_SOURCE].icon)
     else:
         row = column.row(align=True)
-        icon = FLESH_ICON if roles.is_flesh(obj) else ROLE_ICONS[obj.sinew.role]
-        row.label(text=f"{obj.name}: {_role_name(obj)}", icon=icon)
+        icon = FLESH.icon if roles.is_flesh(obj) else ROLE_BY_KEY[obj.sinew.role].icon
+        row.label(text=f"{obj.name}: {role_names(obj)}", icon=icon)
         row.operator("sinew.remove", text="", icon="X")
+        _draw_extra_roles(column, context, obj)
     column.operator("sinew.add_ground", icon="MESH_PLANE")
     column.operator("sinew.import_tets", text="Import Tets…", icon="IMPORT")
 
 
-def _role_name(obj: bpy.types.Object) -> str:
+def _draw_extra_roles(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
+    """Draws the roles that an object may have beside its own."""
+    if obj.type != "MESH" or not ROLE_BY_KEY[obj.sinew.role].is_combinable:
+        return
+    row = layout.row(align=True)
+    row.enabled = not bake_status.status(context.scene).is_locked
+    for role in ROLES:
+        if role.is_combinable and role.key != obj.sinew.role:
+            row.prop_enum(obj.sinew, "extra_roles", role.key, text=f"Also {role.label}")
+    if any(collision_filter.grows_on(body, obj) for body in roles.bodies(context.scene)):
+        if roles.has_role(obj, COLLIDER):
+            draw_wrapped(layout, BONE_COLLIDER_NOTE, "INFO", context)
+
+
+def role_names(obj: bpy.types.Object) -> str:
+    """Returns the roles of an object as the panel names them: "Bone, Collider"."""
     if roles.is_flesh(obj):
-        return "Flesh"
-    if obj.sinew.role != "COLLIDER":
-        return {"BODY": "Body", "HEAT": "Heat Source", "BONE": "Bone"}[obj.sinew.role]
-    return "Ground" if obj.sinew.collider_shape == "PLANE" else "Collider"
+        return FLESH.label
+    is_ground = obj.sinew.collider_shape == "PLANE"
+    names = {COLLIDER: "Ground"} if is_ground else {}
+    return ", ".join(names.get(key, ROLE_BY_KEY[key].label) for key in roles.roles_of(obj))
 
 
 def _draw_offer_to_subdivide(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
@@ -120,14 +152,10 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     settings = context.object.sinew
     layout.enabled = not bake_status.status(context.scene).is_locked
     layout.prop(settings, "preset")
-    column = layout.column(align=True)
-    draw_setting(column, settings, "youngs_modulus")
-    column.prop(settings, "poisson_ratio", slider=True)
-    draw_setting(column, settings, "density")
-    column = layout.column(align=True)
+    draw_settings(layout, context.object, (each for each in MATERIAL_SETTINGS if each not in DAMPING_SETTINGS))
+    column = layout.column()
     column.active = settings.motion != "POSE"  # at rest nothing swings
-    draw_setting(column, settings, "stiffness_damping")
-    draw_setting(column, settings, "mass_damping")
+    draw_settings(column, context.object, DAMPING_SETTINGS)
     if self_weight.collapses(context.object, context.scene):
         _draw_self_weight_fixes(layout.box().column(align=True), context.object, context.scene)
     elif self_weight.is_too_soft_to_hang(context.object, context.scene):
@@ -184,27 +212,22 @@ def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     settings = obj.sinew
     column = layout.column()
     column.enabled = not bake_status.status(scene).is_locked
-    column.prop(settings, "method")
-    if settings.use_fracture and settings.method == "SMOOTH":
-        column.label(text="Bodies with Fracture get Robust tets", icon="INFO")
-    if settings.method == "GIVEN":
-        column.prop(settings, "tets_path")
-    else:
-        column.prop(settings, "sizing")
-        column.prop(settings, "tet_size" if settings.sizing == "SIZE" else "divisions")
-    if settings.method == "SMOOTH" and not settings.use_fracture:
-        column.prop(settings, "interior_size")
+    for setting in TET_SETTINGS:
+        if setting.counts(lambda name: getattr(settings, name)) and not (
+            setting == INTERIOR_SIZE and settings.use_fracture
+        ):
+            draw_row(column, obj, setting)
+        if setting == FILL and settings.use_fracture and settings.method == "SMOOTH":
+            column.label(text="Bodies with Fracture get Robust tets", icon="INFO")
     words, *refined = _tet_count_text(obj, scene).split("\n")
     layout.label(text=words, icon="MESH_ICOSPHERE")
     for line in refined:  # behind the others it would be cut off in the sidebar
         layout.label(text=line, icon="BLANK1")
     column = layout.column(heading="Viewport Display")
-    column.prop(settings, "show_tets")
+    draw_settings(column, obj, (SHOW_TETS,))
     if settings.show_tets and bake_status.tet_count(scene, obj) is None:
         column.label(text="Shown once they are made: Simulate", icon="INFO")
-    row = column.row()
-    row.enabled = settings.show_tets
-    row.prop(settings, "show_joined")
+    draw_settings(column, obj, (each for each in DISPLAY_SETTINGS if each != SHOW_TETS))
 
 
 def _tet_count_text(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
@@ -237,13 +260,10 @@ def draw_pins(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     obj = context.object
     column = layout.column()
     column.enabled = not bake_status.status(context.scene).is_locked
-    draw_weight_group(column, obj, "pin_group")
-    row = column.row()
-    row.enabled = bool(obj.sinew.pin_group)
-    draw_setting(row, obj.sinew, "pin_stiffness")
+    draw_settings(column, obj, (PIN_GROUP, PIN_STIFFNESS))
     if obj.mode == "EDIT":
         column.operator("sinew.pin_selected", icon="PINNED")
-    draw_weight_group(column, obj, "affect_group")
+    draw_settings(column, obj, (each for each in PIN_SETTINGS if each not in (PIN_GROUP, PIN_STIFFNESS)))
 
 
 def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -261,6 +281,5 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row.prop(settings, "gravity_in_shape")
     if roles.is_flesh(context.object):
         draw_wrapped(layout, GRAVITY_IN_SHAPE_NOTE, "INFO", context)
-    column = layout.column()
-    column.active = settings.motion != "POSE"
-    column.prop(settings, "initial_velocity")
+    special = (USE_SIMULATED_SIZE, SIMULATED_SIZE, GRAVITY_IN_SHAPE)
+    draw_settings(layout, context.object, (each for each in START_SETTINGS if each not in special))

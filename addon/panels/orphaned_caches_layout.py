@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Caches that nobody plays any more: a line in the panel until a person decides, and a list in the preferences."""
+"""Caches that no file plays any more: a line in the panel until a person decides, and a list in the preferences."""
 
 from __future__ import annotations
 

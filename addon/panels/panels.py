@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import bpy
 
 from ..baking import bake_status
-from ..objects.roles import is_flesh
+from ..objects.roles import is_flesh, roles_of
+from ..properties.object_roles import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY
 from . import object_layout
+from .property_rows import HEADER_SWITCHES
 from .softening_list import SINEW_UL_softening
+
+ContextPoll = Callable[[bpy.types.Context], bool]
+PanelDrawer = Callable[[bpy.types.UILayout, bpy.types.Context], None]
 
 PANEL_LOCATIONS = {
     "PHYSICS": {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "physics"},
@@ -18,12 +24,13 @@ PANEL_LOCATIONS = {
 }
 
 
-def _panel_roles(context: bpy.types.Context) -> set[str]:
-    """Returns what the object is to panels: its role, and whether it is flesh."""
+def _shown_panels(context: bpy.types.Context) -> set[str]:
+    """Returns the names of the panels that the roles of the object have."""
     obj = context.object
-    if obj is None or obj.sinew.role == "NONE":
+    if obj is None:
         return set()
-    return {obj.sinew.role, "FLESH"} if is_flesh(obj) else {obj.sinew.role}
+    roles = [ROLE_BY_KEY[key] for key in roles_of(obj)] + ([FLESH] if is_flesh(obj) else [])
+    return {name for role in roles for name in role.panels}
 
 
 def _make_panels() -> list[type]:
@@ -31,14 +38,16 @@ def _make_panels() -> list[type]:
     made = []
     for place, where in PANEL_LOCATIONS.items():
         parent = f"SINEW_PT_{place.lower()}"
-        made.append(_make_panel(parent, "Sinew", where, object_layout.draw_main, None, (), place == "PHYSICS"))
-        for name, label, draw, roles, closed in PANEL_TABLE:
+        made.append(
+            _make_panel(parent, "Sinew", where, object_layout.draw_main, _has_role if place == "PHYSICS" else None)
+        )
+        for name, label, draw, is_closed in PANEL_TABLE:
             values: dict[str, object] = {**where, "bl_parent_id": parent}
+            if is_closed:
+                values["bl_options"] = {"DEFAULT_CLOSED"}
             if name in HEADER_SWITCHES:
                 values["draw_header"] = _header_drawer(HEADER_SWITCHES[name])
-            made.append(
-                _make_panel(f"{parent}_{name}", label, values, draw, roles, {"DEFAULT_CLOSED"} if closed else ())
-            )
+            made.append(_make_panel(f"{parent}_{name}", label, values, draw, _panel_poll(name)))
     return made
 
 
@@ -55,11 +64,18 @@ def _header_drawer(switch: str) -> Callable[[bpy.types.Panel, bpy.types.Context]
     return draw_header
 
 
-def _make_panel(name, label, values, draw, roles, options=(), meshes_only=False) -> type:  # type: ignore[no-untyped-def]
+def _has_role(context: bpy.types.Context) -> bool:
+    return bool(_shown_panels(context))
+
+
+def _panel_poll(name: str) -> ContextPoll | None:
+    """Returns what says whether a panel is shown; None: always."""
+    return None if name in SCENE_PANELS else lambda context: name in _shown_panels(context)
+
+
+def _make_panel(name: str, label: str, values: dict[str, Any], draw: PanelDrawer, is_shown: ContextPoll | None) -> type:
     def poll(_cls: type, context: bpy.types.Context) -> bool:
-        if meshes_only and not _panel_roles(context):
-            return False
-        return roles is None or bool(_panel_roles(context) & roles)
+        return is_shown is None or is_shown(context)
 
     def draw_in(self: bpy.types.Panel, context: bpy.types.Context) -> None:
         # names stand beside their fields where there is room, inside them where there is not
@@ -68,10 +84,10 @@ def _make_panel(name, label, values, draw, roles, options=(), meshes_only=False)
         draw(self.layout, context)
 
     body = {
+        "bl_options": set(),
         **values,
         "bl_idname": name,
         "bl_label": label,
-        "bl_options": set(options),
         "poll": classmethod(poll),
         "draw": draw_in,
         "__doc__": label,
@@ -79,29 +95,38 @@ def _make_panel(name, label, values, draw, roles, options=(), meshes_only=False)
     return type(name, (bpy.types.Panel,), body)
 
 
-# name, label, draw, roles for which it is shown (None: all), closed at first
+# name (roles have it in their `panels`), label, draw, closed at first
 PANEL_TABLE = (
-    ("held_by", "Bones", object_layout.draw_held_by, {"FLESH"}, False),
-    ("material", "Material", object_layout.draw_material, {"BODY"}, False),
-    ("flesh", "Flesh", object_layout.draw_flesh, {"FLESH"}, True),
-    ("plasticity", "Plasticity", object_layout.draw_plasticity, {"BODY"}, True),
-    ("heat", "Heat", object_layout.draw_heat, {"BODY"}, True),
-    ("fracture", "Fracture", object_layout.draw_fracture, {"BODY"}, True),
-    ("core", "Rigid Core", object_layout.draw_core, {"BODY"}, True),
-    ("tets", "Tets", object_layout.draw_tets, {"BODY"}, False),
-    ("pins", "Pins", object_layout.draw_pins, {"BODY"}, False),
-    ("collision", "Collision", object_layout.draw_collision, {"BODY"}, True),
-    ("motion", "Size and Start", object_layout.draw_motion, {"BODY"}, True),
-    ("attributes", "Attributes", object_layout.draw_attributes, {"BODY"}, True),
-    ("advanced", "Advanced", object_layout.draw_advanced, {"BODY"}, True),
-    ("bone", "Bone", object_layout.draw_bone, {"BONE"}, False),
-    ("heat_source", "Heat Source", object_layout.draw_heat_source, {"HEAT"}, False),
-    ("collider", "Collider", object_layout.draw_collider, {"COLLIDER"}, False),
-    ("solver", "Solver", object_layout.draw_solver, None, True),
-    ("cache", "Cache", object_layout.draw_cache, None, True),
+    ("held_by", "Bones", object_layout.draw_held_by, False),
+    ("material", "Material", object_layout.draw_material, False),
+    ("flesh", "Flesh", object_layout.draw_flesh, True),
+    ("plasticity", "Plasticity", object_layout.draw_plasticity, True),
+    ("heat", "Heat", object_layout.draw_heat, True),
+    ("fracture", "Fracture", object_layout.draw_fracture, True),
+    ("core", "Rigid Core", object_layout.draw_core, True),
+    ("tets", "Tets", object_layout.draw_tets, False),
+    ("pins", "Pins", object_layout.draw_pins, False),
+    ("collision", "Collision", object_layout.draw_collision, True),
+    ("motion", "Size and Start", object_layout.draw_motion, True),
+    ("attributes", "Attributes", object_layout.draw_attributes, True),
+    ("advanced", "Advanced", object_layout.draw_advanced, True),
+    ("bone", "Bone", object_layout.draw_bone, False),
+    ("heat_source", "Heat Source", object_layout.draw_heat_source, False),
+    ("collider", "Collider", object_layout.draw_collider, False),
+    ("solver", "Solver", object_layout.draw_solver, True),
+    ("cache", "Cache", object_layout.draw_cache, True),
 )
-# panels that are switched on in their header
-HEADER_SWITCHES = {"plasticity": "use_plasticity", "heat": "use_heat", "fracture": "use_fracture", "core": "use_core"}
+# panels about the scene, shown for every object
+SCENE_PANELS = {"solver", "cache"}
+
+# what gives an object each role, in the order of the buttons
+MAKE_OPERATORS = {
+    BODY: "sinew.make_body",
+    FLESH.key: "sinew.make_flesh",
+    BONE: "sinew.make_bone",
+    COLLIDER: "sinew.make_collider",
+    HEAT_SOURCE: "sinew.make_heat_source",
+}
 
 CLASSES: list[type] = []
 
@@ -112,20 +137,14 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
     if obj is None or obj.type not in {"MESH", "EMPTY"}:
         return
     if obj.sinew.result_of is not None:
-        self.layout.operator("sinew.activate_body", icon=object_layout.ROLE_ICONS["BODY"])
-    elif obj.sinew.role == "NONE":
+        self.layout.operator("sinew.activate_body", icon=ROLE_BY_KEY[BODY].icon)
+    elif not roles_of(obj):
         # as Blender's own buttons above: two columns where there is room
         flow = self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=True, align=True)
-        if obj.type == "MESH":
-            flow.column().operator("sinew.make_body", text="Sinew Body", icon=object_layout.ROLE_ICONS["BODY"])
-            flow.column().operator("sinew.make_flesh", text="Sinew Flesh", icon=object_layout.FLESH_ICON)
-            flow.column().operator("sinew.make_bone", text="Sinew Bone", icon=object_layout.ROLE_ICONS["BONE"])
-            flow.column().operator(
-                "sinew.make_collider", text="Sinew Collider", icon=object_layout.ROLE_ICONS["COLLIDER"]
-            )
-        flow.column().operator(
-            "sinew.make_heat_source", text="Sinew Heat Source", icon=object_layout.ROLE_ICONS["HEAT"]
-        )
+        for key, operator in MAKE_OPERATORS.items():
+            role = ROLE_BY_KEY[key]
+            if obj.type == "MESH" or key == HEAT_SOURCE:
+                flow.column().operator(operator, text=f"Sinew {role.label}", icon=role.icon)
     else:
         self.layout.operator("sinew.remove", text="Remove Sinew", icon="X")
 

@@ -1,41 +1,65 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings as they stand in panels: with their unit, and with the dot for keyframes where they can be animated."""
+"""Rows of settings in panels: with their unit, grey where they do not count, and with the dot for keyframes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
 
-# SI units of settings that Blender has none for
-SETTING_UNITS = {
-    "youngs_modulus": "Pa",
-    "density": "kg/m³",
-    "stiffness_damping": "s",
-    "mass_damping": "1/s",
-    "pin_stiffness": "1/s²",
-    "flow": "1/s",
-    "temperature": "°C",
-    "conductivity": "W/(m K)",
-    "heat_capacity": "J/(kg K)",
-    "heat_exchange": "W/(m² K)",
-    "melting_point": "°C",
-    "breaking_stress": "Pa",
-    "toughness": "Pa √m",
-    "source_temperature": "°C",
-    "source_exchange": "W/(m² K)",
-    "air_temperature": "°C",
-    "bone_stiffness": "1/s²",
-    "armature_bone_stiffness": "1/s²",
-    "core_pull_stiffness": "1/s²",
-    "core_pull_damping": "1/s",
-}
+from ...solver.scene.settings.setting import (
+    COLLECTION,
+    INTEGER,
+    METRE,
+    METRE_PER_SECOND,
+    NUMBER,
+    OBJECT,
+    WEIGHT_GROUP,
+    Setting,
+)
+from ...solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS
+
+SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
+# panels that are switched on in their header
+HEADER_SWITCHES = {"plasticity": "use_plasticity", "heat": "use_heat", "fracture": "use_fracture", "core": "use_core"}
+BLENDER_UNITS = {METRE, METRE_PER_SECOND}  # Blender shows these itself
 
 
 def label_with_unit(own: bpy.types.PropertyGroup, name: str) -> str:
     """Returns the name of a setting with its unit: "Breaking Stress (Pa)"."""
-    words = own.bl_rna.properties[name].name
-    return f"{words} ({SETTING_UNITS[name]})" if name in SETTING_UNITS else words
+    words, unit = own.bl_rna.properties[name].name, SETTINGS[name].unit
+    return f"{words} ({unit})" if unit and unit not in BLENDER_UNITS else words
+
+
+def draw_settings(layout: bpy.types.UILayout, obj: bpy.types.Object, settings: Iterable[Setting]) -> None:
+    """Draws settings of an object in their order: numbers in one block, and grey where they do not count.
+
+    One that a menu or a switch beside it rules out is locked. One that waits for the panel's own switch, or for an
+    object or a group, can be set before that.
+    """
+    own = obj.sinew
+    block: bpy.types.UILayout | None = None
+    for setting in settings:
+        if setting.kind in (NUMBER, INTEGER):
+            block = layout.column(align=True) if block is None else block
+        else:
+            block = None
+        row = (layout if block is None else block).row()
+        row.active = setting.counts(lambda name: getattr(own, name))
+        ruling = (each for each in setting.when if each.values and each.setting not in HEADER_SWITCHES.values())
+        row.enabled = all(each.holds(lambda name: getattr(own, name)) for each in ruling)
+        draw_row(row, obj, setting)
+
+
+def draw_row(layout: bpy.types.UILayout, obj: bpy.types.Object, setting: Setting) -> None:
+    """Draws a setting of an object as its kind is drawn."""
+    if setting.kind == WEIGHT_GROUP:
+        draw_weight_group(layout, obj, setting.name)
+    elif setting.kind in (OBJECT, COLLECTION):
+        draw_pointer(layout, obj.sinew, setting.name)
+    else:
+        draw_setting(layout, obj.sinew, setting.name, **({"slider": True} if setting.is_share else {}))
 
 
 def draw_setting(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, name: str, **options: Any) -> None:

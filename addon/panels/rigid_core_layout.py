@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the panel about the rigid core of a body."""
+"""The panel about the rigid core of a body."""
 
 from __future__ import annotations
 
 import bpy
 
+from ...solver.scene.settings.rigid_core import CORE_SETTINGS, USE_CORE
 from ..baking import bake_status
 from ..export import rigid_core
 from ..objects import roles
 from .bake_layout import draw_wrapped
-from .property_rows import draw_pointer, draw_setting, draw_weight_group
+from .property_rows import draw_settings
 
 FLESH_NOTE = "Bones hold flesh from inside: choose Soft Body as Motion for a rigid core"
 INCOMPATIBLE_NOTE = "A rigid core does not go with {feature}: change that, or turn Rigid Core off"
-FREE_NOTE = "It moves freely: Hinge lets it only turn, Pull takes it along"
+FREE_NOTE = "It moves freely. A Hinge lets it only turn, a Spring Target pulls it along"
 HINGE_NOTE = "It turns about the Z axis of {name}, and goes where that goes"
 # after a bake
 TET_COUNT_NOTE = "{core} of {all} tets are rigid: the Viewport Display of Tets shows them in yellow"
-PULL_NOTE = "{name} pulls it, at the point where it is in the rest pose"
+PULL_NOTE = "A spring pulls it to {name}, from where {name} is in the rest pose"
 
 
 def draw_core(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -32,14 +33,7 @@ def draw_core(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column = layout.column()
     column.enabled = not bake_status.status(context.scene).is_locked and not is_flesh
     column.active = own.use_core
-    draw_setting(column, own, "core_skin_thickness")
-    draw_weight_group(column, obj, "core_group")
-    draw_pointer(column, own, "core_hinge")
-    draw_pointer(column, own, "core_pull")
-    part = column.column(align=True)
-    part.active = own.use_core and own.core_pull is not None
-    draw_setting(part, own, "core_pull_stiffness")
-    draw_setting(part, own, "core_pull_damping")
+    draw_settings(column, obj, (setting for setting in CORE_SETTINGS if setting != USE_CORE))
     if own.use_core:
         for line in _motion_notes(own):
             draw_wrapped(column, line, "INFO", context)

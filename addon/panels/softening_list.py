@@ -23,7 +23,6 @@ class SINEW_UL_softening(bpy.types.UIList):
         _icon: int,
         _active: bpy.types.PropertyGroup,
         _property: str,
-        _index: int = 0,
     ) -> None:
         """Draws one row."""
         line = layout.split(factor=TEMPERATURE_COLUMN_SHARE, align=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything that can be set: `Object.sinew` for one object, `Scene.sinew` for the whole simulation.
+"""Blender's properties for all settings: `Object.sinew` for one object, `Scene.sinew` for the whole simulation.
 
 Values with a length in their unit (LENGTH, VELOCITY) are in Blender units, as everywhere in Blender, and the
 exporter multiplies them by the scene's unit scale. All others are in the SI unit that the tooltip names, and

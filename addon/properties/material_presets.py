@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The materials of `solver/scene/material_presets.py` as a menu of Blender's, and what each of them fills in."""
+"""Fills in the values of a material preset, and notices when a value differs from it."""
 
 from __future__ import annotations
 
@@ -8,59 +8,19 @@ from typing import Any
 import numpy as np
 
 from ...solver.runtime.arrays import Floats
-from ...solver.scene.material_presets import DEFAULT_PRESET_KEY, MATERIAL_PRESETS, MaterialPreset
-from ...solver.scene.scene import Fracture, Heat, Plasticity
+from ...solver.scene.material_presets import MATERIAL_PRESETS, MaterialPreset
+from ...solver.scene.settings.flesh import ELASTIC
+from ...solver.scene.settings.presets import CUSTOM_PRESET
+from .preset_filling import PresetFilling
 
-CUSTOM_PRESET = "CUSTOM"
-# how bodies move that are no flesh, and flesh that is at rest in every frame
-ELASTIC, POSE = "ELASTIC", "POSE"
 # what flesh does not do
 NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape", "use_core")
-# what files have instead of the name: never to be changed, and new materials get new numbers
-ENUM_NUMBERS = {
-    "JELLY": 0,
-    "FAT": 1,
-    "FLESH": 2,
-    "FOAM": 3,
-    "RUBBER": 4,
-    "TEARING_RUBBER": 5,
-    "CLAY": 6,
-    "WAX": 7,
-    "CHOCOLATE": 8,
-    "WOOD": 9,
-    "STONE": 10,
-    "PLASTER": 11,
-    "GLASS": 12,
-    CUSTOM_PRESET: 13,
-    "SKIN": 14,
-    "MUSCLE": 15,
-}
-PRESET_ITEMS = (
-    *(
-        (key, preset.label, f"{preset.description}. {preset.source}", "NONE", ENUM_NUMBERS[key])
-        for key, preset in MATERIAL_PRESETS.items()
-    ),
-    (CUSTOM_PRESET, "Custom", "Values of your own", "NONE", ENUM_NUMBERS[CUSTOM_PRESET]),
-)
 # settings by the name that they have in the preset's part; all others of these parts belong to the scene
 MATERIAL_PROPERTIES = ("youngs_modulus", "poisson_ratio", "density", "mass_damping", "stiffness_damping")
 PLASTICITY_PROPERTIES = ("yield_strain", "flow", "maximum_strain", "hardening")
 HEAT_PROPERTIES = ("conductivity", "heat_capacity", "melting_point")
 ROW_PROPERTIES = ("temperature", "stiffness", "yield_strain", "flow")
-# where a body breaks at crack tips, until somebody says it [Pa √m]
-DEFAULT_TOUGHNESS = 5.0e4
-
-# values of a body that was never told otherwise
-DEFAULT_VALUES: dict[str, float] = {
-    **{name: getattr(MATERIAL_PRESETS[DEFAULT_PRESET_KEY].material, name) for name in MATERIAL_PROPERTIES},
-    **{name: getattr(Plasticity(), name) for name in PLASTICITY_PROPERTIES},
-    **{name: getattr(Heat(), name) for name in ("temperature", *HEAT_PROPERTIES)},
-    **{name: getattr(Fracture(), name) for name in ("breaking_stress", "scatter", "most_splits", "most_pieces")},
-    "heat_exchange": Heat().exchange,
-    "toughness": DEFAULT_TOUGHNESS,
-}
-
-_is_applying = False
+_filling = PresetFilling()
 
 
 def preset_values(preset: MaterialPreset) -> dict[str, Any]:
@@ -84,25 +44,21 @@ def apply_preset(settings: Any) -> None:
 
     Flesh neither flows, takes heat nor breaks: it stays flesh, and gets the rest.
     """
-    global _is_applying
     if settings.preset == CUSTOM_PRESET:
         return
     preset = MATERIAL_PRESETS[settings.preset]
-    _is_applying = True
-    try:
+    with _filling:
         for name, value in preset_values(preset).items():
             setattr(settings, name, value)
         for part in ("plasticity", "heat", "fracture"):
             setattr(settings, f"use_{part}", part in preset.features and settings.motion == ELASTIC)
         if preset.heat is not None:
             write_rows(settings.softening, preset.heat.softening)
-    finally:
-        _is_applying = False
 
 
 def mark_custom(settings: Any) -> None:
     """Turns the menu to Custom when a value no longer is the preset's; not while a preset fills the values in."""
-    if not _is_applying and settings.preset != CUSTOM_PRESET and not matches_preset(settings):
+    if not _filling.is_active and settings.preset != CUSTOM_PRESET and not matches_preset(settings):
         settings.preset = CUSTOM_PRESET
 
 

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a body is made of."""
+"""Properties of a body's material, and what keeps them in step with its preset."""
 
 from __future__ import annotations
 
-import bpy
-from bpy.props import EnumProperty, FloatProperty
+from typing import Any
 
-from ...solver.scene.material_presets import NEARLY_INCOMPRESSIBLE, NEARLY_INCOMPRESSIBLE_FLESH
+import bpy
+
+from ...solver.scene.material_presets import NEARLY_INCOMPRESSIBLE
+from ...solver.scene.settings.flesh import ELASTIC
+from ...solver.scene.settings.material import MATERIAL_SETTINGS
+from ...solver.scene.settings.presets import MATERIAL_PRESET
 from . import material_presets
-from .property_options import FIXED_OPTIONS
+from .property_factory import settings_group
 
 FLOAT32_TOLERANCE = 1.0e-6  # of Blender's 32 bits
 
@@ -19,94 +23,29 @@ def preset_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context
 
 
 def material_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    """Turns the menu of presets to Custom where a value no longer is the preset's."""
+    """Sets the menu of presets to Custom where a value differs from the preset's."""
     material_presets.mark_custom(settings)
 
 
 def poisson_ratio_edited(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """Keeps Volume Preservation where the body's motion can take it."""
+    """Limits Volume Preservation to what the body's motion allows."""
     limit_poisson_ratio(settings)
     material_edited(settings, context)
 
 
 def limit_poisson_ratio(settings: bpy.types.PropertyGroup) -> None:
-    """Lowers Volume Preservation to what a body that is no flesh can take."""
-    if (
-        settings.motion == material_presets.ELASTIC
-        and settings.poisson_ratio > NEARLY_INCOMPRESSIBLE + FLOAT32_TOLERANCE
-    ):
+    """Lowers Volume Preservation to what a body that is no flesh allows."""
+    if settings.motion == ELASTIC and settings.poisson_ratio > NEARLY_INCOMPRESSIBLE + FLOAT32_TOLERANCE:
         settings.poisson_ratio = NEARLY_INCOMPRESSIBLE
 
 
-class MaterialSettings:
-    """Stiffness, volume preservation, density and damping."""
-
-    preset: EnumProperty(
-        name="Material",
-        items=material_presets.PRESET_ITEMS,
-        default=material_presets.DEFAULT_PRESET_KEY,
-        update=preset_chosen,
-        description=("Fills in stiffness, density and damping, and how the material flows, takes heat and breaks"),
-        **FIXED_OPTIONS,
-    )
-    youngs_modulus: FloatProperty(
-        name="Stiffness",
-        description="Young's modulus E [Pa]: how hard it is to stretch or squeeze the material",
-        default=material_presets.DEFAULT_VALUES["youngs_modulus"],
-        min=0.0,
-        soft_min=100.0,
-        soft_max=1.0e11,
-        precision=0,
-        step=100000,
-        update=material_edited,
-        **FIXED_OPTIONS,
-    )
-    poisson_ratio: FloatProperty(
-        name="Volume Preservation",
-        description=(
-            "Poisson's ratio ν: how much the sides bulge when the material is squeezed. "
-            "Above 0.45 the tets of a Soft Body become too stiff to trust, so only flesh goes further"
-        ),
-        default=material_presets.DEFAULT_VALUES["poisson_ratio"],
-        min=0.0,
-        max=NEARLY_INCOMPRESSIBLE_FLESH,
-        precision=3,
-        step=1,
-        subtype="FACTOR",
-        update=poisson_ratio_edited,
-        **FIXED_OPTIONS,
-    )
-    density: FloatProperty(
-        name="Density",
-        description="Mass per volume ρ [kg/m³]; water has 1000",
-        default=material_presets.DEFAULT_VALUES["density"],
-        min=0.0,
-        soft_min=10.0,
-        soft_max=10000.0,
-        precision=1,
-        step=1000,
-        update=material_edited,
-        **FIXED_OPTIONS,
-    )
-    mass_damping: FloatProperty(
-        name="Drag",
-        description="Damping by mass α [1/s]: slows every motion, falling too, as if in a thick fluid",
-        default=material_presets.DEFAULT_VALUES["mass_damping"],
-        min=0.0,
-        soft_max=10.0,
-        precision=3,
-        step=1,
-        update=material_edited,
-        **FIXED_OPTIONS,
-    )
-    stiffness_damping: FloatProperty(
-        name="Damping",
-        description="Damping by stiffness β [s]: calms wobbling, and leaves falling and turning alone",
-        default=material_presets.DEFAULT_VALUES["stiffness_damping"],
-        min=0.0,
-        soft_max=1.0,
-        precision=4,
-        step=1,
-        update=material_edited,
-        **FIXED_OPTIONS,
-    )
+MaterialSettings: Any = settings_group(
+    "MaterialSettings",
+    "Stiffness, volume preservation, density and damping.",
+    (MATERIAL_PRESET, *MATERIAL_SETTINGS),
+    {
+        **{setting.name: material_edited for setting in MATERIAL_SETTINGS},
+        "preset": preset_chosen,
+        "poisson_ratio": poisson_ratio_edited,
+    },
+)

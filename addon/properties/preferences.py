@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is set once per person and machine, not per file."""
+"""Preferences of the add-on, which belong to a person and a machine instead of a file."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is noted on objects about results, so that Delete Bake gives everything back as it was."""
+"""Hidden properties about results, from which Delete Bake restores an object."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is asked for: bodies, colliders, settings and their animation; loads neither Numba nor SciPy."""
+"""The input of a simulation: bodies, colliders, settings and their animation. It loads neither Numba nor SciPy."""

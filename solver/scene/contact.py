@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How bodies meet others, themselves and colliders, as a scene asks for it: in metres."""
+"""Colliders, and how bodies meet others and themselves, as part of a scene. Lengths are in metres."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from .serialisation import field_constraints
-from .serialisation.field_constraints import OneOf, RowsOf, at_least
+from .serialisation.field_constraints import OneOf, RowsOf
 from .serialisation.sequences import convert_sequences
+from .settings.collision import COLLIDER_SIDES as SIDES_SETTING
+from .settings.setting import FRICTION_LIMITS, THICKNESS_LIMITS
 
 # which sides of a collider's faces bodies are kept on (`Collider.sides`)
-SIDES_AUTO, SIDES_FRONT, SIDES_BOTH = "auto", "front", "both"
-COLLIDER_SIDES = (SIDES_AUTO, SIDES_FRONT, SIDES_BOTH)
+COLLIDER_SIDES = SIDES_SETTING.words
+SIDES_AUTO, SIDES_FRONT, SIDES_BOTH = COLLIDER_SIDES
 # what a collider may be (`Collider.shape`)
 COLLIDER_SHAPES = ("plane", "mesh")
 Faces = Annotated[Indices, field_constraints.shape("t", 3), RowsOf("vertices")]
@@ -32,14 +34,14 @@ class Collision:
             other, and each of them may go through itself. Flesh that follows a pose reads `Flesh.self_contact` instead.
     """
 
-    friction: Annotated[float, at_least(0.0, "Friction")] = 0.5
-    thickness: Annotated[float, at_least(0.0, "Thickness", "m")] = 0.0
+    friction: Annotated[float, FRICTION_LIMITS] = 0.5
+    thickness: Annotated[float, THICKNESS_LIMITS] = 0.0
     self_contact: bool = False
 
 
 @dataclass(frozen=True)
 class Collider:
-    """Something that bodies bump into: standing still, moving rigidly, or deforming.
+    """A collider: at rest, moving rigidly, or deforming.
 
     Tracks: one of these, where it does not stand still,
         "collider.KEY.matrix" (4, 4): world [m] ← the space of `vertices`, rigid up to a constant scale or shear
@@ -47,7 +49,7 @@ class Collider:
         "collider.KEY.vertices" (n, 3): `vertices` now [m], world, for what deforms. A matrix beside it only says where
             the origin is that torques are about.
     "collider.KEY.active" (): above ½ while bodies feel it, at the sample before as well as at the one after.
-    "collider.KEY.cuts" (): what was seen half-way to a sample, where somebody looked
+    "collider.KEY.cuts" (): what the exporter found half-way to a sample, where it evaluated that
     (`contact/colliders/teleports.py`): 1 where it was
         at one of the two places, 2 where it was on its way, else 0.
 
@@ -66,8 +68,8 @@ class Collider:
     shape: Annotated[str, OneOf(COLLIDER_SHAPES)] = "plane"
     vertices: Annotated[Floats, field_constraints.points("n", 3)] = field(default_factory=lambda: np.zeros((0, 3)))
     triangles: Faces = field(default_factory=lambda: np.zeros((0, 3), np.int32))
-    friction: Annotated[float, at_least(0.0, "Friction")] = 0.5
-    thickness: Annotated[float, at_least(0.0, "Thickness", "m")] = 0.0
+    friction: Annotated[float, FRICTION_LIMITS] = 0.5
+    thickness: Annotated[float, THICKNESS_LIMITS] = 0.0
     sides: Annotated[str, OneOf(COLLIDER_SIDES)] = SIDES_AUTO
 
     def __post_init__(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Flesh and the bones that hold it, as a scene asks for them: in metres, seconds, pascals."""
+"""Flesh and the bones that hold it, as part of a scene. Units are metres, seconds and pascals."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .serialisation.field_constraints import OneOf, RowsOf, at_least, greater_than, points, shape, shape_or_empty
+from .serialisation.field_constraints import OneOf, RowsOf, points, shape, shape_or_empty
+from .settings.flesh import BONE_DISTANCE, BONE_STIFFNESS, FLESH_LAW, JIGGLE_SCHEME
 
 # how flesh moves (`Flesh.motion`), its laws (`Flesh.law`), and how it steps where it is dynamic (`Flesh.scheme`)
 QUASISTATIC, DYNAMIC = "quasistatic", "dynamic"
 FLESH_MOTIONS = (QUASISTATIC, DYNAMIC)
-FLESH_LAWS = ("neo-hookean", "stable-neo-hookean", "mooney-rivlin", "corotated", "stvk")
-FLESH_TIME_SCHEMES = ("euler", "newmark")
+FLESH_LAWS = FLESH_LAW.words
+FLESH_TIME_SCHEMES = JIGGLE_SCHEME.words
 
 
 @dataclass(frozen=True)
 class Flesh:
-    """How a body is flesh: a hyperelastic solid.
+    """Flesh: a hyperelastic solid.
 
     Attributes:
         motion: "quasistatic" (at rest in every sample, as its bones and loads want it: it follows the pose) or
@@ -49,7 +50,7 @@ class Flesh:
 
 @dataclass(frozen=True)
 class Bone:
-    """Something that flesh is grown onto: a mesh, or the line of an armature's bone.
+    """A bone that holds flesh: a mesh, or the line of an armature's bone.
 
     What it holds is found in the rest pose (`constraints/bones/bone_attachment.py`): a node follows the bone that it
     lies deepest in or nearest to, and in joints of bones that hold exactly it is left free. Parts of a mesh that
@@ -74,8 +75,8 @@ class Bone:
     name: str
     vertices: Annotated[Floats, points("n", 3)]
     triangles: Annotated[Indices, shape("t", 3), RowsOf("vertices")]
-    distance: Annotated[float, at_least(0.0, "Distance", "m")] = 0.0
-    stiffness: Annotated[float, greater_than(0.0, "Spring Stiffness", "1/s²")] | None = None
+    distance: Annotated[float, BONE_DISTANCE.limits] = 0.0
+    stiffness: Annotated[float, BONE_STIFFNESS.limits] | None = None
     bodies: tuple[str, ...] = ()
     mask: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
     weights: Annotated[Floats, shape("v")] = field(default_factory=lambda: np.zeros(0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""By which formulation the tets of a body resist, as a scene asks for it.
+"""The finite element formulation of a body, as part of a scene.
 
 The papers' names: MDMJC02 warped stiffness, HS04 polar, hybrid and hierarchical, NPF05 QR.
 """
@@ -37,22 +37,21 @@ MAX_REFINEMENTS = 3  # of `Method.levels`
 
 @dataclass(frozen=True)
 class FormulationSettings:
-    """A formulation and its switches; each belongs to the methods that it names (`FORMULATION_SWITCHES`), no other
-    reads it.
+    """A formulation and its switches. Only the methods that a switch names read it (`FORMULATION_SWITCHES`).
 
     Attributes:
         name: Of `FORMULATIONS`.
         rotation: polar: "nearest" (a function of F alone, proper for inverted F too) or "higham" (Higham's iteration,
             after QR where F is singular: a reflection where F is inverted, as HS04 has it).
-        rotations_every: polar, vertex-warp, hybrid, hierarchical: rotations are found anew every so many steps, ≥ 1.
+        rotations_every: polar, vertex-warp, hybrid, hierarchical: steps after which rotations are computed again, ≥ 1.
         rotation_field: vertex-warp: "least-squares" (MDMJC02 (14), (15)) or "edges" ((16)).
-        keeps_momentum: vertex-warp: whether the ghost force is taken out after every step.
+        keeps_momentum: vertex-warp: whether the ghost force is removed after every step.
         network: vertex-warp: the stiffness of "tets", or of "springs" along their edges.
-        is_stale: qr: whether the strain–displacement matrix is that of the rest shape, turned, instead of the present.
-        is_matrix_free: qr: whether products are made tet by tet instead of with an assembled matrix.
+        is_stale: qr: whether the strain–displacement matrix of the rest shape is rotated instead of updated.
+        is_matrix_free: qr: whether products are computed element by element instead of with an assembled matrix.
         one_step: green, hybrid: one linearised step per time step, without a line search, as MDMJC02 stepped it.
         levels: hierarchical: how often the coarse tets are refined, ≥ 1.
-        coarse_solver: hierarchical: "pcg" (blocks of the diagonal on every level) or "lu" (factors of the coarse one).
+        coarse_solver: hierarchical: "pcg" (blocks of the diagonal on every level) or "lu" (direct on the coarse one).
         scheme: "euler" (implicit) or "bdf2".
     """
 
@@ -72,7 +71,7 @@ class FormulationSettings:
 
 DEFAULT_FORMULATION = FormulationSettings()
 
-# what each method is called in the window
+# the labels in the window
 FORMULATION_LABELS = {
     LINEAR: "Linear",
     VERTEX_WARP: "Warped Vertices",
@@ -82,7 +81,7 @@ FORMULATION_LABELS = {
     HYBRID: "Hybrid",
     HIERARCHICAL: "Hierarchical",
 }
-# what each method reads beside its name
+# the switches that each method reads
 FORMULATION_SWITCHES = {
     LINEAR: ("scheme",),
     VERTEX_WARP: ("rotation_field", "keeps_momentum", "network", "rotations_every"),
@@ -92,7 +91,7 @@ FORMULATION_SWITCHES = {
     HYBRID: ("one_step", "rotations_every", "scheme"),
     HIERARCHICAL: ("levels", "coarse_solver", "rotations_every", "scheme"),
 }
-# what switches may be, where that is a word
+# the words of switches that are menus
 SWITCH_VALUES = {
     "rotation": ROTATIONS,
     "rotation_field": ROTATION_FIELDS,
@@ -102,7 +101,7 @@ SWITCH_VALUES = {
 }
 CHILDREN_PER_TET = 8  # tets that one refinement makes of one
 
-# features of a body as the window calls them, in the order in which they are told
+# features of a body as the window calls them, in the order of the messages
 PLASTICITY, HEAT, FRACTURE, GRAVITY_IN_SHAPE = "Plasticity", "Heat", "Fracture", "Gravity Already in Shape"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Coulomb's friction of pairs of materials by name, with where the numbers come from.
+"""Coulomb's friction of pairs of materials by name, with the sources of the numbers.
 
 Tables have one coefficient at rest and one while sliding. Sinew has one for both, so that is a round number between
 the two, unless the source of a preset says otherwise. Friction depends on dirt, wetness and speed: tables differ by a

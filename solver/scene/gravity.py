@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gravity, as the scene or its animation has it."""
+"""Gravity at a time, of the scene or of its track."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Materials by name, as plain values with where they come from.
+"""Materials by name: plain values and their sources.
 
 Every preset has its stiffness and density. Those that are known for it also say how the material flows, takes heat
 and breaks; `features` names what of that is switched on when an artist chooses the preset.

@@ -6,14 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from .serialisation.field_constraints import OneOf, at_least, closed_range, greater_than
+from .serialisation.field_constraints import OneOf, at_least
+from .settings.body import DIVISIONS, FILL, INTERIOR_SIZE, TET_SIZE
 
-FILL_METHODS = ("smooth", "robust", "given")  # of `Meshing.method`
+FILL_METHODS = FILL.words  # of `Meshing.method`
 
 
 @dataclass(frozen=True)
 class Meshing:
-    """How a surface is filled with tets.
+    """The tetrahedral mesh of a body.
 
     Attributes:
         method: "smooth" (conforming, isosurface stuffing), "robust" (lattice cover) or "given" (the body
@@ -26,7 +27,7 @@ class Meshing:
     """
 
     method: Annotated[str, OneOf(FILL_METHODS)] = "smooth"
-    tet_size: Annotated[float, greater_than(0.0, "Tet Size", "m")] | None = None
-    divisions: Annotated[int, at_least(1, "Resolution Divisions")] = 16
-    interior_size: Annotated[int, closed_range(1, 4, "Interior Size")] = 1
+    tet_size: Annotated[float, TET_SIZE.limits] | None = None
+    divisions: Annotated[int, DIVISIONS.limits] = 16
+    interior_size: Annotated[int, INTERIOR_SIZE.limits] = 1
     memory_limit: Annotated[int, at_least(0)] | None = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A rigid core with a soft skin, as a scene asks for it.
+"""A rigid core with a soft skin, as part of a scene.
 
 Source: Müller, Dorsey, McMillan, Jagnow, Cutler (2002), sections 4.3 and 4.4: the bunny's head and the Great Dane.
 """
@@ -12,7 +12,8 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .serialisation.field_constraints import at_least, coordinate, shape
+from .serialisation.field_constraints import coordinate, shape
+from .settings.rigid_core import PULL_DAMPING, PULL_STIFFNESS, SKIN_THICKNESS
 
 Coordinate = Annotated[float, coordinate()]
 Point = tuple[Coordinate, Coordinate, Coordinate]
@@ -47,8 +48,8 @@ class Pull:
     """
 
     point: Point = (0.0, 0.0, 0.0)
-    stiffness: Annotated[float, at_least(0.0, "Pull Stiffness")] = 1000.0
-    damping: Annotated[float, at_least(0.0, "Pull Damping")] = 20.0
+    stiffness: Annotated[float, PULL_STIFFNESS.limits] = PULL_STIFFNESS.default
+    damping: Annotated[float, PULL_DAMPING.limits] = PULL_DAMPING.default
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Core:
         pull: None: nothing pulls it.
     """
 
-    skin_thickness: Annotated[float, at_least(0.0, "Skin Thickness")] = 0.1
+    skin_thickness: Annotated[float, SKIN_THICKNESS.limits] = SKIN_THICKNESS.default
     paint: Annotated[Floats, shape("n")] = field(default_factory=lambda: np.zeros(0))
     hinge: Hinge | None = None
     pull: Pull | None = None

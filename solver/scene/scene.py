@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is asked for: bodies, colliders and settings, in metres, seconds and kilograms.
+"""The scene: bodies, colliders and settings, in metres, seconds and kilograms.
 
 A `Scene` is frozen, saved as a folder, and has a digest. What changes over time is not in it but in named
 tracks beside it (`tracks.py`), which may grow while a solver already reads them. Neither this file nor
@@ -12,10 +12,11 @@ tracks beside it (`tracks.py`), which may grow while a solver already reads them
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -27,157 +28,64 @@ from .contact import Collider as Collider
 from .contact import Collision
 from .flesh import DYNAMIC, Bone, Flesh
 from .formulation import FormulationSettings
-from .heat_source import HeatSource as HeatSource
+from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
+from .material import Faces, Fracture, Heat, Material, Plasticity
+from .material import HeatSource as HeatSource
 from .meshing import Meshing as Meshing
 from .rigid_core import Core
 from .serialisation.dataclass_json import InvalidValue, from_tree, to_tree
-from .serialisation.field_constraints import (  # fmt: skip
+from .serialisation.field_constraints import (
     OneOf,
     RowsOf,
     at_least,
     closed_range,
-    finite_number,
     greater_than,
     left_open_range,
-    open_range,
     points,
-    right_open_range,
     shape,
     shape_or_empty,
 )
 from .serialisation.schema import check_keys, check_ranges
 from .serialisation.sequences import convert_sequences
+from .settings.body import INITIAL_VELOCITY
+from .settings.fracture import ATTRIBUTES_SETTING
+from .settings.simulation import (
+    AIR_TEMPERATURE,
+    FRAME_LIMITS,
+    MAX_ITERATIONS,
+    POSE_ITERATIONS,
+    POSE_TOLERANCE,
+    PREROLL,
+    SAMPLES_PER_FRAME,
+    SUBSTEPS,
+    TOLERANCE,
+)
+from .settings.simulation import MAX_FRAME_NUMBER as MAX_FRAME_NUMBER
 from .wind import Wind
 
 SCENE_FORMAT = 1
 # what can be written per render vertex: von Mises and largest principal stress [Pa], norm of the plastic strain,
 # temperature [°C], damage in [0, 1], velocity [m/s] (3 values)
-ATTRIBUTES = ("stress", "principal_stress", "plastic_strain", "temperature", "damage", "velocity")
-# how a body may flow (`Plasticity`)
-PLASTICITY_LAWS = ("multiplicative", "additive")
+ATTRIBUTES = ATTRIBUTES_SETTING.words
 # what solves the linear systems of steps (`Settings.linear_solver`)
 AUTO_SOLVER, JACOBI, MULTIGRID = "auto", "jacobi", "multigrid"
 LINEAR_SOLVERS = (AUTO_SOLVER, JACOBI, MULTIGRID)
-MAX_FRAME_NUMBER = 1_048_574  # Blender's largest frame number of a Mesh Cache modifier
-MAX_SEED = 2**31 - 1
-# factors at the render vertices of a body
-VertexFactors = Annotated[Floats, shape_or_empty("n")]
-Faces = Annotated[Indices, shape("t", 3), RowsOf("vertices")]
-FrameNumber = Annotated[int, closed_range(-MAX_FRAME_NUMBER, MAX_FRAME_NUMBER, "The frame range")]
+FrameNumber = Annotated[int, FRAME_LIMITS]
 FramesPerSecond = Annotated[float, left_open_range(0.0, 1.0e9, "Frame Rate")]
-SamplesPerFrame = Annotated[int, closed_range(1, 100, "Samples per Frame")]
-VelocityComponent = Annotated[float, closed_range(-1.0e9, 1.0e9, "Initial Velocity")]
+SamplesPerFrame = Annotated[int, SAMPLES_PER_FRAME.limits]
+VelocityComponent = Annotated[float, INITIAL_VELOCITY.limits]
 GravityComponent = Annotated[float, closed_range(-1.0e9, 1.0e9, "Gravity")]
 SCENE_FILE = "scene.json"
 ARRAYS_FILE = "arrays.npz"
 
 
 @dataclass(frozen=True)
-class Material:
-    """What a body is made of: an isotropic linear elastic solid with damping.
-
-    Attributes:
-        youngs_modulus: E [Pa], > 0.
-        poisson_ratio: ν, 0 ≤ ν < 0.5.
-        density: ρ [kg/m³], > 0.
-        mass_damping: α [1/s], force −α M v.
-        stiffness_damping: β [s], stress β E : strain rate, which no rigid motion excites.
-    """
-
-    youngs_modulus: Annotated[float, greater_than(0.0, "Stiffness", "Pa")] = 1.0e5
-    poisson_ratio: Annotated[float, right_open_range(0.0, 0.5, "Volume Preservation")] = 0.4
-    density: Annotated[float, greater_than(0.0, "Density", "kg/m³")] = 1000.0
-    mass_damping: Annotated[float, at_least(0.0, "Mass Damping")] = 0.0
-    stiffness_damping: Annotated[float, at_least(0.0, "Stiffness Damping")] = 0.01
-
-
-@dataclass(frozen=True)
-class Plasticity:
-    """How a body takes a new shape for good.
-
-    Tracks: "body.KEY.yield_strain", "body.KEY.flow", "body.KEY.maximum_strain" (), instead of the values here.
-
-    Attributes:
-        law: "multiplicative" (F = Fe Fp with det Fp = 1, volume is kept) or "additive" (MG04 as written).
-        yield_strain: Norm of the elastic strain at which it begins to flow, ≥ 0.
-        flow: Rate c at which elastic strain turns plastic [1/s], ≥ 0.
-        maximum_strain: Norm of the plastic strain that cannot be passed, ≥ 0.
-        hardening: By how much the yield strain grows per plastic strain, ≥ 0 (multiplicative law only).
-        yield_paint, flow_paint, maximum_paint: Factors at the render vertices, (n,), or (0,) for 1 everywhere.
-            Inside, the factor of the nearest point of the surface holds.
-    """
-
-    law: Annotated[str, OneOf(PLASTICITY_LAWS)] = "multiplicative"
-    yield_strain: Annotated[float, at_least(0.0, "Yield")] = 0.01
-    flow: Annotated[float, at_least(0.0, "Flow", "per second")] = 10.0
-    maximum_strain: Annotated[float, at_least(0.0, "Maximum")] = 10.0
-    hardening: Annotated[float, at_least(0.0, "Hardening")] = 0.0
-    yield_paint: VertexFactors = field(default_factory=lambda: np.zeros(0))
-    flow_paint: VertexFactors = field(default_factory=lambda: np.zeros(0))
-    maximum_paint: VertexFactors = field(default_factory=lambda: np.zeros(0))
-
-
-@dataclass(frozen=True)
-class Heat:
-    """How a body takes up heat, and what heat makes of it.
-
-    Attributes:
-        temperature: At the first frame [°C].
-        conductivity: k [W/(m K)], ≥ 0.
-        heat_capacity: c per mass [J/(kg K)], > 0.
-        exchange: With the air, through the surface [W/(m² K)], ≥ 0.
-        melting_point: [°C]: at and above it the body flows without a yield strain.
-        softening: Rows of temperature [°C], rising, and the factors there on Young's modulus, yield strain and
-            flow rate, (k, 4); linear between rows, constant outside; (0, 4) for none. What softens keeps its bulk
-            modulus.
-    """
-
-    temperature: Annotated[float, finite_number("Temperature")] = 20.0
-    conductivity: Annotated[float, at_least(0.0, "Conductivity", "W/(m K)")] = 0.25
-    heat_capacity: Annotated[float, greater_than(0.0, "Heat Capacity", "J/(kg K)")] = 2000.0
-    exchange: Annotated[float, at_least(0.0, "Heat Exchange", "W/(m² K)")] = 10.0
-    melting_point: Annotated[float, finite_number("Melting Point")] = 60.0
-    softening: Annotated[Floats, shape("k", 4)] = field(default_factory=lambda: np.zeros((0, 4)))
-
-
-@dataclass(frozen=True)
-class Fracture:
-    """When and where a body breaks.
-
-    A body that may break is filled by the method "robust", also where "smooth" is asked for, with a lattice made
-    irregular by lot: its surface is cut along tets, so they have to cover it. Tets that are given have to do so, too.
-
-    Track: "body.KEY.breaking_stress" () [Pa], instead of the value here.
-
-    Attributes:
-        breaking_stress: Largest principal stress that it bears [Pa], > 0.
-        toughness: K_c [Pa √m]: at crack tips and notches the strength is K_c / √h, h the size of the tets
-            there; None: breaking stress · √(tet size of the body), so that tips are as strong as the rest.
-        scatter: Relative spread of the strength from tet to tet, in [0, 1).
-        seed: Of everything that is drawn by lot.
-        strength_paint: Factors on the breaking stress at the render vertices, (n,), or (0,) for 1 everywhere.
-        unbreakable: The same vertices: above ½ the material there never breaks, (n,) or (0,).
-        most_splits: Nodes that may split in one step.
-        most_pieces: Pieces that the body may fall into.
-    """
-
-    breaking_stress: Annotated[float, greater_than(0.0, "Breaking Stress", "Pa")] = 1.0e5
-    toughness: Annotated[float, greater_than(0.0, "Toughness", "Pa √m")] | None = None
-    scatter: Annotated[float, right_open_range(0.0, 1.0, "Scatter")] = 0.1
-    seed: Annotated[int, closed_range(0, MAX_SEED, "Seed")] = 0
-    strength_paint: VertexFactors = field(default_factory=lambda: np.zeros(0))
-    unbreakable: VertexFactors = field(default_factory=lambda: np.zeros(0))
-    most_splits: Annotated[int, at_least(1, "Splits per Step")] = 50
-    most_pieces: Annotated[int, at_least(1, "Most Pieces")] = 1000
-
-
-@dataclass(frozen=True)
 class Body:
-    """A soft body as it enters: its render mesh at the first frame, and how it behaves.
+    """A soft body: its render mesh in the rest pose, its material and its constraints.
 
     Tracks that belong to it, by name (times in seconds from the first frame):
         "body.KEY.matrix" (4, 4): object space of the cache ← world [m] is the inverse of this one.
-        "body.KEY.targets" (p, 3): where the animation wants the vertices `pinned` to be [m], world.
+        "body.KEY.targets" (p, 3): targets of the vertices `pinned` [m], world.
         "body.KEY.pin_stiffness" (): see `pin_weights`; 0 releases all pins, exact ones too.
         "body.KEY.attached.targets" (q, 3): as "targets", for the vertices `attached`.
         "body.KEY.rest" (n, 3): `vertices` as they would be at rest now, in the rest pose [m], where the rest shape
@@ -194,8 +102,8 @@ class Body:
         pin_weights: Their weights in (0, 1], (p,), none: all 1. 1 is held exactly. Less is a spring to the target of
             stiffness w · pin_stiffness · (share of the body's mass by surface area) [N/m], with
             pin_stiffness in 1/s².
-        attached, attached_weights: As `pinned` and `pin_weights`, of what the animation never lets go: the part
-            of the mesh that is not to be simulated. Their pin_stiffness is constant. No vertex is in both.
+        attached, attached_weights: As `pinned` and `pin_weights`, for the part of the mesh that is not
+            simulated and always follows the animation. Their pin_stiffness is constant. No vertex is in both.
         simulated_scale: Simulated size / real size s: the body moves as if it were scaled by this factor. Stress,
             strength and heat are those of that size: stress is E · strain, a crack tip bears K_c / √(s h), heat
             spreads as through lengths s times as long. A heat source's radius and velocities are of the real size.
@@ -246,7 +154,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Settings:
-    """How the whole scene is simulated and written.
+    """Settings of the whole simulation and of its output.
 
     Tracks: "gravity" (3,) [m/s²] and "air_temperature" () [°C]; without them the values here hold.
 
@@ -255,8 +163,8 @@ class Settings:
         fps: Frames per second (frames_per_second / base of Blender).
         substeps: Steps per frame.
         samples_per_frame: Render positions written per frame; divides `substeps`.
-        tolerance: Relative residual ‖b − A v‖ / ‖b‖ at which the linear solve of a step is done.
-        max_iterations: Cap of its iterations; reaching it is reported, never hidden.
+        tolerance: Relative residual ‖b − A v‖ / ‖b‖ at which the linear solver stops.
+        max_iterations: Maximum number of its iterations; a step that reaches it is reported.
         strict: Whether a step that did not converge stops the bake.
         threads: Threads for the kernels; None: all. Never changes a byte of the result.
         preroll: Frames before the first one in which bodies move from the rest pose to that of the first frame; their
@@ -272,17 +180,17 @@ class Settings:
     frame_start: FrameNumber = 1
     frame_end: FrameNumber = 250
     fps: FramesPerSecond = 24.0
-    substeps: Annotated[int, closed_range(1, 100_000, "Substeps per Frame")] = 4
-    samples_per_frame: SamplesPerFrame = 1
+    substeps: Annotated[int, SUBSTEPS.limits] = SUBSTEPS.default
+    samples_per_frame: SamplesPerFrame = SAMPLES_PER_FRAME.default
     gravity: tuple[GravityComponent, GravityComponent, GravityComponent] = (0.0, 0.0, -9.81)
-    air_temperature: Annotated[float, finite_number("Air Temperature")] = 20.0
-    tolerance: Annotated[float, open_range(0.0, 1.0, "Tolerance")] = 1.0e-4
-    max_iterations: Annotated[int, at_least(1, "Max Iterations")] = 400
+    air_temperature: Annotated[float, AIR_TEMPERATURE.limits] = AIR_TEMPERATURE.default
+    tolerance: Annotated[float, TOLERANCE.limits] = TOLERANCE.default
+    max_iterations: Annotated[int, MAX_ITERATIONS.limits] = MAX_ITERATIONS.default
     strict: bool = False
     threads: Annotated[int, at_least(0, "Threads")] | None = None
-    preroll: Annotated[int, closed_range(0, MAX_FRAME_NUMBER, "Pre-roll")] = 0
-    pose_tolerance: Annotated[float, open_range(0.0, 1.0, "Pose Tolerance")] = 1.0e-3
-    pose_iterations: Annotated[int, at_least(1, "Pose Iterations")] = 100
+    preroll: Annotated[int, PREROLL.limits] = PREROLL.default
+    pose_tolerance: Annotated[float, POSE_TOLERANCE.limits] = POSE_TOLERANCE.default
+    pose_iterations: Annotated[int, POSE_ITERATIONS.limits] = POSE_ITERATIONS.default
     linear_solver: Annotated[str, OneOf(LINEAR_SOLVERS)] = AUTO_SOLVER
 
     @property
@@ -302,7 +210,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that one simulation is asked to do; all bodies move in the same world.
+    """The input of one simulation; all bodies move in the same world.
 
     Attributes:
         bodies, colliders, heat_sources, bones: Each has a key of its own. Lists are taken, too.
@@ -380,4 +288,24 @@ class Scene:
         for body, own in zip(self.bodies, tree["bodies"], strict=True):
             if body.flesh is not None and not (body.flesh.keeps_volume and self.is_loose_flesh(body)):
                 del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it
+        _drop_later_defaults(self, tree, arrays)
         return digest([json.dumps(tree, sort_keys=True), *(p for name in sorted(arrays) for p in (name, arrays[name]))])
+
+
+def _drop_later_defaults(value: Any, tree: Any, arrays: dict[str, np.ndarray]) -> None:
+    """Takes settings out of a tree that were added after 0.2.0 and have their default, as in bakes of before."""
+    from .settings.tables import later_fields  # the presets in these tables need this module
+
+    if dataclasses.is_dataclass(value):
+        later = later_fields(type(value).__name__)
+        for declared in dataclasses.fields(value):
+            own, name = getattr(value, declared.name), declared.name
+            if name in later and (not len(own) if isinstance(own, np.ndarray) else own == declared.default):
+                stored = tree.pop(name)
+                if isinstance(own, np.ndarray):
+                    del arrays[stored["array"]]
+            elif name in tree:
+                _drop_later_defaults(own, tree[name], arrays)
+    elif isinstance(value, tuple):
+        for item, part in zip(value, tree, strict=True):
+            _drop_later_defaults(item, part, arrays)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a body stands under its own weight: jelly two metres high does not.
+"""The check whether a body stands under its own weight: jelly two metres high does not.
 
 The foot of a body of height H carries the stress ρ g H, so its strain there is ρ g H / E. A body of Simulated Size s
 has gravity g / s and Young's modulus E / s², so that its strain is s times that. H is along gravity.
@@ -29,7 +29,7 @@ def self_weight_warnings(body: Body, gravity: Floats, is_borne: bool) -> list[Si
     """Returns the warning that a body collapses under its own weight, where it does, with what would let it stand.
 
     Args:
-        body: As asked for.
+        body: Of the scene.
         gravity: At the first frame [m/s²], (3,).
         is_borne: Whether bones or a rigid core bear it, so that it does not stand on its foot.
     """

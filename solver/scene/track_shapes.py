@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The shape of each track's values that a scene expects.
+"""The shapes of the values of each track of a scene.
 
 Left out are the tracks of vertices that deform: whoever reads them compares them with the mesh, and names it.
 """

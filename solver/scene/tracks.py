@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Named inputs that change over time: chunked on disk, sampled by time, growing while they are read.
+"""Named inputs that change over time: stored in chunks, sampled by time, and readable while they grow.
 
     FOLDER/NAME/track.json     {"kind": "linear" | "step" | "rigid"}
     FOLDER/NAME/000000.npz     times (k,) [s], rising over all chunks, and values (k, …)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a scene must not ask for, told before any work is done."""
+"""The check of a scene before any work: ranges, words, paint, and features that exclude each other."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from .formulation import (
 )
 from .scene import LINEAR_SOLVERS, PLASTICITY_LAWS, Body, Scene, Settings
 from .serialisation.schema import check_ranges
+from .settings.setting import CHOICE, WEIGHT_GROUP, Setting
+from .settings.tables import OBJECT_SETTINGS
 
 RangeCheck = tuple[str, float, str, bool]
 
@@ -76,12 +79,13 @@ def check_body(body: Body) -> None:
         wrong = body.triangles.min() if body.triangles.min() < 0 else body.triangles.max()
         raise BadInput("mesh-index", name=body.name, index=int(wrong), count=len(body.vertices))
     check_ranges(body)
-    if body.fracture is not None:
-        _check_weights(body, "Breaking Stress", body.fracture.strength_paint)
-        _check_weights(body, "Unbreakable", body.fracture.unbreakable)
     _check_pins(body, body.pinned, body.pin_weights)
     _check_pins(body, body.attached, body.attached_weights)
-    _check_plasticity(body)
+    if body.plasticity is not None and body.plasticity.law not in PLASTICITY_LAWS:
+        raise BadInput("plastic-law", name=body.name, law=body.plasticity.law)
+    for part in (body, body.material, body.meshing, body.plasticity, body.heat, body.fracture, body.core):
+        _check_words(body.name, part)
+        _check_paints(body, part)
 
 
 def _check_collider(collider: Collider) -> None:
@@ -112,18 +116,24 @@ def _check_heat(body: Body) -> None:
         raise BadInput("softening-not-rising", name=body.name)
 
 
-def _check_plasticity(body: Body) -> None:
-    asked = body.plasticity
-    if asked is None:
-        return
-    if asked.law not in PLASTICITY_LAWS:
-        raise BadInput("plastic-law", name=body.name, law=asked.law)
-    for setting, paint in (
-        ("Yield", asked.yield_paint),
-        ("Flow", asked.flow_paint),
-        ("Maximum", asked.maximum_paint),
-    ):
-        _check_weights(body, setting, paint)
+def _check_words(name: str, part: object) -> None:
+    """Raises BadInput where a menu of a part of a scene has a word that is none of its choices."""
+    for setting in _settings_of(part, CHOICE):
+        value = getattr(part, setting.field.partition(".")[2])
+        if value not in setting.words:
+            wanted = "one of " + ", ".join(map(str, setting.words))
+            raise BadInput("setting-out-of-range", setting=setting.label, name=name, value=value, range=wanted)
+
+
+def _check_paints(body: Body, part: object) -> None:
+    """Raises BadInput where what is painted for a part of a body does not fit its vertices."""
+    for setting in _settings_of(part, WEIGHT_GROUP):
+        _check_weights(body, setting.label.removeprefix("Paint "), getattr(part, setting.field.partition(".")[2]))
+
+
+def _settings_of(part: object, kind: str) -> Iterator[Setting]:
+    owner = type(part).__name__
+    yield from (s for s in OBJECT_SETTINGS.values() if s.kind == kind and s.field.partition(".")[0] == owner)
 
 
 def _check_flesh(body: Body) -> None:
@@ -138,13 +148,7 @@ def _check_flesh(body: Body) -> None:
         raise BadInput("flesh-scheme", name=body.name, scheme=flesh.scheme)
     for feature in _features(body):
         raise BadInput("flesh-combined", name=body.name, feature=feature)
-    for setting, paint in (
-        ("Stiffness", flesh.stiffness_paint),
-        ("Volume Preservation", flesh.volume_paint),
-        ("Density", flesh.density_paint),
-        ("Attachment", flesh.attachment_paint),
-    ):
-        _check_weights(body, setting, paint)
+    _check_paints(body, flesh)
 
 
 def _features(body: Body) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
-from bl_ext.user_default.sinew.addon.properties.enum_items import FORMULATIONS
+from bl_ext.user_default.sinew.solver.scene.settings.formulation import FORMULATION
 from ui_driver import (
     Steps,
     bake,
@@ -23,7 +23,7 @@ from ui_driver import (
 
 FRAMES = 12
 STIFFNESS = 2.0e4
-NAMES = [item[0] for item in FORMULATIONS]
+NAMES = [choice.identifier for choice in FORMULATION.choices]
 LETTERS = "lwpqghi"  # which Blender underlines in the menu: Linear, Warped Vertices, Polar, QR, …
 
 

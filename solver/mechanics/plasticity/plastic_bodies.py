@@ -12,12 +12,13 @@ from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats
 from ...runtime.errors import SolveFailed
 from ...scene.scene import Plasticity, Scene
+from ...scene.settings.plasticity import FLOW, MAXIMUM_STRAIN, YIELD_STRAIN
 from ...scene.tracks import TrackReader
 from ..heat import plasticity_of
 from ..model import Model
 
 # what may have a track, and how Blender calls it
-ANIMATED_LABELS = {"yield_strain": "Yield", "flow": "Flow", "maximum_strain": "Maximum"}
+ANIMATED_LABELS = {setting.name: setting.label for setting in (YIELD_STRAIN, FLOW, MAXIMUM_STRAIN)}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "newmark-substeps": (
         'At {time} "{name}" is so stiff, or so strongly deformed, that Newmark would need {needed} substeps in one '
         "step; the limit is {most}.",
-        "Choose Implicit Euler under Scheme, raise Substeps per Frame, or lower Stiffness.",
+        "Choose Implicit Euler under Scheme, raise Substeps, or lower Stiffness.",
     ),
     "flesh-combined": (
         '"{name}" is flesh, which does not support {feature}.',

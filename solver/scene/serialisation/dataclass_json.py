@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frozen dataclasses as trees of plain values, with their arrays beside them under the names of their places.
+"""Frozen dataclasses as trees of plain values. Their arrays lie beside them, named by their path in the tree.
 
 The annotations of a dataclass are the schema of what is read back: types, None, words, ranges (`field_constraints.py`),
 and the types and shapes of arrays. A value that is left out has its default.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the values of a stored dataclass may be, as its annotations declare it.
+"""Constraints on the values of a stored dataclass, declared in its annotations.
 
     youngs_modulus: Annotated[float, above(0.0, "Stiffness", "Pa")] = 1.0e5
     law: Annotated[str, OneOf(LAWS)] = "multiplicative"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the annotations of a dataclass declare of its values (`field_constraints.py`), and the check of its ranges."""
+"""The schema that the annotations of a dataclass declare (`field_constraints.py`), and the check of its ranges."""
 
 from __future__ import annotations
 

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The weights of the vertex groups and attributes that settings name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...solver.runtime.arrays import Floats
+from ...solver.runtime.errors import BadInput
+from ..evaluation.evaluated_mesh import weights
+
+
+@dataclass(frozen=True)
+class WeightReader:
+    """The vertex groups and attributes of one evaluated object.
+
+    Attributes:
+        owner: The object, for its name and its settings.
+        evaluated: The evaluated object.
+        mesh: Its mesh.
+    """
+
+    owner: bpy.types.Object
+    evaluated: bpy.types.Object
+    mesh: bpy.types.Mesh
+
+    def weights_of(self, setting: str) -> Floats:
+        """Returns the weights of the group that a setting names, (n,), or (0,) where it names none.
+
+        Raises:
+            BadInput: There is no such group, it holds no weights, or it is 0 everywhere.
+        """
+        own = self.owner.sinew
+        name, label = getattr(own, setting), own.bl_rna.properties[setting].name
+        if not name:
+            return np.zeros(0)
+        found = weights(self.evaluated, self.mesh, name, self.owner.name, label)
+        if not found.any():
+            raise BadInput("group-empty", name=self.owner.name, group=name, field=label)
+        return found

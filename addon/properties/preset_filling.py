@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""While a preset fills in its values, their edits do not set its menu to Custom."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+
+class PresetFilling:
+    """Whether a preset is filling in its values: `with` it is."""
+
+    def __init__(self) -> None:
+        self.is_active = False
+
+    def __enter__(self) -> None:
+        self.is_active = True
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _problem: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.is_active = False

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of a body's tets, size, start and pins."""
+
+from __future__ import annotations
+
+from ..serialisation.field_constraints import at_least, closed_range, greater_than
+from .setting import FILE, METRE_PER_SECOND, VECTOR, Choice, Setting, When, integer, length, menu, switch, weight_group
+
+IS_MESHED = When("method", ("SMOOTH", "ROBUST"))
+BY_DIVISIONS, BY_SIZE = When("sizing", ("DIVISIONS",)), When("sizing", ("SIZE",))
+
+FILL = menu(
+    "method",
+    "Fill",
+    "How the mesh is filled with tets",
+    (
+        Choice(
+            "SMOOTH",
+            "Smooth",
+            "Isosurface stuffing: tets follow the surface. The best for rendering and contact",
+            0,
+        ),
+        Choice("ROBUST", "Robust", "Lattice cover: tets cover the surface. Works on any mesh and keeps thin parts", 1),
+        Choice("GIVEN", "From File", "Tets from a file (.msh, .vtu, .vtk, .mesh, .veg)", 2),
+    ),
+    "SMOOTH",
+    field="Meshing.method",
+)
+TETS_PATH = Setting(
+    "tets_path",
+    "File",
+    "File of tets (.msh, .vtu, .vtk, .mesh, .veg) in the object's own space, in its units",
+    FILE,
+    "",
+    when=(When("method", ("GIVEN",)),),
+)
+SIZING = menu(
+    "sizing",
+    "Sizing",
+    "What sets the size of the tets",
+    (
+        Choice("DIVISIONS", "Resolution Divisions", "The number of tets along the largest Dimension", 0),
+        Choice("SIZE", "Tet Size", "The edge length of the tets", 1),
+    ),
+    "DIVISIONS",
+    when=(IS_MESHED,),
+)
+DIVISIONS = integer(
+    "divisions",
+    "Resolution Divisions",
+    "Number of tets along the largest of the object's Dimensions, however it is turned",
+    12,
+    at_least(1, "Resolution Divisions"),
+    maximum=1000,
+    soft=(4, 64),
+    when=(IS_MESHED, BY_DIVISIONS),
+    field="Meshing.divisions",
+)
+TET_SIZE = length(
+    "tet_size",
+    "Tet Size",
+    "Edge length of the tets at the surface",
+    0.1,
+    limits=greater_than(0.0, "Tet Size", "m"),
+    soft=(0.001, 10.0),
+    precision=4,
+    when=(IS_MESHED, BY_SIZE),
+    field="Meshing.tet_size",
+)
+INTERIOR_SIZE = menu(
+    "interior_size",
+    "Interior Size",
+    "How much larger tets deep inside may be, which saves time. Smooth tets only",
+    (
+        Choice("1", "Same", "Tets deep inside are as small as those at the surface", 0, 1),
+        Choice("2", "2×", "Tets deep inside may be twice as large as those at the surface", 1, 2),
+        Choice("4", "4×", "Tets deep inside may be four times as large as those at the surface", 2, 4),
+    ),
+    "1",
+    limits=closed_range(1, 4, "Interior Size"),
+    when=(When("method", ("SMOOTH",)),),
+    field="Meshing.interior_size",
+    otherwise=1,
+)
+
+USE_SIMULATED_SIZE = switch(
+    "use_simulated_size",
+    "Simulated Size",
+    "Simulate the body as if it were larger or smaller than it is: a large cube need not move like a giant",
+)
+SIMULATED_SIZE = length(
+    "simulated_size",
+    "Simulated Size",
+    "The largest of the object's Dimensions for the physics",
+    0.2,
+    limits=greater_than(0.0, "Simulated Size", "m"),
+    soft=(0.001, 100.0),
+    when=(When("use_simulated_size", (True,)),),
+)
+GRAVITY_IN_SHAPE = switch(
+    "gravity_in_shape",
+    "Gravity Already in Shape",
+    "Sag-free start: the body keeps the shape of the first frame under gravity instead of sagging twice",
+    field="Body.gravity_in_shape",
+)
+INITIAL_VELOCITY = Setting(
+    "initial_velocity",
+    "Initial Velocity",
+    "Velocity at the first frame, in world space",
+    VECTOR,
+    (0.0, 0.0, 0.0),
+    unit=METRE_PER_SECOND,
+    limits=closed_range(-1.0e9, 1.0e9, "Initial Velocity"),
+    when=(When("motion", ("ELASTIC", "JIGGLE")),),
+    field="Body.initial_velocity",
+)
+PIN_GROUP = weight_group(
+    "pin_group",
+    "Pin Group",
+    "Vertex group or attribute that pins vertices to the animated mesh: 1 holds exactly, less is a spring, 0 is free",
+)
+PIN_STIFFNESS = Setting(
+    "pin_stiffness",
+    "Pin Stiffness",
+    "A spring of weight w pulls with w × this × mass × distance. 0 releases all pins, exact ones too",
+    default=1000.0,
+    term="Spring stiffness per mass",
+    unit="1/s²",
+    limits=at_least(0.0, "Pin Stiffness", "1/s²"),
+    soft=(None, 100000.0),
+    precision=1,
+    step=1000,
+    when=(When("pin_group"),),
+    is_animated=True,
+)
+AFFECT_GROUP = weight_group(
+    "affect_group",
+    "Affect",
+    "Vertex group or attribute that limits the simulation to a part of the mesh. "
+    "It fades into the animated mesh at the border",
+)
+SHOW_TETS = switch(
+    "show_tets",
+    "Tets",
+    "Draw the body's tets in the viewport, as the cache has them. Those of a rigid core are yellow",
+    changes_bake=False,
+)
+SHOW_JOINED = switch(
+    "show_joined",
+    "Joined Surfaces",
+    "Colour the tets that join surfaces far apart along the mesh, such as lips or fingers",
+    True,
+    when=(When("show_tets", (True,)),),
+    changes_bake=False,
+)
+
+TET_SETTINGS = (FILL, TETS_PATH, SIZING, DIVISIONS, TET_SIZE, INTERIOR_SIZE)
+START_SETTINGS = (USE_SIMULATED_SIZE, SIMULATED_SIZE, GRAVITY_IN_SHAPE, INITIAL_VELOCITY)
+PIN_SETTINGS = (PIN_GROUP, PIN_STIFFNESS, AFFECT_GROUP)
+DISPLAY_SETTINGS = (SHOW_TETS, SHOW_JOINED)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of colliders, and of how bodies meet others and themselves. `presets.py` has the menu of frictions."""
+
+from __future__ import annotations
+
+from .setting import COLLECTION, Choice, Setting, When, friction, menu, switch, thickness
+
+COLLIDER_SHAPE = menu(
+    "collider_shape",
+    "Shape",
+    "What bodies collide with",
+    (
+        Choice("MESH", "Mesh", "The object's evaluated mesh", 0),
+        Choice("PLANE", "Ground", "An endless plane: everything below the object's local Z = 0 is solid", 1),
+    ),
+    "MESH",
+    field="Collider.shape",
+)
+COLLIDER_SIDES = menu(
+    "collider_sides",
+    "Sides",
+    "On which side of the faces bodies are kept",
+    (
+        Choice(
+            "AUTO",
+            "Automatic",
+            "A closed mesh is solid: bodies stay outside, and come out where they begin inside. "
+            "An open mesh holds bodies on the side from which they come",
+            0,
+        ),
+        Choice(
+            "FRONT",
+            "Front",
+            "Bodies are kept on the side of the normals, also by an open mesh. They pass from behind",
+            1,
+        ),
+        Choice("BOTH", "Both", "Nothing passes from either side. Bodies may be outside and inside", 2),
+    ),
+    "AUTO",
+    when=(When("collider_shape", ("MESH",)),),
+    field="Collider.sides",
+)
+USE_COLLISION = switch(
+    "use_collision",
+    "Enabled",
+    "Bodies collide with this object. A body that is inside when it is switched on is let out gently",
+    True,
+    is_animated=True,
+)
+
+COLLIDER_FRICTION = friction(
+    "friction",
+    "Friction of all bodies on this collider: 0 slides, 0.5 holds on a slope of 27°, 1 on one of 45°",
+    "Collider.friction",
+)
+COLLIDER_THICKNESS = thickness(
+    "thickness",
+    "Distance that bodies keep from the collider's surface, beside their own Thickness",
+    "Collider.thickness",
+)
+
+COLLIDER_SETTINGS = (COLLIDER_SHAPE, COLLIDER_SIDES, USE_COLLISION, COLLIDER_FRICTION, COLLIDER_THICKNESS)
+
+BODY_COLLISION_SETTINGS = (
+    friction(
+        "body_friction",
+        "Friction of this body on other bodies and itself. Between two bodies √(μ₁ μ₂) holds, "
+        "on a collider the collider's Friction",
+        "Collision.friction",
+    ),
+    thickness(
+        "body_thickness",
+        "Distance that others keep from the body's surface. Between two bodies both are added",
+        "Collision.thickness",
+    ),
+    switch(
+        "self_collision",
+        "Self Collision",
+        "The body does not go through itself where it folds or coils. Slower. "
+        "Parts that overlap at rest, such as lips, are not pushed apart",
+        when=(When("motion", ("ELASTIC", "JIGGLE")),),
+        field="Collision.self_contact",
+    ),
+)
+COLLISION_COLLECTION = Setting(
+    "collision_collection",
+    "Collides With",
+    "Limit collisions to objects in this collection. Two objects collide where each may collide with the other. "
+    "Empty: everything",
+    COLLECTION,
+    None,
+    changes_bake=False,  # the pairs that it leaves out are in the digest
+)

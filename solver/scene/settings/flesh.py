@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of flesh: how it moves, its material law, what is painted on it, and the bones that hold it."""
+
+from __future__ import annotations
+
+from ..serialisation.field_constraints import greater_than
+from .setting import (
+    FIELD_DEFAULT,
+    OBJECT,
+    Choice,
+    Setting,
+    When,
+    length,
+    menu,
+    paint,
+    spring_stiffness,
+    switch,
+    weight_group,
+)
+
+# identifiers of the menu Motion
+ELASTIC, POSE, JIGGLE = "ELASTIC", "POSE", "JIGGLE"
+IS_ELASTIC, IS_FLESH = When("motion", (ELASTIC,)), When("motion", (POSE, JIGGLE))
+FOLLOWS_POSE, JIGGLES = When("motion", (POSE,)), When("motion", (JIGGLE,))
+BY_ARMATURE = When("use_armature_bones", (True,))
+
+MOTION = menu(
+    "motion",
+    "Motion",
+    "How the body moves. Follow Pose and Jiggle make it flesh, which bones can hold",
+    (
+        Choice(
+            ELASTIC,
+            "Soft Body",
+            "Dynamic, linear elasticity: falls, bounces, flows, melts and breaks. For jelly, clay, wax and rubber",
+            0,
+            "elastic",
+        ),
+        Choice(
+            POSE,
+            "Follow Pose",
+            "Quasistatic: flesh is at equilibrium in every frame, bulges and folds with its bones and never swings. "
+            "For bodies and limbs",
+            1,
+            "quasistatic",
+        ),
+        Choice(
+            JIGGLE,
+            "Jiggle",
+            "Dynamic: flesh has inertia, lags behind its bones and swings. For cheeks, bellies and tails",
+            2,
+            "dynamic",
+        ),
+    ),
+    ELASTIC,
+    field="Flesh.motion",
+)
+FLESH_LAW = menu(
+    "flesh_law",
+    "Law",
+    "Hyperelastic law of the flesh. For small deformations all of them are the same",
+    (
+        Choice("NEO_HOOKEAN", "Neo-Hookean", "Rubber-like. Resists being flattened ever harder", 0),
+        Choice(
+            "STABLE_NEO_HOOKEAN",
+            "Stable Neo-Hookean",
+            "Made for flesh (Smith, de Goes and Kim, 2018): recovers from any deformation. The one to begin with",
+            1,
+        ),
+        Choice("MOONEY_RIVLIN", "Mooney-Rivlin", "Muscle in biomechanics. Resists being flattened ever harder", 2),
+        Choice("COROTATED", "Corotated", "Linear in the principal stretches: as stiff far from rest as near to it", 3),
+        Choice(
+            "STVK",
+            "St. Venant-Kirchhoff",
+            "Stiffens when stretched and weakens when squeezed. For small compressions only",
+            4,
+        ),
+    ),
+    "STABLE_NEO_HOOKEAN",
+    when=(IS_FLESH,),
+    field="Flesh.law",
+)
+JIGGLE_SCHEME = menu(
+    "jiggle_scheme",
+    "Scheme",
+    "Time integration scheme of Jiggle",
+    (
+        Choice("EULER", "Implicit Euler", "Always stable. Damps the swinging, more so with few Substeps", 0),
+        Choice(
+            "NEWMARK",
+            "Newmark",
+            "Modified Newmark: only Damping stops swinging. Stiff flesh takes many substeps",
+            1,
+        ),
+    ),
+    "EULER",
+    when=(JIGGLES,),
+    field="Flesh.scheme",
+)
+SELF_CONTACT = switch(
+    "self_contact",
+    "Self Contact",
+    "Flesh lies in folds instead of going through itself, as in the bend of an elbow. Slower",
+    True,
+    when=(FOLLOWS_POSE,),
+    field="Flesh.self_contact",
+)
+ATTACHMENT_GROUP = weight_group(
+    "attachment_group",
+    "Paint Attachment",
+    "Vertex group or attribute: bones hold flesh only below a weight above 0.5. Empty: wherever they reach",
+    when=(IS_FLESH,),
+    field="Flesh.attachment_paint",
+)
+USE_ARMATURE_BONES = switch(
+    "use_armature_bones",
+    "Armature Bones",
+    "The bones of the object's armatures hold the flesh near their lines, without bone meshes. "
+    "Of several, the one with the largest weight at the nearest skin holds it",
+    when=(IS_FLESH,),
+)
+FLESH_SETTINGS = (
+    MOTION,
+    FLESH_LAW,
+    JIGGLE_SCHEME,
+    SELF_CONTACT,
+    paint("stiffness_group", "Paint Stiffness", "Stiffness", when=(IS_FLESH,), field="Flesh.stiffness_paint"),
+    paint("volume_group", "Paint Volume", "Volume Preservation", when=(IS_FLESH,), field="Flesh.volume_paint"),
+    paint("density_group", "Paint Density", "Density", when=(IS_FLESH,), field="Flesh.density_paint"),
+    ATTACHMENT_GROUP,
+    switch(
+        "rest_from_keys",
+        "Rest Shape from Shape Keys",
+        "Shape keys change the shape in which the flesh has no stress: a breath, a flexed muscle",
+        when=(IS_FLESH,),
+    ),
+    USE_ARMATURE_BONES,
+    length(
+        "armature_bone_radius",
+        "Radius",
+        "How far from the line of an armature's bone flesh follows it. "
+        "0: a third of the way to its skin, and one tet at least",
+        soft=(None, 1.0),
+        when=(IS_FLESH, BY_ARMATURE),
+    ),
+    switch(
+        "use_armature_bone_spring",
+        "Springs",
+        "Springs hold the flesh to the bones of the armature. Off: it is held exactly",
+        when=(IS_FLESH, BY_ARMATURE),
+    ),
+    spring_stiffness(
+        "armature_bone_stiffness",
+        "Under its own weight, flesh gives way by a centimetre with 1000, by a third of a millimetre with 30,000",
+        when=(IS_FLESH, BY_ARMATURE, When("use_armature_bone_spring", (True,))),
+    ),
+)
+
+BONE_DISTANCE = length(
+    "bone_distance",
+    "Distance",
+    "Flesh within this distance of the bone's surface follows it. Flesh inside a closed bone always does",
+    soft=(None, 1.0),
+    precision=4,
+    field="Bone.distance",
+)
+BONE_STIFFNESS = spring_stiffness(
+    "bone_stiffness",
+    "Under its own weight, flesh gives way by a centimetre with 1000, by a third of a millimetre with 30,000",
+    limits=greater_than(0.0, "Spring Stiffness", "1/s²"),
+    when=(When("use_bone_spring", (True,)),),
+    field="Bone.stiffness",
+    otherwise=FIELD_DEFAULT,
+)
+BONE_SETTINGS = (
+    BONE_DISTANCE,
+    switch(
+        "use_bone_spring",
+        "Springs",
+        "Springs hold the flesh to this bone, so that it may slip a little. Off: it is held exactly",
+    ),
+    BONE_STIFFNESS,
+    weight_group(
+        "bone_mask_group",
+        "Mask",
+        "Vertex group or attribute of the bone, which holds flesh only where its weight is above 0.5. "
+        "Empty: everywhere",
+        field="Bone.mask",
+    ),
+    Setting(
+        "bone_body", "Body", "The one body whose flesh this bone holds. Empty: all flesh that is near", OBJECT, None
+    ),
+    switch(
+        "show_attachment",
+        "Attachment",
+        "Draw in the viewport the flesh that bones hold, in a colour for each bone",
+        changes_bake=False,
+    ),
+)

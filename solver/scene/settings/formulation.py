@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of the finite element formulation of a soft body; `formulation.py` says which formulation reads which."""
+
+from __future__ import annotations
+
+from ..formulation import FORMULATION_LABELS, FORMULATION_SWITCHES, FORMULATIONS, FormulationSettings
+from ..serialisation.field_constraints import Limits
+from ..serialisation.schema import declared_fields
+from .flesh import IS_ELASTIC
+from .setting import FIELD_DEFAULT, Choice, Setting, When, integer, menu, switch
+
+PROPERTY_PREFIX = "formulation_"
+_DEFAULT = FormulationSettings()
+
+_TOOLTIPS = {
+    "linear": "For what hardly turns, such as a trembling plate, and to compare: what turns or bends far swells",
+    "vertex-warp": "For nets of springs, and to compare: a rotation per vertex (Müller and others, 2002)",
+    "polar": "The one to begin with: corotated, a rotation per tet. Bends and turns far, flows, melts and breaks",
+    "qr": "For compression, and to compare: a rotation by QR (Nesme and others, 2005). Fewer tets invert than with "
+    "Polar, but they recover less surely",
+    "green": "For references: Green's strain, exact for any rotation and stretch. Slow, and weak under compression",
+    "hybrid": "For what gets pressed: pressure by Green's strain, shear as Polar (Hauth and Strasser, 2004). Slower",
+    "hierarchical": "For fine detail on large bends: coarse tets by Green's strain, finer ones inside them as Polar. "
+    "Weak under compression",
+}
+
+
+def _identifier(word: str) -> str:
+    return word.upper().replace("-", "_")
+
+
+FORMULATION = menu(
+    "formulation",
+    "Method",
+    "Finite element formulation of this body. No other setting changes with it",
+    tuple(
+        Choice(_identifier(name), FORMULATION_LABELS[name], _TOOLTIPS[name], number, name)
+        for number, name in enumerate(FORMULATIONS)
+    ),
+    _identifier(_DEFAULT.name),
+    when=(IS_ELASTIC,),
+    field="FormulationSettings.name",
+    otherwise=FIELD_DEFAULT,
+)
+
+
+def _switch_fields(switch_name: str) -> dict[str, object]:
+    """Returns when a switch of `FormulationSettings` counts, and where it goes."""
+    readers = tuple(_identifier(name) for name in FORMULATIONS if switch_name in FORMULATION_SWITCHES[name])
+    return {
+        "when": (IS_ELASTIC, When("formulation", readers)),
+        "field": f"FormulationSettings.{switch_name}",
+        "otherwise": FIELD_DEFAULT,
+    }
+
+
+def _limits(name: str) -> Limits:
+    limits: Limits = declared_fields(FormulationSettings)[name].rule(Limits)
+    return limits
+
+
+def _switch(name: str, label: str, tooltip: str) -> Setting:
+    return switch(PROPERTY_PREFIX + name, label, tooltip, getattr(_DEFAULT, name), **_switch_fields(name))
+
+
+def _menu(name: str, label: str, tooltip: str, choices: tuple[Choice, ...]) -> Setting:
+    default = _identifier(getattr(_DEFAULT, name))
+    return menu(PROPERTY_PREFIX + name, label, tooltip, choices, default, **_switch_fields(name))
+
+
+# labels of menus have nine letters at most, since the sidebar cuts off longer ones
+FORMULATION_SETTINGS = (
+    FORMULATION,
+    _menu(
+        "rotation",
+        "Rotation",
+        "How the rotation of a tet is computed from its deformation gradient F",
+        (
+            Choice("NEAREST", "Nearest", "The nearest proper rotation, so that inverted tets turn back", 0),
+            Choice("HIGHAM", "Higham", "Higham's iteration (Hauth and Strasser, 2004): inverted tets stay so", 1),
+        ),
+    ),
+    integer(
+        PROPERTY_PREFIX + "rotations_every",
+        "New Rotations Every",
+        "Number of steps after which rotations are computed again. Above 1, fast rotation gives wrong forces",
+        1,
+        _limits("rotations_every"),
+        maximum=1000,
+        soft=(None, 16),
+        **_switch_fields("rotations_every"),
+    ),
+    _menu(
+        "rotation_field",
+        "Rotations",
+        "How the rotation of a vertex is computed",
+        (
+            Choice("LEAST_SQUARES", "Least Squares", "Fits all edges at a vertex, by singular value decomposition", 0),
+            Choice("EDGES", "Edge Frames", "The frame of three edges at a vertex. Large deformations shake", 1),
+        ),
+    ),
+    _switch(
+        "keeps_momentum",
+        "Conserve Momentum",
+        "Remove the ghost force and torque of the method after every step. Without it, free bodies drift and turn",
+    ),
+    _menu(
+        "network",
+        "Elements",
+        "What makes up the stiffness of the body",
+        (
+            Choice("TETS", "Tets", "Linear finite elements", 0),
+            Choice("SPRINGS", "Springs", "Springs along the edges of the tets. Volume Preservation has no effect", 1),
+        ),
+    ),
+    _switch(
+        "is_stale",
+        "Rest-Shape Matrix",
+        "Rotate the strain–displacement matrix of the rest shape instead of updating it. "
+        "For comparison with the paper: bodies spin up",
+    ),
+    _switch(
+        "is_matrix_free",
+        "Matrix-Free",
+        "Multiply element by element instead of assembling a matrix. "
+        "The same motion, quicker where the solver needs few iterations",
+    ),
+    _switch(
+        "one_step",
+        "One Newton Step",
+        "Linearly implicit: one Newton iteration per time step. Quicker, but may become unstable with few Substeps",
+    ),
+    integer(
+        PROPERTY_PREFIX + "levels",
+        "Refinements",
+        "How often each tet is divided into eight for detail",
+        1,
+        _limits("levels"),
+        **_switch_fields("levels"),
+    ),
+    _menu(
+        "coarse_solver",
+        "Coarse",
+        "Linear solver of the coarse tets",
+        (
+            Choice("PCG", "PCG", "Conjugate gradients, preconditioned by the blocks of every level", 0),
+            Choice("LU", "LU", "Direct factorisation: quicker where the coarse tets are few and stiff", 1),
+        ),
+    ),
+    _menu(
+        "scheme",
+        "Scheme",
+        "Time integration scheme of this body",
+        (
+            Choice("EULER", "Implicit Euler", "Always stable. Damps the swinging, more so with few Substeps", 0),
+            Choice(
+                "BDF2",
+                "BDF2",
+                "Second order: swings on for longer. Steps with contact are by Implicit Euler",
+                1,
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of a body's fracture, and of what a bake gives to the renderer."""
+
+from __future__ import annotations
+
+from ..serialisation.field_constraints import at_least, closed_range, greater_than, right_open_range
+from .setting import CHOICES, MATERIAL, UNBOUNDED, Choice, Setting, When, integer, paint, switch, weight_group
+
+MAX_SEED = 2**31 - 1
+IS_BREAKABLE = When("use_fracture", (True,))
+
+USE_FRACTURE = switch(
+    "use_fracture", "Fracture", "The body cracks and falls to pieces where its stress exceeds the Breaking Stress"
+)
+BREAKING_STRESS = Setting(
+    "breaking_stress",
+    "Breaking Stress",
+    "Tension at which the material tears. Compare it with the Largest Stress of a bake",
+    default=1.0e5,
+    term="Tensile strength, a maximum principal stress",
+    unit="Pa",
+    limits=greater_than(0.0, "Breaking Stress", "Pa"),
+    minimum=UNBOUNDED,
+    soft=(100.0, 1.0e9),
+    precision=0,
+    step=100000,
+    when=(IS_BREAKABLE,),
+    field="Fracture.breaking_stress",
+    is_animated=True,
+)
+USE_TOUGHNESS = switch(
+    "use_toughness",
+    "Toughness",
+    "Set how hard it is to lengthen a crack. Off: as hard as starting one, by the size of the tets",
+    when=(IS_BREAKABLE,),
+)
+TOUGHNESS = Setting(
+    "toughness",
+    "Toughness",
+    "What a notch or a crack bears before it grows. Small values are brittle: glass has 700,000, wax 150,000",
+    default=5.0e4,
+    term="Fracture toughness K",
+    unit="Pa √m",
+    limits=greater_than(0.0, "Toughness", "Pa √m"),
+    soft=(100.0, 1.0e8),
+    precision=0,
+    step=100000,
+    when=(IS_BREAKABLE, When("use_toughness", (True,))),
+    field="Fracture.toughness",
+    otherwise=None,
+)
+SCATTER = Setting(
+    "scatter",
+    "Scatter",
+    "How much the strength differs from place to place. Cracks become ragged",
+    default=0.1,
+    limits=right_open_range(0.0, 1.0, "Scatter"),
+    maximum=0.9,
+    precision=2,
+    is_share=True,
+    when=(IS_BREAKABLE,),
+    field="Fracture.scatter",
+)
+SEED = integer(
+    "seed",
+    "Seed",
+    "Another number gives other cracks, the same number the same ones",
+    0,
+    closed_range(0, MAX_SEED, "Seed"),
+    when=(IS_BREAKABLE,),
+    field="Fracture.seed",
+)
+STRENGTH_GROUP = paint(
+    "strength_group", "Paint Strength", "Breaking Stress", when=(IS_BREAKABLE,), field="Fracture.strength_paint"
+)
+UNBREAKABLE_GROUP = weight_group(
+    "unbreakable_group",
+    "Unbreakable",
+    "Vertex group or attribute: material at and below a weight above 0.5 never breaks",
+    when=(IS_BREAKABLE,),
+    field="Fracture.unbreakable",
+)
+MOST_SPLITS = integer(
+    "most_splits",
+    "Splits per Step",
+    "How many points may split in one step. The others wait for the next step, and the bake reports it",
+    50,
+    at_least(1, "Splits per Step"),
+    soft=(None, 1000),
+    when=(IS_BREAKABLE,),
+    field="Fracture.most_splits",
+)
+MOST_PIECES = integer(
+    "most_pieces",
+    "Max Pieces",
+    "From this number of pieces on the body cracks no further, and the bake reports it",
+    1000,
+    at_least(1, "Max Pieces"),
+    minimum=2,
+    soft=(None, 10000),
+    when=(IS_BREAKABLE,),
+    field="Fracture.most_pieces",
+)
+
+FRACTURE_SETTINGS = (
+    USE_FRACTURE,
+    BREAKING_STRESS,
+    USE_TOUGHNESS,
+    TOUGHNESS,
+    SCATTER,
+    SEED,
+    STRENGTH_GROUP,
+    UNBREAKABLE_GROUP,
+    MOST_SPLITS,
+    MOST_PIECES,
+)
+
+# what can be written per render vertex, in the order of the scene's `ATTRIBUTES`
+ATTRIBUTE_CHOICES = (
+    Choice("stress", "Von Mises Stress", '"stress": the von Mises stress [Pa]', 1, "stress"),
+    Choice(
+        "principal_stress",
+        "Maximum Principal Stress",
+        '"principal_stress": the largest tension [Pa], to be compared with Breaking Stress',
+        2,
+        "principal_stress",
+    ),
+    Choice("plastic_strain", "Plastic Strain", '"plastic_strain": the norm of the plastic strain', 4, "plastic_strain"),
+    Choice(
+        "temperature",
+        "Temperature",
+        '"temperature_celsius": the temperature of the material [°C]. Cycles keeps the shorter name for volumes',
+        8,
+        "temperature",
+    ),
+    Choice("damage", "Damage", '"damage": how near it has come to breaking, 0 to 1', 16, "damage"),
+    Choice("velocity", "Velocity", '"world_velocity": the velocity in world space [m/s]', 32, "velocity"),
+)
+ATTRIBUTES_SETTING = Setting(
+    "attributes",
+    "Attributes",
+    "Quantities that the bake writes per vertex and frame, for materials",
+    CHOICES,
+    frozenset(),
+    choices=ATTRIBUTE_CHOICES,
+    field="Body.attributes",
+)
+BROKEN_MATERIAL = Setting(
+    "broken_material",
+    "Inside",
+    "Material of the broken faces. Empty: a plain grey one",
+    MATERIAL,
+    None,
+    when=(IS_BREAKABLE,),
+    changes_bake=False,
+)
+SEPARATE_PIECES = switch(
+    "separate_pieces",
+    "Separate Pieces",
+    "Make an object of each piece, so that each can be edited. Off: one object for all",
+    when=(IS_BREAKABLE,),
+    changes_bake=False,
+)
+
+RESULT_SETTINGS = (ATTRIBUTES_SETTING, BROKEN_MATERIAL, SEPARATE_PIECES)

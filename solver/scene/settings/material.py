@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of a body's material: linear elasticity and damping. The defaults are those of the preset Rubber."""
+
+from __future__ import annotations
+
+from ..serialisation.field_constraints import at_least, greater_than, right_open_range
+from .setting import Setting
+
+# Poisson's ratio up to which tets of a soft body, and those of flesh, give the right stiffness
+NEARLY_INCOMPRESSIBLE, NEARLY_INCOMPRESSIBLE_FLESH = 0.45, 0.49
+
+YOUNGS_MODULUS = Setting(
+    "youngs_modulus",
+    "Stiffness",
+    "How hard it is to stretch or squeeze the material",
+    default=1.0e6,
+    term="Young's modulus E",
+    unit="Pa",
+    limits=greater_than(0.0, "Stiffness", "Pa"),
+    soft=(100.0, 1.0e11),
+    precision=0,
+    step=100000,
+    field="Material.youngs_modulus",
+)
+POISSON_RATIO = Setting(
+    "poisson_ratio",
+    "Volume Preservation",
+    "How much the sides bulge when the material is squeezed. Only flesh goes above 0.45, where a Soft Body locks",
+    default=0.45,
+    term="Poisson's ratio ν",
+    limits=right_open_range(0.0, 0.5, "Volume Preservation"),
+    maximum=NEARLY_INCOMPRESSIBLE_FLESH,
+    is_share=True,
+    field="Material.poisson_ratio",
+)
+DENSITY = Setting(
+    "density",
+    "Density",
+    "Water has 1000",
+    default=930.0,
+    term="Mass per volume ρ",
+    unit="kg/m³",
+    limits=greater_than(0.0, "Density", "kg/m³"),
+    soft=(10.0, 10000.0),
+    precision=1,
+    step=1000,
+    field="Material.density",
+)
+MASS_DAMPING = Setting(
+    "mass_damping",
+    "Mass Damping",
+    "Slows every motion, falling too, like a thick fluid",
+    default=0.0,
+    term="Rayleigh's mass damping α",
+    unit="1/s",
+    limits=at_least(0.0, "Mass Damping", "1/s"),
+    soft=(None, 10.0),
+    field="Material.mass_damping",
+)
+STIFFNESS_DAMPING = Setting(
+    "stiffness_damping",
+    "Damping",
+    "Damps vibration. Falling and turning stay as they are",
+    default=0.00424,
+    term="Rayleigh's stiffness damping β",
+    unit="s",
+    limits=at_least(0.0, "Damping", "s"),
+    soft=(None, 1.0),
+    precision=4,
+    field="Material.stiffness_damping",
+)
+
+# the order is that of the properties, which the digest of a bake depends on
+MATERIAL_SETTINGS = (YOUNGS_MODULUS, POISSON_RATIO, DENSITY, MASS_DAMPING, STIFFNESS_DAMPING)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of a body's plasticity: when a deformation stays, and how fast."""
+
+from __future__ import annotations
+
+from ..serialisation.field_constraints import at_least
+from .setting import UNBOUNDED, Choice, Setting, When, menu, paint, switch
+
+IS_PLASTIC = When("use_plasticity", (True,))
+# how a body may flow (`Plasticity.law`)
+PLASTICITY_LAW_CHOICES = (
+    Choice("MULTIPLICATIVE", "Multiplicative", "F = Fe Fp: keeps the volume, however far the material is deformed", 0),
+    Choice(
+        "ADDITIVE",
+        "Additive",
+        "Müller and Gross (2004): quicker, but loses volume. For plastic strains of a few per cent",
+        1,
+    ),
+)
+
+USE_PLASTICITY = switch(
+    "use_plasticity", "Plasticity", "Dents stay: a deformation beyond the Yield Strain becomes the new shape"
+)
+LAW = menu(
+    "plastic_law",
+    "Law",
+    "How plastic strain is kept",
+    PLASTICITY_LAW_CHOICES,
+    "MULTIPLICATIVE",
+    when=(IS_PLASTIC,),
+    field="Plasticity.law",
+)
+YIELD_STRAIN = Setting(
+    "yield_strain",
+    "Yield Strain",
+    "Deformation stays beyond this part of the length: 0.01 is one per cent",
+    default=0.01,
+    term="Yield strain",
+    limits=at_least(0.0, "Yield Strain"),
+    minimum=UNBOUNDED,
+    soft=(0.0, 1.0),
+    precision=4,
+    when=(IS_PLASTIC,),
+    field="Plasticity.yield_strain",
+    is_animated=True,
+)
+FLOW = Setting(
+    "flow",
+    "Flow Rate",
+    "How fast a deformation becomes permanent: two thirds of it after the time 1 / Flow Rate. 0 never flows",
+    default=10.0,
+    term="Creep rate c",
+    unit="1/s",
+    limits=at_least(0.0, "Flow Rate", "1/s"),
+    soft=(None, 100.0),
+    step=10,
+    when=(IS_PLASTIC,),
+    field="Plasticity.flow",
+    is_animated=True,
+)
+MAXIMUM_STRAIN = Setting(
+    "maximum_strain",
+    "Max Strain",
+    "The largest deformation that can stay. The material springs back from what is beyond: 0.5 is half of the length",
+    default=10.0,
+    term="Maximum plastic strain",
+    limits=at_least(0.0, "Max Strain"),
+    soft=(None, 10.0),
+    when=(IS_PLASTIC,),
+    field="Plasticity.maximum_strain",
+    is_animated=True,
+)
+HARDENING = Setting(
+    "hardening",
+    "Hardening",
+    "Raises the Yield Strain by this much per plastic strain, as metal does that is bent to and fro",
+    default=0.0,
+    term="Isotropic hardening modulus",
+    limits=at_least(0.0, "Hardening"),
+    soft=(None, 1.0),
+    when=(IS_PLASTIC, When("plastic_law", ("MULTIPLICATIVE",))),
+    field="Plasticity.hardening",
+    otherwise=0.0,
+)
+YIELD_GROUP = paint("yield_group", "Paint Yield", "Yield Strain", when=(IS_PLASTIC,), field="Plasticity.yield_paint")
+FLOW_GROUP = paint("flow_group", "Paint Flow", "Flow Rate", when=(IS_PLASTIC,), field="Plasticity.flow_paint")
+MAXIMUM_GROUP = paint(
+    "maximum_group", "Paint Maximum", "Max Strain", when=(IS_PLASTIC,), field="Plasticity.maximum_paint"
+)
+
+PLASTICITY_SETTINGS = (
+    USE_PLASTICITY,
+    LAW,
+    YIELD_STRAIN,
+    FLOW,
+    MAXIMUM_STRAIN,
+    HARDENING,
+    YIELD_GROUP,
+    FLOW_GROUP,
+    MAXIMUM_GROUP,
+)

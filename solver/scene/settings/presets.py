@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The menus of presets, which fill in other settings: materials, and frictions of two surfaces on each other."""
+
+from __future__ import annotations
+
+from ..friction_presets import FRICTION_PRESETS
+from ..material_presets import DEFAULT_PRESET_KEY, MATERIAL_PRESETS
+from .setting import Choice, menu
+
+CUSTOM_PRESET = "CUSTOM"
+# what .blend files store: never changed, and a new preset gets a new number
+MATERIAL_NUMBERS = {
+    "JELLY": 0,
+    "FAT": 1,
+    "FLESH": 2,
+    "FOAM": 3,
+    "RUBBER": 4,
+    "TEARING_RUBBER": 5,
+    "CLAY": 6,
+    "WAX": 7,
+    "CHOCOLATE": 8,
+    "WOOD": 9,
+    "STONE": 10,
+    "PLASTER": 11,
+    "GLASS": 12,
+    CUSTOM_PRESET: 13,
+    "SKIN": 14,
+    "MUSCLE": 15,
+}
+FRICTION_NUMBERS = {
+    CUSTOM_PRESET: 0,
+    "RUBBER_ON_WOOD": 1,
+    "RUBBER_ON_CONCRETE": 2,
+    "RUBBER_ON_WET_CONCRETE": 3,
+    "RUBBER_ON_GLASS": 4,
+    "WOOD_ON_WOOD": 5,
+    "METAL_ON_WOOD": 6,
+    "STEEL_ON_STEEL": 7,
+    "OILED_STEEL": 8,
+    "GLASS_ON_GLASS": 9,
+    "STONE_ON_STONE": 10,
+    "DRY_SKIN": 11,
+    "JELLY_ON_PLATE": 12,
+    "STEEL_ON_ICE": 13,
+    "ICE_ON_ICE": 14,
+    "TEFLON_ON_STEEL": 15,
+}
+
+MATERIAL_PRESET = menu(
+    "preset",
+    "Material",
+    "Preset of stiffness, density and damping, and of plasticity, heat and fracture",
+    (
+        *(
+            Choice(key, preset.label, f"{preset.description}. {preset.source}", MATERIAL_NUMBERS[key])
+            for key, preset in MATERIAL_PRESETS.items()
+        ),
+        Choice(CUSTOM_PRESET, "Custom", "Values of your own", MATERIAL_NUMBERS[CUSTOM_PRESET]),
+    ),
+    DEFAULT_PRESET_KEY,
+    changes_bake=False,
+)
+FRICTION_PRESET = menu(
+    "friction_preset",
+    "Surfaces",
+    "Preset of the Friction of two materials on each other",
+    (
+        Choice(CUSTOM_PRESET, "Custom", "A friction of your own", FRICTION_NUMBERS[CUSTOM_PRESET]),
+        *(
+            Choice(key, preset.label, f"μ = {preset.coefficient:g}. {preset.source}", FRICTION_NUMBERS[key])
+            for key, preset in FRICTION_PRESETS.items()
+        ),
+    ),
+    CUSTOM_PRESET,
+    changes_bake=False,
+)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of a body's rigid core, its hinge, and the spring that pulls it."""
+
+from __future__ import annotations
+
+from ..serialisation.field_constraints import at_least
+from .setting import OBJECT, Setting, When, length, switch, weight_group
+
+HAS_CORE = When("use_core", (True,))
+HAS_TARGET = When("core_pull")
+
+USE_CORE = switch(
+    "use_core",
+    "Rigid Core",
+    "The inside moves as one rigid body, like a skull. The rest follows it as a soft skin",
+    since="0.2",  # the digests of bakes without a core are those of before there were any
+)
+SKIN_THICKNESS = length(
+    "core_skin_thickness",
+    "Skin Thickness",
+    "Depth below the surface at which the core begins",
+    0.1,
+    soft=(None, 1.0),
+    when=(HAS_CORE,),
+    field="Core.skin_thickness",
+)
+CORE_GROUP = weight_group(
+    "core_group",
+    "Core Group",
+    "Vertex group or attribute: only material below a weight above 0.5 can be core. Empty: everything deep enough",
+    when=(HAS_CORE,),
+    field="Core.paint",
+)
+CORE_HINGE = Setting(
+    "core_hinge",
+    "Hinge",
+    "The core moves with this object and turns about its local Z axis only. Empty: the core is free",
+    OBJECT,
+    None,
+    when=(HAS_CORE,),
+)
+CORE_PULL = Setting(
+    "core_pull",
+    "Spring Target",
+    "A spring pulls the core to this object, from where the object is in the rest pose. Empty: no spring",
+    OBJECT,
+    None,
+    when=(HAS_CORE,),
+)
+PULL_STIFFNESS = Setting(
+    "core_pull_stiffness",
+    "Spring Stiffness",
+    "The core swings √stiffness / 2π times a second. Under its own weight it gives way by a centimetre with 1000",
+    default=1000.0,
+    term="Spring stiffness per mass",
+    unit="1/s²",
+    limits=at_least(0.0, "Spring Stiffness", "1/s²"),
+    soft=(10.0, 1.0e5),
+    precision=0,
+    step=10000,
+    when=(HAS_CORE, HAS_TARGET),
+    field="Pull.stiffness",
+)
+PULL_DAMPING = Setting(
+    "core_pull_damping",
+    "Spring Damping",
+    "At twice √stiffness the core does not swing at all",
+    default=20.0,
+    term="Damping per mass",
+    unit="1/s",
+    limits=at_least(0.0, "Spring Damping", "1/s"),
+    soft=(None, 1000.0),
+    precision=1,
+    step=100,
+    when=(HAS_CORE, HAS_TARGET),
+    field="Pull.damping",
+)
+
+CORE_SETTINGS = (USE_CORE, SKIN_THICKNESS, CORE_GROUP, CORE_HINGE, CORE_PULL, PULL_STIFFNESS, PULL_DAMPING)

@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every setting is declared once: window, export, digest, checks and manual follow from the tables."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+from fixtures.blender_scenes import add_box, fresh
+from fixtures.fake_layout import FakeLayout
+from sinew.addon.export import scene_fields
+from sinew.addon.export.input_digest import settings_digest
+from sinew.addon.objects import roles
+from sinew.addon.panels import panels, property_rows
+from sinew.addon.properties.object_roles import FLESH, ROLES
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene import flesh, formulation, rigid_core, scene
+from sinew.solver.scene.serialisation.field_constraints import Limits
+from sinew.solver.scene.serialisation.schema import check_ranges, declared_fields
+from sinew.solver.scene.settings import setting as kinds
+from sinew.solver.scene.settings.setting import Setting
+from sinew.solver.scene.settings.tables import (
+    BODY,
+    BONE,
+    COLLIDER,
+    HEAT_SOURCE,
+    OBJECT_SETTINGS,
+    SCENE_SETTINGS,
+    SUBJECTS,
+    settings_of_role,
+)
+
+ROOT = Path(__file__).resolve().parent.parent
+ALL_SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
+ROLES_OF = {setting.name: subject.roles for subject in SUBJECTS for setting in subject.settings}
+PARTS: dict[str, Any] = {
+    part.__name__: part
+    for part in (
+        scene.Material,
+        scene.Plasticity,
+        scene.Heat,
+        scene.Fracture,
+        scene.HeatSource,
+        scene.Meshing,
+        scene.Body,
+        scene.Settings,
+        scene.Collider,
+        scene.Collision,
+        flesh.Flesh,
+        flesh.Bone,
+        formulation.FormulationSettings,
+        rigid_core.Core,
+        rigid_core.Pull,
+    )
+}
+WITH_FIELD = [name for name, each in ALL_SETTINGS.items() if each.field]
+RANGED = [name for name in WITH_FIELD if ALL_SETTINGS[name].limits and ALL_SETTINGS[name].kind == kinds.NUMBER]
+
+
+def settings_page() -> Any:
+    spec = importlib.util.spec_from_file_location("settings_page", ROOT / "scripts" / "settings_page.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def objects_of_all_roles() -> dict[str, bpy.types.Object]:
+    """Returns a new scene's flesh, with everything that a body may have beside it, a bone, a collider and a source."""
+    fresh()
+    made = {}
+    for role in (BODY, BONE, COLLIDER, HEAT_SOURCE):
+        made[role] = add_box(role.title(), divisions=3)
+        {BODY: roles.make_body, BONE: roles.make_bone, COLLIDER: roles.make_collider}.get(role, roles.make_heat_source)(
+            made[role]
+        )
+    return made
+
+
+def reset(made: dict[str, bpy.types.Object]) -> None:
+    """Gives all settings their defaults."""
+    owners = [(obj.sinew, OBJECT_SETTINGS) for obj in made.values()] + [(bpy.context.scene.sinew, SCENE_SETTINGS)]
+    for own, table in owners:
+        for name in table:
+            own.property_unset(name)
+
+
+def let_count(own: bpy.types.PropertyGroup, each: Setting) -> None:
+    """Sets what a setting waits for."""
+    for condition in each.when:
+        if condition.values:
+            setattr(own, condition.setting, condition.values[-1])
+        elif ALL_SETTINGS[condition.setting].kind == kinds.OBJECT:
+            setattr(own, condition.setting, bpy.data.objects["Collider"])
+        else:
+            setattr(own, condition.setting, "Group")
+
+
+def changed_value(own: bpy.types.PropertyGroup, each: Setting) -> Any:
+    """Returns another value of a setting than it has."""
+    now = getattr(own, each.name)
+    if each.kind == kinds.SWITCH:
+        return not now
+    if each.kind == kinds.CHOICE:
+        return next(choice.identifier for choice in each.choices if choice.identifier != now)
+    if each.kind == kinds.CHOICES:
+        return {each.choices[0].identifier} ^ now
+    if each.kind == kinds.VECTOR:
+        return [value + 1.0 for value in now]
+    if each.kind in (kinds.NUMBER, kinds.INTEGER):
+        low, high = each.range
+        step = 1 if each.kind == kinds.INTEGER else 0.01 * abs(now) + 1.0e-6
+        return now - step if low is None or now - step >= low else now + step
+    return "Other"
+
+
+def panel_context(obj: bpy.types.Object) -> Any:
+    preferences = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))  # it is 0 where there is no window
+    shown = {"preferences": preferences, "region": SimpleNamespace(width=300)}
+    return SimpleNamespace(scene=bpy.context.scene, object=obj, **shown)
+
+
+def test_names_are_unique_and_words_are_plain() -> None:
+    assert len(ALL_SETTINGS) == sum(len(subject.settings) for subject in SUBJECTS)
+    for each in ALL_SETTINGS.values():
+        assert each.label and each.tooltip and not each.description.endswith("."), each.name
+        assert len(each.tooltip) < 200 and each.tooltip.count(". ") <= 2, f"{each.name}: short sentences"
+        assert all(condition.setting in ALL_SETTINGS for condition in each.when), each.name
+        numbers = [choice.number for choice in each.choices]
+        assert len(numbers) == len(set(numbers)), each.name
+
+
+def test_blender_has_the_properties() -> None:
+    scene_settings, object_settings = fresh().sinew, add_box().sinew
+    for name, each in ALL_SETTINGS.items():
+        own = scene_settings if name in SCENE_SETTINGS else object_settings
+        rna = own.bl_rna.properties[name]
+        assert (rna.name, rna.description) == (each.label, each.description)
+        assert rna.is_animatable == each.is_animated, name
+        if each.kind in (kinds.NUMBER, kinds.INTEGER):
+            low, high = each.range
+            assert rna.default == pytest.approx(each.default), name
+            assert low is None or rna.hard_min == pytest.approx(low), name
+            assert high is None or rna.hard_max == pytest.approx(high), name
+        if each.choices:
+            items = [(item.identifier, item.name, item.description, item.value) for item in rna.enum_items]
+            assert items == [(c.identifier, c.label, c.tooltip, c.number) for c in each.choices], name
+
+
+def test_every_property_is_in_a_table() -> None:
+    scene_settings = fresh().sinew
+    for own, table in ((add_box().sinew, OBJECT_SETTINGS), (scene_settings, SCENE_SETTINGS)):
+        names = {p.identifier for p in own.bl_rna.properties if not p.is_hidden} - {"rna_type", "name"}
+        assert names - {"role", "extra_roles"} == set(table)
+
+
+def test_every_setting_is_drawn() -> None:
+    made = objects_of_all_roles()
+    states: list[dict[str, Any]] = [{"use_scene_range": False}, {"sizing": "SIZE"}, {"method": "GIVEN"}]
+    states += [{"motion": motion, "use_armature_bones": True} for motion in ("POSE", "JIGGLE")]
+    states += [
+        {"motion": "ELASTIC", "formulation": choice.identifier} for choice in ALL_SETTINGS["formulation"].choices
+    ]
+    drawn: set[str] = set(property_rows.HEADER_SWITCHES.values())
+    scene_settings = bpy.context.scene.sinew
+    for state in states:
+        for name, value in state.items():
+            setattr(scene_settings if name in SCENE_SETTINGS else made[BODY].sinew, name, value)
+        for obj in made.values():
+            layout = FakeLayout()
+            context = panel_context(obj)
+            shown = panels._shown_panels(context) | panels.SCENE_PANELS
+            panels.object_layout.draw_main(layout, context)
+            for name, _, draw, _ in panels.PANEL_TABLE:
+                if name in shown:
+                    draw(layout, context)
+            drawn |= {name for _, name in layout.drawn}
+    missing = set(ALL_SETTINGS) - drawn - {"show_contacts", "protect"}  # which wait for a bake
+    assert not missing, missing
+
+
+def test_the_scene_gets_the_values() -> None:
+    made = objects_of_all_roles()
+    for name in WITH_FIELD:
+        each = ALL_SETTINGS[name]
+        owner, _, field = each.field.partition(".")
+        declared = declared_fields(PARTS[owner])[field]
+        limits = declared.rule(Limits) or next((item.rule(Limits) for item in declared.items), None)
+        assert each.limits is None or limits == each.limits, f"{name}: one range for window and solver"
+        if each.kind in (kinds.WEIGHT_GROUP, kinds.TABLE):
+            continue  # arrays: tests/test_export_materials.py reads them
+        reset(made)
+        own = bpy.context.scene.sinew if name in SCENE_SETTINGS else made[ROLES_OF[name][0]].sinew
+        let_count(own, each)
+        before = scene_fields.read_fields(PARTS[owner], own)[field]
+        setattr(own, name, changed_value(own, each))
+        after = scene_fields.read_fields(PARTS[owner], own)[field]
+        assert before != after, name
+        assert each.kind != kinds.CHOICE or after in each.words, name
+
+
+def test_values_out_of_range_are_named() -> None:
+    for name in RANGED:
+        each = ALL_SETTINGS[name]
+        owner, _, field = each.field.partition(".")
+        required: dict[str, Any] = {"key": "a", "name": "A"} if owner in ("Collider", "HeatSource", "Bone") else {}
+        if owner == "Bone":
+            required |= {"vertices": [], "triangles": []}
+        with pytest.raises(BadInput) as caught:
+            check_ranges(PARTS[owner](**required, **{field: float("nan")}))
+        assert each.limits.label == each.label and each.label in caught.value.sentence, name
+
+
+# data-blocks and files: tests/test_flesh_outdated.py, test_collision_panel.py and test_operators_files.py change them
+ELSEWHERE = (kinds.OBJECT, kinds.COLLECTION, kinds.MATERIAL, kinds.TABLE, kinds.FILE, kinds.FOLDER)
+# they change other values, or the digest has what they come to
+REPLACED = ("preset", "friction_preset", "frame_start", "preroll")
+
+
+def test_the_digest_knows_what_changes_a_bake() -> None:
+    made = objects_of_all_roles()
+    body = made[BODY].sinew
+    wrong = []
+    for name, each in ALL_SETTINGS.items():
+        if each.kind in ELSEWHERE or name in REPLACED:
+            continue
+        reset(made)
+        body.use_heat = name == "air_temperature" or HEAT_SOURCE in ROLES_OF[name]
+        body.motion = "POSE" if name.startswith("pose_") or BONE in ROLES_OF[name] else "ELASTIC"
+        own = bpy.context.scene.sinew if name in SCENE_SETTINGS else made[ROLES_OF[name][0]].sinew
+        let_count(own, each)
+        before = settings_digest(bpy.context.scene)
+        setattr(own, name, changed_value(own, each))
+        if (settings_digest(bpy.context.scene) != before) != each.changes_bake:
+            wrong.append(name)
+    assert not wrong
+
+
+def test_each_role_is_declared_once() -> None:
+    shown = [name for role in (*ROLES, FLESH) for name in role.panels]
+    assert len(shown) == len(set(shown)), "a panel belongs to one role"
+    assert set(shown) | panels.SCENE_PANELS == {name for name, *_ in panels.PANEL_TABLE}
+    items = add_box().sinew.bl_rna.properties["role"].enum_items
+    assert [(item.name, item.icon) for item in items][1:] == [(role.label, role.icon) for role in ROLES]
+    for role in ROLES:
+        assert settings_of_role(role.key), role.key
+
+
+def test_the_manual_is_what_the_tables_say() -> None:
+    page = settings_page()
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert text == page.page(), "run scripts/settings_page.py"
+    for name, each in ALL_SETTINGS.items():
+        assert f"| `{name}` |" in text and each.tooltip in text, name
+
+
+def patched_tree(folder: Path, heading: str) -> tuple[Path, list[str]]:
+    """Returns a copy of the tree with the diff below a heading of CONTRIBUTING.md, and the files that it changes."""
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    diff = re.search(r"```diff\n(.*?)```", guide[guide.index(heading) :], re.DOTALL)[1]
+    root = folder / "sinew"
+    for part in ("solver", "addon", "scripts"):
+        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "__init__.py", root)
+    subprocess.run(["git", "apply", "-"], input=diff, cwd=root, text=True, check=True)
+    return root, re.findall(r"^\+\+\+ b/(\S+)", diff, re.MULTILINE)
+
+
+def run_in(folder: Path, code: str) -> str:
+    """Returns what a new Python prints that finds the package in a folder."""
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, env=environment)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+ADDED_SETTING = """
+import dataclasses, sys
+sys.path.insert(0, {tests!r})
+import bpy, sinew
+sinew.register()
+from fixtures.blender_scenes import add_box, fresh
+from fixtures.fake_layout import FakeLayout
+from types import SimpleNamespace
+from sinew.addon.export.input_digest import settings_digest
+from sinew.addon.export.material_parameters import read_heat
+from sinew.addon.objects import roles
+from sinew.addon.panels import object_layout
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.scene import Body, Heat, Scene
+from sinew.solver.scene.serialisation.schema import check_ranges
+import numpy as np
+
+assert sinew.__file__.startswith({root!r}), sinew.__file__
+scene = fresh()
+obj = add_box(divisions=3)
+roles.make_body(obj)
+obj.sinew.use_heat = True
+print("DIGEST", settings_digest(scene))
+body = Body("a", "A", np.zeros((3, 3)), np.array([[0, 1, 2]], np.int32), heat=Heat())
+print("SCENE", Scene((body,)).digest())
+obj.sinew.{name} = {value}
+print("CHANGED", settings_digest(scene))
+heat = read_heat(obj.sinew)
+print("FIELD", round(heat.{field}, 9))
+print("SCENE", Scene((dataclasses.replace(body, heat=heat),)).digest())
+layout = FakeLayout()
+preferences = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
+region = SimpleNamespace(width=300)
+object_layout.draw_heat(layout, SimpleNamespace(scene=scene, object=obj, preferences=preferences, region=region))
+print("DRAWN", *(line for line in layout.lines if "Expansion" in line))
+try:
+    check_ranges(dataclasses.replace(heat, {field}=-1.0))
+except BadInput as problem:
+    print("REFUSED", problem.sentence)
+sys.path.insert(0, {root!r} + "/scripts")
+import settings_page
+print("MANUAL", [line for line in settings_page.page().splitlines() if "`{name}`" in line])
+"""
+
+
+def test_the_setting_of_the_guide_takes_two_files(tmp_path: Path) -> None:
+    """CONTRIBUTING.md's diff is applied to a copy of the tree; everything but the setting's use follows from it."""
+    root, changed = patched_tree(tmp_path, "### A setting")
+    assert len(changed) == 2 and all(name.startswith("solver/scene/") for name in changed), changed
+    words = {"name": "expansion", "field": "expansion", "value": 2.5e-4}
+    result = run_in(tmp_path, ADDED_SETTING.format(tests=str(ROOT / "tests"), root=str(root), **words))
+    lines = result.splitlines()
+    said = {line.split()[0]: line for line in lines if line and line.split()[0].isupper()}
+    scenes = [line.split()[1] for line in lines if line.startswith("SCENE")]
+    made = fresh()
+    obj = add_box(divisions=3)
+    roles.make_body(obj)
+    obj.sinew.use_heat = True
+    assert said["DIGEST"].split()[1] == settings_digest(made), "bakes of before stay up to date"
+    assert said["CHANGED"].split()[1] != said["DIGEST"].split()[1]
+    assert said["FIELD"] == "FIELD 0.00025"
+    assert "Thermal Expansion (1/K)" in said["DRAWN"]
+    assert "Thermal Expansion" in said["REFUSED"] and "0 1/K or more" in said["REFUSED"]
+    assert "Thermal Expansion" in said["MANUAL"]
+    assert len(set(scenes)) == 2 and scenes[0] == _scene_digest(), "bakes of before can be resumed"
+
+
+ADDED_PANEL = """
+import sys
+sys.path.insert(0, {tests!r})
+import bpy, sinew
+sinew.register()
+from fixtures.blender_scenes import add_box, fresh
+from fixtures.fake_layout import FakeLayout
+from types import SimpleNamespace
+from sinew.addon.objects import roles
+assert sinew.__file__.startswith({root!r}), sinew.__file__
+scene = fresh()
+obj = add_box(divisions=3)
+context = SimpleNamespace(scene=scene, object=obj)
+for panel in (bpy.types.SINEW_PT_physics_wave_speed, bpy.types.SINEW_PT_sidebar_wave_speed):
+    assert panel.bl_label == "Wave Speed" and not panel.poll(context)
+roles.make_body(obj)
+obj.sinew.youngs_modulus, obj.sinew.density = 1.6e6, 1000.0
+layout = FakeLayout()
+self = SimpleNamespace(layout=layout, bl_space_type="PROPERTIES")
+assert panel.poll(context)
+panel.draw(self, context)
+print("DRAWN", *layout.lines)
+"""
+
+
+def test_the_panel_of_the_guide_takes_three_files(tmp_path: Path) -> None:
+    root, changed = patched_tree(tmp_path, "### A panel")
+    assert len(changed) == 3, changed
+    result = run_in(tmp_path, ADDED_PANEL.format(tests=str(ROOT / "tests"), root=str(root)))
+    assert "DRAWN Waves travel at 40 m/s" in result
+
+
+def _scene_digest() -> str:
+    triangle = np.array([[0, 1, 2]], np.int32)
+    return scene.Scene((scene.Body("a", "A", np.zeros((3, 3)), triangle, heat=scene.Heat()),)).digest()
