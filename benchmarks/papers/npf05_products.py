@@ -14,6 +14,7 @@ from papers.npf05_block import MATERIAL, block_mesh
 from sinew.solver.integrators.system.linearised_step import assemble_system, compute_element_records
 from sinew.solver.integrators.system.matrix_free import matrix_free_terms
 from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.runtime.jit import limiting_threads
@@ -87,7 +88,12 @@ def solve_ms(model: Model, count: int) -> float:
     began = time.perf_counter()
     compute_element_records(model, bent)
     assemble_system(model, DT)
-    solved = solve(pattern, work.values, b, is_free, v, 0.0, count, besides=matrix_free_terms(model))
+    solved = solve(
+        BlockSystem(pattern, work.values, b, is_free),
+        v,
+        StoppingCriteria(0.0, count),
+        element_terms=matrix_free_terms(model),
+    )
     taken = 1e3 * (time.perf_counter() - began)
     if solved.iterations != count:
         raise RuntimeError(f"{solved.iterations} iterations instead of {count}")

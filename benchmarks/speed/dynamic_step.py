@@ -17,8 +17,9 @@ from harness.without_multigrid import without_multigrid
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.step_report import StepReport
 from sinew.solver.integrators.system.workspace import workspace
+from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.multigrid.hierarchy import hierarchy_of
-from sinew.solver.linalg.multigrid.hierarchy_reuse import ReusedHierarchy
+from sinew.solver.linalg.multigrid.hierarchy_reuse import MultigridWorkspace, ReusedHierarchy
 from sinew.solver.linalg.multigrid.numeric_setup import numeric_setup
 from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
 from sinew.solver.linalg.pcg import solve
@@ -188,9 +189,11 @@ class MujocoBeam:
         self.goal = np.zeros_like(model.X)
         impulse = np.outer(self.flex.mass, np.multiply(DT, GRAVITY))
         solve(
-            model.pattern, self.values, impulse, is_free, self.goal, CONVERGED_RESIDUAL, MAX_TRIED_ITERATIONS,
+            BlockSystem(model.pattern, self.values, impulse, is_free),
+            self.goal,
+            StoppingCriteria(CONVERGED_RESIDUAL, MAX_TRIED_ITERATIONS),
             preconditioner=LatticeMultigrid(model.X),
-        )  # fmt: skip
+        )
 
     def error(self, iterations: int) -> float:
         """Returns the error of the first step with so many iterations, by its own masses."""
@@ -244,7 +247,8 @@ def multigrid_setup_ms(beam: Beam, rounds: int) -> float:
     """Returns how long it takes to set multigrid up for the matrix of a beam, a median [ms]."""
     pattern, is_free = beam.model.pattern, beam.model.X[:, 2] != 0.0
     levels = hierarchy_of(pattern, beam.model.X)
-    call = repeat(lambda: numeric_setup(levels, pattern, beam.values, is_free), repeats_per_turn(beam.model))
+    arrays = MultigridWorkspace()
+    call = repeat(lambda: numeric_setup(levels, pattern, beam.values, is_free, arrays), repeats_per_turn(beam.model))
     return 1e3 * step_times({"set-up": call}, rounds, beam.model)["set-up"]
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...constraints.external_forces import ExternalForces, PointForces
+from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import solve
 from ...linalg.point_terms import add_point_terms
 from ...linalg.rigid_modes import rigid_modes
@@ -34,6 +35,7 @@ from ..newton.dynamic_flesh import FleshEvaluator, FleshGroup
 from ..system.block_ops import add_blocks, add_to_diagonal
 from ..system.pair_system import add_pair_blocks
 from ..system.right_hand_side import write_gravity_impulse
+from ..system.workspace import workspace
 from .stable_time_step import highest_frequencies
 from .substep_contacts import GroupContacts, active_pairs, active_points, group_contacts
 
@@ -160,16 +162,11 @@ class NewmarkStep:
         pattern, values = add_pair_blocks(model, pattern, pairs, h, self.values, b)
         v = guess.copy()
         solved = solve(
-            pattern,
-            values,
-            b,
-            self.is_free,
+            BlockSystem(pattern, values, b, self.is_free),
             v,
-            LINEAR_TOLERANCE_SHARE * self.settings.tolerance,
-            self.settings.max_iterations,
-            None,
-            None,
-            rigid_modes(pattern, values, x, self.is_free),
+            StoppingCriteria(LINEAR_TOLERANCE_SHARE * self.settings.tolerance, self.settings.max_iterations),
+            modes=rigid_modes(pattern, values, x, self.is_free),
+            workspace=workspace(self.model.pattern).pcg,
         )
         self.iterations, self.residual = self.iterations + solved.iterations, max(self.residual, solved.residual)
         return v

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern
+from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import SolveResult
 from ...mechanics.hierarchical.basis_transform import gather_forces, to_nodal
 from ...mechanics.hierarchical.coarse_linear_solve import conjugate_gradient_solver, lu_solver
@@ -69,9 +70,8 @@ class HierarchicalSolver(HierarchicalForces):
             self.add_excess_tangent(v, out)
             return out
 
-        found = solve_pcg(
-            pattern, values, times, ready, b, is_free, x, tolerance, max_iterations, least, likely, self.x
-        )
+        system, stopping = BlockSystem(pattern, values, b, is_free), StoppingCriteria(tolerance, max_iterations, least)
+        found = solve_pcg(system, x, stopping, times, ready, self.x, likely)
         coarse = sum(own.coarse_seconds for _, own in ready)
         self.seconds["coarse"] += coarse
         self.seconds["fine"] += clock.perf_counter() - begun - coarse

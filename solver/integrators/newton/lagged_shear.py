@@ -21,6 +21,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...mechanics.elements.assembly import assemble
+from ...mechanics.elements.element_buffer import ElementArrays
 from ...mechanics.elements.fill_element_buffer import method_of
 from ...mechanics.elements.given_rotation_element import compute_records_with_rotations
 from ...mechanics.elements.linear_force import add_linear_forces
@@ -67,10 +68,10 @@ def add_lagged_shear(
     """
     pattern, warped, body = model.pattern, element_records(model), model.bodies[number]
     t, none = body.tets, np.zeros(body.tets.stop - body.tets.start)
-    compute_records_with_rotations(
-        held[t], about, model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t], none, none,
-        np.zeros((0, 6)), warped[t],
-    )  # fmt: skip
+    elements = ElementArrays(
+        model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t], none, none, np.zeros((0, 6))
+    )
+    compute_records_with_rotations(held[t], about, elements, warped[t])
     if about is not x:
         add_linear_forces(1.0, about - x, model.tets[t], warped[t])
     rows, own = row_blocks(pattern.row_start, body.nodes), workspace(pattern).values

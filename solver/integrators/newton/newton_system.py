@@ -141,7 +141,8 @@ class FleshSystem:
             - block_matrix_product(self.model.pattern, self.constant_terms.values, v)
         )
         if is_any_warped(model):
-            r -= ghost_impulse(model, self.x0, v, is_free & ~nodes_with_hinges(model) if model.cores else is_free)
+            is_whole = is_free & ~nodes_with_hinges(model) if model.cores else is_free
+            r -= ghost_impulse(model, self.x0, v, is_whole, workspace(model.pattern).warped)
         r[~is_free] = 0.0
         if model.cores:
             r = effective_forces(model, self.x0, r, is_free)

@@ -19,9 +19,10 @@ from ...mechanics.elements.fill_element_buffer import method_of
 from ...mechanics.hierarchical.hierarchical_body import hierarchical_body
 from ...mechanics.model import Model
 from ...mechanics.state import State
-from ...mechanics.vertex_warp import UnrotatedShape, add_warped, is_any_warped
+from ...mechanics.vertex_warp import LaggedRotations, UnrotatedShape, add_warped, is_any_warped
 from ...runtime.arrays import Bools, Floats, floats
 from ...scene.formulation import HIERARCHICAL, HYBRID, POLAR
+from .workspace import workspace
 
 METHODS_WITH_LAGGED_ROTATIONS = (POLAR, HYBRID, HIERARCHICAL)
 ROTATION_AGE = "frames.age"
@@ -93,14 +94,15 @@ def add_vertex_warp(model: Model, state: State, dt: float, values: Floats, force
         return None
     reshaped = tuple(name.removeprefix(REST_PREFIX) for name in state.fields if name.startswith(REST_PREFIX))
     unturned = UnrotatedShape(state.fields.get(FP_INVERSE), state.fields.get(PLASTIC_STRAIN), reshaped)
+    previous = state.fields.get(NODE_ROTATION)
     return add_warped(
         model,
         state.x,
         dt,
         values,
         force,
-        held=state.fields.get(NODE_ROTATION),
-        is_due=rotations_due(model, state),
+        system=workspace(model.pattern).warped,
+        lagged=None if previous is None else LaggedRotations(previous, rotations_due(model, state)),
         unturned=unturned,
     )
 

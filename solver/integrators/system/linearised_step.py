@@ -26,7 +26,7 @@ from ...constraints.external_forces import ExternalForces
 from ...linalg.block_pattern import BlockPattern
 from ...mechanics.elements.assembly import assemble
 from ...mechanics.elements.corotational_element import compute_corotational_records
-from ...mechanics.elements.element_buffer import DAMPED_LENGTH, DEFORMED_GRADIENTS
+from ...mechanics.elements.element_buffer import DAMPED_LENGTH, DEFORMED_GRADIENTS, element_arrays
 from ...mechanics.elements.element_torque import sum_torques
 from ...mechanics.elements.fill_element_buffer import method_of, needs_records, write_records
 from ...mechanics.elements.linear_force import add_linear_forces
@@ -64,10 +64,7 @@ def compute_element_records(model: Model, x: Floats, held: Floats | None = None)
         for number in range(len(model.bodies)):
             write_records(model, number, x, warped, held)
     else:
-        compute_corotational_records(
-            x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam_by_strain,
-            model.stiffness_damping, model.initial_strain, warped,
-        )  # fmt: skip
+        compute_corotational_records(x, element_arrays(model), warped)
     if len(model.pressure_modulus):
         add_pressure(
             x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,

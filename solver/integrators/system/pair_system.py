@@ -7,9 +7,10 @@ import numpy as np
 
 from ...constraints.external_forces import PairForces
 from ...linalg.block_pattern import BlockPattern
-from ...linalg.pair_terms import add_pair_terms, pair_pattern
+from ...linalg.pair_terms import PairArrays, add_pair_terms
 from ...mechanics.model import Model
 from ...runtime.arrays import Floats, floats
+from .workspace import workspace
 
 
 def add_pair_blocks(
@@ -26,15 +27,14 @@ def add_pair_blocks(
     """
     if not len(pairs):
         return pattern, values
-    patterns = pair_pattern(pattern, model.tets)
+    patterns = workspace(model.pattern).pair_patterns.widened(pattern, model.tets)
     across = patterns.pair_blocks(pattern, pairs.tet, pairs.other)
     wide = patterns.wide
     across.widened.scatter(values, wide)
-    add_pair_terms(
-        dt, pairs.tet, pairs.weights, pairs.other, pairs.other_weights, floats(pairs.stiffness).reshape(-1, 9),
-        pairs.force, across.place,
-        model.tets, across.pattern.corner_block, across.widened.added_blocks, wide, b,
-    )  # fmt: skip
+    stiffness = floats(pairs.stiffness).reshape(-1, 9)
+    arrays = PairArrays(pairs.tet, pairs.weights, pairs.other, pairs.other_weights, stiffness, pairs.force)
+    blocks = across.pattern.corner_block, across.widened.added_blocks
+    add_pair_terms(dt, arrays, across.place, model.tets, *blocks, wide, b)
     return across.pattern, wide
 
 
@@ -59,7 +59,5 @@ def pair_forces(model: Model, pairs: PairForces, dt: float, v: Floats) -> Floats
 def _scatter_pair_impulses(model: Model, pairs: PairForces, forces: Floats, dt: float, out: Floats) -> None:
     """Adds Δt times forces on the points p, (k, 3), and what answers them, to nodes, (n, 3)."""
     none, blocks = np.zeros((0, 9)), np.zeros((0, 4), np.uint32)
-    add_pair_terms(
-        dt, pairs.tet, pairs.weights, pairs.other, pairs.other_weights, none, floats(forces), np.zeros(0, np.int64),
-        model.tets, blocks, np.zeros(0, np.uint32), none, out,
-    )  # fmt: skip
+    arrays = PairArrays(pairs.tet, pairs.weights, pairs.other, pairs.other_weights, none, floats(forces))
+    add_pair_terms(dt, arrays, np.zeros(0, np.int64), model.tets, blocks, np.zeros(0, np.uint32), none, out)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ...constraints.rigid_core import LinearSystem, nodes_with_hinges, solve_with_cores
 from ...linalg.bicgstab import solve_unsymmetric
 from ...linalg.block_pattern import BlockPattern
+from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.drop_zero_blocks import drop_zero_blocks
 from ...linalg.element_by_element import ElementProducts
 from ...linalg.multigrid.hierarchy_reuse import ReusedHierarchy
@@ -18,6 +19,7 @@ from ...mechanics.vertex_warp import is_any_warped, is_unsymmetric, momentum_bal
 from ...runtime.arrays import Bools, Floats
 from ...scene.scene import Settings
 from .multigrid_policy import choose_multigrid
+from .workspace import workspace
 
 
 def solve_system(
@@ -61,8 +63,14 @@ def solve_system(
         slim = drop_zero_blocks(pattern, values)
         modes = rigid_modes(*slim, x, is_free, besides)
         return solve(
-            *slim, b, is_free, v, tolerance, settings.max_iterations, least, likely, modes, besides=besides
-        )  # fmt: skip
+            BlockSystem(*slim, b, is_free),
+            v,
+            StoppingCriteria(tolerance, settings.max_iterations, least),
+            initial_direction=likely,
+            modes=modes,
+            element_terms=besides,
+            workspace=workspace(model.pattern).pcg,
+        )
     asked = LinearSystem(pattern, values, b, is_free, v, x, model.X if X is None else X, None, tolerance, least, likely)
     if X is not None or not (model.cores or is_any_warped(model)):
         return _solve_symmetric(model, asked, settings, kept)
@@ -72,7 +80,7 @@ def solve_system(
         if balances:
             # what hangs on an axis does not move as a whole
             is_whole = is_free & ~nodes_with_hinges(model) if model.cores else is_free
-            balance = momentum_balance(model, pattern, values, b, x, is_whole)
+            balance = momentum_balance(model, pattern, values, b, x, is_whole, workspace(model.pattern).warped)
     if balance:
         balance.apply(v)
     if model.cores:
@@ -92,17 +100,13 @@ def _solve_symmetric(
     pattern = asked.pattern
     modes = rigid_modes(pattern, asked.values, asked.x, asked.is_free)
     return solve(
-        pattern,
-        asked.values,
-        asked.b,
-        asked.is_free,
+        BlockSystem(pattern, asked.values, asked.b, asked.is_free),
         asked.v,
-        asked.tolerance,
-        settings.max_iterations,
-        asked.norm_floor,
-        asked.initial_direction,
-        modes,
-        choose_multigrid(model, asked, settings, kept),
+        StoppingCriteria(asked.tolerance, settings.max_iterations, asked.norm_floor),
+        initial_direction=asked.initial_direction,
+        modes=modes,
+        preconditioner=choose_multigrid(model, asked, settings, kept),
+        workspace=workspace(model.pattern).pcg,
     )
 
 
@@ -117,15 +121,10 @@ def _solve_by_symmetry(
         parts.append(_solve_symmetric(model, replace(asked, is_free=even), settings, kept))
     if odd.any():
         found = solve_unsymmetric(
-            asked.pattern,
-            asked.values,
-            asked.b,
-            odd,
+            BlockSystem(asked.pattern, asked.values, asked.b, odd),
             asked.v,
-            asked.tolerance,
-            settings.max_iterations,
-            asked.norm_floor,
-            asked.initial_direction,
+            StoppingCriteria(asked.tolerance, settings.max_iterations, asked.norm_floor),
+            initial_direction=asked.initial_direction,
         )
         parts.append(found)
     return SolveResult.merge(*parts)

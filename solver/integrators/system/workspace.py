@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern
+from ...linalg.block_system import PcgWorkspace
+from ...linalg.pair_terms import PairPatterns
 from ...mechanics.elements.element_buffer import record_length
 from ...mechanics.model import Model
+from ...mechanics.vertex_warp import WarpedSystem
 from ...runtime.arrays import Bools, Floats, Indices
 
 
@@ -24,6 +27,9 @@ class Workspace:
         impulse: All other forces times Δt [N s], (n, 3).
         is_kept, places, kept: For `keep_blocks`, (b,), (b,), (b, 9).
         all_free: That no node is held, (n,), never written to.
+        pcg: Work arrays of linear solves.
+        pair_patterns: Patterns widened by pairs of tets.
+        warped: What warped bodies have in the system of the present step.
     """
 
     values: Floats
@@ -33,6 +39,9 @@ class Workspace:
     saved_places: Indices
     kept: Floats
     all_free: Bools
+    warped: WarpedSystem
+    pcg: PcgWorkspace = field(default_factory=PcgWorkspace)
+    pair_patterns: PairPatterns = field(default_factory=PairPatterns)
     _records: Floats | None = None
 
     @property
@@ -62,6 +71,7 @@ def workspace(pattern: BlockPattern) -> Workspace:
             np.empty(pattern.block_count, np.int32),
             np.empty((pattern.block_count, 9)),
             np.ones(pattern.node_count, bool),
+            WarpedSystem.for_pattern(pattern),
         )
     return kept
 

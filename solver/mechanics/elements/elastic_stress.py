@@ -111,7 +111,7 @@ def stress_of_tets(x, tets, Dm_inverse, mu, lam, kappa, initial_strain, stress, 
     for tet in range(len(tets)):
         F, s = deformation_gradient_of(x, tets[tet], Dm_inverse[tet]), stress[tet]
         A, B, C, D, E, G, P, Q, R = nearest_rotation(*F)
-        exx, eyy, ezz, exy, eyz, ezx = corotated_strain_of(*F, A, B, C, D, E, G, P, Q, R)
+        exx, eyy, ezz, exy, eyz, ezx = corotated_strain_of(F, (A, B, C, D, E, G, P, Q, R))
         J0 = 1.0
         if len(initial_strain) > 0:
             o = initial_strain[tet]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern
+from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import solve
 from ...runtime.arrays import Bools, Floats
 
@@ -41,7 +42,7 @@ def conjugate_gradient_solver(pattern: BlockPattern, values: Floats, is_free: Bo
 
     def answer(b: Floats) -> Floats:
         x = np.zeros_like(b)
-        solve(pattern, values, b, is_free, x, RESIDUAL_TOLERANCE, MAX_ITERATIONS)
+        solve(BlockSystem(pattern, values, b, is_free), x, StoppingCriteria(RESIDUAL_TOLERANCE, MAX_ITERATIONS))
         return x
 
     return answer

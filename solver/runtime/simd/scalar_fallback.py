@@ -223,7 +223,7 @@ def store_block(quads, slot, p, q, r):
     upper = np.int64(p[0]), np.int64(p[1]), np.int64(p[2]), np.int64(r[0])
     lower = np.int64(q[0]), np.int64(q[1]), np.int64(q[2]), np.int64(r[1])
     left_p, left_q = vec3_zero(), vec3_zero()
-    third_x, third_y = 0.0, 0.0
+    third_x, third_y = np.float64(0.0), np.float64(0.0)
     for k in range(4):
         low = _rounded(lower[k])
         below = low >> 16
