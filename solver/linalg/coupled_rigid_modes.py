@@ -113,18 +113,37 @@ def coupled_modes(
     most = count_inter_island_blocks(pattern.row_start, pattern.column, pattern.island_start)
     row, other, there = np.empty(most, np.int64), np.empty(most, np.int64), np.empty((most, 18))
     count = multiply_inter_island(
-        pattern.row_start, pattern.column, values, pattern.island_start, pattern.island_of_row, cluster, place, arms,
-        product, row, other, there,
-    )  # fmt: skip
+        pattern.row_start,
+        pattern.column,
+        values,
+        pattern.island_start,
+        pattern.island_of_row,
+        cluster,
+        place,
+        arms,
+        product,
+        row,
+        other,
+        there,
+    )
     start, columns = arranged.start, arranged.first
     if not len(columns):
         return None
     factor, motion = np.zeros(start[-1]), np.empty(len(columns))
     modes = CoupledModes(place, row[:count], other[:count], there[:count], start, columns, factor, motion)
     assemble_coarse_matrix(
-        pattern.island_start, pattern.island_of_row, place, arms, product, modes.row, modes.other, modes.product, start,
-        columns, factor,
-    )  # fmt: skip
+        pattern.island_start,
+        pattern.island_of_row,
+        place,
+        arms,
+        product,
+        modes.row,
+        modes.other,
+        modes.product,
+        start,
+        columns,
+        factor,
+    )
     factor_envelope(start, columns, factor)
     return modes
 

@@ -98,9 +98,19 @@ def iterate_mg_pcg(is_leader, team, most, tolerance, cycle, matrix, half, vector
         descents += task == START_CYCLE
         looks += task == RESIDUAL or task == RESIDUAL_WITHOUT_PRODUCT
         task = next_task(
-            task, looks == 1, done < most, descents, tolerance, cycle, matrix.is_free, vectors, modes, parts, sums,
+            task,
+            looks == 1,
+            done < most,
+            descents,
+            tolerance,
+            cycle,
+            matrix.is_free,
+            vectors,
+            modes,
+            parts,
+            sums,
             islands,
-        )  # fmt: skip
+        )
     return done
 
 
@@ -122,7 +132,7 @@ def work_on_pass(is_leader, team, cycle, matrix, half, vectors, islands, sums):
 @kernel(device_only=True, no_refcount=True)
 def next_task(
     task, is_first_look, may_go_on, descents, tolerance, cycle, is_free, vectors, modes, parts, sums, islands
-):  # fmt: skip
+):
     """Draws the consequences of a pass, and returns the next task."""
     if task == PACK:
         return initial_task(True, is_free, vectors)

@@ -130,9 +130,17 @@ def numeric_setup(
         share_out(crew, True)
     last = h.level_start[-2]
     factor_coarsest(
-        h.part_start, last, len(values), h.all_start, h.all_column, h.all_diagonal, work.above,
-        work.scale[h.row_island[last + h.part_start[:-1]]], h.factors_start, work.factors,
-    )  # fmt: skip
+        h.part_start,
+        last,
+        len(values),
+        h.all_start,
+        h.all_column,
+        h.all_diagonal,
+        work.above,
+        work.scale[h.row_island[last + h.part_start[:-1]]],
+        h.factors_start,
+        work.factors,
+    )
     work.largest[:] = _largest_eigenvalues(h, work)
     work.numbers[:] = smoother_factors(work.largest)[work.rows]
     work.refreshed[0] += 1
@@ -172,13 +180,17 @@ def v_cycle(m: Multigrid) -> VCycle:
 
 def _make_cycle(h: Hierarchy, work: MultigridArrays, tasks: npt.NDArray[np.int64], steps: Float32s) -> VCycle:
     return VCycle(
-        tasks, steps, h.level_start,
+        tasks,
+        steps,
+        h.level_start,
         QuadMatrices(h.quad_start, work.quads, work.unit, work.inverse),
         TransferWeights(h.prolongation_start, h.prolongation_node, work.weight),
         TransferWeights(h.restriction_start, h.restriction_row, work.restriction_weight),
         Coarsest(h.part_start, h.factors_start, work.factors, work.y),
-        work.r, work.x, work.d,
-    )  # fmt: skip
+        work.r,
+        work.x,
+        work.d,
+    )
 
 
 def _arrays(hierarchy: Hierarchy, workspace: MultigridWorkspace) -> MultigridArrays:

@@ -30,9 +30,7 @@ def lu_solver(pattern: BlockPattern, values: Floats, is_free: Bools) -> Callable
     blocks[pattern.diagonal[~is_free]] = np.eye(3)
     size = 3 * pattern.node_count
     matrix = bsr_matrix((blocks, columns, pattern.row_start.astype(np.int64)), (size, size))
-    factors = splu(
-        matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-    )  # fmt: skip
+    factors = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     free = is_free[:, None]
     return lambda b: np.asarray(factors.solve((b * free).ravel())).reshape(-1, 3) * free
 

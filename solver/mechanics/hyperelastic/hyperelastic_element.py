@@ -245,7 +245,7 @@ def gather(model: Model, work: TetArrays, wanted: bool, values: Floats, force: F
     def run_nodes(part: int) -> None:
         gather_nodes(
             *node_parts[part], wanted, p.row_start, p.diagonal, p.corner_start, p.corners, work.record, values, force
-        )  # fmt: skip
+        )
 
     if wanted:
         values[edges.others] = 0.0

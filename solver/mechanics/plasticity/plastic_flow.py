@@ -48,9 +48,14 @@ def flow(
         hardening = np.full(len(rate), body.settings.hardening, np.float64)
         if by_heat is not None:
             apply_thermal_factors(
-                by_heat.yield_strain[body.tets], by_heat.flow[body.tets], by_heat.melted[body.tets],
-                yield_strain, rate, maximum, hardening,
-            )  # fmt: skip
+                by_heat.yield_strain[body.tets],
+                by_heat.flow[body.tets],
+                by_heat.melted[body.tets],
+                yield_strain,
+                rate,
+                maximum,
+                hardening,
+            )
         if body.is_additive:
             if PLASTIC_STRAIN not in state.fields:
                 state.fields[PLASTIC_STRAIN] = np.zeros((model.tet_count, 6))

@@ -106,9 +106,19 @@ def add_warped(
 
     def work(begin: int, end: int) -> None:
         warp_rows(
-            begin, end, dt * dt, pattern.row_start, pattern.column, rest.K, rest.push, rotations, x, blocks, values,
+            begin,
+            end,
+            dt * dt,
+            pattern.row_start,
+            pattern.column,
+            rest.K,
+            rest.push,
+            rotations,
+            x,
+            blocks,
+            values,
             force,
-        )  # fmt: skip
+        )
 
     for body, _ in bodies:
         run_ranges(body.nodes.start, body.nodes.stop, NODES_PER_CHUNK, work)
