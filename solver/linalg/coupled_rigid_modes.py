@@ -263,9 +263,11 @@ def _add_projected_block(own, other, arm, rows, start, first, factor):
 
 
 @kernel(allow_fma=True, device_only=True)
-def add_inter_island_products(sign, coupled, x):
-    """Adds `sign` times the products of the rows of A Z in other islands with x, (n, 3), to `motion`, (6g,)."""
-    row, other, there, motion = coupled.row, coupled.other, coupled.product, coupled.motion
+def add_inter_island_products(sign, row, other, there, x, motion):
+    """Adds `sign` times the products of the rows of A Z in other islands with x, (n, 3), to `motion`, (6g,).
+
+    By single arrays: with the bundle as a parameter, LLVM fused other products and sums, and results had other bits.
+    """
     for e in range(len(row)):
         s, t, u = sign * x[row[e], 0], sign * x[row[e], 1], sign * x[row[e], 2]
         for m in range(6):
@@ -296,7 +298,7 @@ def coarse_correct_coupled(island_start, arms, product, coupled, b, x):
         to = 6 * place[island]
         vec3_store(motion, to, vec3_axpy(vec3_load(motion, to), 1.0, push))
         vec3_store(motion, to + 3, vec3_axpy(vec3_load(motion, to + 3), 1.0, twist))
-    add_inter_island_products(-1.0, coupled, x)
+    add_inter_island_products(-1.0, coupled.row, coupled.other, coupled.product, x, motion)
     solve_envelope(coupled.start, coupled.first, coupled.factor, motion)
     for island in range(len(place)):
         if place[island] < 0:

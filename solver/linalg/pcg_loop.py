@@ -280,7 +280,8 @@ def _coupled_mode_coefficients(coupled, work, scalars):
             for m in range(6):
                 motion[6 * place[island] + m] += scalars[island, MODE_RESIDUALS + m]
     count = len(work) // VECTOR_COUNT
-    add_inter_island_products(1.0, coupled, work[Z * count : (Z + 1) * count])
+    z = work[Z * count : (Z + 1) * count]
+    add_inter_island_products(1.0, coupled.row, coupled.other, coupled.product, z, motion)
     solve_envelope(coupled.start, coupled.first, coupled.factor, motion)
     for island in range(len(scalars)):
         if place[island] >= 0:
