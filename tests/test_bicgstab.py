@@ -8,6 +8,7 @@ from fixtures.tet_meshes import bar
 from reference.vertex_warp import whole
 from sinew.solver.linalg.bicgstab import solve_unsymmetric
 from sinew.solver.linalg.block_pattern import block_pattern
+from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.pcg import SolveResult
 
 RNG = np.random.default_rng(5)
@@ -28,7 +29,7 @@ def system(unsymmetric=0.5, bodies=1):
 def test_it_finds_what_numpy_finds():
     pattern, values, b = system()
     x = np.zeros_like(b)
-    solved = solve_unsymmetric(pattern, values, b, np.ones(len(b), bool), x, 1e-10, 500)
+    solved = solve_unsymmetric(BlockSystem(pattern, values, b, np.ones(len(b), bool)), x, StoppingCriteria(1e-10, 500))
     expected = np.linalg.solve(whole(pattern, values), b.ravel()).reshape(-1, 3)
     assert solved.converged and 0 < solved.iterations < 100
     assert np.abs(x - expected).max() < 1e-8 * np.abs(expected).max()
@@ -40,7 +41,7 @@ def test_held_nodes_keep_their_values_and_count_as_b():
     x = RNG.normal(size=b.shape)
     given = x.copy()
     x[is_free] = 0.0
-    solved = solve_unsymmetric(pattern, values, b, is_free, x, 1e-10, 500)
+    solved = solve_unsymmetric(BlockSystem(pattern, values, b, is_free), x, StoppingCriteria(1e-10, 500))
     A, free = whole(pattern, values), np.repeat(is_free, 3)
     right = b.ravel()[free] - A[np.ix_(free, ~free)] @ given.ravel()[~free]
     expected = np.linalg.solve(A[np.ix_(free, free)], right)
@@ -54,36 +55,44 @@ def test_held_nodes_keep_their_values_and_count_as_b():
 def test_a_body_is_solved_to_the_same_bits_beside_another():
     pattern, values, b = system(bodies=2)
     x = np.zeros_like(b)
-    solve_unsymmetric(pattern, values, b, np.ones(len(b), bool), x, 1e-6, 500)
+    solve_unsymmetric(BlockSystem(pattern, values, b, np.ones(len(b), bool)), x, StoppingCriteria(1e-6, 500))
     half = len(b) // 2
     alone = np.zeros_like(b)
     is_free = np.arange(len(b)) >= half
-    solve_unsymmetric(pattern, values, b, is_free, alone, 1e-6, 500)
+    solve_unsymmetric(BlockSystem(pattern, values, b, is_free), alone, StoppingCriteria(1e-6, 500))
     assert np.array_equal(x[half:], alone[half:]) and not alone[:half].any()
 
 
 def test_a_likely_direction_saves_iterations():
     pattern, values, b = system()
     is_free, x, near = np.ones(len(b), bool), np.zeros_like(b), np.zeros_like(b)
-    plain = solve_unsymmetric(pattern, values, b, is_free, x, 1e-6, 500)
+    plain = solve_unsymmetric(BlockSystem(pattern, values, b, is_free), x, StoppingCriteria(1e-6, 500))
     likely = 3.0 * x * (1.0 + 1e-3 * RNG.normal(size=b.shape))
-    helped = solve_unsymmetric(pattern, values, b, is_free, near, 1e-6, 500, likely=likely)
+    helped = solve_unsymmetric(
+        BlockSystem(pattern, values, b, is_free), near, StoppingCriteria(1e-6, 500), initial_direction=likely
+    )
     assert helped.converged and helped.iterations < plain.iterations
 
 
 def test_least_makes_next_to_nothing_enough():
     pattern, values, b = system()
     x = np.zeros_like(b)
-    solved = solve_unsymmetric(pattern, values, b, np.ones(len(b), bool), x, 1e-3, 500, least=np.array([1e6]))
+    solved = solve_unsymmetric(
+        BlockSystem(pattern, values, b, np.ones(len(b), bool)), x, StoppingCriteria(1e-3, 500, np.array([1e6]))
+    )
     assert solved.converged and solved.iterations == 0 and not x.any()
 
 
 def test_what_does_not_converge_says_so():
     pattern, values, b = system()
-    few = solve_unsymmetric(pattern, values, b, np.ones(len(b), bool), np.zeros_like(b), 1e-10, 4)
+    few = solve_unsymmetric(
+        BlockSystem(pattern, values, b, np.ones(len(b), bool)), np.zeros_like(b), StoppingCriteria(1e-10, 4)
+    )
     assert not few.converged and few.iterations == 4 and few.residual > 1e-10
     values[pattern.diagonal[0]] = np.nan
-    none = solve_unsymmetric(pattern, values, b, np.ones(len(b), bool), np.zeros_like(b), 1e-10, 500)
+    none = solve_unsymmetric(
+        BlockSystem(pattern, values, b, np.ones(len(b), bool)), np.zeros_like(b), StoppingCriteria(1e-10, 500)
+    )
     assert not none.converged and np.isnan(none.residual)
 
 
@@ -95,7 +104,7 @@ def test_a_search_that_breaks_down_is_begun_anew():
             if pattern.column[k] != i:
                 values[k] = (1.0 if pattern.column[k] > i else -1.0) * 6.0 * np.eye(3).ravel()
     x = np.zeros_like(b)
-    solved = solve_unsymmetric(pattern, values, b, np.ones(len(b), bool), x, 1e-8, 4000)
+    solved = solve_unsymmetric(BlockSystem(pattern, values, b, np.ones(len(b), bool)), x, StoppingCriteria(1e-8, 4000))
     expected = np.linalg.solve(whole(pattern, values), b.ravel()).reshape(-1, 3)
     assert solved.converged and np.abs(x - expected).max() < 1e-6
 

@@ -6,6 +6,7 @@ import pytest
 
 from fixtures.tet_meshes import bar
 from sinew.solver.linalg.block_pattern import block_pattern
+from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.direct_small_islands import MAX_SMALL_ISLAND_NODES, solve_small_islands
 from sinew.solver.linalg.pattern_union import widen_pattern
 from sinew.solver.linalg.pcg import solve
@@ -102,7 +103,7 @@ def test_light_crumbs_on_hard_contacts_do_not_fly_away(tolerance):
     b, x = rng.normal(size=(pattern.node_count, 3)), np.zeros((pattern.node_count, 3))
     is_free = np.ones(pattern.node_count, bool)
     modes = rigid_modes(pattern, values, X, is_free)
-    solved = solve(pattern, values, b, is_free, x, tolerance, 400, modes=modes)
+    solved = solve(BlockSystem(pattern, values, b, is_free), x, StoppingCriteria(tolerance, 400), modes=modes)
     exact = np.linalg.solve(dense(pattern, values), b.ravel())
     assert solved.residual < 1e-4
     assert np.abs(x.ravel() - exact).max() < 1e-2 * np.abs(exact).max()

@@ -70,7 +70,7 @@ def test_the_rotation_by_edges_keeps_edge_and_plane():
     for _ in range(200):
         D0, D = 2.0 * np.eye(3) + 0.4 * random.normal(size=(3, 3)), random.normal(size=(3, 3))
         G = np.linalg.inv(D0)
-        R = np.array(qr_rotation_of(*(D @ G).ravel(), *G[1], *G[2])).reshape(3, 3)
+        R = np.array(qr_rotation_of(tuple((D @ G).ravel()), tuple(G[1]), tuple(G[2]))).reshape(3, 3)
         assert np.abs(R - rotation(FRESH, D, D0)).max() < 1e-13 * np.linalg.cond(D)
         assert np.abs(np.cross(R @ D0[:, 0], D[:, 0])).max() < 1e-12 * np.linalg.norm(D[:, 0]) * np.linalg.norm(D0)
         normal = np.cross(D[:, 0], D[:, 1])

@@ -9,6 +9,7 @@ import pytest
 from fixtures.flesh_contact_scenes import RADIUS, arm, box, flesh, passed_through
 from fixtures.scenes import block
 from sinew.solver.linalg import pcg
+from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.quasistatic.contact import contact_penalty_at_poses
 from sinew.solver.quasistatic.contact.linearised_contacts import MAX_FORCE_DEPTH, find_linearised_contacts
 from sinew.solver.quasistatic.contact_coupling import CoupledPattern, NodeCouplings
@@ -198,7 +199,7 @@ def test_the_wider_matrix_is_solved_as_its_dense_twin():
             found[3 * row : 3 * row + 3, 3 * column : 3 * column + 3] = wide[b].reshape(3, 3)
     np.testing.assert_allclose(found, K, atol=1e-12)
     b, d = RNG.standard_normal((n, 3)), np.zeros((n, 3))
-    pcg.solve(pattern, wide, b, np.ones(n, bool), d, 1e-10, 200)
+    pcg.solve(BlockSystem(pattern, wide, b, np.ones(n, bool)), d, StoppingCriteria(1e-10, 200))
     np.testing.assert_allclose(d.ravel(), np.linalg.solve(K, b.ravel()), rtol=1e-6, atol=1e-9)
     assert widening.extend(values, ties)[0] is pattern  # the same nodes: not joined anew
 

@@ -9,7 +9,7 @@ from fixtures.tet_meshes import bar, lattice_bar
 from reference.bcc_damping import damping_of_five, five_scalars
 from sinew.solver.mechanics.elements.assembly import assemble
 from sinew.solver.mechanics.elements.corotational_element import compute_corotational_records
-from sinew.solver.mechanics.elements.element_buffer import MAX_RECORD_LENGTH
+from sinew.solver.mechanics.elements.element_buffer import MAX_RECORD_LENGTH, element_arrays
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces_and_tangent, hyperelastic, tet_arrays
 from sinew.solver.mechanics.hyperelastic.laws import LAWS
 from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
@@ -68,10 +68,7 @@ def test_matrix_is_that_of_the_corotated_element():
     x, p = tangled(model), model.pattern
     record = np.empty((model.tet_count, MAX_RECORD_LENGTH))
     values, force = np.empty((p.block_count, 9)), np.empty((model.node_count, 3))
-    compute_corotational_records(
-        x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
-        model.initial_strain, record,
-    )  # fmt: skip
+    compute_corotational_records(x, element_arrays(model), record)
     assemble(0.0, 1.0, np.zeros(model.node_count), p, record, values, force)
     assert np.abs(damping(model, x) - values).max() < 1e-12 * np.abs(values).max()
 

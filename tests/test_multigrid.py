@@ -21,6 +21,7 @@ from sinew.solver.linalg.multigrid.cycle_schedule import (
     jacobi_factor,
 )
 from sinew.solver.linalg.multigrid.hierarchy import build_hierarchy
+from sinew.solver.linalg.multigrid.hierarchy_reuse import MultigridWorkspace
 from sinew.solver.linalg.multigrid.lattice_coarsening import _prolongation, connected_parts, lattice_prolongations
 from sinew.solver.linalg.multigrid.numeric_setup import numeric_setup, v_cycle
 from sinew.solver.linalg.multigrid.product_pattern import SparseStructure, product_structure
@@ -114,7 +115,7 @@ def test_coarse_matrices_are_galerkins(mesh):
     hierarchy = build_hierarchy(p, model.X)
     hangs = lattice_prolongations(model.X, p)
     assert hierarchy.coarsest == len(hangs) >= 2
-    made = numeric_setup(hierarchy, p, values, is_free)
+    made = numeric_setup(hierarchy, p, values, is_free, MultigridWorkspace())
     A = dense(p.row_start, p.column, values)
     first, lowest = 0, hierarchy.all_start[hierarchy.level_start[1]]
     for level, hang in enumerate(hangs):
@@ -177,7 +178,7 @@ def test_the_smoother_knows_the_largest_eigenvalue(mesh, nu):
     model, values, is_free = bar_problem((2, 3, 14), nu, mesh)
     p = model.pattern
     hierarchy = build_hierarchy(p, model.X)
-    made = numeric_setup(hierarchy, p, values, is_free)
+    made = numeric_setup(hierarchy, p, values, is_free, MultigridWorkspace())
     A = held_out(dense(p.row_start, p.column, values), is_free)
     P = prolongation(lattice_prolongations(model.X, p)[0]) * np.repeat(is_free, 3)[:, None]
     for matrix, largest in zip((A, P.T @ A @ P), made.work.largest, strict=False):
@@ -197,7 +198,7 @@ def test_the_smoother_sees_a_single_flat_tet(flat):
     X[node] -= (1.0 - flat) * ((X[node] - a) @ normal) / (normal @ normal) * normal
     model = made([(X, tets)])
     values, p = stiffness(model, mass=1e-6), model.pattern
-    found = numeric_setup(build_hierarchy(p, X), p, values, is_free).work.largest[0]
+    found = numeric_setup(build_hierarchy(p, X), p, values, is_free, MultigridWorkspace()).work.largest[0]
     A = held_out(dense(p.row_start, p.column, values), is_free)
     assert CHEBYSHEV_EIGENVALUE_RATIO / (CHEBYSHEV_EIGENVALUE_RATIO + 1.0) < found / largest_eigenvalue(A) < 1.3
 
@@ -241,7 +242,7 @@ def test_a_cycle_is_its_dense_twin_symmetric_and_positive(nu):
     model, values, is_free = bar_problem((2, 3, 8), nu)
     p = model.pattern
     hierarchy = build_hierarchy(p, model.X)
-    made = numeric_setup(hierarchy, p, values, is_free)
+    made = numeric_setup(hierarchy, p, values, is_free, MultigridWorkspace())
     keep = np.repeat(is_free, 3)
     matrices = [np.where(keep[:, None] & keep, made.work.scale[0] * dense(p.row_start, p.column, values), 0.0)]
     prolongations = [prolongation(hang) for hang in lattice_prolongations(model.X, p)]

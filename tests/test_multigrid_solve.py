@@ -13,6 +13,7 @@ from sinew.solver.integrators import implicit_euler
 from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.integrators.system import multigrid_policy
 from sinew.solver.linalg.block_pattern import block_pattern
+from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.multigrid import mg_pcg, numeric_setup, switching_policy
 from sinew.solver.linalg.multigrid import solve as take_over
 from sinew.solver.linalg.multigrid.hierarchy import build_hierarchy, hierarchy_of
@@ -26,7 +27,7 @@ from sinew.solver.linalg.multigrid.switching_policy import (
 )
 from sinew.solver.linalg.pcg import MIN_BLOCKS_PER_THREAD, solve
 from sinew.solver.linalg.rigid_modes import rigid_modes
-from sinew.solver.linalg.symmetric_spmv import cached_upper_half
+from sinew.solver.linalg.symmetric_spmv import upper_half
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.jit import set_thread_count
@@ -47,7 +48,12 @@ def test_it_solves_with_held_nodes_in_few_iterations(mesh, nu):
     b, x = np.random.default_rng(7).normal(size=(2, model.node_count, 3))
     x[is_free] = 0.0
     wanted = exact(model, values, b, is_free, x)
-    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 200, preconditioner=LatticeMultigrid(model.X))
+    solved = solve(
+        BlockSystem(model.pattern, values, b, is_free),
+        x,
+        StoppingCriteria(1e-9, 200),
+        preconditioner=LatticeMultigrid(model.X),
+    )
     assert solved.converged and solved.iterations < 80
     np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
 
@@ -64,7 +70,11 @@ def test_islands_of_very_different_weight_and_size_are_all_solved(monkeypatch):
     is_free[len(X) : len(X) + 9] = False
     modes = rigid_modes(model.pattern, values, model.X, is_free)
     solved = solve(
-        model.pattern, values, b, is_free, x, 1e-8, 200, modes=modes, preconditioner=LatticeMultigrid(model.X)
+        BlockSystem(model.pattern, values, b, is_free),
+        x,
+        StoppingCriteria(1e-8, 200),
+        modes=modes,
+        preconditioner=LatticeMultigrid(model.X),
     )
     assert solved.converged and solved.iterations < 60
     wanted = exact(model, values, b, is_free, x)
@@ -86,7 +96,9 @@ def test_any_positive_blocks_on_the_tets_will_do():
     b = lots.normal(size=model.X.shape)
     x = np.zeros_like(b)
     wanted = exact(model, values, b, is_free, x)
-    solved = solve(p, values, b, is_free, x, 1e-9, 500, preconditioner=LatticeMultigrid(model.X))
+    solved = solve(
+        BlockSystem(p, values, b, is_free), x, StoppingCriteria(1e-9, 500), preconditioner=LatticeMultigrid(model.X)
+    )
     assert solved.converged
     np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
 
@@ -97,7 +109,12 @@ def test_threads_change_no_bit():
     for threads in (1, 1, None):
         set_thread_count(threads)
         x = np.zeros_like(b)
-        solve(model.pattern, values, b, is_free, x, 1e-6, 100, preconditioner=LatticeMultigrid(model.X))
+        solve(
+            BlockSystem(model.pattern, values, b, is_free),
+            x,
+            StoppingCriteria(1e-6, 100),
+            preconditioner=LatticeMultigrid(model.X),
+        )
         results.append(x.tobytes())
     assert results[0] == results[1] == results[2]
 
@@ -108,7 +125,7 @@ def test_products_by_the_upper_half_find_what_those_by_whole_rows_do(least, monk
     X, t = jittered(bar, (4, 4, 60))
     model = made([(X, t), (X + 50.0, t)])
     pattern, values = model.pattern, stiffness(model)
-    half = cached_upper_half(pattern)
+    half = upper_half(pattern)
     assert half is not None and np.bincount(half.island).min() >= 2 and pattern.block_count > MIN_BLOCKS_PER_THREAD
     b = np.random.default_rng(12).normal(size=model.X.shape)
     b[len(X) :] *= 1e-10 if least else 1.0  # nothing beside it
@@ -120,14 +137,16 @@ def test_products_by_the_upper_half_find_what_those_by_whole_rows_do(least, monk
         x = np.zeros_like(b)
         x[~is_free] = [0.1, 0.2, -0.1] if least is None else 0.0
         lattices, bounds = LatticeMultigrid(model.X), None if least is None else np.full(2, least)
-        report = solve(pattern, values, b, is_free, x, 1e-7, 200, least=bounds, preconditioner=lattices)
+        report = solve(
+            BlockSystem(pattern, values, b, is_free), x, StoppingCriteria(1e-7, 200, bounds), preconditioner=lattices
+        )
         assert report.converged and report.used_multigrid
         return x
 
     first = solved(1)
     assert first.tobytes() == solved(None).tobytes() and first.any()
     assert least is None or not first[len(X) :].any()
-    monkeypatch.setattr(mg_pcg, "cached_upper_half", lambda pattern: None)
+    monkeypatch.setattr(mg_pcg, "upper_half", lambda pattern: None)
     np.testing.assert_allclose(solved(None), first, atol=1e-5 * np.abs(first).max())
 
 
@@ -136,8 +155,13 @@ def test_a_loose_tolerance_is_left_to_block_jacobi():
     values = stiffness(model, mass=1e4)
     b = np.random.default_rng(11).normal(size=model.X.shape)
     plain, other = np.zeros_like(b), np.zeros_like(b)
-    first = solve(model.pattern, values, b, is_free, plain, 0.01, 500)
-    second = solve(model.pattern, values, b, is_free, other, 0.01, 500, preconditioner=LatticeMultigrid(model.X))
+    first = solve(BlockSystem(model.pattern, values, b, is_free), plain, StoppingCriteria(0.01, 500))
+    second = solve(
+        BlockSystem(model.pattern, values, b, is_free),
+        other,
+        StoppingCriteria(0.01, 500),
+        preconditioner=LatticeMultigrid(model.X),
+    )
     assert first == second and first.iterations < JACOBI_ITERATIONS and plain.tobytes() == other.tobytes()
 
 
@@ -212,12 +236,22 @@ def test_it_takes_over_where_block_jacobi_takes_long():
     model, values, is_free = bar_problem((4, 4, 24), 0.45)
     b = np.random.default_rng(12).normal(size=model.X.shape) + [5.0, 0.0, 0.0]
     x = np.zeros_like(b)
-    alone = solve(model.pattern, values, b, is_free, x.copy(), 0.01, 5000)
-    solved = solve(model.pattern, values, b, is_free, x, 0.01, 5000, preconditioner=LatticeMultigrid(model.X))
+    alone = solve(BlockSystem(model.pattern, values, b, is_free), x.copy(), StoppingCriteria(0.01, 5000))
+    solved = solve(
+        BlockSystem(model.pattern, values, b, is_free),
+        x,
+        StoppingCriteria(0.01, 5000),
+        preconditioner=LatticeMultigrid(model.X),
+    )
     assert solved.converged and JACOBI_ITERATIONS < solved.iterations < alone.iterations / 2
     assert solved.used_multigrid and not alone.used_multigrid
     again = LatticeMultigrid(model.X, is_hard=True)
-    sooner = solve(model.pattern, values, b, is_free, np.zeros_like(b), 0.01, 5000, preconditioner=again)
+    sooner = solve(
+        BlockSystem(model.pattern, values, b, is_free),
+        np.zeros_like(b),
+        StoppingCriteria(0.01, 5000),
+        preconditioner=again,
+    )
     assert sooner.converged and JACOBI_ITERATIONS_IF_HARD < sooner.iterations < JACOBI_ITERATIONS
 
 
@@ -249,7 +283,11 @@ def test_a_smoother_that_goes_too_far_is_softened(monkeypatch, is_held):
         monkeypatch.setattr(numeric_setup, "QUICK_POWER_SAFETY_FACTOR", safety)
         lattices = LatticeMultigrid(model.X)
         solved = solve(
-            model.pattern, values, b, is_free, np.zeros_like(b), 1e-8, 500, modes=modes, preconditioner=lattices
+            BlockSystem(model.pattern, values, b, is_free),
+            np.zeros_like(b),
+            StoppingCriteria(1e-8, 500),
+            modes=modes,
+            preconditioner=lattices,
         )
         assert solved.converged
         iterations.append(solved.iterations)
@@ -262,18 +300,20 @@ class Lost:
     def iteration_limit(self, pattern, is_free, tolerance):
         return 3, 3
 
-    def solve(self, pattern, values, b, is_free, x, *rest):
-        x[is_free] = 1e200
+    def solve(self, system, x, *rest):
+        x[system.is_free] = 1e200
         return 2, np.inf, 2.0
 
 
 def test_what_a_lost_search_has_made_of_x_is_taken_back():
     model, values, is_free = bar_problem()
     b, x = np.random.default_rng(13).normal(size=model.X.shape), np.zeros_like(model.X)
-    found = solve(model.pattern, values, b, is_free, x, 1e-6, 5000, preconditioner=Lost())
+    found = solve(
+        BlockSystem(model.pattern, values, b, is_free), x, StoppingCriteria(1e-6, 5000), preconditioner=Lost()
+    )
     assert found.converged and found.used_multigrid
     twin = np.zeros_like(x)
-    solve(model.pattern, values, b, is_free, twin, 1e-6, 5000)
+    solve(BlockSystem(model.pattern, values, b, is_free), twin, StoppingCriteria(1e-6, 5000))
     np.testing.assert_allclose(x, twin, atol=1e-4 * np.abs(twin).max())
 
 
@@ -281,7 +321,12 @@ def test_an_end_of_iterations_is_told():
     model, values, is_free = bar_problem((4, 4, 12), 0.49)
     b = np.random.default_rng(13).normal(size=model.X.shape)
     x = np.zeros_like(b)
-    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 3, preconditioner=LatticeMultigrid(model.X))
+    solved = solve(
+        BlockSystem(model.pattern, values, b, is_free),
+        x,
+        StoppingCriteria(1e-9, 3),
+        preconditioner=LatticeMultigrid(model.X),
+    )
     assert not solved.converged and solved.iterations == 3 and solved.residual > 1e-9
     A = dense(model.pattern.row_start, model.pattern.column, values)
     r, keep = (b.ravel() - A @ x.ravel()), np.repeat(is_free, 3)
@@ -294,7 +339,12 @@ def test_a_matrix_that_is_not_positive_ends_in_numbers():
     values[model.pattern.diagonal[40:60]] -= 500.0 * np.eye(3).ravel()
     b = np.random.default_rng(14).normal(size=model.X.shape)
     x = np.zeros_like(b)
-    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 300, preconditioner=LatticeMultigrid(model.X))
+    solved = solve(
+        BlockSystem(model.pattern, values, b, is_free),
+        x,
+        StoppingCriteria(1e-9, 300),
+        preconditioner=LatticeMultigrid(model.X),
+    )
     assert np.isfinite(x).all() and not solved.converged
 
 
@@ -314,7 +364,12 @@ def test_nodes_without_tets_and_single_tets_are_no_trouble():
     is_free[-5] = False
     x = np.zeros_like(b)
     wanted = exact(model, values, b, is_free, x)
-    solved = solve(model.pattern, values, b, is_free, x, 1e-9, 200, preconditioner=LatticeMultigrid(X))
+    solved = solve(
+        BlockSystem(model.pattern, values, b, is_free),
+        x,
+        StoppingCriteria(1e-9, 200),
+        preconditioner=LatticeMultigrid(X),
+    )
     assert solved.converged
     np.testing.assert_allclose(x, wanted, atol=1e-6 * np.abs(wanted).max())
 
@@ -325,7 +380,9 @@ def test_a_lost_solve_leaves_nothing_behind():
     lattices, results = LatticeMultigrid(model.X), []
     for matrix in (values, np.full_like(values, np.nan), values):
         x = np.zeros_like(b)
-        solved = solve(model.pattern, matrix, b, is_free, x, 1e-8, 100, preconditioner=lattices)
+        solved = solve(
+            BlockSystem(model.pattern, matrix, b, is_free), x, StoppingCriteria(1e-8, 100), preconditioner=lattices
+        )
         results.append((solved, x.tobytes()))
     assert results[0][0].converged and not results[1][0].converged and results[0] == results[2]
 
@@ -356,5 +413,10 @@ def test_small_pieces_leave_the_lattices_of_a_large_body_as_they_are():
     values, is_free = stiffness(model, mass=1.0e-3), np.ones(len(X), bool)
     is_free[:36] = False  # the bar's end
     b, x = np.random.default_rng(18).normal(size=X.shape), np.zeros_like(X)
-    solved = solve(model.pattern, values, b, is_free, x, 1e-6, 200, preconditioner=LatticeMultigrid(X))
+    solved = solve(
+        BlockSystem(model.pattern, values, b, is_free),
+        x,
+        StoppingCriteria(1e-6, 200),
+        preconditioner=LatticeMultigrid(X),
+    )
     assert solved.converged and solved.iterations <= 40

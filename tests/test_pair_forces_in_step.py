@@ -80,6 +80,7 @@ def system_of(model, state, outside):
     from sinew.solver.linalg.point_terms import add_point_terms
     from sinew.solver.mechanics.elements.assembly import assemble
     from sinew.solver.mechanics.elements.corotational_element import MAX_RECORD_LENGTH, compute_corotational_records
+    from sinew.solver.mechanics.elements.element_buffer import element_arrays
 
     p, n = model.pattern, model.node_count
     warped, values, force = (
@@ -87,10 +88,7 @@ def system_of(model, state, outside):
         np.zeros((p.block_count, 9)),
         np.zeros((n, 3)),
     )
-    compute_corotational_records(
-        state.x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam_by_strain,
-        model.stiffness_damping, model.initial_strain, warped,
-    )  # fmt: skip
+    compute_corotational_records(state.x, element_arrays(model), warped)
     assemble(DT * DT, DT, model.mass * (1.0 + DT * model.mass_damping), p, warped, values, force)
     b = model.mass[:, None] * (state.v + DT * outside.gravity) + DT * force
     o = outside.points

@@ -9,7 +9,7 @@ import pytest
 from fixtures.tet_meshes import bar
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.coupled_islands import island_coupling
-from sinew.solver.linalg.pair_terms import pair_pattern
+from sinew.solver.linalg.pair_terms import PairPatterns
 from sinew.solver.linalg.pattern_union import widen_pattern
 
 
@@ -76,7 +76,7 @@ def test_the_pattern_is_kept_while_no_other_tets_touch():
     n = int(tets.max()) + 1
     both = np.concatenate([tets, tets + n]).astype(np.int32)
     pattern, count = block_pattern(both, 2 * n, [0, n]), len(tets)
-    patterns = pair_pattern(pattern, both)
+    patterns = PairPatterns().widened(pattern, both)
     tet, other = np.array([3, 9, 3], np.int32), np.array([count, count + 5, count], np.int32)
     first = patterns.pair_blocks(pattern, tet, other)
     assert first.pattern.coupling is not None and patterns.pair_blocks(pattern, tet, other).pattern is first.pattern
@@ -104,7 +104,7 @@ def test_it_is_fast_enough_for_every_step():
     times = []
     for _ in range(5):
         tet, other = random.integers(0, len(tets), (2, 2000)).astype(np.int32)
-        patterns = pair_pattern(pattern, both)
+        patterns = PairPatterns().widened(pattern, both)
         patterns.widened, patterns.keys = None, np.zeros(0, np.int64)
         begun = time.perf_counter()
         patterns.pair_blocks(pattern, tet, other + np.int32(len(tets)))

@@ -17,6 +17,7 @@ from sinew.solver.integrators.solver_context import StepWorkspace
 from sinew.solver.mechanics.elements.assembly import assemble
 from sinew.solver.mechanics.elements.corotational_element import compute_corotational_records
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
+from sinew.solver.mechanics.elements.element_buffer import element_arrays
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.plasticity import PlasticBody, flow, plastic_norm, with_plastic_strain
 from sinew.solver.mechanics.prestress import with_prestress
@@ -52,10 +53,7 @@ def forces(model, x):
     """Returns the elastic forces on nodes [N], (n, 3), and the stiffness blocks."""
     work, pattern = StepWorkspace(model.pattern), model.pattern
     records = work.element_records(model)
-    compute_corotational_records(
-        x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
-        model.stiffness_damping, model.initial_strain, records,
-    )  # fmt: skip
+    compute_corotational_records(x, element_arrays(model), records)
     assemble(1.0, 0.0, np.zeros(model.node_count), pattern, records, work.values, work.force)
     return work.force, work.values
 

@@ -86,9 +86,6 @@ def scene_of(name: str) -> Scene:
 
 
 SCENES = ("contact", "flesh", "mixed", "multigrid", "rigid-core", *FORMULATIONS)
-# arrays of linalg/ and mechanics/ that belong to a pattern, not to a simulation
-SHARED_ARRAYS = pytest.mark.xfail(strict=False, reason="linalg/ and mechanics/ keep arrays of a step with its pattern")
-WITH_SHARED_ARRAYS = ("contact", "flesh", "mixed", "multigrid", "vertex-warp")
 
 
 def take_step(simulation: Simulation, number: int) -> None:
@@ -109,9 +106,7 @@ def ends(simulations: list[Simulation]) -> list[tuple[bytes, bytes]]:
     return [(one.state.x.tobytes(), one.state.v.tobytes()) for one in simulations]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=SHARED_ARRAYS if name in WITH_SHARED_ARRAYS else ()) for name in SCENES]
-)
+@pytest.mark.parametrize("name", SCENES)
 def test_the_same_bytes_in_turns_and_in_two_threads(tmp_path: Path, name: str):
     run = Run(tmp_path, scene_of(name))
 

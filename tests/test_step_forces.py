@@ -10,7 +10,14 @@ from fixtures.corotational_bars import forces_in
 from fixtures.tet_meshes import bar
 from sinew.solver.mechanics.elements import corotational_element
 from sinew.solver.mechanics.elements.assembly import assemble
-from sinew.solver.mechanics.elements.element_buffer import BULK_DAMPING, BULK_STIFFNESS, DAMPING_MU, FORCE, V_MU
+from sinew.solver.mechanics.elements.element_buffer import (
+    BULK_DAMPING,
+    BULK_STIFFNESS,
+    DAMPING_MU,
+    FORCE,
+    V_MU,
+    element_arrays,
+)
 from sinew.solver.mechanics.elements.linear_element import compute_linear_records
 from sinew.solver.mechanics.linear_elasticity import corotated_strain, energy_density, lame_moduli, stress
 from sinew.solver.mechanics.model import Part, make_model
@@ -30,10 +37,7 @@ def model_of(cells=(1, 2, 1), initial_strain=None, material=MATERIAL, nodes=None
 
 def warped(model, x, write=corotational_element.compute_corotational_records):
     out = np.full((model.tet_count, corotational_element.MAX_RECORD_LENGTH), np.nan)
-    write(
-        x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
-        model.stiffness_damping, model.initial_strain, out,
-    )  # fmt: skip
+    write(x, element_arrays(model)._replace(lam=model.lam), out)
     return out
 
 
@@ -333,9 +337,6 @@ def test_what_becomes_of_a_tet_does_not_depend_on_those_worked_on_at_the_same_ti
     whole, alone = warped(model, x), np.empty((model.tet_count, corotational_element.MAX_RECORD_LENGTH))
     for tet in range(model.tet_count):
         one = slice(tet, tet + 1)
-        corotational_element.compute_corotational_records(
-            x, model.tets[one], model.Dm_inverse[one], model.volume[one], model.mu[one],
-            model.lam[one], model.stiffness_damping[one], model.initial_strain, alone[one],
-        )  # fmt: skip
+        corotational_element.compute_corotational_records(x, element_arrays(model).select(one), alone[one])
     written = np.r_[: V_MU + 1, FORCE : DAMPING_MU + 1, BULK_STIFFNESS : BULK_DAMPING + 1]
     assert (whole[:, written] == alone[:, written]).all()

@@ -9,6 +9,7 @@ import scipy.sparse.linalg
 
 from fixtures.tet_meshes import bar
 from sinew.solver.linalg.block_pattern import block_pattern
+from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.linalg.point_terms import add_point_terms
 from sinew.solver.linalg.rigid_modes import rigid_modes
@@ -52,7 +53,7 @@ def test_pattern_is_that_of_the_slow_twin():
 def test_equals_a_direct_solve():
     pattern, values, matrix, b = random_system()
     x = np.zeros_like(b)
-    solved = solve(pattern, values, b, np.ones(len(b), bool), x, 1e-12, 5000)
+    solved = solve(BlockSystem(pattern, values, b, np.ones(len(b), bool)), x, StoppingCriteria(1e-12, 5000))
     expected = scipy.sparse.linalg.spsolve(matrix, b.ravel()).reshape(-1, 3)
     assert solved.converged and solved.iterations > 10
     assert np.abs(x - expected).max() < 1e-9 * np.abs(expected).max()
@@ -64,7 +65,7 @@ def test_equals_a_direct_solve_with_held_nodes():
     is_free = random.random(len(b)) > 0.2
     x = random.normal(size=b.shape)
     given = x.copy()
-    solved = solve(pattern, values, b, is_free, x, 1e-12, 5000)
+    solved = solve(BlockSystem(pattern, values, b, is_free), x, StoppingCriteria(1e-12, 5000))
     free = np.repeat(is_free, 3)
     right = b.ravel()[free] - matrix[free][:, ~free] @ given.ravel()[~free]
     expected = scipy.sparse.linalg.spsolve(matrix[free][:, free], right)
@@ -79,7 +80,7 @@ def test_reports_the_residual_that_is_there(limit, tolerance):
     is_free = np.arange(len(b)) > 4
     x = np.zeros_like(b)
     x[~is_free] = 1.0
-    solved = solve(pattern, values, b, is_free, x, tolerance, limit)
+    solved = solve(BlockSystem(pattern, values, b, is_free), x, StoppingCriteria(tolerance, limit))
     free = np.repeat(is_free, 3)
     right = b.ravel()[free] - matrix[free][:, ~free] @ x.ravel()[~free]
     left = right - matrix[free][:, free] @ x.ravel()[free]
@@ -92,7 +93,7 @@ def test_a_good_guess_needs_no_iteration():
     pattern, values, matrix, b = random_system()
     x = scipy.sparse.linalg.spsolve(matrix, b.ravel()).reshape(-1, 3)
     before = x.copy()
-    solved = solve(pattern, values, b, np.ones(len(b), bool), x, 1e-8, 100)
+    solved = solve(BlockSystem(pattern, values, b, np.ones(len(b), bool)), x, StoppingCriteria(1e-8, 100))
     assert solved.converged and solved.iterations == 0
     assert (x == before).all()
 
@@ -101,32 +102,41 @@ def test_a_likely_direction_is_followed_as_far_as_is_best():
     pattern, values, matrix, b = random_system(seed=6)
     is_free = np.arange(len(b)) > 4
     exact = np.zeros_like(b)
-    solve(pattern, values, b, is_free, exact, 1e-13, 5000)
+    solve(BlockSystem(pattern, values, b, is_free), exact, StoppingCriteria(1e-13, 5000))
     for far in (0.5, -3.0):
         x = np.zeros_like(b)
-        solved = solve(pattern, values, b, is_free, x, 1e-9, 5000, likely=far * exact + 1e3 * ~is_free[:, None])
+        solved = solve(
+            BlockSystem(pattern, values, b, is_free),
+            x,
+            StoppingCriteria(1e-9, 5000),
+            initial_direction=far * exact + 1e3 * ~is_free[:, None],
+        )
         assert solved.converged and solved.iterations == 1
         assert np.abs(x - exact).max() < 1e-8 * np.abs(exact).max()
     for useless in (np.zeros_like(b), np.random.default_rng(0).normal(size=b.shape)):
         x = np.zeros_like(b)
-        solved = solve(pattern, values, b, is_free, x, 1e-11, 5000, likely=useless)
+        solved = solve(
+            BlockSystem(pattern, values, b, is_free), x, StoppingCriteria(1e-11, 5000), initial_direction=useless
+        )
         assert solved.converged and np.abs(x - exact).max() < 1e-9 * np.abs(exact).max()
 
 
 def test_everything_held_and_nothing_to_do():
     pattern, values, _, b = random_system()
     x = np.ones_like(b)
-    assert solve(pattern, values, b, np.zeros(len(b), bool), x, 1e-8, 100).converged
+    assert solve(BlockSystem(pattern, values, b, np.zeros(len(b), bool)), x, StoppingCriteria(1e-8, 100)).converged
     assert (x == 1.0).all()
     x[:] = 0.0
-    assert solve(pattern, values, 0.0 * b, np.ones(len(b), bool), x, 1e-8, 100).converged
+    assert solve(BlockSystem(pattern, values, 0.0 * b, np.ones(len(b), bool)), x, StoppingCriteria(1e-8, 100)).converged
     assert (x == 0.0).all()
 
 
 def test_what_is_no_number_is_never_called_converged():
     pattern, values, _, b = random_system()
     b[3, 1] = np.nan
-    assert not solve(pattern, values, b, np.ones(len(b), bool), np.zeros_like(b), 1e-8, 100).converged
+    assert not solve(
+        BlockSystem(pattern, values, b, np.ones(len(b), bool)), np.zeros_like(b), StoppingCriteria(1e-8, 100)
+    ).converged
 
 
 def test_any_number_of_threads_gives_the_same_bits():
@@ -137,7 +147,7 @@ def test_any_number_of_threads_gives_the_same_bits():
     for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
         set_thread_count(threads)
         x = np.zeros_like(b)
-        solve(pattern, values, b, np.ones(len(b), bool), x, 1e-6, 50)
+        solve(BlockSystem(pattern, values, b, np.ones(len(b), bool)), x, StoppingCriteria(1e-6, 50))
         results.append(x.tobytes())
     set_thread_count(before)
     assert results[0] == results[1]
@@ -189,7 +199,13 @@ def test_rigid_modes_are_balanced_exactly_and_change_nothing_else():
     assert np.abs(modes.product[: counts[0]].reshape(-1, 6) - (matrix @ Z)[: 3 * counts[0]]).max() < 1e-9
     for tolerance in (0.3, 1e-12):
         x = np.zeros_like(b)
-        assert solve(pattern, values, b, is_free, x, tolerance, 5000, likely=b.copy(), modes=modes).converged
+        assert solve(
+            BlockSystem(pattern, values, b, is_free),
+            x,
+            StoppingCriteria(tolerance, 5000),
+            initial_direction=b.copy(),
+            modes=modes,
+        ).converged
         residual = b.ravel() - matrix @ x.ravel()
         assert np.abs(Z.T @ residual).max() < 1e-10 * np.abs(Z).T.dot(np.abs(b.ravel())).max()
     free = np.repeat(is_free, 3)

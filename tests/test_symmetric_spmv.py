@@ -9,6 +9,7 @@ import pytest
 
 from sinew.solver.linalg import pcg
 from sinew.solver.linalg.block_pattern import block_pattern
+from sinew.solver.linalg.block_system import BlockSystem, MatrixArrays, PcgWorkspace, StoppingCriteria
 from sinew.solver.linalg.symmetric_spmv import add_segment_rings, multiply_segment, pack_rows, upper_half
 from sinew.solver.runtime.jit import set_thread_count, thread_count
 from test_step_linear import random_system
@@ -21,22 +22,24 @@ pack_rows_here = numba.njit(pack_rows.py_func)
 
 def product(half, pattern, values, p):
     """A p by the kernels, segment after segment from the last to the first, and p·(A p)."""
-    pack_rows_here(
-        0, pattern.node_count, pattern.diagonal, pattern.row_start, values, half.row_start, half.values
-    )  # fmt: skip
+    half = half.with_workspace(PcgWorkspace())
+    matrix = MatrixArrays(
+        pattern.chunk_start,
+        pattern.chunk_island,
+        pattern.row_start,
+        pattern.column,
+        pattern.diagonal,
+        values,
+        np.ones(pattern.node_count, bool),
+    )
+    pack_rows_here(0, pattern.node_count, matrix, half)
     half.ring[:] = np.nan  # whatever is there does not count
     vectors, behind = np.empty_like(p), np.vstack([p, np.full((1, 3), np.nan)])
     along = 0.0
     for s in reversed(range(len(half.island))):
-        along += multiply_segment_here(
-            half.start[s], half.start[s + 1], half.row_start, half.column, half.values, half.mask[s],
-            half.ring_start[s], half.ring, behind, vectors, 0,
-        )  # fmt: skip
+        along += multiply_segment_here(s, half, behind, vectors, 0)
     for chunk in range(len(half.own)):
-        add_rings_here(
-            pattern.chunk_start[chunk], pattern.chunk_start[chunk + 1], half.first[chunk], half.own[chunk], half.end,
-            half.mask, half.ring_start, half.ring, vectors, 0,
-        )  # fmt: skip
+        add_rings_here(chunk, pattern.chunk_start[chunk], pattern.chunk_start[chunk + 1], half, vectors, 0)
     return vectors, along
 
 
@@ -82,7 +85,9 @@ def test_a_search_is_that_with_whole_rows(hold, monkeypatch):
 
     def solved():
         x = given.copy()
-        report = pcg.solve(pattern, values, b, is_free, x, 1e-10, 2000, likely=b)
+        report = pcg.solve(
+            BlockSystem(pattern, values, b, is_free), x, StoppingCriteria(1e-10, 2000), initial_direction=b
+        )
         assert report.converged
         return report, x
 
@@ -95,7 +100,7 @@ def test_a_search_is_that_with_whole_rows(hold, monkeypatch):
     finally:
         set_thread_count(before)
     assert first[0] == second[0] and np.array_equal(first[1], second[1])
-    monkeypatch.setattr(pcg, "cached_upper_half", lambda pattern: None)
+    monkeypatch.setattr(pcg, "upper_half", lambda pattern: None)
     report, x = solved()
     assert abs(report.iterations - first[0].iterations) <= 1
     assert np.abs(x - first[1]).max() < 1e-8 * np.abs(x).max()

@@ -188,7 +188,7 @@ def test_springs_spread_evenly_have_the_modulus_asked_for():
         x = X @ (Q * np.sign(np.linalg.det(Q))).T
         K, push = np.zeros((pattern.block_count, 9)), np.zeros((4, 3))
         Dm = (x[1:] - x[0]).T[None]
-        add_springs(pattern, slice(0, 1), tets, Dm, np.zeros((0, 6)), np.array([E]), np.array([volume]), K, push)
+        add_springs(pattern, slice(0, 1), tets, Dm, np.zeros((0, 6)), np.array([E]) * np.array([volume]), K, push)
         u = x @ strain
         stored.append(0.5 * u.ravel() @ twins.whole(pattern, K) @ u.ravel())
     mu = lam = 0.4 * E

@@ -126,6 +126,7 @@ from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
 )
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.linalg.block_system import BlockSystem, PcgWorkspace, StoppingCriteria
 from sinew.solver.linalg.multigrid import switching_policy as preconditioner
 from sinew.solver.linalg.multigrid import solve as take_over
 from sinew.solver.scene.scene import Settings
@@ -150,7 +151,8 @@ with listening():
     for is_fixed in (held, held & False):
         state = State(model.X * [1.0, 1.0, 1.1], np.zeros_like(model.X))
         step(stiff, state, ExternalForces(is_fixed=is_fixed, fixed_target=state.x), 0.1, Settings())
-    lattices.solve(pattern, values, model.X, ~held, np.zeros_like(model.X), 1.0e-2, 4, None, None)
+    system = BlockSystem(pattern, values, model.X, ~held)
+    lattices.solve(system, np.zeros_like(model.X), StoppingCriteria(1.0e-2, 4), None, PcgWorkspace())
 assert len(taken) == 3, taken
 assert not names, names
 """

@@ -13,6 +13,7 @@ import pytest
 
 from fixtures.claim_table import reach
 from harness.bent_bar import bent_bar
+from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.runtime.jit import set_thread_count
@@ -37,7 +38,12 @@ def test_multigrid_against_block_jacobi(across, nu, is_compared):
     model, values, b, is_free = bent_bar(across, nu)
     p, size = model.pattern, f"{model.tet_count // 1000}K tets, ν {nu:g}"
     x = np.zeros_like(b)
-    solved = solve(p, values, b, is_free, x, TOLERANCE, 20000, preconditioner=LatticeMultigrid(model.X))
+    solved = solve(
+        BlockSystem(p, values, b, is_free),
+        x,
+        StoppingCriteria(TOLERANCE, 20000),
+        preconditioner=LatticeMultigrid(model.X),
+    )
     assert solved.converged
     reach(SECTION, f"{size}: true relative residual", residual(model, values, b, is_free, x), 1.01e-6,
           residual(model, values, b, is_free, x) <= 1.01 * TOLERANCE)  # fmt: skip
@@ -45,7 +51,7 @@ def test_multigrid_against_block_jacobi(across, nu, is_compared):
     reach(SECTION, f"{size}: iterations", solved.iterations, f"{bound}", solved.iterations <= bound)
     if is_compared:
         other = np.zeros_like(b)
-        assert solve(p, values, b, is_free, other, TOLERANCE, 20000).converged
+        assert solve(BlockSystem(p, values, b, is_free), other, StoppingCriteria(TOLERANCE, 20000)).converged
         off = float(np.abs(x - other).max() / np.abs(other).max())
         reach(SECTION, f"{size}: off from block Jacobi's solution", off, 1e-4, off <= 1e-4)
 
@@ -56,7 +62,12 @@ def test_one_thread_and_all_give_the_same_bits():
     for threads in (1, None):
         set_thread_count(threads)
         x = np.zeros_like(b)
-        solve(model.pattern, values, b, is_free, x, TOLERANCE, 100, preconditioner=LatticeMultigrid(model.X))
+        solve(
+            BlockSystem(model.pattern, values, b, is_free),
+            x,
+            StoppingCriteria(TOLERANCE, 100),
+            preconditioner=LatticeMultigrid(model.X),
+        )
         results.append(x.tobytes())
     same = results[0] == results[1]
     reach(SECTION, "98K tets: one thread and all give the same bits", "same" if same else "not", "same", same)

@@ -14,8 +14,9 @@ from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.linalg import bicgstab
-from sinew.solver.linalg.block_jacobi import invert_diagonal
 from sinew.solver.linalg.block_pattern import block_pattern
+from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
+from sinew.solver.linalg.pcg_row_passes import invert_diagonal
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.formulation import EDGES, SPRINGS, FormulationSettings
@@ -133,7 +134,7 @@ def test_what_solves_it_against_scipy():
     for _ in range(5):
         x = np.zeros_like(b)
         begun = time.perf_counter()
-        solved = bicgstab.solve_unsymmetric(pattern, values, b, is_free, x, 1e-6, 1000)
+        solved = bicgstab.solve_unsymmetric(BlockSystem(pattern, values, b, is_free), x, StoppingCriteria(1e-6, 1000))
         own.append(time.perf_counter() - begun)
         begun = time.perf_counter()
         y = scipys(pattern, values, b, is_free, np.zeros_like(b), 1e-6)

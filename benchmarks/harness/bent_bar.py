@@ -7,6 +7,7 @@ import numpy as np
 
 from sinew.solver.mechanics.elements.assembly import assemble
 from sinew.solver.mechanics.elements.corotational_element import MAX_RECORD_LENGTH, compute_corotational_records
+from sinew.solver.mechanics.elements.element_buffer import element_arrays
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Bools, Floats
@@ -27,9 +28,6 @@ def bent_bar(across: int, nu: float) -> tuple[Model, Floats, Floats, Bools]:
     p = model.pattern
     warped, values = np.empty((model.tet_count, MAX_RECORD_LENGTH)), np.empty((p.block_count, 9))
     force = np.empty((model.node_count, 3))
-    compute_corotational_records(
-        x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping,
-        model.initial_strain, warped,
-    )  # fmt: skip
+    compute_corotational_records(x, element_arrays(model), warped)
     assemble(1.0, 0.0, np.zeros(model.node_count), p, warped, values, force)
     return model, values, force + model.mass[:, None] * [0.3, 0.2, -9.81], X[:, 2] > 1e-9

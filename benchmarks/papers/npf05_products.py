@@ -13,6 +13,7 @@ from papers.experiment import NO_PAPER_VALUE, Experiment, Row
 from papers.npf05_block import MATERIAL, block_mesh
 from sinew.solver.integrators.solver_context import StepWorkspace
 from sinew.solver.integrators.system.assembly import assemble_system, compute_element_records
+from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.runtime.jit import limiting_threads
@@ -87,7 +88,12 @@ def solve_ms(model: Model, workspace: StepWorkspace, count: int) -> float:
     began = time.perf_counter()
     records = compute_element_records(model, bent, out=workspace.element_records(model))
     system = assemble_system(model, records, DT, workspace)
-    solved = solve(pattern, system.values, b, is_free, v, 0.0, count, besides=system.element_terms)
+    solved = solve(
+        BlockSystem(pattern, system.values, b, is_free),
+        v,
+        StoppingCriteria(0.0, count),
+        element_terms=system.element_terms,
+    )
     taken = 1e3 * (time.perf_counter() - began)
     if solved.iterations != count:
         raise RuntimeError(f"{solved.iterations} iterations instead of {count}")

@@ -14,8 +14,9 @@ from harness.result import Result
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.integrators.step_report import StepReport
+from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.multigrid.hierarchy import hierarchy_of
-from sinew.solver.linalg.multigrid.hierarchy_reuse import ReusedHierarchy
+from sinew.solver.linalg.multigrid.hierarchy_reuse import MultigridWorkspace, ReusedHierarchy
 from sinew.solver.linalg.multigrid.numeric_setup import numeric_setup
 from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
 from sinew.solver.linalg.pcg import solve
@@ -182,9 +183,11 @@ class MujocoBeam:
         self.goal = np.zeros_like(model.X)
         impulse = np.outer(self.flex.mass, np.multiply(DT, GRAVITY))
         solve(
-            model.pattern, self.values, impulse, is_free, self.goal, CONVERGED_RESIDUAL, MAX_TRIED_ITERATIONS,
+            BlockSystem(model.pattern, self.values, impulse, is_free),
+            self.goal,
+            StoppingCriteria(CONVERGED_RESIDUAL, MAX_TRIED_ITERATIONS),
             preconditioner=LatticeMultigrid(model.X),
-        )  # fmt: skip
+        )
 
     def error(self, iterations: int) -> float:
         """Returns the error of the first step with so many iterations, by its own masses."""
@@ -238,7 +241,8 @@ def multigrid_setup_ms(beam: Beam, rounds: int) -> float:
     """Returns how long it takes to set multigrid up for the matrix of a beam, a median [ms]."""
     pattern, is_free = beam.model.pattern, beam.model.X[:, 2] != 0.0
     levels = hierarchy_of(pattern, beam.model.X)
-    call = repeat(lambda: numeric_setup(levels, pattern, beam.values, is_free), repeats_per_turn(beam.model))
+    arrays = MultigridWorkspace()
+    call = repeat(lambda: numeric_setup(levels, pattern, beam.values, is_free, arrays), repeats_per_turn(beam.model))
     return 1e3 * step_times({"set-up": call}, rounds, beam.model)["set-up"]
 
 

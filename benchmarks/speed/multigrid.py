@@ -9,11 +9,13 @@ import numpy as np
 
 from harness.bent_bar import bent_bar
 from harness.result import Result
+from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.multigrid.hierarchy import build_hierarchy, hierarchy_of
+from sinew.solver.linalg.multigrid.hierarchy_reuse import MultigridWorkspace
 from sinew.solver.linalg.multigrid.numeric_setup import last_multigrid
 from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
 from sinew.solver.linalg.pcg import SolveResult, solve
-from sinew.solver.linalg.symmetric_spmv import cached_upper_half
+from sinew.solver.linalg.symmetric_spmv import upper_half
 from sinew.solver.mechanics.model import Model
 from sinew.solver.runtime.arrays import Bools, Floats
 from sinew.solver.runtime.jit import thread_count
@@ -29,6 +31,7 @@ TIMED_POISSON_RATIO = 0.45  # Poisson's ratio
 ROUNDS = {"10K": (9, 5), "100K": (7, 3), "400K": (5, 2)}  # of multigrid and of block Jacobi
 LOOSE_TOLERANCE, TIGHT_TOLERANCE = 1.0e-5, 1.0e-6
 MAX_ITERATIONS = 20000
+BYTES_PER_BLOCK = 72
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,12 @@ class LinearProblem:
         """Solves from zero."""
         lattices = LatticeMultigrid(self.model.X) if by_multigrid else None
         pattern, x = self.model.pattern, np.zeros_like(self.b)
-        found = solve(pattern, self.values, self.b, self.is_free, x, tolerance, MAX_ITERATIONS, preconditioner=lattices)
+        found = solve(
+            BlockSystem(pattern, self.values, self.b, self.is_free),
+            x,
+            StoppingCriteria(tolerance, MAX_ITERATIONS),
+            preconditioner=lattices,
+        )
         if not found.converged:
             raise RuntimeError(f"{self.model.tet_count} tets: {found.residual:.1e} is left, not {tolerance:g}")
         return found
@@ -52,8 +60,8 @@ class LinearProblem:
     def by_memory(self) -> str:
         """Returns what both wait for: the numbers of their matrices, and how fast as many come."""
         pattern, X = self.model.pattern, self.model.X
-        half, levels = cached_upper_half(pattern), last_multigrid(hierarchy_of(pattern, X)).work
-        jacobi = 1e-6 * (half.values if half else self.values).nbytes
+        half, levels = upper_half(pattern), last_multigrid(hierarchy_of(pattern, X), MultigridWorkspace()).work
+        jacobi = 1e-6 * (BYTES_PER_BLOCK * len(half.column) if half else self.values.nbytes)
         multigrid = jacobi + 1e-6 * levels.quads.nbytes
         speeds = [triad_bandwidth(megabytes, thread_count()) for megabytes in (jacobi, multigrid)]
         return (

@@ -15,16 +15,18 @@ import numpy as np
 
 from sinew.solver.integrators.solver_context import StepWorkspace
 from sinew.solver.integrators.system.assembly import assemble_system, compute_element_records
+from sinew.solver.linalg.block_system import BlockSystem, MatrixArrays, PcgWorkspace, StoppingCriteria
 from sinew.solver.linalg.multigrid.hierarchy import hierarchy_of
+from sinew.solver.linalg.multigrid.hierarchy_reuse import MultigridWorkspace
 from sinew.solver.linalg.multigrid.numeric_setup import Multigrid, numeric_setup, v_cycle
 from sinew.solver.linalg.multigrid.v_cycle import PROLONGATE, RESTRICT, SMOOTH, run_cycle
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.linalg.symmetric_spmv import (
-    UpperHalf,
+    UpperHalfArrays,
     add_segment_rings,
-    cached_upper_half,
     multiply_segment,
     pack_rows,
+    upper_half,
 )
 from sinew.solver.linalg.tet_edges import edge_shares
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces_and_tangent, hyperelastic, tet_arrays
@@ -81,12 +83,13 @@ def step_kernels(model: Model, workspace: StepWorkspace) -> list[TimedKernel]:
         product(pattern.chunk_start, pattern.row_start, pattern.column, values, p, q)
         return q
 
-    half = cached_upper_half(pattern)
+    upper = upper_half(pattern)
+    half = upper and upper.with_workspace(PcgWorkspace())
     # per iteration p, q, r, z and x are read and written, the inverse of the diagonal is read
     blocks_read = half_product_bytes(half) if half else product_bytes - 2.0 * BYTES_PER_VECTOR * nodes
     iteration = blocks_read + (10 * BYTES_PER_VECTOR + 72) * nodes
     by_half = [half_product_kernel(model, values, half, p)] if half else []
-    multigrid = numeric_setup(hierarchy_of(pattern, model.X, pattern), pattern, values, is_free)
+    multigrid = numeric_setup(hierarchy_of(pattern, model.X, pattern), pattern, values, is_free, MultigridWorkspace())
     return [
         TimedKernel(
             "records of tets",
@@ -124,35 +127,37 @@ def product(chunk_start, row_start, column, values, p, q):
 
 
 @numba.njit(parallel=True, error_model="numpy", boundscheck=False)
-def product_by_half(start, row_start, column, values, end, mask, ring_start, ring, first, own, chunk_start, p, vectors):
-    """Writes A p into the first of `vectors`, by the segments of an `UpperHalf`."""
-    for k in numba.prange(len(start) - 1):
-        multiply_segment(
-            start[k], start[k + 1], row_start, column, values, mask[k], ring_start[k], ring, p, vectors, 0
-        )  # fmt: skip
+def product_by_half(half, chunk_start, p, vectors):
+    """Writes A p into the first of `vectors`, by the segments of the upper half."""
+    for k in numba.prange(len(half.start) - 1):
+        multiply_segment(k, half, p, vectors, 0)
     for k in numba.prange(len(chunk_start) - 1):
-        add_segment_rings(chunk_start[k], chunk_start[k + 1], first[k], own[k], end, mask, ring_start, ring, vectors, 0)
+        add_segment_rings(k, chunk_start[k], chunk_start[k + 1], half, vectors, 0)
 
 
-def half_product_kernel(model: Model, values: Floats, half: UpperHalf, p: Floats) -> TimedKernel:
+def half_product_kernel(model: Model, values: Floats, half: UpperHalfArrays, p: Floats) -> TimedKernel:
     """Returns the product of a matrix, (b, 9), with p, (n, 3), by its upper half."""
-    longer, out, h = np.vstack([p, np.zeros(3)]), np.empty((1, *p.shape)), half
+    longer, out = np.vstack([p, np.zeros(3)]), np.empty((1, *p.shape))
 
     def multiply() -> Floats:
-        product_by_half(
-            h.start, h.row_start, h.column, h.values, h.end, h.mask, h.ring_start, h.ring, h.first, h.own,
-            model.pattern.chunk_start, longer, out,
-        )  # fmt: skip
+        product_by_half(half, model.pattern.chunk_start, longer, out)
         return out[0]
 
     pattern = model.pattern
-    numba.njit(pack_rows.py_func)(
-        0, pattern.node_count, pattern.diagonal, pattern.row_start, values, h.row_start, h.values
-    )  # fmt: skip
-    return TimedKernel(HALF_PRODUCT, multiply, half_product_bytes(h) + 2.0 * BYTES_PER_VECTOR * len(p))
+    matrix = MatrixArrays(
+        pattern.chunk_start,
+        pattern.chunk_island,
+        pattern.row_start,
+        pattern.column,
+        pattern.diagonal,
+        values,
+        np.ones(pattern.node_count, bool),
+    )
+    numba.njit(pack_rows.py_func)(0, pattern.node_count, matrix, half)
+    return TimedKernel(HALF_PRODUCT, multiply, half_product_bytes(half) + 2.0 * BYTES_PER_VECTOR * len(p))
 
 
-def half_product_bytes(half: UpperHalf) -> float:
+def half_product_bytes(half: UpperHalfArrays) -> float:
     """Returns what the blocks of the upper half and their columns take."""
     return _size(half.values, half.column, half.row_start)
 
@@ -165,7 +170,7 @@ def pcg_kernel(model: Model, values: Floats, is_free: Bools, count: int) -> Call
     b: Floats = np.where(is_free[:, None], np.random.default_rng(1).standard_normal(model.X.shape), 0.0)
 
     def search() -> None:
-        solved = solve(model.pattern, values, b, is_free, np.zeros_like(b), 1e-14, count)
+        solved = solve(BlockSystem(model.pattern, values, b, is_free), np.zeros_like(b), StoppingCriteria(1e-14, count))
         assert solved.iterations == count
 
     return search

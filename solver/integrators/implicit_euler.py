@@ -112,7 +112,7 @@ def _linear_step(start: StepInput) -> StepReport:
         add_linear_forces(1.0, point - state.x, model.tets, records)
     recorded = clock.perf_counter()
     system = assemble_system(model, records, dt, start.workspace)
-    rotations.of_nodes = add_vertex_warp(model, state, dt, system.values, system.force)
+    rotations.of_nodes = add_vertex_warp(model, state, dt, system.values, system.force, start.workspace.warped)
     assembled = clock.perf_counter()
 
     external_forces, previous_v = start.external_forces, None
@@ -219,7 +219,7 @@ def solve_step(
     if len(points):
         count = save_blocks(points.tet, pattern.corner_block, system.values, *saved)
         add_point_blocks(model, points, dt, system.values, impulse)
-    matrix, values = add_pair_blocks(model, pattern, pairs, dt, system.values, impulse)
+    matrix, values = add_pair_blocks(model, (pattern, system.values), pairs, dt, impulse, workspace.pair_patterns)
 
     x0, v0 = floats(start.state.x), floats(start.state.v)
     v = (v0 if previous_v is None else previous_v).copy()
@@ -252,7 +252,7 @@ def solve_step(
         model,
         linear_system,
         start.settings,
-        workspace.reduced_patterns,
+        workspace,
         multigrid_levels=workspace.multigrid_levels,
         conserves_momentum=True,
         element_terms=system.element_terms,

@@ -15,9 +15,12 @@ import numpy as np
 
 from ..constraints.rigid_core.reduced_pattern import ReducedPatterns
 from ..linalg.block_pattern import BlockPattern
+from ..linalg.block_system import PcgWorkspace
 from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
+from ..linalg.pair_terms import PairPatterns
 from ..mechanics.elements.element_buffer import record_length
 from ..mechanics.model import Model
+from ..mechanics.vertex_warp import WarpedSystem
 from ..runtime.arrays import Bools, Floats, Indices
 
 if TYPE_CHECKING:  # modules with kernels are loaded only where a scene needs them
@@ -55,6 +58,9 @@ class StepWorkspace:
         impulse: All other forces times Δt [N s], (n, 3).
         saved: For blocks that contacts change.
         all_free: That no node is fixed, (n,); nothing writes to it.
+        warped: Blocks and impulses of bodies that are warped vertex by vertex.
+        pcg: Work arrays of linear solves.
+        pair_patterns: Patterns widened by pairs of tets.
         reduced_patterns: Patterns of systems without the nodes of rigid cores.
         cached_rows: Rows of linear bodies, by number of the body.
         scaled_model: A model, its bodies by BDF2, (bodies,), and the model with their masses scaled.
@@ -71,6 +77,9 @@ class StepWorkspace:
     impulse: Floats = field(init=False)
     saved: SavedBlocks = field(init=False)
     all_free: Bools = field(init=False)
+    warped: WarpedSystem = field(init=False)
+    pcg: PcgWorkspace = field(default_factory=PcgWorkspace)
+    pair_patterns: PairPatterns = field(default_factory=PairPatterns)
     reduced_patterns: ReducedPatterns = field(default_factory=ReducedPatterns)
     cached_rows: dict[int, CachedRows] = field(default_factory=dict)
     scaled_model: tuple[Model, Bools, Model] | None = None
@@ -87,6 +96,7 @@ class StepWorkspace:
         self.values, self.force, self.impulse = np.empty((blocks, 9)), np.empty((nodes, 3)), np.empty((nodes, 3))
         self.saved = SavedBlocks(np.zeros(blocks, bool), np.empty(blocks, np.int32), np.empty((blocks, 9)))
         self.all_free = np.ones(nodes, bool)
+        self.warped = WarpedSystem.for_pattern(self.pattern)
 
     def element_records(self, model: Model) -> Floats:
         """Returns an array for the records of all tets, long enough for what the model has, (m, …).

@@ -8,16 +8,18 @@ SciPy's, with the same preconditioner, it took an eighth of the time at 450 tets
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from ..runtime.arrays import Bools, Floats
+from ..runtime.arrays import Floats
 from ..runtime.jit import kernel
 from ..runtime.simd.block_row_product import multiply_row
 from ..runtime.simd.vec3 import vec3_axpy, vec3_fma, vec3_load, vec3_store, vec3_sum, vec3_unpack, vec3_zero
-from .block_jacobi import invert_diagonal
-from .block_pattern import BlockPattern
+from .block_pattern import UInt32s
+from .block_system import BlockSystem, StoppingCriteria
 from .pcg import SolveResult
+from .pcg_row_passes import invert_diagonal
 
 MAX_RESTARTS = 4  # of a search: where it breaks down it is begun anew
 BREAKDOWN_TOLERANCE = 1.0e-15  # of what a product of vectors may be, below which it says nothing
@@ -25,50 +27,48 @@ DIVERGENCE_RATIO = 1.0e8  # ‖r‖² over that of the start, from which on a se
 MIN_SQUARED_NORM = 1.0e-300  # ‖b‖² that counts as none
 
 
+class BlockRows(NamedTuple):
+    """Rows of A: `row_start` and `column` of the `BlockPattern`, and the blocks, (b, 9)."""
+
+    row_start: UInt32s
+    column: UInt32s
+    values: Floats
+
+
 def solve_unsymmetric(
-    pattern: BlockPattern,
-    values: Floats,
-    b: Floats,
-    is_free: Bools,
-    x: Floats,
-    tolerance: float,
-    max_iterations: int,
-    least: Floats | None = None,
-    likely: Floats | None = None,
+    system: BlockSystem, x: Floats, stopping: StoppingCriteria, initial_direction: Floats | None = None
 ) -> SolveResult:
     """Solves A x = b for the free nodes, from what `x` holds, islands that are not coupled one after the other.
 
     Args:
-        pattern: Sparsity of A.
-        values: Blocks of A, (b, 9); those on the diagonal symmetric and positive definite.
-        b: Right-hand side, (n, 3).
-        is_free: Which nodes are solved for, (n,); islands without any are left out.
-        x: First guess, and the given values of the others; overwritten with the solution, (n, 3).
-        tolerance: Relative residual to reach in every island.
-        max_iterations: Products with A to spend at most in every island, but for residuals.
-        least: What ‖b‖ counts for at least, per island, (k,); None: nothing.
-        likely: A direction along which x first goes as far as is best, (n, 3); None: there is none.
+        system: A, whose blocks on the diagonal are symmetric and positive definite, and b. Islands without free nodes
+            are left out.
+        x: First guess, and the given values of the fixed nodes; overwritten with the solution, (n, 3).
+        stopping: When it stops, in every island.
+        initial_direction: A direction along which x is first moved as far as is best, (n, 3); None: there is none.
     """
-    inverse, work = np.empty((pattern.node_count, 9)), np.zeros((7, *b.shape))
-    invert_diagonal(pattern.diagonal, is_free, values, inverse)
-    direction = np.zeros((0, 3)) if likely is None else likely * is_free[:, None]
-    known = np.zeros(pattern.island_count) if least is None else np.square(least)
+    pattern, is_free = system.pattern, system.is_free
+    inverse, work = np.empty((pattern.node_count, 9)), np.zeros((7, *system.b.shape))
+    invert_diagonal(pattern.diagonal, is_free, system.values, inverse)
+    direction = np.zeros((0, 3)) if initial_direction is None else initial_direction * is_free[:, None]
+    floors = np.zeros(pattern.island_count) if stopping.norm_floor is None else np.square(stopping.norm_floor)
     start, members = pattern.clusters
     island = pattern.island_start.astype(np.int64)
+    matrix = BlockRows(pattern.row_start, pattern.column, system.values)
+    limits = float(stopping.tolerance), int(stopping.max_iterations)
     iterations, residual = 0, 0.0
     for cluster in range(len(start) - 1):
         own = members[start[cluster] : start[cluster + 1]]
         rows = np.concatenate([np.arange(island[k], island[k + 1], dtype=np.int64) for k in own])
         of = np.repeat(np.arange(len(own), dtype=np.int64), island[own + 1] - island[own])
-        sought = is_free[rows]
-        if sought.any():
+        solved = is_free[rows]
+        if solved.any():
             count, left = bicgstab(
-                rows[sought], of[sought], pattern.row_start, pattern.column, values, inverse, b, float(tolerance),
-                int(max_iterations), direction, work, known[own], x,
-            )  # fmt: skip
+                rows[solved], of[solved], matrix, inverse, system.b, *limits, direction, work, floors[own], x
+            )
             iterations = max(iterations, count)
             residual = max(residual, left) if left == left else left
-    return SolveResult(int(iterations), float(residual), bool(residual <= tolerance), work=float(iterations))
+    return SolveResult(int(iterations), float(residual), bool(residual <= stopping.tolerance), work=float(iterations))
 
 
 # Vectors in the work space, (7, n, 3)
@@ -76,19 +76,18 @@ R, SHADOW, P, V, T, Y, FIXED = range(7)
 
 
 @kernel(allow_fma=True)
-def bicgstab(
-    rows, island, row_start, column, values, inverse, b, tolerance, max_iterations, direction, work, squares, x
-):  # fmt: skip
+def bicgstab(rows, island, matrix, inverse, b, tolerance, max_iterations, direction, work, squares, x):
     """Solves for some rows of x; returns the products spent and the largest ‖b − A x‖ / ‖b‖ of their islands.
 
-    What the other rows of x add to the right-hand side counts as b.
+    The products with the other rows of x count as part of b.
 
     Args:
         rows: Which, (k,).
         island: Of each of them, counted from zero, (k,).
-        row_start, column, values, b, tolerance, max_iterations, x: As for `solve_unsymmetric`.
+        matrix: `BlockRows`.
+        b, tolerance, max_iterations, x: As for `solve_unsymmetric`.
         inverse: Of the blocks on the diagonal, (n, 9).
-        direction: The likely one, (n, 3) or (0, 3).
+        direction: The initial one, (n, 3) or (0, 3).
         work: Work space, (7, n, 3), zero in all rows that are not solved for.
         squares: What ‖b‖² counts for at least, of each of the islands, in; ‖b‖², out.
     """
@@ -96,23 +95,23 @@ def bicgstab(
     held[:] = x
     for i in rows:
         vec3_store(held, 3 * i, vec3_zero())
-    multiply(rows, row_start, column, values, held, t)
+    multiply(rows, matrix, held, t)
     subtract_scaled(rows, b, 1.0, t, r)
     norms, enough = np.zeros(len(squares)), tolerance * tolerance
     island_squared_norms(rows, island, r, norms)
     for k in range(len(squares)):
         squares[k] = max(squares[k], norms[k], MIN_SQUARED_NORM)
     if len(direction) > 0:
-        multiply(rows, row_start, column, values, x, t)
+        multiply(rows, matrix, x, t)
         subtract_scaled(rows, b, 1.0, t, r)
-        multiply(rows, row_start, column, values, direction, t)
+        multiply(rows, matrix, direction, t)
         along, size = dot(rows, r, t), dot(rows, t, t)
         if size > 0.0:
             add_scaled(rows, along / size, direction, x)
     spent, starts = 0, 0
     # the residual is computed anew at the end, and so it ends with what is there
     while True:
-        multiply(rows, row_start, column, values, x, t)
+        multiply(rows, matrix, x, t)
         subtract_scaled(rows, b, 1.0, t, r)
         size, left = residual_norms(rows, island, r, squares, norms)
         if not left > enough or not left < math.inf or spent >= max_iterations or starts == MAX_RESTARTS:
@@ -134,7 +133,7 @@ def bicgstab(
                 kept = vec3_axpy(vec3_load(p, 3 * i), -omega, vec3_load(v, 3 * i))
                 vec3_store(p, 3 * i, vec3_axpy(vec3_load(r, 3 * i), beta, kept))
             precondition(rows, inverse, p, y)
-            multiply(rows, row_start, column, values, y, v)
+            multiply(rows, matrix, y, v)
             spent += 1
             across = dot(rows, shadow, v)
             if not abs(across) > 0.0:
@@ -146,7 +145,7 @@ def bicgstab(
             if not left > enough:
                 break
             precondition(rows, inverse, r, y)
-            multiply(rows, row_start, column, values, y, t)
+            multiply(rows, matrix, y, t)
             spent += 1
             size = dot(rows, t, t)
             omega = dot(rows, t, r) / size if size > 0.0 else 0.0
@@ -159,8 +158,9 @@ def bicgstab(
 
 
 @kernel(allow_fma=True, device_only=True)
-def multiply(rows, row_start, column, values, p, out):
+def multiply(rows, matrix, p, out):
     """Writes the rows of A p."""
+    row_start, column, values = matrix
     for i in rows:
         a, b, c = multiply_row(values, column, p, np.int64(row_start[i]), np.int64(row_start[i + 1]))
         out[i, 0], out[i, 1], out[i, 2] = a, b, c

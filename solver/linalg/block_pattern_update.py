@@ -22,9 +22,16 @@ def quick_pattern(tets: Indices, node_count: int, islands: Sequence[int]) -> Blo
     count = fill_pattern(tets, place, row_start, column, diagonal, corner_start, corners, corner_block)
     chunk_start, chunk_island, island_start = row_chunks(node_count, islands)
     return BlockPattern(
-        row_start, column[:count].copy(), diagonal, corner_start, corners, corner_block,
-        chunk_start, chunk_island, island_start,
-    )  # fmt: skip
+        row_start,
+        column[:count].copy(),
+        diagonal,
+        corner_start,
+        corners,
+        corner_block,
+        chunk_start,
+        chunk_island,
+        island_start,
+    )
 
 
 @kernel()

@@ -9,6 +9,7 @@ layer of nodes, in every iteration.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,19 @@ from .envelope_cholesky import EnvelopeLayout, Int64s, envelope_layout, factor_e
 # So much is always allowed, some 50 ms: crumbs have few blocks, but need hundreds of iterations.
 MAX_FACTOR_WORK_PER_BLOCK = 1000.0
 FACTOR_WORK_ALLOWANCE = 1.0e8
+
+
+class CoupledModeArrays(NamedTuple):
+    """`CoupledModes` for kernels."""
+
+    row: Int64s
+    other: Int64s
+    product: Floats
+    start: Int64s
+    first: Int64s
+    factor: Floats
+    motion: Floats
+    place: Int64s
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +60,11 @@ class CoupledModes:
     motion: Floats
 
     @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """What conjugate gradients need of it."""
-        return self.row, self.other, self.product, self.start, self.first, self.factor, self.motion, self.place
+    def arrays(self) -> CoupledModeArrays:
+        """The same for kernels."""
+        return CoupledModeArrays(
+            self.row, self.other, self.product, self.start, self.first, self.factor, self.motion, self.place
+        )
 
 
 def coupled_layout(
@@ -97,18 +113,37 @@ def coupled_modes(
     most = count_inter_island_blocks(pattern.row_start, pattern.column, pattern.island_start)
     row, other, there = np.empty(most, np.int64), np.empty(most, np.int64), np.empty((most, 18))
     count = multiply_inter_island(
-        pattern.row_start, pattern.column, values, pattern.island_start, pattern.island_of_row, cluster, place, arms,
-        product, row, other, there,
-    )  # fmt: skip
+        pattern.row_start,
+        pattern.column,
+        values,
+        pattern.island_start,
+        pattern.island_of_row,
+        cluster,
+        place,
+        arms,
+        product,
+        row,
+        other,
+        there,
+    )
     start, columns = arranged.start, arranged.first
     if not len(columns):
         return None
     factor, motion = np.zeros(start[-1]), np.empty(len(columns))
     modes = CoupledModes(place, row[:count], other[:count], there[:count], start, columns, factor, motion)
     assemble_coarse_matrix(
-        pattern.island_start, pattern.island_of_row, place, arms, product, modes.row, modes.other, modes.product, start,
-        columns, factor,
-    )  # fmt: skip
+        pattern.island_start,
+        pattern.island_of_row,
+        place,
+        arms,
+        product,
+        modes.row,
+        modes.other,
+        modes.product,
+        start,
+        columns,
+        factor,
+    )
     factor_envelope(start, columns, factor)
     return modes
 
@@ -198,9 +233,7 @@ def add_block_times_modes(block, arm, out):
 
 
 @kernel()
-def assemble_coarse_matrix(
-    island_start, island_of_row, place, arms, product, row, other, there, start, first, factor
-):  # fmt: skip
+def assemble_coarse_matrix(island_start, island_of_row, place, arms, product, row, other, there, start, first, factor):
     """Writes the lower half of E into its envelope, zero at first."""
     for island in range(len(island_start) - 1):
         own = place[island]
@@ -231,7 +264,10 @@ def _add_projected_block(own, other, arm, rows, start, first, factor):
 
 @kernel(allow_fma=True, device_only=True)
 def add_inter_island_products(sign, row, other, there, x, motion):
-    """Adds `sign` times what rows of A Z in other islands make of x, (n, 3), to `motion`, (6g,)."""
+    """Adds `sign` times the products of the rows of A Z in other islands with x, (n, 3), to `motion`, (6g,).
+
+    By single arrays: with the bundle as a parameter, LLVM fused other products and sums, and results had other bits.
+    """
     for e in range(len(row)):
         s, t, u = sign * x[row[e], 0], sign * x[row[e], 1], sign * x[row[e], 2]
         for m in range(6):
@@ -239,8 +275,9 @@ def add_inter_island_products(sign, row, other, there, x, motion):
 
 
 @kernel(allow_fma=True)
-def coarse_correct_coupled(island_start, place, arms, product, row, other, there, start, first, factor, motion, b, x):
+def coarse_correct_coupled(island_start, arms, product, coupled, b, x):
     """Adds Z E⁻¹ Zᵀ(b − A x) to x, (n, 3), over all coupled islands, for b (n, 3) or, where that is empty, for zero."""
+    place, motion = coupled.place, coupled.motion
     motion[:] = 0.0
     for island in range(len(place)):
         if place[island] < 0:
@@ -261,8 +298,8 @@ def coarse_correct_coupled(island_start, place, arms, product, row, other, there
         to = 6 * place[island]
         vec3_store(motion, to, vec3_axpy(vec3_load(motion, to), 1.0, push))
         vec3_store(motion, to + 3, vec3_axpy(vec3_load(motion, to + 3), 1.0, twist))
-    add_inter_island_products(-1.0, row, other, there, x, motion)
-    solve_envelope(start, first, factor, motion)
+    add_inter_island_products(-1.0, coupled.row, coupled.other, coupled.product, x, motion)
+    solve_envelope(coupled.start, coupled.first, coupled.factor, motion)
     for island in range(len(place)):
         if place[island] < 0:
             continue

@@ -12,6 +12,7 @@ of those of the tet.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,21 @@ from .pcg_row_passes import ACTIVE, VECTOR_COUNT, Q
 
 STIFFNESS_NUMBERS = 12  # numbers of a tet: t1, t2, t3, k, m, and one that counts for nothing
 DAMPING_NUMBERS = 21  # s1, s2, s3, the rows of S, k', m', and one that counts for nothing
+
+
+class ElementTermArrays(NamedTuple):
+    """`ElementProducts` for `add_active_products`.
+
+    Attributes:
+        tets, stiff, damped: Its own.
+        island, chunk: The island of each tet, and the chunk of rows to whose sum it adds, (k,).
+    """
+
+    tets: Indices
+    stiff: Floats
+    damped: Floats
+    island: np.ndarray
+    chunk: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -43,10 +59,11 @@ class ElementProducts:
         """Adds the product with v, (n, 3), to `out`, (n, 3)."""
         add_tet_products(self.tets, self.stiff, self.damped, v, out)
 
-    def arrays(self, pattern: BlockPattern, chunk_island: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Returns what `add_active_products` wants first; `chunk_island` are the islands of chunks of rows, rising."""
+    def arrays(self, pattern: BlockPattern, chunk_island: np.ndarray) -> ElementTermArrays:
+        """Returns it for kernels; `chunk_island` are the islands of chunks of rows, in rising order."""
         island = pattern.island_of_row[self.tets[:, 0]].astype(np.int64)
-        return self.tets, self.stiff, self.damped, island, np.searchsorted(chunk_island, island)
+        chunk = np.searchsorted(chunk_island, island)
+        return ElementTermArrays(self.tets, self.stiff, self.damped, island, chunk)
 
     def diagonal(self, count: int) -> Floats:
         """Returns the blocks on the diagonal of so many nodes, (n, 9)."""
@@ -128,25 +145,26 @@ def add_tet_products(tets, stiff, damped, v, out):
 
 
 @kernel(allow_fma=True, device_only=True)
-def add_active_products(tets, stiff, damped, island, chunk, known, p, vectors, sums):
-    """Adds the product of tets with p, (n, 3), to q in `vectors`, and pᵀ A p to `sums`, of islands still searched.
+def add_active_products(terms, vectors, islands):
+    """Adds the product of tets with p, (n, 3), to q, and pᵀ A p to the sums of islands that have not converged.
 
     Args:
-        tets, stiff, damped: Of `ElementProducts`.
-        island, chunk: The island of each tet, and the chunk of rows to whose sum it adds, (k,).
-        known, p, vectors, sums: Of `conjugate_gradients`.
+        terms: `ElementTermArrays`.
+        vectors, islands: Of `conjugate_gradients`.
     """
-    q = Q * 3 * (len(vectors) // VECTOR_COUNT)
+    tets, stiff, damped, island, chunk = terms
+    p, work, scalars, sums = vectors.p, vectors.work, islands.scalars, islands.sums
+    q = Q * 3 * (len(work) // VECTOR_COUNT)
     for tet in range(len(tets)):
-        if known[island[tet], ACTIVE] == 0.0:
+        if scalars[island[tet], ACTIVE] == 0.0:
             continue
         f1, f2, f3 = tet_product(tet, tets, stiff, damped, p, 0)
         a, b, c, d = 3 * tets[tet, 0], 3 * tets[tet, 1], 3 * tets[tet, 2], 3 * tets[tet, 3]
         f0 = vec3_axpy(vec3_axpy(vec3_axpy(vec3_zero(), -1.0, f1), -1.0, f2), -1.0, f3)
-        vec3_store(vectors, q + a, vec3_axpy(vec3_load(vectors, q + a), 1.0, f0))
-        vec3_store(vectors, q + b, vec3_axpy(vec3_load(vectors, q + b), 1.0, f1))
-        vec3_store(vectors, q + c, vec3_axpy(vec3_load(vectors, q + c), 1.0, f2))
-        vec3_store(vectors, q + d, vec3_axpy(vec3_load(vectors, q + d), 1.0, f3))
+        vec3_store(work, q + a, vec3_axpy(vec3_load(work, q + a), 1.0, f0))
+        vec3_store(work, q + b, vec3_axpy(vec3_load(work, q + b), 1.0, f1))
+        vec3_store(work, q + c, vec3_axpy(vec3_load(work, q + c), 1.0, f2))
+        vec3_store(work, q + d, vec3_axpy(vec3_load(work, q + d), 1.0, f3))
         along = vec3_fma(vec3_fma(vec3_zero(), f0, vec3_load(p, a)), f1, vec3_load(p, b))
         sums[chunk[tet], 0] += vec3_sum(vec3_fma(vec3_fma(along, f2, vec3_load(p, c)), f3, vec3_load(p, d)))
 

@@ -7,17 +7,35 @@ The wide pattern is kept while the same tets act on each other, or fewer: blocks
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..runtime.arrays import Indices
+from ..runtime.arrays import Floats, Indices
 from ..runtime.jit import kernel
 from .block_pattern import BlockPattern
 from .coupled_islands import Int64s, island_coupling
 from .pattern_union import WidenedPattern, widen_pattern
 
 MAX_UNUSED_RATIO = 2  # tets that no longer act on each other are kept up to so many times those that do
+
+
+class PairArrays(NamedTuple):
+    """What acts between points of two tets, (k,) pairs.
+
+    Attributes:
+        tet, weights, other, other_weights: The tets, and the weights of their nodes in the points, (k,) and (k, 4).
+        stiffness: K of every pair, row by row [N/m], (k, 9), or (0, 9) where it is not read.
+        force: On the first point, and against the second [N], (k, 3).
+    """
+
+    tet: Indices
+    weights: Floats
+    other: Indices
+    other_weights: Floats
+    stiffness: Floats
+    force: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +97,21 @@ class PairPattern:
         return self.last
 
 
-_cache: WeakKeyDictionary[BlockPattern, PairPattern] = WeakKeyDictionary()
+class PairPatterns:
+    """The wide patterns of the matrices of one simulation, which owns this object.
 
+    Which pairs a wide pattern has depends on those of earlier steps, and its blocks are written in every step.
+    """
 
-def pair_pattern(pattern: BlockPattern, tets: Indices) -> PairPattern:
-    """Returns the wide pattern of a pattern, kept with it."""
-    if pattern not in _cache:
-        _cache[pattern] = PairPattern(tets)
-    return _cache[pattern]
+    def __init__(self) -> None:
+        """Begins without any."""
+        self._by_pattern: WeakKeyDictionary[BlockPattern, PairPattern] = WeakKeyDictionary()
+
+    def widened(self, pattern: BlockPattern, tets: Indices) -> PairPattern:
+        """Returns the wide pattern of a pattern whose tets are these, (m, 4)."""
+        if pattern not in self._by_pattern:
+            self._by_pattern[pattern] = PairPattern(tets)
+        return self._by_pattern[pattern]
 
 
 @kernel()
@@ -102,21 +127,19 @@ def fill_pair_blocks(tets, first, second, rows, columns):
 
 
 @kernel()
-def add_pair_terms(
-    dt, tet, weights, other, other_weights, stiffness, force, place, tets, corner_block, added, values, b
-):  # fmt: skip
+def add_pair_terms(dt, pairs, place, tets, corner_block, added, values, b):
     """Adds Δt² Wᵀ K W to the blocks and Δt Wᵀ f to the right-hand side, with W of p less that of q.
 
     Args:
         dt: Δt.
-        tet, weights, other, other_weights, force: Of `integrators.outside.Pairs`.
-        stiffness: The same, row by row, (k, 9).
+        pairs: `PairArrays`.
         place: Of `PairBlocks`.
         tets: Nodes of the tets, (m, 4).
         corner_block, added: Of the wide pattern.
         values: Blocks, (b', 9), changed; none: only the right-hand side is.
         b: Right-hand side, (n, 3), changed.
     """
+    tet, weights, other, other_weights, stiffness, force = pairs
     for pair in range(len(tet)):
         t, u = tet[pair], other[pair]
         for a in range(4):

@@ -5,6 +5,7 @@ neighbours."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,38 +35,67 @@ class WidenedPattern:
         scatter_blocks(self.block_map, values, wide)
 
 
+class PatternArrays(NamedTuple):
+    """Arrays of a `BlockPattern` that change where it is widened."""
+
+    row_start: UInt32s
+    column: UInt32s
+    diagonal: UInt32s
+    corner_block: UInt32s
+
+
+class MergeScratch(NamedTuple):
+    """Work space of `merge_rows`: (n + 1,), (e,), (n,) full of NO_BLOCK, (e,)."""
+
+    first: np.ndarray
+    order: np.ndarray
+    place: np.ndarray
+    fresh: UInt32s
+
+
 def widen_pattern(pattern: BlockPattern, rows: Indices, columns: Indices) -> WidenedPattern:
     """Returns the pattern with the blocks at `rows` and `columns`, (e,), which may come twice and be there already."""
     n, b, e = pattern.node_count, pattern.block_count, len(rows)
     start, diagonal = np.empty((2, n + 1), np.uint32)
     column, places, added = np.empty(b + e, np.uint32), np.empty(b, np.uint32), np.empty(e, np.uint32)
     corner_block = np.empty_like(pattern.corner_block)
+    scratch = MergeScratch(
+        np.empty(n + 1, np.int64), np.empty(e, np.int64), np.full(n, NO_BLOCK, np.int64), np.empty(e, np.uint32)
+    )
     count = merge_rows(
-        pattern.row_start, pattern.column, pattern.diagonal, pattern.corner_block, rows, columns,
-        np.empty(n + 1, np.int64), np.empty(e, np.int64), np.full(n, NO_BLOCK, np.int64), np.empty(e, np.uint32),
-        start, column, diagonal, corner_block, places, added,
-    )  # fmt: skip
+        PatternArrays(pattern.row_start, pattern.column, pattern.diagonal, pattern.corner_block),
+        rows,
+        columns,
+        scratch,
+        PatternArrays(start, column, diagonal, corner_block),
+        places,
+        added,
+    )
     wide = replace(
-        pattern, row_start=start, column=column[:count].copy(), diagonal=diagonal[:n], corner_block=corner_block,
+        pattern,
+        row_start=start,
+        column=column[:count].copy(),
+        diagonal=diagonal[:n],
+        corner_block=corner_block,
         first_count=pattern.first_count or b,
-    )  # fmt: skip
+    )
     return WidenedPattern(wide, places, added)
 
 
 @kernel()
-def merge_rows(
-    row_start, column, diagonal, corner_block, rows, columns, first, order, place, fresh, wide_start, wide_column,
-    wide_diagonal, wide_corner_block, places, added,
-):  # fmt: skip
+def merge_rows(pattern, rows, columns, scratch, wide, places, added):
     """Writes the arrays of a wider pattern; returns how many blocks it has.
 
     Args:
-        row_start, column, diagonal, corner_block: Of the first pattern.
-        rows, columns: Of the blocks asked for, (e,).
-        first, order, place, fresh: Work space, (n + 1,), (e,), (n,) full of SPREAD, (e,).
-        wide_start, wide_column, wide_diagonal, wide_corner_block: Out; room for b + e columns.
+        pattern: `PatternArrays` of the first pattern.
+        rows, columns: Of the requested blocks, (e,).
+        scratch: `MergeScratch`.
+        wide: `PatternArrays`, out, with room for b + e columns.
         places, added: Out, see `WidenedPattern`.
     """
+    row_start, column, diagonal, corner_block = pattern
+    first, order, place, fresh = scratch
+    wide_start, wide_column, wide_diagonal, wide_corner_block = wide
     node_count = len(place)
     first[:] = 0
     for entry in range(len(rows)):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The loop of conjugate gradients: passes over the rows, and what follows from their sums for every island.
+"""The loop of conjugate gradients: passes over the rows, and the coefficients of every island from their sums.
 
-Islands that are coupled search together, with the same coefficients, until the residual of each is small enough: a
-light body is solved as well beside a heavy one that it touches as alone.
+Coupled islands share their coefficients and iterate until the residual of each is small enough: a light body is solved
+as accurately beside a heavy one that it touches as alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 
 from ..runtime.jit import kernel
 from ..runtime.threads.worker_team import TASK, await_wakeup, claim, is_finished, join, publish, report_done
-from .block_jacobi import invert_rows
 from .coupled_rigid_modes import add_inter_island_products
 from .element_by_element import add_active_products
 from .envelope_cholesky import solve_envelope
@@ -45,6 +44,7 @@ from .pcg_row_passes import (
     VECTOR_COUNT,
     Q,
     Z,
+    invert_rows,
     run_row_task,
 )
 from .symmetric_spmv import add_segment_rings, multiply_segment, pack_rows
@@ -56,136 +56,98 @@ DIVERGENCE_RATIO = 1.0e4  # the smallest ‖r‖² so far, from which on an isla
 
 @kernel(no_refcount=True)
 def conjugate_gradients(
-    leads, crew, chunk_start, chunk_island, cluster_start, members, row_start, column, diagonal, values, segment_start,
-    segment_island, upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, inverse, is_free, b,
-    tolerance, max_iterations, most_rows, p, vectors, likely, arms, product, mode_inverse, coupled, besides, sums,
-    known, x,
-):  # fmt: skip
+    is_leader, team, tolerance, max_iterations, max_rows, matrix, half, vectors, modes, coupled, element_terms, islands
+):
     """Solves for x; returns the iterations and the largest relative residual of the islands.
 
     Args:
-        leads: Whether this thread leads the `crew`; others of it only share in the passes, and return nothing.
-        crew: A `Crew`.
-        chunk_start, chunk_island, row_start, column, diagonal: Of the pattern.
-        cluster_start, members: Its `clusters`.
-        values, is_free, b, tolerance, max_iterations, x: As for `solve`.
-        most_rows: Rows to go through at most, iteration by iteration, without those of islands that are done.
-        segment_start, …, own: `arrays` of its `UpperHalf`, which then gives the products, or of `NO_HALF`.
-        inverse: Work space for the inverses of the blocks on the diagonal, (n, 9); given where there is `besides`.
-        p: Work space for the direction of the search, (n, 3), with another row behind it.
-        vectors: Work space for r, z, q and d, one behind the other, (4 n, 3).
-        likely: The likely direction d, (n, 3), or (0, 3).
-        arms, product, mode_inverse: Those of `RigidModes`, or empty.
-        coupled: `row`, `other`, `product`, `start`, `first`, `factor`, `motion` and `place` of `CoupledModes`, or None,
-            for which nothing of it is compiled.
-        besides: What `add_active_products` wants of tets whose stiffness is not in the matrix, or None as before.
-        sums: Work space, (chunks, SUMS).
-        known: Of islands, (k, KNOWN), zero at first; only BB is what ‖b‖² counts for at least.
+        is_leader: Whether this thread leads the team; others only share in the passes, and return nothing.
+        team: A `WorkerTeam`.
+        tolerance, max_iterations: `StoppingCriteria`.
+        max_rows: Rows to go through at most, iteration by iteration, without those of islands that are done.
+        matrix: `MatrixArrays`.
+        half: `UpperHalfArrays`, which then give the products, or `NO_UPPER_HALF`.
+        vectors: `PcgVectors`; the inverses are given where there are element terms, and written otherwise.
+        modes: `ModeArrays`.
+        coupled: `CoupledModeArrays`, or None, for which nothing of it is compiled.
+        element_terms: `ElementTermArrays` of tets whose stiffness is not in the matrix, or None as before.
+        islands: `IslandArrays`, all zero at first but BB, which is what ‖b‖² counts for at least.
     """
-    if not leads:
-        while not is_finished(crew):
-            done = work_on_pass(
-                leads, crew, chunk_start, chunk_island, row_start, column, diagonal, values, segment_start,
-                segment_island, upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, inverse,
-                is_free, b, p, vectors, likely, arms, product, besides is None, known, x, sums,
-            )  # fmt: skip
-            report_done(crew, done)
-        await_wakeup(crew)
+    inverts, scalars = element_terms is None, islands.scalars
+    if not is_leader:
+        while not is_finished(team):
+            report_done(team, work_on_pass(is_leader, team, matrix, half, vectors, modes, inverts, islands))
+        await_wakeup(team)
         return 0, 0.0
-    iterations, rows, restarts, has_likely = 0, 0, -1, len(likely) > 0
-    for island in range(len(known)):
-        known[island, ACTIVE] = 1.0
+    iterations, rows, restarts, has_direction = 0, 0, -1, len(vectors.initial_direction) > 0
+    for island in range(len(scalars)):
+        scalars[island, ACTIVE] = 1.0
     task = np.int64(PREPARE)
     while task != DONE:
         is_product = task == APPLY or task == CURVATURE or task == PRODUCT
-        islands = segment_island if is_product and len(segment_island) > 0 else chunk_island
-        crew[TASK] = task
-        publish(crew, len(islands))
-        done = work_on_pass(
-            leads, crew, chunk_start, chunk_island, row_start, column, diagonal, values, segment_start, segment_island,
-            upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, inverse, is_free, b, p,
-            vectors, likely, arms, product, besides is None, known, x, sums,
-        )  # fmt: skip
-        join(crew, done)
-        if besides is not None:
+        part_island = half.island if is_product and len(half.island) > 0 else matrix.chunk_island
+        team[TASK] = task
+        publish(team, len(part_island))
+        join(team, work_on_pass(is_leader, team, matrix, half, vectors, modes, inverts, islands))
+        if element_terms is not None:
             if is_product:
-                add_active_products(*besides, known, p, vectors, sums)
+                add_active_products(element_terms, vectors, islands)
         if task == UPDATE:
             iterations += 1
-            rows += _active_rows(chunk_start, chunk_island, known)
+            rows += _active_rows(matrix.chunk_start, matrix.chunk_island, scalars)
         if task == RESIDUAL:
             restarts += 1
         if task == LOAD_INITIAL_DIRECTION:
-            has_likely = False
-        may_go_on = iterations < max_iterations and rows < most_rows and restarts <= MAX_RESTARTS
+            has_direction = False
+        may_continue = iterations < max_iterations and rows < max_rows and restarts <= MAX_RESTARTS
         if task >= RESIDUAL and task != DIRECTION:
-            has_modes = len(mode_inverse) > 0 and (task == UPDATE or task == RESIDUAL)
-            _sum_chunks(has_modes, islands, mode_inverse, sums, known)
+            has_modes = len(modes.inverse) > 0 and (task == UPDATE or task == RESIDUAL)
+            _sum_chunks(has_modes, part_island, modes.inverse, islands)
             if coupled is not None:
                 if has_modes:
-                    _coupled_mode_coefficients(*coupled, vectors, known)
+                    _coupled_mode_coefficients(coupled, vectors.work, scalars)
         if task == PREPARE:
-            task = _task_after_preparation(is_free, x)
+            task = _task_after_preparation(matrix.is_free, vectors.x)
         else:
-            task = _next_task(
-                task, may_go_on, restarts == 0, has_likely, tolerance, cluster_start, members, known
-            )  # fmt: skip
-    return iterations, _largest_residual(known)
+            task = _next_task(task, may_continue, restarts == 0, has_direction, tolerance, islands)
+    return iterations, _largest_residual(scalars)
 
 
 @kernel(device_only=True, no_refcount=True)
-def work_on_pass(
-    leads, crew, chunk_start, chunk_island, row_start, column, diagonal, values, segment_start, segment_island,
-    upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, inverse, is_free, b, p, vectors,
-    likely, arms, product, inverts, known, x, sums,
-):  # fmt: skip
+def work_on_pass(is_leader, team, matrix, half, vectors, modes, inverts, islands):
     """Takes part in a pass until none of it is left; returns how many parts were done."""
-    part, done = claim(crew, leads), 0
+    part, done = claim(team, is_leader), 0
     while part >= 0:
-        _run_task(
-            crew[TASK], part, chunk_start, chunk_island, row_start, column, diagonal, values, segment_start,
-            segment_island, upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, inverse,
-            is_free, b, p, vectors, likely, arms, product, inverts, known, x, sums,
-        )  # fmt: skip
+        _run_task(team[TASK], part, matrix, half, vectors, modes, inverts, islands)
         done += 1
-        part = claim(crew, leads)
+        part = claim(team, is_leader)
     return done
 
 
 @kernel(inline=True, device_only=True, no_refcount=True)
-def _run_task(
-    task, part, chunk_start, chunk_island, row_start, column, diagonal, values, segment_start, segment_island,
-    upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own, inverse, is_free, b, p, vectors,
-    likely, arms, product, inverts, known, x, sums,
-):  # fmt: skip
+def _run_task(task, part, matrix, half, vectors, modes, inverts, islands):
     """Does a task on a segment of the upper half, or on a chunk of rows."""
-    place = Q * 3 * len(is_free)
-    if len(segment_island) > 0 and (task == APPLY or task == CURVATURE or task == PRODUCT):
-        if known[segment_island[part], ACTIVE] != 0.0:
-            sums[part, 0] = multiply_segment(
-                segment_start[part], segment_start[part + 1], upper_start, upper_column, packed, mask[part],
-                ring_start[part], ring, p, vectors, place,
-            )  # fmt: skip
+    place, scalars, has_half = Q * 3 * len(matrix.is_free), islands.scalars, len(half.island) > 0
+    if has_half and (task == APPLY or task == CURVATURE or task == PRODUCT):
+        if scalars[half.island[part], ACTIVE] != 0.0:
+            islands.sums[part, 0] = multiply_segment(part, half, vectors.p, vectors.work, place)
         return
-    if known[chunk_island[part], ACTIVE] == 0.0:
+    if scalars[matrix.chunk_island[part], ACTIVE] == 0.0:
         return
-    begin, end = chunk_start[part], chunk_start[part + 1]
+    begin, end = matrix.chunk_start[part], matrix.chunk_start[part + 1]
     if task == PREPARE:
         if inverts:
-            invert_rows(begin, end, diagonal, is_free, values, inverse)
-        if len(segment_island) > 0:
-            pack_rows(begin, end, diagonal, row_start, values, upper_start, packed)
-    if len(segment_island) > 0 and (task == RESIDUAL or task == UPDATE):
-        add_segment_rings(begin, end, first[part], own[part], reach, mask, ring_start, ring, vectors, place)
-    run_row_task(
-        task, part, chunk_start, chunk_island, row_start, column, values, inverse, is_free, b, p, vectors, likely, arms,
-        product, known, x, sums,
-    )  # fmt: skip
+            invert_rows(begin, end, matrix.diagonal, matrix.is_free, matrix.values, vectors.inverse)
+        if has_half:
+            pack_rows(begin, end, matrix, half)
+    if has_half and (task == RESIDUAL or task == UPDATE):
+        add_segment_rings(part, begin, end, half, vectors.work, place)
+    run_row_task(task, part, matrix, vectors, modes, islands)
 
 
 @kernel(device_only=True, no_refcount=True)
 def _task_after_preparation(is_free, x):
-    """Returns what comes after preparations: b less what held nodes add to it, for its norm."""
+    """Returns the task after preparations: b less the products with fixed nodes, for its norm."""
     for i in range(len(is_free)):
         if not is_free[i] and (x[i, 0] != 0.0 or x[i, 1] != 0.0 or x[i, 2] != 0.0):
             return LOAD_FIXED
@@ -193,21 +155,21 @@ def _task_after_preparation(is_free, x):
 
 
 @kernel(device_only=True, no_refcount=True)
-def _active_rows(chunk_start, chunk_island, known):
-    """Returns how many rows belong to islands that are not done."""
+def _active_rows(chunk_start, chunk_island, scalars):
+    """Returns how many rows belong to islands that have not converged."""
     count = np.int64(0)
     for chunk in range(len(chunk_island)):
-        if known[chunk_island[chunk], ACTIVE] != 0.0:
+        if scalars[chunk_island[chunk], ACTIVE] != 0.0:
             count += np.int64(chunk_start[chunk + 1] - chunk_start[chunk])
     return count
 
 
 @kernel(device_only=True, no_refcount=True)
-def _largest_residual(known):
-    """Returns the largest ‖b − A x‖ / ‖b‖ of all islands, no number where one of them is none."""
+def _largest_residual(scalars):
+    """Returns the largest ‖b − A x‖ / ‖b‖ of all islands, NaN where one of them is NaN."""
     largest = 0.0
-    for island in range(len(known)):
-        square = known[island, RR] / max(known[island, BB], MIN_SQUARED_NORM)
+    for island in range(len(scalars)):
+        square = scalars[island, RR] / max(scalars[island, BB], MIN_SQUARED_NORM)
         if not square <= largest:
             largest = square
         if math.isnan(largest):
@@ -216,89 +178,91 @@ def _largest_residual(known):
 
 
 @kernel(device_only=True, no_refcount=True)
-def _next_task(task, may_go_on, is_norm, has_likely, tolerance, cluster_start, members, known):
-    """Draws the consequences of a pass for every cluster of islands, and returns the next task."""
+def _next_task(task, may_continue, is_norm, has_direction, tolerance, islands):
+    """Updates the scalars of every cluster of islands after a pass, and returns the next task."""
+    cluster_start, members, scalars = islands.cluster_start, islands.members, islands.scalars
     if task == LOAD_FIXED or task == LOAD_SOLUTION:
         return APPLY
     if task == APPLY:
         return RESIDUAL
     if task == DIRECTION:
         return PRODUCT
-    goes_on = False
+    is_any_active = False
     for cluster in range(len(cluster_start) - 1):
         begin, end = cluster_start[cluster], cluster_start[cluster + 1]
-        of = known[members[begin]]
+        of = scalars[members[begin]]
         if of[ACTIVE] == 0.0:
             continue
         first, second = of[FIRST_SUM], of[SECOND_SUM]
         for member in range(begin + 1, end):
-            first += known[members[member], FIRST_SUM]
-            second += known[members[member], SECOND_SUM]
-        goes = True
+            first += scalars[members[member], FIRST_SUM]
+            second += scalars[members[member], SECOND_SUM]
+        is_active = True
         if task == LOAD_INITIAL_DIRECTION:
             of[RZ] = first
         elif task == CURVATURE:
-            # conjugate gradients begin behind it, with β = 0
+            # conjugate gradients begin after this step, with β = 0
             of[ALPHA] = of[RZ] / first if first > 0.0 else 0.0
             of[RZ] = np.inf
         elif task == PRODUCT:
-            # not so where there is no way down left in this precision, or no numbers
-            goes = first > 0.0
+            # not positive where no descent is left in this precision, or where there are NaNs
+            is_active = first > 0.0
             of[ALPHA] = of[RZ] / first
         elif is_norm:
             for member in range(begin, end):
-                own = known[members[member]]
+                own = scalars[members[member]]
                 own[BB] = max(own[BB], own[SECOND_SUM])
         else:
             of[BETA] = first / of[RZ] if task == UPDATE else 0.0
             of[RZ] = first
             of[MIN_RR] = second if task == RESIDUAL else min(of[MIN_RR], second)
-            # where round-off has taken over, going on leads away: begin anew from here, a few times
-            goes_down = second < DIVERGENCE_RATIO * of[MIN_RR] or of[MIN_RR] == 0.0
+            # where round-off dominates, further iterations diverge: restart from here, a few times
+            decreases = second < DIVERGENCE_RATIO * of[MIN_RR] or of[MIN_RR] == 0.0
             is_left = False
             for member in range(begin, end):
-                own = known[members[member]]
+                own = scalars[members[member]]
                 own[RR] = own[SECOND_SUM]
                 is_left = is_left or own[RR] > tolerance * tolerance * own[BB]
-            goes = is_left and first > 0.0 and may_go_on and goes_down
-        of[ACTIVE] = 1.0 if goes else 0.0
+            is_active = is_left and first > 0.0 and may_continue and decreases
+        of[ACTIVE] = 1.0 if is_active else 0.0
         for member in range(begin + 1, end):
             for column in range(CLUSTER_COLUMNS):
-                known[members[member], column] = of[column]
-        goes_on = goes_on or goes
+                scalars[members[member], column] = of[column]
+        is_any_active = is_any_active or is_active
     if task == LOAD_INITIAL_DIRECTION:
         return CURVATURE
     if task == CURVATURE or task == PRODUCT:
         return UPDATE
-    if goes_on and not is_norm:
-        return LOAD_INITIAL_DIRECTION if has_likely else DIRECTION
+    if is_any_active and not is_norm:
+        return LOAD_INITIAL_DIRECTION if has_direction else DIRECTION
     if task == RESIDUAL and not is_norm:
         return DONE
-    # see what is there, in all islands
-    for island in range(len(known)):
-        known[island, ACTIVE] = 1.0
+    # compute the true residual of all islands
+    for island in range(len(scalars)):
+        scalars[island, ACTIVE] = 1.0
     return LOAD_SOLUTION
 
 
 @kernel(device_only=True, no_refcount=True)
-def _sum_chunks(has_modes, chunk_island, mode_inverse, sums, known):
-    """Adds up what a pass has left of every island, chunk by chunk; with c = E⁻¹ ((AZ)ᵀ z − Zᵀ r) of its modes."""
+def _sum_chunks(has_modes, chunk_island, mode_inverse, islands):
+    """Sums up the results of a pass for every island, chunk by chunk; with c = E⁻¹ ((AZ)ᵀ z − Zᵀ r) of its modes."""
+    sums, scalars = islands.sums, islands.scalars
     count = SUMS_PER_CHUNK if has_modes else 2
-    for island in range(len(known)):
-        own = known[island]
+    for island in range(len(scalars)):
+        own = scalars[island]
         own[FIRST_SUM], own[SECOND_SUM] = 0.0, 0.0
         for k in range(2, count):
             own[MODE_RESIDUALS + k - 2] = 0.0
     for chunk in range(len(chunk_island)):
-        own = known[chunk_island[chunk]]
+        own = scalars[chunk_island[chunk]]
         own[FIRST_SUM] += sums[chunk, 0]
         own[SECOND_SUM] += sums[chunk, 1]
         for k in range(2, count):
             own[MODE_RESIDUALS + k - 2] += sums[chunk, k]
     if not has_modes:
         return
-    for island in range(len(known)):
-        own = known[island]
+    for island in range(len(scalars)):
+        own = scalars[island]
         for m in range(6):
             own[MODE_COEFFICIENTS + m] = 0.0
         for k in range(6):
@@ -307,17 +271,19 @@ def _sum_chunks(has_modes, chunk_island, mode_inverse, sums, known):
 
 
 @kernel(device_only=True, no_refcount=True)
-def _coupled_mode_coefficients(row, other, product, start, first, factor, motion, place, vectors, known):
+def _coupled_mode_coefficients(coupled, work, scalars):
     """Writes c of the coupled islands, all at once."""
+    motion, place = coupled.motion, coupled.place
     motion[:] = 0.0
-    for island in range(len(known)):
+    for island in range(len(scalars)):
         if place[island] >= 0:
             for m in range(6):
-                motion[6 * place[island] + m] += known[island, MODE_RESIDUALS + m]
-    count = len(vectors) // VECTOR_COUNT
-    add_inter_island_products(1.0, row, other, product, vectors[Z * count : (Z + 1) * count], motion)
-    solve_envelope(start, first, factor, motion)
-    for island in range(len(known)):
+                motion[6 * place[island] + m] += scalars[island, MODE_RESIDUALS + m]
+    count = len(work) // VECTOR_COUNT
+    z = work[Z * count : (Z + 1) * count]
+    add_inter_island_products(1.0, coupled.row, coupled.other, coupled.product, z, motion)
+    solve_envelope(coupled.start, coupled.first, coupled.factor, motion)
+    for island in range(len(scalars)):
         if place[island] >= 0:
             for m in range(6):
-                known[island, MODE_COEFFICIENTS + m] = motion[6 * place[island] + m]
+                scalars[island, MODE_COEFFICIENTS + m] = motion[6 * place[island] + m]

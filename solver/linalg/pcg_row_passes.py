@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What conjugate gradients do with the rows of a matrix: one task after the other, each in one pass over the rows."""
+"""What conjugate gradients do with the rows of a matrix: one task after the other, each in one pass over the rows.
+
+The preconditioner inverts the 3×3 block of every node on the diagonal (block Jacobi).
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from ..runtime.arrays import Floats
 from ..runtime.jit import kernel
 from ..runtime.simd.block_row_product import PREFETCH_BLOCKS, multiply_row
 from ..runtime.simd.vec3 import (
@@ -22,9 +28,10 @@ from ..runtime.simd.vec3 import (
     vec4_store,
 )
 
-# First PREPARE for inverses and the packed half, (GIVEN, APPLY,) RESIDUAL for the norm of b, then ALL, APPLY, RESIDUAL
-# for the residual of the guess; LIKELY, CURVE, DESCEND once; DIRECTION, PRODUCT, DESCEND as often as it takes; at the
-# end ALL, APPLY, RESIDUAL to see what is there, and on from DIRECTION where that is not enough.
+# First PREPARE for inverses and the packed half, (LOAD_FIXED, APPLY,) RESIDUAL for the norm of b, then LOAD_SOLUTION,
+# APPLY, RESIDUAL for the residual of the guess; LOAD_INITIAL_DIRECTION, CURVATURE, UPDATE once; DIRECTION, PRODUCT,
+# UPDATE until the residuals are small; at the end LOAD_SOLUTION, APPLY, RESIDUAL for the true residual, and on from
+# DIRECTION where that is too large.
 (
     DONE,
     PREPARE,
@@ -39,8 +46,8 @@ from ..runtime.simd.vec3 import (
     UPDATE,
 ) = range(11)
 
-# What is known of an island, column by column: first what it shares with those that it is coupled to, and what it has
-# of its own, then the sums of the last pass, the share c of its modes in z, and the six sums that it follows from.
+# Scalars of an island, column by column: first those that it shares with the islands that it is coupled to, then its
+# own, the sums of the last pass, the coefficients c of its modes in z, and the six sums that they follow from.
 ACTIVE, ALPHA, BETA, RZ, MIN_RR, RR, BB, FIRST_SUM, SECOND_SUM, MODE_COEFFICIENTS = range(10)
 CLUSTER_COLUMNS = RR  # columns
 MODE_RESIDUALS = MODE_COEFFICIENTS + 6
@@ -53,21 +60,88 @@ R, Z, Q, D = range(4)
 VECTOR_COUNT = 4
 
 
+class PcgVectors(NamedTuple):
+    """Vectors of n nodes.
+
+    Attributes:
+        b, x: Right-hand side, and the solution so far, (n, 3).
+        p: The direction of the search, with another row behind it, (n + 1, 3).
+        work: r, z, q and d, one behind the other, (4 n, 3).
+        initial_direction: In which the solution is expected, (n, 3), or (0, 3).
+        inverse: Inverses of the blocks on the diagonal, (n, 9).
+    """
+
+    b: Floats
+    x: Floats
+    p: Floats
+    work: Floats
+    initial_direction: Floats
+    inverse: Floats
+
+
+class ModeArrays(NamedTuple):
+    """Those of `RigidModes`, or empty ones: E⁻¹, arms and A Z."""
+
+    lever_arms: Floats
+    product: Floats
+    inverse: Floats
+
+
+class IslandArrays(NamedTuple):
+    """What is known of k islands, and which of them are coupled.
+
+    Attributes:
+        cluster_start, members: `clusters` of the `BlockPattern`.
+        scalars: (k, ISLAND_COLUMNS).
+        sums: What a pass leaves of every chunk, (chunks, SUMS_PER_CHUNK).
+    """
+
+    cluster_start: np.ndarray
+    members: np.ndarray
+    scalars: Floats
+    sums: Floats
+
+
+@kernel()
+def invert_diagonal(diagonal, is_free, values, inverse):
+    """Writes the inverses of the symmetric diagonal blocks, row by row, (n, 9).
+
+    Nodes that are held, and nodes without mass and stiffness, get zero: the solver leaves them alone.
+    """
+    invert_rows(0, len(diagonal), diagonal, is_free, values, inverse)
+
+
+@kernel(device_only=True)
+def invert_rows(begin, end, diagonal, is_free, values, inverse):
+    """Does so for the rows from `begin` to `end`."""
+    for node in range(begin, end):
+        A, out = values[diagonal[node]], inverse[node]
+        a, b, c, d, e, f = A[0], A[4], A[8], A[1], A[5], A[2]
+        p, q, r = b * c - e * e, e * f - d * c, d * e - b * f
+        det = a * p + d * q + f * r
+        k = 1.0 / det if is_free[node] and det > 0.0 else 0.0
+        xy, yz, zx = k * q, k * (f * d - a * e), k * r
+        out[0], out[1], out[2] = k * p, xy, zx
+        out[3], out[4], out[5] = xy, k * (a * c - f * f), yz
+        out[6], out[7], out[8] = zx, yz, k * (a * b - d * d)
+
+
 @kernel(allow_fma=True, inline=True, device_only=True, no_refcount=True)
-def run_row_task(
-    task, chunk, chunk_start, chunk_island, row_start, column, values, inverse, is_free, b, p, vectors, likely, arms,
-    product, known, x, sums,
-):  # fmt: skip
+def run_row_task(task, chunk, matrix, vectors, modes, islands):
     """Does one task on one chunk of rows, with sums over them.
 
-    PREPARE: p, r, z, q = 0, and d = `likely`, at held nodes 0.
-    GIVEN: p = x at held nodes, else 0. ALL: p = x. LIKELY: p = d, with r·p. DIRECTION: p = z + β p, less Z c where
-    there are modes. APPLY, CURVE, PRODUCT: q = A p, with p·q. RESIDUAL: r = b − q. DESCEND: x += α p, r −= α q. The
-    last two also z = M⁻¹ r, with r·z and r·r, and with (AZ)ᵀz − Zᵀr where there are modes.
+    PREPARE: p, r, z, q = 0, and d = the initial direction, at fixed nodes 0.
+    LOAD_FIXED: p = x at fixed nodes, else 0. LOAD_SOLUTION: p = x. LOAD_INITIAL_DIRECTION: p = d, with r·p.
+    DIRECTION: p = z + β p, less Z c where there are modes. APPLY, CURVATURE, PRODUCT: q = A p, with p·q.
+    RESIDUAL: r = b − q. UPDATE: x += α p, r −= α q. The last two also z = M⁻¹ r, with r·z and r·r, and with
+    (AZ)ᵀz − Zᵀr where there are modes.
     """
+    row_start, column, values, is_free = matrix.row_start, matrix.column, matrix.values, matrix.is_free
+    b, x, p, work, initial_direction, inverse = vectors
+    lever_arms, product, scalars, sums = modes.lever_arms, modes.product, islands.scalars, islands.sums
     # One function, since every one takes its time to compile; and without parts of arrays as arrays of their own,
     # whose references would be counted in every pass.
-    start, end, island = chunk_start[chunk], chunk_start[chunk + 1], chunk_island[chunk]
+    start, end, island = matrix.chunk_start[chunk], matrix.chunk_start[chunk + 1], matrix.chunk_island[chunk]
     count, none = 3 * len(is_free), np.int64(0)
     r, z, q, d = R * count, Z * count, Q * count, D * count
     first, second = vec3_zero(), vec3_zero()
@@ -75,32 +149,31 @@ def run_row_task(
         along = 0.0
         for i in range(start, end):
             s, t, u = multiply_row(values, column, p, row_start[i], row_start[i + 1])
-            vec3_store(vectors, q + 3 * i, vec3(s, t, u))
+            vec3_store(work, q + 3 * i, vec3(s, t, u))
             along += s * p[i, 0] + t * p[i, 1] + u * p[i, 2]
         sums[chunk, 0] = along
     elif task == DIRECTION:
-        axpy_rows(start, end, vectors, z, known[island, BETA], p, none, p, none)
+        axpy_rows(start, end, work, z, scalars[island, BETA], p, none, p, none)
         if len(product) > 0:
             c = ISLAND_COLUMNS * island + MODE_COEFFICIENTS
-            move, turn = vec3_load(known, c), vec3_load(known, c + 3)
+            move, turn = vec3_load(scalars, c), vec3_load(scalars, c + 3)
             for i in range(start, end):
-                moved = vec3_add_cross(move, turn, vec3_load(arms, 3 * i))
+                moved = vec3_add_cross(move, turn, vec3_load(lever_arms, 3 * i))
                 vec3_store(p, 3 * i, vec3_axpy(vec3_load(p, 3 * i), -1.0, moved))
     elif task == PREPARE:
         for i in range(start, end):
             vec3_store(p, 3 * i, vec3_zero())
-            vec3_store(vectors, r + 3 * i, vec3_zero())
-            vec3_store(vectors, z + 3 * i, vec3_zero())
-            vec3_store(vectors, q + 3 * i, vec3_zero())
-            if len(likely) > 0:
-                vec3_store(
-                    vectors, d + 3 * i, vec3_axpy(vec3_zero(), 1.0 if is_free[i] else 0.0, vec3_load(likely, 3 * i))
-                )
+            vec3_store(work, r + 3 * i, vec3_zero())
+            vec3_store(work, z + 3 * i, vec3_zero())
+            vec3_store(work, q + 3 * i, vec3_zero())
+            if len(initial_direction) > 0:
+                share = 1.0 if is_free[i] else 0.0
+                vec3_store(work, d + 3 * i, vec3_axpy(vec3_zero(), share, vec3_load(initial_direction, 3 * i)))
     elif task == LOAD_INITIAL_DIRECTION:
         for i in range(start, end):
-            direction = vec3_load(vectors, d + 3 * i)
+            direction = vec3_load(work, d + 3 * i)
             vec3_store(p, 3 * i, direction)
-            first = vec3_fma(first, vec3_load(vectors, r + 3 * i), direction)
+            first = vec3_fma(first, vec3_load(work, r + 3 * i), direction)
         sums[chunk, 0] = vec3_sum(first)
     elif task == LOAD_FIXED or task == LOAD_SOLUTION:
         for i in range(start, end):
@@ -109,30 +182,30 @@ def run_row_task(
     else:
         if task == UPDATE:
             # p is zero at held nodes
-            axpy_rows(start, end, x, none, known[island, ALPHA], p, none, x, none)
-            axpy_rows(start, end, vectors, r, -known[island, ALPHA], vectors, q, vectors, r)
+            axpy_rows(start, end, x, none, scalars[island, ALPHA], p, none, x, none)
+            axpy_rows(start, end, work, r, -scalars[island, ALPHA], work, q, work, r)
         else:
-            axpy_rows(start, end, b, none, -1.0, vectors, q, vectors, r)
+            axpy_rows(start, end, b, none, -1.0, work, q, work, r)
         for i in range(start, end):
-            left = vec3_load(vectors, r + 3 * i)
+            left = vec3_load(work, r + 3 * i)
             if not is_free[i]:
                 left = vec3_zero()
-                vec3_store(vectors, r + 3 * i, left)
+                vec3_store(work, r + 3 * i, left)
             s, t, u = vec3_unpack(left)
             f, g, h = block3_load(inverse, i, PREFETCH_BLOCKS)
             found = vec3_axpy(vec3_axpy(vec3_axpy(vec3_zero(), s, f), t, g), u, h)
-            vec3_store(vectors, z + 3 * i, found)
+            vec3_store(work, z + 3 * i, found)
             first, second = vec3_fma(first, left, found), vec3_fma(second, left, left)
         sums[chunk, 0], sums[chunk, 1] = vec3_sum(first), vec3_sum(second)
         if len(product) > 0:
             push, twist = vec3_zero(), vec3_zero()
             for i in range(start, end):
-                left, row = vec3_load(vectors, r + 3 * i), 18 * i
-                s, t, u = vec3_unpack(vec3_load(vectors, z + 3 * i))
+                left, row = vec3_load(work, r + 3 * i), 18 * i
+                s, t, u = vec3_unpack(vec3_load(work, z + 3 * i))
                 pushed = vec3_axpy(vec3_axpy(vec3_zero(), s, vec3_load(product, row)), t, vec3_load(product, row + 6))
                 pushed = vec3_axpy(pushed, u, vec3_load(product, row + 12))
                 twisted = vec3_axpy(
-                    vec3_add_cross(vec3_zero(), left, vec3_load(arms, 3 * i)), s, vec3_load(product, row + 3)
+                    vec3_add_cross(vec3_zero(), left, vec3_load(lever_arms, 3 * i)), s, vec3_load(product, row + 3)
                 )
                 twisted = vec3_axpy(vec3_axpy(twisted, t, vec3_load(product, row + 9)), u, vec3_load(product, row + 15))
                 push, twist = vec3_axpy(vec3_axpy(push, 1.0, pushed), -1.0, left), vec3_axpy(twist, 1.0, twisted)

@@ -196,11 +196,15 @@ def write_lever_arms(island_start, positions, arms):
 
 
 def rigid_modes(
-    pattern: BlockPattern, values: Floats, positions: Floats, is_free: Bools, besides: ElementProducts | None = None
+    pattern: BlockPattern,
+    values: Floats,
+    positions: Floats,
+    is_free: Bools,
+    element_terms: ElementProducts | None = None,
 ) -> RigidModes | None:
     """Returns the modes of the islands at node positions x [m], (n, 3), for the matrix of blocks `values`, (b, 9).
 
-    None where every island is held somewhere. `besides` as for `pcg.solve`.
+    None where every island is held somewhere. `element_terms` as for `pcg.solve`.
     """
     if not is_any_free(pattern.island_start, is_free):
         return None
@@ -212,8 +216,8 @@ def rigid_modes(
         multiply_rigid(pattern.row_start, pattern.column, values, arms, rows.start, rows.stop, product)
 
     run_in_chunks(pattern.node_count, work)
-    if besides is not None:
-        _add_rotation_products(besides, arms, product)
+    if element_terms is not None:
+        _add_rotation_products(element_terms, arms, product)
     coupled = coupled_modes(pattern, values, *placed, arms, product) if placed else None
     matrices, inverse = np.empty((2, pattern.island_count, 6, 6))
     coarse_matrices(pattern.island_start, arms, product, matrices)
@@ -224,11 +228,11 @@ def rigid_modes(
     return RigidModes(arms, product, inverse, coupled)
 
 
-def _add_rotation_products(besides: ElementProducts, arms: Floats, product: Floats) -> None:
-    """Adds what tets besides the blocks make of turns to A Z, (n, 18); of translations they make nothing."""
+def _add_rotation_products(element_terms: ElementProducts, arms: Floats, product: Floats) -> None:
+    """Adds the products of element terms with rotations to A Z, (n, 18); those with translations are zero."""
     for axis in range(3):
         turned = np.zeros_like(arms)
-        besides.add_product_to(np.cross(np.eye(3)[axis], arms), turned)
+        element_terms.add_product_to(np.cross(np.eye(3)[axis], arms), turned)
         product.reshape(-1, 3, 6)[:, :, 3 + axis] += turned
 
 
@@ -236,18 +240,9 @@ def coarse_correction(modes: RigidModes, pattern: BlockPattern, b: Floats, x: Fl
     """Moves x, (n, 3), by rigid modes to Zᵀ(b − A x) = 0 in every island without held nodes."""
     coarse_correct_islands(pattern.island_start, modes.lever_arms, modes.product, modes.inverse, b, x)
     if modes.coupled is not None:
-        _coarse_correct_coupled(modes.coupled, modes.lever_arms, modes.product, pattern, b, x)
+        coarse_correct_coupled(pattern.island_start, modes.lever_arms, modes.product, modes.coupled.arrays, b, x)
 
 
 def make_orthogonal(modes: RigidModes, pattern: BlockPattern, d: Floats) -> None:
     """Takes from a direction d, (n, 3), what is not A-orthogonal to the modes."""
     coarse_correction(modes, pattern, np.zeros((0, 3)), d)
-
-
-def _coarse_correct_coupled(
-    of: CoupledModes, arms: Floats, product: Floats, pattern: BlockPattern, b: Floats, x: Floats
-) -> None:
-    coarse_correct_coupled(
-        pattern.island_start, of.place, arms, product, of.row, of.other, of.product, of.start, of.first,
-        of.factor, of.motion, b, x,
-    )  # fmt: skip

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
 import numpy as np
 
 from ..runtime.arrays import Floats
+from ..runtime.derived_data import derived
 from ..runtime.jit import kernel
 from ..runtime.simd.vec3 import (
     prefetch,
@@ -34,6 +35,7 @@ from ..runtime.simd.vec3 import (
     vec4_store,
 )
 from .block_pattern import ROWS_PER_CHUNK, BlockPattern, UInt32s
+from .block_system import PcgWorkspace
 
 MIN_SEGMENT_ROWS = 4 * ROWS_PER_CHUNK  # of a segment
 MIN_LENGTH_OVER_REACH = 2  # a segment is this many times longer than it reaches ahead, at least
@@ -56,8 +58,6 @@ class UpperHalf:
         mask: Rows of its ring less one, a power of two less one, (s,).
         ring_start: Where its ring begins, in rows, (s + 1,).
         first, own: The segments that reach rows of a chunk: from `first` on and before its `own`, (c,) each.
-        values: Work space for the blocks, and for what is read behind the last, (u + 1, 9).
-        ring: Work space, rows of four numbers, (rows of all rings, 4).
     """
 
     row_start: UInt32s
@@ -69,25 +69,55 @@ class UpperHalf:
     ring_start: UInt32s
     first: UInt32s
     own: UInt32s
+
+    def with_workspace(self, workspace: PcgWorkspace) -> UpperHalfArrays:
+        """Returns it with work arrays; the rings are zero."""
+        values = workspace.array("upper_blocks", int(self.row_start[-1]) + 1, 9)
+        ring = workspace.array("upper_rings", int(self.ring_start[-1]), 4)
+        ring[:] = 0.0
+        return UpperHalfArrays(
+            self.start,
+            self.island,
+            self.row_start,
+            self.column,
+            values,
+            self.end,
+            self.mask,
+            self.ring_start,
+            ring,
+            self.first,
+            self.own,
+        )
+
+
+class UpperHalfArrays(NamedTuple):
+    """An `UpperHalf` with work arrays, for kernels; without segments, kernels multiply by whole rows.
+
+    Attributes:
+        values: The packed blocks, and what is read behind the last, (u + 1, 9).
+        ring: Rows of four numbers, (rows of all rings, 4).
+    """
+
+    start: UInt32s
+    island: UInt32s
+    row_start: UInt32s
+    column: UInt32s
     values: Floats
+    end: UInt32s
+    mask: UInt32s
+    ring_start: UInt32s
     ring: Floats
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """What conjugate gradients need of it."""
-        return (
-            self.start, self.island, self.row_start, self.column, self.values, self.end, self.mask, self.ring_start,
-            self.ring, self.first, self.own,
-        )  # fmt: skip
+    first: UInt32s
+    own: UInt32s
 
 
-_EMPTY = np.zeros(0, np.uint32)
-NO_UPPER_HALF = UpperHalf(
-    _EMPTY, _EMPTY, _EMPTY, _EMPTY, _EMPTY, _EMPTY, _EMPTY, _EMPTY, _EMPTY, np.zeros((0, 9)), np.zeros((0, 4))
-)  # of no rows
-_cache: WeakKeyDictionary[BlockPattern, UpperHalf | None] = WeakKeyDictionary()
+EMPTY = np.zeros(0, np.uint32)
+NO_UPPER_HALF = UpperHalfArrays(
+    EMPTY, EMPTY, EMPTY, EMPTY, np.zeros((0, 9)), EMPTY, EMPTY, EMPTY, np.zeros((0, 4)), EMPTY, EMPTY
+)
 
 
+@derived
 def upper_half(pattern: BlockPattern) -> UpperHalf | None:
     """Returns the upper half of a pattern, or None where rows reach too far ahead, or to other islands."""
     if pattern.coupling is not None:
@@ -123,20 +153,11 @@ def upper_half(pattern: BlockPattern) -> UpperHalf | None:
         ring_start=_as_uint32(np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])),
         first=_as_uint32(np.minimum(first, own)),
         own=_as_uint32(own),
-        values=np.zeros((row_start[-1] + 1, 9)),
-        ring=np.zeros((int(sizes.sum()), 4)),
     )
 
 
 def _as_uint32(numbers: np.ndarray) -> UInt32s:
     return numbers.astype(np.uint32)
-
-
-def cached_upper_half(pattern: BlockPattern) -> UpperHalf | None:
-    """Returns `upper_half` of a pattern, made at its first use and dropped with it."""
-    if pattern not in _cache:
-        _cache[pattern] = upper_half(pattern)
-    return _cache[pattern]
 
 
 def _is_upper_block(pattern: BlockPattern) -> np.ndarray:
@@ -146,8 +167,10 @@ def _is_upper_block(pattern: BlockPattern) -> np.ndarray:
 
 
 @kernel(device_only=True, no_refcount=True)
-def pack_rows(begin, end, diagonal, row_start, values, upper_start, packed):
-    """Copies the blocks on and above the diagonal of the rows from `begin` to `end`."""
+def pack_rows(begin, end, matrix, half):
+    """Copies the blocks on and above the diagonal of the rows from `begin` to `end` of A to its upper half."""
+    diagonal, row_start, values = matrix.diagonal, matrix.row_start, matrix.values
+    upper_start, packed = half.row_start, half.values
     for i in range(begin, end):
         first, to = np.int64(diagonal[i]), np.int64(upper_start[i])
         for k in range(np.int64(row_start[i + 1]) - first):
@@ -157,21 +180,21 @@ def pack_rows(begin, end, diagonal, row_start, values, upper_start, packed):
 
 
 @kernel(allow_fma=True, device_only=True, no_refcount=True)
-def multiply_segment(start, end, row_start, column, values, mask, ring_start, ring, p, vectors, q):
-    """Writes what the rows from `start` to `end` make of themselves in A p; returns their part of p·(A p).
+def multiply_segment(segment, half, p, vectors, q):
+    """Writes what the rows of a segment make of themselves in A p; returns their part of p·(A p).
 
     Args:
-        start, end: A segment.
-        row_start, column, values, ring: Of the `UpperHalf`.
-        mask, ring_start: Those of the segment.
+        segment: Its number.
+        half: The `UpperHalfArrays`.
         p: (n, 3), with a row of anything behind it.
         vectors, q: Out, rows of three from number q on. What is in the rings of segments before is still to be added.
     """
-    base, mask = 4 * np.int64(ring_start), np.int64(mask)
+    row_start, column, values, ring = half.row_start, half.column, half.values, half.ring
+    base, mask = 4 * np.int64(half.ring_start[segment]), np.int64(half.mask[segment])
     for row in range(mask + 1):
         vec4_store(ring, base + 4 * row, vec3_zero())
     along = vec3_zero()
-    for i in range(start, end):
+    for i in range(half.start[segment], half.start[segment + 1]):
         d, x = 9 * np.int64(row_start[i]), vec3_load(p, 3 * i)
         s, t, u = vec3_unpack(x)
         prefetch(values, d + 9 * PREFETCH_BLOCKS)
@@ -197,11 +220,12 @@ def multiply_segment(start, end, row_start, column, values, mask, ring_start, ri
 
 
 @kernel(device_only=True, no_refcount=True)
-def add_segment_rings(start, end, first, own, until, mask, ring_start, ring, vectors, q):
-    """Adds to the rows from `start` to `end` what the segments from `first` to before `own` have made for them."""
-    for segment in range(first, own):
-        base, around = 4 * np.int64(ring_start[segment]), np.int64(mask[segment])
-        for i in range(np.int64(start), min(np.int64(end), np.int64(until[segment]))):
+def add_segment_rings(chunk, start, end, half, vectors, q):
+    """Adds to the rows of a chunk, from `start` to `end`, what the segments before its own have made for them."""
+    ring = half.ring
+    for segment in range(half.first[chunk], half.own[chunk]):
+        base, around = 4 * np.int64(half.ring_start[segment]), np.int64(half.mask[segment])
+        for i in range(np.int64(start), min(np.int64(end), np.int64(half.end[segment]))):
             place = q + 3 * i
             there = vec4_load(ring, base + 4 * (i & around))
             vec3_store(vectors, place, vec3_axpy(vec3_load(vectors, place), 1.0, there))

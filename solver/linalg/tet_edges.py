@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..runtime.derived_data import derived
 from .block_pattern import BlockPattern, UInt32s
 
 # corners of the six edges of a tet
@@ -34,17 +34,9 @@ class EdgeShares:
     others: UInt32s
 
 
-_cache: WeakKeyDictionary[BlockPattern, EdgeShares] = WeakKeyDictionary()
-
-
+@derived
 def edge_shares(pattern: BlockPattern) -> EdgeShares:
-    """Returns the edges of a pattern, found once for each."""
-    if pattern not in _cache:
-        _cache[pattern] = _make_edge_shares(pattern)
-    return _cache[pattern]
-
-
-def _make_edge_shares(pattern: BlockPattern) -> EdgeShares:
+    """Returns the edges of a pattern, derived once from each."""
     blocks = pattern.corner_block.reshape(-1, 4, 4)
     there, back = blocks[:, _EDGE_STARTS, _EDGE_ENDS], blocks[:, _EDGE_ENDS, _EDGE_STARTS]
     rises = there < back  # the block above the diagonal comes first

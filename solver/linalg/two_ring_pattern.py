@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from ..runtime.arrays import Bools
+from ..runtime.derived_data import derived_from
 from .block_pattern import BlockPattern, UInt32s
 
 
@@ -26,16 +26,9 @@ class SecondRing:
     transposed_block: UInt32s
 
 
-_cache: WeakKeyDictionary[BlockPattern, tuple[Bools, SecondRing]] = WeakKeyDictionary()
-
-
 def second_ring(pattern: BlockPattern, is_middle: Bools) -> SecondRing:
     """Returns the pattern in which neighbours of the middles, (n,), are joined; kept with the first pattern."""
-    kept = _cache.get(pattern)
-    if kept is None or not np.array_equal(kept[0], is_middle):
-        kept = is_middle, _make_second_ring(pattern, is_middle)
-        _cache[pattern] = kept
-    return kept[1]
+    return derived_from(pattern, "second_ring", lambda: _make_second_ring(pattern, is_middle), values=(is_middle,))
 
 
 def _make_second_ring(pattern: BlockPattern, is_middle: Bools) -> SecondRing:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..linalg import pcg
+from ..linalg.block_system import BlockSystem, StoppingCriteria
 from ..linalg.mesh_laplacian import scatter_to_blocks
 from ..mechanics.model import Model
 from ..mesh.geometry.connected_components import mesh_components
@@ -57,7 +58,12 @@ def harmonic_reset(search: NewtonIterate, x: Floats) -> Floats | None:
     values += floats(_laplacian(model)[:, None] * np.eye(3).ravel())
     d = np.where(is_free[:, None], 0.0, x - x0)
     lattices = search.lattices_of_mesh
-    found = pcg.solve(model.pattern, values, force, moves, d, CG_TOLERANCE, MAX_CG_ITERATIONS, preconditioner=lattices)
+    found = pcg.solve(
+        BlockSystem(model.pattern, values, force, moves),
+        d,
+        StoppingCriteria(CG_TOLERANCE, MAX_CG_ITERATIONS),
+        preconditioner=lattices,
+    )
     search.system_count, search.cg_iterations = search.system_count + 1, search.cg_iterations + found.iterations
     moves &= ~_is_collinear(piece, x0 + d, is_lost)[piece]
     return np.where(moves[:, None], x0 + d, x) if moves.any() else None

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..linalg import pcg
 from ..linalg.block_pattern import BlockPattern
+from ..linalg.block_system import BlockSystem, StoppingCriteria
 from ..linalg.multigrid.switching_policy import LatticeMultigrid
 from ..mechanics.hyperelastic.hyperelastic_element import (
     EvaluationResult,
@@ -222,7 +223,12 @@ class NewtonIterate:
     def _solve_for(self, d: Floats, b: Floats, tolerance: float) -> bool:
         pattern, values, lattices = self._system()
         lattices = replace(lattices, is_hard=self.is_hard, is_same=self.is_hard and self.is_matrix_solved)
-        solved = pcg.solve(pattern, values, b, self.is_free, d, tolerance, MAX_CG_ITERATIONS, preconditioner=lattices)
+        solved = pcg.solve(
+            BlockSystem(pattern, values, b, self.is_free),
+            d,
+            StoppingCriteria(tolerance, MAX_CG_ITERATIONS),
+            preconditioner=lattices,
+        )
         self.is_hard, self.is_matrix_solved = solved.used_multigrid, True
         self.cg_iterations += solved.iterations
         self.system_count += 1

@@ -19,11 +19,12 @@ import numpy as np
 from ..constraints.external_forces import PointForces
 from ..constraints.pins import BodyPins
 from ..contact.initial.initial_support import MAX_SLIDING_FORCE_CHANGE, SupportContacts
+from ..linalg.block_system import BlockSystem, StoppingCriteria
 from ..linalg.pcg import solve
 from ..linalg.point_terms import add_point_terms
 from ..mechanics.elements.assembly import assemble
 from ..mechanics.elements.corotational_element import compute_corotational_records
-from ..mechanics.elements.element_buffer import UNDAMPED_LENGTH
+from ..mechanics.elements.element_buffer import UNDAMPED_LENGTH, element_arrays
 from ..mechanics.model import Model
 from ..mechanics.prestress import with_prestress
 from ..mechanics.state import State
@@ -124,10 +125,8 @@ def _sag_displacements(model: Model, is_free: Bools, points: PointForces, gravit
     u[~is_free] = 0.0
     if not is_free.any():
         return
-    compute_corotational_records(
-        model.X, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam,
-        model.stiffness_damping, np.zeros((0, 6)), warped,
-    )  # fmt: skip
+    elements = element_arrays(model)._replace(lam=model.lam, initial_strain=np.zeros((0, 6)))
+    compute_corotational_records(model.X, elements, warped)
     assemble(1.0, 0.0, np.zeros(model.node_count), pattern, warped, values, force)
     b = (model.mass * model.gravity_scale)[:, None] * gravity
     none = np.zeros_like(points.stiffness)
@@ -135,7 +134,7 @@ def _sag_displacements(model: Model, is_free: Bools, points: PointForces, gravit
         1.0, points.tet, points.weights, points.stiffness, none, np.zeros((len(points), 3)), model.tets,
         pattern.corner_block, values, b,
     )  # fmt: skip
-    solve(pattern, values, b, is_free, u, RESIDUAL_TOLERANCE, MAX_ITERATIONS)
+    solve(BlockSystem(pattern, values, b, is_free), u, StoppingCriteria(RESIDUAL_TOLERANCE, MAX_ITERATIONS))
 
 
 def _is_supported(model: Model, number: int, points: PointForces) -> bool:

@@ -10,7 +10,14 @@ import numpy as np
 
 from sinew.solver.mechanics.hyperelastic.edge_assembly import CORNER_PAIRS
 from sinew.solver.mechanics.hyperelastic.laws import EXTENSION_STRETCH, EXTENSIONS, LAWS, MOONEY_RIVLIN_SHARE
-from sinew.solver.mechanics.hyperelastic.tet_kernels import RECORD_LENGTH, SCRATCH_SIZE, WITH_TANGENT, hyperelastic_tets
+from sinew.solver.mechanics.hyperelastic.tet_kernels import (
+    RECORD_LENGTH,
+    SCRATCH_SIZE,
+    WITH_TANGENT,
+    LawArrays,
+    RestShapes,
+    hyperelastic_tets,
+)
 from sinew.solver.runtime.arrays import Floats
 
 MU, LAM = 3.0e3, 7.0e3  # [Pa]
@@ -74,12 +81,12 @@ def found(
     x = np.zeros((k, 4, 3))
     x[:, 1:] = np.swapaxes(F, 1, 2)
     energy, smallest, record = np.empty(k), np.empty(k), np.empty((k, RECORD_LENGTH))
-    hyperelastic_tets(
-        0, k, WITH_TANGENT, clamped, np.full(k, LAWS[law], np.int8), np.full(k, mu), np.full(k, lam),
-        np.full(k, MOONEY_RIVLIN_SHARE), EXTENSIONS[extension], threshold, x.reshape(-1, 3),
-        np.arange(4 * k, dtype=np.int32).reshape(k, 4), np.tile(np.eye(3), (k, 1, 1)), np.ones(k),
-        np.empty(SCRATCH_SIZE), energy, smallest, record,
-    )  # fmt: skip
+    numbers, share = np.full(k, LAWS[law], np.int8), np.full(k, MOONEY_RIVLIN_SHARE)
+    laws = LawArrays(numbers, np.full(k, mu), np.full(k, lam), share, EXTENSIONS[extension], threshold)
+    tets = np.arange(4 * k, dtype=np.int32).reshape(k, 4)
+    rest = RestShapes(tets, np.tile(np.eye(3), (k, 1, 1)), np.ones(k))
+    out = energy, smallest, record
+    hyperelastic_tets(0, k, WITH_TANGENT, clamped, laws, x.reshape(-1, 3), rest, np.empty(SCRATCH_SIZE), *out)
     return read(energy, record)
 
 

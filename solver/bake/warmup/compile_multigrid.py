@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...linalg.block_system import BlockSystem, PcgWorkspace, StoppingCriteria
 from ...linalg.multigrid.switching_policy import LatticeMultigrid
 from ...mechanics.model import Model, Part, make_model
 from ...scene.scene import Material
@@ -19,7 +20,8 @@ def compile_multigrid() -> None:
     values, b = np.zeros((model.pattern.block_count, 9)), np.outer(model.mass, [0.0, 0.0, -1.0])
     values[model.pattern.diagonal] = np.eye(3).ravel()
     is_free = np.ones(model.node_count, bool)
-    LatticeMultigrid(model.X).solve(model.pattern, values, b, is_free, np.zeros_like(b), 1.0e-2, 4, None, None)
+    system, stopping = BlockSystem(model.pattern, values, b, is_free), StoppingCriteria(1.0e-2, 4)
+    LatticeMultigrid(model.X).solve(system, np.zeros_like(b), stopping, None, PcgWorkspace())
 
 
 def cube(poisson_ratio: float = 0.3) -> Model:

@@ -10,6 +10,7 @@ import numpy as np
 from ...contact.contact_step import ContactStep
 from ...contact.detection.collider_contacts import ColliderPose
 from ...integrators.bdf2 import bodies_by_bdf2
+from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.element_by_element import DAMPING_NUMBERS, STIFFNESS_NUMBERS, ElementProducts
 from ...linalg.pcg import solve
 from ...mechanics.elements.element_buffer import UNDAMPED_LENGTH
@@ -127,7 +128,11 @@ def _compile_fracture(simulation: Simulation) -> None:
 def _compile_small_islands(model: Model) -> None:
     """Compiles what solves the systems of pieces of a few nodes."""
     pattern, b = model.pattern, np.zeros((model.node_count, 3))
-    solve(pattern, np.zeros((pattern.block_count, 9)), b, np.ones(len(b), bool), b.copy(), 1.0, 1)
+    solve(
+        BlockSystem(pattern, np.zeros((pattern.block_count, 9)), b, np.ones(len(b), bool)),
+        b.copy(),
+        StoppingCriteria(1.0, 1),
+    )
 
 
 def _compile_cutting() -> None:

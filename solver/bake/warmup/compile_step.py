@@ -13,6 +13,7 @@ from ...integrators.implicit_euler import solve_step, step
 from ...integrators.solver_context import StepWorkspace
 from ...integrators.step_input import ContactCallbacks, StepInput, StepOptions
 from ...integrators.system.assembly import AssembledSystem, assemble_system
+from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.direct_small_islands import MAX_SMALL_ISLAND_NODES
 from ...linalg.pcg import solve
 from ...linalg.rigid_modes import rigid_modes
@@ -51,7 +52,7 @@ def compile_solve(has_modes: bool = False) -> None:
         np.ones(len(STRIP_NODES), bool),
     )
     modes = rigid_modes(pattern, values, STRIP_NODES, is_free) if has_modes else None
-    solve(pattern, values, b, is_free, b.copy(), 1.0, 1, modes=modes)
+    solve(BlockSystem(pattern, values, b, is_free), b.copy(), StoppingCriteria(1.0, 1), modes=modes)
 
 
 def compile_inelastic_step() -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern, block_pattern
+from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.mesh_laplacian import laplacian
 from ...linalg.pcg import solve
 from ...runtime.arrays import Bools, Floats, Indices, floats
@@ -40,7 +41,11 @@ class HarmonicExtension:
         """Writes the displacements of the inner nodes into those of all, (k, 3)."""
         d[self.is_inner] = 0.0
         nothing = np.zeros_like(d)
-        solve(self.pattern, self.values, nothing, self.is_inner, d, CG_TOLERANCE, MAX_CG_ITERATIONS, least=self.least)
+        solve(
+            BlockSystem(self.pattern, self.values, nothing, self.is_inner),
+            d,
+            StoppingCriteria(CG_TOLERANCE, MAX_CG_ITERATIONS, self.least),
+        )
 
 
 def make_harmonic_extension(rest: Floats, tets: Indices, is_inner: Bools) -> HarmonicExtension | None:

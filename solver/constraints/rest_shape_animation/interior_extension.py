@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern, block_pattern, island_starts
+from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.mesh_laplacian import laplacian, scatter_to_blocks
 from ...linalg.pcg import SolveResult, solve
 from ...mesh.embedding import Binding, place_points
@@ -87,7 +88,11 @@ class InteriorExtension:
     def _solve(self, left: Floats, d: Floats) -> SolveResult:
         b = _scatter_forces(self.tets, self.binding, floats(self.surface_weight[:, None] * left), len(self.X))
         is_free = np.ones(len(self.X), np.bool_)
-        return solve(self.pattern, self.values, b, is_free, d, LINEAR_TOLERANCE, MAX_ITERATIONS, least=self.least)
+        return solve(
+            BlockSystem(self.pattern, self.values, b, is_free),
+            d,
+            StoppingCriteria(LINEAR_TOLERANCE, MAX_ITERATIONS, self.least),
+        )
 
 
 def make_interior_extension(

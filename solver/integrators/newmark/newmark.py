@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...constraints.external_forces import ExternalForces, PointForces
+from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import solve
 from ...linalg.rigid_modes import rigid_modes
 from ...mechanics.hyperelastic.hyperelastic_element import partition
@@ -68,6 +69,7 @@ class NewmarkStep:
         """
         state, external_forces, dt = start.state, start.external_forces, start.dt
         self.group, self.dt, self.settings, self.time = group, dt, start.settings, state.time
+        self.workspace = start.workspace
         self.evaluator = FleshEvaluator(group, start.model, start.workspace)
         self.model, self.nodes, self.tets = self.evaluator.model, group.part.nodes, group.part.tets
         self.x0, self.v0 = floats(state.x[self.nodes]), floats(state.v[self.nodes])
@@ -157,19 +159,14 @@ class NewmarkStep:
             run_parts(len(parts), lambda k: add_blocks(*parts[k], self.damping, h, self.values))
         add_to_diagonal(0, len(mass), pattern.diagonal, mass, self.values)
         add_point_blocks(model, acting, h, self.values, b)
-        pattern, values = add_pair_blocks(model, pattern, pairs, h, self.values, b)
+        pattern, values = add_pair_blocks(model, (pattern, self.values), pairs, h, b, self.workspace.pair_patterns)
         v = guess.copy()
         solved = solve(
-            pattern,
-            values,
-            b,
-            self.is_free,
+            BlockSystem(pattern, values, b, self.is_free),
             v,
-            LINEAR_TOLERANCE_SHARE * self.settings.tolerance,
-            self.settings.max_iterations,
-            None,
-            None,
-            rigid_modes(pattern, values, x, self.is_free),
+            StoppingCriteria(LINEAR_TOLERANCE_SHARE * self.settings.tolerance, self.settings.max_iterations),
+            modes=rigid_modes(pattern, values, x, self.is_free),
+            workspace=self.workspace.pcg,
         )
         self.iterations, self.residual = self.iterations + solved.iterations, max(self.residual, solved.residual)
         return v

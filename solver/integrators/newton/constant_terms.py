@@ -61,7 +61,7 @@ class ConstantTerms:
             else None
         )
         self._assemble_corotated(flesh)
-        self.rotations.of_nodes = add_vertex_warp(model, state, dt, self.values, self.force)
+        self.rotations.of_nodes = add_vertex_warp(model, state, dt, self.values, self.force, self.workspace.warped)
         self._assemble_flesh(flesh, evaluator)
         if self.levels:
             self.levels.begin(self.x0, self.diagonal_mass, self.records, self.values, self.force)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...constraints.rigid_core import LinearSystem
 from ...linalg.block_pattern import BlockPattern
+from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import SolveResult
 from ...mechanics.elements.assembly import assemble
 from ...mechanics.elements.linear_force import add_linear_forces
@@ -176,20 +177,9 @@ class HierarchicalSolver:
             self.add_excess_tangent(v, out)
             return out
 
-        found = solve_pcg(
-            pattern,
-            values,
-            times,
-            ready,
-            system.b,
-            system.is_free,
-            system.v,
-            system.tolerance,
-            max_iterations,
-            system.norm_floor,
-            system.initial_direction,
-            self.x,
-        )
+        equations = BlockSystem(pattern, values, system.b, system.is_free)
+        stopping = StoppingCriteria(system.tolerance, max_iterations, system.norm_floor)
+        found = solve_pcg(equations, system.v, stopping, times, ready, self.x, system.initial_direction)
         coarse = sum(own.coarse_seconds for _, own in ready)
         self.seconds["coarse"] += coarse
         self.seconds["fine"] += clock.perf_counter() - begun - coarse

@@ -20,6 +20,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...mechanics.elements.element_buffer import ElementArrays
 from ...mechanics.elements.fill_element_buffer import method_of
 from ...mechanics.elements.given_rotation_element import compute_records_with_rotations
 from ...mechanics.elements.linear_force import add_linear_forces
@@ -63,17 +64,9 @@ def write_shear_records(
     """
     t = model.bodies[number].tets
     none = np.zeros(t.stop - t.start)
-    compute_records_with_rotations(
-        rotations[t],
-        linearisation_point,
-        model.tets[t],
-        model.Dm_inverse[t],
-        model.volume[t],
-        model.mu[t],
-        none,
-        none,
-        np.zeros((0, 6)),
-        records[t],
+    elements = ElementArrays(
+        model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t], none, none, np.zeros((0, 6))
     )
+    compute_records_with_rotations(rotations[t], linearisation_point, elements, records[t])
     if linearisation_point is not x:
         add_linear_forces(1.0, linearisation_point - x, model.tets[t], records[t])

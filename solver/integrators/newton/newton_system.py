@@ -61,7 +61,7 @@ class FleshSystem:
         """Begins a step, and assembles its constant terms."""
         model, state, dt, workspace = start.model, start.state, start.dt, start.workspace
         self.model, self.dt, self.settings, self.x0 = model, dt, start.settings, floats(state.x)
-        self.reduced_patterns = workspace.reduced_patterns
+        self.workspace = workspace
         self.group: FleshGroup | None = flesh.euler
         self.evaluator = FleshEvaluator(flesh.euler, model, workspace) if flesh.euler else None
         self.wide_tangent: WideTangent | None = None
@@ -128,7 +128,12 @@ class FleshSystem:
                 self.pattern, self.matrix = self.wide_tangent.merged(self.values)
                 self.is_apart = False
         self.pattern, self.matrix = add_pair_blocks(
-            model, self.pattern, external_forces.pairs, dt, self.matrix, external_impulse
+            model,
+            (self.pattern, self.matrix),
+            external_forces.pairs,
+            dt,
+            external_impulse,
+            self.workspace.pair_patterns,
         )
         r = (
             self.momentum
@@ -138,7 +143,8 @@ class FleshSystem:
             - block_matrix_product(self.model.pattern, self.constant_terms.values, v)
         )
         if is_any_warped(model):
-            r -= ghost_impulse(model, self.x0, v, is_free & ~nodes_with_hinges(model) if model.cores else is_free)
+            is_whole = is_free & ~nodes_with_hinges(model) if model.cores else is_free
+            r -= ghost_impulse(model, self.x0, v, is_whole, self.workspace.warped)
         r[~is_free] = 0.0
         if model.cores:
             r = effective_forces(model, self.x0, r, is_free)
@@ -221,7 +227,7 @@ class FleshSystem:
             norm_floor=norm_floor[wide.islands],
             initial_direction=None if initial_direction is None else floats(initial_direction[own]),
         )
-        found = solve_system(self.model, part, self.settings, self.reduced_patterns)
+        found = solve_system(self.model, part, self.settings, self.workspace)
         whole.v[own] = part.v
         others = is_free & ~wide.is_own
         if not others.any():
@@ -247,7 +253,7 @@ class FleshSystem:
         else:
             rigid = system
         if not self.levels:
-            return solve_system(self.model, rigid, self.settings, self.reduced_patterns)
+            return solve_system(self.model, rigid, self.settings, self.workspace)
         is_apart = np.zeros_like(system.is_free)
         if is_any_warped(self.model):
             is_apart = system.is_free & is_unsymmetric(self.model, system.pattern)
@@ -258,7 +264,7 @@ class FleshSystem:
         if not is_apart.any():
             return found
         rest = replace(rigid, is_free=is_apart)
-        return SolveResult.merge(found, solve_system(self.model, rest, self.settings, self.reduced_patterns))
+        return SolveResult.merge(found, solve_system(self.model, rest, self.settings, self.workspace))
 
     def _times(self, v: Floats, whole: bool = True) -> Floats:
         """Returns A v, (n, 3); if not `whole`, without the excess of the tangent of hierarchical bodies."""

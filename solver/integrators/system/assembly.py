@@ -11,7 +11,7 @@ from ...linalg.block_pattern import BlockPattern
 from ...linalg.element_by_element import ElementProducts
 from ...mechanics.elements.assembly import assemble, gather_forces
 from ...mechanics.elements.corotational_element import compute_corotational_records
-from ...mechanics.elements.element_buffer import record_length
+from ...mechanics.elements.element_buffer import element_arrays, record_length
 from ...mechanics.elements.fill_element_buffer import method_of, needs_records, write_records
 from ...mechanics.elements.volume_pressure import add_pressure
 from ...mechanics.model import Model
@@ -81,10 +81,7 @@ def compute_element_records(
         for number in range(len(model.bodies)):
             write_records(model, number, x, out, rotations)
     else:
-        compute_corotational_records(
-            x, model.tets, model.Dm_inverse, model.volume, model.mu, model.lam_by_strain,
-            model.stiffness_damping, model.initial_strain, out,
-        )  # fmt: skip
+        compute_corotational_records(x, element_arrays(model), out)
     if len(model.pressure_modulus):
         add_pressure(
             x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...constraints.external_forces import PairForces, PointForces
 from ...linalg.block_pattern import BlockPattern
-from ...linalg.pair_terms import add_pair_terms, pair_pattern
+from ...linalg.pair_terms import PairArrays, PairPatterns, add_pair_terms
 from ...linalg.point_terms import add_point_terms
 from ...mechanics.model import Model
 from ...runtime.arrays import Floats, floats
@@ -36,38 +36,34 @@ def point_stiffness_impulse(model: Model, points: PointForces, dt: float, v: Flo
 
 
 def add_pair_blocks(
-    model: Model, pattern: BlockPattern, pairs: PairForces, dt: float, values: Floats, b: Floats
+    model: Model,
+    system: tuple[BlockPattern, Floats],
+    pairs: PairForces,
+    dt: float,
+    b: Floats,
+    pair_patterns: PairPatterns,
 ) -> tuple[BlockPattern, Floats]:
     """Returns pattern and blocks of a matrix with those of pairs added; without pairs its own.
 
     Args:
         model: The bodies.
-        pattern, values: Of the matrix, not changed, (b, 9).
+        system: Pattern and blocks of the matrix, not changed, (b, 9).
         pairs: The pair forces.
         dt: Δt [s].
         b: Right-hand side [N s], (n, 3), to which Δt f is added.
+        pair_patterns: Of the workspace.
     """
+    pattern, values = system
     if not len(pairs):
-        return pattern, values
-    patterns = pair_pattern(pattern, model.tets)
+        return system
+    patterns = pair_patterns.widened(pattern, model.tets)
     across = patterns.pair_blocks(pattern, pairs.tet, pairs.other)
     wide = patterns.wide
     across.widened.scatter(values, wide)
-    add_pair_terms(
-        dt,
-        pairs.tet,
-        pairs.weights,
-        pairs.other,
-        pairs.other_weights,
-        floats(pairs.stiffness).reshape(-1, 9),
-        pairs.force,
-        across.place,
-        model.tets,
-        across.pattern.corner_block,
-        across.widened.added_blocks,
-        wide,
-        b,
-    )
+    stiffness = floats(pairs.stiffness).reshape(-1, 9)
+    arrays = PairArrays(pairs.tet, pairs.weights, pairs.other, pairs.other_weights, stiffness, pairs.force)
+    blocks = across.pattern.corner_block, across.widened.added_blocks
+    add_pair_terms(dt, arrays, across.place, model.tets, *blocks, wide, b)
     return across.pattern, wide
 
 
@@ -92,18 +88,5 @@ def pair_forces(model: Model, pairs: PairForces, dt: float, v: Floats) -> Floats
 def _scatter_pair_impulses(model: Model, pairs: PairForces, forces: Floats, dt: float, out: Floats) -> None:
     """Adds Δt times forces on the points p, (k, 3), and the opposite forces on the points q, to nodes, (n, 3)."""
     none, blocks = np.zeros((0, 9)), np.zeros((0, 4), np.uint32)
-    add_pair_terms(
-        dt,
-        pairs.tet,
-        pairs.weights,
-        pairs.other,
-        pairs.other_weights,
-        none,
-        floats(forces),
-        np.zeros(0, np.int64),
-        model.tets,
-        blocks,
-        np.zeros(0, np.uint32),
-        none,
-        out,
-    )
+    arrays = PairArrays(pairs.tet, pairs.weights, pairs.other, pairs.other_weights, none, floats(forces))
+    add_pair_terms(dt, arrays, np.zeros(0, np.int64), model.tets, blocks, np.zeros(0, np.uint32), none, out)

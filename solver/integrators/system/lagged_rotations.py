@@ -27,7 +27,7 @@ from ...mechanics.state_fields import (
     ROTATION_AGE,
     TET_ROTATION,
 )
-from ...mechanics.vertex_warp import UnrotatedShape, add_warped, is_any_warped
+from ...mechanics.vertex_warp import LaggedRotations, UnrotatedShape, WarpedSystem, add_warped, is_any_warped
 from ...runtime.arrays import Bools, Floats, floats
 from ...scene.formulation import HIERARCHICAL, HYBRID, POLAR
 
@@ -104,13 +104,16 @@ def _tet_rotations(model: Model, state: State) -> Floats | None:
     return rotations
 
 
-def add_vertex_warp(model: Model, state: State, dt: float, values: Floats, force: Floats) -> Floats | None:
+def add_vertex_warp(
+    model: Model, state: State, dt: float, values: Floats, force: Floats, warped: WarpedSystem
+) -> Floats | None:
     """Adds stiffness and forces of bodies that are warped vertex by vertex to the system of the step from `state`.
 
     Args:
         model, state, dt: The step.
         values: Blocks of the matrix, (b, 9), in and out.
         force: Elastic forces [N], (n, 3), in and out.
+        warped: What these bodies have in the system, out.
 
     Returns:
         Rotations of nodes, (n, 9), for `StepRotations.of_nodes`; None where no body lags.
@@ -119,14 +122,15 @@ def add_vertex_warp(model: Model, state: State, dt: float, values: Floats, force
         return None
     reshaped = tuple(name.removeprefix(REST_PREFIX) for name in state.fields if name.startswith(REST_PREFIX))
     unturned = UnrotatedShape(state.fields.get(FP_INVERSE), state.fields.get(PLASTIC_STRAIN), reshaped)
+    previous = state.fields.get(NODE_ROTATION)
     return add_warped(
         model,
         state.x,
         dt,
         values,
         force,
-        held=state.fields.get(NODE_ROTATION),
-        is_due=rotations_due(model, state),
+        system=warped,
+        lagged=None if previous is None else LaggedRotations(previous, rotations_due(model, state)),
         unturned=unturned,
     )
 

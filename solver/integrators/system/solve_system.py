@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...constraints.rigid_core import LinearSystem, nodes_with_hinges, solve_with_cores
-from ...constraints.rigid_core.reduced_pattern import ReducedPatterns
 from ...linalg.bicgstab import solve_unsymmetric
+from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.drop_zero_blocks import drop_zero_blocks
 from ...linalg.element_by_element import ElementProducts
 from ...linalg.multigrid.hierarchy_reuse import ReusedHierarchy
@@ -16,6 +16,7 @@ from ...linalg.rigid_modes import rigid_modes
 from ...mechanics.model import Model
 from ...mechanics.vertex_warp import is_any_warped, is_unsymmetric, momentum_balance
 from ...scene.scene import Settings
+from ..solver_context import StepWorkspace
 from .multigrid_policy import choose_multigrid
 
 
@@ -23,7 +24,7 @@ def solve_system(
     model: Model,
     system: LinearSystem,
     settings: Settings,
-    reduced_patterns: ReducedPatterns,
+    workspace: StepWorkspace,
     *,
     multigrid_levels: ReusedHierarchy | None = None,
     conserves_momentum: bool = False,
@@ -35,99 +36,100 @@ def solve_system(
         model: The bodies.
         system: A, b and v, of all nodes of the model, or of some; X of the latter is not that of the model.
         settings: Its `tolerance` and `max_iterations` count.
-        reduced_patterns: Of the workspace.
+        workspace: Arrays and patterns of the steps of the model.
         multigrid_levels: Levels that earlier solves have set up; None: they are set up wherever they are needed.
         conserves_momentum: Whether to keep the momentum where warped stiffness would not; b then has all impulses of
             the step.
         element_terms: Stiffness of A that is not in its blocks (`matrix_free.py`); None: there is none.
     """
     if element_terms is not None:
-        return _solve_matrix_free(system, settings, element_terms)
+        return _solve_matrix_free(system, settings, element_terms, workspace)
     if system.X is not model.X or not (model.cores or is_any_warped(model)):
-        return _solve_symmetric(model, system, settings, multigrid_levels)
+        return _solve_symmetric(model, system, settings, multigrid_levels, workspace)
     balance = None
     if is_any_warped(model):
         system = replace(system, is_unsymmetric=is_unsymmetric(model, system.pattern))
         if conserves_momentum:
             # a hinge takes momentum from its body
             may_move = system.is_free & ~nodes_with_hinges(model) if model.cores else system.is_free
-            balance = momentum_balance(model, system.pattern, system.values, system.b, system.x, may_move)
+            balance = momentum_balance(
+                model, system.pattern, system.values, system.b, system.x, may_move, workspace.warped
+            )
     if balance:
         balance.apply(system.v)
     if model.cores:
 
         def solve_reduced(reduced: LinearSystem) -> SolveResult:
-            return _solve_by_symmetry(model, reduced, settings, multigrid_levels)
+            return _solve_by_symmetry(model, reduced, settings, multigrid_levels, workspace)
 
-        solved = solve_with_cores(model, system, solve_reduced, reduced_patterns)
+        solved = solve_with_cores(model, system, solve_reduced, workspace.reduced_patterns)
     else:
-        solved = _solve_by_symmetry(model, system, settings, multigrid_levels)
+        solved = _solve_by_symmetry(model, system, settings, multigrid_levels, workspace)
     if balance:
         balance.apply(system.v)
     return solved
 
 
-def _solve_matrix_free(system: LinearSystem, settings: Settings, element_terms: ElementProducts) -> SolveResult:
+def _solve_matrix_free(
+    system: LinearSystem, settings: Settings, element_terms: ElementProducts, workspace: StepWorkspace
+) -> SolveResult:
     """Solves a system part of whose stiffness is multiplied tet by tet."""
     pattern, values = drop_zero_blocks(system.pattern, system.values)
     modes = rigid_modes(pattern, values, system.x, system.is_free, element_terms)
     return solve(
-        pattern,
-        values,
-        system.b,
-        system.is_free,
+        BlockSystem(pattern, values, system.b, system.is_free),
         system.v,
-        system.tolerance,
-        settings.max_iterations,
-        system.norm_floor,
-        system.initial_direction,
-        modes,
-        besides=element_terms,
+        StoppingCriteria(system.tolerance, settings.max_iterations, system.norm_floor),
+        initial_direction=system.initial_direction,
+        modes=modes,
+        element_terms=element_terms,
+        workspace=workspace.pcg,
     )
 
 
 def _solve_symmetric(
-    model: Model, system: LinearSystem, settings: Settings, multigrid_levels: ReusedHierarchy | None
+    model: Model,
+    system: LinearSystem,
+    settings: Settings,
+    multigrid_levels: ReusedHierarchy | None,
+    workspace: StepWorkspace,
 ) -> SolveResult:
     """Solves a system by conjugate gradients."""
     pattern = system.pattern
     modes = rigid_modes(pattern, system.values, system.x, system.is_free)
     return solve(
-        pattern,
-        system.values,
-        system.b,
-        system.is_free,
+        BlockSystem(pattern, system.values, system.b, system.is_free),
         system.v,
-        system.tolerance,
-        settings.max_iterations,
-        system.norm_floor,
-        system.initial_direction,
-        modes,
-        choose_multigrid(model, system, settings, multigrid_levels),
+        StoppingCriteria(system.tolerance, settings.max_iterations, system.norm_floor),
+        initial_direction=system.initial_direction,
+        modes=modes,
+        preconditioner=choose_multigrid(model, system, settings, multigrid_levels),
+        workspace=workspace.pcg,
     )
 
 
 def _solve_by_symmetry(
-    model: Model, system: LinearSystem, settings: Settings, multigrid_levels: ReusedHierarchy | None
+    model: Model,
+    system: LinearSystem,
+    settings: Settings,
+    multigrid_levels: ReusedHierarchy | None,
+    workspace: StepWorkspace,
 ) -> SolveResult:
     """Solves symmetric islands of a system by conjugate gradients, and the others by BiCGStab."""
     if system.is_unsymmetric is None:
-        return _solve_symmetric(model, system, settings, multigrid_levels)
+        return _solve_symmetric(model, system, settings, multigrid_levels, workspace)
     results = []
     symmetric, unsymmetric = system.is_free & ~system.is_unsymmetric, system.is_free & system.is_unsymmetric
     if symmetric.any():
-        results.append(_solve_symmetric(model, replace(system, is_free=symmetric), settings, multigrid_levels))
+        results.append(
+            _solve_symmetric(model, replace(system, is_free=symmetric), settings, multigrid_levels, workspace)
+        )
     if unsymmetric.any():
         found = solve_unsymmetric(
-            system.pattern,
-            system.values,
-            system.b,
-            unsymmetric,
+            BlockSystem(system.pattern, system.values, system.b, unsymmetric),
             system.v,
-            system.tolerance,
-            settings.max_iterations,
-            system.norm_floor,
-            system.initial_direction,
+            StoppingCriteria(system.tolerance, settings.max_iterations, system.norm_floor),
+            initial_direction=system.initial_direction,
         )
         results.append(found)
     return SolveResult.merge(*results)

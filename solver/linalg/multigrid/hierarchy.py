@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...runtime.arrays import Floats, floats
+from ...runtime.derived_data import derived_from
 from ..block_pattern import BlockPattern, UInt32s
 from .int16_layout import quad_slots
 from .lattice_coarsening import Int64s, Prolongation, lattice_prolongations
@@ -87,14 +87,12 @@ class Hierarchy:
         return int(self.level_start[-1])
 
 
-_cache: WeakKeyDictionary[BlockPattern, Hierarchy] = WeakKeyDictionary()
-
-
 def hierarchy_of(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None = None) -> Hierarchy:
-    """Returns the levels of the mesh of a pattern with rest positions X [m], (n, 3); made once, dropped with it."""
-    if pattern not in _cache:
-        _cache[pattern] = build_hierarchy(pattern, X, mesh)
-    return _cache[pattern]
+    """Returns the levels of the mesh of a pattern with rest positions X [m], (n, 3), derived once from each pattern.
+
+    All who ask have the same X, and the same `mesh`, for one pattern.
+    """
+    return derived_from(pattern, "hierarchy", lambda: build_hierarchy(pattern, X, mesh))
 
 
 def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None = None) -> Hierarchy:

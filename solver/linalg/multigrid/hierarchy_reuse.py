@@ -8,6 +8,7 @@ frame a body hardly turns. So one set-up does for several steps, until it no lon
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ..block_pattern import BlockPattern
 
 if TYPE_CHECKING:  # what has kernels is loaded where a scene needs it
     from .hierarchy import Hierarchy
-    from .numeric_setup import Multigrid
+    from .numeric_setup import Multigrid, MultigridArrays
 
 # Iterations with levels of another matrix that are worth as much as new ones, beside as many as with levels of its own
 EXTRA_ITERATIONS = 4
@@ -24,14 +25,27 @@ EXTRA_ITERATIONS = 4
 EXTRA_ITERATIONS_IF_UNKNOWN = 40
 
 
-class ReusedHierarchy:
-    """What is kept from solve to solve of a frame.
+class MultigridWorkspace:
+    """The arrays of all hierarchies that one simulation, or one solve for equilibrium, has set up; it owns this object.
 
-    Whoever begins a frame drops it, so that a bake that is resumed there goes on as one that was not.
+    Attributes:
+        arrays: `numeric_setup` makes and writes them.
     """
 
     def __init__(self) -> None:
-        """Keeps nothing as yet."""
+        """Begins without any."""
+        self.arrays: WeakKeyDictionary[Hierarchy, MultigridArrays] = WeakKeyDictionary()
+
+
+class ReusedHierarchy:
+    """What a simulation keeps from solve to solve of a frame, and the work arrays that it keeps for all frames.
+
+    Whoever begins a frame drops it, so that a resumed bake gets the same bytes as one that was not interrupted.
+    """
+
+    def __init__(self) -> None:
+        """Begins with nothing."""
+        self.workspace = MultigridWorkspace()
         self._multigrid: Multigrid | None = None
         self._pattern: BlockPattern | None = None
         self._is_free = np.zeros(0, bool)

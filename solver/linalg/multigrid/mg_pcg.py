@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import Bools, Floats
+from ...runtime.arrays import Floats
 from ...runtime.jit import kernel, thread_count
 from ...runtime.threads.worker_team import (
     TASK,
@@ -23,10 +23,10 @@ from ...runtime.threads.worker_team import (
     report_done,
     worker_team,
 )
-from ..block_pattern import BlockPattern
+from ..block_system import BlockSystem, MatrixArrays, PcgWorkspace, StoppingCriteria
 from ..pcg import MIN_BLOCKS_PER_THREAD, NO_MODES
 from ..rigid_modes import RigidModes, coarse_correct_islands
-from ..symmetric_spmv import NO_UPPER_HALF, cached_upper_half
+from ..symmetric_spmv import NO_UPPER_HALF, upper_half
 from .cycle_schedule import MAX_TET_EIGENVALUE, jacobi_factor
 from .mg_pcg_islands import (
     IslandScalars,
@@ -50,7 +50,6 @@ from .mg_pcg_row_passes import (
     RESIDUAL_WITHOUT_PRODUCT,
     START_CYCLE,
     UPDATE,
-    MatrixArrays,
     SearchVectors,
     do_task,
 )
@@ -64,66 +63,76 @@ GENTLE_SMOOTHING_FACTOR = np.float32(
 
 
 @kernel(no_refcount=True)
-def iterate_mg_pcg(leads, crew, most, tolerance, cycle, matrix, half, vectors, islands, modes, sums):
+def iterate_mg_pcg(is_leader, team, most, tolerance, cycle, matrix, half, vectors, islands, modes, sums):
     """Searches with up to `most` iterations, fewer where no island is left to solve; returns how many.
 
     Without a word from Python in between, which would take as long as the passes over 3,000 nodes, and as long again
     where another thread is just beginning and has Python to itself.
 
     Args:
-        leads: Whether this thread leads the `crew`; others of it only share in the passes, and return 0.
-        crew: A `Crew`.
+        is_leader: Whether this thread leads the `team`; others of it only share in the passes, and return 0.
+        team: A `WorkerTeam`.
         most, tolerance: As for `solve_mg_pcg`.
         cycle, matrix, half, vectors, islands: What `do_task` takes; of the islands bb is at first what ‖b‖² counts for
             at least.
         modes: What `coarse_correct_islands` takes before b; empty where no motions are told apart.
         sums: Work space for two sums per chunk, (c, 2).
     """
-    if not leads:
-        while not is_finished(crew):
-            report_done(crew, work_on_pass(leads, crew, cycle, matrix, half, vectors, islands, sums))
-        await_wakeup(crew)
+    if not is_leader:
+        while not is_finished(team):
+            report_done(team, work_on_pass(is_leader, team, cycle, matrix, half, vectors, islands, sums))
+        await_wakeup(team)
         return 0
-    done, looks, descents, segment_island = 0, 0, 0, half[1]
+    done, looks, descents, segment_island = 0, 0, 0, half.island
     by_half = len(segment_island) > 0
     task = np.int64(PACK) if by_half else initial_task(True, matrix.is_free, vectors)
     while task != DONE:
         if task == END_CYCLE:
-            lead_cycle(1, len(cycle.tasks) - 1, crew, cycle)
+            lead_cycle(1, len(cycle.tasks) - 1, team, cycle)
         is_product = task == APPLY or task == PRODUCT
         parts = segment_island if by_half and is_product else matrix.chunk_island
-        crew[TASK] = -1 - task
-        publish(crew, len(parts))
-        join(crew, work_on_pass(leads, crew, cycle, matrix, half, vectors, islands, sums))
+        team[TASK] = -1 - task
+        publish(team, len(parts))
+        join(team, work_on_pass(is_leader, team, cycle, matrix, half, vectors, islands, sums))
         done += task == UPDATE
         descents += task == START_CYCLE
         looks += task == RESIDUAL or task == RESIDUAL_WITHOUT_PRODUCT
         task = next_task(
-            task, looks == 1, done < most, descents, tolerance, cycle, matrix.is_free, vectors, modes, parts, sums,
+            task,
+            looks == 1,
+            done < most,
+            descents,
+            tolerance,
+            cycle,
+            matrix.is_free,
+            vectors,
+            modes,
+            parts,
+            sums,
             islands,
-        )  # fmt: skip
+        )
     return done
 
 
 @kernel(device_only=True, no_refcount=True)
-def work_on_pass(leads, crew, cycle, matrix, half, vectors, islands, sums):
+def work_on_pass(is_leader, team, cycle, matrix, half, vectors, islands, sums):
     """Takes part in a pass, of the cycle or the search, until none of it is left; returns how many parts were done."""
-    part, done = claim(crew, leads), 0
+    part, done = claim(team, is_leader), 0
     while part >= 0:
-        task = crew[TASK]
+        task = team[TASK]
         if task >= 0:
             run_part(task, part, cycle)
         else:
             do_task(-1 - task, part, cycle, matrix, half, vectors, islands, sums)
         done += 1
-        part = claim(crew, leads)
+        part = claim(team, is_leader)
     return done
 
 
 @kernel(device_only=True, no_refcount=True)
 def next_task(
     task, is_first_look, may_go_on, descents, tolerance, cycle, is_free, vectors, modes, parts, sums, islands
-):  # fmt: skip
+):
     """Draws the consequences of a pass, and returns the next task."""
     if task == PACK:
         return initial_task(True, is_free, vectors)
@@ -201,40 +210,39 @@ def soften_smoother(cycle):
 
 
 def solve_mg_pcg(
-    pattern: BlockPattern,
-    values: Floats,
-    b: Floats,
-    is_free: Bools,
+    system: BlockSystem,
     x: Floats,
-    tolerance: float,
-    max_iterations: int,
-    least: Floats | None,
+    stopping: StoppingCriteria,
     modes: RigidModes | None,
     multigrid: Multigrid,
+    workspace: PcgWorkspace,
 ) -> tuple[int, float]:
-    """Solves A x = b as `linear.pcg.solve` does, but for islands that are not coupled.
+    """Solves A x = b as `linalg.pcg.solve` does, but for islands that are not coupled.
 
     Returns:
         The iterations, and the largest relative residual of an island.
     """
-    count, islands, work, motions = pattern.node_count, pattern.island_count, multigrid.work, modes or NO_MODES
+    pattern, tolerance, work, motions = system.pattern, float(stopping.tolerance), multigrid.work, modes or NO_MODES
+    count, islands = pattern.node_count, pattern.island_count
     (r, q), (into, out_of) = np.zeros((2, count, 3)), np.ones((2, islands))
     alpha, beta, rr, rz, bb, one, two = np.zeros((7, islands))
-    if least is not None:
-        bb[:] = np.square(least)
+    if stopping.norm_floor is not None:
+        bb[:] = np.square(stopping.norm_floor)
     # as conjugate gradients do: in small systems too few segments keep threads busy
-    half = cached_upper_half(pattern) if pattern.block_count >= MIN_BLOCKS_PER_THREAD else None
+    half = upper_half(pattern) if pattern.block_count >= MIN_BLOCKS_PER_THREAD else None
     rows = (pattern.chunk_start, pattern.chunk_island, pattern.row_start, pattern.column, pattern.diagonal)
     given = (
         v_cycle(multigrid),
-        MatrixArrays(*rows, values, is_free),
-        (half or NO_UPPER_HALF).arrays,
-        SearchVectors(b, x, r, q, np.zeros((count + 1, 3)), work.r[:count], work.x[:count]),
+        MatrixArrays(*rows, system.values, system.is_free),
+        half.with_workspace(workspace) if half else NO_UPPER_HALF,
+        SearchVectors(system.b, x, r, q, np.zeros((count + 1, 3)), work.r[:count], work.x[:count]),
         IslandScalars(np.ones(islands, bool), alpha, beta, into, out_of, work.scale, rr, rz, bb, one, two),
         (pattern.island_start, motions.lever_arms, motions.product, motions.inverse),
         np.zeros((len(pattern.chunk_island), 2)),
     )
-    with worker_team(thread_count(), lambda crew, leads: iterate_mg_pcg(leads, crew, 0, tolerance, *given)) as crew:
-        iterations = int(iterate_mg_pcg(True, crew, max_iterations, tolerance, *given))
+    with worker_team(
+        thread_count(), lambda team, is_leader: iterate_mg_pcg(is_leader, team, 0, tolerance, *given)
+    ) as team:
+        iterations = int(iterate_mg_pcg(True, team, stopping.max_iterations, tolerance, *given))
     with np.errstate(divide="ignore", invalid="ignore"):
         return iterations, float(np.max(np.where(rr == 0.0, 0.0, np.sqrt(rr / bb)), initial=0.0))

@@ -85,8 +85,13 @@ def begin_iteration(islands):
 def compute_beta(islands):
     """Finds β from z·r and z·q; gives islands up where there is no way down."""
     active, alpha, beta, rz, one, two = (
-        islands.active, islands.alpha, islands.beta, islands.rz, islands.first_sum, islands.second_sum,
-    )  # fmt: skip
+        islands.active,
+        islands.alpha,
+        islands.beta,
+        islands.rz,
+        islands.first_sum,
+        islands.second_sum,
+    )
     for island in range(len(active)):
         # −α z·q = z·(r − r before)
         beta[island] = -alpha[island] * two[island] / rz[island] if active[island] else 0.0

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...runtime.arrays import Bools, Floats
+from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ...runtime.simd.block_row_product import multiply_row
-from ..block_pattern import UInt32s
 from ..symmetric_spmv import add_segment_rings, multiply_segment, pack_rows
 from .v_cycle import Float32s, run_pass_rows
 
@@ -21,18 +20,6 @@ from .v_cycle import Float32s, run_pass_rows
 # with a q that no product has left. HAND_OVER: r for the cycle, and its first pass. MEET: its last pass, with z·r and
 # z·q for what it has made. DIRECTION: p = z + β p. DESCEND: x += α p, r −= α q, with r·r, and what HAND_OVER does.
 DONE, PACK, APPLY, RESIDUAL, RESIDUAL_WITHOUT_PRODUCT, START_CYCLE, END_CYCLE, DIRECTION, PRODUCT, UPDATE = range(10)
-
-
-class MatrixArrays(NamedTuple):
-    """Chunks, rows and blocks of A, as `BlockPattern` has them, and which nodes are solved for, (n,)."""
-
-    chunk_start: UInt32s
-    chunk_island: UInt32s
-    row_start: UInt32s
-    column: UInt32s
-    diagonal: UInt32s
-    values: Floats
-    is_free: Bools
 
 
 class SearchVectors(NamedTuple):
@@ -57,24 +44,20 @@ class SearchVectors(NamedTuple):
 def do_task(task, part, cycle, matrix, half, vectors, islands, sums):
     """Does a task on one chunk of rows, or on a segment of the upper half; leaves its sums, up to two, in (c, 2).
 
-    `half` are the `arrays` of an `UpperHalf`, which gives the products then, or of `NO_HALF`.
+    `half` are `UpperHalfArrays`, which then give the products, or `NO_UPPER_HALF`.
     """
-    chunk_start, chunk_island, row_start, column, diagonal, values, is_free = matrix
-    start, segment_island, upper_start, upper_column, packed, reach, mask, ring_start, ring, first, own = half
+    chunk_start, chunk_island, row_start, column, _, values, is_free = matrix
     b, x, r, q, p, r32, z32 = vectors
-    by_half, is_product = len(segment_island) > 0, task == APPLY or task == PRODUCT
+    by_half, is_product = len(half.island) > 0, task == APPLY or task == PRODUCT
     if by_half and is_product:
-        if islands.active[segment_island[part]]:
-            sums[part, 0] = multiply_segment(
-                start[part], start[part + 1], upper_start, upper_column, packed, mask[part], ring_start[part], ring, p,
-                q, 0,
-            )  # fmt: skip
+        if islands.active[half.island[part]]:
+            sums[part, 0] = multiply_segment(part, half, p, q, 0)
         return
     island, begin, end = chunk_island[part], chunk_start[part], chunk_start[part + 1]
     into, out_of = islands.cycle_scale_in[island], islands.cycle_scale_out[island]
     row, count = np.int64(begin), np.int64(end - begin)  # of the types that other callers of `run_pass_rows` have
     if task == PACK:
-        pack_rows(begin, end, diagonal, row_start, values, upper_start, packed)
+        pack_rows(begin, end, matrix, half)
     elif task == START_CYCLE:
         _write_cycle_residual(begin, end, into, r, r32)
         run_pass_rows(0, row, count, cycle)
@@ -89,7 +72,7 @@ def do_task(task, part, cycle, matrix, half, vectors, islands, sums):
         _update_direction(begin, end, out_of, z32, islands.beta[island], p)
     else:
         if by_half and task != RESIDUAL_WITHOUT_PRODUCT:
-            add_segment_rings(begin, end, first[part], own[part], reach, mask, ring_start, ring, q, 0)
+            add_segment_rings(part, begin, end, half, q, 0)
         if task == UPDATE:
             alpha = islands.alpha[island]
             _update_solution(begin, end, alpha, p, x)

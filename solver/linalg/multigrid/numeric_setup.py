@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ from .coarse_solve import factor_coarsest
 from .cycle_schedule import MAX_TET_EIGENVALUE, cycle_schedule, smoother_factors
 from .galerkin_products import GalerkinProducts, LeftProducts, LevelMatrices, RightProducts, setup_levels
 from .hierarchy import Hierarchy
+from .hierarchy_reuse import MultigridWorkspace
 from .int16_layout import empty_quads
 from .spectral_radius import island_scales, power_growth
 from .v_cycle import POWER_ITERATION, Coarsest, Float32s, QuadMatrices, TransferWeights, VCycle
@@ -35,7 +35,7 @@ QUICK_POWER_ITERATIONS, QUICK_POWER_SAFETY_FACTOR, GROWTH_WINDOW_ROWS = 4, 1.3, 
 
 @dataclass(frozen=True)
 class MultigridArrays:
-    """Arrays that every `numeric_setup` of a hierarchy writes anew, but for the last five.
+    """Arrays that every `numeric_setup` of a hierarchy writes anew, but for the last five; a workspace owns them.
 
     Attributes:
         refreshed: How often it was done, (1,).
@@ -95,10 +95,9 @@ class Multigrid:
         return self.number == self.work.refreshed[0]
 
 
-_cache: WeakKeyDictionary[Hierarchy, MultigridArrays] = WeakKeyDictionary()
-
-
-def numeric_setup(hierarchy: Hierarchy, pattern: BlockPattern, values: Floats, is_free: Bools) -> Multigrid:
+def numeric_setup(
+    hierarchy: Hierarchy, pattern: BlockPattern, values: Floats, is_free: Bools, workspace: MultigridWorkspace
+) -> Multigrid:
     """Returns the preconditioner for a matrix.
 
     Args:
@@ -106,8 +105,9 @@ def numeric_setup(hierarchy: Hierarchy, pattern: BlockPattern, values: Floats, i
         pattern: Sparsity of the matrix.
         values: Its blocks, symmetric positive definite over the free nodes, (b, 9).
         is_free: Which nodes are solved for, (n,).
+        workspace: Whose arrays are written.
     """
-    h, work = hierarchy, _arrays(hierarchy)
+    h, work = hierarchy, _arrays(hierarchy, workspace)
     island_scales(values, pattern.diagonal, is_free, pattern.island_start, work.scale)
     work.kept[: pattern.node_count] = is_free
     work.d[0, : len(work.power_start)] = work.power_start
@@ -130,20 +130,29 @@ def numeric_setup(hierarchy: Hierarchy, pattern: BlockPattern, values: Floats, i
         share_out(crew, True)
     last = h.level_start[-2]
     factor_coarsest(
-        h.part_start, last, len(values), h.all_start, h.all_column, h.all_diagonal, work.above,
-        work.scale[h.row_island[last + h.part_start[:-1]]], h.factors_start, work.factors,
-    )  # fmt: skip
+        h.part_start,
+        last,
+        len(values),
+        h.all_start,
+        h.all_column,
+        h.all_diagonal,
+        work.above,
+        work.scale[h.row_island[last + h.part_start[:-1]]],
+        h.factors_start,
+        work.factors,
+    )
     work.largest[:] = _largest_eigenvalues(h, work)
     work.numbers[:] = smoother_factors(work.largest)[work.rows]
     work.refreshed[0] += 1
-    return last_multigrid(h)
+    return last_multigrid(h, workspace)
 
 
-def last_multigrid(hierarchy: Hierarchy) -> Multigrid:
-    """Returns what the last `numeric_setup` of a hierarchy has made, for other searches with this matrix or one like
-    it.
+def last_multigrid(hierarchy: Hierarchy, workspace: MultigridWorkspace) -> Multigrid:
+    """Returns what the last `numeric_setup` of a hierarchy in a workspace has made.
+
+    It serves other searches with this matrix or one like it.
     """
-    work = _arrays(hierarchy)
+    work = _arrays(hierarchy, workspace)
     work.r[:] = 0.0  # what an earlier search has left at held nodes may be no numbers
     return Multigrid(hierarchy, work, int(work.refreshed[0]))
 
@@ -171,19 +180,23 @@ def v_cycle(m: Multigrid) -> VCycle:
 
 def _make_cycle(h: Hierarchy, work: MultigridArrays, tasks: npt.NDArray[np.int64], steps: Float32s) -> VCycle:
     return VCycle(
-        tasks, steps, h.level_start,
+        tasks,
+        steps,
+        h.level_start,
         QuadMatrices(h.quad_start, work.quads, work.unit, work.inverse),
         TransferWeights(h.prolongation_start, h.prolongation_node, work.weight),
         TransferWeights(h.restriction_start, h.restriction_row, work.restriction_weight),
         Coarsest(h.part_start, h.factors_start, work.factors, work.y),
-        work.r, work.x, work.d,
-    )  # fmt: skip
+        work.r,
+        work.x,
+        work.d,
+    )
 
 
-def _arrays(hierarchy: Hierarchy) -> MultigridArrays:
-    if hierarchy not in _cache:
-        _cache[hierarchy] = _make_arrays(hierarchy)
-    return _cache[hierarchy]
+def _arrays(hierarchy: Hierarchy, workspace: MultigridWorkspace) -> MultigridArrays:
+    if hierarchy not in workspace.arrays:
+        workspace.arrays[hierarchy] = _make_arrays(hierarchy)
+    return workspace.arrays[hierarchy]
 
 
 def _make_arrays(h: Hierarchy) -> MultigridArrays:

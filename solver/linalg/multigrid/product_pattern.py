@@ -89,9 +89,18 @@ def product_structure(a: SparseStructure, b: SparseStructure, width: int) -> Spa
     column, slot = np.empty((2, before[-1]), np.uint32)
     start, is_mesh = np.zeros(len(a.start), np.uint32), np.zeros(before[-1], bool)
     fill_product_structure(
-        a.start, a.column, a.is_mesh, b.start, b.column, b.is_mesh, np.zeros(width, np.int64), start, column, is_mesh,
+        a.start,
+        a.column,
+        a.is_mesh,
+        b.start,
+        b.column,
+        b.is_mesh,
+        np.zeros(width, np.int64),
+        start,
+        column,
+        is_mesh,
         slot,
-    )  # fmt: skip
+    )
     entries, widest = int(start[-1]), int(np.diff(start).max(initial=0))
     return SparseProduct(start, column[:entries].copy(), is_mesh[:entries].copy(), slot, slot_start, widest)
 

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When multigrid takes over from block Jacobi: told by the size of the system and the tolerance, never by a clock.
+"""When multigrid takes over from block Jacobi: by the size of the system and the tolerance, never by a clock.
 
-What it then does is loaded then (`solve.py`): most bakes never need it.
+Multigrid itself (`solve.py`) is loaded when it takes over: most bakes never need it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...runtime.arrays import Bools, Floats
 from ..block_pattern import BlockPattern
+from ..block_system import BlockSystem, PcgWorkspace, StoppingCriteria
 from ..rigid_modes import RigidModes
-from .hierarchy_reuse import ReusedHierarchy
+from .hierarchy_reuse import MultigridWorkspace, ReusedHierarchy
 
 # A relative residual as small as this is asked for, of a stiffness without masses: multigrid from the start. Where less
 # is asked for, block Jacobi may be done before multigrid is set up
@@ -33,13 +34,14 @@ class LatticeMultigrid:
 
     Attributes:
         X: Nodes at rest [m], (n, 3).
-        at_once: Whether a small residual is reason enough; False where masses make most systems easy: only what block
-            Jacobi has not solved in some iterations is hard then.
+        starts_immediately: Whether a small tolerance is reason enough; False where masses make most systems easy: then
+            a system is hard only if block Jacobi has not solved it in some iterations.
         mesh: The pattern whose blocks are the edges of the mesh, where matrices have more; None: the matrix's own.
-        is_hard: Whether block Jacobi alone did not do for a matrix like the one at hand, or will not.
-        is_same: Whether the matrix is the one that multigrid was set up for last with these levels.
-        kept: What earlier solves have set up, and where this one leaves what it does; None: nothing is kept.
-        most_alone: How many iterations of block Jacobi come first where nothing tells that it would take more.
+        is_hard: Whether block Jacobi alone did not converge for a matrix like this one, or will not.
+        is_same: Whether the matrix is the one that multigrid was last set up for in its workspace.
+        kept: What earlier solves have set up, and where this one stores its own; None: nothing is kept.
+        max_jacobi_iterations: Iterations of block Jacobi that come first for a matrix not known to be hard.
+        workspace: Arrays of its levels; with `kept`, those of that are used instead.
     """
 
     X: Floats
@@ -49,6 +51,7 @@ class LatticeMultigrid:
     is_same: bool = False
     kept: ReusedHierarchy | None = None
     max_jacobi_iterations: int = JACOBI_ITERATIONS
+    workspace: MultigridWorkspace = field(default_factory=MultigridWorkspace)
 
     def iteration_limit(self, pattern: BlockPattern, is_free: Bools, tolerance: float) -> tuple[int, int]:
         """Returns how many iterations of block Jacobi come first, over all rows, and where only some are left."""
@@ -61,21 +64,17 @@ class LatticeMultigrid:
 
     def solve(
         self,
-        pattern: BlockPattern,
-        values: Floats,
-        b: Floats,
-        is_free: Bools,
+        system: BlockSystem,
         x: Floats,
-        tolerance: float,
-        max_iterations: int,
-        least: Floats | None,
+        stopping: StoppingCriteria,
         modes: RigidModes | None,
+        workspace: PcgWorkspace,
     ) -> tuple[int, float, float]:
-        """Solves A x = b for the free nodes from what `x` holds; see `linear.pcg.solve`.
+        """Solves A x = b for the free nodes from what `x` holds; see `linalg.pcg.solve`.
 
         Returns:
-            The iterations, the largest relative residual of an island, and what it took in iterations of block Jacobi.
+            The iterations, the largest relative residual of an island, and the cost in iterations of block Jacobi.
         """
         from .solve import solve_with_multigrid
 
-        return solve_with_multigrid(self, pattern, values, b, is_free, x, tolerance, max_iterations, least, modes)
+        return solve_with_multigrid(self, system, x, stopping, modes, workspace)

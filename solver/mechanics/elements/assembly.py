@@ -13,13 +13,15 @@ write to the same place, and every sum has its order.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...linalg.block_pattern import BlockPattern
+from ...linalg.block_pattern import BlockPattern, UInt32s
 from ...linalg.tet_edges import edge_shares
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel, thread_count
-from ...runtime.simd.vec3 import (  # fmt: skip
+from ...runtime.simd.vec3 import (
     prefetch,
     vec3,
     vec3_axpy,
@@ -43,7 +45,7 @@ from ...runtime.threads.worker_team import (
     report_done,
     worker_team,
 )
-from .element_buffer import (  # fmt: skip
+from .element_buffer import (
     BULK_DAMPING,
     BULK_STIFFNESS,
     DAMPED_LENGTH,
@@ -65,6 +67,21 @@ MIN_NODES_PER_CHUNK, CHUNK_COUNT = (
     32,
 )  # nodes that a thread works on at once, at least, and parts that many nodes are in
 PREFETCH_RECORDS = 48  # records that memory is asked for ahead of their use: they lie here and there
+
+
+class GatherPattern(NamedTuple):
+    """Rows of a `BlockPattern`, its `EdgeShares`, and its corners."""
+
+    row_start: UInt32s
+    column: UInt32s
+    diagonal: UInt32s
+    edge_start: UInt32s
+    upper: UInt32s
+    lower: UInt32s
+    share_start: UInt32s
+    shares: UInt32s
+    corner_start: UInt32s
+    corners: UInt32s
 
 
 def assemble(
@@ -95,59 +112,60 @@ def assemble(
     if len(edges.others):
         start, end = pattern.row_start[first], pattern.row_start[last]
         values[edges.others[(edges.others >= start) & (edges.others < end)]] = 0.0
-    given = (
-        first, last, at_once, stiff, damp, diagonal_mass, p.row_start, p.column, p.diagonal, edges.of_row, edges.upper,
-        edges.lower, edges.start, edges.shares, p.corner_start, p.corners, warped, values, force,
-    )  # fmt: skip
+    gather = GatherPattern(
+        p.row_start,
+        p.column,
+        p.diagonal,
+        edges.of_row,
+        edges.upper,
+        edges.lower,
+        edges.start,
+        edges.shares,
+        p.corner_start,
+        p.corners,
+    )
+    given = (first, last, at_once, stiff, damp, diagonal_mass, gather, warped, values, force)
     threads = min(thread_count(), (last - first) // at_once)
-    with worker_team(threads, lambda crew, leads: assemble_in_team(leads, crew, *given)) as crew:
-        assemble_in_team(True, crew, *given)
+    with worker_team(threads, lambda team, is_leader: assemble_in_team(is_leader, team, *given)) as team:
+        assemble_in_team(True, team, *given)
 
 
 @kernel(no_refcount=True)
-def assemble_in_team(
-    leads, crew, first, last, at_once, stiff, damp, diagonal_mass, row_start, column, diagonal, edge_start, upper,
-    lower, share_start, shares, corner_start, corners, warped, values, force,
-):  # fmt: skip
+def assemble_in_team(is_leader, team, first, last, at_once, stiff, damp, diagonal_mass, pattern, warped, values, force):
     """Shares in writing the rows from `first` to `last`, `at_once` at a time; see `assemble`."""
     task, parts = 0, (last - first + at_once - 1) // at_once
     while True:
-        if leads:
-            crew[TASK] = task
-            publish(crew, parts)
-        part, done = claim(crew, leads), 0
+        if is_leader:
+            team[TASK] = task
+            publish(team, parts)
+        part, done = claim(team, is_leader), 0
         while part >= 0:
             begin, end = first + part * at_once, min(first + (part + 1) * at_once, last)
-            if crew[TASK] == 0:
-                gather_rows(
-                    begin, end, stiff, damp, diagonal_mass, row_start, column, diagonal, edge_start, upper, lower,
-                    share_start, shares, corner_start, corners, warped, values, force,
-                )  # fmt: skip
+            if team[TASK] == 0:
+                gather_rows(begin, end, stiff, damp, diagonal_mass, pattern, warped, values, force)
             else:
-                complete_rows(begin, end, diagonal_mass, row_start, column, diagonal, values)
-            part, done = claim(crew, leads), done + 1
-        if leads:
-            join(crew, done)
+                complete_rows(begin, end, diagonal_mass, pattern, values)
+            part, done = claim(team, is_leader), done + 1
+        if is_leader:
+            join(team, done)
             task += 1
             if task == 2:
                 break
         else:
-            report_done(crew, done)
-            if is_finished(crew):
-                await_wakeup(crew)
+            report_done(team, done)
+            if is_finished(team):
+                await_wakeup(team)
                 break
 
 
 @kernel(allow_fma=True, device_only=True, no_refcount=True)
-def gather_rows(
-    begin, end, stiff, damp, diagonal_mass, row_start, column, diagonal, edge_start, upper, lower, share_start, shares,
-    corner_start, corners, warped, values, force,
-):  # fmt: skip
+def gather_rows(begin, end, stiff, damp, diagonal_mass, pattern, warped, values, force):
     """Writes the forces on the nodes from `begin` to `end`, and the blocks of the edges that their rows have first.
 
     After its edges a row is complete where its others come from this range too: then its diagonal follows at once,
-    while the row is in the processor's cache. See `EdgeShares` and `assemble` for the arguments.
+    while the row is in the processor's cache. See `GatherPattern` and `assemble` for the arguments.
     """
+    row_start, column, diagonal, edge_start, upper, lower, share_start, shares, corner_start, corners = pattern
     length = warped.shape[1]
     # The fourth lane of a vector is what follows in a record, and counts for nothing.
     is_damped, is_pressed = damp != 0.0 and length >= DAMPED_LENGTH, length >= MAX_RECORD_LENGTH
@@ -212,8 +230,9 @@ def gather_rows(
 
 
 @kernel(device_only=True)
-def complete_rows(begin, end, diagonal_mass, row_start, column, diagonal, values):
+def complete_rows(begin, end, diagonal_mass, pattern, values):
     """Writes the blocks on the diagonal that `gather_rows` left out of the same range."""
+    row_start, column, diagonal = pattern.row_start, pattern.column, pattern.diagonal
     for node in range(begin, end):
         if column[row_start[node]] < begin:
             write_diagonal(node, diagonal_mass, row_start, diagonal, values)

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import Floats, Indices
+from ...runtime.arrays import Floats
 from ...runtime.jit import kernel, thread_count
-from ...runtime.simd.vec3 import (  # fmt: skip
+from ...runtime.simd.vec3 import (
     block3_load,
     vec3,
     vec3_axpy,
@@ -51,6 +51,7 @@ from .element_buffer import (
     ROTATED_GRADIENTS,
     V_LAMBDA,
     V_MU,
+    ElementArrays,
 )
 from .nearest_rotation_simd import LANES, nearest_rotation_lanes
 
@@ -64,61 +65,47 @@ TETS_PER_CHUNK = 2048  # tets that a thread works on,
 MIN_TETS_PER_CHUNK, CHUNK_COUNT = 256, 32  # and of few tets the least, in so many parts
 
 
-def compute_corotational_records(
-    x: Floats,
-    tets: Indices,
-    Dm_inverse: Floats,
-    volume: Floats,
-    mu: Floats,
-    lam: Floats,
-    damping: Floats,
-    initial_strain: Floats,
-    warped: Floats,
-) -> None:
-    """Writes the records `warped` of all tets, (m, …), at node positions x [m], (n, 3).
-
-    `initial_strain` ε0 is (m, 6) or (0, 6) for none. The others are those of a `Model`.
-    """
+def compute_corotational_records(x: Floats, elements: ElementArrays, warped: Floats) -> None:
+    """Writes the records `warped` of tets, (m, …), at node positions x [m], (n, 3)."""
+    tets = elements.tets
     at_once = min(TETS_PER_CHUNK, max(MIN_TETS_PER_CHUNK, len(tets) // CHUNK_COUNT // LANES * LANES))
-    given = (at_once, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
-    with worker_team(
-        min(thread_count(), len(tets) // at_once), lambda crew, leads: compute_records_in_team(leads, crew, *given)
-    ) as crew:
-        compute_records_in_team(True, crew, *given)
+    given = (at_once, x, elements, warped)
+    threads = min(thread_count(), len(tets) // at_once)
+    with worker_team(threads, lambda team, is_leader: compute_records_in_team(is_leader, team, *given)) as team:
+        compute_records_in_team(True, team, *given)
 
 
 @kernel()
-def compute_records_in_team(
-    leads, crew, at_once, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped
-):
+def compute_records_in_team(is_leader, team, at_once, x, elements, warped):
     """Shares in writing the records of all tets, `at_once` at a time; see `compute_corotational_records`."""
-    if leads:
-        publish(crew, (len(tets) + at_once - 1) // at_once)
+    tets = elements.tets
+    if is_leader:
+        publish(team, (len(tets) + at_once - 1) // at_once)
     while True:
-        part, done = claim(crew, leads), 0
+        part, done = claim(team, is_leader), 0
         while part >= 0:
             begin, end = part * at_once, min((part + 1) * at_once, len(tets))
-            compute_record_range(begin, end, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
-            part, done = claim(crew, leads), done + 1
-        if leads:
-            join(crew, done)
+            compute_record_range(begin, end, x, elements, warped)
+            part, done = claim(team, is_leader), done + 1
+        if is_leader:
+            join(team, done)
             break
-        report_done(crew, done)
-        if is_finished(crew):
-            await_wakeup(crew)
+        report_done(team, done)
+        if is_finished(team):
+            await_wakeup(team)
             break
 
 
 @kernel(allow_fma=True, device_only=True)
-def compute_record_range(begin, end, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
+def compute_record_range(begin, end, x, elements, warped):
     """Writes the records of the tets from `begin` to `end`; see `compute_corotational_records`."""
     F, R, state, work = np.zeros(9 * L), np.empty(9 * L), np.empty(2 * L), np.zeros(SCRATCH_SIZE)
     for first in range(begin, end, L):
         count = min(L, end - first)
         for i in range(count):
-            write_deformation_gradient(first + i, x, tets, Dm_inverse, F, i)
+            write_deformation_gradient(first + i, x, elements.tets, elements.Dm_inverse, F, i)
         nearest_rotation_lanes(count, F, R, state)
-        write_record_lanes(first, count, F, R, F, work, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
+        write_record_lanes(first, count, F, R, F, work, elements, warped)
 
 
 @kernel(allow_fma=True, inline=True, device_only=True)
@@ -135,11 +122,12 @@ def write_deformation_gradient(tet, x, tets, Dm_inverse, F, lane):
 
 
 @kernel(allow_fma=True, device_only=True)
-def write_record_lanes(first, count, F, R, A, work, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
+def write_record_lanes(first, count, F, R, A, work, elements, warped):
     """Writes the records of tets from number `first` on, as many as `count`, of which F and R are in lanes.
 
-    `A` is what damping stretches by, which is F; `work` is work space, (WORK,), of numbers of any size.
+    `A` is what damping stretches by, which is F; `work` is work space, (SCRATCH_SIZE,), of numbers of any size.
     """
+    _, Dm_inverse, volume, mu, lam, damping, initial_strain = elements
     for i in range(count):
         work[9 * L + i], work[10 * L + i] = volume[first + i] * lam[first + i], volume[first + i] * mu[first + i]
     if len(initial_strain) > 0:

@@ -35,8 +35,10 @@ def unpack_six(e):
 
 
 @kernel(allow_fma=True, device_only=True)
-def corotated_strain_of(a, b, c, d, e, f, g, h, i, A, B, C, D, E, F, P, Q, R):
-    """Returns xx, yy, zz, xy, yz, zx of sym(RᵀF) − I for F = [[a, b, c] …] and R = [[A, B, C] …], row by row."""
+def corotated_strain_of(gradient, rotation):
+    """Returns xx, yy, zz, xy, yz, zx of sym(RᵀF) − I for the entries of F and of R, row by row."""
+    a, b, c, d, e, f, g, h, i = gradient
+    A, B, C, D, E, F, P, Q, R = rotation
     return (
         A * a + D * d + P * g - 1.0,
         B * b + E * e + Q * h - 1.0,

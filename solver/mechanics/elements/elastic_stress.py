@@ -43,9 +43,16 @@ def elastic_stress(model: Model, x: Floats, which: Indices | None = None) -> tup
     tets, strain, kappa = model.tets[of], model.initial_strain, model.pressure_modulus
     stress, largest = np.empty((len(tets), 6)), np.empty(len(tets))
     stress_of_tets(
-        x, tets, model.Dm_inverse[of], model.mu[of], model.lam_by_strain[of], kappa[of] if len(kappa) else kappa,
-        strain[of] if len(strain) else strain, stress, largest,
-    )  # fmt: skip
+        x,
+        tets,
+        model.Dm_inverse[of],
+        model.mu[of],
+        model.lam_by_strain[of],
+        kappa[of] if len(kappa) else kappa,
+        strain[of] if len(strain) else strain,
+        stress,
+        largest,
+    )
     number = np.arange(model.tet_count, dtype=np.int64) if which is None else which
     for method, body in zip(model.methods, model.bodies, strict=False):
         if has_own_rotations(method):
@@ -111,7 +118,7 @@ def stress_of_tets(x, tets, Dm_inverse, mu, lam, kappa, initial_strain, stress, 
     for tet in range(len(tets)):
         F, s = deformation_gradient_of(x, tets[tet], Dm_inverse[tet]), stress[tet]
         A, B, C, D, E, G, P, Q, R = nearest_rotation(*F)
-        exx, eyy, ezz, exy, eyz, ezx = corotated_strain_of(*F, A, B, C, D, E, G, P, Q, R)
+        exx, eyy, ezz, exy, eyz, ezx = corotated_strain_of(F, (A, B, C, D, E, G, P, Q, R))
         J0 = 1.0
         if len(initial_strain) > 0:
             o = initial_strain[tet]

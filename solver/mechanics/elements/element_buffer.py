@@ -8,6 +8,13 @@ as well.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...runtime.arrays import Floats, Indices
+
+if TYPE_CHECKING:
+    from ..model import Model
+
 # Where what begins, of all: R g0 … R g3; V λ, V μ [N m]; the forces f1 … f3 [N] on the nodes, that on node 0 being
 # minus their sum.
 ROTATED_GRADIENTS, V_LAMBDA, V_MU, FORCE, UNDAMPED_LENGTH = 0, 12, 13, 15, 24
@@ -21,3 +28,47 @@ VOLUME_GRADIENTS, BULK_STIFFNESS, BULK_DAMPING, MAX_RECORD_LENGTH = 48, 60, 61, 
 def record_length(has_damping: bool, has_pressure: bool) -> int:
     """Returns how many numbers a record needs."""
     return MAX_RECORD_LENGTH if has_pressure else DAMPED_LENGTH if has_damping else UNDAMPED_LENGTH
+
+
+class ElementArrays(NamedTuple):
+    """What the passes over linear tets read of a `Model`, for all m tets or for some.
+
+    Attributes:
+        tets, Dm_inverse, volume, mu: Its own.
+        lam: Its `lam_by_strain` [Pa], (m,).
+        damping: Its `stiffness_damping` [s], (m,).
+        initial_strain: Its own, (m, 6), or (0, 6) for none.
+    """
+
+    tets: Indices
+    Dm_inverse: Floats
+    volume: Floats
+    mu: Floats
+    lam: Floats
+    damping: Floats
+    initial_strain: Floats
+
+    def select(self, tets: slice) -> ElementArrays:
+        """Returns those of some tets."""
+        return ElementArrays(
+            self.tets[tets],
+            self.Dm_inverse[tets],
+            self.volume[tets],
+            self.mu[tets],
+            self.lam[tets],
+            self.damping[tets],
+            self.initial_strain[tets] if len(self.initial_strain) else self.initial_strain,
+        )
+
+
+def element_arrays(model: Model) -> ElementArrays:
+    """Returns those of all tets of a model."""
+    return ElementArrays(
+        model.tets,
+        model.Dm_inverse,
+        model.volume,
+        model.mu,
+        model.lam_by_strain,
+        model.stiffness_damping,
+        model.initial_strain,
+    )

@@ -83,7 +83,7 @@ def qr_rotation_range(begin, end, x, tets, Dm_inverse, frames):
     for tet in range(begin, end):
         G = Dm_inverse[tet]
         F = deformation_gradient_of(x, tets[tet], G)
-        write_matrix(frames[tet], *qr_rotation_of(*F, G[1, 0], G[1, 1], G[1, 2], G[2, 0], G[2, 1], G[2, 2]))
+        write_matrix(frames[tet], *qr_rotation_of(F, (G[1, 0], G[1, 1], G[1, 2]), (G[2, 0], G[2, 1], G[2, 2])))
 
 
 @kernel(device_only=True, inline=True)

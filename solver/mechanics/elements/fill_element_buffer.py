@@ -17,6 +17,7 @@ from ...runtime.arrays import Floats
 from ...scene.formulation import DEFAULT_FORMULATION, HIGHAM, LINEAR, POLAR, QR, VERTEX_WARP, FormulationSettings
 from ..model import Model
 from .corotational_element import compute_corotational_records
+from .element_buffer import element_arrays
 from .element_rotations import compute_rotations
 from .given_rotation_element import compute_records_with_rotations
 from .linear_element import compute_linear_records
@@ -47,21 +48,16 @@ def write_records(model: Model, number: int, x: Floats, warped: Floats, held: Fl
     if not needs_records(model, number):
         return
     method, t = method_of(model, number), model.bodies[number].tets
-    strain, is_polar = model.initial_strain, method.name == POLAR
-    tets, Dm_inverse = model.tets[t], model.Dm_inverse[t]
-    rest = (
-        model.volume[t], model.mu[t], model.lam_by_strain[t], model.stiffness_damping[t],
-        strain[t] if len(strain) else strain, warped[t],
-    )  # fmt: skip
+    elements, records, is_polar = element_arrays(model).select(t), warped[t], method.name == POLAR
     if method.name == LINEAR:
-        compute_linear_records(x, tets, Dm_inverse, *rest)
+        compute_linear_records(x, elements, records)
     elif method.name == QR:
-        compute_qr_records(not method.is_stale, x, tets, Dm_inverse, *rest)
+        compute_qr_records(not method.is_stale, x, elements, records)
     elif held is not None and is_polar and method.rotations_every > 1:
-        compute_records_with_rotations(held[t], x, tets, Dm_inverse, *rest)
+        compute_records_with_rotations(held[t], x, elements, records)
     elif is_polar and method.rotation == HIGHAM:
-        frames = np.empty((len(tets), 3, 3))
-        compute_rotations(method, x, tets, Dm_inverse, frames)
-        compute_records_with_rotations(frames, x, tets, Dm_inverse, *rest)
+        frames = np.empty((len(elements.tets), 3, 3))
+        compute_rotations(method, x, elements.tets, elements.Dm_inverse, frames)
+        compute_records_with_rotations(frames, x, elements, records)
     else:
-        compute_corotational_records(x, tets, Dm_inverse, *rest)
+        compute_corotational_records(x, elements, records)

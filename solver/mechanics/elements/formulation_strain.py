@@ -76,7 +76,7 @@ def corotated_strain_range(begin, end, frames, x, tets, Dm_inverse, strain):
     for tet in range(begin, end):
         e = strain[tet]
         F, R = deformation_gradient_of(x, tets[tet], Dm_inverse[tet]), matrix_entries(frames[tet])
-        e[0], e[1], e[2], e[3], e[4], e[5] = corotated_strain_of(*F, *R)
+        e[0], e[1], e[2], e[3], e[4], e[5] = corotated_strain_of(F, R)
 
 
 @kernel()
@@ -88,6 +88,6 @@ def present_strain_range(begin, end, frames, x, tets, Dm_inverse, strain):
         p, q, r = f * k - g * i, g * h - d * k, d * i - f * h
         s, t, u = c * i - b * k, a * k - c * h, b * h - a * i
         v, w, y = b * g - c * f, c * d - a * g, a * f - b * d
-        xx, yy, zz, xy, yz, zx = corotated_strain_of(p, q, r, s, t, u, v, w, y, *R)
+        xx, yy, zz, xy, yz, zx = corotated_strain_of((p, q, r, s, t, u, v, w, y), R)
         J = a * p + b * q + c * r
         e[0], e[1], e[2], e[3], e[4], e[5] = J - 1.0 - xx, J - 1.0 - yy, J - 1.0 - zz, -xy, -yz, -zx

@@ -5,47 +5,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import Floats, Indices
+from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_ranges
 from .corotational_element import SCRATCH_SIZE, TETS_PER_CHUNK, write_deformation_gradient, write_record_lanes
+from .element_buffer import ElementArrays
 from .nearest_rotation_simd import LANES
 
 L = LANES
 
 
-def compute_records_with_rotations(
-    frames: Floats,
-    x: Floats,
-    tets: Indices,
-    Dm_inverse: Floats,
-    volume: Floats,
-    mu: Floats,
-    lam: Floats,
-    damping: Floats,
-    initial_strain: Floats,
-    warped: Floats,
-) -> None:
-    """Writes the records `warped` of all tets, (m, …), whose rotations are `frames`, (m, 3, 3).
-
-    All else is as for `corotational.warp_tets`.
-    """
+def compute_records_with_rotations(frames: Floats, x: Floats, elements: ElementArrays, warped: Floats) -> None:
+    """Writes the records `warped` of tets, (m, …), at x [m], (n, 3), whose rotations are `frames`, (m, 3, 3)."""
 
     def work(begin: int, end: int) -> None:
-        write_rotated_records(begin, end, frames, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
+        write_rotated_records(begin, end, frames, x, elements, warped)
 
-    run_ranges(0, len(tets), TETS_PER_CHUNK, work)
+    run_ranges(0, len(elements.tets), TETS_PER_CHUNK, work)
 
 
 @kernel(allow_fma=True)
-def write_rotated_records(begin, end, frames, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
+def write_rotated_records(begin, end, frames, x, elements, warped):
     """Writes the records of the tets from `begin` to `end` by the gradients at rest, turned."""
     F, R, work = np.zeros(9 * L), np.zeros(9 * L), np.zeros(SCRATCH_SIZE)
     for first in range(begin, end, L):
         count = min(L, end - first)
         for i in range(count):
-            write_deformation_gradient(first + i, x, tets, Dm_inverse, F, i)
+            write_deformation_gradient(first + i, x, elements.tets, elements.Dm_inverse, F, i)
             for row in range(3):
                 for column in range(3):
                     R[(3 * column + row) * L + i] = frames[first + i, row, column]
-        write_record_lanes(first, count, F, R, F, work, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
+        write_record_lanes(first, count, F, R, F, work, elements, warped)

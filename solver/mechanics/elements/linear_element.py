@@ -11,36 +11,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import Floats, Indices
+from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_ranges
 from .corotational_element import SCRATCH_SIZE, TETS_PER_CHUNK, write_deformation_gradient, write_record_lanes
+from .element_buffer import ElementArrays
 from .nearest_rotation_simd import LANES
 
 L = LANES
 
 
-def compute_linear_records(
-    x: Floats,
-    tets: Indices,
-    Dm_inverse: Floats,
-    volume: Floats,
-    mu: Floats,
-    lam: Floats,
-    damping: Floats,
-    initial_strain: Floats,
-    warped: Floats,
-) -> None:
-    """Writes the records `warped` of all tets, (m, …); the arguments are those of `corotational.warp_tets`."""
+def compute_linear_records(x: Floats, elements: ElementArrays, warped: Floats) -> None:
+    """Writes the records `warped` of tets, (m, …), at node positions x [m], (n, 3)."""
 
     def work(begin: int, end: int) -> None:
-        write_linear_records(begin, end, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
+        write_linear_records(begin, end, x, elements, warped)
 
-    run_ranges(0, len(tets), TETS_PER_CHUNK, work)
+    run_ranges(0, len(elements.tets), TETS_PER_CHUNK, work)
 
 
 @kernel(allow_fma=True)
-def write_linear_records(begin, end, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
+def write_linear_records(begin, end, x, elements, warped):
     """Writes the records of the tets from `begin` to `end`: those of tets that do not turn, damped as at rest."""
     F, still, work = np.zeros(9 * L), np.zeros(9 * L), np.zeros(SCRATCH_SIZE)
     for i in range(L):
@@ -48,7 +39,5 @@ def write_linear_records(begin, end, x, tets, Dm_inverse, volume, mu, lam, dampi
     for first in range(begin, end, L):
         count = min(L, end - first)
         for i in range(count):
-            write_deformation_gradient(first + i, x, tets, Dm_inverse, F, i)
-        write_record_lanes(
-            first, count, F, still, still, work, Dm_inverse, volume, mu, lam, damping, initial_strain, warped
-        )
+            write_deformation_gradient(first + i, x, elements.tets, elements.Dm_inverse, F, i)
+        write_record_lanes(first, count, F, still, still, work, elements, warped)

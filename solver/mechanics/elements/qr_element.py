@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import Floats, Indices
+from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3, vec3_add_cross, vec3_load, vec3_store, vec3_unpack, vec3_zero, vec4_store
 from ...runtime.threads.thread_pool import run_ranges
@@ -46,6 +46,7 @@ from .element_buffer import (
     ROTATED_GRADIENTS,
     V_LAMBDA,
     V_MU,
+    ElementArrays,
 )
 from .nearest_rotation_simd import LANES
 from .qr_rotation import qr_rotation_lanes
@@ -53,38 +54,28 @@ from .qr_rotation import qr_rotation_lanes
 L = LANES
 
 
-def compute_qr_records(
-    is_present: bool,
-    x: Floats,
-    tets: Indices,
-    Dm_inverse: Floats,
-    volume: Floats,
-    mu: Floats,
-    lam: Floats,
-    damping: Floats,
-    initial_strain: Floats,
-    warped: Floats,
-) -> None:
-    """Writes the records `warped` of all tets, (m, …).
+def compute_qr_records(is_present: bool, x: Floats, elements: ElementArrays, warped: Floats) -> None:
+    """Writes the records `warped` of tets, (m, …), at node positions x [m], (n, 3).
 
-    `is_present` says whether gradients are the present ones; all else is as for `corotational.warp_tets`.
+    `is_present` says whether gradients are the present ones.
     """
 
     def work(begin: int, end: int) -> None:
-        qr_record_range(begin, end, is_present, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped)
+        qr_record_range(begin, end, is_present, x, elements, warped)
 
-    run_ranges(0, len(tets), TETS_PER_CHUNK, work)
+    run_ranges(0, len(elements.tets), TETS_PER_CHUNK, work)
 
 
 @kernel(allow_fma=True)
-def qr_record_range(begin, end, is_present, x, tets, Dm_inverse, volume, mu, lam, damping, initial_strain, warped):
+def qr_record_range(begin, end, is_present, x, elements, warped):
     """Writes the records of the tets from `begin` to `end`; see `compute_qr_records`."""
+    Dm_inverse, initial_strain = elements.Dm_inverse, elements.initial_strain
     F, G, R, there = np.zeros(9 * L), np.ones(6 * L), np.empty(9 * L), np.empty(L)
     work = np.zeros(SCRATCH_SIZE)
     for first in range(begin, end, L):
         count = min(L, end - first)
         for i in range(count):
-            write_deformation_gradient(first + i, x, tets, Dm_inverse, F, i)
+            write_deformation_gradient(first + i, x, elements.tets, Dm_inverse, F, i)
             for k in range(3):
                 G[k * L + i], G[(3 + k) * L + i] = Dm_inverse[first + i, 1, k], Dm_inverse[first + i, 2, k]
         qr_rotation_lanes(count, F, G, R, there)
@@ -96,16 +87,15 @@ def qr_record_range(begin, end, is_present, x, tets, Dm_inverse, volume, mu, lam
                         vec3_load(initial_strain, 6 * (first + i)),
                         vec3_load(initial_strain, 6 * (first + i) + 3),
                     )
-                write_present_record(first + i, F, R, i, stretch, shear, Dm_inverse, volume, mu, lam, damping, warped)
+                write_present_record(first + i, F, R, i, stretch, shear, elements, warped)
         else:
-            write_record_lanes(
-                first, count, F, R, F, work, Dm_inverse, volume, mu, lam, damping, initial_strain, warped
-            )
+            write_record_lanes(first, count, F, R, F, work, elements, warped)
 
 
 @kernel(allow_fma=True, device_only=True)
-def write_present_record(tet, F, R, lane, stretch, shear, Dm_inverse, volume, mu, lam, damping, warped):
+def write_present_record(tet, F, R, lane, stretch, shear, elements, warped):
     """Writes the record of a tet with F and R in a lane, and an initial strain, by the present gradients."""
+    _, Dm_inverse, volume, mu, lam, damping, _ = elements
     a, b, c = lane_vec3(F, lane), lane_vec3(F, 3 * L + lane), lane_vec3(F, 6 * L + lane)
     A, B, C = lane_vec3(R, lane), lane_vec3(R, 3 * L + lane), lane_vec3(R, 6 * L + lane)
     # the rows of adj(F), then J I − sym(adj(F) R)

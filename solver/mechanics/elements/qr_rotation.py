@@ -21,15 +21,15 @@ FLAT_TRIANGLE_RATIO = 1.0e-12  # height over length of the triangle abc up to wh
 
 
 @kernel(allow_fma=True)
-def qr_rotation_of(a, b, c, d, e, f, g, h, i, gx, gy, gz, hx, hy, hz):
-    """Returns the nine entries of R, row by row, for F = [[a, b, c], [d, e, f], [g, h, i]].
+def qr_rotation_of(F, across_acd, across_abc):
+    """Returns the nine entries of R, row by row, for those of F.
 
-    `gx` … are the last two rows of Dm⁻¹: across the plane acd, and across abc. Where a, b and c lie on a line or in
-    one point there are no such axes, and R is the rotation nearest to F.
+    The other arguments are the last two rows of Dm⁻¹: across the plane acd, and across abc. Where a, b and c lie on a
+    line or in one point there are no such axes, and R is the rotation nearest to F.
     """
-    A, B, C, D, E, G, P, Q, R, there = qr_axes(a, b, c, d, e, f, g, h, i, gx, gy, gz, hx, hy, hz)
+    A, B, C, D, E, G, P, Q, R, there = qr_axes(F, across_acd, across_abc)
     if there == 0.0:
-        return nearest_rotation_of_any(a, b, c, d, e, f, g, h, i)
+        return nearest_rotation_of_any(*F)
     return A, B, C, D, E, G, P, Q, R
 
 
@@ -49,8 +49,12 @@ def qr_rotation_lanes(count, F, G, R, there):
             R[i], R[3 * L + i], R[6 * L + i], R[L + i], R[4 * L + i], R[7 * L + i], R[2 * L + i], R[5 * L + i],
             R[8 * L + i], there[i],
         ) = qr_axes(
-            F[i], F[3 * L + i], F[6 * L + i], F[L + i], F[4 * L + i], F[7 * L + i], F[2 * L + i], F[5 * L + i],
-            F[8 * L + i], G[i], G[L + i], G[2 * L + i], G[3 * L + i], G[4 * L + i], G[5 * L + i],
+            (
+                F[i], F[3 * L + i], F[6 * L + i], F[L + i], F[4 * L + i], F[7 * L + i], F[2 * L + i], F[5 * L + i],
+                F[8 * L + i],
+            ),
+            (G[i], G[L + i], G[2 * L + i]),
+            (G[3 * L + i], G[4 * L + i], G[5 * L + i]),
         )  # fmt: skip
     for i in range(count):
         if there[i] == 0.0:
@@ -64,8 +68,11 @@ def qr_rotation_lanes(count, F, G, R, there):
 
 
 @kernel(allow_fma=True, inline=True, device_only=True)
-def qr_axes(a, b, c, d, e, f, g, h, i, gx, gy, gz, hx, hy, hz):
+def qr_axes(F, across_acd, across_abc):
     """Returns the nine entries of R, row by row, and 1, or no numbers and 0 where abc has no plane."""
+    a, b, c, d, e, f, g, h, i = F
+    gx, gy, gz = across_acd
+    hx, hy, hz = across_abc
     # the axes at rest: the third across abc, the second in abc and across ab, the first along ab
     k = 1.0 / math.sqrt(hx * hx + hy * hy + hz * hz)
     hx, hy, hz = k * hx, k * hy, k * hz

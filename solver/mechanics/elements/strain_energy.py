@@ -52,9 +52,15 @@ def stored_energy(model: Model, x: Floats, warped: Floats) -> Floats:
 def _add_by_records(model: Model, t: slice, x: Floats, warped: Floats, stored: Floats) -> None:
     kappa, strain = model.pressure_modulus, model.initial_strain
     sum_stored(
-        x, model.pattern.island_of_row, model.tets[t], model.volume[t], kappa[t] if len(kappa) else kappa,
-        strain[t] if len(strain) else strain, warped[t], stored,
-    )  # fmt: skip
+        x,
+        model.pattern.island_of_row,
+        model.tets[t],
+        model.volume[t],
+        kappa[t] if len(kappa) else kappa,
+        strain[t] if len(strain) else strain,
+        warped[t],
+        stored,
+    )
 
 
 def _add_by_strain(model: Model, t: slice, x: Floats, warped: Floats, stored: Floats) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...runtime.arrays import Floats
@@ -14,7 +16,7 @@ from ..state import State
 from .conduction import Conduction
 from .heat_transfer import add_source_exchange, write_air_exchange
 from .heated_bodies import TEMPERATURE, HeatBodies, HeatedBody
-from .implicit_conduction import flow_heat
+from .implicit_conduction import ConductionRows, NodeHeat, flow_heat
 
 LINEAR_TOLERANCE = 1.0e-10
 MAX_ITERATIONS = 2000
@@ -32,12 +34,11 @@ def advance_heat(
     """
     if heat is None:
         return
-    flows = heat.conduction(model)
-    air = air_temperature_at(scene, tracks, end)
+    step = _HeatStep(heat, model, heat.conduction(model), tracks, air_temperature_at(scene, tracks, end), begin, end)
     temperature = state.fields[TEMPERATURE].copy()
     for body in heat.bodies:
         nodes = model.bodies[body.number].nodes
-        temperature[nodes] += _temperature_change(heat, body, model, flows, state, tracks, air, begin, end)
+        temperature[nodes] += step.temperature_change(body, state)
     state.fields[TEMPERATURE] = temperature
 
 
@@ -64,31 +65,41 @@ def air_temperature_at(scene: Scene, tracks: TrackReader, time: float) -> float:
     return value
 
 
-def _temperature_change(
-    heat: HeatBodies,
-    body: HeatedBody,
-    model: Model,
-    flows: Conduction,
-    state: State,
-    tracks: TrackReader,
-    air: float,
-    begin: float,
-    end: float,
-) -> Floats:
-    """Returns by how much the nodes of a body become warmer [K], (n,)."""
-    nodes = model.bodies[body.number].nodes
-    T, mass, positions = state.fields[TEMPERATURE][nodes], model.mass[nodes], state.x[nodes]
-    dt, pattern, scratch = end - begin, model.pattern, np.empty((8, len(T)))
-    capacity, gain, given, change = scratch[:4]
-    write_air_exchange(flows.surface[nodes], air, mass, body.heat.heat_capacity, dt, T, capacity, gain, given)
-    for source in heat.sources:
-        share, per_volume = source.share(tracks, end, positions), source.source.exchange / source.source.radius
-        per_mass = per_volume / (body.density * body.scale)
-        add_source_exchange(share, per_mass, source.temperature(tracks, end), mass, dt, T, gain, given)
-    iterations = flow_heat(
-        nodes.start, pattern.row_start[nodes.start : nodes.stop + 1], pattern.column, flows.conductance, dt, capacity,
-        gain, given, T, LINEAR_TOLERANCE, MAX_ITERATIONS, scratch[4:], change,
-    )  # fmt: skip
-    if iterations < 0:
-        raise SolveFailed("heat-not-finite", name=body.name, time=round(end, 3))
-    return change
+@dataclass(frozen=True)
+class _HeatStep:
+    """What all bodies have in a step.
+
+    Attributes:
+        heat, model, flows, tracks: The bodies, how heat flows in them, and the animation of the sources.
+        air: Temperature of the air [°C].
+        begin, end: Of the step [s].
+    """
+
+    heat: HeatBodies
+    model: Model
+    flows: Conduction
+    tracks: TrackReader
+    air: float
+    begin: float
+    end: float
+
+    def temperature_change(self, body: HeatedBody, state: State) -> Floats:
+        """Returns the change of temperature of the nodes of a body [K], (n,)."""
+        model, pattern, end, dt = self.model, self.model.pattern, self.end, self.end - self.begin
+        nodes = model.bodies[body.number].nodes
+        T, mass, positions = state.fields[TEMPERATURE][nodes], model.mass[nodes], state.x[nodes]
+        scratch = np.empty((8, len(T)))
+        capacity, gain, given, change = scratch[:4]
+        surface, heat_capacity = self.flows.surface[nodes], body.heat.heat_capacity
+        write_air_exchange(surface, self.air, mass, heat_capacity, dt, T, capacity, gain, given)
+        for source in self.heat.sources:
+            share = source.share(self.tracks, end, positions)
+            per_volume = source.source.exchange / source.source.radius
+            per_mass = per_volume / (body.density * body.scale)
+            add_source_exchange(share, per_mass, source.temperature(self.tracks, end), mass, dt, T, gain, given)
+        row_start = pattern.row_start[nodes.start : nodes.stop + 1]
+        rows = ConductionRows(nodes.start, row_start, pattern.column, self.flows.conductance)
+        node_heat = NodeHeat(capacity, gain, given, T)
+        if flow_heat(rows, node_heat, dt, LINEAR_TOLERANCE, MAX_ITERATIONS, scratch[4:], change) < 0:
+            raise SolveFailed("heat-not-finite", name=body.name, time=round(end, 3))
+        return change

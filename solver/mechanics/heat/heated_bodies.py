@@ -11,13 +11,12 @@ its mass takes up comes 1 / s times as fast through the surface and from sources
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...linalg.block_pattern import BlockPattern
 from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.derived_data import derived_from
 from ...scene.scene import Heat, Scene
 from ...scene.tracks import TrackReader
 from ..model import Model
@@ -74,15 +73,15 @@ class HeatBodies:
     sources: tuple[BuiltSource, ...]
     is_heated: Bools
     min_bulk: Floats
-    _made: WeakKeyDictionary[BlockPattern, Conduction] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def conduction(self, model: Model) -> Conduction:
-        """Returns how heat flows in the present topology, made once for each."""
-        if model.pattern not in self._made:
-            self._made[model.pattern] = conduction(
-                model, self.conductivity, self.point_tet, self.point_weights, self.point_exchange
-            )
-        return self._made[model.pattern]
+        """Returns how heat flows in the present topology, derived once from each."""
+        return derived_from(
+            model.pattern,
+            "conduction",
+            lambda: conduction(model, self.conductivity, self.point_tet, self.point_weights, self.point_exchange),
+            inputs=(self,),
+        )
 
     def start(self, model: Model, state: State, air: float) -> None:
         """Writes the temperatures of the first frame into a state."""

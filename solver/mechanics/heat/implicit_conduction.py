@@ -13,28 +13,59 @@ do not reach. Serial: wax has so little conductivity that a step takes a handful
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
+from ...linalg.block_pattern import UInt32s
+from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 
 
+class ConductionRows(NamedTuple):
+    """Flows of heat in one body.
+
+    Attributes:
+        first: First node of the body in the model.
+        row_start, column: Rows of the body in the model's pattern, (n + 1,), and columns of all rows.
+        conductance: Flows w [W/K], (b,).
+    """
+
+    first: int
+    row_start: UInt32s
+    column: UInt32s
+    conductance: Floats
+
+
+class NodeHeat(NamedTuple):
+    """What the n nodes of a body have at the begin of a step.
+
+    Attributes:
+        capacity: C [J/K], > 0.
+        gain: Δt γ [J/K], ≥ 0.
+        given: Δt γ (T∞ − T) [J].
+        temperature: T [°C].
+    """
+
+    capacity: Floats
+    gain: Floats
+    given: Floats
+    temperature: Floats
+
+
 @kernel()
-def flow_heat(first, row_start, column, between, dt, capacity, gain, given, T, tolerance, most, work, change):
+def flow_heat(rows, nodes, dt, tolerance, max_iterations, work, change):
     """Writes the change of temperature of a body in a step and returns the number of iterations.
 
     Args:
-        first: First node of the body in the model.
-        row_start, column: Rows of the body in the model's pattern, (n + 1,), and columns of all rows.
-        between: Flows w [W/K], (b,).
+        rows: `ConductionRows`.
+        nodes: `NodeHeat`.
         dt: Length of the step [s].
-        capacity: C [J/K], (n,), > 0.
-        gain: Δt γ [J/K], (n,), ≥ 0.
-        given: Δt γ (T∞ − T) [J], (n,).
-        T: Temperatures at the begin [°C], (n,).
-        tolerance: Relative residual, in the norm of the inverse of the diagonal, at which it is done.
-        most: Cap of the iterations.
+        tolerance: Relative residual at which it stops, in the norm of the inverse of the diagonal.
+        max_iterations: After which it stops.
         work: Scratch, (4, n).
         change: Out, T⁺ − T [K], (n,).
     """
+    first, row_start, column, between = rows
+    capacity, gain, given, T = nodes
     count = len(capacity)
     residual, direction, product, diagonal = work[0], work[1], work[2], work[3]
     norm = 0.0
@@ -52,7 +83,7 @@ def flow_heat(first, row_start, column, between, dt, capacity, gain, given, T, t
         norm += residual[i] * direction[i]
     goal = tolerance * tolerance * norm
     iterations = 0
-    while iterations < most and norm > goal:
+    while iterations < max_iterations and norm > goal:
         curvature = 0.0
         for i in range(count):
             flow = 0.0

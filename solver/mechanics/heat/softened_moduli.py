@@ -34,9 +34,18 @@ def softened_moduli(model: Model, by_heat: ThermalFactors, flowed: Floats) -> tu
     """
     mu, lam, kappa = np.empty((3, model.tet_count))
     by_volume = write_softened_moduli(
-        model.mu, model.lam, model.pressure_modulus, by_heat.stiffness, by_heat.melted, by_heat.is_heated,
-        by_heat.min_bulk, flowed, mu, lam, kappa,
-    )  # fmt: skip
+        model.mu,
+        model.lam,
+        model.pressure_modulus,
+        by_heat.stiffness,
+        by_heat.melted,
+        by_heat.is_heated,
+        by_heat.min_bulk,
+        flowed,
+        mu,
+        lam,
+        kappa,
+    )
     return mu, lam, kappa if by_volume else np.zeros(0)
 
 

@@ -53,9 +53,17 @@ def thermal_factors(heat: HeatBodies | None, model: Model, state: State) -> Ther
     for body in heat.bodies:
         own, curve = model.bodies[body.number].tets, floats(body.heat.softening)
         write_thermal_factors(
-            own.start, own.stop, T, model.tets, body.heat.melting_point, curve,
-            found.stiffness, found.yield_strain, found.flow, found.melted,
-        )  # fmt: skip
+            own.start,
+            own.stop,
+            T,
+            model.tets,
+            body.heat.melting_point,
+            curve,
+            found.stiffness,
+            found.yield_strain,
+            found.flow,
+            found.melted,
+        )
     return found
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern
+from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import solve
 from ...runtime.arrays import Bools, Floats
 
@@ -29,9 +30,7 @@ def lu_solver(pattern: BlockPattern, values: Floats, is_free: Bools) -> Callable
     blocks[pattern.diagonal[~is_free]] = np.eye(3)
     size = 3 * pattern.node_count
     matrix = bsr_matrix((blocks, columns, pattern.row_start.astype(np.int64)), (size, size))
-    factors = splu(
-        matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-    )  # fmt: skip
+    factors = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     free = is_free[:, None]
     return lambda b: np.asarray(factors.solve((b * free).ravel())).reshape(-1, 3) * free
 
@@ -41,7 +40,7 @@ def conjugate_gradient_solver(pattern: BlockPattern, values: Floats, is_free: Bo
 
     def answer(b: Floats) -> Floats:
         x = np.zeros_like(b)
-        solve(pattern, values, b, is_free, x, RESIDUAL_TOLERANCE, MAX_ITERATIONS)
+        solve(BlockSystem(pattern, values, b, is_free), x, StoppingCriteria(RESIDUAL_TOLERANCE, MAX_ITERATIONS))
         return x
 
     return answer

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import Floats, Indices
+from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3, vec3_axpy, vec3_load, vec3_store
 from ...runtime.threads.thread_pool import run_ranges
@@ -25,7 +25,7 @@ from ..elements.corotational_element import (
     write_deformation_gradient,
     write_record_lanes,
 )
-from ..elements.element_buffer import FORCE
+from ..elements.element_buffer import FORCE, ElementArrays
 from ..elements.nearest_rotation import nearest_rotation
 from ..elements.nearest_rotation_simd import LANES as L
 
@@ -51,25 +51,14 @@ def nearest_rotations(F, R):
 
 
 def write_fine_records(
-    per: int,
-    x: Floats,
-    tets: Indices,
-    Dm_inverse: Floats,
-    volume: Floats,
-    mu: Floats,
-    lam: Floats,
-    damping: Floats,
-    R: Floats,
-    excess: Floats,
-    whole: Floats,
-    warped: Floats,
+    per: int, x: Floats, elements: ElementArrays, R: Floats, excess: Floats, whole: Floats, warped: Floats
 ) -> None:
     """Writes the records of fine tets, (m, …).
 
     Args:
         per: How many there are per coarse tet.
         x: Node positions [m], (n, 3).
-        tets, Dm_inverse, volume, mu, lam, damping: Of a `Model`, of these tets, (m, …).
+        elements: The fine tets, without an initial strain.
         R: Rotations of coarse tets, (M, 3, 3).
         excess: V (P_Green(F) − P_linear(F)) of coarse tets [J], (M, 3, 3).
         whole: Volumes of coarse tets [m³], (M,).
@@ -77,25 +66,24 @@ def write_fine_records(
     """
 
     def work(begin: int, end: int) -> None:
-        write_fine_record_range(
-            begin, end, per, x, tets, Dm_inverse, volume, mu, lam, damping, R, excess, whole, warped
-        )
+        write_fine_record_range(begin, end, per, x, elements, R, excess, whole, warped)
 
-    run_ranges(0, len(tets), TETS_PER_CHUNK, work)
+    run_ranges(0, len(elements.tets), TETS_PER_CHUNK, work)
 
 
 @kernel(allow_fma=True)
-def write_fine_record_range(begin, end, per, x, tets, Dm_inverse, volume, mu, lam, damping, R, excess, whole, warped):
+def write_fine_record_range(begin, end, per, x, elements, R, excess, whole, warped):
     """Writes the records of the fine tets from `begin` to `end`; see `write_fine_records`."""
-    F, turn, work, no_strain = np.zeros(9 * L), np.zeros(9 * L), np.zeros(SCRATCH_SIZE), np.zeros((0, 6))
+    Dm_inverse, volume = elements.Dm_inverse, elements.volume
+    F, turn, work = np.zeros(9 * L), np.zeros(9 * L), np.zeros(SCRATCH_SIZE)
     for first in range(begin, end, L):
         count = min(L, end - first)
         for i in range(count):
-            write_deformation_gradient(first + i, x, tets, Dm_inverse, F, i)
+            write_deformation_gradient(first + i, x, elements.tets, Dm_inverse, F, i)
             for row in range(3):
                 for column in range(3):
                     turn[(3 * column + row) * L + i] = R[(first + i) // per, row, column]
-        write_record_lanes(first, count, F, turn, F, work, Dm_inverse, volume, mu, lam, damping, no_strain, warped)
+        write_record_lanes(first, count, F, turn, F, work, elements, warped)
     for tet in range(begin, end):
         coarse = tet // per
         A, V, w = excess[coarse], -volume[tet] / whole[coarse], warped.shape[1] * tet + FORCE

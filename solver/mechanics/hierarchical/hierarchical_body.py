@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ...linalg.block_pattern import BlockPattern
 from ...mesh.red_refinement import RefinementLevels
 from ...runtime.arrays import Floats, Indices
+from ...runtime.derived_data import derived_from
+from ..elements.element_buffer import ElementArrays
 from ..model import Model
 from . import green_strain
 from .fine_level import nearest_rotations, sum_fine_energies, write_fine_records
@@ -82,20 +82,11 @@ class HierarchicalBody:
     def write(self, x: Floats, R: Floats, warped: Floats) -> None:
         """Writes the records of its tets, (m, …), at x [m], (n, 3), in frames R, (M, 3, 3)."""
         F = self.mean_gradients(x)
-        write_fine_records(
-            self.levels.children_per_coarse_tet,
-            x,
-            self.corners,
-            self.Dm_inverse,
-            self.volume,
-            self.mu,
-            self.lam,
-            self.damping,
-            R,
-            self.excess_stress(F, R),
-            self.gradient_operator.volume,
-            warped,
+        elements = ElementArrays(
+            self.corners, self.Dm_inverse, self.volume, self.mu, self.lam, self.damping, np.zeros((0, 6))
         )
+        per, whole = self.levels.children_per_coarse_tet, self.gradient_operator.volume
+        write_fine_records(per, x, elements, R, self.excess_stress(F, R), whole, warped)
 
     def excess_stress(self, F: Floats, R: Floats) -> Floats:
         """Returns V (P_Green − P_linear) of coarse tets with gradients F [J], (M, 3, 3)."""
@@ -138,20 +129,28 @@ class HierarchicalBody:
         return found
 
 
-_cache: WeakKeyDictionary[BlockPattern, dict[int, tuple[tuple[object, ...], HierarchicalBody]]] = WeakKeyDictionary()
-
-
 def hierarchical_body(model: Model, number: int) -> HierarchicalBody:
-    """Returns a body of a model that has levels; kept while its rest shapes and moduli stay."""
-    kept, levels = _cache.setdefault(model.pattern, {}), model.levels[number]
+    """Returns a body of a model that has levels; kept with its pattern while its rest shapes and moduli stay."""
+    levels = model.levels[number]
     assert levels is not None
-    of = (levels, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping)
-    if number not in kept or any(a is not b for a, b in zip(kept[number][0], of, strict=True)):
-        nodes, t = model.bodies[number].nodes, model.bodies[number].tets
-        corners = model.tets[t] - np.int32(nodes.start)
-        found = HierarchicalBody(
-            levels, nodes, t, corners, mean_gradient_operator(levels, corners, model.Dm_inverse[t], model.volume[t]),
-            model.Dm_inverse[t], model.volume[t], model.mu[t], model.lam[t], model.stiffness_damping[t],
-        )  # fmt: skip
-        kept[number] = of, found
-    return kept[number][1]
+    inputs = (levels, model.Dm_inverse, model.volume, model.mu, model.lam, model.stiffness_damping)
+    return derived_from(
+        model.pattern, "hierarchical_body", lambda: _make_body(model, number, levels), inputs=inputs, key=number
+    )
+
+
+def _make_body(model: Model, number: int, levels: RefinementLevels) -> HierarchicalBody:
+    nodes, t = model.bodies[number].nodes, model.bodies[number].tets
+    corners = model.tets[t] - np.int32(nodes.start)
+    return HierarchicalBody(
+        levels=levels,
+        nodes=nodes,
+        tets=t,
+        corners=corners,
+        gradient_operator=mean_gradient_operator(levels, corners, model.Dm_inverse[t], model.volume[t]),
+        Dm_inverse=model.Dm_inverse[t],
+        volume=model.volume[t],
+        mu=model.mu[t],
+        lam=model.lam[t],
+        damping=model.stiffness_damping[t],
+    )

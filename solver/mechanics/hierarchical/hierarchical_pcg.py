@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ...linalg.block_jacobi import invert_diagonal
 from ...linalg.block_pattern import BlockPattern
+from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import SolveResult
+from ...linalg.pcg_row_passes import invert_diagonal
 from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
 from .island_rigid_modes import FreeRigidModes
@@ -49,32 +50,28 @@ class _IslandSums:
 
 
 def solve_pcg(
-    pattern: BlockPattern,
-    values: Floats,
+    system: BlockSystem,
+    x: Floats,
+    stopping: StoppingCriteria,
     product: MatrixProduct,
     bodies: Sequence[tuple[slice, LevelPreconditioner]],
-    b: Floats,
-    is_free: Bools,
-    x: Floats,
-    tolerance: float,
-    max_iterations: int,
-    least: Floats,
-    likely: Floats | None,
     X: Floats,
+    initial_direction: Floats | None,
 ) -> SolveResult:
     """Solves A x = b for the free nodes, from what `x` holds.
 
     Args:
-        pattern, values: Of A but for what is beyond its blocks, (b, 9).
-        product: A times what nodes have, (n, 3).
+        system: A without what is not in its blocks, and b.
+        x, stopping, initial_direction: As for `linalg.pcg.solve`.
+        product: A times vectors of the nodes, (n, 3).
         bodies: Nodes and preconditioner of every hierarchical body.
-        b, is_free, x, tolerance, max_iterations, least, likely: As for `linear.pcg.solve`.
-        X: Where nodes are [m], (n, 3), of which motions as a whole follow.
+        X: Node positions [m], (n, 3), from which motions as a whole follow.
     """
+    pattern, is_free, max_iterations = system.pattern, system.is_free, stopping.max_iterations
     free, sums = is_free[:, None], _IslandSums(pattern)
     motions = FreeRigidModes(pattern, is_free, X, product)
     inverse = np.empty((pattern.node_count, 9))
-    invert_diagonal(pattern.diagonal, is_free, values, inverse)
+    invert_diagonal(pattern.diagonal, is_free, system.values, inverse)
 
     def precondition(r: Floats) -> Floats:
         z = block_products(inverse, r)
@@ -83,25 +80,25 @@ def solve_pcg(
         clear_fixed(is_free, z)
         return motions.a_orthogonalize(z)
 
-    own_b = free * (b - product(np.where(free, 0.0, x)))
-    scale = np.maximum(np.maximum(sums.islands(own_b, own_b), np.square(least)), MIN_SQUARED_NORM)
+    own_b = free * (system.b - product(np.where(free, 0.0, x)))
+    floor = 0.0 if stopping.norm_floor is None else np.square(stopping.norm_floor)
+    scale = np.maximum(np.maximum(sums.islands(own_b, own_b), floor), MIN_SQUARED_NORM)
+    goal = stopping.tolerance**2 * scale
     iterations = 0
     for restart in range(MAX_RESTARTS + 1):
-        r = free * (b - product(x))
+        r = free * (system.b - product(x))
         motions.balance(r, x)
-        if _is_converged(sums, r, scale, tolerance).all() or iterations >= max_iterations:
+        if _is_converged(sums, r, goal).all() or iterations >= max_iterations:
             break
-        if likely is not None and restart == 0:
-            d = motions.a_orthogonalize(likely * free)
+        if initial_direction is not None and restart == 0:
+            d = motions.a_orthogonalize(initial_direction * free)
             q = free * product(d)
             along = _quotient(sums.clusters(sums.islands(d, r)), sums.clusters(sums.islands(d, q)))
             update_solution(pattern.island_start, along, d, q, x, r)
-        iterations += _iterate(
-            sums, product, precondition, is_free, r, x, scale, tolerance, max_iterations - iterations
-        )
-    found = sums.islands(r, r) / scale
-    residual = float(np.sqrt(found.max(initial=0.0)))
-    return SolveResult(iterations, residual, bool(residual <= tolerance), work=float(iterations))
+        iterations += _iterate(sums, product, precondition, is_free, r, x, goal, max_iterations - iterations)
+    squares = sums.islands(r, r) / scale
+    residual = float(np.sqrt(squares.max(initial=0.0)))
+    return SolveResult(iterations, residual, bool(residual <= stopping.tolerance), work=float(iterations))
 
 
 def _iterate(
@@ -111,34 +108,33 @@ def _iterate(
     is_free: Bools,
     r: Floats,
     x: Floats,
-    scale: Floats,
-    tolerance: float,
-    most: int,
+    goal: Floats,
+    max_iterations: int,
 ) -> int:
-    """Moves x on until r, which goes along, is small in every cluster; returns the iterations."""
+    """Updates x and its residual r until ‖r‖² is at most `goal`, (k,), in every island; returns the iterations."""
     p = precondition(r)
     rz = sums.clusters(sums.islands(r, p))
-    for iteration in range(most):
-        is_left = sums.clusters(np.where(_is_converged(sums, r, scale, tolerance), 0.0, 1.0)) > 0.0
+    for iteration in range(max_iterations):
+        is_left = sums.clusters(np.where(_is_converged(sums, r, goal), 0.0, 1.0)) > 0.0
         if not is_left.any():
             return iteration
         q = product(p)
         clear_fixed(is_free, q)
         curve = sums.clusters(sums.islands(p, q))
-        goes = is_left & (curve > 0.0) & (rz > 0.0)
-        if not goes.any():
+        is_active = is_left & (curve > 0.0) & (rz > 0.0)
+        if not is_active.any():
             return iteration
-        update_solution(sums.start, np.where(goes, _quotient(rz, curve), 0.0), p, q, x, r)
+        update_solution(sums.start, np.where(is_active, _quotient(rz, curve), 0.0), p, q, x, r)
         z = precondition(r)
         after = sums.clusters(sums.islands(r, z))
-        update_direction(sums.start, np.where(goes, _quotient(after, rz), 0.0), z, p)
+        update_direction(sums.start, np.where(is_active, _quotient(after, rz), 0.0), z, p)
         rz = after
-    return most
+    return max_iterations
 
 
-def _is_converged(sums: _IslandSums, r: Floats, scale: Floats, tolerance: float) -> Bools:
+def _is_converged(sums: _IslandSums, r: Floats, goal: Floats) -> Bools:
     """Returns which islands are solved, (k,)."""
-    return np.asarray(sums.islands(r, r) <= tolerance**2 * scale)
+    return np.asarray(sums.islands(r, r) <= goal)
 
 
 def _quotient(a: Floats, b: Floats) -> Floats:

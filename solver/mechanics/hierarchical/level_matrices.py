@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from ...linalg.block_pattern import BlockPattern, block_pattern
 from ...mesh.red_refinement import RefinementLevels
 from ...runtime.arrays import Floats
+from ...runtime.derived_data import derived_from
 from .mean_gradients import coarse_blocks
 
 if TYPE_CHECKING:
@@ -44,14 +44,9 @@ class LevelMaps:
     keys: Int64s
 
 
-_cache: WeakKeyDictionary[RefinementLevels, LevelMaps] = WeakKeyDictionary()
-
-
 def level_maps(levels: RefinementLevels, pattern: BlockPattern, nodes: slice) -> LevelMaps:
     """Returns the maps of a body whose rows in a pattern are `nodes`, kept with its levels."""
-    if levels not in _cache:
-        _cache[levels] = _make_level_maps(levels, *blocks_between(pattern, nodes))
-    return _cache[levels]
+    return derived_from(levels, "level_maps", lambda: _make_level_maps(levels, *blocks_between(pattern, nodes)))
 
 
 def blocks_between(pattern: BlockPattern, nodes: slice) -> tuple[Int64s, Int64s, Int64s]:

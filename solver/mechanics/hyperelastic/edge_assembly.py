@@ -8,12 +8,12 @@ need no tets: they are minus the sum of their row. No two threads write to the s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern, UInt32s
 from ...runtime.arrays import Indices
+from ...runtime.derived_data import derived
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import prefetch, vec3, vec3_axpy, vec3_load, vec3_store, vec3_unpack, vec3_zero
 from .tet_kernels import BLOCKS_OFFSET, RECORD_LENGTH
@@ -49,17 +49,9 @@ class EdgePartition:
     others: Indices
 
 
-_cache: WeakKeyDictionary[BlockPattern, EdgePartition] = WeakKeyDictionary()
-
-
+@derived
 def edge_partition(pattern: BlockPattern) -> EdgePartition:
-    """Returns the edges of a pattern, found once."""
-    if pattern not in _cache:
-        _cache[pattern] = _make_edge_partition(pattern)
-    return _cache[pattern]
-
-
-def _make_edge_partition(pattern: BlockPattern) -> EdgePartition:
+    """Returns the edges of a pattern, derived once from each."""
     blocks = pattern.corner_block.reshape(-1, 4, 4)
     there = np.stack([blocks[:, a, b] for a, b in CORNER_PAIRS], axis=1).ravel()
     back = np.stack([blocks[:, b, a] for a, b in CORNER_PAIRS], axis=1).ravel()

@@ -2,7 +2,7 @@
 """Hyperelastic bodies: which law their tets have, their energy, the forces on their nodes and the tangent matrix.
 
     flesh = hyperelastic(model, "neo-hookean")
-    work = tet_work(model.pattern)
+    work = tet_arrays(model.pattern)
     answer = forces_and_tangent(model, flesh, x, values, force, work)
 
 The tangent is K = −∂f/∂x in the blocks of `model.pattern`; clamped, it is positive semi-definite, and a Newton step
@@ -28,9 +28,19 @@ from .edge_assembly import CORNER_PAIRS, EdgePartition, edge_partition, gather_e
 from .extra_terms import ExtraTerm, add_extra_term
 from .laws import CONSTANT_EXTENSION, EXTENSION_STRETCH, EXTENSIONS, LAWS, MOONEY_RIVLIN_SHARE
 from .nodal_gradients import NodalShare, nodal_share
-from .nodal_passes import NodalArrays, nodal_pass, tangent_with_averages
+from .nodal_kernels import NodalArrays
+from .nodal_passes import nodal_pass, tangent_with_averages
 from .partition import partition
-from .tet_kernels import ENERGY_ONLY, RECORD_LENGTH, SCRATCH_SIZE, WITH_FORCES, WITH_TANGENT, hyperelastic_tets
+from .tet_kernels import (
+    ENERGY_ONLY,
+    RECORD_LENGTH,
+    SCRATCH_SIZE,
+    WITH_FORCES,
+    WITH_TANGENT,
+    LawArrays,
+    RestShapes,
+    hyperelastic_tets,
+)
 from .volume_terms import add_volume_tets
 
 UPPER = np.array(CORNER_PAIRS, np.int64)
@@ -63,17 +73,27 @@ class Hyperelastic:
     extra_term: ExtraTerm | None = None
     pressure_modulus: Floats = field(default_factory=lambda: np.zeros(0))
 
+    @property
+    def arrays(self) -> LawArrays:
+        """What kernels read of it."""
+        return LawArrays(self.law, self.mu, self.lam, self.share, self.extension, self.threshold)
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(eq=False)
 class TetArrays:
-    """What the tet pass writes; after it, per tet: the energy [J], (m,), and σ3, negative where inverted, (m,).
+    """Work arrays of the passes over tets, and over nodes where there are averages; their caller owns them.
 
-    `record` is for the passes over edges and nodes, (m, RECORD).
+    Attributes:
+        energy: Energy of every tet after a pass [J], (m,).
+        smallest: σ3 of every tet, negative where inverted, (m,).
+        record: What the passes over edges and nodes read, (m, RECORD_LENGTH).
+        nodes: What the pass over averages writes; None before the first one.
     """
 
     energy: Floats
     smallest: Floats
     record: Floats
+    nodes: NodalArrays | None = None
 
 
 @dataclass(frozen=True)
@@ -189,20 +209,18 @@ def _tet_pass(
 ) -> None:
     """Passes over all tets, and writes into `values` the blocks of edges that a part of them has to itself."""
     edges, kappa = edge_partition(model.pattern), law.pressure_modulus
+    rest = RestShapes(model.tets, model.Dm_inverse, model.volume)
 
     def add_volume(part: int) -> None:
         if len(kappa):
+            h, twist = np.empty((4, 3)), np.empty((6, 3))
             add_volume_tets(
-                *edges.parts[part], wanted, clamp, kappa, x, model.tets, model.Dm_inverse, model.volume, UPPER,
-                np.empty((4, 3)), np.empty((6, 3)), work.energy, work.record,
-            )  # fmt: skip
+                *edges.parts[part], wanted, clamp, kappa, x, rest, UPPER, h, twist, work.energy, work.record
+            )
 
     def run(part: int) -> None:
-        hyperelastic_tets(
-            *edges.parts[part], wanted, clamp, law.law, law.mu, law.lam, law.share, law.extension,
-            law.threshold, x, model.tets, model.Dm_inverse, model.volume, np.empty(SCRATCH_SIZE), work.energy,
-            work.smallest, work.record,
-        )  # fmt: skip
+        out = work.energy, work.smallest, work.record
+        hyperelastic_tets(*edges.parts[part], wanted, clamp, law.arrays, x, rest, np.empty(SCRATCH_SIZE), *out)
         if law.extra_term is None:
             add_volume(part)
         begin, end = edges.own[part], edges.own[part + 1]
@@ -227,7 +245,7 @@ def gather(model: Model, work: TetArrays, wanted: bool, values: Floats, force: F
     def run_nodes(part: int) -> None:
         gather_nodes(
             *node_parts[part], wanted, p.row_start, p.diagonal, p.corner_start, p.corners, work.record, values, force
-        )  # fmt: skip
+        )
 
     if wanted:
         values[edges.others] = 0.0

@@ -86,17 +86,18 @@ def rotation_weight(s, I):  # noqa: E741
 
 
 @kernel(allow_fma=True, inline=True, device_only=True)
-def energy_derivatives(law, mu, lam, share, extension, s, e, j, I, II, inside, log, p):  # noqa: E741
+def energy_derivatives(law, mu, lam, share, extension, sums, inside, log, p):
     """Returns ψ [J/m³] and its derivatives ψ_s, ψ_I, ψ_II, ψ_J, ψ_I,I, ψ_I,J, ψ_II,J, ψ_J,J: nine numbers.
 
     Args:
         law, extension: Numbers of `laws.py`; of a law that has no branch here all nine are not numbers.
         mu, lam: Lamé's moduli μ, λ [Pa].
         share: Share of μ before the second invariant, of Mooney–Rivlin.
-        s, e, j, I, II: Of `stretch_sums`.
+        sums: `stretch_sums`.
         inside: Of `limited_volume_change`.
         log, p: Of `transcendental`.
     """
+    s, e, j, I, II = sums  # noqa: E741
     grown = e + 2.0 * s  # I − 3
     if (law == NEO_HOOKEAN) | (law == MOONEY_RIVLIN):
         c = mu if law == NEO_HOOKEAN else 0.0

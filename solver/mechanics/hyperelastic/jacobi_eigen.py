@@ -22,8 +22,10 @@ def jacobi_rotation(p, q, r):
 
 
 @kernel(allow_fma=True, inline=True)
-def jacobi_sweep(xx, yy, zz, xy, yz, zx, a, b, c, d, e, f, g, h, i):
-    """Returns a symmetric matrix after a rotation in each of its planes, and its axes [[a, b, c], …] turned."""
+def jacobi_sweep(matrix, axes):
+    """Returns a symmetric matrix, six numbers, after a rotation in each of its planes, and its rotated axes, nine."""
+    xx, yy, zz, xy, yz, zx = matrix
+    a, b, c, d, e, f, g, h, i = axes
     k, s, t = jacobi_rotation(xx, yy, xy)
     xx, yy = xx - t * xy, yy + t * xy
     zx, yz = k * zx - s * yz, s * zx + k * yz
@@ -56,7 +58,7 @@ def eigen_axes(xx, yy, zz, xy, yz, zx):
         if is_diagonal(xx, yy, zz, xy, yz, zx):
             break
         xx, yy, zz, xy, yz, zx, a, b, c, d, e, f, g, h, i = jacobi_sweep(
-            xx, yy, zz, xy, yz, zx, a, b, c, d, e, f, g, h, i
+            (xx, yy, zz, xy, yz, zx), (a, b, c, d, e, f, g, h, i)
         )
     return xx, yy, zz, a, b, c, d, e, f, g, h, i
 

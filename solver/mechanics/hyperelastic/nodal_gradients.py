@@ -19,11 +19,11 @@ Source: Puso and Solberg 2006, A stabilized nodally integrated tetrahedral.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.derived_data import derived_from
 from ..model import Model
 
 MAX_UNAVERAGED_POISSON_RATIO = 0.45  # Poisson's ratio up to which tets bear all
@@ -69,9 +69,6 @@ class NodeAverages:
     share: Floats
 
 
-_cache: WeakKeyDictionary[Model, tuple[NodalShare, NodeAverages]] = WeakKeyDictionary()
-
-
 def nodal_share(mu: Floats, lam: Floats, may: Bools | bool = True) -> NodalShare | None:
     """Returns what tets of Lamé's moduli μ, λ [Pa], (m,), leave to their nodes, where they may; None: nothing."""
     # ν = λ / (2 (λ + μ)), a little above so that 0.45 itself does not hang on round-off
@@ -91,11 +88,7 @@ def node_averages(model: Model, law: np.ndarray, share: Floats, left: NodalShare
         law, share: Of tets, as in `Hyperelastic`, (m,).
         left: What tets leave to their nodes.
     """
-    kept = _cache.get(model)
-    if kept is None or kept[0] is not left:
-        kept = left, _make_averages(model, law, share, left)
-        _cache[model] = kept
-    return kept[1]
+    return derived_from(model, "node_averages", lambda: _make_averages(model, law, share, left), inputs=(left,))
 
 
 def _make_averages(model: Model, law: np.ndarray, share: Floats, left: NodalShare) -> NodeAverages:

@@ -7,8 +7,12 @@ over F row by row. Terms along directions stay with tets (`extra_terms.py`).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from ...linalg.block_pattern import UInt32s
+from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
 from .simd import (
     AXES,
@@ -35,23 +39,54 @@ STRESS_NUMBERS = 9
 TANGENT_NUMBERS = 81
 
 
+class AverageRows(NamedTuple):
+    """Rows of the model's pattern with the averages in them.
+
+    Attributes:
+        row_start, column: Of the pattern.
+        place, gradient: Of `NodeAverages`.
+        transposed_block: Of the `SecondRing`.
+    """
+
+    row_start: UInt32s
+    column: UInt32s
+    place: Indices
+    gradient: Floats
+    transposed_block: UInt32s
+
+
+class NodalArrays(NamedTuple):
+    """What the pass over k averages writes.
+
+    Attributes:
+        energy, smallest: Energy [J] and σ3 of F̄, (k,).
+        stress: V P [J], (k, 9).
+        tangent: V T [J], (k, 81).
+    """
+
+    energy: Floats
+    smallest: Floats
+    stress: Floats
+    tangent: Floats
+
+
 @kernel(allow_fma=True)
-def hyperelastic_nodes(
-    begin, end, wanted, clamped, nodes, row_start, column, gradient, volume, law, mu, lam, share, extension, threshold,
-    x, s, energy, smallest, stress, tangent,
-):  # fmt: skip
+def hyperelastic_nodes(begin, end, wanted, clamped, nodes, volume, rows, law, x, s, out):
     """Writes energy and smallest stretch of averages at node positions x [m], and stress and tangent where wanted.
 
     Args:
         begin, end: First average and the one after the last; `begin` is a multiple of `LANES`.
         wanted, clamped: Whether stress and tangent are written, and the latter made positive semi-definite.
-        nodes, gradient, volume, law, mu, lam, share: Of `NodeAverages`.
-        row_start, column: Of the model's pattern.
-        extension, threshold: Of `Hyperelastic`.
+        nodes, volume: Of `NodeAverages`.
+        rows: `AverageRows`.
+        law: `LawArrays` of the averages.
         x: Positions [m], (n, 3).
-        s: Work space, (SCRATCH,).
-        energy, smallest, stress, tangent: Of `NodeWork`, out.
+        s: Work space, (SCRATCH_SIZE,).
+        out: `NodalArrays`.
     """
+    row_start, column, gradient = rows.row_start, rows.column, rows.gradient
+    numbers, mu, lam, share, extension, threshold = law
+    energy, smallest, stress, tangent = out
     F, W = s[DEFORMATION * L : GRADIENTS * L], s[AXES * L : DECOMPOSED * L]
     D, M, C = (
         s[DECOMPOSED * L : MATERIAL * L],
@@ -64,7 +99,7 @@ def hyperelastic_nodes(
         for i in range(L):
             k = first + min(i, count - 1)
             write_averaged_gradient(nodes[k], i, row_start, column, gradient, x, F)
-            M[i], M[L + i], M[2 * L + i], M[3 * L + i], M[4 * L + i] = mu[k], lam[k], share[k], volume[k], law[k]
+            M[i], M[L + i], M[2 * L + i], M[3 * L + i], M[4 * L + i] = mu[k], lam[k], share[k], volume[k], numbers[k]
         right_cauchy_green_lanes(F, W)
         eigen_axes_lanes(len(W) // (DECOMPOSED - AXES), W)
         decompose(F, W, D)
@@ -129,8 +164,9 @@ def rotate_to_space(i, D, T, stress, tangent):
 
 
 @kernel(allow_fma=True)
-def add_node_forces(begin, end, row_start, column, place, mirror, gradient, stress, force):
+def add_node_forces(begin, end, rows, stress, force):
     """Adds −Σ_a V_a P_a g_ab to the forces on the nodes b from `begin` to `end` [N], (n, 3)."""
+    row_start, column, place, gradient, mirror = rows
     for node in range(begin, end):
         x, y, z = 0.0, 0.0, 0.0
         for k in range(row_start[node], row_start[node + 1]):
@@ -144,13 +180,12 @@ def add_node_forces(begin, end, row_start, column, place, mirror, gradient, stre
 
 
 @kernel(allow_fma=True)
-def add_nodal_tangent(
-    begin, end, row_start, column, place, mirror, gradient, tangent, values, wide_start, wide_column, position, wide
-):
+def add_nodal_tangent(begin, end, rows, tangent, values, wide_start, wide_column, position, wide):
     """Writes rows `begin` to `end` of the whole tangent, (w, 9): tets' blocks and Σ_a V_a G_abᵀ T_a G_ac.
 
     `position` is work space, (n,); `values` the tets' blocks, (b, 9); `wide_…` the pattern of neighbours' neighbours.
     """
+    row_start, column, place, gradient, mirror = rows
     C = np.empty((9, 3))
     for node in range(begin, end):
         for k in range(wide_start[node], wide_start[node + 1]):

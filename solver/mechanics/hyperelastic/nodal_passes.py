@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,33 +17,20 @@ from .nodal_kernels import (
     SCRATCH_SIZE,
     STRESS_NUMBERS,
     TANGENT_NUMBERS,
+    AverageRows,
+    NodalArrays,
     add_nodal_tangent,
     add_node_forces,
     hyperelastic_nodes,
 )
 from .partition import partition
+from .tet_kernels import LawArrays
 
 if TYPE_CHECKING:
     from .hyperelastic_element import Hyperelastic, TetArrays
 
 
-@dataclass(frozen=True, eq=False)
-class NodalArrays:
-    """What the pass over nodes writes.
-
-    Attributes:
-        energy, smallest: Energy [J] and σ3 of F̄, (k,).
-        stress: V P [J], (k, 9).
-        tangent: V T [J], (k, 81).
-    """
-
-    energy: Floats
-    smallest: Floats
-    stress: Floats
-    tangent: Floats
-
-
-_cache: WeakKeyDictionary[TetArrays, NodalArrays] = WeakKeyDictionary()
+NO_BLOCKS = np.zeros(0, np.uint32)
 
 
 def nodal_pass(
@@ -63,25 +48,21 @@ def nodal_pass(
     if law.left is None:
         return None
     averages, kept = _averages_and_arrays(model, law, work)
-    p, parts = model.pattern, partition(len(averages.nodes))
+    p, parts, rows = model.pattern, partition(len(averages.nodes)), _average_rows(model, averages, force is not None)
+    laws = LawArrays(averages.law, averages.mu, averages.lam, averages.share, law.extension, law.threshold)
 
     def run(part: int) -> None:
-        hyperelastic_nodes(
-            *parts[part], wanted, clamp, averages.nodes, p.row_start, p.column, averages.gradient, averages.volume,
-            averages.law, averages.mu, averages.lam, averages.share, law.extension, law.threshold, x,
-            np.empty(SCRATCH_SIZE), kept.energy, kept.smallest, kept.stress, kept.tangent,
-        )  # fmt: skip
+        scratch = np.empty(SCRATCH_SIZE)
+        hyperelastic_nodes(*parts[part], wanted, clamp, averages.nodes, averages.volume, rows, laws, x, scratch, kept)
 
     run_parts(len(parts), run)
     if force is not None:
-        mirror, rows = second_ring(p, averages.place >= 0).transposed_block, partition(p.node_count)
+        node_parts = partition(p.node_count)
 
         def run_forces(part: int) -> None:
-            add_node_forces(
-                *rows[part], p.row_start, p.column, averages.place, mirror, averages.gradient, kept.stress, force
-            )
+            add_node_forces(*node_parts[part], rows, kept.stress, force)
 
-        run_parts(len(rows), run_forces)
+        run_parts(len(node_parts), run_forces)
     return kept
 
 
@@ -98,33 +79,29 @@ def tangent_with_averages(
     averages, kept = _averages_and_arrays(model, law, work)
     ring, p = second_ring(model.pattern, averages.place >= 0), model.pattern
     wide, parts = np.empty((ring.pattern.block_count, 9)), partition(p.node_count)
-    position = np.empty((len(parts), p.node_count), np.uint32)
+    position, rows = np.empty((len(parts), p.node_count), np.uint32), _average_rows(model, averages, True)
 
     def run(part: int) -> None:
-        add_nodal_tangent(
-            *parts[part],
-            p.row_start,
-            p.column,
-            averages.place,
-            ring.transposed_block,
-            averages.gradient,
-            kept.tangent,
-            values,
-            ring.pattern.row_start,
-            ring.pattern.column,
-            position[part],
-            wide,
-        )
+        wide_rows = ring.pattern.row_start, ring.pattern.column
+        add_nodal_tangent(*parts[part], rows, kept.tangent, values, *wide_rows, position[part], wide)
 
     run_parts(len(parts), run)
     return ring.pattern, wide
 
 
+def _average_rows(model: Model, averages: NodeAverages, is_transposed: bool) -> AverageRows:
+    """Returns the rows; transposed blocks are found only where they are read: a second ring takes long to make."""
+    p = model.pattern
+    transposed = second_ring(p, averages.place >= 0).transposed_block if is_transposed else NO_BLOCKS
+    return AverageRows(p.row_start, p.column, averages.place, averages.gradient, transposed)
+
+
 def _averages_and_arrays(model: Model, law: Hyperelastic, work: TetArrays) -> tuple[NodeAverages, NodalArrays]:
     assert law.left is not None
     averages = node_averages(model, law.law, law.share, law.left)
-    kept, k = _cache.get(work), len(averages.nodes)
-    if kept is None or len(kept.energy) != k:
-        kept = NodalArrays(np.empty(k), np.empty(k), np.empty((k, STRESS_NUMBERS)), np.empty((k, TANGENT_NUMBERS)))
-        _cache[work] = kept
-    return averages, kept
+    k = len(averages.nodes)
+    if work.nodes is None or len(work.nodes.energy) != k:
+        work.nodes = NodalArrays(
+            np.empty(k), np.empty(k), np.empty((k, STRESS_NUMBERS)), np.empty((k, TANGENT_NUMBERS))
+        )
+    return averages, work.nodes

@@ -48,11 +48,12 @@ def principal_stress(law, mu, lam, share, extension, threshold, p, q, r):
         extended_stretch(extension, threshold, q),
         extended_stretch(extension, threshold, r),
     )
-    s, e, j, I, II = stretch_sums(p, q, r)  # noqa: E741
+    sums = stretch_sums(p, q, r)
+    s, e, j, _, _ = sums
     inside = limited_volume_change(extension, threshold, j)
     log, root = transcendental(law, inside, e + 2.0 * s)
     psi, fs, f1, f2, f3, f11, f13, f23, f33 = energy_derivatives(
-        law, mu, lam, share, extension, s, e, j, I, II, inside, log, root
+        law, mu, lam, share, extension, sums, inside, log, root
     )
     return psi, *stress_from_derivatives(p, q, r, fs, f1, f2, f3, f11, f13, f23, f33)
 

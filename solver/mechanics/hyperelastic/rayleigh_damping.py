@@ -28,7 +28,7 @@ from ..model import Model
 from .hyperelastic_element import UPPER, TetArrays, gather
 from .nodal_gradients import NodalShare
 from .partition import partition
-from .tet_kernels import WITH_TANGENT
+from .tet_kernels import WITH_TANGENT, RestShapes
 from .volume_terms import add_volume_tets
 
 NONE = np.zeros(0)
@@ -58,37 +58,37 @@ def damping_matrix(
     thick = pressure_modulus * model.stiffness_damping if len(pressure_modulus) else NONE
     unused = np.zeros(model.tet_count if len(thick) else 0)
     lam = model.lam if left is None else np.where(left.is_averaged, 0.0, model.lam)
-    parts = partition(model.tet_count)
+    parts, rest = partition(model.tet_count), RestShapes(model.tets, model.Dm_inverse, model.volume)
 
     def run(part: int) -> None:
+        scratch = np.empty((10, 3))
         damping_records(
-            *parts[part], x, model.tets, model.Dm_inverse, model.volume, model.mu, lam, model.stiffness_damping,
-            UPPER, np.empty((4, 3)), np.empty((4, 3)), work.record,
-        )  # fmt: skip
+            *parts[part], x, rest, model.mu, lam, model.stiffness_damping, UPPER, scratch[:4], scratch[4:8], work.record
+        )
         if len(thick):
             add_volume_tets(
-                *parts[part], WITH_TANGENT, True, thick, x, model.tets, model.Dm_inverse, model.volume, UPPER,
-                np.empty((4, 3)), np.empty((6, 3)), unused, work.record,
-            )  # fmt: skip
+                *parts[part], WITH_TANGENT, True, thick, x, rest, UPPER, scratch[:4], scratch[4:], unused, work.record
+            )
 
     run_parts(len(parts), run)
     gather(model, work, True, values, np.empty((model.node_count, 3)))
 
 
 @kernel(allow_fma=True)
-def damping_records(
-    begin, end, x, tets, Dm_inverse, volume, mu, lam, damping, pairs, g, h, record
-):  # fmt: skip
+def damping_records(begin, end, x, rest, mu, lam, damping, pairs, g, h, record):
     """Writes the blocks of D into the records of the tets from `begin` to `end`, as `tet_kernels.py` does those of K.
 
     Args:
         begin, end: First tet and the one after the last.
-        x, tets, Dm_inverse, volume, mu, lam: Positions [m], and of the model.
+        x: Positions [m], (n, 3).
+        rest: `RestShapes`.
+        mu, lam: Of the model [Pa], (m,).
         damping: β [s], (m,).
         pairs: Corners a < b of the six blocks, (6, 2).
         g, h: Work space for g_a and F g_a, (4, 3).
-        record: (m, RECORD), out; forces become zero.
+        record: (m, RECORD_LENGTH), out; forces become zero.
     """
+    tets, Dm_inverse, volume = rest
     for tet in range(begin, end):
         G, w = Dm_inverse[tet], record[tet]
         n = tets[tet]

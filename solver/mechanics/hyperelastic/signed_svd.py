@@ -23,7 +23,7 @@ def signed_svd(a, b, c, d, e, f, g, h, i):
     """Returns U, row by row, σ1, σ2, σ3, and V, row by row, of F = [[a, b, c], [d, e, f], [g, h, i]]: 21 numbers."""
     xx, yy, zz, xy, yz, zx = right_cauchy_green(a, b, c, d, e, f, g, h, i)
     _, _, _, v11, v12, v13, v21, v22, v23, v31, v32, v33 = eigen_axes(xx, yy, zz, xy, yz, zx)
-    return svd_from_axes(a, b, c, d, e, f, g, h, i, v11, v12, v13, v21, v22, v23, v31, v32, v33)
+    return svd_from_axes((a, b, c, d, e, f, g, h, i), (v11, v12, v13, v21, v22, v23, v31, v32, v33))
 
 
 @kernel(allow_fma=True, inline=True)
@@ -40,11 +40,13 @@ def right_cauchy_green(a, b, c, d, e, f, g, h, i):
 
 
 @kernel(allow_fma=True, inline=True)
-def sort_columns(x1, x2, x3, xx, u1, u2, u3, y1, y2, y3, yy, v1, v2, v3):
-    """Returns two columns x, y with their squares and axes u, v, the longer first.
+def sort_columns(first, second):
+    """Returns two columns, each with its square and its axis, the longer first: seven numbers each.
 
     They trade places as a quarter turn, so that V stays proper.
     """
+    x1, x2, x3, xx, u1, u2, u3 = first
+    y1, y2, y3, yy, v1, v2, v3 = second
     k = xx < yy
     return (
         y1 if k else x1, y2 if k else x2, y3 if k else x3, yy if k else xx,
@@ -55,18 +57,20 @@ def sort_columns(x1, x2, x3, xx, u1, u2, u3, y1, y2, y3, yy, v1, v2, v3):
 
 
 @kernel(allow_fma=True, inline=True, device_only=True)
-def svd_from_axes(a, b, c, d, e, f, g, h, i, v11, v12, v13, v21, v22, v23, v31, v32, v33):
-    """Returns `signed_svd` of F by the axes of FᵀF. Without branches, for loops over many F."""
+def svd_from_axes(F, axes):
+    """Returns `signed_svd` of F, nine numbers, by the axes of FᵀF, nine. Without branches, for loops over many F."""
+    a, b, c, d, e, f, g, h, i = F
+    v11, v12, v13, v21, v22, v23, v31, v32, v33 = axes
     # the columns x, y, z of F V
     x1, x2, x3 = a * v11 + b * v21 + c * v31, d * v11 + e * v21 + f * v31, g * v11 + h * v21 + i * v31
     y1, y2, y3 = a * v12 + b * v22 + c * v32, d * v12 + e * v22 + f * v32, g * v12 + h * v22 + i * v32
     z1, z2, z3 = a * v13 + b * v23 + c * v33, d * v13 + e * v23 + f * v33, g * v13 + h * v23 + i * v33
     xx, yy, zz = x1 * x1 + x2 * x2 + x3 * x3, y1 * y1 + y2 * y2 + y3 * y3, z1 * z1 + z2 * z2 + z3 * z3
     y1, y2, y3, yy, v12, v22, v32, z1, z2, z3, zz, v13, v23, v33 = sort_columns(
-        y1, y2, y3, yy, v12, v22, v32, z1, z2, z3, zz, v13, v23, v33
+        (y1, y2, y3, yy, v12, v22, v32), (z1, z2, z3, zz, v13, v23, v33)
     )
     x1, x2, x3, xx, v11, v21, v31, y1, y2, y3, yy, v12, v22, v32 = sort_columns(
-        x1, x2, x3, xx, v11, v21, v31, y1, y2, y3, yy, v12, v22, v32
+        (x1, x2, x3, xx, v11, v21, v31), (y1, y2, y3, yy, v12, v22, v32)
     )
     k, s, _ = jacobi_rotation(yy, zz, y1 * z1 + y2 * z2 + y3 * z3)
     y1, y2, y3, z1, z2, z3 = (
@@ -78,7 +82,7 @@ def svd_from_axes(a, b, c, d, e, f, g, h, i, v11, v12, v13, v21, v22, v23, v31, 
     )  # fmt: skip
     yy, zz = y1 * y1 + y2 * y2 + y3 * y3, z1 * z1 + z2 * z2 + z3 * z3
     y1, y2, y3, yy, v12, v22, v32, z1, z2, z3, zz, v13, v23, v33 = sort_columns(
-        y1, y2, y3, yy, v12, v22, v32, z1, z2, z3, zz, v13, v23, v33
+        (y1, y2, y3, yy, v12, v22, v32), (z1, z2, z3, zz, v13, v23, v33)
     )
 
     p = math.sqrt(xx)

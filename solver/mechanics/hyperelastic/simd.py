@@ -53,9 +53,14 @@ def decompose(F, W, D):
             D[8 * L + i], D[9 * L + i], D[10 * L + i], D[11 * L + i], D[12 * L + i], D[13 * L + i], D[14 * L + i],
             D[15 * L + i], D[16 * L + i], D[17 * L + i], D[18 * L + i], D[19 * L + i], D[20 * L + i],
         ) = svd_from_axes(
-            F[i], F[L + i], F[2 * L + i], F[3 * L + i], F[4 * L + i], F[5 * L + i], F[6 * L + i], F[7 * L + i],
-            F[8 * L + i], W[6 * L + i], W[7 * L + i], W[8 * L + i], W[9 * L + i], W[10 * L + i], W[11 * L + i],
-            W[12 * L + i], W[13 * L + i], W[14 * L + i],
+            (
+                F[i], F[L + i], F[2 * L + i], F[3 * L + i], F[4 * L + i], F[5 * L + i], F[6 * L + i], F[7 * L + i],
+                F[8 * L + i],
+            ),
+            (
+                W[6 * L + i], W[7 * L + i], W[8 * L + i], W[9 * L + i], W[10 * L + i], W[11 * L + i], W[12 * L + i],
+                W[13 * L + i], W[14 * L + i],
+            ),
         )  # fmt: skip
 
 
@@ -70,8 +75,11 @@ def eigen_axes_lanes(count, W):
         left = 0
         for i in range(count):
             xx, yy, zz, xy, yz, zx, a, b, c, d, e, f, g, h, k = jacobi_sweep(
-                W[i], W[L + i], W[2 * L + i], W[3 * L + i], W[4 * L + i], W[5 * L + i], W[6 * L + i], W[7 * L + i],
-                W[8 * L + i], W[9 * L + i], W[10 * L + i], W[11 * L + i], W[12 * L + i], W[13 * L + i], W[14 * L + i],
+                (W[i], W[L + i], W[2 * L + i], W[3 * L + i], W[4 * L + i], W[5 * L + i]),
+                (
+                    W[6 * L + i], W[7 * L + i], W[8 * L + i], W[9 * L + i], W[10 * L + i], W[11 * L + i], W[12 * L + i],
+                    W[13 * L + i], W[14 * L + i],
+                ),
             )  # fmt: skip
             W[i], W[L + i], W[2 * L + i], W[3 * L + i], W[4 * L + i], W[5 * L + i] = xx, yy, zz, xy, yz, zx
             W[6 * L + i], W[7 * L + i], W[8 * L + i], W[9 * L + i], W[10 * L + i] = a, b, c, d, e
@@ -96,11 +104,10 @@ def stress_and_tangent_lanes(extension, threshold, D, M, C, T):
         p = extended_stretch(extension, threshold, D[9 * L + i])
         q = extended_stretch(extension, threshold, D[10 * L + i])
         r = extended_stretch(extension, threshold, D[11 * L + i])
-        s, e, j, I, II = stretch_sums(p, q, r)  # noqa: E741
+        sums = stretch_sums(p, q, r)
         psi, fs, f1, f2, f3, f11, f13, f23, f33 = energy_derivatives(
-            int(M[4 * L + i]), M[i], M[L + i], M[2 * L + i], extension, s, e, j, I, II, C[i], C[2 * L + i],
-            C[3 * L + i],
-        )  # fmt: skip
+            int(M[4 * L + i]), M[i], M[L + i], M[2 * L + i], extension, sums, C[i], C[2 * L + i], C[3 * L + i]
+        )
         C[4 * L + i] = psi * M[3 * L + i]
         (
             T[i], T[L + i], T[2 * L + i], T[3 * L + i], T[4 * L + i], T[5 * L + i], T[6 * L + i], T[7 * L + i],

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3, vec3_store
 from .simd import (
@@ -38,23 +41,40 @@ RECORD_LENGTH, BLOCKS_OFFSET = 63, 9  # numbers, and where the blocks begin
 ENERGY_ONLY, WITH_FORCES, WITH_TANGENT = 0, 1, 2
 
 
+class LawArrays(NamedTuple):
+    """Those of `Hyperelastic`, of tets or of averages at nodes."""
+
+    law: np.ndarray
+    mu: Floats
+    lam: Floats
+    share: Floats
+    extension: int
+    threshold: float
+
+
+class RestShapes(NamedTuple):
+    """The tets of a model at rest."""
+
+    tets: Indices
+    Dm_inverse: Floats
+    volume: Floats
+
+
 @kernel(allow_fma=True)
-def hyperelastic_tets(
-    begin, end, wanted, clamped, law, mu, lam, share, extension, threshold, x, tets, Dm_inverse, volume,
-    s, energy, smallest, record,
-):  # fmt: skip
+def hyperelastic_tets(begin, end, wanted, clamped, law, x, rest, s, energy, smallest, record):
     """Writes energy and smallest stretch of tets at node positions x [m], (n, 3), and their records where wanted.
 
     Args:
         begin, end: First tet and the one after the last; `begin` is a multiple of `LANES`.
-        wanted: TANGENT: the whole `record` is written; FORCES: only those; NOTHING: it may be empty.
+        wanted: WITH_TANGENT: the whole `record` is written; WITH_FORCES: only those; ENERGY_ONLY: it may be empty.
         clamped: Whether the tangent is made positive semi-definite.
-        law, mu, lam, share, extension, threshold: Of `Hyperelastic`.
-        x, tets, Dm_inverse, volume: Positions [m], and of the model.
-        s: Work space, (SCRATCH,).
+        law: `LawArrays`.
+        x: Positions [m], (n, 3).
+        rest: `RestShapes`.
+        s: Work space, (SCRATCH_SIZE,).
         energy: Energies [J], (m,), out; infinite where the law has none.
         smallest: σ3, negative where inverted, (m,), out.
-        record: (m, RECORD), out.
+        record: (m, RECORD_LENGTH), out.
     """
     F, G, W = s[DEFORMATION * L : GRADIENTS * L], s[GRADIENTS * L : AXES * L], s[AXES * L : DECOMPOSED * L]
     D, M, C = (
@@ -66,11 +86,11 @@ def hyperelastic_tets(
     R, S = s[RESULT * L : NODE_BLOCKS * L], s[NODE_BLOCKS * L : LANE_ROWS * L]
     for first in range(begin, end, L):
         count = min(L, end - first)
-        load_lanes(first, count, x, tets, Dm_inverse, volume, law, mu, lam, share, F, G, M)
+        load_lanes(first, count, law, x, rest, F, G, M)
         right_cauchy_green_lanes(F, W)
         eigen_axes_lanes(len(W) // (DECOMPOSED - AXES), W)
         decompose(F, W, D)
-        stress_and_tangent_lanes(extension, threshold, D, M, C, T)
+        stress_and_tangent_lanes(law.extension, law.threshold, D, M, C, T)
         for i in range(count):
             energy[first + i], smallest[first + i] = C[4 * L + i], D[11 * L + i]
         if wanted == ENERGY_ONLY:
@@ -101,8 +121,10 @@ def hyperelastic_tets(
 
 
 @kernel(allow_fma=True)
-def load_lanes(first, count, x, tets, Dm_inverse, volume, law, mu, lam, share, F, G, M):
+def load_lanes(first, count, law, x, rest, F, G, M):
     """Writes F, gradients and material of `count` tets from `first` on; lanes beyond repeat the last of them."""
+    numbers, mu, lam, share, _, _ = law
+    tets, Dm_inverse, volume = rest
     for i in range(L):
         tet = first + min(i, count - 1)
         n, B = tets[tet], Dm_inverse[tet]
@@ -113,4 +135,4 @@ def load_lanes(first, count, x, tets, Dm_inverse, volume, law, mu, lam, share, F
                 F[(3 * r + k) * L + i] = a * B[0, k] + b * B[1, k] + c * B[2, k]
                 G[(3 * r + k) * L + i] = B[r, k]
         M[i], M[L + i], M[2 * L + i] = mu[tet], lam[tet], share[tet]
-        M[3 * L + i], M[4 * L + i] = volume[tet], law[tet]
+        M[3 * L + i], M[4 * L + i] = volume[tet], numbers[tet]

@@ -7,15 +7,15 @@ Source: Morton 1966, A computer oriented geodetic data base and a new technique 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from ...linalg.block_pattern import UInt32s
 from ...runtime.arrays import Floats, Indices
+from ...runtime.derived_data import derived, derived_from
 from ..model import Model
 from .edge_assembly import MIN_TETS_FOR_PARTS
 from .hyperelastic_element import Hyperelastic
@@ -38,36 +38,34 @@ class OrderedModel:
 
     model: Model
     order: Indices
-    laws: WeakKeyDictionary[Hyperelastic, Hyperelastic] = field(default_factory=WeakKeyDictionary)
-    ordered_shares: WeakKeyDictionary[NodalShare, NodalShare] = field(default_factory=WeakKeyDictionary)
 
     def law(self, law: Hyperelastic) -> Hyperelastic:
         """Returns what the tets are made of; the same for the same law, without a term of its own."""
-        if law not in self.laws:
-            names = ("law", "mu", "lam", "share", *(("pressure_modulus",) if len(law.pressure_modulus) else ()))
-            moved = {name: getattr(law, name)[self.order] for name in names}
-            self.laws[law] = replace(law, **moved, left=None if law.left is None else self._ordered_share(law.left))
-        return self.laws[law]
+        return derived_from(law, "ordered_law", lambda: self._ordered_law(law), inputs=(self.order,))
+
+    def _ordered_law(self, law: Hyperelastic) -> Hyperelastic:
+        names = ("law", "mu", "lam", "share", *(("pressure_modulus",) if len(law.pressure_modulus) else ()))
+        moved = {name: getattr(law, name)[self.order] for name in names}
+        return replace(law, **moved, left=None if law.left is None else self._ordered_share(law.left))
 
     def _ordered_share(self, left: NodalShare) -> NodalShare:
-        if left not in self.ordered_shares:
-            order = self.order
-            self.ordered_shares[left] = NodalShare(left.is_averaged[order], left.mu[order], left.lam[order])
-        return self.ordered_shares[left]
+        order = self.order
+        return derived_from(
+            left,
+            "ordered_share",
+            lambda: NodalShare(left.is_averaged[order], left.mu[order], left.lam[order]),
+            inputs=(order,),
+        )
 
 
-_cache: WeakKeyDictionary[Model, OrderedModel] = WeakKeyDictionary()
-
-
+@derived
 def ordered_model(model: Model) -> OrderedModel | None:
-    """Returns a model with the tets of every body in order, found once; None where there are too few to gain by it."""
+    """Returns a model with the tets of every body in order; None where there are too few to gain by it."""
     if model.tet_count < MIN_TETS_FOR_PARTS:
         return None
-    if model not in _cache:
-        of_bodies = [body.tets.start + morton_order(model.X, model.tets[body.tets]) for body in model.bodies]
-        order = np.concatenate(of_bodies).astype(np.int32)
-        _cache[model] = OrderedModel(_reorder(model, order), order)
-    return _cache[model]
+    of_bodies = [body.tets.start + morton_order(model.X, model.tets[body.tets]) for body in model.bodies]
+    order = np.concatenate(of_bodies).astype(np.int32)
+    return OrderedModel(_reorder(model, order), order)
 
 
 def morton_order(X: Floats, tets: Indices) -> npt.NDArray[np.int64]:

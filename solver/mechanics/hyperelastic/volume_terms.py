@@ -20,21 +20,21 @@ FLAT = 0.25  # as in `mechanics/elements/volume_pressure.py`
 
 
 @kernel(allow_fma=True)
-def add_volume_tets(
-    begin, end, wanted, clamped, kappa, x, tets, Dm_inverse, volume, pairs, h, twist, energy, record
-):  # fmt: skip
+def add_volume_tets(begin, end, wanted, clamped, kappa, x, rest, pairs, h, twist, energy, record):
     """Adds the energies of tets with κ > 0 and, where wanted, what the tet pass leaves of them.
 
     Args:
         begin, end: First tet and the one after the last.
         wanted, clamped: As for `hyperelastic_tets`.
         kappa: κ [Pa], (m,).
-        x, tets, Dm_inverse, volume: Positions [m], and of the model.
+        x: Positions [m], (n, 3).
+        rest: `RestShapes`.
         pairs: Corners a < b of the six blocks, (6, 2).
         h, twist: Work space: ∂J/∂x_a, (4, 3), and the axial vectors of ∂²J/∂x_a∂x_b, (6, 3).
         energy: [J], (m,), in and out.
-        record: (m, RECORD), in and out.
+        record: (m, RECORD_LENGTH), in and out.
     """
+    tets, Dm_inverse, volume = rest
     for tet in range(begin, end):
         if not kappa[tet] > 0.0:
             continue

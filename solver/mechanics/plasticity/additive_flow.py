@@ -41,7 +41,7 @@ def flow_additive(
             xx, yy, zz, xy, yz, zx = unpack_six(own_strain[k])
         else:
             F = deformation_gradient_of(x, tets[tet], Dm_inverse[tet])
-            xx, yy, zz, xy, yz, zx = corotated_strain_of(*F, *nearest_rotation(*F))
+            xx, yy, zz, xy, yz, zx = corotated_strain_of(F, nearest_rotation(*F))
         p = plastic_strain[tet]
         xx, yy, zz, xy, yz, zx = xx - p[0], yy - p[1], zz - p[2], xy - p[3], yz - p[4], zx - p[5]
         if len(initial_strain) > 0:

@@ -19,7 +19,9 @@ Source: for the split, Lee 1969; for the rate, Müller and Gross 2004, section 3
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
+from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ..elements.deformation_gradient import deformation_gradient_of
 from .symmetric_matrix import (
@@ -43,10 +45,17 @@ MAX_STRAIN_PER_STEP = 1.0
 MAX_PLASTIC_STRAIN = 7.0
 
 
+class FlowRule(NamedTuple):
+    """How k tets flow: yield strain, c [1/s], largest norm of ln Fp, and h, (k,) each."""
+
+    yield_strain: Floats
+    rate: Floats
+    maximum: Floats
+    hardening: Floats
+
+
 @kernel()
-def flow_multiplicative(
-    begin, end, first, x, tets, Dm_inverse, mu, lam, dt, yield_strain, rate, maximum, hardening, Fp_inverse, flowed
-):
+def flow_multiplicative(begin, end, first, x, tets, Dm_inverse, mu, lam, dt, rule, Fp_inverse, flowed):
     """Lets k of the tets from number `first` on flow for Δt = `dt` [s], those from `begin` to `end` of them.
 
     Args:
@@ -57,10 +66,11 @@ def flow_multiplicative(
         Dm_inverse: Of the model as it was built, (m, 3, 3).
         mu, lam: Present moduli of what strain does [Pa], (m,).
         dt: Δt [s].
-        yield_strain, rate, maximum, hardening: Yield strain, c [1/s], largest norm of ln Fp and h, (k,) each.
+        rule: `FlowRule`.
         Fp_inverse: Fp⁻¹, (m, 3, 3), in and out.
         flowed: α, the strain that has flowed so far, (m,), in and out.
     """
+    yield_strain, rate, maximum, hardening = rule
     for k in range(begin, end):
         tet = first + k
         F, old = deformation_gradient_of(x, tets[tet], Dm_inverse[tet]), matrix_entries(Fp_inverse[tet])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...runtime.arrays import Floats, floats
+from ...runtime.arrays import floats
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_ranges
 from ...scene.tracks import TrackReader
@@ -16,7 +16,7 @@ from ..heat import ThermalFactors
 from ..model import Model
 from ..state import State
 from .additive_flow import flow_additive
-from .multiplicative_flow import MAX_PLASTIC_STRAIN, flow_multiplicative
+from .multiplicative_flow import MAX_PLASTIC_STRAIN, FlowRule, flow_multiplicative
 from .plastic_bodies import PlasticBody
 from .plastic_state import FLOWED, FP_INVERSE, PLASTIC_STRAIN
 
@@ -48,9 +48,14 @@ def flow(
         hardening = np.full(len(rate), body.settings.hardening, np.float64)
         if by_heat is not None:
             apply_thermal_factors(
-                by_heat.yield_strain[body.tets], by_heat.flow[body.tets], by_heat.melted[body.tets],
-                yield_strain, rate, maximum, hardening,
-            )  # fmt: skip
+                by_heat.yield_strain[body.tets],
+                by_heat.flow[body.tets],
+                by_heat.melted[body.tets],
+                yield_strain,
+                rate,
+                maximum,
+                hardening,
+            )
         if body.is_additive:
             if PLASTIC_STRAIN not in state.fields:
                 state.fields[PLASTIC_STRAIN] = np.zeros((model.tet_count, 6))
@@ -71,21 +76,31 @@ def flow(
             if FP_INVERSE not in state.fields:
                 state.fields[FP_INVERSE] = floats(np.tile(np.eye(3), (model.tet_count, 1, 1)))
                 state.fields[FLOWED] = np.zeros(model.tet_count)
-            _flow_multiplicative(body, model, present, state, dt, (yield_strain, rate, maximum, hardening))
+            _flow_multiplicative(body, model, present, state, dt, FlowRule(yield_strain, rate, maximum, hardening))
 
 
 def _flow_multiplicative(
-    body: PlasticBody, model: Model, present: Model, state: State, dt: float, limits: tuple[Floats, ...]
+    body: PlasticBody, model: Model, present: Model, state: State, dt: float, rule: FlowRule
 ) -> None:
     """Lets the tets of a body flow that keeps its volume, within its yield strain, rate, maximum and hardening."""
 
     def work(begin: int, end: int) -> None:
         flow_multiplicative(
-            begin, end, body.tets.start, state.x, model.tets, model.Dm_inverse, present.mu, present.lam_by_strain, dt,
-            *limits, state.fields[FP_INVERSE], state.fields[FLOWED],
-        )  # fmt: skip
+            begin,
+            end,
+            body.tets.start,
+            state.x,
+            model.tets,
+            model.Dm_inverse,
+            present.mu,
+            present.lam_by_strain,
+            dt,
+            rule,
+            state.fields[FP_INVERSE],
+            state.fields[FLOWED],
+        )
 
-    run_ranges(0, len(limits[0]), TETS_PER_CHUNK, work)
+    run_ranges(0, len(rule.rate), TETS_PER_CHUNK, work)
 
 
 @kernel()

@@ -13,11 +13,13 @@ Source: Müller, Dorsey, McMillan, Jagnow and Cutler 2002, section 3, equations 
 
 from .ghost_force import MomentumBalance, ghost_impulse, is_unsymmetric, momentum_balance
 from .rest_stiffness import UnrotatedShape
-from .warped_bodies import add_warped, is_any_warped, is_warped
+from .warped_bodies import LaggedRotations, WarpedSystem, add_warped, is_any_warped, is_warped
 
 __all__ = [
+    "LaggedRotations",
     "MomentumBalance",
     "UnrotatedShape",
+    "WarpedSystem",
     "add_warped",
     "momentum_balance",
     "ghost_impulse",

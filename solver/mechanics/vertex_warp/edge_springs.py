@@ -29,8 +29,7 @@ def add_springs(
     nodes: Indices,
     Dm: Floats,
     strain: Floats,
-    youngs: Floats,
-    volume: Floats,
+    youngs_volume: Floats,
     blocks: Floats,
     push: Floats,
 ) -> None:
@@ -42,13 +41,13 @@ def add_springs(
         nodes: Their nodes, (k, 4).
         Dm: Edge matrices at rest [m], (k, 3, 3).
         strain: Strain at which each feels no force, as xx, yy, zz, xy, yz, zx, (k, 6) or (0, 6) for none.
-        youngs, volume: E [Pa] and V [m³], (k,).
+        youngs_volume: E V [J], (k,).
         blocks, push: Out.
     """
     corners = np.concatenate([np.zeros((len(Dm), 1, 3)), np.swapaxes(Dm, 1, 2)], axis=1)
     along = corners[:, _EDGE_ENDS] - corners[:, _EDGE_STARTS]  # (k, 6, 3)
     square = np.einsum("kei,kei->ke", along, along)
-    stiffness = (youngs * volume)[:, None] / square
+    stiffness = youngs_volume[:, None] / square
     # k d dᵀ
     each = (stiffness / square)[:, :, None, None] * along[..., :, None] * along[..., None, :]
     rest = along

@@ -26,7 +26,7 @@ from ...runtime.arrays import Bools, Floats
 from ...runtime.threads.thread_pool import run_ranges
 from ..model import Model
 from ..rigid_rotation import inertia_tensors
-from .warped_bodies import NODES_PER_CHUNK, warped_bodies, warped_system
+from .warped_bodies import NODES_PER_CHUNK, WarpedSystem, warped_bodies
 from .warped_rows import subtract_rows
 
 
@@ -44,21 +44,22 @@ class MomentumBalance:
 
 
 def momentum_balance(
-    model: Model, pattern: BlockPattern, values: Floats, b: Floats, x: Floats, is_free: Bools
+    model: Model, pattern: BlockPattern, values: Floats, b: Floats, x: Floats, is_free: Bools, system: WarpedSystem
 ) -> MomentumBalance | None:
     """Returns how a solve of A v = b is balanced; None where no body that asks for it is free.
 
     Args:
-        model: All bodies, whose present `warped_system` is part of A.
+        model: All bodies.
         pattern, values: A, (b, 9); it may have more blocks than the model's pattern.
         b: Right-hand side [N s], (n, 3).
         x: Where nodes are [m], (n, 3).
         is_free: Which are solved for, (n,).
+        system: What warped bodies have in A.
     """
     is_sought = is_free & _asks_for_balance(model, pattern)
     if not is_any_free(pattern.island_start, is_sought):
         return None
-    of, own = warped_system(model.pattern), model.pattern
+    own = model.pattern
     outer, left = values.copy(), b.copy()
     for body, method in warped_bodies(model):
         if not method.keeps_momentum:
@@ -66,34 +67,35 @@ def momentum_balance(
 
         def work(begin: int, end: int) -> None:
             subtract_rows(
-                begin, end, own.row_start, own.column, of.blocks, pattern.row_start, pattern.column, values, outer
+                begin, end, own.row_start, own.column, system.blocks, pattern.row_start, pattern.column, values, outer
             )
 
         n = body.nodes
         run_ranges(n.start, n.stop, NODES_PER_CHUNK, work)
-        left[n] -= of.push[n]
+        left[n] -= system.push[n]
     modes = rigid_modes(pattern, outer, x, is_sought)
     return None if modes is None else MomentumBalance(pattern, modes, left)
 
 
-def ghost_impulse(model: Model, x: Floats, v: Floats, is_free: Bools) -> Floats:
+def ghost_impulse(model: Model, x: Floats, v: Floats, is_free: Bools, system: WarpedSystem) -> Floats:
     """Returns the rigid part of Δt f − Δt² K' v of free bodies that ask for balance [N s], (n, 3), zero for all others.
 
     Where a step is solved by Newton's method, this is taken out of its residual: m_i (a + w × r_i), which has the
     momentum and the angular momentum that warped stiffness brings.
 
     Args:
-        model: All bodies, with what `warped_system` holds of them.
+        model: All bodies.
         x: Where nodes are at the begin of the step [m], (n, 3).
         v: Velocities [m/s], (n, 3).
         is_free: Which nodes are solved for, (n,).
+        system: What warped bodies have in the system of the step.
     """
     found, pattern = np.zeros_like(v), model.pattern
-    of, start = warped_system(pattern), pattern.island_start.astype(np.int64)
+    start = pattern.island_start.astype(np.int64)
     bound = ~np.logical_and.reduceat(is_free, start[:-1])[pattern.island_of_row]
     asking = [body.nodes for body, method in warped_bodies(model) if method.keeps_momentum]
     for n in asking:
-        found[n] = of.push[n] - _row_product(pattern, of.blocks, v, n)
+        found[n] = system.push[n] - _row_product(pattern, system.blocks, v, n)
     found[bound] = 0.0
     if not found.any():
         return found

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern, UInt32s
 from ...runtime.arrays import Floats
+from ...runtime.derived_data import derived_from
 from ...scene.formulation import EDGES, SPRINGS, FormulationSettings
 from ..elements.assembly import assemble
-from ..elements.element_buffer import UNDAMPED_LENGTH
+from ..elements.element_buffer import UNDAMPED_LENGTH, ElementArrays
 from ..elements.linear_element import compute_linear_records
 from ..model import BodyRange, Model
 from .edge_springs import add_springs
@@ -38,18 +38,6 @@ class RestStiffness:
     push: Floats
     edges: Floats
     selected_edges: UInt32s
-
-
-@dataclass(frozen=True, eq=False)
-class _CacheEntry:
-    """What was made, and out of which arrays: those that nobody writes to again, and copies of the others."""
-
-    read: tuple[object, ...]
-    strains: tuple[Floats, ...]
-    rest: RestStiffness
-
-
-_cache: WeakKeyDictionary[BlockPattern, _CacheEntry] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,17 +85,16 @@ def rest_stiffness(
         unturned: In which shapes these are not turned. What has flowed by the multiplicative law, and other shapes at
             rest, come with another `Dm_inverse`.
     """
-    read = (model.Dm_inverse, model.volume, model.mu, model.lam, model.methods)
+    inputs = (model.Dm_inverse, model.volume, model.mu, model.lam, model.methods)
     # flow writes to these where they are
     strains = (model.initial_strain, np.zeros(0) if unturned.strain is None else unturned.strain)
-    kept = _cache.get(model.pattern)
-    is_same = kept is not None and all(one is other for one, other in zip(kept.read, read, strict=True))
-    if kept is None or not is_same or not all(map(np.array_equal, kept.strains, strains)):
-        kept = _CacheEntry(
-            read, tuple(strain.copy() for strain in strains), _make_rest_stiffness(model, bodies, unturned)
-        )
-        _cache[model.pattern] = kept
-    return kept.rest
+    return derived_from(
+        model.pattern,
+        "rest_stiffness",
+        lambda: _make_rest_stiffness(model, bodies, unturned),
+        inputs=inputs,
+        values=strains,
+    )
 
 
 def _make_rest_stiffness(
@@ -124,7 +111,7 @@ def _make_rest_stiffness(
             youngs = mu * (3.0 * lam + 2.0 * mu) / np.maximum(lam + mu, np.finfo(float).tiny)
             for core in model.cores:  # rigid
                 youngs[core.tets[(core.tets >= t.start) & (core.tets < t.stop)] - t.start] = 0.0
-            add_springs(pattern, t, model.tets[t], Dm[t], own, youngs, model.volume[t], K, push)
+            add_springs(pattern, t, model.tets[t], Dm[t], own, youngs * model.volume[t], K, push)
         else:
             _add_tets(model, body, own, K, push)
     seen = unturned.edge_matrices(model, Dm)
@@ -138,10 +125,16 @@ def _add_tets(model: Model, body: BodyRange, strain: Floats, K: Floats, push: Fl
     """Writes the rows of a body: what linear tets feel with all nodes in one place, and their blocks."""
     t = body.tets
     records = np.zeros((model.tet_count, UNDAMPED_LENGTH))
-    compute_linear_records(
-        np.zeros((model.node_count, 3)), model.tets[t], model.Dm_inverse[t], model.volume[t], model.mu[t],
-        model.lam[t], np.zeros(t.stop - t.start), strain, records[t],
-    )  # fmt: skip
+    elements = ElementArrays(
+        model.tets[t],
+        model.Dm_inverse[t],
+        model.volume[t],
+        model.mu[t],
+        model.lam[t],
+        np.zeros(t.stop - t.start),
+        strain,
+    )
+    compute_linear_records(np.zeros((model.node_count, 3)), elements, records[t])
     for core in model.cores:  # rigid
         records[core.tets] = 0.0
     assemble(1.0, 0.0, np.zeros(model.node_count), model.pattern, records, K, push, body.nodes)

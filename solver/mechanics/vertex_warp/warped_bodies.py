@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,8 @@ NODES_PER_CHUNK = 1024  # nodes that a thread works on
 class WarpedSystem:
     """What the warped bodies have in the system of a step; the rows of others mean nothing.
 
+    `add_warped` writes it, and `ghost_force.py` reads it later in the step. The caller owns it.
+
     Attributes:
         blocks: Δt² R_i k_ij R_iᵀ, (b, 9).
         push: Δt f at the begin of the step [N s], (n, 3).
@@ -32,8 +34,17 @@ class WarpedSystem:
     blocks: Floats
     push: Floats
 
+    @classmethod
+    def for_pattern(cls, pattern: BlockPattern) -> WarpedSystem:
+        """Returns the arrays for a model of this pattern."""
+        return cls(np.zeros((pattern.block_count, 9)), np.zeros((pattern.node_count, 3)))
 
-_current: WeakKeyDictionary[BlockPattern, WarpedSystem] = WeakKeyDictionary()
+
+class LaggedRotations(NamedTuple):
+    """Rotations of the step before, row by row, (n, 9), and which bodies compute theirs anew, (bodies,)."""
+
+    rotations: Floats
+    is_due: Bools
 
 
 def is_any_warped(model: Model) -> bool:
@@ -52,11 +63,6 @@ def warped_bodies(model: Model) -> list[tuple[BodyRange, FormulationSettings]]:
     return [(body, method) for body, method in pairs if method.name == VERTEX_WARP]
 
 
-def warped_system(pattern: BlockPattern) -> WarpedSystem:
-    """Returns what warped bodies have in the present step of a model of this pattern."""
-    return _current[pattern]
-
-
 def add_warped(
     model: Model,
     x: Floats,
@@ -64,8 +70,8 @@ def add_warped(
     values: Floats,
     force: Floats,
     *,
-    held: Floats | None = None,
-    is_due: Bools | None = None,
+    system: WarpedSystem | None = None,
+    lagged: LaggedRotations | None = None,
     unturned: UnrotatedShape = AS_BUILT,
 ) -> Floats | None:
     """Adds Δt² R_i k_ij R_iᵀ to the rows of warped bodies, and writes their elastic forces.
@@ -76,8 +82,8 @@ def add_warped(
         dt: Δt [s].
         values: Blocks of the matrix, with mass and damping of these bodies, (b, 9).
         force: Elastic forces [N], (n, 3), out.
-        held: Rotations of the step before, row by row, (n, 9); None: there are none.
-        is_due: Which bodies find theirs anew, (bodies,); None: all.
+        system: Where the blocks and the impulses are kept for `ghost_force.py`; None: they are not.
+        lagged: Rotations of the step before; None: all are computed anew.
         unturned: As for `rest_stiffness`.
 
     Returns:
@@ -91,25 +97,32 @@ def add_warped(
         if method.name != VERTEX_WARP:
             continue
         nodes = model.bodies[number].nodes
-        if held is None or is_due is None or is_due[number] or method.rotations_every == 1:
+        if lagged is None or lagged.is_due[number] or method.rotations_every == 1:
             write_rotations(pattern, method, rest, x, nodes, rotations)
         else:
-            rotations[nodes] = held[nodes]
-    present = _current.get(pattern)
-    if present is None:
-        present = WarpedSystem(np.zeros((pattern.block_count, 9)), np.zeros((pattern.node_count, 3)))
-        _current[pattern] = present
-    blocks = present.blocks
+            rotations[nodes] = lagged.rotations[nodes]
+    system = system or WarpedSystem.for_pattern(pattern)
+    blocks = system.blocks
 
     def work(begin: int, end: int) -> None:
         warp_rows(
-            begin, end, dt * dt, pattern.row_start, pattern.column, rest.K, rest.push, rotations, x, blocks, values,
+            begin,
+            end,
+            dt * dt,
+            pattern.row_start,
+            pattern.column,
+            rest.K,
+            rest.push,
+            rotations,
+            x,
+            blocks,
+            values,
             force,
-        )  # fmt: skip
+        )
 
     for body, _ in bodies:
         run_ranges(body.nodes.start, body.nodes.stop, NODES_PER_CHUNK, work)
-        np.multiply(force[body.nodes], dt, out=present.push[body.nodes])
+        np.multiply(force[body.nodes], dt, out=system.push[body.nodes])
     return rotations if any(method.rotations_every > 1 for _, method in bodies) else None
 
 

@@ -9,11 +9,11 @@ A tet joins what it should not where - pieces of the surface pass through it tha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...runtime.arrays import Indices
+from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
 from ..geometry.closest_on_triangle import closest_on_triangle
 from ..geometry.connected_components import connected_components
@@ -55,11 +55,10 @@ def find_bridging_tets(
     middles = filling.nodes[filling.tets[chosen]].mean(axis=1)
     of_tet, points = np.empty(16 * len(chosen), np.int64), np.empty((16 * len(chosen), 3))
     count = len(welded)
-    gaps = write_gap_midpoints(
-        first, end, face, middles, graph.indptr, graph.indices, outward.surface.corners.reshape(-1, 9),
-        SEARCH_DISTANCE * tet_size, np.full(count, -1, np.int64), np.empty(count, np.int64), np.empty((count, 3)),
-        of_tet, points,
-    )  # fmt: skip
+    scratch = FaceSearch(np.full(count, -1, np.int64), np.empty(count, np.int64), np.empty((count, 3)))
+    corners, reach = outward.surface.corners.reshape(-1, 9), SEARCH_DISTANCE * tet_size
+    adjacency = graph.indptr, graph.indices
+    gaps = write_gap_midpoints(first, end, face, middles, *adjacency, corners, reach, scratch, of_tet, points)
     is_gap = winding_numbers(bvh, points[:gaps]) <= INSIDE_WINDING
     return np.unique(chosen[of_tet[:gaps][is_gap]]).astype(np.int32)
 
@@ -108,10 +107,22 @@ def _face_adjacency(welded: Indices, a: Indices, b: Indices) -> scipy.sparse.csr
     return (shared + crossing + crossing.T).tocsr()
 
 
+class FaceSearch(NamedTuple):
+    """Work space of `write_gap_midpoints` for t faces.
+
+    Attributes:
+        seen: The tet that has last seen each face, −1 at first, (t,).
+        queue: Faces still to be visited, (t,).
+        nearest: The point of each piece that is closest to the middle [m], (t, 3).
+    """
+
+    seen: np.ndarray
+    queue: np.ndarray
+    nearest: Floats
+
+
 @kernel()
-def write_gap_midpoints(
-    begin, end, face, middles, first, neighbour, corners, reach, seen, queue, nearest, of_tet, points
-):
+def write_gap_midpoints(begin, end, face, middles, first, neighbour, corners, reach, scratch, of_tet, points):
     """Fills the middles between pieces of the surface in one tet that are not connected near it; returns how many.
 
     Args:
@@ -121,12 +132,11 @@ def write_gap_midpoints(
         first, neighbour: Faces next to each face, compressed rows, (t + 1,) and (q,).
         corners: The faces [m], (t, 9).
         reach: How far from the middle faces are followed [m].
-        seen: Scratch, all -1, (t,).
-        queue: Scratch, (t,).
-        nearest: Scratch: the point of each piece that is closest to the middle [m], (t, 3).
+        scratch: `FaceSearch`.
         of_tet: Out, the tet of each middle, (room,).
         points: Out, the middles between pieces [m], (room, 3).
     """
+    seen, queue, nearest = scratch
     count = 0
     for c in range(begin.shape[0]):
         pieces = 0

@@ -14,7 +14,7 @@ from ..geometry.triangle_bvh import Bvh, build_bvh
 from ..geometry.triangle_surface import Surface, make_surface
 from ..tet_mesh import FilledTets, TetMesh
 from .bridging_tets import find_bridging_tets
-from .component_numbering import number_by_component
+from .components import number_by_component
 from .estimate import check_estimate
 from .quality_report import quality_report
 from .surface_samples import sample_surface

@@ -20,7 +20,10 @@ def refine(mesh: TetMesh, count: int) -> TetMesh:
     low, high = dihedral_range(nodes, tets)
     joined = mesh.report.joined_tets.astype(np.int64)[:, None] * per + np.arange(per, dtype=np.int64)
     report = replace(
-        mesh.report, tet_size=mesh.report.tet_size / 2**count, min_dihedral=low, max_dihedral=high,
+        mesh.report,
+        tet_size=mesh.report.tet_size / 2**count,
+        min_dihedral=low,
+        max_dihedral=high,
         joined_tets=indices(joined.ravel()),
-    )  # fmt: skip
+    )
     return TetMesh(nodes, tets, np.repeat(mesh.fill, per), report)

@@ -17,18 +17,20 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from . import scalar_fallback
 from .llvm import (
     DOUBLE4,
     accumulate,
-    array_pointers,
+    array_data,
     int64_constant,
     load_index,
     load_vec3,
     load_vector,
     new_accumulator,
-    prefetch_element,
+    prefetch_item,
     sum_of_three,
 )
+from .vector_support import HAS_VECTOR_INSTRUCTIONS
 
 PREFETCH_BLOCKS = 64  # blocks that memory is asked for ahead of their use: a core alone does not ask for enough
 
@@ -47,18 +49,18 @@ def _multiply_row(typing: Any, values: Any, column: Any, p: Any, start: Any, end
 
 
 # what kernels call: without the first argument
-multiply_row: Any = intrinsic(_multiply_row)
+multiply_row: Any = intrinsic(_multiply_row) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.multiply_row
 
 
 def _generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-    values, column, p = array_pointers(context, builder, signature, arguments)
+    values, column, p = array_data(context, builder, signature, arguments)
     start, end = arguments[3:]
     sums = [new_accumulator(builder, DOUBLE4) for _ in range(3)]
 
     def add_block(k: Any, is_last: bool) -> None:
         y = load_vec3(builder, p, builder.mul(load_index(builder, column, k), int64_constant(3)))
         block = builder.mul(k, int64_constant(9))
-        prefetch_element(builder, values, builder.add(block, int64_constant(9 * PREFETCH_BLOCKS)))
+        prefetch_item(builder, values, builder.add(block, int64_constant(9 * PREFETCH_BLOCKS)))
         for row, kept in enumerate(sums):
             place = builder.add(block, int64_constant(3 * row))
             a = load_vec3(builder, values, place) if is_last else load_vector(builder, values, place, DOUBLE4)

@@ -22,29 +22,28 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from . import scalar_fallback
+from .int16_words import BLOCKS_PER_QUAD, LAST_NUMBERS_OFFSET, ROWS_OFFSET, WORDS_PER_QUAD
 from .llvm import (
     INT32,
+    ArrayData,
     accumulate,
-    array_pointers,
+    array_data,
     extract_lanes,
     int32_constant,
     int64_constant,
+    item_pointer,
     load_index,
     load_vector,
     new_accumulator,
-    prefetch_element,
+    prefetch_item,
     shuffle,
     store_vector,
     sum_of_three,
 )
 from .vec3 import VEC3
+from .vector_support import HAS_VECTOR_INSTRUCTIONS
 
-BLOCKS_PER_QUAD = 4  # of a quad
-ROWS_OFFSET, LAST_NUMBERS_OFFSET, WORDS_PER_QUAD = (
-    4,
-    20,
-    22,
-)  # where rows and last numbers begin behind the columns, and where the next quad does
 MAX_ROUNDABLE = 0x7FFE0000  # the largest number, in units of its row, that can still be rounded
 PREFETCH_QUADS = 64  # quads that memory is asked for ahead of their use
 
@@ -67,11 +66,11 @@ def _multiply_quads(typing: Any, quads: Any, p: Any, start: Any, end: Any) -> An
     result = types.UniTuple(types.float32, 3)
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        words, numbers = array_pointers(context, builder, signature, arguments)
+        words, numbers = array_data(context, builder, signature, arguments)
         first, second, last = (new_accumulator(builder, ir.VectorType(_FLOAT, size)) for size in (16, 16, 4))
         begin, behind = (builder.mul(place, int64_constant(WORDS_PER_QUAD)) for place in arguments[2:])
         with cgutils.for_range_slice(builder, begin, behind, int64_constant(WORDS_PER_QUAD)) as (quad, _):
-            prefetch_element(builder, words, builder.add(quad, int64_constant(WORDS_PER_QUAD * PREFETCH_QUADS)))
+            prefetch_item(builder, words, builder.add(quad, int64_constant(WORDS_PER_QUAD * PREFETCH_QUADS)))
             x = _gather_columns(builder, words, numbers, quad)
             pairs = load_vector(
                 builder, words, builder.add(quad, int64_constant(ROWS_OFFSET)), ir.VectorType(INT32, 16)
@@ -107,7 +106,7 @@ def _store_block(typing: Any, quads: Any, slot: Any, p: Any, q: Any, r: Any) -> 
     """
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        (words,), (_, slot, p, q, r) = array_pointers(context, builder, signature, arguments), arguments
+        (words,), (_, slot, p, q, r) = array_data(context, builder, signature, arguments), arguments
         quad, lane = builder.lshr(slot, int64_constant(2)), builder.and_(slot, int64_constant(3))
         at = builder.mul(quad, int64_constant(WORDS_PER_QUAD))
         a, b, c = (builder.fptosi(row, ir.VectorType(INT32, 4)) for row in (p, q, r))
@@ -124,10 +123,8 @@ def _store_block(typing: Any, quads: Any, slot: Any, p: Any, q: Any, r: Any) -> 
         )
         third = _round_to_high_halves(builder, c)
         half = builder.trunc(builder.lshr(builder.extract_element(third, int32_constant(2)), int32_constant(16)), _HALF)
-        halves = builder.bitcast(
-            builder.gep(words, [builder.add(at, int64_constant(LAST_NUMBERS_OFFSET))]), _HALF.as_pointer()
-        )
-        builder.store(half, builder.gep(halves, [lane]), align=2)
+        halves = ArrayData(item_pointer(builder, words, builder.add(at, int64_constant(LAST_NUMBERS_OFFSET))), _HALF)
+        builder.store(half, item_pointer(builder, halves, lane), align=2)
         for k, taken in ((0, pair), (1, lower)):
             third = builder.insert_element(third, builder.extract_element(taken, int32_constant(3)), int32_constant(k))
         left = [
@@ -140,8 +137,8 @@ def _store_block(typing: Any, quads: Any, slot: Any, p: Any, q: Any, r: Any) -> 
 
 
 # what kernels call: without the first argument
-multiply_quads: Any = intrinsic(_multiply_quads)
-store_block: Any = intrinsic(_store_block)
+multiply_quads: Any = intrinsic(_multiply_quads) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.multiply_quads
+store_block: Any = intrinsic(_store_block) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.store_block
 
 
 def _splat_like(vector: Any, number: int) -> Any:

@@ -1,21 +1,31 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What kernels that are written in LLVM's vectors have in common: where arrays are, sums of products, lanes.
 
-Data is a pointer to the first number of an array, place the number of another one behind it, and v, w and u are
-vectors. Products may be fused with the sums that they go to, whose order is fixed anyway.
+`data` is the `ArrayData` of an array, `place` the number of one of its items, and v, w and u are vectors. Products may
+be fused with the sums that they go to, whose order is fixed anyway.
+
+llvmlite drops typed pointers, so every address and load names the type of what it points to, and pointers are opaque.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba.core import cgutils, types
 
+POINTER = ir.PointerType()
 INT32 = ir.IntType(32)
 DOUBLE4 = ir.VectorType(ir.DoubleType(), 4)
 CONTRACT_FLAGS = ("contract",)
+
+
+class ArrayData(NamedTuple):
+    """A contiguous array in LLVM: the pointer to its first item, and the type of its items."""
+
+    pointer: Any
+    item: Any
 
 
 def int32_constant(number: int) -> Any:
@@ -33,50 +43,61 @@ def zero_vector(kind: ir.VectorType) -> Any:
     return ir.Constant(kind, [0.0] * kind.count)
 
 
-def array_pointers(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> list[Any]:
+def array_data(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> list[ArrayData]:
     """Returns the data of those of the arguments that are arrays, which are contiguous."""
     return [
-        context.make_array(kind)(context, builder, value).data
+        ArrayData(context.make_array(kind)(context, builder, value).data, context.get_data_type(kind.dtype))
         for kind, value in zip(signature.args, arguments, strict=True)
         if isinstance(kind, types.Array)
     ]
 
 
-def load_index(builder: ir.IRBuilder, data: Any, place: Any) -> Any:
-    """Returns a number of an array of unsigned ones as a place, of 64 bits."""
-    return builder.zext(builder.load(builder.gep(data, [place])), ir.IntType(64))
+def item_pointer(builder: ir.IRBuilder, data: ArrayData, place: Any) -> Any:
+    """Returns an opaque pointer to an item of an array."""
+    pointer = builder.gep(data.pointer, [place], source_etype=data.item)
+    pointer.type = POINTER  # Numba's own may still be typed, and would refuse vectors
+    return pointer
 
 
-def load_vector(builder: ir.IRBuilder, data: Any, place: Any, kind: ir.VectorType) -> Any:
-    """Returns the vector that begins with a number of an array."""
-    return builder.load(_vector_pointer(builder, data, place, kind), align=_item_size(data))
+def load_item(builder: ir.IRBuilder, data: ArrayData, place: Any) -> Any:
+    """Returns an item of an array."""
+    return builder.load(item_pointer(builder, data, place), typ=data.item)
 
 
-def store_vector(builder: ir.IRBuilder, v: Any, data: Any, place: Any) -> None:
-    """Writes a vector to an array, from a number on."""
-    builder.store(v, _vector_pointer(builder, data, place, v.type), align=_item_size(data))
+def load_index(builder: ir.IRBuilder, data: ArrayData, place: Any) -> Any:
+    """Returns an item of an array of unsigned numbers as a place, of 64 bits."""
+    return builder.zext(load_item(builder, data, place), ir.IntType(64))
 
 
-def load_vec3(builder: ir.IRBuilder, data: Any, place: Any) -> Any:
+def load_vector(builder: ir.IRBuilder, data: ArrayData, place: Any, kind: ir.VectorType) -> Any:
+    """Returns the vector that begins with an item of an array."""
+    return builder.load(item_pointer(builder, data, place), align=_item_size(data), typ=kind)
+
+
+def store_vector(builder: ir.IRBuilder, v: Any, data: ArrayData, place: Any) -> None:
+    """Writes a vector to an array, from an item on."""
+    builder.store(v, item_pointer(builder, data, place), align=_item_size(data))
+
+
+def load_vec3(builder: ir.IRBuilder, data: ArrayData, place: Any) -> Any:
     """Returns three numbers of 64 bits and a zero; what follows them in memory is not read."""
     mask = ir.Constant(ir.VectorType(ir.IntType(1), 4), [1, 1, 1, 0])
-    kind = ir.FunctionType(DOUBLE4, [DOUBLE4.as_pointer(), INT32, mask.type, DOUBLE4])
+    kind = ir.FunctionType(DOUBLE4, [POINTER, INT32, mask.type, DOUBLE4])
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.masked.load.v4f64.p0")
     return builder.call(
         function,
-        [_vector_pointer(builder, data, place, DOUBLE4), int32_constant(_item_size(data)), mask, zero_vector(DOUBLE4)],
+        [item_pointer(builder, data, place), int32_constant(_item_size(data)), mask, zero_vector(DOUBLE4)],
     )
 
 
-def prefetch_element(builder: ir.IRBuilder, data: Any, place: Any) -> None:
-    """Asks memory for a number, which may be behind the end of its array, before it is needed."""
-    byte = ir.IntType(8).as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [byte, INT32, INT32, INT32])
+def prefetch_item(builder: ir.IRBuilder, data: ArrayData, place: Any) -> None:
+    """Asks memory for an item, which may be behind the end of its array, before it is needed."""
+    kind = ir.FunctionType(ir.VoidType(), [POINTER, INT32, INT32, INT32])
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
     # for reading, into all caches, as data
     builder.call(
         function,
-        [builder.bitcast(builder.gep(data, [place]), byte), int32_constant(0), int32_constant(3), int32_constant(1)],
+        [item_pointer(builder, data, place), int32_constant(0), int32_constant(3), int32_constant(1)],
     )
 
 
@@ -118,11 +139,6 @@ def sum_of_three(builder: ir.IRBuilder, v: Any) -> Any:
     return builder.fadd(builder.fadd(first, second), third)
 
 
-def _vector_pointer(builder: ir.IRBuilder, data: Any, place: Any, kind: ir.VectorType) -> Any:
-    """Returns a pointer to the vector that begins with a number of an array."""
-    return builder.bitcast(builder.gep(data, [place]), kind.as_pointer())
-
-
-def _item_size(data: Any) -> int:
-    """Returns how many bytes a number of an array has: 8, or 4."""
-    return 8 if data.type.pointee == ir.DoubleType() else 4
+def _item_size(data: ArrayData) -> int:
+    """Returns how many bytes an item of an array has: 8, or 4."""
+    return 8 if data.item == ir.DoubleType() else 4

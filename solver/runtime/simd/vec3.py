@@ -16,23 +16,26 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, models, register_model
 
+from . import scalar_fallback
 from .llvm import (
     CONTRACT_FLAGS,
     DOUBLE4,
-    array_pointers,
+    array_data,
     extract_lanes,
     int32_constant,
     int64_constant,
+    item_pointer,
     load_vec3,
     load_vector,
     multiply_add,
-    prefetch_element,
+    prefetch_item,
     shuffle,
     splat,
     store_vector,
     sum_of_three,
     zero_vector,
 )
+from .vector_support import HAS_VECTOR_INSTRUCTIONS
 
 _YZX, _ZXY = (1, 2, 0, 3), (2, 0, 1, 3)  # y, z, x and z, x, y of x, y, z
 
@@ -57,7 +60,7 @@ def _vec3_load(typing: Any, array: Any, place: Any) -> Any:
     """Returns the three numbers of an array, which is contiguous, from number `place` on."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        (data,) = array_pointers(context, builder, signature, arguments)
+        (data,) = array_data(context, builder, signature, arguments)
         return load_vec3(builder, data, arguments[1])
 
     return VEC3(array, types.int64), generate
@@ -67,11 +70,10 @@ def _vec3_store(typing: Any, array: Any, place: Any, v: Any) -> Any:
     """Writes v to the three numbers of an array from number `place` on."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        (data,), (_, place, v) = array_pointers(context, builder, signature, arguments), arguments
+        (data,), (_, place, v) = array_data(context, builder, signature, arguments), arguments
         store_vector(builder, shuffle(builder, v, (0, 1)), data, place)
-        builder.store(
-            builder.extract_element(v, int32_constant(2)), builder.gep(data, [builder.add(place, int64_constant(2))])
-        )
+        last = item_pointer(builder, data, builder.add(place, int64_constant(2)))
+        builder.store(builder.extract_element(v, int32_constant(2)), last)
         return context.get_dummy_value()
 
     return types.void(array, types.int64, VEC3), generate
@@ -81,7 +83,7 @@ def _vec4_load(typing: Any, array: Any, place: Any) -> Any:
     """Returns the four numbers of an array from number `place` on: all that `vec4_store` has written."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        (data,) = array_pointers(context, builder, signature, arguments)
+        (data,) = array_data(context, builder, signature, arguments)
         return load_vector(builder, data, arguments[1], DOUBLE4)
 
     return VEC3(array, types.int64), generate
@@ -95,9 +97,9 @@ def _block3_load(typing: Any, array: Any, block: Any, ahead: Any) -> Any:
     """
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        (data,), (_, block, ahead) = array_pointers(context, builder, signature, arguments), arguments
+        (data,), (_, block, ahead) = array_data(context, builder, signature, arguments), arguments
         first = builder.mul(block, int64_constant(9))
-        prefetch_element(builder, data, builder.add(first, builder.mul(ahead, int64_constant(9))))
+        prefetch_item(builder, data, builder.add(first, builder.mul(ahead, int64_constant(9))))
         rows = [load_vector(builder, data, builder.add(first, int64_constant(number)), DOUBLE4) for number in (0, 3)]
         rows.append(load_vec3(builder, data, builder.add(first, int64_constant(6))))
         return context.make_tuple(builder, signature.return_type, rows)
@@ -109,7 +111,7 @@ def _vec4_store(typing: Any, array: Any, place: Any, v: Any) -> Any:
     """Writes v and its fourth lane to an array: in one piece, so that it can be loaded again at once."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        (data,) = array_pointers(context, builder, signature, arguments)
+        (data,) = array_data(context, builder, signature, arguments)
         store_vector(builder, arguments[2], data, arguments[1])
         return context.get_dummy_value()
 
@@ -120,8 +122,8 @@ def _prefetch(typing: Any, array: Any, place: Any) -> Any:
     """Asks memory for number `place` of an array, which may be behind its end, before it is needed."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        (data,) = array_pointers(context, builder, signature, arguments)
-        prefetch_element(builder, data, arguments[1])
+        (data,) = array_data(context, builder, signature, arguments)
+        prefetch_item(builder, data, arguments[1])
         return context.get_dummy_value()
 
     return types.void(array, types.int64), generate
@@ -193,17 +195,17 @@ def _vec3_sum(typing: Any, v: Any) -> Any:
 
 
 # what kernels call: without the first argument
-vec3_load: Any = intrinsic(_vec3_load)
-vec3_store: Any = intrinsic(_vec3_store)
-vec4_load: Any = intrinsic(_vec4_load)
-block3_load: Any = intrinsic(_block3_load)
-vec4_store: Any = intrinsic(_vec4_store)
-prefetch: Any = intrinsic(_prefetch)
-vec3_zero: Any = intrinsic(_vec3_zero)
-vec3: Any = intrinsic(_vec3)
-vec3_axpy: Any = intrinsic(_vec3_axpy)
-vec3_fma: Any = intrinsic(_vec3_fma)
-vec3_yzx: Any = intrinsic(_vec3_yzx)
-vec3_add_cross: Any = intrinsic(_vec3_add_cross)
-vec3_unpack: Any = intrinsic(_vec3_unpack)
-vec3_sum: Any = intrinsic(_vec3_sum)
+vec3_load: Any = intrinsic(_vec3_load) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.vec3_load
+vec3_store: Any = intrinsic(_vec3_store) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.vec3_store
+vec4_load: Any = intrinsic(_vec4_load) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.vec4_load
+block3_load: Any = intrinsic(_block3_load) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.block3_load
+vec4_store: Any = intrinsic(_vec4_store) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.vec4_store
+prefetch: Any = intrinsic(_prefetch) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.prefetch
+vec3_zero: Any = intrinsic(_vec3_zero) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.vec3_zero
+vec3: Any = intrinsic(_vec3) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.vec3
+vec3_axpy: Any = intrinsic(_vec3_axpy) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.vec3_axpy
+vec3_fma: Any = intrinsic(_vec3_fma) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.vec3_fma
+vec3_yzx: Any = intrinsic(_vec3_yzx) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.vec3_yzx
+vec3_add_cross: Any = intrinsic(_vec3_add_cross) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.vec3_add_cross
+vec3_unpack: Any = intrinsic(_vec3_unpack) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.vec3_unpack
+vec3_sum: Any = intrinsic(_vec3_sum) if HAS_VECTOR_INSTRUCTIONS else scalar_fallback.vec3_sum

@@ -13,6 +13,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+_INT64 = ir.IntType(64)
+
 # What the operating system has for a thread that lets others have its processor, by a name of our own, so that compiled
 # kernels find it on every system.
 _YIELD_SYMBOL = "sinew_give_way"
@@ -27,7 +29,7 @@ def _load_acquire(typing: Any, array: Any, place: Any) -> Any:
     """Returns a number, with all that was written before it was."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        return builder.load_atomic(_address_pointer(context, builder, signature, arguments), "acquire", 8)
+        return builder.load_atomic(_address_pointer(context, builder, signature, arguments), "acquire", 8, typ=_INT64)
 
     return types.int64(array, types.int64), generate
 
@@ -57,7 +59,7 @@ def _load_acquire_at(typing: Any, address: Any) -> Any:
     """Returns the number at an address, with all that was written before it was."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        return builder.load_atomic(_item_pointer(builder, arguments), "acquire", 8)
+        return builder.load_atomic(_item_pointer(builder, arguments), "acquire", 8, typ=_INT64)
 
     return types.int64(types.int64), generate
 
@@ -96,11 +98,11 @@ def _yield_thread(typing: Any) -> Any:
 
 def _address_pointer(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
     data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-    return builder.gep(data, [arguments[1]])
+    return builder.gep(data, [arguments[1]], source_etype=_INT64)
 
 
 def _item_pointer(builder: ir.IRBuilder, arguments: Any) -> Any:
-    return builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+    return builder.inttoptr(arguments[0], ir.PointerType())
 
 
 # what kernels call: without the first argument
