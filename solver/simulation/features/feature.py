@@ -13,8 +13,7 @@ from typing import ClassVar, TypeVar
 
 from ...constraints.force import Force
 from ...contact.colliders.build_colliders import BuiltCollider
-from ...contact.detection.contact_materials import ContactMaterials
-from ...contact.detection.contact_points import ContactPoints
+from ...contact.detection.contact_points import ContactMaterials, ContactPoints
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mesh.embedding import Binding
