@@ -180,7 +180,7 @@ def drop(rng):
 
 
 def rows(met):
-    return [getattr(met, name) for name in ("id", "point", "skin", "triangle", "place", "normal", "gap", "side")]
+    return [getattr(met, name) for name in ("id", "point", "surface", "triangle", "place", "normal", "gap", "side")]
 
 
 def test_parts_and_threads_change_nothing(monkeypatch):
