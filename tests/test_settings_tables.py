@@ -309,7 +309,7 @@ obj = add_box(divisions=3)
 roles.make_body(obj)
 obj.sinew.use_heat = True
 print("DIGEST", settings_digest(scene))
-body = Body("a", "A", np.zeros((3, 3)), np.array([[0, 1, 2]], np.int32), heat=Heat())
+body = Body(np.zeros((3, 3)), np.array([[0, 1, 2]], np.int32), key="a", name="A", heat=Heat())
 print("SCENE", Scene((body,)).digest())
 obj.sinew.{name} = {value}
 print("CHANGED", settings_digest(scene))
@@ -387,4 +387,4 @@ def test_the_panel_of_the_guide_takes_three_files(tmp_path: Path) -> None:
 
 def _scene_digest() -> str:
     triangle = np.array([[0, 1, 2]], np.int32)
-    return scene.Scene((scene.Body("a", "A", np.zeros((3, 3)), triangle, heat=scene.Heat()),)).digest()
+    return scene.Scene((scene.Body(np.zeros((3, 3)), triangle, key="a", name="A", heat=scene.Heat()),)).digest()

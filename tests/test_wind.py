@@ -65,7 +65,7 @@ def test_a_plate_across_the_wind_and_a_ball():
     assert total(force, built, u) == pytest.approx(np.zeros(3), abs=1e-12)
     assert total(force, built, -u) == pytest.approx([0.0, 0.5 * 1.3 * 0.8 * 36.0, 0.0], abs=1e-12)
     vertices, triangles = sphere(24)
-    ball = Body("ball", "Ball", vertices, triangles[:, ::-1].astype(np.int32), meshing=Meshing("robust", divisions=6))
+    ball = Body(vertices, triangles[:, ::-1].astype(np.int32), meshing=Meshing("robust", divisions=6), key="ball")
     scene = Scene((ball,), wind=wind)
     built = build(scene, NoTracks(), lambda *stage: None)
     push = total(wind_on(built, scene), built, np.zeros(3))

@@ -87,9 +87,7 @@ def test_cost():
         model = model_of(nodes, tets, material(nu, 0.01))
         outside = ExternalForces(np.array([0.0, -9.81, 0.0]), nodes[:, 2] == 0.0, nodes)
         state = at_rest(model)
-        means[nu] = np.mean(
-            [step(model, state, outside, 1 / 96, settings).iterations for _ in range(10)]
-        )
+        means[nu] = np.mean([step(model, state, outside, 1 / 96, settings).iterations for _ in range(10)])
         print(f"nu {nu}: {means[nu]:.0f}")
     more = float(means[0.45] / means[0.3])
     reach("Locking", "iterations at nu 0.45 over those at 0.3", more, "< 2", more < 2.0)
