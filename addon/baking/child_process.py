@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from ...solver.runtime.numeric_environment import fix_numeric_environment
+
 PACKAGE = Path(__file__).resolve().parents[2]
 LAUNCHER = PACKAGE / "solver" / "cli" / "bootstrap.py"
 REQUIRED_PACKAGES = ("numpy", "numba", "llvmlite", "scipy")
@@ -68,6 +70,7 @@ class ChildProcess:
             pass  # a bake does not fail for its log; the child says what is wrong with the folder
         environment = {name: value for name, value in os.environ.items() if name not in _FOREIGN_VARIABLES}
         environment["PYTHONUTF8"] = "1"
+        fix_numeric_environment(environment)  # also for a Blender as child, which loads NumPy before it runs a script
         options: dict[str, Any] = {}
         if os.name == "nt":
             options["creationflags"] = getattr(subprocess, "CREATE_NO_WINDOW", 0)

@@ -18,9 +18,6 @@ import sys
 from pathlib import Path
 
 PACKAGE_NAME = "sinew"
-# Threads of NumPy's matrix products otherwise spin for a while after each, on cores that kernels could use: a third of
-# what a small bake took of the processor.
-OPENBLAS_ENVIRONMENT = {"OPENBLAS_THREAD_TIMEOUT": "4"}
 # What glibc's `mallopt` is told: arrays of less than 32 MB lie in memory that the process keeps, up to 64 MB of it when
 # it is free. That is what glibc comes to by itself where large arrays are left; until then it asks for pages and gives
 # them back again and again, a twentieth of the time of a small bake.
@@ -30,14 +27,13 @@ MALLOPT_THRESHOLDS = {-3: 32 << 20, -1: 64 << 20}  # M_MMAP_THRESHOLD and M_TRIM
 def main(arguments: list[str]) -> int:
     """Runs the command line and returns its exit code."""
     package, sites, rest = _split_arguments(arguments)
-    for name, value in OPENBLAS_ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
     _raise_malloc_thresholds()
     # The folder of this file is on the path, since it was started as a script; its modules are not top-level ones.
     here = Path(__file__).resolve().parent
     sys.path[:] = [folder for folder in sys.path if not folder or Path(folder).resolve() != here]
     sys.path[:] = [folder for folder in sys.path if folder] + [site for site in sites if site not in sys.path]
     _import_package(package)
+    importlib.import_module(f"{PACKAGE_NAME}.solver.runtime.numeric_environment").fix_numeric_environment()
     with importlib.import_module(f"{PACKAGE_NAME}.solver.runtime.preload").loading_permanently():
         command_line = importlib.import_module(f"{PACKAGE_NAME}.solver.__main__")
     return int(command_line.main(rest))
