@@ -27,6 +27,7 @@ from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Floats, floats
 from ..runtime.errors import SolveFailed
+from ..runtime.jit import limiting_threads
 from ..scene.scene import Settings
 from .bdf2 import ContactLineSearch, ContactResponse, EulerStart, bdf2_step, bodies_by_bdf2
 from .newton.nonlinear_bodies import nonlinear_bodies
@@ -53,7 +54,6 @@ from .system.right_hand_side import (
 from .system.solve_system import solve_system
 from .system.step_constants import NORM_FLOOR_SHARE, VELOCITY_CHANGE
 from .system.workspace import workspace
-from .thread_tuner import tuned_threads
 
 if TYPE_CHECKING:
     from .newton.dynamic_flesh import DynamicFlesh
@@ -124,13 +124,10 @@ def step(
             on_iteration=on_iteration, lively=lively, about=start.about,
         )  # fmt: skip
 
-    with tuned_threads(model.pattern, 1 + model.tet_count // MIN_TETS_PER_THREAD) as taken:
-        respond = taken.excluding_time(respond)
+    with limiting_threads(1 + model.tet_count // MIN_TETS_PER_THREAD):
         if model.methods and len(bodies_by_bdf2(model)):
-            taken.report = bdf2_step(take, model, state, outside, dt, respond, follow)
-        else:
-            taken.report = take(EulerStart(model, state, outside, respond, follow))
-    return taken.report
+            return bdf2_step(take, model, state, outside, dt, respond, follow)
+        return take(EulerStart(model, state, outside, respond, follow))
 
 
 def _step(
