@@ -28,6 +28,7 @@ WHEELS = ROOT / "build" / "wheels"
 MANIFEST = "blender_manifest.toml"
 CONTENT = ["__init__.py", "__main__.py", "LICENSE", "README.md", "addon", "solver"]
 EXCLUDED_NAMES = {"__pycache__", ".DS_Store"}
+NO_KERNELS = "WITHOUT KERNELS: Sinew compiles them once"
 FIXED_DATE = (2026, 1, 1, 0, 0, 0)
 
 
@@ -147,7 +148,7 @@ def kernels_text(path: Path) -> str:
         sizes = [
             entry.file_size for entry in packed.infolist() if entry.filename.startswith(f"wheels/{KERNEL_PACKAGE}")
         ]
-    return f"kernels inside ({sizes[0] / 1e6:.1f} MB)" if sizes else "WITHOUT KERNELS: its first bake compiles them"
+    return f"kernels inside ({sizes[0] / 1e6:.1f} MB)" if sizes else NO_KERNELS
 
 
 def main() -> None:
@@ -157,12 +158,16 @@ def main() -> None:
     parser.add_argument("--platform", nargs="*", choices=list(PLATFORMS), default=list(PLATFORMS))
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
     parser.add_argument("--no-kernels", action="store_true", help="bundle no compiled kernels: Sinew compiles them")
+    parser.add_argument("--require-kernels", action="store_true", help="fail where kernels cannot be compiled here")
     asked = parser.parse_args()
     for python_tag in asked.python:
         for platform in [name for name in asked.platform if name in PYTHONS[python_tag].platforms]:
             path = build(python_tag, platform, asked.out, not asked.no_kernels)
             validate(path)
-            print(f"{path}  {path.stat().st_size / 1e6:.1f} MB, valid, {kernels_text(path)}", flush=True)
+            text = kernels_text(path)
+            print(f"{path}  {path.stat().st_size / 1e6:.1f} MB, valid, {text}", flush=True)
+            if asked.require_kernels and text == NO_KERNELS:
+                raise SystemExit(f"{path.name} holds no kernels")
 
 
 if __name__ == "__main__":
