@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 # what single functions load when they are called: most bakes need none of it
-LAZY_MODULES = ("scipy.sparse.linalg", "scipy.spatial")
+LAZY_MODULES = ("scipy.spatial",)
 
 
 @contextmanager

@@ -110,9 +110,11 @@ def _formulations() -> Iterator[FormulationSettings]:
         for switch in FORMULATION_SWITCHES[name]:
             if switch == "levels":
                 continue  # more levels make more tets, and run no other kernel
-            default = getattr(FormulationSettings(name), switch)
-            others = {str: SWITCH_VALUES.get(switch, ())[1:], bool: (not default,), int: (2,)}[type(default)]
-            yield from (FormulationSettings(name, **{switch: other}) for other in others)
+            default: Any = getattr(FormulationSettings(name), switch)
+            others: dict[type, tuple[Any, ...]] = {
+                str: SWITCH_VALUES.get(switch, ())[1:], bool: (not default,), int: (2,)
+            }  # fmt: skip
+            yield from (FormulationSettings(name, **{switch: other}) for other in others[type(default)])
 
 
 def _formulation_scene(method: FormulationSettings) -> Scene:
