@@ -7,7 +7,12 @@ ARGS ?=
 # tests run in so many processes; one that is done takes over half of what another has left
 PROCESSES ?= 2
 
-.PHONY: help environment demo test validate papers bench lint types zip test-installed test-window test-windows clean
+# what Numba's and llvmlite's changes would break first
+NEWEST_TESTS ?= $(addprefix tests/test_,$(addsuffix .py,kernel_cache kernels_loaded kernels_inside simd_vec3 spmv_row \
+    worker_team thread_pool step_linear multigrid_solve))
+
+.PHONY: help environment demo test validate papers bench lint types zip test-installed test-window test-windows \
+    test-newest clean
 
 help:
 	@echo "make demo            build the demo scenes, bake one, render it"
@@ -20,6 +25,7 @@ help:
 	@echo "make test-installed  the zip installed in Blender 4.5, 5.0 and, with Python 3.13, 5.2 without a window"
 	@echo "make test-window     the zip in a real Blender window, with the mouse (root, Debian)"
 	@echo "make test-windows    the zip for Windows on Windows' own Python, by Wine (root, Debian)"
+	@echo "make test-newest     some tests with the newest Numba and llvmlite: printed, never a failure"
 	@echo "make clean           remove what was built; the environment stays"
 
 environment:
@@ -72,6 +78,13 @@ test-window: environment
 
 test-windows: environment
 	tests/windows/run.sh
+
+test-newest:
+	@$(PYTHON) -m venv build/newest
+	build/newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade numba llvmlite scipy pytest hypothesis
+	build/newest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	build/newest/bin/python -c "import llvmlite, numba, numpy, scipy; print(*(f'{m.__name__} {m.__version__}' for m in (numba, llvmlite, numpy, scipy)))"
+	-build/newest/bin/python -m pytest -q $(NEWEST_TESTS)
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache

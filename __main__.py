@@ -9,12 +9,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from .solver.runtime.numeric_environment import fix_numeric_environment
+
 NEED_BLENDER = ("bake", "attach")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if "numpy" not in sys.modules:
+        fix_numeric_environment()
     if not words or words[0] not in NEED_BLENDER:
         from .solver.__main__ import main as without_blender
 

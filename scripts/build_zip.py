@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Builds the extension: one zip per system and per Python that Blender comes with, wheels inside.
 
-    python scripts/build_zip.py [--python cp311 …] [--platform linux-x64 …] [--out dist]
+    python scripts/build_zip.py [--python cp311 …] [--platform linux-x64 …] [--out dist] [--no-kernels]
 
 The wheels are those of requirements/runtime.txt and tets.txt, downloaded once into build/wheels and bundled unmodified.
-NumPy is not among them, since Blender brings its own. Every zip is checked with the code behind
-`blender --command extension validate`. The same sources give the same bytes.
+NumPy is not among them, since Blender brings its own. Where the Python of a zip runs here, all kernels are compiled by
+it, which takes two minutes and more, and bundled as a wheel of their own (kernel_wheel.py). Every zip is checked with
+the code behind `blender --command extension validate`. But for the kernels, the same sources give the same bytes.
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from kernel_wheel import PACKAGE as KERNEL_PACKAGE
+from kernel_wheel import kernel_wheel
+
 ROOT = Path(__file__).resolve().parent.parent
 BUNDLED = [ROOT / "requirements" / name for name in ("runtime.txt", "tets.txt")]
 WHEELS = ROOT / "build" / "wheels"
 MANIFEST = "blender_manifest.toml"
 CONTENT = ["__init__.py", "__main__.py", "LICENSE", "README.md", "addon", "solver"]
 EXCLUDED_NAMES = {"__pycache__", ".DS_Store"}
+NO_KERNELS = "WITHOUT KERNELS: Sinew compiles them once"
 FIXED_DATE = (2026, 1, 1, 0, 0, 0)
 
 
@@ -92,12 +97,18 @@ def sources() -> list[Path]:
     return sorted(file for file in files if not EXCLUDED_NAMES & set(file.parts) and file.suffix != ".pyc")
 
 
-def build(python_tag: str, platform: str, out: Path) -> Path:
-    """Writes the zip for one Python and system into `out` and returns its path."""
+def build(python_tag: str, platform: str, out: Path, has_kernels: bool = True) -> Path:
+    """Writes the zip for one Python and system into `out` and returns its path.
+
+    With `has_kernels` it bundles compiled kernels, where they can be compiled here.
+    """
     python = PYTHONS[python_tag]
     wheels = download(python, platform)
+    version = tomllib.loads((ROOT / MANIFEST).read_text(encoding="utf-8"))["version"]
+    if has_kernels:
+        kernels = kernel_wheel(python_tag, python.version, platform, version, sources(), wheels)
+        wheels += [kernels] if kernels else []
     text = manifest(python, platform, wheels)
-    version = tomllib.loads(text)["version"]
     path = out / f"sinew-{version}-{python.label}-{platform}.zip"
     out.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
@@ -131,18 +142,32 @@ def validate(path: Path) -> None:
         raise SystemExit(f"{path.name} is no valid extension:\n{result.stdout}{result.stderr}")
 
 
+def kernels_text(path: Path) -> str:
+    """Returns whether a zip holds compiled kernels, and how large they are."""
+    with zipfile.ZipFile(path) as packed:
+        sizes = [
+            entry.file_size for entry in packed.infolist() if entry.filename.startswith(f"wheels/{KERNEL_PACKAGE}")
+        ]
+    return f"kernels inside ({sizes[0] / 1e6:.1f} MB)" if sizes else NO_KERNELS
+
+
 def main() -> None:
     """Builds and checks the zips that the command line asks for, and prints each with its size."""
     parser = argparse.ArgumentParser(description="Build the extension's zips, with the wheels inside.")
     parser.add_argument("--python", nargs="*", choices=list(PYTHONS), default=list(PYTHONS))
     parser.add_argument("--platform", nargs="*", choices=list(PLATFORMS), default=list(PLATFORMS))
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
+    parser.add_argument("--no-kernels", action="store_true", help="bundle no compiled kernels: Sinew compiles them")
+    parser.add_argument("--require-kernels", action="store_true", help="fail where kernels cannot be compiled here")
     asked = parser.parse_args()
     for python_tag in asked.python:
         for platform in [name for name in asked.platform if name in PYTHONS[python_tag].platforms]:
-            path = build(python_tag, platform, asked.out)
+            path = build(python_tag, platform, asked.out, not asked.no_kernels)
             validate(path)
-            print(f"{path}  {path.stat().st_size / 1e6:.1f} MB, valid", flush=True)
+            text = kernels_text(path)
+            print(f"{path}  {path.stat().st_size / 1e6:.1f} MB, valid, {text}", flush=True)
+            if asked.require_kernels and text == NO_KERNELS:
+                raise SystemExit(f"{path.name} holds no kernels")
 
 
 if __name__ == "__main__":

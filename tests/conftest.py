@@ -11,6 +11,10 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from sinew.solver.runtime.numeric_environment import fix_numeric_environment
+
+fix_numeric_environment()  # before a test loads NumPy: what is baked here has the bytes of a child's bake
+
 from fixtures import claim_table as reach_table
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -105,6 +105,7 @@ ADDON_MAY_IMPORT = {
     "runtime.cancellation",
     "runtime.errors",
     "runtime.event_stream",
+    "runtime.numeric_environment",
 }
 
 # and what it loads when an artist brings a file of tets: meshio and rich

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """BDF2: the formula as textbooks write it, its order for every method, and what begins it anew."""
 
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -263,30 +260,6 @@ def test_spinning_bodies_that_hit_each_other_keep_their_momenta(tmp_path, names)
         assert np.abs(now[1] - linear).max() < 1e-8 * np.abs(m).sum()
     assert touched and (past[2] > 0.0).all() and any((row == 0.0).all() for row in past) and (past[-1] > 0.0).all()
     assert np.abs(told()[2] - angular).max() < 0.02 * np.abs(angular).max()
-
-
-def test_its_kernels_are_compiled_ahead_also_where_all_lies_on_something():
-    code = """
-import dataclasses, sys, tempfile
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from numba.core.dispatcher import Dispatcher
-from fixtures.scenes import Run
-from test_bdf2 import METHODS, scene_of
-from sinew.solver.bake.warmup import compile_scene as warm_bake
-from sinew.solver.bake.warmup.small_scenes import reduced_scene
-scene = scene_of(METHODS[1])
-warm_bake.compile_scene(reduced_scene(scene), lambda: None)
-found, compiled = [], Dispatcher.compile
-Dispatcher.compile = lambda self, types: (found.append(self.__name__), compiled(self, types))[1]
-run = Run(Path(tempfile.mkdtemp()), scene)
-run.advance(8)
-assert run.reports[-1].contacts > 0
-assert not found, found
-"""
-    tests = Path(__file__).parent
-    ended = subprocess.run([sys.executable, "-c", code, str(tests)], capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr
 
 
 def test_bodies_that_ask_for_implicit_euler_remember_nothing():

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from sinew.addon.baking.child_process import ChildProcess
-from sinew.solver.bake.warmup import helper_process
 
 ROOT = Path(__file__).resolve().parent.parent
 LISTENING = """
@@ -88,10 +87,4 @@ def test_children_have_no_console_window(monkeypatch: pytest.MonkeyPatch, tmp_pa
         told += child.events()
     child.close()
     assert [event["event"] for event in told] == ["0"]
-    monkeypatch.setenv("SINEW_KERNEL_CACHE", str(tmp_path))
-    helper_process.is_cache_available.cache_clear()
-    helper = helper_process.start_compiler_process("steps")
-    helper_process.is_cache_available.cache_clear()
-    if helper is not None:  # there is none on a single processor
-        helper.close()
     assert flags and set(flags) == {subprocess.CREATE_NO_WINDOW}  # type: ignore[attr-defined]

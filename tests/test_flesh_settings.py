@@ -17,8 +17,6 @@ from fixtures.scenes import Run, block
 from fixtures.tiny_bakes import baked
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import run_bake
-from sinew.solver.bake.warmup import compile_scene
-from sinew.solver.bake.warmup.small_scenes import full_feature_scene, reduced_scene, scene_features
 from sinew.solver.mechanics.linear_elasticity import lame_moduli
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.runtime.errors import BadInput, Cancelled, SolveFailed
@@ -307,39 +305,3 @@ def bone(number: int, triangles: bool, stiffness: float | None) -> Bone:
     vertices = np.array([[0.8, 0.2, 0.2], [1.2, 0.3, 0.2], [1.0, 0.2, 0.3]])
     faces = np.array([[0, 1, 2]] if triangles else np.zeros((0, 3)), np.int32).reshape(-1, 3)
     return Bone(f"b{number}", f"B{number}", vertices if triangles else vertices[:2], faces, 0.1, stiffness)
-
-
-FLESH_KINDS = [
-    Flesh(),
-    Flesh(self_contact=False),
-    Flesh(motion="dynamic"),
-    Flesh(motion="dynamic", scheme="newmark"),
-]
-
-
-def test_kernels_of_flesh_are_compiled_ahead_only_where_they_are_used():
-    plain = Scene((limb(flesh=None),))
-    assert "flesh" not in scene_features(plain) and all(body.flesh is None for body in reduced_scene(plain).bodies)
-    told = set()
-    for flesh in FLESH_KINDS:
-        for nu in (0.3, 0.49):
-            bones = (bone(0, True, None), bone(1, False, 10.0))
-            material = dataclasses.replace(limb().material, poisson_ratio=nu)
-            scene = Scene((limb(flesh=flesh, material=material),), bones=bones)
-            told.add(scene_features(scene))
-            assert scene_features(reduced_scene(scene)) == scene_features(scene)
-            check_scene(reduced_scene(scene))
-    assert len(told) == 2 * len(FLESH_KINDS)
-    assert "flesh quasistatic" in scene_features(full_feature_scene()) and "flesh dynamic" in scene_features(
-        full_feature_scene()
-    )
-
-
-@pytest.mark.parametrize("stiffness", [None, 10.0])
-@pytest.mark.parametrize("is_mesh", [True, False])
-def test_the_small_scene_of_flesh_runs(is_mesh: bool, stiffness: float | None):
-    """What it raises is printed and not told, so that a bake goes on; so here it has to be seen."""
-    scene = Scene((limb(),), bones=(bone(0, is_mesh, stiffness),))
-    waited: list[int] = []
-    compile_scene.compile_scene(reduced_scene(scene), lambda: waited.append(0))
-    assert waited

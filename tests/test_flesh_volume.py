@@ -11,7 +11,6 @@ import pytest
 from fixtures.flesh_dynamics import model_of
 from fixtures.scenes import Run
 from fixtures.self_weight_scenes import fall, fall_and_float, press_by_plate, soft_cube
-from sinew.solver.bake.warmup.small_scenes import reduced_scene, scene_features
 from sinew.solver.integrators.newton.dynamic_flesh import dynamic_flesh
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     energy,
@@ -212,11 +211,3 @@ def test_digests_of_scenes_that_it_does_not_change_stay(tmp_path):
         "\n".join(line for line in text.splitlines() if '"keeps_volume"' not in line), encoding="utf-8"
     )
     assert Scene.load(tmp_path).digest() == not_asked.digest(), "an earlier scene is as it was"
-
-
-def test_its_kernels_are_compiled_ahead():
-    asked, not_asked = (Scene((soft_cube(1.0, flesh=flesh),), ()) for flesh in (LOOSE, Flesh(DYNAMIC)))
-    assert "weight pressure" in scene_features(asked) and "weight pressure" not in scene_features(not_asked)
-    assert scene_features(reduced_scene(asked)) == scene_features(asked)
-    (body,) = reduced_scene(asked).bodies
-    assert flesh_has_pressure(reduced_scene(asked), body, GRAVITY)

@@ -12,7 +12,6 @@ import pytest
 from fixtures.flesh_scenes import limb
 from fixtures.formulation_choices import OTHER
 from fixtures.scenes import Run, block
-from sinew.solver.bake.warmup.small_scenes import full_feature_scene, reduced_scene, scene_features
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.formulation import (
@@ -104,37 +103,6 @@ def test_what_does_not_go_together_is_refused_by_name(name: str, feature: str) -
     assert told.value.kind == "method-combined"
     assert FORMULATION_LABELS[name] in told.value.sentence and feature in told.value.sentence
     assert feature in told.value.next_step
-
-
-def test_the_kernels_of_a_method_are_compiled_for_scenes_that_have_it() -> None:
-    plain = scene_features(scene_of(DEFAULT_FORMULATION))
-    known = {plain}
-    for name in FORMULATIONS:
-        for switch in ("", *(switch for switch in FORMULATION_SWITCHES[name] if switch != "levels")):
-            method = FormulationSettings(name, **({switch: OTHER[switch]} if switch else {}))
-            scene = scene_of(method)
-            if method != DEFAULT_FORMULATION:
-                assert scene_features(scene) not in known, method
-                known.add(scene_features(scene))
-            assert reduced_scene(scene).bodies[0].method == method
-            check_scene(reduced_scene(scene))
-    assert scene_features(scene_of(FormulationSettings("polar", levels=2))) == plain, "not read"
-    deep = scene_of(FormulationSettings("hierarchical", levels=3))
-    assert scene_features(deep) == scene_features(scene_of(FormulationSettings("hierarchical"))), (
-        "the same kernels for more tets"
-    )
-    assert reduced_scene(deep).bodies[0].method.levels == 1
-    assert scene_features(scene_of(FormulationSettings(rotations_every=3))) == scene_features(
-        scene_of(FormulationSettings(rotations_every=4))
-    )
-    assert {body.method for body in full_feature_scene().bodies} == {DEFAULT_FORMULATION}
-
-
-def test_a_small_scene_has_only_what_each_method_is_made_for() -> None:
-    sagging, other = block(gravity_in_shape=True), block(key="other", method=FormulationSettings("green"))
-    made = reduced_scene(Scene((sagging, other), settings=Settings(frame_end=2)))
-    check_scene(made)
-    assert {body.method.name: body.gravity_in_shape for body in made.bodies} == {"polar": True, "green": False}
 
 
 def test_tets_that_refinements_make_are_counted_before_they_are_made(tmp_path: Path) -> None:

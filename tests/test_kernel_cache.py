@@ -1,63 +1,38 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kernels are kept by the digest of their file and of all files that it imports."""
+"""Where compiled kernels lie: by digests of sources, shipped ones first, wherever they were compiled."""
 
 from __future__ import annotations
 
-import ast
 import os
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from sinew.solver.bake.warmup import stamps
-from sinew.solver.runtime.kernel_cache import cache_folder, source_digests
+from fixtures.compile_listener import LISTENER
+from sinew.solver.runtime.kernel_cache import cache_folder, kernel_target, source_digests
 
-
-def parsed(file: Path) -> set[Path]:
-    """Returns the files of the package that a file imports, by Python's own parser."""
-    found = set()
-    for node in ast.walk(ast.parse(file.read_bytes())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-            named = [base / f"{alias.name}.py" for alias in node.names]
-            found |= {path for path in (base.with_suffix(".py"), base / "__init__.py", *named) if _is_there(path)}
-    return {path for path in found if source_digests.PACKAGE_FOLDER in path.parents}
-
-
-def _is_there(file: Path) -> bool:
-    """Whether there is a file of exactly that name: Windows would take Bones.py for bones.py."""
-    return file.is_file() and file.name in os.listdir(file.parent)
-
-
-def test_imports_are_found_as_the_parser_finds_them() -> None:
-    names = {
-        file.relative_to(source_digests.PACKAGE_FOLDER).as_posix()
-        for file in source_digests.PACKAGE_FOLDER.rglob("*.py")
-    }
-    assert len(names) > 300
-    for name in names:
-        found = source_digests.read_source(source_digests.PACKAGE_FOLDER / name, names).imports
-        assert {source_digests.PACKAGE_FOLDER / each for each in found} == parsed(
-            source_digests.PACKAGE_FOLDER / name
-        ), name
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def _forget() -> None:
     """Lets what is known of files be asked for again."""
-    for known in (value for module in (cache_folder, source_digests, stamps) for value in vars(module).values()):
+    for known in (value for module in (cache_folder, source_digests) for value in vars(module).values()):
         if hasattr(known, "cache_clear"):
             known.cache_clear()
 
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Yields the folder of another package, whose kernels are kept in a folder beside it."""
+    """Yields the folder of another package that is being developed, whose kernels are kept in a folder beside it."""
     folder = tmp_path / "solver"
     folder.mkdir()
     monkeypatch.setenv(cache_folder.CACHE_VARIABLE, str(tmp_path / "kernels"))
+    monkeypatch.setenv(source_digests.DEVELOP_VARIABLE, "1")
     monkeypatch.setattr(source_digests, "PACKAGE_FOLDER", folder)
     monkeypatch.setattr(source_digests, "PROCESS_START", time.time() + 60.0)
     _forget()
@@ -70,74 +45,155 @@ def test_what_changed_since_the_process_began_is_not_kept(package: Path, monkeyp
     """The process may run what was there before: it must not lie where others look for what is there now."""
     (package / "kernels.py").write_text("from .helper import a\n")
     (package / "helper.py").write_text("a = 1\n")
-    assert cache_folder.cache_folder(package / "kernels.py", "0") is not None
+    assert cache_folder.own_folder(package / "kernels.py") is not None
     _forget()
     monkeypatch.setattr(source_digests, "PROCESS_START", (package / "kernels.py").stat().st_ctime + 60.0)
     os.utime(package / "helper.py", (time.time() + 120.0,) * 2)
-    assert cache_folder.cache_folder(package / "kernels.py", "0") is None
+    assert cache_folder.own_folder(package / "kernels.py") is None
 
 
 def test_a_changed_helper_changes_where_kernels_are_kept(package: Path) -> None:
-    for name in ("linalg/point_terms.py", "linalg/vec3.py", "linalg/__init__.py", "jit.py", "kernel_cache.py"):
+    for name in ("linalg/point_terms.py", "linalg/vec3.py", "linalg/deep.py", "linalg/__init__.py", "jit.py"):
         (package / name).parent.mkdir(exist_ok=True)
         (package / name).write_text("# helps\n")
     (package / "linalg" / "other.py").write_text("x = 1\n")
-    (package / "linalg" / "point_terms.py").write_text("from .vec3 import (\n    a,  # (b)\n    c,\n)\n")
+    (package / "linalg" / "point_terms.py").write_text("def f():\n    from .vec3 import (\n        a,  # (b)\n    )\n")
+    (package / "linalg" / "vec3.py").write_text("from . import deep\nfrom ..jit import kernel as k\n")
 
-    def digest() -> str:
+    def folder() -> Path | None:
         _forget()
-        return cache_folder._source_digest(package / "linalg" / "point_terms.py")
+        return cache_folder.own_folder(package / "linalg" / "point_terms.py")
 
-    first = digest()
+    first = folder()
+    assert first is not None and first.name.startswith("point_terms-")
     (package / "linalg" / "other.py").write_text("x = 2\n")
-    assert digest() == first
-    with (package / "linalg" / "vec3.py").open("a") as file:
-        file.write("\n# changed\n")
-    assert digest() != first
+    assert folder() == first
+    for name in ("jit.py", "linalg/deep.py"):
+        with (package / name).open("a") as file:
+            file.write("\n# changed\n")
+        assert folder() != first
+        first = folder()
 
 
-def test_sources_are_read_where_one_has_changed(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By all that the system tells of it: one of the same size may have been written, with its old time set."""
-    kept = package.parent / "kernels"
+def test_only_a_changed_source_is_parsed_anew(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored, was = package.parent / "kernels", source_digests._read_source
 
     def read() -> list[str]:
         """Returns which files are read."""
         names: list[str] = []
         with monkeypatch.context() as here:
-            here.setattr(
-                source_digests, "read_source", lambda file, all_names: names.append(file.name) or was(file, all_names)
-            )
+            here.setattr(source_digests, "_read_source", lambda name, *of: names.append(name) or was(name, *of))
             _forget()
-            source_digests.source_infos(kept)
+            source_digests.source_infos(stored)
         return names
 
-    was = source_digests.read_source
-    file, other = package / "a.py", package / "b.py"
-    file.write_text("from .b import c\n")
-    other.write_text("c = 1\n")
+    (package / "a.py").write_text("from .b import c\n")
+    (package / "b.py").write_text("c = 1\n")
     assert read() == ["a.py", "b.py"] and read() == []
-    before = other.stat()
-    time.sleep(0.02)
-    other.write_text("c = 2\n")
-    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
-    if os.name == "posix":  # Windows tells when a file was made, not when it was put there
-        assert read() == ["a.py", "b.py"] and read() == []
-    other.unlink()
-    assert read() == ["a.py"] and source_digests.source_infos(kept)["a.py"].imports == []
-    (package / "c.py").write_text("")
-    monkeypatch.setattr(source_digests, "PROCESS_START", time.time() - 60.0)
-    assert read() == read() == ["a.py", "c.py"], "what may still be written is not kept"
-    assert [path.suffix for path in kept.iterdir()] == [".json"]
-    next(kept.iterdir()).write_text("{")
-    assert read() == ["a.py", "c.py"]
+    (package / "b.py").write_text("c = 22\n")
+    assert read() == ["b.py"] and read() == []
+    next(stored.iterdir()).write_text("{")
+    assert sorted(read()) == ["a.py", "b.py"]
 
 
-def test_what_was_kept_in_another_way_counts_as_not_compiled(package: Path) -> None:
-    """A mark that stayed would say of kernels that they are there, although none is looked for where they lie."""
-    shutil.copy(Path(cache_folder.__file__).with_name("function_cache.py"), package)
-    cache_folder.cache_root().mkdir()
-    stamps.mark_compiled("held")
-    assert list(stamps.compiled_features()) == [{"held"}]
-    (package / "function_cache.py").write_text("# kernels are kept otherwise\n")
+def test_a_user_has_one_digest_wherever_the_package_lies(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(source_digests.DEVELOP_VARIABLE, "0")
+    (package / "a.py").write_text("a = 1\n")
+    (package / "b.py").write_text("b = 1\n")
+
+    def name() -> str:
+        _forget()
+        return cache_folder.version_name()
+
+    first = name()
+    assert {cache_folder.own_folder(package / file) for file in ("a.py", "b.py")} == {cache_folder.cache_root() / first}
+    os.utime(package / "a.py", (1.0, 1.0))
+    assert name() == first
+    shutil.copytree(package, package.parent / "elsewhere" / "solver")
+    monkeypatch.setattr(source_digests, "PACKAGE_FOLDER", package.parent / "elsewhere" / "solver")
+    assert name() == first
+    (package.parent / "elsewhere" / "solver" / "b.py").write_text("b = 2\n")
+    assert name() != first
+    monkeypatch.setenv(kernel_target.TARGET_VARIABLE, "generic")
+    assert name() != first, "kernels for another processor are others"
+
+
+def test_all_is_compiled_where_the_folder_says_so(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(source_digests.DEVELOP_VARIABLE, "0")
+    (package / "a.py").write_text("a = 1\n")
+    assert not cache_folder.is_all_compiled()
+    cache_folder.mark_all_compiled()
+    assert cache_folder.is_all_compiled()
+    (package / "a.py").write_text("a = 2\n")
     _forget()
-    assert not any(stamps.compiled_features())
+    assert not cache_folder.is_all_compiled()
+
+
+SOURCES = """
+from .runtime.jit import kernel
+
+@kernel()
+def third(a):
+    return a / 3.0
+"""
+USE = """
+import sys
+sys.path[:0] = sys.argv[1:]
+from sinew.solver.thirds import third
+from sinew.solver.runtime.kernel_cache.cache_folder import version_name
+with listening():
+    assert third(6.0) == 2.0
+    first = list(names)
+    assert third(6) == 2.0
+print(version_name(), first, names)
+"""
+
+
+def _installed(folder: Path) -> Path:
+    """Lays out the package as a user has it, with a kernel more."""
+    for part in ("__init__.py", "solver/__init__.py"):
+        (folder / "sinew" / part).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / part, folder / "sinew" / part)
+    shutil.copytree(ROOT / "solver" / "runtime", folder / "sinew" / "solver" / "runtime")
+    (folder / "sinew" / "solver" / "thirds.py").write_text(SOURCES)
+    return folder
+
+
+def _use(kernels: Path, *paths: Path) -> list[str]:
+    environment = {name: value for name, value in os.environ.items() if name != source_digests.DEVELOP_VARIABLE}
+    environment[cache_folder.CACHE_VARIABLE] = str(kernels)
+    command = [sys.executable, "-c", LISTENER + USE, *map(str, paths)]
+    ended = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.split(maxsplit=1)
+
+
+def test_shipped_kernels_are_loaded_and_never_written(tmp_path: Path) -> None:
+    """Compiled in one folder, shipped from a second, used by a package in a third, in an empty home."""
+    name, told = _use(tmp_path / "compiled", _installed(tmp_path / "here"))
+    assert told.strip() == "['third'] ['third', 'third']"
+    shipped = tmp_path / "site" / cache_folder.SHIPPED_PACKAGE
+    shutil.copytree(tmp_path / "compiled" / name, shipped / name)
+    (shipped / "__init__.py").touch()
+    for path in (shipped / name).glob("*.2.nbc"):
+        path.unlink()  # what was compiled for whole numbers was not shipped
+    there = _installed(tmp_path / "there")
+    os.utime(there / "sinew" / "solver" / "thirds.py", (1.0, 1.0))
+    before = sorted((path.name, path.stat().st_mtime_ns) for path in (shipped / name).iterdir())
+    assert _use(tmp_path / "home", there, tmp_path / "site") == [name, "[] ['third']\n"]
+    assert before == sorted((path.name, path.stat().st_mtime_ns) for path in (shipped / name).iterdir())
+    assert _use(tmp_path / "home", there, tmp_path / "site") == [name, "[] []\n"], "the rest is kept in the home"
+    (there / "sinew" / "solver" / "more.py").touch()
+    other, told = _use(tmp_path / "home", there, tmp_path / "site")
+    assert other != name and told.startswith("['third']"), "shipped for other sources"
+
+
+def test_kernels_are_compiled_for_the_target() -> None:
+    code = "from sinew.solver.runtime.jit import kernel\nf = kernel()(lambda a: a)\nf(1.0)\n"
+    code += "print(*f._compiled.targetctx.codegen().magic_tuple()[1:])"
+    for chosen in ({}, {kernel_target.TARGET_VARIABLE: "generic"}):
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_CPU")}
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=clean | chosen)
+        wanted = chosen.get(kernel_target.TARGET_VARIABLE) or kernel_target.kernel_target()
+        if wanted != kernel_target.NATIVE:
+            assert ended.stdout.strip() == wanted, ended.stderr

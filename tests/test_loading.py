@@ -15,7 +15,7 @@ from speed.bake_startup import write_cube
 
 # of what a cube that falls does not need
 IDLE = (
-    "scipy.sparse", "scipy.spatial", "numba.cpython.setobj", "sinew.solver.simulation.flesh.flesh_bodies",
+    "scipy.spatial", "sinew.solver.simulation.flesh.flesh_bodies",
     "sinew.solver.constraints.bones.build_bones",
     "sinew.solver.mesh.cutting.cut", "sinew.solver.linalg.multigrid.solve", "sinew.solver.bake.warmup.compile_scene",
 )  # fmt: skip
@@ -46,8 +46,7 @@ from sinew.solver.runtime.preload import preload_modules
 preload_modules()
 from sinew.solver import __path__ as folders
 print(*[name for name in ("sinew.solver.bake.postprocess.finish_cache", "sinew.solver.bake.warmup.compile_flesh",
-    "scipy.sparse.linalg",
-    "scipy.sparse.csgraph", "scipy.spatial") if name not in sys.modules])
+    "scipy.spatial") if name not in sys.modules])
 """
     assert _told(code) == ""
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 import types
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def script(name: str) -> types.ModuleType:
     """Loads scripts/NAME.py, which is no part of the package."""
+    if str(ROOT / "scripts") not in sys.path:
+        sys.path.append(str(ROOT / "scripts"))  # scripts import each other
     spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -96,9 +99,10 @@ def test_the_manifest_of_a_zip_names_system_and_wheels(build_zip):
 def test_every_blender_gets_its_zip(build_zip, monkeypatch, tmp_path):
     made = []
 
-    def build(tag: str, platform: str, out: Path) -> Path:
+    def build(tag: str, platform: str, out: Path, has_kernels: bool) -> Path:
+        assert has_kernels
         made.append((build_zip.PYTHONS[tag].label, platform))
-        (out / "made.zip").touch()
+        zipfile.ZipFile(out / "made.zip", "w").close()
         return out / "made.zip"
 
     monkeypatch.setattr(build_zip, "build", build)
@@ -108,6 +112,46 @@ def test_every_blender_gets_its_zip(build_zip, monkeypatch, tmp_path):
     everywhere = ["linux-x64", "windows-x64", "macos-arm64"]
     wanted = [(label, place) for label in ("blender4.5-5.0", "blender5.1-5.2") for place in everywhere]
     assert made == [*wanted, ("blender5.2-debian", "linux-x64")]
+
+
+def test_every_zip_says_whether_it_holds_kernels(build_zip, tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("wheels/numba-1-cp311-cp311-linux.whl", b"")
+    assert "WITHOUT KERNELS" in build_zip.kernels_text(path)
+    with zipfile.ZipFile(path, "a") as packed:
+        packed.writestr("wheels/sinew_kernels-1-cp311-cp311-linux.whl", b"0" * 2_000_000)
+    assert build_zip.kernels_text(path) == "kernels inside (2.0 MB)"
+
+
+def test_kernels_are_packed_as_a_wheel_that_pip_and_blender_take(tmp_path):
+    kernel_wheel = script("kernel_wheel")
+    folder = tmp_path / "cpython-311-0123456789abcdef"
+    folder.mkdir()
+    for name in (kernel_wheel.STAMP, "pcg.py311.1.nbc"):
+        (folder / name).write_bytes(name.encode())
+    wheel = tmp_path / "sinew_kernels-1.0+01234567-cp311-cp311-win_amd64.whl"
+    kernel_wheel._pack(wheel, "1.0+01234567", folder)
+    with zipfile.ZipFile(wheel) as packed:
+        names = set(packed.namelist())
+        assert f"sinew_kernels/{folder.name}/pcg.py311.1.nbc" in names and "sinew_kernels/__init__.py" in names
+        info = "sinew_kernels-1.0+01234567.dist-info"
+        assert "Tag: cp311-cp311-win_amd64" in packed.read(f"{info}/WHEEL").decode()
+        lines = packed.read(f"{info}/RECORD").decode().splitlines()
+        assert {line.split(",")[0] for line in lines} == names
+    target = tmp_path / "site"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target)]
+    command += ["--platform", "win_amd64", "--only-binary=:all:", "--no-index", str(wheel)]
+    subprocess.run(command, check=True, timeout=120)
+    assert (target / "sinew_kernels" / folder.name / kernel_wheel.STAMP).is_file()
+
+
+def test_scripts_and_solver_agree_about_kernels():
+    from sinew.solver.runtime.kernel_cache import cache_folder
+
+    kernel_wheel = script("kernel_wheel")
+    assert (kernel_wheel.PACKAGE, kernel_wheel.STAMP) == (cache_folder.SHIPPED_PACKAGE, cache_folder.STAMP)
+    assert set(kernel_wheel.TARGETS) == set(kernel_wheel.WHEEL_PLATFORMS) == set(kernel_wheel.SYSTEMS)
 
 
 def test_the_zip_holds_the_package_only(build_zip):

@@ -14,11 +14,10 @@ from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from reference import plastic_flow as twin
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import run_bake
-from sinew.solver.bake.warmup.small_scenes import reduced_scene, scene_features
 from sinew.solver.mechanics.plasticity import flow, plastic_norm
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import BadInput, SolveFailed
-from sinew.solver.scene.scene import Collider, Plasticity, Scene
+from sinew.solver.scene.scene import Collider, Scene
 from sinew.solver.scene.validation import check_scene
 from sinew.solver.simulation.current_model import current_model
 from test_plastic_motion import CLAY, FLOWS, PULL, clay_block
@@ -135,16 +134,6 @@ def test_settings_that_mean_nothing_are_named(wrong, named):
     with pytest.raises(BadInput) as caught:
         check_scene(Scene((body,)))
     assert '"Block"' in caught.value.sentence and named in caught.value.sentence
-
-
-def test_kernels_are_compiled_ahead_only_where_they_are_used():
-    plain, clay = Scene((clay_block(None),)), Scene((clay_block(FLOWS),))
-    assert "plastic" not in scene_features(plain) and "plastic multiplicative" in scene_features(clay)
-    assert all(body.plasticity is None for body in reduced_scene(plain).bodies)
-    warm = reduced_scene(clay)
-    assert scene_features(warm) == scene_features(clay)
-    both = Scene((clay_block(FLOWS), clay_block(Plasticity("additive"), key="b"), clay_block(None, key="c")))
-    assert scene_features(reduced_scene(both)) == scene_features(both)
 
 
 def test_a_model_without_plastic_strain_is_the_one_that_was_built(tmp_path):

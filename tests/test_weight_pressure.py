@@ -10,7 +10,6 @@ import pytest
 
 from fixtures.scenes import Run
 from fixtures.self_weight_scenes import cube_of, fall, press_and_lift, press_by_plate, soft_cube
-from sinew.solver.bake.warmup.small_scenes import full_feature_scene, reduced_scene, scene_features
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.mechanics.self_weight_pressure import (
     MAX_UPRIGHT_STRAIN,
@@ -154,11 +153,3 @@ def test_heat_leaves_the_pressure_and_melting_raises_it(tmp_path):
         assert len(run.built.model.pressure_modulus)
     assert (models[0].pressure_modulus == run.built.model.pressure_modulus).all()
     assert (models[1].pressure_modulus >= models[0].pressure_modulus).all()
-
-
-def test_its_kernels_are_compiled_ahead():
-    soft, firm = (Scene((soft_cube(strain),), ()) for strain in (1.0, 0.1))
-    assert "weight pressure" in scene_features(soft) and "weight pressure" not in scene_features(firm)
-    assert scene_features(reduced_scene(soft)) == scene_features(soft) and "weight pressure" in scene_features(
-        full_feature_scene()
-    )

@@ -15,9 +15,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from ...solver.runtime.numeric_environment import fix_numeric_environment
+
 PACKAGE = Path(__file__).resolve().parents[2]
 LAUNCHER = PACKAGE / "solver" / "cli" / "bootstrap.py"
 REQUIRED_PACKAGES = ("numpy", "numba", "llvmlite", "scipy")
+KERNEL_PACKAGE = "sinew_kernels"  # compiled kernels, where the zip brought some
 MAX_LOG_BYTES = 1_000_000  # [bytes]
 # What would make another Python load other modules than this one does.
 _FOREIGN_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT")
@@ -39,7 +42,7 @@ def fallback_command(arguments: Sequence[str], blender: str) -> list[str]:
 def _launcher_options() -> list[str]:
     """Returns where the package and its wheels are, as options of the launcher."""
     found = []
-    for name in REQUIRED_PACKAGES:
+    for name in (*REQUIRED_PACKAGES, KERNEL_PACKAGE):
         spec = importlib.util.find_spec(name)  # looks, does not load
         if spec is not None and spec.origin:
             folder = str(Path(spec.origin).parent.parent)
@@ -68,6 +71,7 @@ class ChildProcess:
             pass  # a bake does not fail for its log; the child says what is wrong with the folder
         environment = {name: value for name, value in os.environ.items() if name not in _FOREIGN_VARIABLES}
         environment["PYTHONUTF8"] = "1"
+        fix_numeric_environment(environment)  # also for a Blender as child, which loads NumPy before it runs a script
         options: dict[str, Any] = {}
         if os.name == "nt":
             options["creationflags"] = getattr(subprocess, "CREATE_NO_WINDOW", 0)

@@ -20,7 +20,7 @@ from ..mechanics.rigid_core_nodes import core_arrays
 from ..mesh.mesh_npz import to_arrays
 from ..runtime.errors import Cancelled, SinewError, SolveFailed, StorageFailed
 from ..runtime.event_stream import warnings_in
-from ..runtime.jit import set_thread_count
+from ..runtime.jit import fair_thread_count, set_thread_count
 from ..scene.scene import SCENE_FILE, Scene, Settings
 from ..scene.track_shapes import track_shapes
 from ..scene.tracks import TrackReader
@@ -36,8 +36,7 @@ from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .checkpoint import Checkpoint, find_checkpoint, with_initial_fields
 from .pc2_repair import repair_pc2_files
 from .postprocess.breakable_frames import breakable_keys
-from .warmup.helper_process import CompilerProcess
-from .warmup.warm_up import BackgroundCompilation, compiling_during_bake
+from .warmup.compile_kernels import announcing_compilation
 
 
 def run_bake(
@@ -52,7 +51,6 @@ def run_bake(
     frame_end: int | None = None,
     threads: int | None = None,
     strict: bool | None = None,
-    helper: CompilerProcess | None = None,
 ) -> None:
     """Bakes the scene in the cache `folder`.
 
@@ -66,7 +64,6 @@ def run_bake(
         from_frame: With `resume`: continue from this frame, or from the last resume point before it.
         accept_changes: With `resume`: continue even if the scene has changed, but not its bodies.
         frame_end, threads, strict: Instead of the scene's settings.
-        helper: A process that is already compiling for this bake.
 
     Raises:
         BadInput: The scene is invalid.
@@ -87,16 +84,16 @@ def run_bake(
             point = find_checkpoint(folder, scene, tracks, head, from_frame, accept_changes) if resume else None
             for note in point.notes if point else ():
                 on_event({"event": "warning", **_plainly(note)})
-            set_thread_count(scene.settings.threads)
+            set_thread_count(scene.settings.threads or fair_thread_count())
             if point is not None and from_frame is None and _is_fully_baked(folder, scene):
                 writer.repair()
                 if not _has_final_meshes(folder, scene):
                     _make_final_meshes(folder, scene, on_event, should_stop)
                 on_event(_done_event(folder, scene, started))
                 return
-            check_scene(scene)  # before the user waits for the compiler
-            with compiling_during_bake(scene, folder, helper, on_event, should_stop) as beside:
-                bake = _prepare_bake(writer, head, scene, tracks, point, on_event, should_stop, beside)
+            check_scene(scene)  # before a person waits for compiling
+            with announcing_compilation(on_event) as is_compiling:
+                bake = _prepare_bake(writer, head, scene, tracks, point, on_event, should_stop, is_compiling)
                 try:
                     bake.run(on_event, should_stop)
                 except (Cancelled, SolveFailed) as problem:
@@ -156,7 +153,7 @@ def _prepare_bake(
     point: Checkpoint | None,
     on_event: OnEvent,
     should_stop: Callable[[], bool],
-    beside: BackgroundCompilation,
+    is_compiling: Callable[[], bool],
 ) -> Bake:
     """Returns the bake at its first frame or at the resume point.
 
@@ -164,13 +161,10 @@ def _prepare_bake(
     """
 
     def on_stage(stage: str, body: str) -> None:
-        if not beside.is_compiling:  # as the `compiling` event announced
+        if not is_compiling():  # which a person was told is what takes so long
             on_event({"event": "building", "stage": stage, "body": body})
-        if stage == "rest":
-            beside.prepare_steps(tracks)
 
     built = build(scene, tracks, on_stage, point.meshes if point else None)
-    beside.prepare_steps(tracks, built)
     _check_cuttable(built, scene)
     if point:
         with_initial_fields(point.state, built.initial)

@@ -18,9 +18,6 @@ import sys
 from pathlib import Path
 
 PACKAGE_NAME = "sinew"
-# Otherwise the threads of NumPy's matrix products spin after each product, on cores that kernels could use: a third of
-# the processor time of a small bake.
-OPENBLAS_ENVIRONMENT = {"OPENBLAS_THREAD_TIMEOUT": "4"}
 # Options of glibc's `mallopt`: the process keeps the memory of arrays below 32 MB, and up to 64 MB of free memory.
 # glibc arrives at these values by itself after large arrays; until then it requests and returns pages again and again,
 # a twentieth of the time of a small bake.
@@ -30,14 +27,13 @@ MALLOPT_THRESHOLDS = {-3: 32 << 20, -1: 64 << 20}  # M_MMAP_THRESHOLD and M_TRIM
 def main(arguments: list[str]) -> int:
     """Runs the command line and returns its exit code."""
     package, sites, rest = _split_arguments(arguments)
-    for name, value in OPENBLAS_ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
     _raise_malloc_thresholds()
     # Python puts the folder of a script on the path, but the modules here are not top-level modules.
     here = Path(__file__).resolve().parent
     sys.path[:] = [folder for folder in sys.path if not folder or Path(folder).resolve() != here]
     sys.path[:] = [folder for folder in sys.path if folder] + [site for site in sites if site not in sys.path]
     _import_package(package)
+    importlib.import_module(f"{PACKAGE_NAME}.solver.runtime.numeric_environment").fix_numeric_environment()
     with importlib.import_module(f"{PACKAGE_NAME}.solver.runtime.preload").loading_permanently():
         command_line = importlib.import_module(f"{PACKAGE_NAME}.solver.__main__")
     return int(command_line.main(rest))

@@ -26,6 +26,7 @@ from ..mechanics.state import State
 from ..mechanics.state_fields import VELOCITY_CHANGE
 from ..runtime.arrays import Floats, floats
 from ..runtime.errors import SolveFailed
+from ..runtime.jit import limiting_threads
 from ..scene.scene import Settings
 from .bdf2 import bdf2_step, bodies_by_bdf2
 from .newton.nonlinear_bodies import nonlinear_bodies
@@ -46,7 +47,6 @@ from .system.right_hand_side import (
     write_target_velocities,
 )
 from .system.solve_system import solve_system
-from .thread_tuner import tuned_threads
 
 # below this a second thread costs more in waiting than it brings
 MIN_TETS_PER_THREAD = 400
@@ -89,13 +89,10 @@ def step(
 
         return flesh_step(start, flesh)
 
-    with tuned_threads(model.pattern, 1 + model.tet_count // MIN_TETS_PER_THREAD) as taken:
-        update = taken.excluding_time(contacts.update)
-        contacts = ContactCallbacks(update, contacts.line_search, contacts.substep_forces)
+    with limiting_threads(1 + model.tet_count // MIN_TETS_PER_THREAD):
         start = StepInput(model, state, external_forces, dt, settings, workspace, contacts, options)
         uses_bdf2 = bool(model.methods) and len(bodies_by_bdf2(model)) > 0
-        taken.report = bdf2_step(take, start) if uses_bdf2 else take(start)
-    return taken.report
+        return bdf2_step(take, start) if uses_bdf2 else take(start)
 
 
 def _linear_step(start: StepInput) -> StepReport:

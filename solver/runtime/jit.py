@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -11,12 +12,15 @@ from typing import Any
 
 import numba
 import numba.core.config
+from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.types import unliteral
 
-from .kernel_cache.function_cache import KernelFunctionCache, kernel_cache_folder
+from .kernel_cache.function_cache import KernelCache
+from .kernel_cache.kernel_target import set_numba_target
 
 _config: Any = numba.core.config
+set_numba_target()  # before anything is compiled
 
 
 def kernel(
@@ -106,8 +110,7 @@ class Kernel:
         if self._is_device_only:
             made._insert = lambda *_: None  # what Numba would call is not there: nothing is entered for Python
         made.get_call_template = _template_without_literals(made.get_call_template)
-        if kernel_cache_folder(self.py_func) is not None:
-            made._cache = KernelFunctionCache(self.py_func)
+        made._cache = KernelCache(self.py_func)
         return made
 
 
@@ -121,6 +124,27 @@ def _template_without_literals(template_of: Callable) -> Callable:
     )
 
 
+class _FirstCompilation(event.Listener):
+    """Calls a function once, when Numba begins to compile; it tells nobody that it loads."""
+
+    def __init__(self, say: Callable[[], None]) -> None:
+        self._say, self._lock, self._is_said = say, threading.Lock(), False
+
+    def on_start(self, _: Any) -> None:
+        with self._lock:
+            is_first, self._is_said = not self._is_said, True
+        if is_first:
+            self._say()
+
+    def on_end(self, _: Any) -> None:
+        pass
+
+
+def on_first_compilation(say: Callable[[], None]) -> AbstractContextManager[Any]:
+    """Lets `say` be called once, when the first kernel is compiled that was not loaded, in whichever thread it is."""
+    return event.install_listener("numba:compile", _FirstCompilation(say))
+
+
 # What each thread has been told; Numba's own count would load the library that its parallel loops run by
 _thread_settings = threading.local()
 
@@ -130,6 +154,17 @@ def set_thread_count(count: int | None) -> int:
     most = int(_config.NUMBA_NUM_THREADS)
     _thread_settings.count = most if not count else max(1, min(int(count), most))
     return int(_thread_settings.count)
+
+
+def fair_thread_count() -> int:
+    """Returns how many threads a bake should begin with: all, or its share where other programs have the cores.
+
+    Where more programs run than there are cores, threads of a step wait for the one that is not running, hundreds of
+    times in a step; two can take twice as long as one. No bit depends on the number. Windows tells no load average.
+    """
+    most = int(_config.NUMBA_NUM_THREADS)
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return most if load <= most else max(1, int(most * most / load))
 
 
 def thread_count() -> int:

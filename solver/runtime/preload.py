@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 # modules that functions import when they are called; most bakes need none of them
-LAZY_MODULES = ("scipy.sparse.csgraph", "scipy.sparse.linalg", "scipy.spatial")
+LAZY_MODULES = ("scipy.spatial",)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import json
 import os
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 ZIP, FOLDER = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
@@ -30,6 +31,17 @@ FRAMES = 16
 HEIGHT = 1.0
 
 
+def has_kernels() -> bool:
+    """Returns whether the zip brings compiled kernels."""
+    with zipfile.ZipFile(ZIP) as packed:
+        return any(name.startswith("wheels/sinew_kernels-") for name in packed.namelist())
+
+
+def compiled() -> int:
+    """Returns how many kernels this machine has compiled."""
+    return len(list((FOLDER / "kernels").rglob("*.nbc")))
+
+
 def install() -> None:
     """Installs and enables the zip, as Preferences > Get Extensions > Install from Disk does."""
     bpy.ops.extensions.package_install_files(filepath=str(ZIP), repo="user_default", enable_on_install=True)
@@ -37,6 +49,7 @@ def install() -> None:
     wheels = FOLDER / "blender" / "extensions" / ".local" / "lib"
     found = {path.name for path in wheels.rglob("*") if path.parent.name == "site-packages"}
     assert {"numba", "scipy", "llvmlite"} <= found, f"wheels not installed: {sorted(found)}"
+    assert ("sinew_kernels" in found) == has_kernels()
     assert "numba" not in sys.modules and "scipy" not in sys.modules, "registering loads what only the child needs"
 
 
@@ -98,6 +111,7 @@ def main() -> None:
     start = time.monotonic()
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
     seconds = time.monotonic() - start
+    assert (compiled() == 0) == has_kernels(), f"{compiled()} kernels were compiled"
     start = time.monotonic()
     bpy.ops.sinew.delete_bake()
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
@@ -130,6 +144,7 @@ def main() -> None:
             {
                 "blender": bpy.app.version_string,
                 "zip": ZIP.name,
+                "kernels_compiled": compiled(),
                 "seconds_first_bake": round(seconds, 2),
                 "seconds_second_bake": round(warm, 2),
                 "lowest_point": round(lowest, 5),

@@ -23,7 +23,8 @@ def zip_for(python: Path) -> Path:
     command = [str(python), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
     version = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     label = {"3.11": "blender4.5-5.0", "3.13": "blender5.1-5.2"}[version]
-    found = sorted((ROOT / "dist").glob(f"sinew-*-{label}-linux-x64.zip"))
+    system = {"win32": "windows-x64", "darwin": "macos-arm64"}.get(sys.platform, "linux-x64")
+    found = sorted((ROOT / "dist").glob(f"sinew-*-{label}-{system}.zip"))
     if not found:
         raise SystemExit(f"no zip for Python {version} in dist/: run make zip first")
     return found[-1]
@@ -46,7 +47,7 @@ def main() -> int:
     failed = False
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SINEW", "BLENDER"))}
     for environment in sys.argv[1:]:
-        python = Path(environment).absolute() / "bin" / "python"
+        python = Path(environment).absolute() / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
         for script, more in (("check.py", []), ("undo.py", [str(SEED), str(OPERATIONS)])):
             with tempfile.TemporaryDirectory(prefix="sinew-installed-") as folder:
                 path = str(ROOT / "tests" / "installed" / script)

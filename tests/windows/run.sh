@@ -15,7 +15,7 @@ out=$PWD/build/windows
 tests="multigrid multigrid_solve cache cache_disk child_windows paths disk_windows windows_source mesh_files tet_file
     export round_trip"
 # kill and resume, children, the command line: a child takes long to start under Wine
-slow="child child_stopped warm_up_parallel command_line"
+slow="child child_stopped warm_up command_line"
 [ -z "${SLOW:-}" ] || tests="$tests $slow"
 
 skip() { echo "windows test skipped: $*"; exit 0; }

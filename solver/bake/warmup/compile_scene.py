@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ...contact.contact_step import ContactStep
@@ -29,25 +27,20 @@ from ...simulation.fracture.node_splitting import crack_plane_normals
 from ...simulation.fracture_topology import split_scene
 from ...simulation.simulation import Simulation
 from ..attributes.attribute_fields import attribute_values
-from .small_scenes import box, enclosing_tet, may_collide
+from .small_scenes import box, enclosing_tet
 
 
-def compile_scene(scene: Scene, before_steps: Callable[[], None]) -> None:
-    """Builds and simulates; `before_steps` is called when the kernels of a step are about to be needed."""
-
-    def on_stage(stage: str, body: str) -> None:
-        if stage == "rest":
-            before_steps()
-
+def compile_scene(scene: Scene) -> None:
+    """Builds, simulates, and calls what a bake of larger bodies would."""
     tracks = NoTracks()
-    built = build(scene, tracks, on_stage)
-    compile_contacts(built, tracks, not may_collide(scene))
-    before_steps()
+    built = build(scene, tracks, lambda stage, body: None)
+    _compile_contacts(built, tracks)
     _compile_bdf2(built)
     simulation = Simulation(scene, tracks, built, built.initial)
     begin_frame(simulation)
     for frame in range(scene.settings.frame_start + 1, scene.settings.frame_end + 1):
         advance_frame(simulation, frame, lambda positions: None)
+        simulation.contact_loads()
     _compile_flesh_contact(simulation)
     _compile_formulations(simulation)
     _compile_fracture(simulation)
@@ -55,11 +48,8 @@ def compile_scene(scene: Scene, before_steps: Callable[[], None]) -> None:
     attribute_values(simulation, scene.bodies[0].attributes)
 
 
-def compile_contacts(built: AssembledScene, tracks: TrackReader, is_alone: bool) -> None:
-    """Compiles what a step needs before and after it solves, while the other process compiles the solve.
-
-    Where bodies may meet, contacts have skins, and another process compiles what answers them (`is_alone` is False).
-    """
+def _compile_contacts(built: AssembledScene, tracks: TrackReader) -> None:
+    """Compiles what a step needs before and after it solves, whether anything is touched or not."""
     state, dt = built.initial.copy(), 0.01
     render_positions(built, state)
     apply_inverse_transform(np.zeros((1, 3)), np.zeros(3), np.eye(3), np.zeros((1, 3), np.float32))
@@ -67,10 +57,9 @@ def compile_contacts(built: AssembledScene, tracks: TrackReader, is_alone: bool)
         return
     places = [ColliderPose(c, np.vstack([c.pose(tracks, 0.0), c.pose(tracks, dt)])) for c in built.colliders]
     contacts = ContactStep(built.contact_points, places, built.model, state, None, np.array([0.0, 0.0, -9.81]), dt)
-    if is_alone:
-        contacts.spring_forces()
-        contacts.update(state.x)
-        contacts.remember(state)
+    contacts.spring_forces()
+    contacts.update(state.x)
+    contacts.remember(state)
 
 
 def _compile_bdf2(built: AssembledScene) -> None:

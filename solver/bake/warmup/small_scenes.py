@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenes of a few tets that run the kernels of larger ones: which features a scene has, and a small one with them."""
+"""Scenes of a few tets that together run every kernel, as bakes do with larger ones."""
 
 from __future__ import annotations
 
 import dataclasses
-import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from ...mechanics.heat import plasticity_of
-from ...mechanics.self_weight_pressure import flesh_has_pressure, has_self_weight_pressure
 from ...runtime.arrays import Floats
-from ...scene.flesh import DYNAMIC, FLESH_TIME_SCHEMES, QUASISTATIC, Bone, Flesh
+from ...scene.contact import Collision
+from ...scene.flesh import DYNAMIC, FLESH_TIME_SCHEMES, Bone, Flesh
 from ...scene.formulation import (
-    DEFAULT_FORMULATION,
     FORMULATION_SWITCHES,
+    FORMULATIONS,
     GRAVITY_IN_SHAPE,
+    SWITCH_VALUES,
+    FormulationSettings,
     unsupported_features,
-    with_unread_defaults,
 )
 from ...scene.rigid_core import Core
 from ...scene.scene import (
@@ -35,250 +36,150 @@ from ...scene.scene import (
 )
 from ..attributes.attribute_fields import STRESS_ATTRIBUTES
 
-CUBE_SPACING = 3.0  # between the small cubes, whose side is 1
-CUBE_GAP = 0.05  # between two cubes of a body
+CUBE_SPACING = 3.0  # between bodies, each of two cubes whose side is 1
+CUBE_GAP = 0.05  # between the two cubes of a body, which tets join
+HEIGHT = 1.0e-4  # of bodies above the colliders
+TET_SIZE = 0.25
 MOLTEN_HEAT = Heat(temperature=100.0, melting_point=60.0)
 NEARLY_INCOMPRESSIBLE_MATERIAL = Material(poisson_ratio=0.49)
 SOFT_MATERIAL = Material(youngs_modulus=1.0e3)  # cannot stand one metre high
+FILLS = ("smooth", "robust", "given")
 
 
-def full_feature_scene() -> Scene:
-    """Returns a scene with every feature that has kernels of its own."""
-    vertices, triangles = box(np.zeros(3), 1)
-    pinned, weights = np.arange(2, dtype=np.int32), np.array([1.0, 0.5])
-    plain = Body(vertices, triangles, key="", name="", pinned=pinned, pin_weights=weights, gravity_in_shape=True)
-    methods = ("smooth", "robust", "given")
-    laws = (None, *(Plasticity(law) for law in PLASTICITY_LAWS))
-    bodies = tuple(
-        dataclasses.replace(plain, key=method, meshing=Meshing(method), plasticity=law, attributes=STRESS_ATTRIBUTES)
-        for method, law in zip(methods, laws, strict=True)
-    )
-    breaking = dataclasses.replace(plain, key="breaking", fracture=Fracture(), heat=MOLTEN_HEAT)
-    soft = dataclasses.replace(plain, key="soft", gravity_in_shape=False, material=SOFT_MATERIAL)
-    flesh = [
-        dataclasses.replace(plain, key=f"flesh-{number}", flesh=kind, gravity_in_shape=False, material=material)
-        for number, (kind, material) in enumerate(
-            [
-                (Flesh(), Material()),
-                (Flesh(), NEARLY_INCOMPRESSIBLE_MATERIAL),
-                *((Flesh(DYNAMIC, scheme=scheme), Material()) for scheme in FLESH_TIME_SCHEMES),
-            ]
-        )
-    ]
-    held = tuple(body.key for body in flesh)
-    bones = (
-        Bone("m", "m", vertices, triangles, bodies=held),
-        Bone("l", "l", vertices[:2], triangles[:0], stiffness=100.0, bodies=held),
-    )
-    loose = Body(vertices, triangles, SOFT_MATERIAL, key="loose", name="", flesh=Flesh(DYNAMIC, keeps_volume=True))
-    colliders = (Collider("p", "p", "plane"), Collider("m", "m", "mesh"))
-    return Scene((*bodies, breaking, soft, *flesh, loose), colliders, heat_sources=(_heat_source(True),), bones=bones)
+def all_scenes() -> Iterator[Scene]:
+    """Yields the scenes, those first that most bakes are like."""
+    yield free_fall_scene()
+    yield pinned_scene()
+    yield _scene([_body(0, "falls")], (PLANE, _mesh_collider(1)))
+    yield _scene([_body(0, "falls", collision=Collision(self_contact=True))], (PLANE,))
+    yield _feature_scene()
+    yield _flesh_scene()
+    for method in _formulations():
+        yield _formulation_scene(method)
 
 
 def free_fall_scene() -> Scene:
     """Returns a scene as most begin: a body that falls on the ground."""
-    vertices, triangles = box(np.zeros(3), 1)
-    return Scene((Body(vertices, triangles, key="falls", name=""),), (Collider("p", "p", "plane"),))
+    return _scene([_body(0, "falls")], (PLANE,))
 
 
 def pinned_scene() -> Scene:
     """Returns the other scene that most begin with: a body that is held, by some vertices softly."""
-    held, weights = np.arange(2, dtype=np.int32), np.array([1.0, 0.5])
-    body = dataclasses.replace(free_fall_scene().bodies[0], pinned=held, pin_weights=weights)
-    return dataclasses.replace(free_fall_scene(), bodies=(body,))
+    return _scene([_pinned(_body(0, "hangs"))], (PLANE,))
 
 
-def scene_features(scene: Scene) -> str:
-    """Returns what decides which kernels a scene runs."""
-    found = {f"{b.meshing.method} {b.meshing.interior_size}" for b in scene.bodies}
-    weights = _all_weights(scene)
-    found |= {"held"} if (weights >= 1.0).any() else set()
-    found |= {"springs"} if (weights < 1.0).any() else set()
-    found |= {"sag" for b in scene.bodies if b.gravity_in_shape}
-    found |= {f"collider {c.shape}" for c in scene.colliders}
-    found |= {f"plastic {law}" for law in map(_plastic_law, scene.bodies) if law}
-    found |= {"fracture" for b in scene.bodies if b.fracture is not None}
-    found |= {"heat" for b in scene.bodies if b.heat is not None}
-    found |= {"heat source mesh" if len(source.triangles) else "heat source" for source in scene.heat_sources}
-    found |= {_flesh_features(b) for b in scene.bodies if b.flesh is not None}
-    found |= {_formulation_features(b) for b in scene.bodies if _formulation_features(b)}
-    found |= {"weight pressure" for b in scene.bodies if _has_volume_pressure(b, scene)}
-    found |= {"core" for b in scene.bodies if b.core is not None}
-    found |= {f"bone {_bone_features(bone)}" for bone in scene.bones}
-    found |= {"touching"} if may_collide(scene) else set()
-    found |= {"stress" for b in scene.bodies if {*STRESS_ATTRIBUTES} & {*b.attributes}}
-    return ", ".join(sorted(found)) + f", Python {sys.version_info.major}.{sys.version_info.minor}"
+def _feature_scene() -> Scene:
+    """Returns bodies that meet each other and colliders, with every fill and all that is computed beside the steps."""
+    laws = (None, *(Plasticity(law, yield_strain=0.0) for law in PLASTICITY_LAWS))
+    bodies = [
+        _pinned(_body(n, fill, fill=fill, plasticity=law, gravity_in_shape=True))
+        for n, (fill, law) in enumerate(zip(FILLS, laws, strict=True))
+    ]
+    bodies.append(_body(3, "breaking", fracture=Fracture(), heat=MOLTEN_HEAT))
+    bodies.append(_body(4, "soft", material=SOFT_MATERIAL))
+    bodies.append(_body(5, "graded", interior_size=2))
+    core = _body(6, "core", fill="given", is_grid=True)
+    low = core.vertices[:, 0] < core.vertices[:, 0].mean()
+    bodies.append(dataclasses.replace(core, core=Core(0.0, low.astype(np.float64))))
+    sources = (_heat_source(False), _heat_source(True))
+    return _scene(bodies, (PLANE, _mesh_collider(len(bodies))), sources)
 
 
-def reduced_scene(scene: Scene) -> Scene:
-    """Returns a scene of a few tets with the same features, every body resting on every collider."""
-    kinds = {(*_body_features(b), _has_volume_pressure(b, scene)): b for b in reversed(scene.bodies)}
-    bodies = []
-    for number, kind in enumerate(sorted(kinds)):
-        vertices, triangles = _two_boxes(np.array([CUBE_SPACING * number, 0.0, 1.0e-4]))
-        meshing = dataclasses.replace(kinds[kind].meshing, tet_size=0.25, memory_limit=None)
-        nodes, tets = user_tets(kind[0], vertices, bool(kind[5] or kind[6] or kind[7]))
-        body = Body(vertices, triangles, meshing=meshing, key=f"b{number}", name="warm-up", tet_nodes=nodes, tets=tets)
-        plasticity = Plasticity(kind[2], yield_strain=0.0) if kind[2] else None
-        attributes = STRESS_ATTRIBUTES if any({*STRESS_ATTRIBUTES} & {*b.attributes} for b in scene.bodies) else ()
-        fracture, heat = Fracture() if kind[3] else None, MOLTEN_HEAT if kind[4] else None
-        body = dataclasses.replace(body, plasticity=plasticity, fracture=fracture, heat=heat, attributes=attributes)
-        if kind[7]:  # one half of it
-            low = vertices[:, 0] < vertices[:, 0].mean()
-            body = dataclasses.replace(body, core=Core(0.0, low.astype(np.float64)))
-        body = _with_formulation(_with_flesh(_is_pinned(body, scene), kinds[kind]), kinds[kind])
-        bodies.append(_soft(body) if kind[8] else body)
-    colliders = [_collider(shape, len(bodies)) for shape in sorted({c.shape for c in scene.colliders})]
-    sources = tuple(_heat_source(is_mesh) for is_mesh in sorted({len(s.triangles) > 0 for s in scene.heat_sources}))
-    bones = tuple(_bone(words, bodies) for words in sorted({_bone_features(bone) for bone in scene.bones}))
-    return Scene(tuple(bodies), tuple(colliders), Settings(frame_end=3, substeps=2), sources, bones)
+def _flesh_scene() -> Scene:
+    """Returns flesh at rest and in motion, held by bones of both kinds, and a piece that nothing holds."""
+    kinds = [
+        (Flesh(), Material()),
+        (Flesh(), NEARLY_INCOMPRESSIBLE_MATERIAL),
+        *((Flesh(DYNAMIC, scheme=scheme), Material()) for scheme in FLESH_TIME_SCHEMES),
+        (Flesh(DYNAMIC), NEARLY_INCOMPRESSIBLE_MATERIAL),
+    ]
+    bodies = [
+        _pinned(_body(n, f"flesh-{n}", fill="given", is_grid=True, flesh=flesh, material=material))
+        for n, (flesh, material) in enumerate(kinds)
+    ]
+    bones = tuple(_bone(kind, bodies) for kind in ("line", "mesh"))
+    loose = Flesh(DYNAMIC, keeps_volume=True)
+    bodies.append(_body(len(bodies), "loose", fill="given", is_grid=True, flesh=loose, material=SOFT_MATERIAL))
+    return _scene(bodies, (PLANE, _mesh_collider(len(bodies))), bones=bones)
 
 
-def _soft(body: Body) -> Body:
-    """Returns the body so soft that it keeps its volume by a pressure; flesh does where nothing holds it."""
-    body = dataclasses.replace(
-        body, material=dataclasses.replace(SOFT_MATERIAL, poisson_ratio=body.material.poisson_ratio)
-    )
-    if body.flesh is None:
-        return dataclasses.replace(body, gravity_in_shape=False)
-    flesh = dataclasses.replace(body.flesh, keeps_volume=True)
-    return dataclasses.replace(body, flesh=flesh, pinned=body.pinned[:0], pin_weights=body.pin_weights[:0])
+def _formulations() -> Iterator[FormulationSettings]:
+    """Yields every formulation, and again with each of its switches thrown that changes which kernels run."""
+    for name in FORMULATIONS:
+        yield FormulationSettings(name)
+        for switch in FORMULATION_SWITCHES[name]:
+            if switch == "levels":
+                continue  # more levels make more tets, and run no other kernel
+            default: Any = getattr(FormulationSettings(name), switch)
+            others: dict[type, tuple[Any, ...]] = {
+                str: SWITCH_VALUES.get(switch, ())[1:], bool: (not default,), int: (2,)
+            }  # fmt: skip
+            yield from (FormulationSettings(name, **{switch: other}) for other in others[type(default)])
 
 
-def _body_features(body: Body) -> tuple[str, int, str, bool, bool, str, str, bool]:
-    """Returns what decides which kernels a body needs of its own."""
-    has = body.fracture is not None, body.heat is not None
-    words = _flesh_features(body), _formulation_features(body)
-    return body.meshing.method, body.meshing.interior_size, _plastic_law(body), *has, *words, body.core is not None
+def _formulation_scene(method: FormulationSettings) -> Scene:
+    """Returns a body of a formulation that is held, and one beside it that it may meet."""
+    sags = GRAVITY_IN_SHAPE not in unsupported_features(method)
+    first = _pinned(_body(0, "first", fill="given", is_grid=True, method=method, gravity_in_shape=sags))
+    other = _body(1, "other", fill="given", is_grid=True, method=method)
+    return _scene([first, other], (PLANE,))
 
 
-def _has_volume_pressure(body: Body, scene: Scene) -> bool:
-    """Whether a body keeps its volume by a pressure; where gravity is animated, as the settings have it."""
-    gravity = np.asarray(scene.settings.gravity)
-    return has_self_weight_pressure(body, gravity) or flesh_has_pressure(scene, body, gravity)
+def _scene(
+    bodies: Sequence[Body],
+    colliders: Sequence[Collider],
+    heat_sources: Sequence[HeatSource] = (),
+    bones: Sequence[Bone] = (),
+) -> Scene:
+    """Returns a scene of two frames to compute."""
+    settings = Settings(frame_end=3, substeps=2)
+    return Scene(tuple(bodies), tuple(colliders), settings, tuple(heat_sources), tuple(bones))
 
 
-def _formulation_features(body: Body) -> str:
-    """Returns what decides which kernels the method of a body needs, or "" where that is the default one."""
-    method = with_unread_defaults(body.method)
-    if body.flesh is not None or method == DEFAULT_FORMULATION:
-        return ""
-    switches = {switch: getattr(method, switch) for switch in FORMULATION_SWITCHES[method.name] if switch != "levels"}
-    # how often or how far changes no kernel, but that it is not always or not once may
-    return f"method {method.name} " + " ".join(
-        f"{switch}={value if isinstance(value, bool | str) else value > 1}" for switch, value in switches.items()
-    )
-
-
-def _flesh_features(body: Body) -> str:
-    """Returns what decides which kernels flesh needs, or "" for a body that is none."""
-    flesh = body.flesh
-    if flesh is None:
-        return ""
-    how = f"{flesh.motion} {flesh.scheme if flesh.motion == DYNAMIC else flesh.self_contact}"
-    return f"flesh {how} {'averaged' if has_nodal_averages(body) else 'plain'}"
-
-
-def has_nodal_averages(body: Body) -> bool:
-    """Whether a body is nearly incompressible flesh."""
-    if body.flesh is None:
-        return False
-    from ...mechanics.hyperelastic.nodal_gradients import MAX_UNAVERAGED_POISSON_RATIO
-
-    return body.material.poisson_ratio > MAX_UNAVERAGED_POISSON_RATIO
-
-
-def is_quasistatic(body: Body) -> bool:
-    """Whether a body takes no steps."""
-    return body.flesh is not None and body.flesh.motion == QUASISTATIC
-
-
-def may_collide(scene: Scene) -> bool:
-    """Whether bodies of a scene, or pieces of one, may meet each other or themselves in its steps."""
-    moving = [body for body in scene.bodies if not is_quasistatic(body)]
-    alone = any(body.collision.self_contact or body.fracture is not None for body in moving)
-    return alone or (len(moving) > 0 and len(scene.bodies) > 1)
-
-
-def _with_flesh(body: Body, asked: Body) -> Body:
-    """Returns the body as flesh of the kind that another is; quasistatic flesh is pinned, so that it has a place."""
-    if asked.flesh is None:
-        return body
-    flesh = Flesh(asked.flesh.motion, scheme=asked.flesh.scheme, self_contact=asked.flesh.self_contact)
-    body = dataclasses.replace(body, flesh=flesh, gravity_in_shape=False)
-    if has_nodal_averages(asked):
-        body = dataclasses.replace(body, material=Material(poisson_ratio=asked.material.poisson_ratio))
-    if len(body.pinned) or not is_quasistatic(body):
-        return body
-    top = np.flatnonzero(body.vertices[:, 2] > 1.0).astype(np.int32)
-    return dataclasses.replace(body, pinned=top, pin_weights=np.ones(len(top)))
-
-
-def _with_formulation(body: Body, asked: Body) -> Body:
-    """Returns the body with the method of another, and without what that is not made for."""
-    method = dataclasses.replace(
-        with_unread_defaults(asked.method), levels=1
-    )  # more make more tets, and run no other kernel
+def _body(
+    number: int, key: str, fill: str = "smooth", interior_size: int = 1, is_grid: bool = False, **settings: Any
+) -> Body:
+    """Returns two cubes that stand on the colliders, filled with tets, or given those of a grid or a single one."""
+    vertices, triangles = _two_boxes(np.array([CUBE_SPACING * number, 0.0, HEIGHT]))
+    nodes, tets = None, None
+    if fill == "given":
+        nodes, tets = _grid_around(vertices) if is_grid else enclosing_tet(vertices)
+    meshing = Meshing(fill, tet_size=TET_SIZE, interior_size=interior_size)
+    settings.setdefault("attributes", STRESS_ATTRIBUTES)
     return dataclasses.replace(
-        body,
-        method=method,
-        gravity_in_shape=body.gravity_in_shape and GRAVITY_IN_SHAPE not in unsupported_features(method),
+        Body(vertices, triangles, meshing=meshing, key=key, name="warm-up", tet_nodes=nodes, tets=tets), **settings
     )
 
 
-def _bone_features(bone: Bone) -> str:
-    kind = "mesh" if len(bone.triangles) else "line"
-    return f"{kind} {'exact' if bone.stiffness is None else 'soft'}"
+def _pinned(body: Body) -> Body:
+    """Returns the body held at its top, at every other vertex softly."""
+    top = np.flatnonzero(body.vertices[:, 2] > 1.0).astype(np.int32)
+    return dataclasses.replace(body, pinned=top, pin_weights=np.resize(np.array([1.0, 0.5]), len(top)))
 
 
-def _bone(words: str, bodies: list[Body]) -> Bone:
-    """Returns a bone of a kind that reaches into all bodies."""
-    kind, how = words.split()
-    long = CUBE_SPACING * len(bodies)
-    held = tuple(body.key for body in bodies if body.flesh is not None and not body.flesh.keeps_volume)
-    vertices, triangles = box(np.zeros(3), 1)
-    vertices = vertices * [long, 0.3, 0.2] - [0.5, 0.5, -0.9]
+PLANE = Collider("plane", "warm-up", "plane")
+
+
+def _mesh_collider(bodies: int) -> Collider:
+    """Returns a slab below so many bodies."""
+    vertices, triangles = box(np.zeros(3), 2)
+    vertices = (vertices - [0.0, 0.0, 1.0]) * [CUBE_SPACING * bodies + 1.0, 2.0, 1.0] - [1.0, 0.5, 0.0]
+    return Collider("mesh", "warm-up", "mesh", vertices, triangles)
+
+
+def _bone(kind: str, bodies: Sequence[Body]) -> Bone:
+    """Returns a bone through all bodies: a mesh that holds exactly, or a line that holds by springs."""
+    length, keys = CUBE_SPACING * len(bodies), tuple(body.key for body in bodies)
     if kind == "line":
-        vertices, triangles = np.array([[-0.5, 0.5, 1.0], [long, 0.5, 1.0]]), np.zeros((0, 3), np.int32)
-    # one tet around a cube has its nodes farther away
-    distance = 0.3 if any(body.meshing.method != "given" for body in bodies) else 1.2
-    stiffness = None if how == "exact" else 100.0
-    return Bone(words.replace(" ", "-"), "warm-up", vertices, triangles, distance, stiffness, held)
+        ends = np.array([[-0.5, 0.5, 1.0], [length, 0.5, 1.0]])
+        return Bone("line", "warm-up", ends, np.zeros((0, 3), np.int32), 0.3, 100.0, keys)
+    vertices, triangles = box(np.zeros(3), 1)
+    return Bone("mesh", "warm-up", vertices * [length, 0.3, 0.2] - [0.5, 0.5, -0.9], triangles, 0.3, None, keys)
 
 
 def _heat_source(is_mesh: bool) -> HeatSource:
     vertices, triangles = box(np.zeros(3), 1) if is_mesh else (np.zeros((0, 3)), np.zeros((0, 3), np.int32))
     return HeatSource("heat", "warm-up", vertices=vertices, triangles=triangles, radius=1.0)
-
-
-def _plastic_law(body: Body) -> str:
-    """Returns the law by which a body flows, or "" where it does not."""
-    asked = plasticity_of(body)
-    return asked.law if asked else ""
-
-
-def _is_pinned(body: Body, scene: Scene) -> Body:
-    top = np.flatnonzero(body.vertices[:, 2] > 1.0).astype(np.int32)
-    weights = _all_weights(scene)
-    kinds = [value for value, is_used in ((1.0, (weights >= 1.0).any()), (0.5, (weights < 1.0).any())) if is_used]
-    sags = any(b.gravity_in_shape for b in scene.bodies)
-    if not kinds:
-        return dataclasses.replace(body, gravity_in_shape=sags)
-    return dataclasses.replace(
-        body, pinned=top, pin_weights=np.resize(np.array(kinds), len(top)), gravity_in_shape=sags
-    )
-
-
-def _all_weights(scene: Scene) -> Floats:
-    return np.concatenate([w for b in scene.bodies for w in (b.pin_weights, b.attached_weights)])
-
-
-def _collider(shape: str, bodies: int) -> Collider:
-    if shape != "mesh":
-        return Collider(shape, "warm-up", shape)
-    vertices, triangles = box(np.zeros(3), 2)
-    vertices = (vertices - [0.0, 0.0, 1.0]) * [CUBE_SPACING * bodies + 1.0, 2.0, 1.0] - [1.0, 0.5, 0.0]
-    return Collider(shape, "warm-up", shape, vertices, triangles)
 
 
 def box(corner: np.ndarray, divisions: int) -> tuple[np.ndarray, np.ndarray]:
@@ -333,12 +234,8 @@ def grid_of_tets(cells: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
     return grid.astype(np.float64), np.concatenate([tets[: 3 * len(first)], mirrored]).astype(np.int32)
 
 
-def user_tets(kind: str, vertices: np.ndarray, is_grid: bool) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Returns the nodes and tets of a body whose meshing is `kind`: one around it, or a grid in its place."""
-    if kind != "given":
-        return None, None
-    if not is_grid:
-        return enclosing_tet(vertices)
+def _grid_around(vertices: Floats) -> tuple[Floats, np.ndarray]:
+    """Returns nodes and tets of a grid in the place of two cubes."""
     cells, low = (3, 6, 3), vertices.min(axis=0)
     nodes, tets = grid_of_tets(cells)
     return low + nodes * (np.ptp(vertices, axis=0) / cells), tets

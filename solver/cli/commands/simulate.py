@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...bake.warmup.helper_process import start_compiler_process
-from ...bake.warmup.stamps import compiled_features
 from ...runtime.cancellation import CancellationToken
 from ...runtime.error_messages.command_line import CACHE_COMMAND_NEXT_STEPS
 from ...runtime.errors import Cancelled
@@ -46,29 +44,21 @@ def run(options: argparse.Namespace) -> int:
         stop.listen_to_input(lambda: options.emit(Cancelled().as_event()))
     options.emit({"event": "started"})  # before Numba loads, which may take seconds on a slow disk
 
-    # if nothing is compiled, another process starts compiling while this one loads modules
-    helper = None if any(compiled_features()) else start_compiler_process("beside", str(options.cache))
+    with loading_permanently():
+        from ...bake.run_bake import run_bake
 
-    try:
-        with loading_permanently():
-            from ...bake.run_bake import run_bake
-
-        run_bake(
-            options.cache,
-            options.emit if options.json else print_event,
-            stop,
-            on_stopped=stop.acknowledge,
-            resume=options.resume,
-            from_frame=options.from_frame,
-            accept_changes=options.accept_changes,
-            frame_end=options.frame_end,
-            threads=options.threads,
-            strict=options.strict,
-            helper=helper,
-        )
-    finally:
-        if helper is not None:
-            helper.close()
+    run_bake(
+        options.cache,
+        options.emit if options.json else print_event,
+        stop,
+        on_stopped=stop.acknowledge,
+        resume=options.resume,
+        from_frame=options.from_frame,
+        accept_changes=options.accept_changes,
+        frame_end=options.frame_end,
+        threads=options.threads,
+        strict=options.strict,
+    )
     return 0
 
 

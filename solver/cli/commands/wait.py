@@ -31,10 +31,9 @@ def run(options: argparse.Namespace) -> int:
     """Waits, bakes once and returns the exit code, or 0 without a request."""
     with loading_permanently():
         preload_modules()
-        from ...bake.warmup.small_scenes import free_fall_scene
-        from ...bake.warmup.warm_up import load_kernels
+        from ...bake.warmup.compile_kernels import load_kernels
 
-        load_kernels(free_fall_scene())
+        load_kernels()
     options.emit({"event": "ready"})
     for line in take_command_input():
         request = _parse_request(line)

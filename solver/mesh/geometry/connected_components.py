@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What hangs together. As fast as SciPy's search, whose loading takes longer than a small bake's first steps."""
+"""Connected components of graphs and of meshes."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
+import scipy.sparse.csgraph
 
 from ...runtime.arrays import Indices
 
@@ -14,25 +16,12 @@ Integers = npt.NDArray[np.integer]
 def connected_components(a: Integers, b: Integers, count: int) -> Indices:
     """Returns the component of each of `count` things of which a[i] and b[i] are linked, (count,).
 
-    Components are numbered from 0 on in the order of their first things. Each thing is led to its root, the first of
-    those that it hangs together with as far as is known; in every round roots of linked things join.
+    Components are numbered from 0 on in the order of their first things.
     """
-    root: Integers = np.arange(count, dtype=np.int64)
-    while len(a):
-        np.minimum.at(root, np.maximum(root[a], root[b]), np.minimum(root[a], root[b]))
-        root = _find_roots(root)
-        is_apart = root[a] != root[b]
-        a, b = a[is_apart], b[is_apart]
-    number = np.cumsum(root == np.arange(count, dtype=np.int64), dtype=np.int32) - np.int32(1)
-    return number[root]
-
-
-def _find_roots(root: Integers) -> Integers:
-    """Returns where all come to in the end that go to `root`, then to the root of that, and so on, (count,)."""
-    beyond = root[root]
-    while not np.array_equal(beyond, root):
-        root, beyond = beyond, beyond[beyond]
-    return root
+    if count == 0:
+        return np.zeros(0, np.int32)
+    links = scipy.sparse.coo_array((np.ones(len(a), bool), (a, b)), shape=(count, count))
+    return scipy.sparse.csgraph.connected_components(links, directed=False)[1].astype(np.int32, copy=False)
 
 
 def mesh_components(tets: Indices, node_count: int) -> Indices:

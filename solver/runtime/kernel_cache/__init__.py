@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compiled kernels on disk: where they lie, which sources they belong to, and how they are loaded."""
+"""Compiled kernels on disk: for which processor, of which sources, and where they lie (docs/kernels.md)."""

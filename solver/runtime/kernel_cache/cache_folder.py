@@ -1,25 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where compiled kernels are kept.
+"""Where compiled kernels lie: shipped ones in a package of their own, others in the user's cache folder.
 
-Numba notices a change of a kernel's own file, but not of a helper in another file that was inlined into
-it. So every file's kernels are cached in a folder named by the digest of that file and of all files of
-the package that it imports, directly or not. The folder lies in the user's cache folder, since the
-package may be read-only; where even that cannot be written, kernels are compiled anew each time.
+A folder is named by the digest of the sources, Python, Numba and the target: never by a path, a time or the machine, so
+that a folder can be compiled elsewhere. The shipped one is only read. Where nothing can be written, kernels that are
+not shipped are compiled anew each time.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import importlib.util
 import os
 import sys
 import tempfile
 from pathlib import Path
 
-from . import source_digests
+import numba
 
-CACHE_FORMAT = 4  # counts up when `function_cache.py` keeps them in another way
+from . import source_digests
+from .kernel_target import kernel_target
+
+CACHE_FORMAT = 5  # counts up when `function_cache.py` stores kernels in another way
 CACHE_VARIABLE = "SINEW_KERNEL_CACHE"
+SHIPPED_PACKAGE = "sinew_kernels"  # made by scripts/build_zip.py
+STAMP = "all-compiled"  # a file in the folder of a version of which all kernels are there
 
 
 def cache_root() -> Path:
@@ -38,7 +43,7 @@ def cache_root() -> Path:
 
 @functools.cache
 def is_cache_available() -> bool:
-    """Whether kernels can be kept between runs on this machine."""
+    """Returns whether kernels can be kept between runs on this machine."""
     try:
         cache_root().mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=cache_root()):
@@ -48,54 +53,47 @@ def is_cache_available() -> bool:
 
 
 @functools.cache
-def cache_folder(file: Path, numba: str) -> Path | None:
-    """Returns the folder for the kernels of a file, compiled by that version of Numba; None: they cannot be kept.
+def own_folder(file: Path) -> Path | None:
+    """Returns the folder to which the kernels of a file are written; None: they cannot be kept.
 
     Asked when a kernel is first called: what was changed since this process began may not be what it has loaded.
     """
     file = file.resolve()
-    if not is_cache_available() or not all(map(_predates_process, (str(file), *_transitive_imports(file)))):
+    if not file.is_file() or not is_cache_available() or not source_digests.is_older_than_process(file, cache_root()):
         return None
-    python = f"{sys.implementation.cache_tag}-numba{numba}-{CACHE_FORMAT}"
-    return cache_root() / python / f"{file.stem}-{_source_digest(file)[:16]}"
-
-
-def _source_digest(file: Path) -> str:
-    package = source_digests.source_infos(cache_root())
-    total = hashlib.sha256(f"{file.name}\0{_source_of(file).digest}".encode())
-    for name in sorted(_transitive_imports(file)):
-        total.update(f"{name}\0{package[name].digest}".encode())
-    return total.hexdigest()
+    if source_digests.is_developing() or source_digests.PACKAGE_FOLDER not in file.parents:
+        return cache_root() / folder_name(source_digests.file_digest(file, cache_root()), f"{file.stem}-")
+    return cache_root() / version_name()
 
 
 @functools.cache
-def _predates_process(name: str) -> bool:
-    """Whether a file, of the package or by its full path, was not written nor put there since this process began."""
-    told = (source_digests.PACKAGE_FOLDER / name).stat()
-    return max(told.st_mtime, told.st_ctime) < source_digests.PROCESS_START
+def shipped_folder() -> Path | None:
+    """Returns the folder with the kernels that were shipped for these sources; None: there are none."""
+    spec = None if source_digests.is_developing() else importlib.util.find_spec(SHIPPED_PACKAGE)
+    folder = Path(spec.origin).parent / version_name() if spec is not None and spec.origin else None
+    return folder if folder is not None and folder.is_dir() else None
 
 
 @functools.cache
-def _transitive_imports(file: Path) -> set[str]:
-    """Returns the names of all files of the package that a file imports, directly or not."""
-    package = source_digests.source_infos(cache_root())
-    found: set[str] = set()
-    waiting = [*_source_of(file).imports]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting.extend(package[name].imports)
-    return found
+def version_name() -> str:
+    """Returns the name of the folder for the kernels of all sources."""
+    return folder_name(source_digests.package_digest())
 
 
-@functools.cache
-def _source_of(file: Path) -> source_digests.SourceInfo:
-    """Returns what is known of a file, which need not be one of the package's."""
-    package = source_digests.source_infos(cache_root())
-    name = (
-        file.relative_to(source_digests.PACKAGE_FOLDER).as_posix()
-        if source_digests.PACKAGE_FOLDER in file.parents
-        else ""
-    )
-    return package.get(name) or source_digests.read_source(file, package)
+def folder_name(sources: str, before: str = "") -> str:
+    """Returns the name of a folder for kernels of sources with that digest; short, for Windows' sake."""
+    parts = (sources, numba.__version__, kernel_target(), str(CACHE_FORMAT))
+    return f"{before}{sys.implementation.cache_tag}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
+
+
+def is_all_compiled() -> bool:
+    """Returns whether all kernels of the present sources were shipped, or compiled here."""
+    folders = (shipped_folder(), cache_root() / version_name())
+    return any(folder is not None and (folder / STAMP).is_file() for folder in folders)
+
+
+def mark_all_compiled() -> None:
+    """Says that all kernels of the present sources are compiled."""
+    folder = cache_root() / version_name()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / STAMP).touch()

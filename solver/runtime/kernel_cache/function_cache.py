@@ -1,118 +1,88 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Loads compiled kernels from where they are kept in less time than Numba does: 2 ms each, and 0.1 s for the first."""
+"""Numba's cache of one kernel, in the folders of `cache_folder`: shipped kernels first, then the user's."""
 
 from __future__ import annotations
 
-import functools
+import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-import llvmlite.binding as llvm
-import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
-from numba.core.environment import Environment, lookup_environment
-from numba.core.runtime.nrt import _nrt as runtime
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache, _CacheLocator
 
-from .cache_folder import cache_folder
+from .cache_folder import own_folder, shipped_folder
+from .source_digests import PACKAGE_FOLDER
 
 
-def kernel_cache_folder(function: Callable) -> Path | None:
-    """Returns the folder where a function is kept when it is compiled; None: it cannot be."""
-    return cache_folder(Path(function.__code__.co_filename), numba.__version__)
-
-
-class _SourceFolderLocator(_CacheLocator):
-    """Where a function is kept: in a folder of its own sources, so that nobody has to look whether it is of these."""
+class _OwnFolderLocator(_CacheLocator):
+    """Tells Numba the folder of a kernel. Its name is made of the sources, so that there is no date to check."""
 
     def __init__(self, function: Callable, file: str) -> None:
         self._function, self._py_file = function, file
 
     @classmethod
-    def from_function(cls, py_func: Callable, py_file: str) -> _SourceFolderLocator:
+    def from_function(cls, py_func: Callable, py_file: str) -> Self:
         return cls(py_func, py_file)
 
     def get_cache_path(self) -> str:
-        return str(kernel_cache_folder(self._function))
+        return str(own_folder(Path(self._py_file)))
 
     def get_source_stamp(self) -> None:
         return None
 
     def get_disambiguator(self) -> str:
-        return str(self._function.__code__.co_firstlineno)
+        """Returns what tells functions apart whose names, and names of whose files, are the same."""
+        module = zlib.crc32(self._function.__module__.encode()) & 0xFFFF
+        return f"{self._function.__code__.co_firstlineno}-{module:04x}"
 
 
-class _KernelCacheImpl(CompileResultCacheImpl):
-    """How a compiled kernel is kept: as Numba keeps it, and the names that its code defines."""
+class _ShippedFolderLocator(_OwnFolderLocator):
+    """The same of the folder that was shipped."""
 
-    _locator_classes = [_SourceFolderLocator]
-
-    def reduce(self, compiled: Any) -> tuple[Any, list[Any], list[str]]:
-        """Returns what is kept of a kernel, of the surroundings of functions in it, and the names."""
-        module = compiled.library._get_module_for_linking()
-        values = (*module.functions, *module.global_variables)
-        *kept, inner = super().reduce(compiled)
-        surroundings = [(each.globals["__name__"], each.consts, each.env_name) for each in inner]
-        return kept, surroundings, [value.name for value in values if not value.is_declaration]
-
-    def rebuild(self, target_context: Any, kept: tuple[Any, list[Any], list[str]]) -> Any:
-        """Returns the kernel again.
-
-        What others may take in of it is read when one that is compiled does: half of what loading would take.
-        """
-        ((name, kind, (code, to_take_in)), *others), surroundings, names = kept
-        target_context.codegen()._engine._defined_symbols.update(names)
-        inner = [_constant_environment(*each) for each in surroundings]
-        compiled = super().rebuild(target_context, ((name, kind, (code, _empty_bitcode())), *others, inner))
-        compiled.library._get_module_for_linking = functools.cache(lambda: llvm.parse_bitcode(to_take_in))
-        return compiled
+    def get_cache_path(self) -> str:
+        return str(shipped_folder())
 
 
-class KernelFunctionCache(FunctionCache):
-    """What was compiled of one kernel.
+class _OwnImplementation(CompileResultCacheImpl):
+    _locator_classes = [_OwnFolderLocator]
 
-    It is loaded without making the compiler ready, which takes 0.1 s.
-    """
 
-    _impl_class = _KernelCacheImpl
+class _ShippedImplementation(CompileResultCacheImpl):
+    _locator_classes = [_ShippedFolderLocator]
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+
+class _OwnCache(FunctionCache):
+    _impl_class = _OwnImplementation
+
+
+class _ShippedCache(FunctionCache):
+    _impl_class = _ShippedImplementation
+
+
+class KernelCache:
+    """What was compiled of one kernel. Numba asks it before it compiles, and gives to it what it has compiled."""
+
+    def __init__(self, function: Callable) -> None:
+        """Finds the folders and reads nothing yet."""
+        file = Path(function.__code__.co_filename)
+        is_shipped = shipped_folder() is not None and PACKAGE_FOLDER in file.resolve().parents
+        self._shipped: Any = _ShippedCache(function) if is_shipped else NullCache()
+        self._own: Any = _OwnCache(function) if own_folder(file) is not None else NullCache()
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder to which kernels are written."""
+        return self._own.cache_path
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Returns what was compiled for a signature, or None."""
-        _register_runtime_symbols()
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+        found = self._shipped.load_overload(signature, target_context)
+        return self._own.load_overload(signature, target_context) if found is None else found
 
-    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return sig, _target_processor(codegen)
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Writes what was compiled for a signature."""
+        self._own.save_overload(signature, compiled)
 
-
-def _constant_environment(module: str, constants: list[Any], name: str) -> Environment:
-    """Returns what a function inside a kernel may read beside its arguments: its constants.
-
-    Numba would load its module too, 25 ms for those of arrays, but only what is not compiled reads from that.
-    """
-    found = lookup_environment(name)
-    if found is None:
-        found = Environment({"__name__": module})
-        found.consts[:] = constants
-        found.env_name = name
-        Environment._memo[name] = found
-    return found
-
-
-@functools.cache
-def _target_processor(codegen: Any) -> tuple[str, ...]:
-    """Returns which processor is compiled for; LLVM takes 0.1 ms to find that out."""
-    return codegen.magic_tuple()
-
-
-@functools.cache
-def _empty_bitcode() -> bytes:
-    return llvm.parse_assembly("").as_bitcode()
-
-
-@functools.cache
-def _register_runtime_symbols() -> None:
-    """Tells LLVM where the functions are by which code makes arrays and counts references to them."""
-    for name, address in runtime.c_helpers.items():
-        llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+    def flush(self) -> None:
+        """Forgets what is written of the kernel."""
+        self._own.flush()

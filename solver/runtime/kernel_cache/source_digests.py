@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is known of the package's sources: their digests and imports, and which have kernels.
+"""Digests of the sources that kernels are compiled from.
 
-Reading them takes 25 ms and more at every start, so it is kept, and holds as long as no file has come, gone or changed
-by its size and times, which Python goes by as well where it keeps what it has compiled.
+Numba notices a change of a kernel's own file, but not of a helper in another file that was inlined into it. A user
+never edits sources, so that one digest of all of them will do. Whoever develops edits one file at a time: then every
+file has a digest of its own, of itself and all files of the package that it imports, directly or not.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import hashlib
 import json
 import os
-import re
 import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -20,81 +21,138 @@ from typing import NamedTuple
 
 PROCESS_START = time.time()  # [s]: modules with kernels are loaded from now on
 PACKAGE_FOLDER = Path(__file__).resolve().parents[2]  # solver
-# "from ..a.b import c, d" as the formatter writes it: dots, module, and names with "as" and comments between them
-_IMPORTS = re.compile(r"^[ \t]*from (\.+)([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
-_COMMENT, _NAMES = re.compile(r"#.*"), re.compile(r"\w+")
+DEVELOP_VARIABLE = "SINEW_DEVELOP"  # 1 or 0; where it is not set, sources in a clone are being developed
 
 
 class SourceInfo(NamedTuple):
-    """What is known of a file.
+    """A file of the package.
 
     Attributes:
-        digest: The SHA-256 of what is in it, 64 hex digits.
-        has_kernels: Whether it speaks of kernels.
+        stamp: Its size [bytes] and the times when it was written and put there [ns].
+        digest: The SHA-256 of its bytes, 64 hex digits.
         imports: The files of the package that it imports, by their names there, such as "linalg/pcg.py".
     """
 
+    stamp: list[int]
     digest: str
-    has_kernels: bool
     imports: list[str]
+
+
+def is_developing() -> bool:
+    """Returns whether someone may edit the sources."""
+    chosen = os.environ.get(DEVELOP_VARIABLE)
+    return chosen != "0" if chosen else (PACKAGE_FOLDER.parent / ".git").exists()
+
+
+@functools.cache
+def package_digest() -> str:
+    """Returns 64 hex digits of all sources of the package and their names, wherever the package lies."""
+    total = hashlib.sha256()
+    for name in sorted(_list_sources()):
+        total.update(f"{name}\0{_sha256((PACKAGE_FOLDER / name).read_bytes())}".encode())
+    return total.hexdigest()
+
+
+@functools.cache
+def file_digest(file: Path, folder: Path) -> str:
+    """Returns 64 hex digits of a file, which need not be one of the package, and of all that it imports of that.
+
+    Args:
+        file: Its resolved path.
+        folder: Where to store what is known of the package's files.
+    """
+    total = hashlib.sha256(f"{file.name}\0{_sha256(file.read_bytes())}".encode())
+    for name in _transitive_imports(file, folder):
+        total.update(f"{name}\0{source_infos(folder)[name].digest}".encode())
+    return total.hexdigest()
+
+
+def is_older_than_process(file: Path, folder: Path) -> bool:
+    """Returns whether neither the file nor what it imports was written since this process began.
+
+    Else the process may have loaded what was there before, and must not store that as compiled from what is there now.
+    """
+    if not is_developing():
+        return True
+    status = file.stat()
+    known = [source_infos(folder)[name].stamp for name in _transitive_imports(file, folder)]
+    stamps = [[status.st_size, status.st_mtime_ns, status.st_ctime_ns], *known]
+    return all(max(stamp[1:]) < PROCESS_START * 1e9 for stamp in stamps)
 
 
 @functools.cache
 def source_infos(folder: Path) -> dict[str, SourceInfo]:
-    """Returns all sources by their names in the package; what is known of them is kept in `folder`."""
-    listed = dict(_list_sources(str(PACKAGE_FOLDER)))
-    state = _sha256(repr(sorted(listed.items())).encode())
-    file = folder / f"sources-{_sha256(str(PACKAGE_FOLDER).encode())[:16]}.json"
-    try:
-        kept = json.loads(file.read_bytes())
-        if kept["state"] == state:
-            return {name: SourceInfo(*of) for name, of in kept["sources"].items()}
-    except (OSError, ValueError):
-        pass
-    found = {name: read_source(PACKAGE_FOLDER / name, listed) for name in sorted(listed)}
-    if all(
-        max(mtime, ctime) < PROCESS_START * 1e9 for _, mtime, ctime in listed.values()
-    ):  # else they may still be written
-        _write_cache(file, json.dumps({"state": state, "sources": found}))
-    return found
+    """Returns all sources by their names in the package; a file in `folder` spares reading those that did not change.
 
-
-def read_source(file: Path, names: Collection[str]) -> SourceInfo:
-    """Returns what there is to know of a file, of a package of files with these names."""
-    data = file.read_bytes()
-    imports = _imports(file.relative_to(PACKAGE_FOLDER), data.decode(), names) if PACKAGE_FOLDER in file.parents else []
-    return SourceInfo(_sha256(data), b"kernel" in data, imports)
-
-
-def _imports(file: Path, text: str, names: Collection[str]) -> list[str]:
-    """Returns the names of the files that a file imports.
-
-    Statements are found by their looks: parsing all sources took 1.6 s at every start.
+    Parsing all of them takes more than a second.
     """
-    found = []
-    for dots, module, listed in _IMPORTS.findall(text):
-        if len(dots) > len(file.parents):
-            continue
-        base = file.parents[len(dots) - 1].joinpath(*module.split(".")).as_posix()
-        within = "" if base == "." else f"{base}/"
-        words = _NAMES.findall(_COMMENT.sub("", listed))
-        candidates = (f"{base}.py", f"{within}__init__.py", *(f"{within}{word}.py" for word in words))
-        found += [name for name in candidates if name in names]
+    stamps = _list_sources()
+    file = folder / f"sources-{_sha256(str(PACKAGE_FOLDER).encode())[:16]}.json"
+    stored = _read_stored(file)
+    found = {
+        name: stored[name] if name in stored and stored[name].stamp == stamp else _read_source(name, stamp, stamps)
+        for name, stamp in stamps.items()
+    }
+    if found != stored and all(max(stamp[1:]) < PROCESS_START * 1e9 for stamp in stamps.values()):
+        _write_stored(file, json.dumps(found))
     return found
 
 
-def _list_sources(folder: str, within: str = "") -> Iterator[tuple[str, tuple[int, int, int]]]:
-    """Yields the names of all sources, each with its size and the times when it was written and put there [ns]."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith(".py"):
-                told = entry.stat()
-                yield within + entry.name, (told.st_size, told.st_mtime_ns, told.st_ctime_ns)
-            elif entry.name != "__pycache__" and entry.is_dir():
-                yield from _list_sources(entry.path, f"{within}{entry.name}/")
+def _read_source(name: str, stamp: list[int], names: Collection[str]) -> SourceInfo:
+    data = (PACKAGE_FOLDER / name).read_bytes()
+    return SourceInfo(stamp, _sha256(data), sorted(set(_imports(Path(name), data, names))))
 
 
-def _write_cache(file: Path, text: str) -> None:
+def _imports(file: Path, data: bytes, names: Collection[str]) -> Iterator[str]:
+    """Yields the names of the files that a file of the package imports, by "from ..a.b import c"."""
+    for node in ast.walk(ast.parse(data)):
+        if not isinstance(node, ast.ImportFrom) or not 0 < node.level <= len(file.parents):
+            continue
+        base = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+        candidates = [base.with_suffix(".py"), base / "__init__.py", *(base / f"{each.name}.py" for each in node.names)]
+        yield from (path.as_posix() for path in candidates if path.name and path.as_posix() in names)
+
+
+@functools.cache
+def _transitive_imports(file: Path, folder: Path) -> list[str]:
+    """Returns the sorted names of all files of the package that a file imports, directly or not.
+
+    Of a file outside, all: tests have kernels of their own.
+    """
+    infos = source_infos(folder)
+    if PACKAGE_FOLDER not in file.parents:
+        return sorted(infos)
+    waiting, found = [file.relative_to(PACKAGE_FOLDER).as_posix()], set[str]()
+    while waiting:
+        for name in infos[waiting.pop()].imports:
+            if name not in found:
+                found.add(name)
+                waiting.append(name)
+    return sorted(found)
+
+
+@functools.cache
+def _list_sources() -> dict[str, list[int]]:
+    """Returns the stamps of all sources by their names."""
+    found = {}
+    for folder, _, files in os.walk(PACKAGE_FOLDER):
+        within = os.path.relpath(folder, PACKAGE_FOLDER).replace(os.sep, "/")
+        for file in files:
+            if file.endswith(".py"):
+                status = os.stat(os.path.join(folder, file))
+                stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+                found[file if within == "." else f"{within}/{file}"] = stamp
+    return found
+
+
+def _read_stored(file: Path) -> dict[str, SourceInfo]:
+    try:
+        return {name: SourceInfo(*info) for name, info in json.loads(file.read_bytes()).items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _write_stored(file: Path, text: str) -> None:
     """Writes a file so that others find all of it or none; where that cannot be done it is read anew each time."""
     part = file.with_suffix(f".{os.getpid()}")
     try:
