@@ -47,17 +47,17 @@ class Interpreter:
 
     Attributes:
         command: What runs it; "{folder}" and "{variables}" are replaced.
-        folder: How it calls the folder that is shared with it; "" as this machine does.
+        folder: How it calls the folder that is shared with it.
         has_numpy: Whether it brings a NumPy of its own.
     """
 
     command: tuple[str, ...]
-    folder: str = ""
+    folder: str = "{folder}"
     has_numpy: bool = False
 
     def run(self, shared: Path, arguments: Sequence[str], variables: dict[str, str]) -> None:
         """Runs Python; arguments and variables name files below `shared` as "{shared}/…"."""
-        inside = self.folder or str(shared)
+        inside = self.folder.replace("{folder}", str(shared))
         given = {name: value.replace("{shared}", inside) for name, value in variables.items()}
         words = [word.replace("{shared}", inside) for word in arguments]
         before: list[str] = []
@@ -139,7 +139,7 @@ def _other_pythons(platform: str) -> Iterator[Interpreter]:
         enter = (ROOT / os.environ.get("WINDOWS_TOOLS", "../shared/tools/windows")).resolve() / "enter.sh"
         windows = Path(os.environ.get("SINEW_WINDOWS_PYTHON", "/var/tmp/sinew-windows-5.0"))
         if enter.is_file() and (windows / "made").is_file() and shutil.which("wine"):
-            yield Interpreter((str(enter), str(windows)), has_numpy=True)
+            yield Interpreter((str(enter), str(windows)), "Z:{folder}", has_numpy=True)
 
 
 def _prints(version: str, command: Sequence[str]) -> bool:
