@@ -127,7 +127,7 @@ def test_what_two_bones_crush_is_told_with_what_helps(tmp_path: Path, shape: str
     cache, told = exported(tmp_path, scene, tracks), []
     run_bake(cache, lambda event: told.append(event) if event["event"] == "warning" else None)
     (told_once,) = (event for event in told if event["kind"].startswith("flesh-crushed-between"))
-    assert told_once["sentence"].startswith("In frame 2, ") and '"One" and "Two"' in told_once["sentence"]
+    assert told_once["sentence"].startswith("In frame 2 ") and '"One" and "Two"' in told_once["sentence"]
     step = told_once["next_step"]
     assert ("Radius" in step) == ("Paint Attachment" in step) == (shape != "mesh")
     assert ("mask" in step) == (shape == "mesh")

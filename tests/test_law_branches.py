@@ -22,8 +22,8 @@ def derivatives(monkeypatch):
 
     def evaluate(law):
         power = math.exp(-2.0 / 3.0 * log) if law == LAWS["mooney-rivlin"] else 1.0
-        sums = (s, e, j, trace, squares, j, log, power)
-        return invariants.energy_derivatives.__wrapped__(law, 2.0, 3.0, 0.25, NO_EXTENSION, *sums)
+        sums = s, e, j, trace, squares
+        return invariants.energy_derivatives.__wrapped__(law, 2.0, 3.0, 0.25, NO_EXTENSION, sums, j, log, power)
 
     return evaluate
 

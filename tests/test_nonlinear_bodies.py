@@ -17,6 +17,7 @@ from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.newton.dynamic_flesh import SINGLE_SOLVE
 from sinew.solver.integrators.newton.nonlinear_bodies import nonlinear_bodies
+from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import SolveFailed
@@ -189,7 +190,8 @@ def test_one_solve_beside_other_bodies():
         for _ in range(5):
             assert step(model, state, ExternalForces(GRAVITY), 0.01, EXACT).converged
         ends.append(state.x)
-    assert nonlinear_bodies(make_model([part(0, once)])).once is not None and SINGLE_SOLVE == "once"
+    model = make_model([part(0, once)])
+    assert nonlinear_bodies(model, SolverContext().workspace(model)).once is not None and SINGLE_SOLVE == "once"
     assert np.abs(ends[0] - np.concatenate(ends[1:])).max() < 1e-7
 
 
