@@ -106,7 +106,7 @@ def test_terminals_that_know_few_letters_get_escapes(monkeypatch: pytest.MonkeyP
 def test_a_name_that_is_no_text_is_kept(tmp_path: Path) -> None:
     name = os.fsdecode(b"W\xfcrfel")
     scene = small_scene()
-    named = Scene((scene.bodies[1].__class__("b", name, scene.bodies[0].vertices, scene.bodies[0].triangles),))
+    named = Scene((scene.bodies[1].__class__(scene.bodies[0].vertices, scene.bodies[0].triangles, key="b", name=name),))
     named.save(tmp_path)
     assert Scene.load(tmp_path).bodies[0].name == name
     CacheMetadata.for_scene(named, "").save(tmp_path)

@@ -10,7 +10,7 @@ from fixtures.scenes import rotation
 from reference import plastic_flow as twin
 from sinew.solver.mechanics.elements.formulation_strain import NO_STRAIN as BY_NEAREST
 from sinew.solver.mechanics.plasticity.additive_flow import flow_additive
-from sinew.solver.mechanics.plasticity.multiplicative_flow import MAX_PLASTIC_STRAIN, flow_multiplicative
+from sinew.solver.mechanics.plasticity.multiplicative_flow import MAX_PLASTIC_STRAIN, FlowRule, flow_multiplicative
 from sinew.solver.mechanics.plasticity.plastic_state import largest_shear, shear_norms
 from sinew.solver.mechanics.plasticity.symmetric_matrix import eigenvalues, log_shear, log_shear_bound, matrix_function
 
@@ -43,9 +43,19 @@ class Tets:
 
     def flow(self, dt):
         flow_multiplicative(
-            0, len(self.tets), 0, self.x, self.tets, self.Dm_inverse, self.mu, self.lam, dt, *self.limits,
-            self.hardening, self.Fp_inverse, self.flowed,
-        )  # fmt: skip
+            0,
+            len(self.tets),
+            0,
+            self.x,
+            self.tets,
+            self.Dm_inverse,
+            self.mu,
+            self.lam,
+            dt,
+            FlowRule(*self.limits, self.hardening),
+            self.Fp_inverse,
+            self.flowed,
+        )
 
     def flow_additive(self, dt, initial_strain=NO_STRAIN):
         flow_additive(

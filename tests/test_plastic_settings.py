@@ -58,7 +58,7 @@ def test_a_key_that_is_no_number_is_named(tmp_path):
         ),
         **track,
     )
-    with pytest.raises(SolveFailed, match='Flow of "Block"') as caught:
+    with pytest.raises(SolveFailed, match='Flow Rate of "Block"') as caught:
         run.advance()
     assert caught.value.kind == "plastic-not-finite"
 
