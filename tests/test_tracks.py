@@ -270,5 +270,5 @@ def test_tracks_in_memory_are_those_on_disk(tmp_path: Path):
     ],
 )
 def test_tracks_in_memory_that_cannot_be_read_are_refused(samples: tuple, problem: str):
-    with pytest.raises(BadInput, match=f'"body.b.flow" cannot be used: .*{problem}'):
+    with pytest.raises(BadInput, match=f'cannot use the animated input "body.b.flow": .*{problem}'):
         MemoryTracks({"body.b.flow": samples}, {"body.b.flow": ()})
