@@ -130,7 +130,7 @@ def equilibrium(
     Raises:
         BadInput: There is no such law, or a piece of which nothing is held.
     """
-    check_constrained(model.tets, fixed, indices(np.arange(model.node_count)), "model")
+    check_constrained(model.tets, fixed, indices(np.arange(model.node_count, dtype=np.int64)), "model")
     if isinstance(law, str):
         law = hyperelastic(model, law, "constant" if law in EXTENDED_LAWS else None, average=True)
     x = model.X.copy() if start is None else floats(start, -1, 3)

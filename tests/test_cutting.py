@@ -349,7 +349,11 @@ def test_what_is_not_closed_is_refused_and_told():
     nodes, tets = LATTICE
     with pytest.raises(BadInput) as problem:
         cut_surface(nodes, tets, tets, vertices, triangles[1:], np.arange(len(triangles) - 1), "Lamp")
-    assert problem.value.kind == "cut-open" and "3 of its edges are open" in str(problem.value) and '"Lamp"' in str(problem.value)
+    assert (
+        problem.value.kind == "cut-open"
+        and "3 of its edges are open" in str(problem.value)
+        and '"Lamp"' in str(problem.value)
+    )
 
 
 def test_a_surface_that_leaves_the_tets_is_refused_and_told():

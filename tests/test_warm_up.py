@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numba
 import pytest
+from numba.core.caching import NullCache
 
 from fixtures.compile_listener import LISTENER
 from fixtures.formulation_choices import CHOICES
@@ -96,8 +97,9 @@ def test_the_small_scenes_have_everything_that_has_kernels_of_its_own() -> None:
     }
 
 
-def test_the_first_compilation_is_announced_and_no_other() -> None:
+def test_the_first_compilation_is_announced_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[dict] = []
+    monkeypatch.setattr(jit, "KernelCache", lambda function: NullCache())  # an earlier run has kept them on disk
     half, third = kernel()(lambda a: a / 2.0), kernel()(lambda a: a / 3.0)
     with compile_kernels.announcing_compilation(lambda event: told.append(dict(event))) as is_compiling:
         assert not is_compiling() and told == []

@@ -10,7 +10,7 @@ from ..scene.scene import Body, Meshing
 from .boundary_faces import boundary_surface
 
 # corners of a cube as 4 x + 2 y + z; four corner tets round a middle one, and in the mirror image bit 4 is the other
-CUBE_TETS = np.array([[0, 4, 2, 1], [6, 2, 4, 7], [5, 4, 1, 7], [3, 1, 2, 7], [1, 4, 2, 7]])
+CUBE_TETS = np.array([[0, 4, 2, 1], [6, 2, 4, 7], [5, 4, 1, 7], [3, 1, 2, 7], [1, 4, 2, 7]], np.int64)
 X_BIT = 4
 Point = tuple[float, float, float]
 ORIGIN: Point = (0.0, 0.0, 0.0)
@@ -55,7 +55,10 @@ def torus(
         around, across: Squares around the axis and around the tube, of two triangles each.
         center: [m].
     """
-    i, j = (index.ravel() for index in np.meshgrid(np.arange(around), np.arange(across), indexing="ij"))
+    i, j = (
+        index.ravel()
+        for index in np.meshgrid(np.arange(around, dtype=np.int64), np.arange(across, dtype=np.int64), indexing="ij")
+    )
     u, v = 2 * np.pi * i / around, 2 * np.pi * j / across
     distance = ring_radius + tube_radius * np.cos(v)
     vertices = np.column_stack([distance * np.cos(u), distance * np.sin(u), tube_radius * np.sin(v)])
@@ -74,9 +77,9 @@ def box_tets(cells: tuple[int, int, int], size: tuple[float, float, float]) -> t
         size: The sides of the box [m].
     """
     nx, ny, nz = cells
-    grid = np.stack(np.meshgrid(*(np.arange(c + 1) for c in cells), indexing="ij"), axis=-1)
+    grid = np.stack(np.meshgrid(*(np.arange(c + 1, dtype=np.int64) for c in cells), indexing="ij"), axis=-1)
     nodes = grid.reshape(-1, 3) * (np.array(size) / cells)
-    number = np.arange(len(nodes)).reshape(nx + 1, ny + 1, nz + 1)
+    number = np.arange(len(nodes), dtype=np.int64).reshape(nx + 1, ny + 1, nz + 1)
     cube = np.stack(
         [number[i : nx + i, j : ny + j, k : nz + k] for i in (0, 1) for j in (0, 1) for k in (0, 1)], axis=-1
     )
@@ -102,7 +105,7 @@ def body_of_tets(nodes: Floats, tets: Indices, **settings: object) -> Body:
 
 def _unit_cube(divisions: int) -> tuple[Floats, Indices]:
     """Returns the closed surface of a cube of side one around the origin."""
-    steps = np.arange(divisions + 1)
+    steps = np.arange(divisions + 1, dtype=np.int64)
     u, v = (along.ravel() for along in np.meshgrid(steps, steps, indexing="ij"))
     i, j = (along.ravel() for along in np.meshgrid(steps[:-1], steps[:-1], indexing="ij"))
     corner = i * (divisions + 1) + j
