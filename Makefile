@@ -11,12 +11,13 @@ PROCESSES ?= 2
 NEWEST_TESTS ?= $(addprefix tests/test_,$(addsuffix .py,kernel_cache kernels_loaded kernels_inside simd_vec3 spmv_row \
     worker_team thread_pool step_linear multigrid_solve))
 
-.PHONY: help environment demo test validate papers bench lint types zip test-installed test-window test-windows \
+.PHONY: help environment demo test test-all validate papers bench lint types zip test-installed test-window test-windows \
     test-newest clean
 
 help:
 	@echo "make demo            build the demo scenes, bake one, render it"
-	@echo "make test            the tests            (ARGS='-k name' for some of them)"
+	@echo "make test            the tests but for the slow ones (ARGS='-k name' for some of them)"
+	@echo "make test-all        all tests: whole bakes, children, demos and papers, too"
 	@echo "make validate        the long checks, tests/validate_*.py (ARGS='--fuzz-seed 7' for other damage)"
 	@echo "make papers          the papers' experiments, into docs/papers.md (ARGS='NAME …' for some, --list names them)"
 	@echo "make bench           speed, beside others, into docs/performance.md (ARGS='NAME …' for some, --list names them)"
@@ -35,6 +36,9 @@ demo: environment
 	$(RUN) demo_blends/make_demo.py $(ARGS)
 
 test: environment
+	$(RUN) -m pytest -n $(PROCESSES) --dist worksteal -m "not slow" $(ARGS)
+
+test-all: environment
 	$(RUN) -m pytest -n $(PROCESSES) --dist worksteal $(ARGS)
 
 validate: environment

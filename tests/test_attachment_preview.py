@@ -16,6 +16,8 @@ from sinew.addon.overlays import attachment_overlay, attachment_preview
 from sinew.solver.bake.cache import CacheReader
 from test_addon import drawn
 
+pytestmark = pytest.mark.slow
+
 IN_ULNA = 5 * 5 * 9 + 4 * 4 * 8  # nodes of a lattice, and middles of its cubes
 
 

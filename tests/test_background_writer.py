@@ -22,6 +22,8 @@ from sinew.solver.bake.cache import BackgroundWriter, CacheReader, is_locked
 from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.runtime.errors import Cancelled, StorageFailed
 
+pytestmark = pytest.mark.slow
+
 FRAMES = 12
 
 

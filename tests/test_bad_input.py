@@ -19,6 +19,8 @@ from sinew.addon.command_line import commands
 from sinew.addon.objects import roles
 from sinew.solver.bake.cache import CacheReader
 
+pytestmark = pytest.mark.slow
+
 Object = bpy.types.Object
 
 

@@ -24,6 +24,8 @@ from sinew.solver.integrators.implicit_euler import MIN_TETS_PER_THREAD
 from sinew.solver.runtime.errors import BadInput, StorageFailed
 from sinew.solver.scene.scene import Meshing, Scene
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_bake_in_this_process(through: Path) -> None:
     reader = CacheReader(through)

@@ -26,6 +26,8 @@ from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.runtime.cancellation import CancellationToken
 from sinew.solver.runtime.errors import Cancelled, SolveFailed, StorageFailed
 
+pytestmark = pytest.mark.slow
+
 
 def at_frame_or_done(number: int) -> Callable[[dict[str, Any]], bool]:
     return lambda event: event["event"] == "done" or at_frame(number)(event)

@@ -19,6 +19,8 @@ from sinew.solver.scene.scene import Collider, Material, Scene, Settings
 from test_collider_active import FRAME, SMALL, written
 from test_contact import sheet
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings()
 
 

@@ -18,6 +18,8 @@ from sinew.solver.bake.cache.pc2 import read_header
 from sinew.solver.runtime.event_stream import json_value
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS, NEARLY_INCOMPRESSIBLE
 
+pytestmark = pytest.mark.slow
+
 
 def sinew(*words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "sinew", *map(str, words)]

@@ -16,6 +16,8 @@ from sinew.addon.cache import cache_paths
 from sinew.addon.objects import roles
 from sinew.solver.bake.cache import layout
 
+pytestmark = pytest.mark.slow
+
 
 def rising(name: str) -> bpy.types.Object:
     """Returns a sheet that a shape key bulges up in the middle by 0.4 m until frame 12."""

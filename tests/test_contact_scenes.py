@@ -14,6 +14,8 @@ from sinew.solver.scene.scene import Scene
 from validate_contact_fast import Pair, advance
 from validate_contact_standing import middle
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_vertex_in_a_ball_is_as_deep_as_it_is_below_its_surface():
     vertices, triangles = shapes.sphere(24)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("bpy", reason="needs Blender's module")
 
 ROOT = Path(__file__).resolve().parent.parent

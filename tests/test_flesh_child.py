@@ -7,6 +7,8 @@ import dataclasses
 import time as clock
 from pathlib import Path
 
+import pytest
+
 from fixtures.child_process_bakes import at_frame, child, listen
 from fixtures.flesh_scenes import limb, write_limb
 from fixtures.tiny_bakes import baked
@@ -14,6 +16,8 @@ from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.scene.flesh import DYNAMIC, Flesh
 from sinew.solver.scene.scene import Collider, Scene, Settings
+
+pytestmark = pytest.mark.slow
 
 SETTINGS = Settings(frame_end=12, substeps=2, preroll=3)
 

@@ -35,6 +35,8 @@ from sinew.solver.runtime.errors import SolveFailed
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
 
+pytestmark = pytest.mark.slow
+
 DAMPED = Material(1.0e5, 0.4, 1000.0, 0.5, 0.01)
 LIVELY = Flesh("dynamic", scheme="newmark")
 TIGHT = Settings(tolerance=1e-12, max_iterations=5000)

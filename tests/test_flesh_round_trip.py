@@ -24,6 +24,8 @@ from sinew.solver.scene.tracks import TrackReader
 from test_headless import run
 from test_round_trip import baked, solved
 
+pytestmark = pytest.mark.slow
+
 MOTIONS = ("POSE", "JIGGLE")
 
 

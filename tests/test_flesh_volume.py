@@ -28,6 +28,8 @@ from sinew.solver.scene.scene import Scene, Settings
 from test_fibre_seam import along_x
 from test_flesh_dynamics_damping import dense
 
+pytestmark = pytest.mark.slow
+
 GRAVITY = np.array([0.0, 0.0, -9.81])
 KEPT = 0.03  # of the volume, which may be lost at a Poisson's ratio of 0.45
 KAPPA = 3.0e5

@@ -18,6 +18,8 @@ from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.scene import Body, Collider, Material, Meshing, Scene, Settings
 from sinew.solver.scene.tracks import TrackWriter
 
+pytestmark = pytest.mark.slow
+
 LAST, STOPPED = 14, 6
 SIDE = 1.0
 STIFF = Material(youngs_modulus=1.0e6, density=1000.0, poisson_ratio=0.3, stiffness_damping=0.01)

@@ -15,6 +15,8 @@ from sinew.addon.objects import roles
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.scene.settings.formulation import FORMULATION
 
+pytestmark = pytest.mark.slow
+
 NAMES = [choice.identifier for choice in FORMULATION.choices]
 LAST = 12
 

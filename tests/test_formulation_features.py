@@ -32,6 +32,8 @@ from sinew.solver.scene.formulation import (
 )
 from sinew.solver.scene.scene import Body, Collider, Material, Meshing, Scene, Settings
 
+pytestmark = pytest.mark.slow
+
 # those whose records or rotations are others, not those that solve or step in another way
 BREAKING = [
     method

@@ -12,6 +12,8 @@ from sinew.solver.scene.formulation import HIGHAM, FormulationSettings
 from sinew.solver.scene.scene import Collider, Fracture, Heat, Material, Plasticity, Scene, Settings
 from sinew.solver.simulation.simulation import Simulation
 
+pytestmark = pytest.mark.slow
+
 POLAR = FormulationSettings("polar")
 OTHERS = {
     "linear": FormulationSettings("linear"),

@@ -19,6 +19,8 @@ from sinew.solver.simulation.fracture_step import crack_front
 from sinew.solver.simulation.fracture_topology import apply_topology
 from sinew.solver.simulation.simulation import Simulation
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_stone_breaks_on_the_ground_and_keeps_what_it_is_made_of(tmp_path):
     heat = Heat(temperature=30.0)

@@ -16,6 +16,8 @@ from sinew.solver.mechanics.topology import Topology
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Fracture, Scene, Settings
 
+pytestmark = pytest.mark.slow
+
 
 def held_bar(fracture, **settings):
     """Returns a bar along x whose ends are pinned exactly."""

@@ -22,6 +22,8 @@ from sinew.addon.command_line import commands
 from sinew.addon.objects import roles
 from sinew.solver.bake.cache import CacheReader
 
+pytestmark = pytest.mark.slow
+
 SINEW = [sys.executable, "-m", "sinew"]
 
 
@@ -207,8 +209,8 @@ def test_strict_exits_with_3_where_a_step_does_not_converge(tmp_path: Path, capf
         (["bake", "--frames", "2"], "unrecognized arguments"),
         (["bake", "--threads", "many"], "invalid int value"),
         (["attach", "nothing.sinew"], "nothing.sinew"),
-        (["render"], "say one of"),
-        ([], "say one of"),
+        (["render"], "choose one of"),
+        ([], "choose one of"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(

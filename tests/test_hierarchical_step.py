@@ -23,6 +23,8 @@ from sinew.solver.mesh.red_refinement import interpolate_from_coarse, red_refine
 from sinew.solver.scene.formulation import LU, FormulationSettings
 from sinew.solver.scene.scene import Material, Settings
 
+pytestmark = pytest.mark.slow
+
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
 

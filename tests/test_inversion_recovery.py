@@ -14,6 +14,8 @@ from sinew.solver.mechanics.state import State
 from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.scene import Material, Settings
 
+pytestmark = pytest.mark.slow
+
 STEPS, DT = 150, 0.01
 NODES, TETS = bar((4, 3, 3), (1.3, 1.0, 1.0))
 STARTS = {

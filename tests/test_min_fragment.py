@@ -22,6 +22,8 @@ from sinew.solver.simulation.fracture.minimum_fragment import (
     min_fragment_volume,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.7, 0.9])
 def test_crumbs_are_pieces_with_too_little_in_them(share: float) -> None:

@@ -27,6 +27,8 @@ from sinew.addon.panels import object_layout
 from sinew.addon.playback import mesh_cache
 from sinew.solver.bake.cache import CacheReader
 
+pytestmark = pytest.mark.slow
+
 
 def test_several_meshes_become_bodies_at_once_and_lamps_are_left_alone() -> None:
     scene = fresh()

@@ -17,6 +17,8 @@ from sinew.addon.cache import cache_paths
 from sinew.addon.playback import mesh_cache
 from sinew.solver.bake.cache import CacheReader
 
+pytestmark = pytest.mark.slow
+
 
 def test_loading_a_file_ends_the_bake_and_leaves_no_process(tmp_path: Path) -> None:
     scene, _ = falling_box(frames=2000)

@@ -21,6 +21,8 @@ from sinew.solver.mesh.geometry.winding_number import winding_numbers
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Collider, Scene, Settings
 
+pytestmark = pytest.mark.slow
+
 SOFT = replace(RUBBER, youngs_modulus=1.0e5, mass_damping=0.5)
 
 

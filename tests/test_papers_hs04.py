@@ -16,6 +16,8 @@ from sinew.solver.mechanics.linear_elasticity import lame_moduli
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.scene.scene import Material
 
+pytestmark = pytest.mark.slow
+
 TWINS = {
     "green": "green",
     "hybrid": "hybrid",

@@ -11,6 +11,8 @@ pytest.importorskip("matplotlib", reason="make papers draws with it")
 from papers import hs04_levels, hs04_liver
 from papers.hs04_comparison import Run, relative_error
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_hierarchical_bar_is_nearer_than_its_coarse_tets_alone():
     values = hs04_levels.run(True).values

@@ -18,6 +18,8 @@ from papers import (
 )
 from papers.mdmjc02_clamped_bars import LONG_BAR_CELLS, SHORT_BAR_CELLS
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_linear_bar_alone_grows():
     result = mdmjc02_volume.run(True)

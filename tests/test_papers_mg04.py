@@ -11,6 +11,8 @@ pytest.importorskip("matplotlib", reason="make papers draws with it")
 from papers import mg04_condition, mg04_cost
 from sinew.solver.integrators.formulations import formulation
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_condition_number_is_that_of_numpy():
     model = mg04_condition.bar_model(1.0e5)

@@ -19,6 +19,8 @@ from papers import (
 )
 from papers.npf05_torque import METHODS
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_stale_matrix_turns_a_tet_and_the_fresh_one_does_not():
     result = npf05_torque.run(True)

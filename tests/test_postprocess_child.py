@@ -18,6 +18,8 @@ from sinew.solver.bake.cache import CacheReader, CacheWriter, is_locked
 from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.cli.commands.info import describe
 
+pytestmark = pytest.mark.slow
+
 CANCEL = {"command": "cancel"}
 
 

@@ -28,6 +28,8 @@ from sinew.solver.runtime.cancellation import CancellationToken
 from sinew.solver.runtime.errors import Cancelled, SolveFailed, StorageFailed
 from sinew.solver.scene.scene import Fracture, Scene
 
+pytestmark = pytest.mark.slow
+
 
 def last_told(events: Sequence[Mapping[str, Any]]) -> int:
     """Returns the last frame told of. A bake that a person stops at one ends there or,

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("bpy")
 
 OPERATIONS = Path(__file__).resolve().parent / "window" / "random_operations_background.py"

@@ -22,6 +22,8 @@ from sinew.addon.overlays import tet_overlay
 from sinew.solver.bake.cache import CacheReader, layout
 from sinew.solver.bake.cache.pc2 import read_header, read_samples
 
+pytestmark = pytest.mark.slow
+
 FRAMES = 10
 
 

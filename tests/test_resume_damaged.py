@@ -19,6 +19,8 @@ from sinew.solver.bake.cache import CacheReader, CacheWriter
 from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.runtime.errors import StorageFailed
 
+pytestmark = pytest.mark.slow
+
 STOPPED = 18  # no regular resume point: the bake was stopped there
 
 

@@ -14,6 +14,8 @@ from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.rigid_core import Core, Hinge, Pull
 from sinew.solver.scene.scene import Fracture, Material
 
+pytestmark = pytest.mark.slow
+
 
 def test_core_keeps_its_nodes_beside_a_body_that_breaks(tmp_path):
     breaking = block((3, 3, 3), at=(0.0, 0.0, 0.1), key="breaking", fracture=Fracture(breaking_stress=500.0))

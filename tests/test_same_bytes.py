@@ -19,6 +19,8 @@ from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from sinew.solver.runtime.numeric_environment import fix_numeric_environment, has_x86_64_v3
 from sinew.solver.scene.scene import Scene, Settings
 
+pytestmark = pytest.mark.slow
+
 # what the environment says → as which a machine it makes this one look to the libraries
 VARIABLES: dict[str, dict[str, str]] = {
     "as it is": {},

@@ -9,6 +9,8 @@ pytest.importorskip("matplotlib", reason="make bench draws with it")
 
 from speed import contention
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_few_steps_give_all_rows():
     found = contention.run(True)

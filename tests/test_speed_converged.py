@@ -7,6 +7,8 @@ import pytest
 
 from speed import multigrid, quasistatic, scatter
 
+pytestmark = pytest.mark.slow
+
 
 def verdicts(result, line):
     """Returns which rows of a line were reached, without those of times."""

@@ -23,6 +23,8 @@ from speed.dynamic_step import (
     solver_settings,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_fewest_iterations_are_found():
     assert [fewest_iterations(lambda n, k=k: n >= k) for k in (1, 2, 3, 37, 1000, 1001)] == [1, 2, 3, 37, 1000, None]

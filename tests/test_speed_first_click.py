@@ -12,6 +12,8 @@ pytest.importorskip("matplotlib", reason="make bench draws with it")
 from sinew.solver.runtime.kernel_cache.cache_folder import cache_root
 from speed import bake_startup, first_click
 
+pytestmark = pytest.mark.slow
+
 SECONDS = {
     "cold": 9.0,
     "announced": 1.0,

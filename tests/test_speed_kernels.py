@@ -14,6 +14,8 @@ from speed import stream_triad as triad
 from speed.step import StepCost
 from speed.step_kernels import HALF_PRODUCT, ITERATION, PRODUCT, step_kernels
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def model():

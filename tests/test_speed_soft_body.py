@@ -14,6 +14,8 @@ pytest.importorskip("bpy")
 
 from speed.soft_body import run
 
+pytestmark = pytest.mark.slow
+
 
 def test_both_sag_while_they_are_held():
     result = run(True)

@@ -7,10 +7,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
 from speed import stiff_steps
+
+pytestmark = pytest.mark.slow
 
 
 def test_both_swing_alike_and_one_takes_longer() -> None:

@@ -18,6 +18,8 @@ from sinew.solver.runtime.error_messages.command_line import MESH_COMMAND_NEXT_S
 from sinew.solver.runtime.errors import SolveFailed
 from sinew.solver.simulation import step_attempt, step_verdict
 
+pytestmark = pytest.mark.slow
+
 GLASS = Meeting("meet", "ball", 3.0e-3, 7.0e10, 2500.0, 2.0, 4, 0.3, 4)
 FALLS = Drop("ball", 2.0e-3, 7.0e10, 2500.0, 0.1, 4, 0.3, (0.0, 0.0, 0.0))
 

@@ -22,6 +22,8 @@ from sinew.solver.__main__ import main
 from sinew.solver.scene.scene import Material
 from sinew.solver.scene.tracks import NoTracks, TrackReader
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows ends processes without telling them")
 

@@ -23,6 +23,8 @@ from sinew.solver.bake.cache import CacheReader
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Scene
 
+pytestmark = pytest.mark.slow
+
 
 def write_veg(path: Path, nodes: np.ndarray, tets: np.ndarray) -> Path:
     lines = ["*VERTICES", f"{len(nodes)} 3 0 0"]

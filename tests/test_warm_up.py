@@ -26,6 +26,8 @@ from sinew.solver.scene.formulation import COARSE_SOLVERS, with_unread_defaults
 from sinew.solver.scene.scene import PLASTICITY_LAWS
 from sinew.solver.scene.validation import check_scene
 
+pytestmark = pytest.mark.slow
+
 # compiles all, or loads it where this machine has compiled it before, and bakes
 BAKES = """
 import dataclasses, sys, tempfile
