@@ -104,7 +104,9 @@ def tell_loose(reach: Reach, line: str, found: Volumes, bound: float = LAST) -> 
 def test_loose_flesh(law: str, strain: float, tmp_path: Path, reach: Reach) -> None:
     for scheme in FLESH_TIME_SCHEMES:
         flesh = Flesh(DYNAMIC, law, scheme, keeps_volume=True)
-        found = fall(tmp_path / scheme, soft_cube(strain, cells=6, flesh=flesh), LIES)
+        # at 100 Newmark would cut one step into 201, one more than it makes, and the error asks for more substeps
+        substeps = 8 if strain >= 100.0 and scheme == "newmark" else 4
+        found = fall(tmp_path / scheme, soft_cube(strain, cells=6, flesh=flesh), LIES, substeps)
         tell_loose(reach, f"loose flesh, {law}, {scheme}, ρ g L / E = {strain:g}", found)
 
 
