@@ -319,13 +319,13 @@ def test_cancel_takes_less_than_a_second(tmp_path: Path) -> None:
 
 
 def test_closing_ends_the_child(tmp_path: Path) -> None:
-    bake = driver(tmp_path, "say(event='frame', frame=2)\ntime.sleep(60)")
+    bake = driver(tmp_path, "say(event='frame', frame=2)\ntime.sleep(3600)")
     bake.start(1, 5)
     run(bake, until=lambda job: job.frame == 2)
     child = bake._child
     assert child is not None
     bake.close()
-    assert child._process.poll() is not None
+    assert child._process.wait(60) is not None  # which would sleep for an hour
 
 
 def test_an_export_that_breaks_is_told(tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ def _convert_during_bake() -> Steps:
 def _convert_after_bake() -> Steps:
     """Presses the button when the bake has stopped: the copy has its frames, and the original is hidden."""
     kept = status().frame or 0
+    yield from scroll(SCROLLS)  # the panel has become longer
     yield from press("bpy.ops.sinew.convert_to_shape_keys")
     copy, cube = bpy.context.object, bpy.data.objects["Cube"]
     assert copy != cube and len(copy.data.shape_keys.key_blocks) >= kept, "no shape keys"
