@@ -51,11 +51,14 @@ def measure_contacts(contacts, state, x, tets, normal_force, shear):
 
     The nodes of the `tets` are at x [m], (n, 3).
     """
-    normal, gap, start_shear, k = contacts.normal, contacts.gap, state.shear, state.k
+    # arrays are taken out of their bundles before the loop, where each use would count references
+    normal, gap, carried = contacts.normal, contacts.gap, contacts.carried
+    start_shear, k, shift, size = state.shear, state.k, state.shift, state.size
+    end_tet, weights = state.attachment
     for c in range(len(k)):
-        n, moved = vec3_load(normal, 3 * c), relative_motion(contacts.carried, c, x, tets, state.attachment)
+        n, moved = vec3_load(normal, 3 * c), relative_motion(carried, c, x, tets, end_tet, weights)
         along = vec3_sum(vec3_fma(vec3_zero(), n, moved))
-        depth = rest_depth(gap[c], state.shift[c], state.size[c])
+        depth = rest_depth(gap[c], shift[c], size[c])
         normal_force[c] = -k[c] * (depth + along)
         vec3_store(shear, 3 * c, vec3_axpy(vec3_axpy(vec3_load(start_shear, 3 * c), 1.0, moved), -along, n))
 
@@ -67,9 +70,8 @@ def rest_depth(gap, shift, size):
 
 
 @kernel(inline=True, device_only=True)
-def relative_motion(carried, c, x, tets, attachment):
+def relative_motion(carried, c, x, tets, end_tet, weights):
     """Returns the motion r of a contact's point relative to the other side [m], a vec3, if nodes move to x."""
-    end_tet, weights = attachment
     moved = vec3_axpy(vec3_zero(), -1.0, vec3_load(carried, 3 * c))
     for a in range(4):
         moved = vec3_axpy(moved, weights[c, a], vec3_load(x, 3 * tets[end_tet[c, 0], a]))
@@ -88,27 +90,28 @@ def contact_springs(which, contacts, state, x, tets, tet_out, weights_out, force
     Nodes are at x at the start of the step [m], (n, 3). A contact that keeps sliding has a constant friction along s0
     and no spring there.
     """
-    k, kappa, shear, end_tet = state.k, state.kappa, state.shear, state.attachment.tet
+    normal, gap, carried = contacts.normal, contacts.gap, contacts.carried
+    k, kappa, shear, shift, size = state.k, state.kappa, state.shear, state.shift, state.size
+    sliding_friction = state.sliding_friction
+    end_tet, weights = state.attachment
     for c in range(len(which)):
         i = which[c]
         tet_out[c] = end_tet[i, 0]
         for a in range(4):
-            weights_out[c, a] = state.attachment.weights[i, a]
+            weights_out[c, a] = weights[i, a]
         # without motion: f = −k n (depth + n·r) − κ (s0 + r − n (n·r))
-        n = vec3_load(contacts.normal, 3 * i)
-        moved = relative_motion(contacts.carried, i, x, tets, state.attachment)
+        n, moved = vec3_load(normal, 3 * i), relative_motion(carried, i, x, tets, end_tet, weights)
         along, rest = vec3_sum(vec3_fma(vec3_zero(), n, moved)), k[i] - kappa[i]
-        depth = rest_depth(contacts.gap[i], state.shift[i], state.size[i])
+        depth = rest_depth(gap[i], shift[i], size[i])
         push_back = vec3_axpy(vec3_zero(), -k[i] * depth - rest * along, n)
         vec3_store(force, 3 * c, vec3_axpy(vec3_axpy(push_back, -kappa[i], vec3_load(shear, 3 * i)), -kappa[i], moved))
         x_axis, y_axis, z_axis = vec3_unpack(n)
         vec3_store(stiffness, 9 * c, vec3_axpy(vec3(kappa[i], 0.0, 0.0), rest * x_axis, n))
         vec3_store(stiffness, 9 * c + 3, vec3_axpy(vec3(0.0, kappa[i], 0.0), rest * y_axis, n))
         vec3_store(stiffness, 9 * c + 6, vec3_axpy(vec3(0.0, 0.0, kappa[i]), rest * z_axis, n))
-        if state.sliding_friction[i] > 0.0:
-            replace_spring_along_shear(
-                c, vec3_load(shear, 3 * i), kappa[i], state.sliding_friction[i], moved, force, stiffness
-            )
+        if sliding_friction[i] > 0.0:
+            start_shear = vec3_load(shear, 3 * i)
+            replace_spring_along_shear(c, start_shear, kappa[i], sliding_friction[i], moved, force, stiffness)
 
 
 @kernel(inline=True, device_only=True)
@@ -230,43 +233,50 @@ def store_persistent(
 
     `normal_force` and `shear` are those at the end of the step; for the other arguments see `load_persistent`.
     """
-    count, id, k, lift = 0, contacts.id, state.k, state.lift
+    count, id, normal, gap, side = 0, contacts.id, contacts.normal, contacts.gap, contacts.side
+    k, mu, kappa, size = state.k, state.mu, state.kappa, state.size
+    shift, start_shift, lift = state.shift, state.start_shift, state.lift
+    is_sheet, rotation = colliders.is_sheet, colliders.rotation
+    stored_id, stored_force, stored_shear, stored_side = stored.id, stored.force, stored.shear, stored.side
+    stored_shift, stored_lift, stored_kappa, stored_normal = stored.shift, stored.lift, stored.kappa, stored.normal
     for c in range(len(id)):
         force = max(normal_force[c], 0.0)
         # at a sheet or a surface, points that do not push right now still need their side
-        if not (force > 0.0 or c >= rigid_count or colliders.is_sheet[id[c] // point_count]):
+        if not (force > 0.0 or c >= rigid_count or is_sheet[id[c] // point_count]):
             continue
         s = shear[c]
-        R = colliders.rotation[id[c] // point_count] if c < rigid_count else triangle_rotation[c - rigid_count]
+        R = rotation[id[c] // point_count] if c < rigid_count else triangle_rotation[c - rigid_count]
         length = math.sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
-        cut = min(1.0, state.mu[c] * force / k[c] / max(length, 1e-300))
-        n = contacts.normal[c]
+        cut = min(1.0, mu[c] * force / k[c] / max(length, 1e-300))
+        n = normal[c]
         for i in range(3):
-            stored.shear[count, i] = cut * (R[0, i] * s[0] + R[1, i] * s[1] + R[2, i] * s[2])
-            stored.normal[count, i] = R[0, i] * n[0] + R[1, i] * n[1] + R[2, i] * n[2]
-        stored.id[count], stored.side[count], stored.force[count] = id[c], contacts.side[c], force
+            stored_shear[count, i] = cut * (R[0, i] * s[0] + R[1, i] * s[1] + R[2, i] * s[2])
+            stored_normal[count, i] = R[0, i] * n[0] + R[1, i] * n[1] + R[2, i] * n[2]
+        stored_id[count], stored_side[count], stored_force[count] = id[c], side[c], force
         is_resolving = c >= rigid_count and lift[c] < 0.0
-        stored.shift[count], stored.lift[count] = next_shift(
-            c, contacts.gap[c], state, normal_force[c], is_resolving, dt
+        stored_shift[count], stored_lift[count] = next_shift(
+            gap[c], k[c], size[c], shift[c], start_shift[c], lift[c], normal_force[c], is_resolving, dt
         )
-        stored.kappa[count] = state.kappa[c]
+        stored_kappa[count] = kappa[c]
         count += 1
     return count
 
 
 @kernel(inline=True, device_only=True)
-def next_shift(c, gap, state, normal_force, is_resolving, dt):
-    """Returns the shift and the lift of contact c for the next step [m]; `is_resolving` if it resolves an overlap."""
-    k, size, force = state.k[c], state.size[c], max(normal_force, 0.0)
-    shift, lift = min(state.start_shift[c], state.shift[c]), state.lift[c]
+def next_shift(gap, k, size, end_shift, start_shift, end_lift, normal_force, is_resolving, dt):
+    """Returns the shift and the lift of a contact for the next step [m]; `is_resolving` if it resolves an overlap.
+
+    `end_shift` and `end_lift` are those at the end of the step; for the others see `ContactState`.
+    """
+    force, shift, lift = max(normal_force, 0.0), min(start_shift, end_shift), end_lift
     if is_resolving:  # an initial depth shrinks, at once where the point is less deep by now
         resolved = min(-lift / RESOLVE_TIME, MAX_RESOLVE_SPEED * size)
         lift = max(lift + resolved * dt, min(shift - normal_force / k, 0.0))
         lift = lift if lift < -RESOLVED_DEPTH * size else 0.0
     rise = SHIFT_RATE * (force / k - shift + lift)
     if rise > 0.0 and shift > FREE_SHIFT * size:
-        progress = -normal_force / k - rest_depth(gap, state.shift[c], size)
-        rise *= shift_rate_factor(shift / size, progress, state.lift[c] - gap)
+        progress = -normal_force / k - rest_depth(gap, end_shift, size)
+        rise *= shift_rate_factor(shift / size, progress, end_lift - gap)
     raised = shift + rise
     if is_resolving:
         raised = max(raised, lift)

@@ -62,8 +62,8 @@ def collide_plane(normal, pose, thickness, start, end, out):
         start, end: The points at both ends of the step [m], (n, 3).
         out: `PlanarContacts`.
     """
-    n0 = np.empty(3)
-    n1 = np.empty(3)
+    index, contact_normal, gap, carried, _ = out
+    n0, n1 = np.empty(3), np.empty(3)
     for i in range(3):
         n0[i] = pose[i, 0] * normal[0] + pose[i, 1] * normal[1] + pose[i, 2] * normal[2]
         n1[i] = pose[4 + i, 0] * normal[0] + pose[4 + i, 1] * normal[1] + pose[4 + i, 2] * normal[2]
@@ -73,12 +73,12 @@ def collide_plane(normal, pose, thickness, start, end, out):
         for i in range(3):
             above += n1[i] * (end[k, i] - pose[7, i])
         if above < 0.0:
-            out.point[count] = k
-            out.gap[count] = -thickness
+            index[count] = k
+            gap[count] = -thickness
             for i in range(3):
-                out.gap[count] += n0[i] * (start[k, i] - pose[3, i])
-                out.normal[count, i] = n1[i]
-            carry_with_collider(start[k], pose, out.carried[count])
+                gap[count] += n0[i] * (start[k, i] - pose[3, i])
+                contact_normal[count, i] = n1[i]
+            carry_with_collider(start[k], pose, carried[count])
             count += 1
     return count
 

@@ -120,7 +120,9 @@ def find_nearby_points(start, end, pose, box, tets, points, previous, nearby):
         nearby: Out, `NearbyPoints`.
     """
     directions, bounds, first_end = box.directions, box.bounds, 0 if box.includes_start else 1
-    tet, weights, shift, normal = points.tet, points.weights, previous.shift, previous.normal
+    tet, weights = points.tet, points.weights
+    id, shift, normal = previous.id, previous.shift, previous.normal
+    which, at_start, at_end = nearby
     along, is_near = np.empty((2, len(start))), np.ones(len(tet), np.bool_)
     for m in range(len(directions)):
         largest = project_nodes(start, end, pose, directions[m], first_end, along)
@@ -128,21 +130,21 @@ def find_nearby_points(start, end, pose, box, tets, points, previous, nearby):
         low, high = bounds[0, m] - margin, bounds[1, m] + margin
         reject_far_points(low, high, along[first_end], along[1], tets, tet, weights, is_near)
     count, c = 0, 0
-    next_in_contact = previous.id[0] % len(tet) if len(previous.id) > 0 else -1
+    next_in_contact = id[0] % len(tet) if len(id) > 0 else -1
     for point in range(len(tet)):
         in_contact = point == next_in_contact
         if not (in_contact or is_near[point]):
             continue
-        nearby.point[count] = point
-        place_point(point, start, tets, tet, weights, nearby.start[count])
-        place_point(point, end, tets, tet, weights, nearby.end[count])
+        which[count] = point
+        place_point(point, start, tets, tet, weights, at_start[count])
+        place_point(point, end, tets, tet, weights, at_end[count])
         if in_contact:
             for i in range(3):
-                nearby.end[count, i] -= shift[c] * (
+                at_end[count, i] -= shift[c] * (
                     pose[4 + i, 0] * normal[c, 0] + pose[4 + i, 1] * normal[c, 1] + pose[4 + i, 2] * normal[c, 2]
                 )
             c += 1
-            next_in_contact = previous.id[c] % len(tet) if c < len(previous.id) else -1
+            next_in_contact = id[c] % len(tet) if c < len(id) else -1
         count += 1
     return count
 

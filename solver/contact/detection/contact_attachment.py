@@ -97,7 +97,9 @@ class PrescribedVertices(NamedTuple):
 
 
 @kernel()
-def attach_contacts(contacts, surfaces, materials, nodes, prescribed, min_inertial_factor, spreads, attached, carried):
+def attach_contacts(
+    contacts, surfaces, binding, materials, nodes, prescribed, min_inertial_factor, spreads, attached, carried
+):
     """Attaches contacts of surfaces to tets, and writes their sizes, stiffnesses and coefficients of friction.
 
     The stiffnesses of both sides act in series, so the softer one dominates; the lighter side sets the least stiffness.
@@ -105,7 +107,7 @@ def attach_contacts(contacts, surfaces, materials, nodes, prescribed, min_inerti
 
     Args:
         contacts: `ContactTriangles`.
-        surfaces: `SurfaceArrays`.
+        surfaces, binding: `SurfaceArrays` and `SurfaceBinding`.
         materials: `ContactMaterialArrays`.
         nodes: `TetNodes`.
         prescribed: `PrescribedVertices`.
@@ -116,10 +118,11 @@ def attach_contacts(contacts, surfaces, materials, nodes, prescribed, min_inerti
     """
     points, triangle, place = contacts.point, contacts.triangle, contacts.place
     tets, X, x = nodes.tets, nodes.rest, nodes.start
-    tet, tet_weights, triangles, rest = surfaces.tet, surfaces.weights, surfaces.triangles, surfaces.rest
+    (tet, tet_weights), triangles, rest = binding, surfaces.triangles, surfaces.rest
     support_tet, friction = materials.support_tet, materials.friction
     stiffness, mass, tet_size = materials.stiffness, materials.mass, materials.tet_size
-    end_tet, weights = attached.attachment.tet, attached.attachment.weights
+    (end_tet, weights), size, k, mu = attached
+    surface_of, other_surface, (start, end) = surfaces.surface_of, contacts.other_surface, prescribed
     q, q_weights, scratch = np.empty(3), np.empty(4), np.empty(4)
     for c in range(len(points)):
         point, t = points[c], triangle[c]
@@ -145,18 +148,18 @@ def attach_contacts(contacts, surfaces, materials, nodes, prescribed, min_inerti
         write_relative_position(c, end_tet, weights, tets, x, carried)
         if is_prescribed:
             for i in range(3):
-                carried[c, i] += prescribed.end[point, i] - prescribed.start[point, i]
+                carried[c, i] += end[point, i] - start[point, i]
         elif on_collider:
             for i in range(3):
                 for a in range(3):
                     v = triangles[t, a]
-                    carried[c, i] += place[c, a] * (prescribed.end[v, i] - prescribed.start[v, i])
-        attached.size[c] = min(tet_size[point], tet_size[corner])
+                    carried[c, i] += place[c, a] * (end[v, i] - start[v, i])
+        size[c] = min(tet_size[point], tet_size[corner])
         # 1/∞ is 0: a prescribed side adds nothing
         in_series = 1.0 / (1.0 / stiffness[point] + 1.0 / stiffness[corner])
-        attached.k[c] = max(in_series, min_inertial_factor * min(mass[point], mass[corner]))
-        own, other = friction[surfaces.surface_of[point]], friction[contacts.other_surface[c]]
-        attached.mu[c] = own if is_prescribed else other if on_collider else math.sqrt(own * other)
+        k[c] = max(in_series, min_inertial_factor * min(mass[point], mass[corner]))
+        own, other = friction[surface_of[point]], friction[other_surface[c]]
+        mu[c] = own if is_prescribed else other if on_collider else math.sqrt(own * other)
 
 
 @kernel(device_only=True)

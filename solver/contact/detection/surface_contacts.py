@@ -15,7 +15,12 @@ import numpy as np
 
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices
-from ..surfaces.collision_surfaces import CollisionSurfaces, PointTriangleContacts, interpolate_vertices
+from ..surfaces.collision_surfaces import (
+    CollisionSurfaces,
+    PointTriangleContacts,
+    SurfaceBinding,
+    interpolate_vertices,
+)
 from .contact_attachment import (
     AttachedContacts,
     ContactTriangles,
@@ -134,6 +139,7 @@ class SurfaceContacts:
         attach_contacts(
             ContactTriangles(point, other_surface, contacts.triangle[which], contacts.place[which]),
             self.surfaces.arrays,
+            SurfaceBinding(self.surfaces.tet, self.surfaces.weights),
             self.materials.arrays,
             TetNodes(self.model.tets, self.model.X, self.x),
             PrescribedVertices(self.prescribed.start, self.prescribed.end),

@@ -32,7 +32,7 @@ MIN_DIRECTION_DISTANCE = 1.0e-6  # distance in tet sizes from which a place and 
 
 @kernel()
 def find_closest_places(
-    point, triangle, side, positions, surfaces, surface, is_own, keeps_plane, place, local, distance
+    point, triangle, side, positions, surfaces, topology, surface, is_own, keeps_plane, place, local, distance
 ):
     """Finds the place closest to each of k points, and replaces the triangle by that of the place.
 
@@ -41,7 +41,7 @@ def find_closest_places(
         triangle: In and out, where the walk begins, (k,); −1: search the whole surface.
         side: 1 in front, −1 behind, (k,).
         positions: Of vertices [m], (v, 3).
-        surfaces: `SurfaceArrays`.
+        surfaces, topology: `SurfaceArrays` and `SurfaceTopology`.
         surface: Of the triangles, (k,).
         is_own: Whether it is the point's own surface, whose triangles beside the point are left out, (k,).
         keeps_plane: Whether a point behind an edge keeps the normal of the triangle; otherwise it gets the direction
@@ -50,7 +50,7 @@ def find_closest_places(
         local: Out, normal of the contact in the frame of the triangle, (k, 3).
         distance: Out, to the place [m], negative on the other side than `side`, infinite where there is none, (k,).
     """
-    triangles, nodes, rings, first = surfaces.triangles, surfaces.nodes, surfaces.rings, surfaces.triangle_start
+    triangles, size, (nodes, first, rings) = surfaces.triangles, surfaces.size, topology
     corners, best, normal = np.empty((1, 9)), np.empty(3), np.empty(3)
     for c in range(len(point)):
         p, t = point[c], np.int64(triangle[c])
@@ -68,7 +68,7 @@ def find_closest_places(
             continue
         triangle[c] = t
         copy3(best, place[c])
-        min_distance = MIN_DIRECTION_DISTANCE * surfaces.size[p]
+        min_distance = MIN_DIRECTION_DISTANCE * size[p]
         distance[c] = find_direction(
             p,
             t,

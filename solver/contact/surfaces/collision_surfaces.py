@@ -24,20 +24,30 @@ MAX_CONTACTS_PER_SURFACE = 3  # places at which a point may touch one surface at
 
 
 class SurfaceArrays(NamedTuple):
-    """The arrays of `CollisionSurfaces`, which has their meaning, as kernels take them."""
+    """The arrays of `CollisionSurfaces`, which has their meaning, that most kernels take."""
 
     rest: Floats
-    tet: Indices
-    weights: Floats
-    nodes: Indices
     triangles: Indices
     size: Floats
     is_one_sided: Bools
     thickness: Floats
-    triangle_start: Int64s
     surface_of: Indices
     surface_of_triangle: Indices
+
+
+class SurfaceTopology(NamedTuple):
+    """The arrays of `CollisionSurfaces` that walks over surfaces take besides, with the triangles at each vertex."""
+
+    nodes: Indices
+    triangle_start: Int64s
     rings: VertexRings
+
+
+class SurfaceBinding(NamedTuple):
+    """The tets of all vertices and barycentric weights in them; see `CollisionSurfaces`."""
+
+    tet: Indices
+    weights: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +132,12 @@ class CollisionSurfaces:
     @functools.cached_property
     def arrays(self) -> SurfaceArrays:
         """The surfaces as kernels take them."""
-        own = {name: getattr(self, name) for name in SurfaceArrays._fields if name != "rings"}
-        return SurfaceArrays(**own, rings=self.trees.rings)
+        return SurfaceArrays(*(getattr(self, name) for name in SurfaceArrays._fields))
+
+    @functools.cached_property
+    def topology(self) -> SurfaceTopology:
+        """What walks over surfaces take besides."""
+        return SurfaceTopology(self.nodes, self.triangle_start, self.trees.rings)
 
     @functools.cached_property
     def trees(self) -> SurfaceTrees:

@@ -203,6 +203,7 @@ def walk_to_closest_places(
         contacts.side,
         positions,
         surfaces.arrays,
+        surfaces.topology,
         surface,
         is_own,
         keeps_plane,

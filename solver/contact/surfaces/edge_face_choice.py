@@ -21,7 +21,7 @@ MAX_EDGE_DISTANCE = 0.02  # distance from an edge, and depth below another face,
 
 
 @kernel()
-def move_to_facing_faces(contacts, end, vertex_normals, surfaces):
+def move_to_facing_faces(contacts, end, vertex_normals, surfaces, rings):
     """Moves contacts right at an edge to the face that faces the surface of their point; returns how many moved.
 
     Args:
@@ -29,16 +29,18 @@ def move_to_facing_faces(contacts, end, vertex_normals, surfaces):
         end: Vertices at the end of the step [m], (v, 3).
         vertex_normals: Of any length, (v, 3).
         surfaces: `SurfaceArrays`.
+        rings: `VertexRings`.
     """
-    triangles, place = surfaces.triangles, contacts.place
+    point, triangle, side, surface = contacts.point, contacts.triangle, contacts.side, contacts.surface
+    triangles, place, is_one_sided = surfaces.triangles, contacts.place, surfaces.is_one_sided
     frame, best = np.empty((3, 3)), np.empty(3)
     corners, position = np.empty((1, 9)), np.empty(3)
     count = 0
-    for c in range(len(contacts.point)):
-        p, t = contacts.point[c], np.int64(contacts.triangle[c])
+    for c in range(len(point)):
+        p, t = point[c], np.int64(triangle[c])
         normal = vertex_normals[p]
         length = math.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2)
-        is_two_sided = contacts.side[c] < 0 or not surfaces.is_one_sided[contacts.surface[c]]
+        is_two_sided = side[c] < 0 or not is_one_sided[surface[c]]
         if is_two_sided or length == 0.0 or triangle_frame(end, triangles, t, frame):
             continue
         cosine = facing_cosine(vertex_normals, p, frame) / length
@@ -50,13 +52,13 @@ def move_to_facing_faces(contacts, end, vertex_normals, surfaces):
                 position[axis] += place[c, i] * end[triangles[t, i], axis]
         max_distance = MAX_EDGE_DISTANCE * surfaces.size[p]
         other = most_opposing_neighbour(
-            p, t, cosine, length, end, vertex_normals, triangles, surfaces.rings, max_distance, position, corners
+            p, t, cosine, length, end, vertex_normals, triangles, rings, max_distance, position, corners
         )
         if other < 0:
             continue
         load_corners(end, triangles, other, corners)
         _, best[0], best[1], best[2] = closest_on_triangle(corners, 0, end[p, 0], end[p, 1], end[p, 2])
-        contacts.triangle[c] = other
+        triangle[c] = other
         for i in range(3):
             place[c, i] = best[i]
             contacts.local[c, i] = 1.0 if i == 2 else 0.0

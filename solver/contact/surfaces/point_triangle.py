@@ -14,6 +14,7 @@ from .broad_phase import Int64s, triangle_disjoint
 from .closest_point_walk import (
     MIN_ALIGNED_COSINE,
     MIN_DIRECTION_DISTANCE,
+    copy3,
     height_above_plane,
     squared_triangle_distance,
     triangle_frame,
@@ -74,12 +75,19 @@ class Crossings(NamedTuple):
         return Crossings(point, surface, existing, triangle, place, local, np.empty(count, np.int8))
 
 
-class TriangleScratch(NamedTuple):
-    """Work space for one triangle: corners, (1, 9), weights of a place, (3,), and a frame, (3, 3)."""
+class CrossingScratch(NamedTuple):
+    """Work space of a search.
+
+    Attributes:
+        corners, weights, frame: Of one triangle, (1, 9), (3,) and (3, 3).
+        place, local: Of the best triangle up to now; see `TrackedContacts`, (3,) each.
+    """
 
     corners: Floats
     weights: Floats
     frame: Floats
+    place: Floats
+    local: Floats
 
 
 @kernel()
@@ -94,11 +102,12 @@ def contact_planes(contacts, start, end, triangles, normal, gap, end_gap):
         end_gap: Out, the gap at the end of the step [m], (k,).
     """
     point, triangle, place, local = contacts.point, contacts.triangle, contacts.place, contacts.local
+    thickness = contacts.thickness
     frame = np.empty((3, 3))
     for c in range(len(point)):
         t, p = np.int64(triangle[c]), point[c]
         triangle_frame(end, triangles, t, frame)
-        gap[c], end_gap[c] = -contacts.thickness[c], -contacts.thickness[c]
+        gap[c], end_gap[c] = -thickness[c], -thickness[c]
         for axis in range(3):
             n = local[c, 0] * frame[0, axis] + local[c, 1] * frame[1, axis] + local[c, 2] * frame[2, axis]
             before, after = start[p, axis], end[p, axis]
@@ -123,9 +132,10 @@ def find_crossings(pair_point, pair_triangle, paths, surfaces, existing, out):
         existing: `ExistingContacts`.
         out: `Crossings`.
     """
-    surface_of_triangle, thickness = surfaces.surface_of_triangle, surfaces.thickness
-    surface_count = len(surfaces.is_one_sided)
-    scratch = TriangleScratch(np.empty((1, 9)), np.empty(3), np.empty((3, 3)))
+    surface_of, surface_of_triangle, triangles = surfaces.surface_of, surfaces.surface_of_triangle, surfaces.triangles
+    size, thickness, is_one_sided, rest = surfaces.size, surfaces.thickness, surfaces.is_one_sided, surfaces.rest
+    surface_count, keys = len(is_one_sided), existing.key
+    scratch = CrossingScratch(np.empty((1, 9)), np.empty(3), np.empty((3, 3)), np.empty(3), np.empty(3))
     count, begin = np.int64(0), 0
     while begin < len(pair_point):
         p, surface = pair_point[begin], surface_of_triangle[pair_triangle[begin]]
@@ -133,33 +143,49 @@ def find_crossings(pair_point, pair_triangle, paths, surfaces, existing, out):
         while stop < len(pair_point) and pair_point[stop] == p and surface_of_triangle[pair_triangle[stop]] == surface:
             stop += 1
         key = np.int64(p) * surface_count + surface
-        first = lower_bound(existing.key, key)
+        first = lower_bound(keys, key)
         last = first
-        while last < len(existing.key) and existing.key[last] == key:
+        while last < len(keys) and keys[last] == key:
             last += 1
-        own = pair_triangle[begin:stop]
-        is_found = find_first_impact(p, surface, own, paths, surfaces, existing, first, last, count, out, scratch)
-        max_distance = thickness[surface] + thickness[surfaces.surface_of[p]]
-        if not is_found and max_distance > 0.0:
-            is_found = find_nearest_within(
-                p, surface, own, max_distance, paths, surfaces, existing, first, last, count, out, scratch
+        candidates, own, has_front = pair_triangle[begin:stop], (first, last), is_one_sided[surface]
+        t, contact, side = find_first_impact(
+            p, candidates, paths, triangles, size[p], has_front, existing, own, scratch
+        )
+        max_distance = thickness[surface] + thickness[surface_of[p]]
+        if t < 0 and max_distance > 0.0:
+            is_own = surface_of[p] == surface
+            t, contact, side = find_nearest_within(
+                p, candidates, max_distance, paths, triangles, size[p], has_front, is_own, rest, existing, own, scratch
             )
-        if is_found:
+        if t >= 0:
+            out.point[count], out.surface[count], out.existing[count] = p, surface, contact
+            out.triangle[count], out.side[count] = t, side
+            for i in range(3):
+                out.place[count, i], out.local[count, i] = scratch.place[i], scratch.local[i]
             count += 1
         begin = stop
     return count
 
 
 @kernel(inline=True, device_only=True)
-def find_first_impact(p, surface, candidates, paths, surfaces, existing, first, last, row, out, scratch):
-    """Writes into a row of `out` the triangle among the candidates that point p crosses first; returns whether any.
+def find_first_impact(p, candidates, paths, triangles, size, has_front, existing, own, scratch):
+    """Returns the candidate triangle that point p crosses first, −1 for none, its existing contact, and the side.
 
-    The existing contacts of p with the surface are those from `first` to before `last`.
+    Writes place and normal into the scratch.
+
+    Args:
+        p, candidates: The point, and triangles of one surface, (c,).
+        paths, triangles: See `find_crossings`.
+        size: Edge length of the tets at the point [m].
+        has_front: Whether the surface is one-sided.
+        existing, own: `ExistingContacts`; those of p with the surface are from own[0] to before own[1].
+        scratch: `CrossingScratch`.
     """
-    start, end, triangles = paths.start, paths.end, surfaces.triangles
-    size, is_one_sided = surfaces.size[p], surfaces.is_one_sided[surface]
-    corners, weights, frame = scratch
-    earliest, is_found, margin = NO_IMPACT, False, BORDER_TOLERANCE * size
+    start, end, vertex_normals = paths
+    corners, weights, frame, place, local = scratch
+    _, contact_triangle, contact_normal, is_active = existing
+    earliest, margin = NO_IMPACT, BORDER_TOLERANCE * size
+    result, result_contact, result_side = np.int64(-1), NO_CONTACT, 1
     x0, x1 = min(start[p, 0], end[p, 0]) - margin, max(start[p, 0], end[p, 0]) + margin
     y0, y1 = min(start[p, 1], end[p, 1]) - margin, max(start[p, 1], end[p, 1]) + margin
     z0, z1 = min(start[p, 2], end[p, 2]) - margin, max(start[p, 2], end[p, 2]) + margin
@@ -169,56 +195,57 @@ def find_first_impact(p, surface, candidates, paths, surfaces, existing, first, 
             continue
         i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
         side = 1
-        if not is_one_sided:
-            side = start_side(start, paths.normals, p, t, triangles, FRONT_TOLERANCE * size)
+        if not has_front:
+            side = start_side(start, vertex_normals, p, t, triangles, FRONT_TOLERANCE * size)
         time = time_of_impact(start, end, p, i, j, k, side, size, corners, weights)
         if not time < earliest:
             continue
         triangle_frame(end, triangles, t, frame)
-        own = find_covering_contact(t, side, frame, triangles, first, last, existing.triangle, existing.normal)
-        if own >= 0 and existing.is_active[own]:
+        contact = find_covering_contact(t, side, frame, triangles, own[0], own[1], contact_triangle, contact_normal)
+        if contact >= 0 and is_active[contact]:
             continue
         # a point with a contact on the other side of a sheet comes back from a little too far
-        if not is_one_sided and (
-            find_covering_contact(t, -side, frame, triangles, first, last, existing.triangle, existing.normal) >= 0
+        if not has_front and (
+            find_covering_contact(t, -side, frame, triangles, own[0], own[1], contact_triangle, contact_normal) >= 0
         ):
             continue
-        earliest, is_found = time, True
-        write_crossing(row, p, surface, own, t, weights, side, out)
-        out.local[row, 0], out.local[row, 1], out.local[row, 2] = 0.0, 0.0, side
-    return is_found
+        earliest, result, result_contact, result_side = time, t, contact, side
+        copy3(weights, place)
+        local[0], local[1], local[2] = 0.0, 0.0, side
+    return result, result_contact, result_side
 
 
 @kernel(inline=True, device_only=True)
 def find_nearest_within(
-    p, surface, candidates, max_distance, paths, surfaces, existing, first, last, row, out, scratch
+    p, candidates, max_distance, paths, triangles, size, has_front, is_own, rest, existing, own, scratch
 ):
-    """Writes into a row of `out` the candidate nearest to point p at the end within `max_distance` [m].
+    """Returns the candidate nearest to point p at the end within `max_distance` [m], as `find_first_impact` does.
 
-    Returns whether there is any; for the other arguments see `find_first_impact`.
+    On its own surface, `is_own`, a point has to be closer than at `rest`.
     """
-    end, triangles, size = paths.end, surfaces.triangles, surfaces.size[p]
-    corners, weights, frame = scratch
-    best, is_found, is_own = max_distance, False, surfaces.surface_of[p] == surface
+    start, end, vertex_normals = paths
+    corners, weights, frame, place, local = scratch
+    _, contact_triangle, contact_normal, is_active = existing
+    best, result, result_contact, result_side = max_distance, np.int64(-1), NO_CONTACT, 1
     for c in range(len(candidates)):
         t = np.int64(candidates[c])
         distance = math.sqrt(squared_triangle_distance(p, t, end, triangles, corners, weights))
-        if not distance < best or (is_own and distance >= rest_distance(surfaces.rest, p, t, triangles, weights)):
+        if not distance < best or (is_own and distance >= rest_distance(rest, p, t, triangles, weights)):
             continue
         side = 1
-        if not surfaces.is_one_sided[surface]:
-            side = start_side(paths.start, paths.normals, p, t, triangles, FRONT_TOLERANCE * size)
+        if not has_front:
+            side = start_side(start, vertex_normals, p, t, triangles, FRONT_TOLERANCE * size)
         is_flat = triangle_frame(end, triangles, t, frame)
         if is_flat or not side * height_above_plane(p, t, end, triangles, frame) > 0.0:
             continue
-        own = find_covering_contact(t, side, frame, triangles, first, last, existing.triangle, existing.normal)
-        if own >= 0 and existing.is_active[own]:
+        contact = find_covering_contact(t, side, frame, triangles, own[0], own[1], contact_triangle, contact_normal)
+        if contact >= 0 and is_active[contact]:
             continue
-        best, is_found = distance, True
-        write_crossing(row, p, surface, own, t, weights, side, out)
+        best, result, result_contact, result_side = distance, t, contact, side
+        copy3(weights, place)
         min_distance = MIN_DIRECTION_DISTANCE * size
-        write_contact_direction(p, t, end, triangles, weights, frame, side, distance, min_distance, out.local[row])
-    return is_found
+        write_contact_direction(p, t, end, triangles, weights, frame, side, distance, min_distance, local)
+    return result, result_contact, result_side
 
 
 @kernel(device_only=True)
@@ -232,15 +259,6 @@ def lower_bound(keys, key):
         else:
             high = middle
     return low
-
-
-@kernel(inline=True, device_only=True)
-def write_crossing(row, p, surface, existing, t, weights, side, out):
-    """Writes one row of `Crossings`, but for its normal."""
-    out.point[row], out.surface[row], out.existing[row] = p, surface, existing
-    out.triangle[row], out.side[row] = t, side
-    for i in range(3):
-        out.place[row, i] = weights[i]
 
 
 @kernel(device_only=True)

@@ -192,7 +192,7 @@ class PointTriangleSearch:
         """Returns crossings at the other face of an edge where a point only slides over it (`edge_face_choice.py`)."""
         surfaces = self.surfaces
         moved = replace(found, triangle=found.triangle.copy(), place=found.place.copy(), local=found.local.copy())
-        if not move_to_facing_faces(moved.arrays, end, self.vertex_normals, surfaces.arrays):
+        if not move_to_facing_faces(moved.arrays, end, self.vertex_normals, surfaces.arrays, surfaces.trees.rings):
             return found, replaced
         rows, frame = np.flatnonzero(moved.triangle != found.triangle), np.empty((3, 3))
         key, replaced, is_kept = found.key(len(surfaces)), replaced.copy(), np.ones(len(found), bool)
