@@ -18,7 +18,7 @@ def draw_notice(layout: bpy.types.UILayout) -> None:
     if not found or orphaned_caches_timer.is_dismissed:
         return
     row = layout.row(align=True)
-    words = f"Delete {size_text(_total_text(found))} of Unsaved Files"
+    words = f"Delete {size_text(_total_size(found))} of Unsaved Files"
     row.operator("sinew.delete_lost_caches", text=words, icon="TRASH")
     row.operator("sinew.put_off_lost_caches", text="", icon="X")
 
@@ -30,7 +30,7 @@ def draw_list(layout: bpy.types.UILayout) -> None:
         return
     box = layout.box().column()
     box.label(
-        text=f"Caches of files that were never saved: {size_text(_total_text(found))}, kept for {EXPIRY_DAYS} days"
+        text=f"Caches of files that were never saved: {size_text(_total_size(found))}, kept for {EXPIRY_DAYS} days"
     )
     for lost in found:
         row = box.row()
@@ -39,7 +39,7 @@ def draw_list(layout: bpy.types.UILayout) -> None:
     box.operator("sinew.delete_lost_caches", text="Delete All", icon="TRASH")
 
 
-def _total_text(found: list[OrphanedCache]) -> int:
+def _total_size(found: list[OrphanedCache]) -> int:
     return sum(lost.size for lost in found)
 
 
