@@ -9,9 +9,12 @@ momentum about its centre, is taken out of the step and made again as a rotation
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..runtime.arrays import Bools, Floats
+from ..runtime.arrays import Bools, Floats, floats
+from ..runtime.jit import kernel
 from .model import Model
 from .state import State
 from .topology import TETS_FIELD
@@ -19,6 +22,7 @@ from .topology import TETS_FIELD
 MIN_ANGLE = 1.0e-4  # [rad]: slower turning grows by less than 5e-9
 MIDPOINT_ITERATIONS = 3  # in which the middle of a step is found
 MIN_INERTIA_SHARE = 1.0e-9  # of the trace of the inertia, where a piece has hardly any about an axis
+SMALLEST_INERTIA = float(np.finfo(float).tiny)  # [kg m²]: so that a piece of one node can be divided by
 
 
 def rotate_free_islands(model: Model, state: State, before: Floats, is_held: Bools | None, dt: float) -> None:
@@ -55,17 +59,14 @@ def rotated_motion(
     """
     if not is_free.any():
         return x, v
-    first, piece = start[:-1], np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
-    total = np.add.reduceat(mass, first)
-    centre = np.add.reduceat(mass[:, None] * before, first) / total[:, None]
-    speed = np.add.reduceat(mass[:, None] * v, first) / total[:, None]
-    arm, rest = before - centre[piece], v - speed[piece]
-    angular = np.add.reduceat(mass[:, None] * np.cross(arm, rest), first)
-    inertia = inertia_tensors(mass, arm, first)
-    omega = _solve_inertia(inertia, angular)
+    motion = rigid_motion(start, mass, before, v)
+    inertia, angular, omega = motion.inertia, motion.angular_momentum, motion.angular_velocities()
     turns = is_free & (np.linalg.norm(omega, axis=1) * dt > MIN_ANGLE)
     if not turns.any():
         return x, v
+    first, piece = start[:-1], np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
+    centre, speed = motion.centre, motion.velocity
+    arm, rest = before - centre[piece], v - speed[piece]
     R = rotation_matrices(midpoint_angular_velocity(inertia, angular, omega, dt) * dt)[piece]
     strain = rest - np.cross(omega[piece], arm)
     arm_after = np.einsum("nij,nj->ni", R, arm + dt * strain)
@@ -92,21 +93,26 @@ def with_finite_rotations(
     Returns:
         Positions [m], (n, 3), and the angles by which pieces have turned, zero of the others [rad], (k,).
     """
-    if not which.any():
-        return x, np.zeros(len(which))
-    first, piece = start[:-1], np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
-    total = np.add.reduceat(mass, first)[:, None]
-    middle = (np.add.reduceat(mass[:, None] * x, first) / total)[piece]
-    arm = about - (np.add.reduceat(mass[:, None] * about, first) / total)[piece]
-    way = x - middle - arm
-    turn = _solve_inertia(inertia_tensors(mass, arm, first), np.add.reduceat(mass[:, None] * np.cross(arm, way), first))
-    angle = np.where(which, np.linalg.norm(turn, axis=1), 0.0)
+    motion, turn, angle = _turns(start, mass, about, x)
+    angle = np.where(which, angle, 0.0)
     turns = angle > MIN_ANGLE
     if not turns.any():
         return x, angle
-    strain = way - np.cross(turn[piece], arm)
-    there = middle + np.einsum("nij,nj->ni", rotation_matrices(turn)[piece], arm + strain)
-    return np.where(turns[piece][:, None], there, x), angle
+    out = np.empty_like(x)
+    _rotate_displacements(start, motion, turn, rotation_matrices(turn), turns, about, x, out)
+    return out, angle
+
+
+def turn_angles(start: np.ndarray, mass: Floats, about: Floats, x: Floats) -> Floats:
+    """Returns the angles by which pieces turn from `about` to x [m], (n, 3) each: [rad], (k,)."""
+    return _turns(start, mass, about, x)[2]
+
+
+def _turns(start: np.ndarray, mass: Floats, about: Floats, x: Floats) -> tuple[RigidMotion, Floats, Floats]:
+    """Returns the rigid part of displacements, the vectors of its turns [rad], (k, 3), and their lengths, (k,)."""
+    motion = rigid_motion(start, mass, about, x - about)
+    turn = motion.angular_velocities()
+    return motion, turn, np.sqrt(np.einsum("ki,ki->k", turn, turn))
 
 
 def chord_stretch_energy(model: Model, angle: Floats, dt: float) -> Floats:
@@ -137,17 +143,118 @@ def with_spin(start: np.ndarray, mass: Floats, x: Floats, v: Floats, angular: Fl
         angular: What each piece gets.
         dt: [s].
     """
-    first, piece = start[:-1], np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
-    total = np.add.reduceat(mass, first)[:, None]
-    arm = x - (np.add.reduceat(mass[:, None] * x, first) / total)[piece]
-    rest = v - (np.add.reduceat(mass[:, None] * v, first) / total)[piece]
-    inertia = inertia_tensors(mass, arm, first)
-    spin = _solve_inertia(inertia, angular)
-    omega = np.linalg.norm(_solve_inertia(inertia, np.add.reduceat(mass[:, None] * np.cross(arm, rest), first)), axis=1)
+    motion = rigid_motion(start, mass, x, v)
+    spin = _solve_inertia(motion.inertia, angular)
+    omega = np.linalg.norm(motion.angular_velocities(), axis=1)
     most = omega * np.minimum(omega * dt, 1.0) ** 2
     size = np.linalg.norm(spin, axis=1)
     share = most / np.maximum(np.maximum(size, most), np.finfo(float).tiny)
-    return v + np.cross((share[:, None] * spin)[piece], arm)
+    out = np.empty_like(v)
+    _add_rotation(start, x, motion.centre, share[:, None] * spin, v, out)
+    return out
+
+
+class RigidMotion(NamedTuple):
+    """The rigid part of the motion of pieces.
+
+    Attributes:
+        centre: Centre of mass [m], (k, 3).
+        velocity: Of the centre [m/s], (k, 3).
+        inertia: Σ m (|r|² − r rᵀ) about the centre [kg m²], (k, 3, 3), a little larger about axes without any.
+        angular_momentum: Σ m r × v about the centre [kg m²/s], (k, 3).
+    """
+
+    centre: Floats
+    velocity: Floats
+    inertia: Floats
+    angular_momentum: Floats
+
+    def angular_velocities(self) -> Floats:
+        """Returns ω [rad/s], (k, 3)."""
+        return _solve_inertia(self.inertia, self.angular_momentum)
+
+
+def rigid_motion(start: np.ndarray, mass: Floats, x: Floats, v: Floats) -> RigidMotion:
+    """Returns the rigid part of motions v [m/s], (n, 3), of nodes at x [m], (n, 3); of displacements: per step.
+
+    Args:
+        start: Where the pieces' nodes begin, (k + 1,).
+        mass: Of the nodes [kg], (n,).
+        x, v: Positions and velocities.
+    """
+    count = len(start) - 1
+    total = np.add.reduceat(mass, start[:-1])
+    motion = RigidMotion(np.empty((count, 3)), np.empty((count, 3)), np.empty((count, 3, 3)), np.empty((count, 3)))
+    _sum_rigid_motion(start, mass, total, floats(x), floats(v), motion)
+    return motion
+
+
+@kernel()
+def _sum_rigid_motion(start, mass, total, x, v, motion):
+    """Writes the rigid part of motions, see `rigid_motion`; `total` is the mass of each piece [kg], (k,)."""
+    centre, velocity, inertia, angular = motion
+    for island in range(len(start) - 1):
+        begin, end = start[island], start[island + 1]
+        for axis in range(3):
+            moment = momentum = 0.0
+            for node in range(begin, end):
+                moment += mass[node] * x[node, axis]
+                momentum += mass[node] * v[node, axis]
+            centre[island, axis] = moment / total[island]
+            velocity[island, axis] = momentum / total[island]
+        tensor, spin = inertia[island], angular[island]
+        tensor[:] = 0.0
+        spin[:] = 0.0
+        for node in range(begin, end):
+            m = mass[node]
+            r0, r1, r2 = x[node, 0] - centre[island, 0], x[node, 1] - centre[island, 1], x[node, 2] - centre[island, 2]
+            u0 = v[node, 0] - velocity[island, 0]
+            u1 = v[node, 1] - velocity[island, 1]
+            u2 = v[node, 2] - velocity[island, 2]
+            tensor[0, 0] += m * (r1 * r1 + r2 * r2)
+            tensor[1, 1] += m * (r0 * r0 + r2 * r2)
+            tensor[2, 2] += m * (r0 * r0 + r1 * r1)
+            tensor[0, 1] -= m * r0 * r1
+            tensor[0, 2] -= m * r0 * r2
+            tensor[1, 2] -= m * r1 * r2
+            spin[0] += m * (r1 * u2 - r2 * u1)
+            spin[1] += m * (r2 * u0 - r0 * u2)
+            spin[2] += m * (r0 * u1 - r1 * u0)
+        tensor[1, 0], tensor[2, 0], tensor[2, 1] = tensor[0, 1], tensor[0, 2], tensor[1, 2]
+        least = MIN_INERTIA_SHARE * (tensor[0, 0] + tensor[1, 1] + tensor[2, 2]) + SMALLEST_INERTIA
+        for axis in range(3):
+            tensor[axis, axis] += least
+
+
+@kernel()
+def _rotate_displacements(start, motion, turn, R, turns, x, end, out):
+    """Writes where nodes get from x [m], (n, 3), if the turns of their pieces towards `end` become rotations R."""
+    for island in range(len(start) - 1):
+        for node in range(start[island], start[island + 1]):
+            if not turns[island]:
+                out[node] = end[node]
+                continue
+            c, u, w = motion.centre[island], motion.velocity[island], turn[island]
+            r0, r1, r2 = x[node, 0] - c[0], x[node, 1] - c[1], x[node, 2] - c[2]
+            # without the turn, of which w × r is the straight line
+            s0 = end[node, 0] - c[0] - u[0] - (w[1] * r2 - w[2] * r1)
+            s1 = end[node, 1] - c[1] - u[1] - (w[2] * r0 - w[0] * r2)
+            s2 = end[node, 2] - c[2] - u[2] - (w[0] * r1 - w[1] * r0)
+            for axis in range(3):
+                rotated = R[island, axis, 0] * s0 + R[island, axis, 1] * s1 + R[island, axis, 2] * s2
+                out[node, axis] = c[axis] + u[axis] + rotated
+
+
+@kernel()
+def _add_rotation(start, x, centre, omega, v, out):
+    """Writes v + ω × (x − centre) [m/s], (n, 3), with ω [rad/s] and the centre [m] of each piece, (k, 3)."""
+    for island in range(len(start) - 1):
+        w, c = omega[island], centre[island]
+        for node in range(start[island], start[island + 1]):
+            r0, r1, r2 = x[node, 0] - c[0], x[node, 1] - c[1], x[node, 2] - c[2]
+            out[node, 0] = v[node, 0] + (w[1] * r2 - w[2] * r1)
+            out[node, 1] = v[node, 1] + (w[2] * r0 - w[0] * r2)
+            out[node, 2] = v[node, 2] + (w[0] * r1 - w[1] * r0)
 
 
 def inertia_tensors(mass: Floats, arm: Floats, first: np.ndarray) -> Floats:
@@ -156,7 +263,7 @@ def inertia_tensors(mass: Floats, arm: Floats, first: np.ndarray) -> Floats:
     each = mass[:, None, None] * (square[:, None, None] * np.eye(3) - arm[:, :, None] * arm[:, None, :])
     inertia = np.add.reduceat(each, first)
     size = np.trace(inertia, axis1=1, axis2=2)
-    return inertia + (MIN_INERTIA_SHARE * size + np.finfo(float).tiny)[:, None, None] * np.eye(3)
+    return inertia + (MIN_INERTIA_SHARE * size + SMALLEST_INERTIA)[:, None, None] * np.eye(3)
 
 
 def midpoint_angular_velocity(inertia: Floats, angular: Floats, omega: Floats, dt: float) -> Floats:

@@ -15,7 +15,7 @@ from ..integrators.step_input import ContactCallbacks, StepOptions
 from ..integrators.step_report import StepReport
 from ..integrators.system.relinearised_step import kinetic_energies
 from ..mechanics.model import Model
-from ..mechanics.rigid_rotation import chord_stretch_energy, rotate_free_islands, with_finite_rotations
+from ..mechanics.rigid_rotation import chord_stretch_energy, rotate_free_islands, turn_angles
 from ..mechanics.state import State
 from ..mechanics.state_fields import PREVIOUS_DT, TETS_FIELD
 from ..mechanics.vertex_warp import is_any_warped
@@ -139,8 +139,7 @@ class StepAttempt:
     def straight_line_turn_energy(self, end: Floats) -> Floats:
         """Returns the energy that islands get by turning to `end` [m], (n, 3), along straight lines [J], (k,)."""
         start: np.ndarray = np.asarray(self.model.pattern.island_start, np.int64)
-        is_turned = np.ones(len(start) - 1, bool)
-        _, angle = with_finite_rotations(start, self.model.mass, self.before.x, floats(end), is_turned)
+        angle = turn_angles(start, self.model.mass, self.before.x, floats(end))
         return chord_stretch_energy(self.model, angle, self.part.dt)
 
     def solve(self, simulation: SimulatedScene, on_progress: OnProgress) -> StepReport:
