@@ -25,6 +25,7 @@ _PUBLIC = {
     ".solver.scene.rigid_core": ("Core", "Hinge", "Pull"),
     ".solver.scene.material_presets": ("MaterialPreset", "find_preset"),
     ".solver.scene.tracks": ("Track",),
+    ".solver.scene.wind": ("Wind",),
     ".solver.mesh": ("shapes",),
     # simulations and caches
     ".solver.simulation.simulation": ("FrameCallbacks", "SimulatedFrame", "Simulation"),
@@ -35,10 +36,11 @@ _PUBLIC = {
     ".solver.mesh.formats.surface_files": ("read_surface",),
     ".solver.mesh.formats.tet_files": ("read_tets", "write_tets"),
     # one step or one equilibrium of a model
-    ".solver.api": ("bake", "equilibrium", "model_of_tets", "rest_state", "step", "tetrahedralize"),
+    ".solver.api": ("bake", "equilibrium", "hyperelastic", "model_of_tets", "rest_state", "step", "tetrahedralize"),
     ".solver.mechanics.model": ("Model", "Part", "make_model"),
     ".solver.mechanics.state": ("State",),
-    ".solver.mechanics.hyperelastic.hyperelastic_element": ("Hyperelastic", "hyperelastic"),
+    ".solver.mechanics.hyperelastic.extra_terms": ("ExtraTerm",),
+    ".solver.mechanics.hyperelastic.hyperelastic_element": ("Hyperelastic",),
     ".solver.constraints.external_forces": ("ExternalForces", "PairForces", "PointForces"),
     ".solver.integrators.step_report": ("StepReport",),
     ".solver.quasistatic.equilibrium": ("Equilibrium",),
@@ -52,6 +54,7 @@ __all__ = tuple(_MODULE_OF)
 if TYPE_CHECKING:
     from .solver.api import bake as bake
     from .solver.api import equilibrium as equilibrium
+    from .solver.api import hyperelastic as hyperelastic
     from .solver.api import model_of_tets as model_of_tets
     from .solver.api import rest_state as rest_state
     from .solver.api import step as step
@@ -62,8 +65,8 @@ if TYPE_CHECKING:
     from .solver.constraints.external_forces import PairForces as PairForces
     from .solver.constraints.external_forces import PointForces as PointForces
     from .solver.integrators.step_report import StepReport as StepReport
+    from .solver.mechanics.hyperelastic.extra_terms import ExtraTerm as ExtraTerm
     from .solver.mechanics.hyperelastic.hyperelastic_element import Hyperelastic as Hyperelastic
-    from .solver.mechanics.hyperelastic.hyperelastic_element import hyperelastic as hyperelastic
     from .solver.mechanics.model import Model as Model
     from .solver.mechanics.model import Part as Part
     from .solver.mechanics.model import make_model as make_model
@@ -100,6 +103,7 @@ if TYPE_CHECKING:
     from .solver.scene.scene import Scene as Scene
     from .solver.scene.scene import Settings as Settings
     from .solver.scene.tracks import Track as Track
+    from .solver.scene.wind import Wind as Wind
     from .solver.simulation.advance_frame import FrameReport as FrameReport
     from .solver.simulation.simulation import FrameCallbacks as FrameCallbacks
     from .solver.simulation.simulation import SimulatedFrame as SimulatedFrame

@@ -4,7 +4,7 @@
 ψ = k/4 (I₁ − 3)²,    P = ∂ψ/∂F = k (I₁ − 3) F,    ∂P/∂F = k (I₁ − 3) 1 + 2 k F ⊗ F,    I₁ = σ₁² + σ₂² + σ₃²
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +13,7 @@ import sinew
 
 @dataclass
 class Stiffening:
-    """The term, at the stretches σ of tets: all that the solver needs are ψ, P and ∂P/∂F at F = diag(σ)."""
+    """A `sinew.ExtraTerm` at the stretches σ of tets: all that the solver needs are ψ, P and ∂P/∂F at F = diag(σ)."""
 
     tets: np.ndarray  # that have it
     k: float  # [Pa]
@@ -40,9 +40,12 @@ is_left, is_right = nodes[:, 0] < 1e-9, nodes[:, 0] > 0.3 - 1e-9
 held = np.flatnonzero(is_left | is_right).astype(np.int32)
 pulled = sinew.FixedNodes(held, nodes[held] + np.outer(is_right[held], [0.15, 0.0, 0.0]))
 
-plain = sinew.hyperelastic(model, "neo-hookean")
-own = replace(plain, extra_term=Stiffening(np.arange(len(tets), dtype=np.int32), 2.0e4))
-results = {name: sinew.equilibrium(model, pulled, law) for name, law in (("neo-hookean", plain), ("with term", own))}
+term = Stiffening(np.arange(len(tets), dtype=np.int32), 2.0e4)
+laws = {
+    "neo-hookean": sinew.hyperelastic(model, "neo-hookean"),
+    "with term": sinew.hyperelastic(model, "neo-hookean", extra_term=term),
+}
+results = {name: sinew.equilibrium(model, pulled, law) for name, law in laws.items()}
 is_middle = np.isclose(nodes[:, 0], 0.15)
 for name, found in results.items():
     width = np.ptp(found.x[is_middle, 1])

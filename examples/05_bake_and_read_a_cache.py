@@ -9,9 +9,8 @@ vertices, triangles = sinew.shapes.torus(0.12, 0.05, center=(0.0, 0.0, 0.15))
 ring = sinew.Body(vertices, triangles, meshing=sinew.Meshing(divisions=10), key="ring", name="Ring")
 scene = sinew.Scene([ring], [sinew.Collider()], sinew.Settings(frame_end=10))
 
-sinew.bake(scene, "ring.sinew")
-
-cache = sinew.CacheReader("ring.sinew")  # another program may do this, and while the bake still runs
+# another program reads it by sinew.CacheReader("ring.sinew"), also while the bake still runs
+cache = sinew.bake(scene, "ring.sinew")
 first, last = cache.baked_range()
 positions = np.array([cache.read_positions(frame, "ring") for frame in range(first, last + 1)])
 print(f"frames {first} to {last}: {positions.shape[1]} vertices, {len(cache.read_model('ring')['tets'])} tets")

@@ -9,8 +9,8 @@ mesh = sinew.tetrahedralize(*sinew.shapes.box((0.1, 0.1, 0.4), divisions=2), sin
 model = sinew.model_of_tets(mesh.nodes, mesh.tets, sinew.Material(youngs_modulus=1.0e5), mesh.fill)
 
 is_held = model.X[:, 2] < model.X[:, 2].min() + 0.01
-wind = np.outer(model.mass, [3.0, 0.0, 0.0])  # forces on nodes [N]
-forces = sinew.ExternalForces(gravity=np.array([0.0, 0.0, -9.81]), is_fixed=is_held, node_force=wind)
+push = np.outer(model.mass, [3.0, 0.0, 0.0])  # forces on nodes [N]
+forces = sinew.ExternalForces(gravity=np.array([0.0, 0.0, -9.81]), is_fixed=is_held, node_force=push)
 
 iterations = {}
 for solver in ("jacobi", "multigrid"):

@@ -7,6 +7,7 @@ docs/library.md describes the whole interface; the package root lists its names.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from .bake.run_bake import run_bake
 from .constraints.external_forces import ExternalForces
 from .integrators import implicit_euler
 from .integrators.step_report import StepReport
-from .mechanics.hyperelastic.hyperelastic_element import Hyperelastic, hyperelastic
+from .mechanics.hyperelastic import hyperelastic_element
+from .mechanics.hyperelastic.extra_terms import ExtraTerm
+from .mechanics.hyperelastic.hyperelastic_element import Hyperelastic
 from .mechanics.hyperelastic.laws import EXTENDED_LAWS
 from .mechanics.model import Model, Part, make_model
 from .mechanics.state import State
@@ -106,6 +109,28 @@ def step(model: Model, state: State, forces: ExternalForces, dt: float, settings
     return implicit_euler.step(model, state, forces, dt, settings or Settings())
 
 
+def hyperelastic(
+    model: Model, law: str = DEFAULT_LAW, *, parameter: float | None = None, extra_term: ExtraTerm | None = None
+) -> Hyperelastic:
+    """Returns a hyperelastic law for every tet of a model, as `equilibrium` and flesh have it.
+
+    A law whose energy ends at J = 0 is extended below it; nearly incompressible tets leave part of their energy to
+    averages at their nodes, so that they do not lock.
+
+    Args:
+        model: The bodies, with the moduli of the law for small strains.
+        law: "neo-hookean", "stable-neo-hookean", "mooney-rivlin", "corotated", "stvk" or "hybrid".
+        parameter: The law's own, such as the share of μ before the second invariant of Mooney–Rivlin; None: default.
+        extra_term: A term of one's own that is added to the law; None: none.
+
+    Raises:
+        BadInput: There is no such law.
+    """
+    extension = "constant" if law in EXTENDED_LAWS else None
+    made = hyperelastic_element.hyperelastic(model, law, extension, parameter=parameter, average=True)
+    return replace(made, extra_term=extra_term)
+
+
 def equilibrium(
     model: Model,
     fixed: FixedNodes,
@@ -131,8 +156,7 @@ def equilibrium(
         BadInput: There is no such law, or a piece of which nothing is held.
     """
     check_constrained(model.tets, fixed, indices(np.arange(model.node_count, dtype=np.int64)), "model")
-    if isinstance(law, str):
-        law = hyperelastic(model, law, "constant" if law in EXTENDED_LAWS else None, average=True)
+    law = hyperelastic(model, law) if isinstance(law, str) else law
     x = model.X.copy() if start is None else floats(start, -1, 3)
     return newton.solve(EquilibriumProblem(model, law, fixed, load), x, tolerance, max_iterations)
 

@@ -125,6 +125,22 @@ def test_every_body_has_its_law():
         assert np.array_equal(alone[body.nodes], mixed[body.nodes])
 
 
+def test_every_body_has_the_parameter_of_its_law():
+    nodes, tets = bar((1, 1, 2), (1.0, 1.0, 2.0))
+    part = Part("a", nodes, tets, np.ones(len(tets)), Material(youngs_modulus=1e4))
+    both = make_model([part, replace(part, key="b", nodes=nodes + 5.0)])
+    x = both.X + 0.05 * np.random.default_rng(9).normal(size=both.X.shape)
+    mixed, default, work = np.empty_like(x), np.empty_like(x), tet_arrays(both.pattern)
+    forces(both, hyperelastic(both, "mooney-rivlin"), x, default, work)
+    forces(both, hyperelastic(both, "mooney-rivlin", parameter=[None, 0.6]), x, mixed, work)
+    one, other = (body.nodes for body in both.bodies)
+    assert np.array_equal(mixed[one], default[one])
+    assert np.abs(mixed[other] - default[other]).max() > 0.01 * np.abs(default[other]).max()
+    alone = np.empty_like(x)
+    forces(both, hyperelastic(both, "mooney-rivlin", parameter=0.6), x, alone, work)
+    assert np.array_equal(mixed[other], alone[other])
+
+
 def test_energy_alone_is_the_same():
     model = model_of()
     x = model.X + 0.02 * np.random.default_rng(5).normal(size=model.X.shape)

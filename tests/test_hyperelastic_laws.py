@@ -18,7 +18,7 @@ from reference.hyperelastic_laws import (
     rotations,
     size,
 )
-from sinew.solver.mechanics.hyperelastic.laws import EXTENSION_STRETCH, EXTENSIONS, LAWS, MOONEY_RIVLIN_SHARE
+from sinew.solver.mechanics.hyperelastic.laws import DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
 from sinew.solver.mechanics.hyperelastic.principal_stress import principal_stress
 from sinew.solver.mechanics.hyperelastic.signed_svd import signed_svd
 
@@ -134,7 +134,13 @@ def test_lanes_say_what_one_tet_says(law, extension):
         parts = np.array(signed_svd(*f.ravel()))
         U, V = parts[:9].reshape(3, 3), parts[12:].reshape(3, 3)
         alone = principal_stress(
-            LAWS[law], MU, LAM, MOONEY_RIVLIN_SHARE, EXTENSIONS[extension], EXTENSION_STRETCH, *parts[9:12]
+            LAWS[law],
+            MU,
+            LAM,
+            DEFAULT_PARAMETERS[LAWS["mooney-rivlin"]],
+            EXTENSIONS[extension],
+            EXTENSION_STRETCH,
+            *parts[9:12],
         )
         A11, A22, A33, A12, A23, A31, s12, s23, s31, t12, t23, t31 = alone[4:]
         turned = np.einsum("ji,jkpq,kl,pr,qs->ilrs", U, T, V, U, V, optimize=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sinew.solver.mechanics.hyperelastic.edge_assembly import CORNER_PAIRS
-from sinew.solver.mechanics.hyperelastic.laws import EXTENSION_STRETCH, EXTENSIONS, LAWS, MOONEY_RIVLIN_SHARE
+from sinew.solver.mechanics.hyperelastic.laws import DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
 from sinew.solver.mechanics.hyperelastic.tet_kernels import (
     RECORD_LENGTH,
     SCRATCH_SIZE,
@@ -31,7 +31,7 @@ def energy_density(law: str, F: Floats) -> float:
         return MU / 2 * (np.trace(C) - 3) - MU * np.log(J) + LAM / 2 * np.log(J) ** 2
     if law == "mooney-rivlin":
         bar = C * J ** (-2 / 3)
-        mu01, kappa = MOONEY_RIVLIN_SHARE * MU / 2, LAM + 2 / 3 * MU
+        mu01, kappa = DEFAULT_PARAMETERS[LAWS["mooney-rivlin"]] * MU / 2, LAM + 2 / 3 * MU
         mu10 = MU / 2 - mu01
         second = np.trace(bar) ** 2 - np.sum(bar * bar)
         return mu10 * (np.trace(bar) - 3) + mu01 / 2 * (second - 6) + kappa / 2 * np.log(J) ** 2
@@ -81,7 +81,7 @@ def found(
     x = np.zeros((k, 4, 3))
     x[:, 1:] = np.swapaxes(F, 1, 2)
     energy, smallest, record = np.empty(k), np.empty(k), np.empty((k, RECORD_LENGTH))
-    numbers, share = np.full(k, LAWS[law], np.int8), np.full(k, MOONEY_RIVLIN_SHARE)
+    numbers, share = np.full(k, LAWS[law], np.int8), np.full(k, DEFAULT_PARAMETERS[LAWS["mooney-rivlin"]])
     laws = LawArrays(numbers, np.full(k, mu), np.full(k, lam), share, EXTENSIONS[extension], threshold)
     tets = np.arange(4 * k, dtype=np.int32).reshape(k, 4)
     rest = RestShapes(tets, np.tile(np.eye(3), (k, 1, 1)), np.ones(k))

@@ -29,7 +29,7 @@ from .verification import Verification, Verifier
 class CacheReader:
     """A cache folder; each call reads its present state."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path | str) -> None:
         """Reads the metadata of the cache in `folder`.
 
         Raises:

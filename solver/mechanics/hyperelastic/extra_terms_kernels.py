@@ -45,7 +45,7 @@ def compute_diagonal_frames(rows, wanted, law, x, tets, Dm_inverse, s, stretches
         s: Work space, (SCRATCH_SIZE,).
         stretches, frames, stress, tangent: (c, 3), (c, 2, 3, 3), (c, 9) and (c, 9, 9), out.
     """
-    numbers, mu, lam, share, extension, threshold = law
+    numbers, mu, lam, parameter, extension, threshold = law
     F, W = s[DEFORMATION * L : GRADIENTS * L], s[AXES * L : DECOMPOSED * L]
     D, M, C = (
         s[DECOMPOSED * L : MATERIAL * L],
@@ -58,7 +58,13 @@ def compute_diagonal_frames(rows, wanted, law, x, tets, Dm_inverse, s, stretches
         for i in range(L):
             tet = rows[first + min(i, count - 1)]
             write_deformation_gradient(x, tets[tet], Dm_inverse[tet], i, F)
-            M[i], M[L + i], M[2 * L + i], M[3 * L + i], M[4 * L + i] = mu[tet], lam[tet], share[tet], 1.0, numbers[tet]
+            M[i], M[L + i], M[2 * L + i], M[3 * L + i], M[4 * L + i] = (
+                mu[tet],
+                lam[tet],
+                parameter[tet],
+                1.0,
+                numbers[tet],
+            )
         right_cauchy_green_lanes(F, W)
         eigen_axes_lanes(len(W) // (DECOMPOSED - AXES), W)
         decompose(F, W, D)

@@ -26,7 +26,7 @@ from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
 from .edge_assembly import CORNER_PAIRS, EdgePartition, edge_partition, gather_edges, gather_nodes
 from .extra_terms import ExtraTerm, add_extra_term
-from .laws import CONSTANT_EXTENSION, EXTENSION_STRETCH, EXTENSIONS, LAWS, MOONEY_RIVLIN_SHARE
+from .laws import CONSTANT_EXTENSION, DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
 from .nodal_gradients import NodalShare, nodal_share
 from .nodal_kernels import NodalArrays
 from .nodal_passes import nodal_pass, tangent_with_averages
@@ -54,7 +54,7 @@ class Hyperelastic:
     Attributes:
         law: Number of each tet's law (`laws.py`), (m,).
         mu, lam: Lamé's moduli μ, λ [Pa] that the law has for small strains, (m,).
-        share: Share of μ before the second invariant, of Mooney–Rivlin, (m,).
+        parameter: The law's own parameter, zero of laws without one, (m,); see `DEFAULT_PARAMETERS` of `laws.py`.
         extension: Number of the extension below the threshold (`laws.py`).
         threshold: Stretch t below which it holds; t³ of the volume ratio.
         left: What nearly incompressible tets leave to averages at their nodes, beside μ and λ; None: nothing.
@@ -66,7 +66,7 @@ class Hyperelastic:
     law: npt.NDArray[np.int8]
     mu: Floats
     lam: Floats
-    share: Floats
+    parameter: Floats
     extension: int
     threshold: float
     left: NodalShare | None = None
@@ -76,7 +76,7 @@ class Hyperelastic:
     @property
     def arrays(self) -> LawArrays:
         """What kernels read of it."""
-        return LawArrays(self.law, self.mu, self.lam, self.share, self.extension, self.threshold)
+        return LawArrays(self.law, self.mu, self.lam, self.parameter, self.extension, self.threshold)
 
 
 @dataclass(eq=False)
@@ -120,7 +120,7 @@ def hyperelastic(
     law: str | Sequence[str] = "neo-hookean",
     extension: str | None = "constant",
     threshold: float = EXTENSION_STRETCH,
-    share: float = MOONEY_RIVLIN_SHARE,
+    parameter: float | Sequence[float | None] | None = None,
     average: bool | Sequence[bool] = False,
 ) -> Hyperelastic:
     """Returns what a model's tets are made of, with its moduli.
@@ -130,7 +130,7 @@ def hyperelastic(
         law: Name of the law, or one name per body.
         extension: "constant", "linear", "smooth" or None (`laws.py`).
         threshold: Stretch below which it holds.
-        share: Share of μ before the second invariant, of Mooney–Rivlin.
+        parameter: The law's own parameter, or one per body; None: that of `DEFAULT_PARAMETERS`.
         average: Whether nearly incompressible tets leave part of their energy to their nodes, or so for every body.
             Who says so solves with `whole_tangent`.
 
@@ -143,9 +143,11 @@ def hyperelastic(
             raise BadInput("hyperelastic-law", law=name, laws=", ".join(LAWS))
     if extension not in EXTENSIONS or not 0.0 < threshold <= 1.0:
         raise BadInput("hyperelastic-extension", extension=extension, threshold=threshold)
-    numbers = np.zeros(model.tet_count, np.int8)
-    for body, name in zip(model.bodies, names, strict=True):
+    numbers, own_parameter = np.zeros(model.tet_count, np.int8), np.zeros(model.tet_count)
+    values = list(parameter) if isinstance(parameter, Sequence) else [parameter] * len(names)
+    for body, name, value in zip(model.bodies, names, values, strict=True):
         numbers[body.tets] = LAWS[name]
+        own_parameter[body.tets] = DEFAULT_PARAMETERS.get(LAWS[name], 0.0) if value is None else value
     may = [average] * len(model.bodies) if isinstance(average, bool) else list(average)
     of_tets = np.zeros(model.tet_count, bool)
     for body, is_wanted in zip(model.bodies, may, strict=True):
@@ -155,7 +157,7 @@ def hyperelastic(
         numbers,
         model.mu if left is None else model.mu - left.mu,
         model.lam if left is None else model.lam - left.lam,
-        np.full(model.tet_count, share, np.float64),
+        own_parameter,
         EXTENSIONS[extension],
         float(threshold),
         left,

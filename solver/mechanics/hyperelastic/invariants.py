@@ -86,13 +86,13 @@ def rotation_weight(s, I):  # noqa: E741
 
 
 @kernel(allow_fma=True, inline=True, device_only=True)
-def energy_derivatives(law, mu, lam, share, extension, sums, inside, log, p):
+def energy_derivatives(law, mu, lam, parameter, extension, sums, inside, log, p):
     """Returns ψ [J/m³] and its derivatives ψ_s, ψ_I, ψ_II, ψ_J, ψ_I,I, ψ_I,J, ψ_II,J, ψ_J,J: nine numbers.
 
     Args:
         law, extension: Numbers of `laws.py`; of a law that has no branch here all nine are not numbers.
         mu, lam: Lamé's moduli μ, λ [Pa].
-        share: Share of μ before the second invariant, of Mooney–Rivlin.
+        parameter: The law's own: of Mooney–Rivlin, the share of μ before the second invariant.
         sums: `stretch_sums`.
         inside: Of `limited_volume_change`.
         log, p: Of `transcendental`.
@@ -111,7 +111,7 @@ def energy_derivatives(law, mu, lam, share, extension, sums, inside, log, p):
             cube * (2.0 * (k * log - c) - 3.0 * k), d,
         )  # fmt: skip
         v = math.inf if (extension == NO_EXTENSION) & (j <= -1.0) else v
-        c01 = 0.0 if law == NEO_HOOKEAN else 0.5 * mu * share
+        c01 = 0.0 if law == NEO_HOOKEAN else 0.5 * mu * parameter
         c10 = 0.5 * mu - c01
         q = p * p
         # of neo-Hookean, p and q are 1

@@ -42,6 +42,6 @@ EXTENSIONS = {
 
 EXTENSION_STRETCH = 0.7  # 0.5 to 0.9 all bring bodies back from a random scatter
 
-# Share of μ that stands before the second invariant of a Mooney–Rivlin solid. Source: S07, section 2.5: muscle has
-# 30 kPa before the first and 10 kPa before the second.
-MOONEY_RIVLIN_SHARE = 0.25
+# Number of a law → what its own parameter is where a body does not say: of Mooney–Rivlin, the share of μ before the
+# second invariant. Source: S07, section 2.5: muscle has 30 kPa before the first and 10 kPa before the second.
+DEFAULT_PARAMETERS = {MOONEY_RIVLIN: 0.25}

@@ -56,7 +56,7 @@ class NodeAverages:
         place: Node → which of them it is, −1 for the others, (n,).
         gradient: g_ab [1/m] in the blocks of the model's pattern, row a; zero in rows of other nodes, (b, 3).
         volume: V_a [m³], (k,).
-        law, mu, lam, share: As in `Hyperelastic`, of what nodes bear, (k,).
+        law, mu, lam, parameter: As in `Hyperelastic`, of what nodes bear, (k,).
     """
 
     nodes: Indices
@@ -66,7 +66,7 @@ class NodeAverages:
     law: np.ndarray
     mu: Floats
     lam: Floats
-    share: Floats
+    parameter: Floats
 
 
 def nodal_share(mu: Floats, lam: Floats, may: Bools | bool = True) -> NodalShare | None:
@@ -80,18 +80,18 @@ def nodal_share(mu: Floats, lam: Floats, may: Bools | bool = True) -> NodalShare
     return NodalShare(is_averaged, NODAL_SHEAR_SHARE * mu * is_averaged, given)
 
 
-def node_averages(model: Model, law: np.ndarray, share: Floats, left: NodalShare) -> NodeAverages:
+def node_averages(model: Model, law: np.ndarray, parameter: Floats, left: NodalShare) -> NodeAverages:
     """Returns where deformation gradients are averaged, for rest shapes as they are in `model`; kept with it.
 
     Args:
         model: All bodies.
-        law, share: Of tets, as in `Hyperelastic`, (m,).
+        law, parameter: Of tets, as in `Hyperelastic`, (m,).
         left: What tets leave to their nodes.
     """
-    return derived_from(model, "node_averages", lambda: _make_averages(model, law, share, left), inputs=(left,))
+    return derived_from(model, "node_averages", lambda: _make_averages(model, law, parameter, left), inputs=(left,))
 
 
-def _make_averages(model: Model, law: np.ndarray, share: Floats, left: NodalShare) -> NodeAverages:
+def _make_averages(model: Model, law: np.ndarray, parameter: Floats, left: NodalShare) -> NodeAverages:
     tets, corners = model.tets, model.tets.ravel()
     quarter = 0.25 * model.volume * left.is_averaged
     whole = np.bincount(corners, np.repeat(quarter, 4), model.node_count).astype(np.float64)
@@ -120,5 +120,5 @@ def _make_averages(model: Model, law: np.ndarray, share: Floats, left: NodalShar
         law=laws[nodes],
         mu=mean(left.mu),
         lam=mean(left.lam),
-        share=mean(share),
+        parameter=mean(parameter),
     )

@@ -85,7 +85,7 @@ def hyperelastic_nodes(begin, end, wanted, clamped, nodes, volume, rows, law, x,
         out: `NodalArrays`.
     """
     row_start, column, gradient = rows.row_start, rows.column, rows.gradient
-    numbers, mu, lam, share, extension, threshold = law
+    numbers, mu, lam, parameter, extension, threshold = law
     energy, smallest, stress, tangent = out
     F, W = s[DEFORMATION * L : GRADIENTS * L], s[AXES * L : DECOMPOSED * L]
     D, M, C = (
@@ -99,7 +99,13 @@ def hyperelastic_nodes(begin, end, wanted, clamped, nodes, volume, rows, law, x,
         for i in range(L):
             k = first + min(i, count - 1)
             write_averaged_gradient(nodes[k], i, row_start, column, gradient, x, F)
-            M[i], M[L + i], M[2 * L + i], M[3 * L + i], M[4 * L + i] = mu[k], lam[k], share[k], volume[k], numbers[k]
+            M[i], M[L + i], M[2 * L + i], M[3 * L + i], M[4 * L + i] = (
+                mu[k],
+                lam[k],
+                parameter[k],
+                volume[k],
+                numbers[k],
+            )
         right_cauchy_green_lanes(F, W)
         eigen_axes_lanes(len(W) // (DECOMPOSED - AXES), W)
         decompose(F, W, D)

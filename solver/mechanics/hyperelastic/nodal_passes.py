@@ -49,7 +49,7 @@ def nodal_pass(
         return None
     averages, kept = _averages_and_arrays(model, law, work)
     p, parts, rows = model.pattern, partition(len(averages.nodes)), _average_rows(model, averages, force is not None)
-    laws = LawArrays(averages.law, averages.mu, averages.lam, averages.share, law.extension, law.threshold)
+    laws = LawArrays(averages.law, averages.mu, averages.lam, averages.parameter, law.extension, law.threshold)
 
     def run(part: int) -> None:
         scratch = np.empty(SCRATCH_SIZE)
@@ -98,7 +98,7 @@ def _average_rows(model: Model, averages: NodeAverages, is_transposed: bool) -> 
 
 def _averages_and_arrays(model: Model, law: Hyperelastic, work: TetArrays) -> tuple[NodeAverages, NodalArrays]:
     assert law.left is not None
-    averages = node_averages(model, law.law, law.share, law.left)
+    averages = node_averages(model, law.law, law.parameter, law.left)
     k = len(averages.nodes)
     if work.nodes is None or len(work.nodes.energy) != k:
         work.nodes = NodalArrays(

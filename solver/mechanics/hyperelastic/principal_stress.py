@@ -32,14 +32,14 @@ MIN_STRETCH_SUM = 1.0e-8  # least |σ_i + σ_j| that is divided by, with its sig
 
 
 @kernel(allow_fma=True)
-def principal_stress(law, mu, lam, share, extension, threshold, p, q, r):
+def principal_stress(law, mu, lam, parameter, extension, threshold, p, q, r):
     """Returns what a law gives at the stretches (p, q, r): ψ [J/m³], and the fifteen numbers of
     `stress_from_derivatives` [Pa].
 
     Args:
         law, extension: Numbers of `laws.py`.
         mu, lam: Lamé's moduli μ, λ [Pa].
-        share: Of Mooney–Rivlin.
+        parameter: The law's own.
         threshold: Stretch t below which the extension holds; t³ of volume ratios.
         p, q, r: Stretches, r < 0 where F is inverted. Under the constant extension all is of raised stretches.
     """
@@ -53,7 +53,7 @@ def principal_stress(law, mu, lam, share, extension, threshold, p, q, r):
     inside = limited_volume_change(extension, threshold, j)
     log, root = transcendental(law, inside, e + 2.0 * s)
     psi, fs, f1, f2, f3, f11, f13, f23, f33 = energy_derivatives(
-        law, mu, lam, share, extension, sums, inside, log, root
+        law, mu, lam, parameter, extension, sums, inside, log, root
     )
     return psi, *stress_from_derivatives(p, q, r, fs, f1, f2, f3, f11, f13, f23, f33)
 

@@ -47,7 +47,7 @@ class LawArrays(NamedTuple):
     law: np.ndarray
     mu: Floats
     lam: Floats
-    share: Floats
+    parameter: Floats
     extension: int
     threshold: float
 
@@ -123,7 +123,7 @@ def hyperelastic_tets(begin, end, wanted, clamped, law, x, rest, s, energy, smal
 @kernel(allow_fma=True)
 def load_lanes(first, count, law, x, rest, F, G, M):
     """Writes F, gradients and material of `count` tets from `first` on; lanes beyond repeat the last of them."""
-    numbers, mu, lam, share, _, _ = law
+    numbers, mu, lam, parameter, _, _ = law
     tets, Dm_inverse, volume = rest
     for i in range(L):
         tet = first + min(i, count - 1)
@@ -134,5 +134,5 @@ def load_lanes(first, count, law, x, rest, F, G, M):
             for k in range(3):
                 F[(3 * r + k) * L + i] = a * B[0, k] + b * B[1, k] + c * B[2, k]
                 G[(3 * r + k) * L + i] = B[r, k]
-        M[i], M[L + i], M[2 * L + i] = mu[tet], lam[tet], share[tet]
+        M[i], M[L + i], M[2 * L + i] = mu[tet], lam[tet], parameter[tet]
         M[3 * L + i], M[4 * L + i] = volume[tet], numbers[tet]

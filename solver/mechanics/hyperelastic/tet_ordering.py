@@ -44,7 +44,7 @@ class OrderedModel:
         return derived_from(law, "ordered_law", lambda: self._ordered_law(law), inputs=(self.order,))
 
     def _ordered_law(self, law: Hyperelastic) -> Hyperelastic:
-        names = ("law", "mu", "lam", "share", *(("pressure_modulus",) if len(law.pressure_modulus) else ()))
+        names = ("law", "mu", "lam", "parameter", *(("pressure_modulus",) if len(law.pressure_modulus) else ()))
         moved = {name: getattr(law, name)[self.order] for name in names}
         return replace(law, **moved, left=None if law.left is None else self._ordered_share(law.left))
 

@@ -60,7 +60,7 @@ def _node_stress(model: Model, law: Hyperelastic, x: Floats, work: TetArrays) ->
         return None
     passed = nodal_pass(model, law, x, work, True, False)
     assert passed is not None
-    averages, pattern = node_averages(model, law.law, law.share, law.left), model.pattern
+    averages, pattern = node_averages(model, law.law, law.parameter, law.left), model.pattern
     parts = x[pattern.column][:, :, None] * averages.gradient[:, None, :]
     F = np.add.reduceat(parts, pattern.row_start[:-1].astype(np.int64))[averages.nodes]
     size = _bounded_volume_ratio(np.linalg.det(F)) * averages.volume
