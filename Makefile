@@ -11,13 +11,14 @@ PROCESSES ?= 2
 NEWEST_TESTS ?= $(addprefix tests/test_,$(addsuffix .py,kernel_cache kernels_loaded kernels_inside simd_vec3 spmv_row \
     worker_team thread_pool step_linear multigrid_solve))
 
-.PHONY: help environment demo test test-all validate papers bench lint types zip test-installed test-window test-windows \
+.PHONY: help environment demo test test-all coverage validate papers bench lint types zip test-installed test-window test-windows \
     test-newest clean
 
 help:
 	@echo "make demo            build the demo scenes, bake one, render it"
 	@echo "make test            the tests but for the slow ones (ARGS='-k name' for some of them)"
 	@echo "make test-all        all tests: whole bakes, children, demos and papers, too"
+	@echo "make coverage        how many lines of solver/ and addon/ the tests of make test run"
 	@echo "make validate        the long checks, tests/validate_*.py (ARGS='--fuzz-seed 7' for other damage)"
 	@echo "make papers          the papers' experiments, into docs/papers.md (ARGS='NAME …' for some, --list names them)"
 	@echo "make bench           speed, beside others, into docs/performance.md (ARGS='NAME …' for some, --list names them)"
@@ -40,6 +41,15 @@ test: environment
 
 test-all: environment
 	$(RUN) -m pytest -n $(PROCESSES) --dist worksteal $(ARGS)
+
+# kernels are not counted: the compiler runs them, and tests compare each with a reference
+coverage: environment
+	@mkdir -p build/coverage
+	$(RUN) -m coverage erase
+	$(RUN) -m coverage run -m pytest -n $(PROCESSES) --dist worksteal -q -m "not slow" $(ARGS)
+	$(RUN) -m coverage combine -q
+	@for room in solver addon; do \
+	    echo "$$room: $$($(RUN) -m coverage report --include="$$room/*" --format=total) % of its lines"; done
 
 validate: environment
 	$(RUN) -m pytest -s $(ARGS) tests/validate_*.py
