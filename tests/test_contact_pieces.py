@@ -52,7 +52,7 @@ def part(run: Run, size: float) -> None:
 
 def deepest(run: Run) -> float:
     """Returns how deep a vertex of a piece is in another, in tet sizes."""
-    skins, model = run.built.skins.surfaces, run.built.model
+    skins, model = run.built.contact_materials.surfaces, run.built.model
     x = vertex_positions(skins, model, run.state.x)
     piece = np.searchsorted(model.pattern.island_start, skins.nodes[:, 0], side="right")
     of_triangle, worst = piece[skins.triangles[:, 0]], 0.0
@@ -63,10 +63,10 @@ def deepest(run: Run) -> float:
 
 def test_parted_faces_lie_on_each_other_and_stay(tmp_path: Path) -> None:
     run = Run(tmp_path, Scene((plate(NEVER, 0.5),), (), Settings(gravity=NOTHING)))
-    assert run.built.skins is not None
+    assert run.built.contact_materials is not None
     run.advance()
     part(run, 0.25)
-    skins = run.built.skins.surfaces
+    skins = run.built.contact_materials.surfaces
     assert skins.may_touch[0, 0] and run.built.model.pattern.island_count == 16
     X = run.state.x.copy()
     run.advance(4)
@@ -96,7 +96,7 @@ def test_a_resumed_bake_has_the_same_skins(tmp_path: Path) -> None:
     whole = run.built
     part(run, 0.25)
     part(run, 0.125)
-    one, other = run.built.skins.surfaces, apply_topology(whole, run.state).skins.surfaces
+    one, other = run.built.contact_materials.surfaces, apply_topology(whole, run.state).contact_materials.surfaces
     for name in ("rest", "tet", "weights", "nodes", "triangles", "vertex_key", "triangle_key", "may_touch", "area"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
     assert (np.diff(one.vertex_key) > 0).all() and (np.diff(one.triangle_key) > 0).all()
@@ -105,9 +105,9 @@ def test_a_resumed_bake_has_the_same_skins(tmp_path: Path) -> None:
 def test_contacts_find_their_points_again_when_more_breaks(tmp_path: Path) -> None:
     run = Run(tmp_path, Scene((plate(NEVER, 0.5),), GROUND))
     part(run, 0.25)
-    before = run.built.skins.surfaces
+    before = run.built.contact_materials.surfaces
     part(run, 0.125)
-    now = run.built.skins.surfaces
+    now = run.built.contact_materials.surfaces
     random = np.random.default_rng(0)
     point = np.sort(random.choice(before.vertex_count, 40, replace=False))
     triangle = random.integers(len(before.triangles), size=40)

@@ -316,18 +316,18 @@ def test_edges_that_stick_do_not_slide(tmp_path):
 def test_round_bodies_have_no_search_for_edges(tmp_path):
     ball = surface_body("ball", *sphere(16, 0.5), meshing=Meshing(divisions=6))
     run = Run(tmp_path, Scene((ball, replace(ball, key="other", vertices=ball.vertices + [0.0, 0.0, 1.2]))))
-    assert run.built.skins.surfaces.edges is None
+    assert run.built.contact_materials.surfaces.edges is None
     run.advance()
     assert run.simulation.contacts.surfaces.edges is None
     alone = block(collision=Collision(self_contact=True))
-    assert Run(tmp_path, Scene((alone,))).built.skins.surfaces.edges is None
+    assert Run(tmp_path, Scene((alone,))).built.contact_materials.surfaces.edges is None
     ignored = Scene((alone, block(key="other")), ignored_pairs=(("block", "other"),))
-    assert Run(tmp_path, ignored).built.skins.surfaces.edges is None
+    assert Run(tmp_path, ignored).built.contact_materials.surfaces.edges is None
 
 
 def test_what_broke_has_no_edges_and_the_others_keep_theirs(tmp_path):
     scene = crossed(**BEAM)
-    skins = Run(tmp_path, scene, **tracks_of(scene)).built.skins.surfaces
+    skins = Run(tmp_path, scene, **tracks_of(scene)).built.contact_materials.surfaces
     more = np.array([0, 7, 7]), np.array([0, 5, 5])  # the first body has more vertices and triangles now
     before = skins.vertex_start, skins.triangle_start
     now = tuple(of + add for of, add in zip(before, more, strict=True))
@@ -351,7 +351,7 @@ def test_what_slides_onto_a_table_is_not_caught_by_the_ends_of_upright_edges(tmp
     velocities = []
     for name in ("with", "without"):
         run = Run(tmp_path / name, scene, **tracks_of(scene))
-        assert (run.built.skins.surfaces.edges is None) == (name == "without")
+        assert (run.built.contact_materials.surfaces.edges is None) == (name == "without")
         run.advance(6)
         velocities.append(run.state.v.copy())
         monkeypatch.setattr(build_surfaces, "_surface_edges", lambda *_: None)

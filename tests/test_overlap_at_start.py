@@ -149,8 +149,8 @@ def test_bodies_that_ignore_each_other_may_overlap(tmp_path):
 def test_depths_are_those_along_the_way_out(tmp_path):
     run = Run(tmp_path, Scene(two(0.4, cells=2, aside=0.0)))
     built = run.built
-    assert built.skins is not None
-    skins, model = built.skins.surfaces, built.model
+    assert built.contact_materials is not None
+    skins, model = built.contact_materials.surfaces, built.model
     at = vertex_positions(skins, model, built.initial.x)
     middles = {number: model.X[model.tets[body.tets]].mean(axis=1) for number, body in enumerate(model.bodies)}
     found = initial_overlaps(skins, ["A", "B"], at, middles, 0)

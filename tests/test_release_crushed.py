@@ -29,7 +29,9 @@ def skins(tmp_path_factory):
     )
     times = FRAME * np.arange(2)
     tracks = {f"collider__{each.key}__vertices": (times, np.array([each.vertices] * 2)) for each in colliders}
-    return Run(tmp_path_factory.mktemp("skins"), Scene((block(),), colliders), **tracks).built.skins.surfaces
+    return Run(
+        tmp_path_factory.mktemp("skins"), Scene((block(),), colliders), **tracks
+    ).built.contact_materials.surfaces
 
 
 def told(skins):

@@ -72,7 +72,7 @@ def test_what_is_close_at_rest_stays_as_it_is(tmp_path, body):
     run = Run(tmp_path, Scene((body,), (), Settings(gravity=NOTHING)))
     X = run.state.x.copy()
     run.advance(4)
-    assert run.built.skins is not None and run.built.skins.surfaces.may_touch[0, 0]
+    assert run.built.contact_materials is not None and run.built.contact_materials.surfaces.may_touch[0, 0]
     assert np.abs(run.state.x - X).max() < 1e-12
     assert run.reports[-1].contacts == 0
 
@@ -106,7 +106,7 @@ def test_lips_that_touch_are_two_surfaces(tmp_path):
     lower = np.setdiff1d(lip, upper)
     assert len(upper) == len(lower) == 3
     assert drawn[upper, 2].min() - drawn[lower, 2].max() > 0.05
-    skins = run.built.skins.surfaces
+    skins = run.built.contact_materials.surfaces
     assert np.allclose(skins.rest[:, 2][np.abs(skins.rest[:, 2] - 0.4) < 1e-4], 0.4, atol=1e-5)
 
 

@@ -68,8 +68,8 @@ class AssembledScene:
         contact_points: Of all bodies.
         colliders: What they may touch, but for what deforms.
         deforming: Colliders that change their shape.
-        skins: The surfaces at which bodies touch each other, themselves and colliders that deform; None where nothing
-            can meet.
+        contact_materials: Surfaces at which bodies touch each other, themselves and colliders that deform, and their
+            friction; None where nothing can meet.
         crack_point_rows: Which of `contact_points`, the last ones, lie on broken faces
             (`simulation/fracture/fracture_points.py`), (k,).
         unbroken: What was built before anything broke; None: this.
@@ -83,7 +83,7 @@ class AssembledScene:
     contact_points: ContactPoints
     colliders: tuple[BuiltCollider, ...]
     deforming: tuple[DeformingCollider, ...] = ()
-    skins: ContactMaterials | None = None
+    contact_materials: ContactMaterials | None = None
     crack_point_rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     unbroken: AssembledScene | None = None
 

@@ -109,7 +109,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         contact_points=inputs.contact_points,
         colliders=colliders,
         deforming=deforming,
-        skins=materials,
+        contact_materials=materials,
     )
     _check_colliders(built, surfaces, tracks, scene.settings.start_time)
     names = [body.name for body in built.bodies]
@@ -278,7 +278,7 @@ def _check_colliders(built: AssembledScene, surfaces: list[Surface], tracks: Tra
     points = built.contact_points
     moves = ~is_held[built.model.tets[points.tet]].any(axis=1)
     start = np.einsum("ka,kai->ki", points.weights, built.model.X[built.model.tets[points.tet]])
-    check_enclosed_colliders(built.deforming, built.skins, [body.name for body in built.bodies], surfaces)
+    check_enclosed_colliders(built.deforming, built.contact_materials, [body.name for body in built.bodies], surfaces)
     for collider in built.colliders:
         if not is_active(collider.key, tracks, time, time):
             continue

@@ -52,7 +52,7 @@ def separate_faces(simulation: SimulatedScene, is_separated: Bools) -> None:
     broken.topology.store_in(state)
     memory = _remapped_contacts(PersistentContacts.from_state(state), before, broken.built)
     simulation.built = replace(broken.built, initial=before.initial)
-    if simulation.built.skins is not None:
+    if simulation.built.contact_materials is not None:
         memory = add_backside_contacts(memory, simulation, _bodies_changed(before, simulation.built))
     memory.store_in(state)
 
@@ -80,7 +80,9 @@ def _remapped_contacts(memory: PersistentContacts, before: AssembledScene, now: 
     ours, theirs = memory.select(slice(rigid)), memory.select(slice(rigid, None))
     place, point = np.divmod(ours.id, max(count, 1))
     ours = replace(ours, id=place * max(count_now, 1) + number[point])
-    if before.skins is None or now.skins is None:
+    if before.contact_materials is None or now.contact_materials is None:
         return ours
-    first_of_skins = [len(built.colliders) * max(len(built.contact_points), 1) for built in (before, now)]
-    return ours.merge(remap_contacts(theirs, before.skins.surfaces, now.skins.surfaces, *first_of_skins))
+    first_keys = [len(built.colliders) * max(len(built.contact_points), 1) for built in (before, now)]
+    return ours.merge(
+        remap_contacts(theirs, before.contact_materials.surfaces, now.contact_materials.surfaces, *first_keys)
+    )

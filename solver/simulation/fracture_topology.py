@@ -80,7 +80,9 @@ def split_scene(unbroken: AssembledScene, separated: Bools) -> SplitScene:
             ),
             crack_point_rows=keys,
             unbroken=unbroken,
-            skins=feature.surfaces.at_topology(nodes.tets, origin, separated) if feature.surfaces else unbroken.skins,
+            contact_materials=feature.surfaces.at_topology(nodes.tets, origin, separated)
+            if feature.surfaces
+            else unbroken.contact_materials,
         ),
         topology=Topology(nodes.tets, origin),
         corner=nodes.corner,

@@ -61,7 +61,7 @@ def _may_touch(simulation: SimulatedScene, collider: BuiltCollider | DeformingCo
     if isinstance(collider, BuiltCollider):
         tets = built.bodies[body].range.tets
         return (tets.start, tets.stop) not in collider.ignored_tets
-    surfaces = built.skins.surfaces if built.skins else None
+    surfaces = built.contact_materials.surfaces if built.contact_materials else None
     if surfaces is None or collider.key not in surfaces.names:
         return False
     return bool(surfaces.may_touch[body, surfaces.names.index(collider.key)])

@@ -34,11 +34,11 @@ def make_contact_step(
     """
     built, tracks, dt = simulation.built, simulation.tracks, end - begin
     poses, contacts = collider_poses(built.colliders, tracks, begin, end), None
-    if built.skins is not None and built.skins.surfaces.may_touch.any():
-        prescribed = prescribe_surfaces(built.skins.surfaces, poses, built.deforming, tracks, begin, end)
+    if built.contact_materials is not None and built.contact_materials.surfaces.may_touch.any():
+        prescribed = prescribe_surfaces(built.contact_materials.surfaces, poses, built.deforming, tracks, begin, end)
         is_flesh = built.flesh is not None and built.flesh.dynamics is not None
         contacts = SurfaceContacts(
-            built.skins, prescribed, model, dt, PointTriangleSearch, allows_multiple_tets=not is_flesh
+            built.contact_materials, prescribed, model, dt, PointTriangleSearch, allows_multiple_tets=not is_flesh
         )
         if built.deforming:
             _add_contacts_inside_colliders(simulation, prescribed, begin, end)
@@ -58,9 +58,11 @@ def add_backside_contacts(
         has_broken: Which bodies have just broken, (b,).
     """
     built, state, tracks = simulation.built, simulation.state, simulation.tracks
-    assert built.skins is not None
+    assert built.contact_materials is not None
     poses = collider_poses(built.colliders, tracks, state.time, state.time)
-    prescribed = prescribe_surfaces(built.skins.surfaces, poses, built.deforming, tracks, state.time, state.time)
+    prescribed = prescribe_surfaces(
+        built.contact_materials.surfaces, poses, built.deforming, tracks, state.time, state.time
+    )
     surfaces, positions = prescribed.surfaces, prescribed.end.copy()
     interpolate_vertices(state.x, surfaces.nodes, surfaces.weights, positions)
     piece = np.searchsorted(built.model.pattern.island_start, surfaces.nodes[:, 0], side="right").astype(np.int32) - 1
