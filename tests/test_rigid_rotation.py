@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from sinew.solver.mechanics.rigid_rotation import rotated_motion, with_spin
+from sinew.solver.mechanics.rigid_rotation import rigid_motion, rotated_motion, with_spin
 
 DT = 0.01
 ALL = np.ones(3, bool)
@@ -138,3 +138,23 @@ def test_no_more_spin_is_given_back_than_a_step_takes() -> None:
     assert np.abs(with_spin(start, mass, x, still, about, dt)).max() < 1e-9
     with np.errstate(over="raise"):
         assert np.array_equal(with_spin(start, mass, x, v, 0.0 * about, dt), v), "nothing was taken"
+
+
+def test_rigid_part_is_that_of_numpy():
+    """Centres, inertia, angular momenta and angular velocities of three pieces, one of them flat, by their formulas."""
+    rng = np.random.default_rng(11)
+    start, mass = np.array([0, 5, 9, 20]), rng.uniform(0.1, 2.0, 20)
+    x, v = rng.normal(size=(20, 3)), rng.normal(size=(20, 3))
+    x[5:9, 2] = 0.25
+    found = rigid_motion(start, mass, x, v)
+    for piece, (begin, end) in enumerate(zip(start[:-1], start[1:], strict=True)):
+        m, own = mass[begin:end, None], slice(begin, end)
+        centre, mean = (m * x[own]).sum(axis=0) / m.sum(), (m * v[own]).sum(axis=0) / m.sum()
+        r, u = x[own] - centre, v[own] - mean
+        inertia = sum(w * (a @ a * np.eye(3) - np.outer(a, a)) for w, a in zip(mass[own], r, strict=True))
+        angular = (m * np.cross(r, u)).sum(axis=0)
+        np.testing.assert_allclose(found.centre[piece], centre)
+        np.testing.assert_allclose(found.velocity[piece], mean, atol=1e-12)
+        np.testing.assert_allclose(found.inertia[piece], inertia, rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(found.angular_momentum[piece], angular, atol=1e-12)
+        np.testing.assert_allclose(found.angular_velocities()[piece], np.linalg.solve(inertia, angular), rtol=1e-6)

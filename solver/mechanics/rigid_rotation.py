@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..runtime.arrays import Bools, Floats, floats
+from ..runtime.derived_data import derived
 from ..runtime.jit import kernel
 from .model import Model
 from .state import State
@@ -125,9 +126,17 @@ def chord_stretch_energy(model: Model, angle: Floats, dt: float) -> Floats:
         angle: By which every island turns [rad], (k,).
         dt: In which time [s].
     """
-    row = model.pattern.island_of_row
-    stiffness = model.mu * model.volume * (1.0 + model.stiffness_damping / dt)
-    return np.bincount(row[model.tets[:, 0]], stiffness, len(angle)) * angle**4
+    stiffness, damping = _chord_stiffness(model)
+    return (stiffness + damping / dt) * angle**4
+
+
+@derived
+def _chord_stiffness(model: Model) -> tuple[Floats, Floats]:
+    """Returns Σ μ V [J] and Σ μ V β [J s] of every island, (k,) each, with β of damping by stiffness."""
+    row, count = model.pattern.island_of_row[model.tets[:, 0]], model.pattern.island_count
+    stiffness = model.mu * model.volume
+    damping = stiffness * model.stiffness_damping
+    return floats(np.bincount(row, stiffness, count)), floats(np.bincount(row, damping, count))
 
 
 def with_spin(start: np.ndarray, mass: Floats, x: Floats, v: Floats, angular: Floats, dt: float) -> Floats:
@@ -276,7 +285,26 @@ def midpoint_angular_velocity(inertia: Floats, angular: Floats, omega: Floats, d
 
 
 def _solve_inertia(inertia: Floats, angular: Floats) -> Floats:
-    return np.linalg.solve(inertia, angular[:, :, None])[:, :, 0]
+    out = np.empty((len(inertia), 3))
+    _solve_symmetric(floats(inertia), floats(angular), out)
+    return out
+
+
+@kernel()
+def _solve_symmetric(matrix, right, out):
+    """Solves positive definite systems of three unknowns by L D Lᵀ, (k, 3, 3), (k, 3) and (k, 3)."""
+    for i in range(len(matrix)):
+        A, b, x = matrix[i], right[i], out[i]
+        d0 = A[0, 0]
+        l10, l20 = A[1, 0] / d0, A[2, 0] / d0
+        d1 = A[1, 1] - l10 * A[1, 0]
+        l21 = (A[2, 1] - l20 * A[1, 0]) / d1
+        d2 = A[2, 2] - l20 * A[2, 0] - l21 * l21 * d1
+        y1 = b[1] - l10 * b[0]
+        y2 = b[2] - l20 * b[0] - l21 * y1
+        x[2] = y2 / d2
+        x[1] = y1 / d1 - l21 * x[2]
+        x[0] = b[0] / d0 - l10 * x[1] - l20 * x[2]
 
 
 def rotation_matrices(angle: Floats) -> Floats:

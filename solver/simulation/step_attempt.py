@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..contact.active_set.active_set import MAX_SOLVES_AT_IMPACT
 from ..integrators.implicit_euler import step
 from ..integrators.step_input import ContactCallbacks, StepOptions
 from ..integrators.step_report import StepReport
-from ..integrators.system.relinearised_step import kinetic_energies
+from ..mechanics.kinetic_energy import kinetic_energy_bound
 from ..mechanics.model import Model
 from ..mechanics.rigid_rotation import chord_stretch_energy, rotate_free_islands, turn_angles
 from ..mechanics.state import State
@@ -76,7 +77,6 @@ class StepAttempt:
         bounds, contacts: What holds, pulls and touches.
         dynamics: Flesh that takes steps; None: there is none.
         context: Work arrays of the solver.
-        motion_energy: Kinetic energy of every island, or what it would have after a free fall [J], (k,).
         max_turn_energy_ratio: Energy of a turn along straight lines over that of motion from which rotations follow.
         is_in_pieces: Whether a body has fallen into pieces.
         may_repeat: Whether the part may be taken again in another way.
@@ -102,11 +102,15 @@ class StepAttempt:
         self.dynamics, self.context = built.flesh.dynamics if built.flesh else None, simulation.solver_context
         # among pieces something always goes astray, and they part with energy that cracks let go
         self.is_in_pieces = model.pattern.island_count > (built.unbroken or built).model.pattern.island_count
-        self.motion_energy = kinetic_energy_bound(model, self.before.v, self.gravity, part.dt)
         may_break = built.fracture is not None
         self.max_turn_energy_ratio = MAX_TURN_ENERGY_RATIO_BREAKABLE if may_break else MAX_TURN_ENERGY_RATIO
         self.may_repeat = self.contacts is not None and self.dynamics is None and not self.is_in_pieces
         self._choose_rotations(part.turns_solves or self._spins_fast())
+
+    @cached_property
+    def motion_energy(self) -> Floats:
+        """Kinetic energy of every island, or what it would have after a free fall [J], (k,)."""
+        return kinetic_energy_bound(self.model, self.before.v, self.gravity, self.part.dt)
 
     def _choose_rotations(self, turns_solves: bool) -> None:
         """Decides whether rotations follow in the solves, and whether turns of solves are rotations if they may be."""
@@ -217,10 +221,3 @@ class StepAttempt:
         """Takes the state back to where the part began."""
         state, before = self.state, self.before
         state.x, state.v, state.time, state.fields = before.x, before.v, before.time, dict(before.fields)
-
-
-def kinetic_energy_bound(model: Model, v: Floats, gravity: Floats, dt: float) -> Floats:
-    """Returns the larger kinetic energy of islands: at v [m/s], (n, 3), or after `dt` [s] of free fall [J], (k,)."""
-    return np.maximum(
-        kinetic_energies(model, v), kinetic_energies(model, v + dt * model.gravity_scale[:, None] * gravity)
-    )

@@ -19,7 +19,8 @@ from enum import Enum, auto
 import numpy as np
 
 from ..integrators.step_report import StepReport
-from ..integrators.system.relinearised_step import elastic_energies, kinetic_energies
+from ..integrators.system.relinearised_step import elastic_energies
+from ..mechanics.kinetic_energy import kinetic_energies
 from ..runtime.arrays import Floats, floats
 from .energy_correction import EnergyGain, energy_gain_in_step
 from .step_attempt import StepAttempt

@@ -19,6 +19,7 @@ from ..contact.separation_damping import damp_separation
 from ..integrators.solver_context import StepWorkspace
 from ..integrators.step_report import StepReport
 from ..integrators.system.relinearised_step import elastic_energies
+from ..mechanics.kinetic_energy import kinetic_energy_bound
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats, floats
@@ -26,7 +27,7 @@ from ..runtime.errors import SolveFailed
 from .boundary_conditions import end_forces
 from .pose_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
-from .step_attempt import MAX_HALVINGS, OnProgress, StepAttempt, StepPart, kinetic_energy_bound
+from .step_attempt import MAX_HALVINGS, OnProgress, StepAttempt, StepPart
 from .step_verdict import EnergyVerdict, Verdict, contact_verdict, energy_verdict
 
 MAX_ENERGY_GAIN_RATIO = 1.0  # energy from nothing that is left over what there was, from which a step cannot be right

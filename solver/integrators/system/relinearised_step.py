@@ -29,6 +29,7 @@ from ...mechanics.elements.fill_element_buffer import method_of
 from ...mechanics.elements.linear_force import add_linear_forces
 from ...mechanics.elements.linearisation_error import copy_forces, sum_linearisation_errors
 from ...mechanics.elements.strain_energy import stored_energy
+from ...mechanics.kinetic_energy import kinetic_energies
 from ...mechanics.model import Model
 from ...mechanics.rigid_rotation import chord_stretch_energy, rotated_motion, with_finite_rotations, with_spin
 from ...runtime.arrays import Bools, Floats, floats
@@ -200,12 +201,6 @@ class RelinearisedStep:
         sum_linearisation_errors(forces, pattern.island_of_row, model.tets, records, wrong, stored)
         moving = kinetic_energies(model, v)
         return wrong > MAX_ENERGY_ERROR * (stored + moving)
-
-
-def kinetic_energies(model: Model, v: Floats) -> Floats:
-    """Returns ½ Σ m v² of every island [J], (k,), for velocities v [m/s], (n, 3)."""
-    first: np.ndarray = np.asarray(model.pattern.island_start, np.int64)[:-1]
-    return floats(0.5 * np.add.reduceat(model.mass * np.einsum("ni,ni->n", v, v), first))
 
 
 def elastic_energies(model: Model, x: Floats, workspace: StepWorkspace) -> Floats:

@@ -101,12 +101,25 @@ def motion_share(model: Model, v: Floats, gravity: Floats, dt: float, b: Floats)
         dt: Δt [s].
         b: Right-hand side [N s], (n, 3).
     """
-    first: np.ndarray = np.asarray(model.pattern.island_start, np.int64)[:-1]
-    moving = np.sqrt(np.add.reduceat(np.square(model.mass[:, None] * v).sum(axis=1), first))
-    falling = np.sqrt(np.add.reduceat(np.square(dt * model.mass * model.gravity_scale), first)) * np.linalg.norm(
-        gravity
-    )
-    whole = np.sqrt(np.add.reduceat(np.square(b).sum(axis=1), first))
-    # without weight, a body that comes to rest is at rest soon enough
-    share = np.where(moving + falling > 0.0, (moving + falling) / np.maximum(whole, np.finfo(float).tiny), 1.0)
-    return float(np.clip(share.min(initial=1.0), MIN_MOTION_SHARE, 1.0))
+    fall = dt * float(np.linalg.norm(gravity))
+    share = _least_motion_share(model.pattern.island_start, model.mass, model.gravity_scale, fall, v, b)
+    return max(float(share), MIN_MOTION_SHARE)
+
+
+@kernel()
+def _least_motion_share(island_start, mass, gravity_scale, fall, v, b):
+    """Returns what `motion_share` does, without its lower bound; `fall` is Δt ‖g‖ [m/s]."""
+    least = 1.0
+    for island in range(len(island_start) - 1):
+        moving = falling = whole = 0.0
+        for i in range(island_start[island], island_start[island + 1]):
+            m = mass[i]
+            weight = m * gravity_scale[i] * fall
+            moving += m * m * (v[i, 0] * v[i, 0] + v[i, 1] * v[i, 1] + v[i, 2] * v[i, 2])
+            falling += weight * weight
+            whole += b[i, 0] * b[i, 0] + b[i, 1] * b[i, 1] + b[i, 2] * b[i, 2]
+        motion = math.sqrt(moving) + math.sqrt(falling)
+        # without weight, a body that comes to rest is at rest soon enough
+        if 0.0 < motion < least * math.sqrt(whole):
+            least = motion / math.sqrt(whole)
+    return least
