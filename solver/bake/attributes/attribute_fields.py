@@ -24,7 +24,7 @@ STRESS_ATTRIBUTES = ("stress", "principal_stress")
 
 
 def attribute_values(simulation: Simulation, wanted: Collection[str]) -> dict[str, Floats]:
-    """Returns the `wanted` of `scene.ATTRIBUTES` for all bodies: a row per node for PER_NODE, else per tet."""
+    """Returns the `wanted` of `scene.ATTRIBUTES` for all bodies: a row per node for NODE_ATTRIBUTES, else per tet."""
     built, state = simulation.built, simulation.state
     found: dict[str, Floats] = {}
     if {*STRESS_ATTRIBUTES} & {*wanted}:

@@ -63,7 +63,7 @@ def _insufficient_bones(
 ) -> Iterator[tuple[int, str]]:
     """Yields numbers of bones that hold too few nodes, with words for how many.
 
-    Of a bone that holds none because others do, `checks.conflicts` tells.
+    Of a bone that holds none because others do, `bone_conflicts` tells.
     """
     leading = _dominant_bones(pieces, found)
     rows_of: dict[int, list[int]] = {}

@@ -28,7 +28,7 @@ class PlasticBody:
     Attributes:
         key, name: Of the body.
         tets: Which tets of the model are its own.
-        asked: Values of the body, where no track has them.
+        settings: Values of the body, where no track has them.
         yield_paint, flow_paint, maximum_paint: Factors on them, (k,).
         is_animated: Whether any of them has a track.
     """

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Docstrings and comments name what exists: parameters, attributes, exceptions, files, constants, other names.
+
+A rename that forgets prose leaves a name behind that nobody finds.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import io
+import keyword
+import re
+import tokenize
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# folders whose prose names what the product has, and others, whose prose may name what they have themselves
+PRODUCT = ("solver", "addon")
+OTHERS = ("benchmarks", "scripts", "examples", "demo_blends", "tests")
+
+CAPITALS = {
+    # acronyms
+    *("ASCII", "BLAS", "FEPR", "HTML", "JSON", "JSONL", "LAPACK", "LLVM", "SIMD", "SPDX", "UTF"),
+    # of operating systems and processors
+    *("ERROR_DISK_FULL", "ERROR_WRITE_PROTECT", "LZCNT", "M_MMAP_THRESHOLD", "M_TRIM_THRESHOLD"),
+    "PF_AVX2_INSTRUCTIONS_AVAILABLE",
+    # what stands for a part of a name or of a command
+    *("ARGUMENTS", "NNNNNN", "SOMETHING"),
+}
+# what is in back-quotes and no name of the tree
+NAMES: set[str] = {*keyword.kwlist, *dir(builtins)}
+
+
+@cache
+def sources(folder: str) -> tuple[Path, ...]:
+    return tuple(sorted(path for path in (ROOT / folder).rglob("*.py") if "__pycache__" not in path.parts))
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
+
+
+def files_of(folders: tuple[str, ...]) -> list[Path]:
+    return [path for folder in folders for path in sources(folder)]
+
+
+@cache
+def names_in(*folders: str) -> frozenset[str]:
+    """Returns all identifiers of the code in these folders, their modules, and the words of strings without a space."""
+    names = set()
+    for path in [ROOT / "__init__.py", ROOT / "__main__.py", *files_of(folders)]:
+        names |= {path.stem, path.parent.name}
+        docstrings = {id(node) for node in docstring_nodes(tree_of(path))}
+        for node in ast.walk(tree_of(path)):
+            match node:
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+                    names.add(name)
+                case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                    names.add(name)
+                case ast.keyword(arg=str(name)):
+                    names.add(name)
+                case ast.alias(name=name, asname=other):
+                    names |= {*name.split("."), other or ""}
+                case ast.Constant(value=str(text)) if id(node) not in docstrings and not re.search(r"\s", text):
+                    names |= set(re.findall(r"[A-Za-z_]\w*", text))
+                case _:
+                    pass
+    return frozenset(names)
+
+
+def docstring_nodes(tree: ast.AST) -> Iterator[ast.Constant]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            yield node.body[0].value
+
+
+@cache
+def prose_of(path: Path) -> tuple[tuple[int, str], ...]:
+    """Returns (line, text) of all docstrings and comments of a file."""
+    source = path.read_text(encoding="utf-8")
+    found = [(node.lineno, node.value) for node in docstring_nodes(tree_of(path))]
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    found += [(token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT]
+    return tuple(sorted(found))
+
+
+def section(docstring: str, title: str) -> list[str]:
+    """Returns the names that a section of a docstring explains, one or several to an entry: `a, b: …`."""
+    lines = docstring.splitlines()
+    if title not in [line.strip() for line in lines]:
+        return []
+    at = next(i for i, line in enumerate(lines) if line.strip() == title)
+    indent = len(lines[at]) - len(lines[at].lstrip())
+    body = []
+    for line in lines[at + 1 :]:
+        if line.strip() and len(line) - len(line.lstrip()) <= indent:
+            break
+        body.append(line)
+    entries = [line.strip() for line in body if len(line) - len(line.lstrip()) == indent + 4]
+    heads = [head for head, colon, _ in (entry.partition(":") for entry in entries) if colon]
+    return [name.strip().lstrip("*") for head in heads for name in head.split(",")]
+
+
+def classes() -> dict[str, list[ast.ClassDef]]:
+    result: dict[str, list[ast.ClassDef]] = {}
+    for path in files_of(PRODUCT):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ClassDef):
+                result.setdefault(node.name, []).append(node)
+    return result
+
+
+def members(node: ast.ClassDef, known: dict[str, list[ast.ClassDef]]) -> set[str]:
+    """Returns the fields, properties, methods and assigned attributes of a class and of its bases."""
+    names = set()
+    for inner in node.body:
+        match inner:
+            case ast.AnnAssign(target=ast.Name(id=name)) | ast.FunctionDef(name=name):
+                names.add(name)
+            case ast.Assign(targets=targets):
+                names |= {target.id for target in targets if isinstance(target, ast.Name)}
+            case _:
+                pass
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                names.add(name)
+            case _:
+                pass
+    for base in node.bases:
+        name = base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else ""
+        for other in known.get(name, []):
+            if other is not node:
+                names |= members(other, known)
+    return names
+
+
+def parameters(node: ast.FunctionDef) -> set[str]:
+    args = node.args
+    every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, [args.vararg, args.kwarg])]
+    return {arg.arg for arg in every}
+
+
+def test_attributes_are_members_of_their_class():
+    known = classes()
+    wrong, count = [], 0
+    for path in files_of(PRODUCT):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ClassDef):
+                names = section(ast.get_docstring(node) or "", "Attributes:")
+                count += len(names)
+                gone = [name for name in names if name not in members(node, known)]
+                wrong += [f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has no {name}" for name in gone]
+    assert count > 500 and not wrong, f"{count}\n" + "\n".join(wrong)
+
+
+def test_arguments_are_parameters():
+    known = classes()
+    wrong, count = [], 0
+    for path in files_of(PRODUCT):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.FunctionDef):
+                may = parameters(node)
+            elif isinstance(node, ast.ClassDef):
+                may = members(node, known)
+                for inner in node.body:
+                    if isinstance(inner, ast.FunctionDef) and inner.name == "__init__":
+                        may = parameters(inner)
+            else:
+                continue
+            names = section(ast.get_docstring(node) or "", "Args:")
+            count += len(names)
+            gone = [name for name in names if name not in may]
+            wrong += [f"{path.relative_to(ROOT)}:{node.lineno} {node.name} takes no {name}" for name in gone]
+    assert count > 500 and not wrong, f"{count}\n" + "\n".join(wrong)
+
+
+def test_exceptions_exist():
+    """What `Raises:` lists."""
+    known = {*classes(), *dir(builtins)}
+    wrong, count = [], 0
+    for path in files_of(PRODUCT):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.FunctionDef):
+                names = section(ast.get_docstring(node) or "", "Raises:")
+                count += len(names)
+                gone = [name for name in names if name not in known]
+                wrong += [f"{path.relative_to(ROOT)}:{node.lineno} {node.name} raises no {name}" for name in gone]
+    assert count > 200 and not wrong, f"{count}\n" + "\n".join(wrong)
+
+
+def test_files_exist():
+    """`name.py`, `folder/name.py`: ends of paths; `solver/folder`: paths from the root."""
+    python = [*ROOT.glob("*.py"), *files_of((*PRODUCT, *OTHERS))]
+    parts = [path.relative_to(ROOT).parts for path in python]
+    ends = {"/".join(each[n:]) for each in parts for n in range(len(each))}
+    prose = [(path, line, text) for path in python if path != Path(__file__) for line, text in prose_of(path)]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    prose += [(page, 1, re.sub(r"(?s)```.*?```", "", page.read_text(encoding="utf-8"))) for page in pages]
+    wrong, count = [], 0
+    for path, line, text in prose:
+        names = re.findall(r"(?<![\w/.*])[a-z_0-9/]+\.py\b", text)
+        gone = [name for name in names if name not in ends]
+        paths = re.findall(rf"(?<![\w/.])(?:{'|'.join((*PRODUCT, *OTHERS))})/[\w/]*\w(?!\w*[*.])", text)
+        gone += [name for name in paths if not (ROOT / name).exists()]
+        count += len(names) + len(paths)
+        wrong += [f"{path.relative_to(ROOT)}:{line} {name}" for name in gone]
+    assert count > 300 and not wrong, f"{count}\n" + "\n".join(wrong)
+
+
+def test_constants_exist():
+    """Words in capitals with an underscore; in the product also those of four letters and more. F_T is a symbol."""
+    wrong, count = [], 0
+    for path in files_of((*PRODUCT, *OTHERS)):
+        is_product = path.relative_to(ROOT).parts[0] in PRODUCT
+        known = CAPITALS | names_in(*PRODUCT, *(() if is_product else OTHERS))
+        pattern = r"(?<![\w.])(?:[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+" + (r"|[A-Z]{4,})\b" if is_product else r")\b")
+        for line, text in prose_of(path):
+            words = re.findall(pattern, re.sub(r"(?m)^ *python3? .*", "", text))
+            count += len(words)
+            wrong += [f"{path.relative_to(ROOT)}:{line} {word}" for word in words if word not in known]
+    assert count > 300 and not wrong, f"{count}\n" + "\n".join(wrong)
+
+
+def test_names_exist():
+    """`name`, `Class.name`, `name()` in back-quotes."""
+    wrong, count = [], 0
+    for path in files_of(PRODUCT):
+        known = NAMES | names_in(*PRODUCT)
+        for line, text in prose_of(path):
+            quoted = re.findall(r"`((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:\(\))?`", text)
+            quoted = [name for name in quoted if not name.endswith(".py")]
+            count += len(quoted)
+            wrong += [f"{path.relative_to(ROOT)}:{line} {name}" for name in quoted if {*name.split(".")} - known]
+    assert count > 1000 and not wrong, f"{count}\n" + "\n".join(wrong)
