@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-import io
 import keyword
 import re
-import tokenize
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -31,8 +29,8 @@ CAPITALS = {
     # what stands for a part of a name or of a command
     *("ARGUMENTS", "NNNNNN", "SOMETHING"),
 }
-# what is in back-quotes and no name of the tree
-NAMES: set[str] = {*keyword.kwlist, *dir(builtins)}
+# what is in back-quotes and no name of the tree: words of Python, ends of file names
+NAMES = {*keyword.kwlist, *dir(builtins), "jsonl"}
 
 
 @cache
@@ -41,8 +39,9 @@ def sources(folder: str) -> tuple[Path, ...]:
 
 
 @cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_bytes())
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """Returns the syntax tree of a file, node by node; the first is the module."""
+    return tuple(ast.walk(ast.parse(path.read_bytes())))
 
 
 def files_of(folders: tuple[str, ...]) -> list[Path]:
@@ -50,31 +49,60 @@ def files_of(folders: tuple[str, ...]) -> list[Path]:
 
 
 @cache
-def names_in(*folders: str) -> frozenset[str]:
-    """Returns all identifiers of the code in these folders, their modules, and the words of strings without a space."""
-    names = set()
-    for path in [ROOT / "__init__.py", ROOT / "__main__.py", *files_of(folders)]:
-        names |= {path.stem, path.parent.name}
-        docstrings = {id(node) for node in docstring_nodes(tree_of(path))}
-        for node in ast.walk(tree_of(path)):
-            match node:
-                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
-                    names.add(name)
-                case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                    names.add(name)
-                case ast.keyword(arg=str(name)):
-                    names.add(name)
-                case ast.alias(name=name, asname=other):
-                    names |= {*name.split("."), other or ""}
-                case ast.Constant(value=str(text)) if id(node) not in docstrings and not re.search(r"\s", text):
-                    names |= set(re.findall(r"[A-Za-z_]\w*", text))
-                case _:
-                    pass
+def names_of(path: Path) -> frozenset[str]:
+    """Returns all identifiers of a file, its module and folder, and the words of its strings without a space."""
+    names = {path.stem, path.parent.name}
+    docstrings = {id(node) for node in docstring_nodes(path)}
+    for node in nodes_of(path):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.keyword(arg=str(name)):
+                names.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.alias(name=name, asname=other):
+                names |= {*name.split("."), other or ""}
+            case ast.Constant(value=str(text)) if id(node) not in docstrings and not re.search(r"\s", text):
+                names |= set(re.findall(r"[A-Za-z_]\w*", text))
+            case _:
+                pass
     return frozenset(names)
 
 
-def docstring_nodes(tree: ast.AST) -> Iterator[ast.Constant]:
-    for node in ast.walk(tree):
+@cache
+def names_in(*folders: str) -> frozenset[str]:
+    """Returns all identifiers of the code in these folders."""
+    return frozenset().union(*map(names_of, [ROOT / "__init__.py", ROOT / "__main__.py", *files_of(folders)]))
+
+
+@cache
+def definitions() -> frozenset[str]:
+    """Returns what any file of the product may name: modules, functions, classes, their members, constants, words."""
+    names: set[str] = set()
+    for path in [ROOT / "__init__.py", ROOT / "__main__.py", *files_of(PRODUCT)]:
+        names |= {path.stem, path.parent.name}
+        for node in nodes_of(path):
+            match node:
+                case ast.FunctionDef(name=name) | ast.Attribute(attr=name):
+                    names.add(name)
+                case ast.ClassDef(name=name, body=body):
+                    names |= {name, *assigned_in(body)}
+                case ast.Constant(value=str(text)) if re.fullmatch(r"[A-Za-z_]\w*", text):
+                    names.add(text)
+                case _:
+                    pass
+        names |= assigned_in(nodes_of(path)[0].body)
+    return frozenset(names)
+
+
+def assigned_in(body: list[ast.stmt]) -> set[str]:
+    """Returns the names that the statements of a module or a class assign."""
+    targets = [node.target for node in body if isinstance(node, ast.AnnAssign)]
+    targets += [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
+    return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+
+
+def docstring_nodes(path: Path) -> Iterator[ast.Constant]:
+    for node in nodes_of(path):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             yield node.body[0].value
 
@@ -82,11 +110,27 @@ def docstring_nodes(tree: ast.AST) -> Iterator[ast.Constant]:
 @cache
 def prose_of(path: Path) -> tuple[tuple[int, str], ...]:
     """Returns (line, text) of all docstrings and comments of a file."""
-    source = path.read_text(encoding="utf-8")
-    found = [(node.lineno, node.value) for node in docstring_nodes(tree_of(path))]
-    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    found += [(token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT]
-    return tuple(sorted(found))
+    found = [(node.lineno, node.value) for node in docstring_nodes(path)]
+    return tuple(sorted([*found, *comments(path)]))
+
+
+def comments(path: Path) -> Iterator[tuple[int, str]]:
+    """Yields (line, text) of comments: from the first # of a line on that is in no string. Tokenizing takes longer."""
+    strings = [
+        ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
+        for node in nodes_of(path)
+        if isinstance(node, ast.JoinedStr) or isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+    ]
+    by_line: dict[int, list] = {}
+    for string in strings:
+        for line in range(string[0][0], string[1][0] + 1):
+            by_line.setdefault(line, []).append(string)
+    for line, code in enumerate(path.read_bytes().split(b"\n"), 1):
+        for found in re.finditer(b"#", code):
+            place = (line, found.start())
+            if not any(first <= place < last for first, last in by_line.get(line, ())):
+                yield line, code[found.start() :].decode()
+                break
 
 
 def section(docstring: str, title: str) -> list[str]:
@@ -109,7 +153,7 @@ def section(docstring: str, title: str) -> list[str]:
 def classes() -> dict[str, list[ast.ClassDef]]:
     result: dict[str, list[ast.ClassDef]] = {}
     for path in files_of(PRODUCT):
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.ClassDef):
                 result.setdefault(node.name, []).append(node)
     return result
@@ -117,15 +161,7 @@ def classes() -> dict[str, list[ast.ClassDef]]:
 
 def members(node: ast.ClassDef, known: dict[str, list[ast.ClassDef]]) -> set[str]:
     """Returns the fields, properties, methods and assigned attributes of a class and of its bases."""
-    names = set()
-    for inner in node.body:
-        match inner:
-            case ast.AnnAssign(target=ast.Name(id=name)) | ast.FunctionDef(name=name):
-                names.add(name)
-            case ast.Assign(targets=targets):
-                names |= {target.id for target in targets if isinstance(target, ast.Name)}
-            case _:
-                pass
+    names = assigned_in(node.body) | {inner.name for inner in node.body if isinstance(inner, ast.FunctionDef)}
     for inner in ast.walk(node):
         match inner:
             case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
@@ -150,7 +186,7 @@ def test_attributes_are_members_of_their_class():
     known = classes()
     wrong, count = [], 0
     for path in files_of(PRODUCT):
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.ClassDef):
                 names = section(ast.get_docstring(node) or "", "Attributes:")
                 count += len(names)
@@ -163,7 +199,7 @@ def test_arguments_are_parameters():
     known = classes()
     wrong, count = [], 0
     for path in files_of(PRODUCT):
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef):
                 may = parameters(node)
             elif isinstance(node, ast.ClassDef):
@@ -185,7 +221,7 @@ def test_exceptions_exist():
     known = {*classes(), *dir(builtins)}
     wrong, count = [], 0
     for path in files_of(PRODUCT):
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef):
                 names = section(ast.get_docstring(node) or "", "Raises:")
                 count += len(names)
@@ -228,10 +264,10 @@ def test_constants_exist():
 
 
 def test_names_exist():
-    """`name`, `Class.name`, `name()` in back-quotes."""
+    """`name`, `Class.name`, `name()` in back-quotes: parameters and variables of their own file, or definitions."""
     wrong, count = [], 0
     for path in files_of(PRODUCT):
-        known = NAMES | names_in(*PRODUCT)
+        known = NAMES | definitions() | names_of(path)
         for line, text in prose_of(path):
             quoted = re.findall(r"`((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:\(\))?`", text)
             quoted = [name for name in quoted if not name.endswith(".py")]

@@ -71,6 +71,8 @@ class Bake:
     """A simulation between two frames, and its cache.
 
     Attributes:
+        writer, metadata: Of the cache.
+        simulation: At the last frame that was written.
         topology: Number of the first sample with the present topology, 0 while all bodies are intact.
         warnings: Warnings of the build that the next line of the report will contain.
         bodies_at_piece_limit: Keys of the bodies for which the piece limit was reported.

@@ -50,7 +50,7 @@ class MultigridArrays:
         kept: Which rows are solved for, (N,); all coarse ones are.
         above: Blocks of the coarse matrices in 64 bits.
         numbers: Factors a and b of the passes of a V-cycle, (p, 2).
-        tasks, rows: These passes, and the row of `passes.table` that each takes its factors from.
+        tasks, rows: These passes, and the row of `smoother_factors` with the factors of each.
         power_start, power_tasks, power_numbers: Where the power method begins, and its passes.
     """
 

@@ -46,6 +46,7 @@ class Intersections:
     then edges of tets with triangles (`pierced`).
 
     Attributes:
+        vertex_count: Number of vertices of the surface.
         pair_triangle, pair_tet: Every triangle with every tet that it meets, by triangle, (p,).
         triangle, face: Every triangle with every face of a tet that it crosses, by triangle and face, (r,).
         first, last: The ends of the segment that they share; round the triangle's part on that side of the face where
