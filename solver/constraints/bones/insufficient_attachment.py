@@ -44,9 +44,9 @@ def insufficient_attachment(
     if not few:
         return []
     bones = {piece.number: piece.bone for piece in pieces}
-    told = [f'"{bones[number].name}" has {words}' for number, words in few.items()]
-    more = [f"{len(told) - MAX_NAMED_BONES} more have as few"] if len(told) > MAX_NAMED_BONES else []
-    details = {"name": body.name, "bones": ", ".join(told[:MAX_NAMED_BONES] + more)}
+    descriptions = [f'"{bones[number].name}" has {words}' for number, words in few.items()]
+    more = [f"{len(descriptions) - MAX_NAMED_BONES} more have as few"] if len(descriptions) > MAX_NAMED_BONES else []
+    details = {"name": body.name, "bones": ", ".join(descriptions[:MAX_NAMED_BONES] + more)}
     is_line = {not len(bones[number].triangles) for number in few}
     for factor in DISTANCE_FACTORS:
         distance = float(f"{factor * _sufficient_distance(pieces, shapes, nodes, found, few):.3g}")
