@@ -29,8 +29,8 @@ CAPITALS = {
     # what stands for a part of a name or of a command
     *("ARGUMENTS", "NNNNNN", "SOMETHING"),
 }
-# what is in back-quotes and no name of the tree: words of Python, ends of file names
-NAMES = {*keyword.kwlist, *dir(builtins), "jsonl"}
+# no names of the tree: words of Python, ends of file names, Blender's package of extensions
+NAMES = {*keyword.kwlist, *dir(builtins), "jsonl", "bl_ext"}
 
 
 @cache
@@ -150,6 +150,16 @@ def section(docstring: str, title: str) -> list[str]:
     return [name.strip().lstrip("*") for head in heads for name in head.split(",")]
 
 
+def pages() -> list[Path]:
+    return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+
+
+def page_text(page: Path) -> str:
+    """Returns a page without its blocks of code."""
+    return re.sub(r"(?s)```.*?```", "", page.read_text(encoding="utf-8"))
+
+
+@cache
 def classes() -> dict[str, list[ast.ClassDef]]:
     result: dict[str, list[ast.ClassDef]] = {}
     for path in files_of(PRODUCT):
@@ -236,8 +246,7 @@ def test_files_exist():
     parts = [path.relative_to(ROOT).parts for path in python]
     ends = {"/".join(each[n:]) for each in parts for n in range(len(each))}
     prose = [(path, line, text) for path in python if path != Path(__file__) for line, text in prose_of(path)]
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
-    prose += [(page, 1, re.sub(r"(?s)```.*?```", "", page.read_text(encoding="utf-8"))) for page in pages]
+    prose += [(page, 1, page_text(page)) for page in pages()]
     wrong, count = [], 0
     for path, line, text in prose:
         names = re.findall(r"(?<![\w/.*])[a-z_0-9/]+\.py\b", text)
@@ -264,13 +273,44 @@ def test_constants_exist():
 
 
 def test_names_exist():
-    """`name`, `Class.name`, `name()` in back-quotes: parameters and variables of their own file, or definitions."""
+    """`name`, `Class.name`, `module.name`, `name()` in back-quotes, and snake_case words anywhere; x_a is a symbol.
+
+    In the product they are parameters and variables of their own file, or definitions of any.
+    """
     wrong, count = [], 0
-    for path in files_of(PRODUCT):
-        known = NAMES | definitions() | names_of(path)
+    for path in files_of((*PRODUCT, *OTHERS)):
+        is_product = path.relative_to(ROOT).parts[0] in PRODUCT
+        known = NAMES | definitions() | (names_of(path) if is_product else names_in(*PRODUCT, *OTHERS))
         for line, text in prose_of(path):
-            quoted = re.findall(r"`((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:\(\))?`", text)
-            quoted = [name for name in quoted if not name.endswith(".py")]
-            count += len(quoted)
-            wrong += [f"{path.relative_to(ROOT)}:{line} {name}" for name in quoted if {*name.split(".")} - known]
+            found = re.findall(r"`((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:\(\))?`", text)
+            found += re.findall(r"(?<![\w./])[a-z]{2,}\d*(?:_[a-z0-9]{2,})+\b(?!\.\w)", text)
+            found = [name for name in found if not name.endswith(".py") and path != Path(__file__)]
+            count += len(found)
+            gone = [name for name in found if {*name.split(".")} - known or not has_member(name)]
+            wrong += [f"{path.relative_to(ROOT)}:{line} {name}" for name in gone]
     assert count > 1000 and not wrong, f"{count}\n" + "\n".join(wrong)
+
+
+def has_member(name: str) -> bool:
+    """Returns whether the last word belongs to the class or the module before it, where the product has that one."""
+    owner, _, member = name.rpartition(".")
+    owner = owner.rpartition(".")[2]
+    known = classes()
+    if owner in known and name != "Scene.sinew":  # Blender's Scene
+        return any(member in members(node, known) for node in known[owner])
+    modules = [path for path in files_of(PRODUCT) if owner == path.stem]
+    is_folder = any(owner == path.parent.name for path in files_of(PRODUCT))
+    return is_folder or not modules or any(member in names_of(path) for path in modules)
+
+
+def test_pages_name_what_exists():
+    """Words in back-quotes; docs/settings.md, which a test compares with the settings, joins names of its own."""
+    known = NAMES | definitions() | names_in(*PRODUCT, *OTHERS)
+    wrong, count = [], 0
+    for page in pages():
+        if page.name != "settings.md":
+            found = re.findall(r"`((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:\(.*?\))?`", page_text(page))
+            found = [name for name in found if not name.endswith(".py")]
+            count += len(found)
+            wrong += [f"{page.name} {name}" for name in found if {*name.split(".")} - known]
+    assert count > 100 and not wrong, f"{count}\n" + "\n".join(wrong)

@@ -39,7 +39,7 @@ class FleshPart:
         part: Where they are in the whole model, and the model of these bodies alone.
         law: What their tets are made of.
         settings: What is asked of each, in the order of `part.bodies`.
-        schemes: How each is stepped, by `integrators.flesh`; none: quasistatic.
+        schemes: How each is stepped, by `newton.dynamic_flesh`; none: quasistatic.
         contact: What they may touch; None: nothing.
         names: Of each, for people.
     """
@@ -78,7 +78,7 @@ class FleshBodies:
     Attributes:
         quasistatic: The bodies that are at rest in every sample; None where there are none.
         dynamic: Those that have inertia; None where there are none.
-        dynamics: The latter as `integrators.step` takes them, whose law is that of what it looks at in every solve.
+        dynamics: The latter as `implicit_euler.step` takes them, whose law is that of what it looks at in every solve.
     """
 
     quasistatic: FleshPart | None
