@@ -11,8 +11,8 @@ whom it waits from running. So who has waited for long lets others run: beside t
 step of 10,000 tets on both took 1.8 and 2.1 times as long as on one without that, and 1.1 and 1.2 with it.
 
 Whose kernel is over lingers for the next: to fall asleep and be woken takes some 30 µs, and so does it to wait for
-Python's lock, which the leader has between kernels. So it goes back to Python when the next leader rings a bell, from
-within a kernel, where it has let go of that lock.
+Python's lock, which the leader has between kernels. So it goes back to Python when the next leader raises the
+wakeup counter, from within a kernel, where it has let go of that lock.
 
     leader: publish(team, parts), and then as the others, while (part := claim(team, leads)) >= 0: …
             join(team, own)
@@ -133,7 +133,7 @@ def is_finished(team):
 
 @kernel(device_only=True)
 def await_wakeup(team):
-    """Lets an other whose kernel is over wait in it for the bell of the next leader, or for so long; returns how long.
+    """Lets an other whose kernel is over wait in it for the next leader, or for so long; returns how long.
 
     That is in turns, at most `SPINS_BEFORE_YIELD`.
     """
