@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The bake as a pure transition: (job, happening) → (job, effects). No Blender, no process, no clock.
 
-Whoever drives it tells what happened, with the time, and does what the effects say: `addon/baking/bake_driver.py`
-does. Every phase ends: exporting and a running child by themselves or by Cancel, a cancelled child by
-its deadline, a killed one by another.
+`bake_driver.py` says what happened, with the time, and does what the effects say. Every phase ends: exporting and a
+running child by themselves or by Cancel, a cancelled child by its deadline, a killed one by another.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Job:
         exported: How much of the export is done, 0 to 1.
         finished: How much of the finishing of a body that broke is done, 0 to 1, or None before that.
         prerolled: How much of the pre-roll is done, 0 to 1, or None where there is none, or it is over.
-        newton_event: The last event about flesh that is being solved since the last frame, or None.
+        newton_event: The last `solving` event of flesh since the last frame, or None.
         stage, body: What is being built ("tetrahedralize", "bind", "rest"), of which body; or which one is finished.
         bodies: What the child said about each body once built: key, name, tets, nodes, warnings.
         tets: Tets of all bodies, or None before they are known.

@@ -70,7 +70,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Lets everything through but Escape; ends with the bake, which `bake_timer` keeps going."""
+        """Lets everything through but Escape; ends with the bake, which bake_timer.py keeps going."""
         if self._bake is None or not self._bake.driver.job.is_running:
             self.cancel(context)
             if self._bake is not None:
@@ -82,7 +82,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
         return {"PASS_THROUGH"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Stops listening: the bake has ended, or the window was closed and `bake_timer` goes on alone."""
+        """Stops listening: the bake has ended, or the window was closed and bake_timer.py goes on alone."""
         if self._timer is not None:
             context.window_manager.event_timer_remove(self._timer)
             self._timer = None

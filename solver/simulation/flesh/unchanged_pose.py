@@ -36,25 +36,25 @@ def reuse_equilibrium(state: State, asked: Iterable[np.ndarray], x: Floats, may_
         x: Where it is since the sample before.
         may_go_on: Whether a solve that did not arrive goes on even so.
     """
-    result, is_lost = state.fields.get(RESULT_FIELD), state.fields.get(FAILED_BODIES_FIELD)
-    if INPUT_DIGEST_FIELD not in state.fields or result is None or is_lost is None or len(result) != 5 + len(is_lost):
+    told, is_lost = state.fields.get(RESULT_FIELD), state.fields.get(FAILED_BODIES_FIELD)
+    if INPUT_DIGEST_FIELD not in state.fields or told is None or is_lost is None or len(told) != 5 + len(is_lost):
         return None
-    converged = bool(result[1])
+    converged = bool(told[1])
     if (may_go_on and not converged) or not np.array_equal(
         state.fields[INPUT_DIGEST_FIELD], input_digest(asked, x, is_lost)
     ):
         return None
     return PoseEquilibrium(
         x=x,
-        residual=float(result[0]),
-        residuals=tuple(result[5:].tolist()),
+        residual=float(told[0]),
+        residuals=tuple(told[5:].tolist()),
         converged=converged,
         is_failed=is_lost,
-        inverted_tets=int(result[2]),
+        inverted_tets=int(told[2]),
         newton_iterations=0,
         cg_iterations=0,
-        contacts=int(result[3]),
-        max_depth=float(result[4]),
+        contacts=int(told[3]),
+        max_depth=float(told[4]),
     )
 
 
