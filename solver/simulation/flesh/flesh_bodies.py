@@ -78,7 +78,7 @@ class FleshBodies:
     Attributes:
         quasistatic: The bodies that are at rest in every sample; None where there are none.
         dynamic: Those that have inertia; None where there are none.
-        dynamics: The latter as `implicit_euler.step` takes them, whose law is that of what it looks at in every solve.
+        dynamics: The latter as `integrators.step` takes them, whose law is that of what it looks at in every solve.
     """
 
     quasistatic: FleshPart | None
