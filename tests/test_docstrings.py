@@ -178,12 +178,23 @@ def members(node: ast.ClassDef, known: dict[str, list[ast.ClassDef]]) -> set[str
                 names.add(name)
             case _:
                 pass
-    for base in node.bases:
-        name = base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else ""
-        for other in known.get(name, []):
-            if other is not node:
-                names |= members(other, known)
+    for other in bases(node, known):
+        names |= members(other, known)
     return names
+
+
+def bases(node: ast.ClassDef, known: dict[str, list[ast.ClassDef]]) -> list[ast.ClassDef]:
+    """Returns the classes that a class inherits from, `Base` and `Base[…]`; of the same name, all."""
+    names = [ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases]
+    return [other for name in names for other in known.get(name, []) if other is not node]
+
+
+def init_parameters(node: ast.ClassDef, known: dict[str, list[ast.ClassDef]]) -> set[str]:
+    """Returns the parameters of a class's own __init__, or of those that it inherits."""
+    own = [inner for inner in node.body if isinstance(inner, ast.FunctionDef) and inner.name == "__init__"]
+    if own:
+        return parameters(own[0])
+    return {name for base in bases(node, known) for name in init_parameters(base, known)}
 
 
 def parameters(node: ast.FunctionDef) -> set[str]:
@@ -213,10 +224,7 @@ def test_arguments_are_parameters():
             if isinstance(node, ast.FunctionDef):
                 may = parameters(node)
             elif isinstance(node, ast.ClassDef):
-                may = members(node, known)
-                for inner in node.body:
-                    if isinstance(inner, ast.FunctionDef) and inner.name == "__init__":
-                        may = parameters(inner)
+                may = init_parameters(node, known) or members(node, known)
             else:
                 continue
             names = section(ast.get_docstring(node) or "", "Args:")
