@@ -63,7 +63,7 @@ def test_exactly_at_the_melting_point_it_has_melted(tmp_path):
 
 
 def twin_of_softened(mu, lam, by_heat, flowed):
-    """Returns μ, λ and κ of one tet by the words of softening.py, Young's modulus found by bisection."""
+    """Returns μ, λ and κ of one tet by the words of softened_moduli.py, Young's modulus found by bisection."""
     kappa, f = lam + 2.0 / 3.0 * mu, by_heat.stiffness
     E = youngs_modulus(mu, lam)
     low, high = 0.0, mu

@@ -141,7 +141,7 @@ import sys
 sys.path[:0] = sys.argv[1:]
 from sinew.solver.thirds import third
 from sinew.solver.runtime.kernel_cache.cache_folder import version_name
-with listening():
+with listen():
     assert third(6.0) == 2.0
     first = list(names)
     assert third(6) == 2.0

@@ -41,7 +41,7 @@ def sum_of_squares(values):
 USE = """
 import numpy as np
 import kernels
-with listening():
+with listen():
     print(kernels.squares(np.arange(4.0)), "squares" in names)
 try:
     kernels.count_of_empty(-1)

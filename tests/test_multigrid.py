@@ -28,11 +28,11 @@ from sinew.solver.linalg.multigrid.product_pattern import SparseStructure, produ
 from sinew.solver.linalg.multigrid.v_cycle import run_cycle
 
 
-def prolongation(hang):
-    """Returns P of an `Embedding` as a dense (3n, 3c)."""
-    rows = np.repeat(np.arange(len(hang.start) - 1), np.diff(hang.start.astype(int)))
-    P = np.zeros((len(hang.start) - 1, len(hang.part)))
-    P[rows, hang.node] = hang.weight
+def dense_prolongation(prolongation):
+    """Returns P of a `Prolongation` as a dense (3n, 3c)."""
+    rows = np.repeat(np.arange(len(prolongation.start) - 1), np.diff(prolongation.start.astype(int)))
+    P = np.zeros((len(prolongation.start) - 1, len(prolongation.part)))
+    P[rows, prolongation.node] = prolongation.weight
     return np.kron(P, np.eye(3))
 
 
@@ -46,7 +46,7 @@ def test_weights_hand_down_linear_motions_exactly_and_stay_in_their_part():
     lots = np.random.default_rng(3)
     place, part = lots.uniform(0.0, 5.0, (400, 3)), np.repeat([0, 1], 200)
     level, cell, above = _prolongation(place, part)
-    P = prolongation(level)[::3, ::3]
+    P = dense_prolongation(level)[::3, ::3]
     np.testing.assert_allclose(P.sum(axis=1), 1.0, rtol=1e-14)
     assert (level.weight > 0.0).all() and np.diff(level.start.astype(int)).max() == 4
     np.testing.assert_allclose(P @ cell, place, atol=1e-4)  # weights below 1e-5 count as none
@@ -55,7 +55,7 @@ def test_weights_hand_down_linear_motions_exactly_and_stay_in_their_part():
     level, cell, _ = _prolongation(0.5 * cell, above)
     assert np.diff(level.start.astype(int)).max() == 2
     half = 0.5 * np.unique(np.column_stack([above, _prolongation(place, part)[1]]), axis=0)[:, 1:]
-    np.testing.assert_array_equal(prolongation(level)[::3, ::3] @ cell, half)
+    np.testing.assert_array_equal(dense_prolongation(level)[::3, ::3] @ cell, half)
 
 
 def test_parts_of_a_mesh_are_those_of_its_graph():
@@ -113,13 +113,13 @@ def test_coarse_matrices_are_galerkins(mesh):
     model, values, is_free = bar_problem((3, 3, 14), mesh=mesh)
     p = model.pattern
     hierarchy = build_hierarchy(p, model.X)
-    hangs = lattice_prolongations(model.X, p)
-    assert hierarchy.coarsest == len(hangs) >= 2
+    prolongations = lattice_prolongations(model.X, p)
+    assert hierarchy.coarsest == len(prolongations) >= 2
     made = numeric_setup(hierarchy, p, values, is_free, MultigridWorkspace())
     A = dense(p.row_start, p.column, values)
     first, lowest = 0, hierarchy.all_start[hierarchy.level_start[1]]
-    for level, hang in enumerate(hangs):
-        P = prolongation(hang)
+    for level, each in enumerate(prolongations):
+        P = dense_prolongation(each)
         if level == 0:
             P *= np.repeat(is_free, 3)[:, None]
         n = len(P) // 3
@@ -180,7 +180,7 @@ def test_the_smoother_knows_the_largest_eigenvalue(mesh, nu):
     hierarchy = build_hierarchy(p, model.X)
     made = numeric_setup(hierarchy, p, values, is_free, MultigridWorkspace())
     A = held_out(dense(p.row_start, p.column, values), is_free)
-    P = prolongation(lattice_prolongations(model.X, p)[0]) * np.repeat(is_free, 3)[:, None]
+    P = dense_prolongation(lattice_prolongations(model.X, p)[0]) * np.repeat(is_free, 3)[:, None]
     for matrix, largest in zip((A, P.T @ A @ P), made.work.largest, strict=False):
         true = largest_eigenvalue(matrix)
         assert 0.95 * true < largest < 2.5 * true and (true <= 4.0 or matrix is not A)
@@ -245,7 +245,7 @@ def test_a_cycle_is_its_dense_twin_symmetric_and_positive(nu):
     made = numeric_setup(hierarchy, p, values, is_free, MultigridWorkspace())
     keep = np.repeat(is_free, 3)
     matrices = [np.where(keep[:, None] & keep, made.work.scale[0] * dense(p.row_start, p.column, values), 0.0)]
-    prolongations = [prolongation(hang) for hang in lattice_prolongations(model.X, p)]
+    prolongations = [dense_prolongation(each) for each in lattice_prolongations(model.X, p)]
     prolongations[0] *= keep[:, None]
     for P in prolongations:
         matrices.append(P.T @ matrices[-1] @ P)

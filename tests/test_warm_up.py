@@ -55,7 +55,7 @@ for number, method in enumerate(CHOICES):
 for name, scene in scenes.items():
     scene.save(folder / name / "scene")
     TrackWriter(folder / name / "scene").close()
-with listening():
+with listen():
     for cache in sorted(folder.iterdir()):
         run_bake(cache, told.append)
         assert not names, f"{cache.name} compiled {names}"

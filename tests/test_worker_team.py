@@ -26,28 +26,28 @@ PARTS, PASSES = 37, 2000
 
 
 @kernel(no_refcount=True)
-def smooth(leads, crew, passes, values, done_by):
+def smooth(leads, team, passes, values, done_by):
     """Passes over a ring of numbers, each the mean of its neighbours in the pass before; counts parts done."""
     turn, length = 0, len(values[0])
     while turn < passes:
         if leads:
-            publish(crew, length)
-        part, done = claim(crew, leads), 0
+            publish(team, length)
+        part, done = claim(team, leads), 0
         while part >= 0:
             # a part has been seen by others as often as passes are through
             turn_of_part = np.int64(values[2, part])
             old, new = values[turn_of_part % 2], values[1 - turn_of_part % 2]
             new[part] = 0.5 * (old[part - 1 if part else length - 1] + old[part + 1 if part + 1 < length else 0])
             values[2, part] += 1.0
-            part, done = claim(crew, leads), done + 1
+            part, done = claim(team, leads), done + 1
         done_by[0 if leads else 1] += done
         if leads:
-            join(crew, done)
+            join(team, done)
             turn += 1
         else:
-            report_done(crew, done)
-            if is_finished(crew):
-                await_wakeup(crew)
+            report_done(team, done)
+            if is_finished(team):
+                await_wakeup(team)
                 break
 
 
@@ -56,12 +56,12 @@ def smoothed(threads: int) -> tuple[np.ndarray, np.ndarray]:
     values[0] = np.random.default_rng(0).normal(size=PARTS)
     ended = threading.Semaphore(0)
 
-    def help_out(crew, leads):
-        smooth(leads, crew, PASSES, values, done_by)
+    def help_out(team, leads):
+        smooth(leads, team, PASSES, values, done_by)
         ended.release()
 
-    with worker_team(threads, help_out) as crew:
-        smooth(True, crew, PASSES, values, done_by)
+    with worker_team(threads, help_out) as team:
+        smooth(True, team, PASSES, values, done_by)
     for _ in range(threads - 1):
         assert ended.acquire(timeout=60.0), "an other did not see that all is over"
     return values, done_by
@@ -84,8 +84,8 @@ def test_the_leader_waits_for_nobody_who_has_not_begun(monkeypatch: pytest.Monke
     monkeypatch.setattr(thread_pool, "_pending_work", thread_pool.SimpleQueue())  # which nobody serves
     monkeypatch.setattr(thread_pool, "_background_threads", [threading.Thread()])
     values, done_by = np.zeros((3, PARTS)), np.zeros(2, np.int64)
-    with worker_team(2, lambda crew, leads: smooth(leads, crew, 3, values, done_by)) as crew:
-        smooth(True, crew, 3, values, done_by)
+    with worker_team(2, lambda team, leads: smooth(leads, team, 3, values, done_by)) as team:
+        smooth(True, team, 3, values, done_by)
     assert done_by.tolist() == [3 * PARTS, 0]
 
 
@@ -106,25 +106,25 @@ def test_who_waits_for_long_lets_others_run() -> None:
 
 
 @kernel(no_refcount=True)
-def seen_over(crew):
-    return is_finished(crew)
+def seen_over(team):
+    return is_finished(team)
 
 
 @kernel(no_refcount=True)
-def lingered_on(crew):
-    return await_wakeup(crew)
+def lingered_on(team):
+    return await_wakeup(team)
 
 
 def test_the_bell_is_rung_when_there_is_something_new_to_do() -> None:
     before, (values, done_by) = WAKEUP_COUNTER[0], (np.zeros((3, PARTS)), np.zeros(2, np.int64))
-    with worker_team(1, lambda crew, leads: None) as crew:
-        smooth(True, crew, 3, values, done_by)
+    with worker_team(1, lambda team, leads: None) as team:
+        smooth(True, team, 3, values, done_by)
         assert WAKEUP_COUNTER[0] == before, "nobody is to be called"
-    with worker_team(2, lambda crew, leads: None) as crew:
+    with worker_team(2, lambda team, leads: None) as team:
         assert WAKEUP_COUNTER[0] == before, "nobody leads as yet"
-        smooth(True, crew, 3, values, done_by)
+        smooth(True, team, 3, values, done_by)
         assert WAKEUP_COUNTER[0] == before + 1, "once, not in every pass"
-        assert not seen_over(crew)
-    assert seen_over(crew) and lingered_on(crew) == SPINS_BEFORE_YIELD, "nobody has rung"
+        assert not seen_over(team)
+    assert seen_over(team) and lingered_on(team) == SPINS_BEFORE_YIELD, "nobody has rung"
     run_parts(2, lambda part: None)
-    assert WAKEUP_COUNTER[0] == before + 2 and crew[FINISHED] == 1 and lingered_on(crew) == 0
+    assert WAKEUP_COUNTER[0] == before + 2 and team[FINISHED] == 1 and lingered_on(team) == 0

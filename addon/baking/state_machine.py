@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The bake as a pure transition: (job, happening) → (job, effects). No Blender, no process, no clock.
 
-Whoever drives it tells what happened, with the time, and does what the effects say: `addon/bake_driver.py`
-does. Every phase ends: exporting and a running child by themselves or by Cancel, a cancelled child by
-its deadline, a killed one by another.
+`bake_driver.py` says what happened, with the time, and does what the effects say. Every phase ends: exporting and a
+running child by themselves or by Cancel, a cancelled child by its deadline, a killed one by another.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ class Job:
         exported: How much of the export is done, 0 to 1.
         finished: How much of the finishing of a body that broke is done, 0 to 1, or None before that.
         prerolled: How much of the pre-roll is done, 0 to 1, or None where there is none, or it is over.
-        solving: What flesh is being solved: the last `newton_event` event since the last frame, or None.
+        newton_event: The last `solving` event of flesh since the last frame, or None.
         stage, body: What is being built ("tetrahedralize", "bind", "rest"), of which body; or which one is finished.
         bodies: What the child said about each body once built: key, name, tets, nodes, warnings.
         tets: Tets of all bodies, or None before they are known.
         warnings, error: What the child said, as its events.
-        tally: How the steps of this job went.
-        last: The last `frame` event.
-        clock: When frames came: (seconds, frame), the last few.
+        convergence: How the steps of this job went.
+        last_frame_event: The last `frame` event.
+        frame_times: When frames came: (seconds, frame), the last few.
         is_complete: Whether the child said `done`.
         deadline: When patience with the child ends, or None.
         is_killed: Whether it was killed.

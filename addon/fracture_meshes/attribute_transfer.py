@@ -47,7 +47,7 @@ class SourcePositions:
     """Positions on the render mesh: three of its corners or vertices each, and their weights.
 
     Attributes:
-        of: Three indices each, (n, 3).
+        indices: Three indices each, (n, 3).
         weights: (n, 3), sum 1.
     """
 

@@ -35,7 +35,7 @@ def reach_lines(source: bpy.types.Object, evaluated: bpy.types.Object) -> np.nda
 
 
 def circle_lines(centre: np.ndarray, radius: float) -> np.ndarray:
-    """Returns three circles about the axes as lines, (3 · CORNERS, 2, 3)."""
+    """Returns three circles about the axes as lines, (3 · CIRCLE_SEGMENTS, 2, 3)."""
     angle = 2.0 * np.pi * np.arange(CIRCLE_SEGMENTS, dtype=np.int64) / CIRCLE_SEGMENTS
     flat = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(CIRCLE_SEGMENTS)])
     rings = np.stack([np.roll(flat, axis, axis=1) for axis in range(3)])

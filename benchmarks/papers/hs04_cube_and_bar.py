@@ -45,7 +45,7 @@ MATERIAL_TEXT = (
 def upright_box(
     cells: tuple[int, int, int], lengths: tuple[float, float, float], method: FormulationSettings, **motion: Any
 ) -> Simulation:
-    """Returns a box of `meshes.bar`, its last length upward; `motion` is that of `sheared_body`."""
+    """Returns a box of `box_tets`, its last length upward; `motion` is that of `sheared_body`."""
     return sheared_body(*box_tets(cells, lengths), method, **motion)
 
 

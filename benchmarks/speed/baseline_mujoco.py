@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""MuJoCo's flex as a peer: the same tets of the same material, moved by its `discrete` integrator.
+"""MuJoCo's flex as a peer: the same tets of the same material, moved by its "discrete" integrator.
 
-Its documentation: only `discrete` integrates the elasticity of a flex implicitly ("Deformables" of its chapter on
+Its documentation: only "discrete" integrates the elasticity of a flex implicitly ("Deformables" of its chapter on
 modelling). Without contacts and constraints a step is one linear system (M + Δt² K) a = f − Δt K v, Saint
 Venant-Kirchhoff elasticity, which at rest has the matrix of linear elasticity, solved by conjugate gradients with the
 inverses of the 3×3 blocks of the diagonal; `iterations` and `tolerance` end them, and nothing else does. `solver`, CG

@@ -21,12 +21,11 @@ from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row
 
 COLD_TARGET_SECONDS, WARM_TARGET_SECONDS = 8.0, 0.5  # [s], on the reference machine
 REMARKS = {
-    "cold": "Numba types and lowers in Python, which is more than half of it, and LLVM is the rest. Two processes "
-    "share what the first step needs, without a kernel twice: what fills the body and finds "
-    "what it may touch on one side, conjugate gradients and records of tets on the other, the rest where they meet; "
-    "contacts that push are compiled when frames are coming already. So it takes half the seconds of a processor that "
-    "these kernels and the loading take; ten kernels of a prototype took 17 s on the reference machine. What was tried "
-    "without gain is told below. What is left are fewer and shorter kernels. Compiled ahead, no bake waits for it.",
+    "cold": "Numba types and lowers in Python, which is more than half of it, and LLVM is the rest. The bake "
+    "compiles each kernel when it first calls it; kernels of contacts that push are compiled when frames are coming "
+    "already. A zip with kernels leaves nothing to compile. Ten kernels of a prototype took 17 s on the reference "
+    "machine. What was tried without gain is told below. What is left are fewer and shorter kernels. Compiled ahead, "
+    "no bake waits for it.",
     "fresh": "A process that is new has to load NumPy and Numba first, which takes {libraries:.2f} s by itself; a "
     "solver that waits takes {waiting:.2f} s to fill, bind and write the cube. What is left are three hundred modules "
     "of Sinew's and 21 compiled kernels. Blender keeps one "

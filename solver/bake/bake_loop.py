@@ -71,9 +71,11 @@ class Bake:
     """A simulation between two frames, and its cache.
 
     Attributes:
+        writer, metadata: Of the cache.
+        simulation: At the last frame that was written.
         topology: Number of the first sample with the present topology, 0 while all bodies are intact.
         warnings: Warnings of the build that the next line of the report will contain.
-        at_limit: Keys of the bodies for which the piece limit was reported.
+        bodies_at_piece_limit: Keys of the bodies for which the piece limit was reported.
         reported_inversions: Keys of bodies with the bones for which inverted flesh was reported.
     """
 
@@ -87,7 +89,7 @@ class Bake:
 
     @property
     def frame(self) -> int:
-        """The frame that the simulation is at. Every frame that was told of counts."""
+        """The frame that the simulation is at. Every frame whose event was sent counts."""
         return self.simulation.frame
 
     @property

@@ -31,11 +31,12 @@ class FrameRecorder:
         simulation: Advances meanwhile.
         metadata: Of the cache.
         frame: The frame to which it advances.
-        number: First sample with the present topology, 0 while all bodies are intact.
+        first_sample: First sample with the present topology, 0 while all bodies are intact.
         topology: The present topology, None while all bodies are intact.
-        drawn: Object-space positions of every body, by sample.
-        kept: Fields for the finishing pass, by name (bake/postprocess/breakable_frames.py).
-        topologies: New topologies in this frame, by number.
+        render_positions: Object-space positions of every body, by sample.
+        fracture_data: Fields for the finishing pass, by name (bake/postprocess/breakable_frames.py).
+        topologies: New topologies in this frame, by number of their first sample.
+        samples: Number of samples recorded so far.
     """
 
     simulation: Simulation

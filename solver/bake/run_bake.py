@@ -134,8 +134,8 @@ def _make_final_meshes(folder: Path, scene: Scene, on_event: OnEvent, should_sto
     from .postprocess.finish_cache import postprocess_cache
 
     began = clock.perf_counter()
-    told = [result.as_event() for result in postprocess_cache(folder, on_event, should_stop)]
-    on_event({"event": "finished", "results": told, "seconds": clock.perf_counter() - began})
+    results = [result.as_event() for result in postprocess_cache(folder, on_event, should_stop)]
+    on_event({"event": "finished", "results": results, "seconds": clock.perf_counter() - began})
 
 
 def _has_final_meshes(folder: Path, scene: Scene) -> bool:
@@ -173,9 +173,9 @@ def _prepare_bake(
         for note in repair_pc2_files(CacheReader(writer.folder), simulation, point.frame):
             on_event({"event": "warning", **_plainly(note)})
         writer.resume(head, point.frame, breakable_keys(scene))
-        told = _built_event(built, scene)
-        bake = Bake(writer, head, simulation, point.topology, _not_in(writer.folder, told))
-        on_event(told)
+        event = _built_event(built, scene)
+        bake = Bake(writer, head, simulation, point.topology, _not_in(writer.folder, event))
+        on_event(event)
     else:
         simulation = Simulation(scene, tracks, built)
         _check_flesh(simulation)
@@ -186,9 +186,9 @@ def _prepare_bake(
                 arrays |= force.to_arrays(body.range.nodes)
             arrays |= core_arrays(built.model.cores, body.range.tets)
             writer.write_model(asked.key, arrays)
-        told = _built_event(built, scene)
-        bake = Bake(writer, head, simulation, warnings=warnings_in(told))
-        on_event(told)
+        event = _built_event(built, scene)
+        bake = Bake(writer, head, simulation, warnings=warnings_in(event))
+        on_event(event)
         on_event(bake.write_first_frame(on_event, should_stop))
     return bake
 
@@ -235,10 +235,10 @@ def _built_event(built: AssembledScene, scene: Scene) -> dict[str, Any]:
     return {"event": "built", "bodies": bodies, "tets": built.model.tet_count}
 
 
-def _not_in(folder: Path, told: Mapping[str, Any]) -> list[dict[str, str]]:
+def _not_in(folder: Path, event: Mapping[str, Any]) -> list[dict[str, str]]:
     """Returns the warnings of the `built` event that the remaining lines of the report lack."""
     known = CacheReader(folder).warnings()
-    return [warning for warning in warnings_in(told) if warning not in known]
+    return [warning for warning in warnings_in(event) if warning not in known]
 
 
 def _plainly(warning: SinewError) -> dict[str, Any]:

@@ -15,7 +15,7 @@ def apply_affine_fit(targets, rows, vertices, inverse, in_plane, normal, rest, m
     Args:
         targets: Of all pinned vertices of the body [m], (p, 3).
         rows: Those of the region, (q,).
-        vertices, inverse, in_plane, normal: Of the region's `Motions`, of its one place.
+        vertices, inverse, in_plane, normal: Of the `FixedRegion`.
         rest: Nodes from the middle of the vertices [m], (r, 3).
         most: How far from its target a vertex may be left [m].
         y: Out, targets of the nodes [m].

@@ -116,7 +116,7 @@ class PairPatterns:
 
 @kernel()
 def fill_pair_blocks(tets, first, second, rows, columns):
-    """Writes rows and columns of the 32 blocks between the nodes of every pair of tets, as in `Across.place`."""
+    """Writes rows and columns of the 32 blocks between the nodes of every pair of tets, as in `PairBlocks.place`."""
     for pair in range(len(first)):
         for a in range(4):
             for c in range(4):

@@ -22,8 +22,8 @@ class WidenedPattern:
 
     Attributes:
         pattern: All blocks; its islands are those of the first pattern, joined or not.
-        places: Block of the first pattern → the same block here, rising, (b,).
-        added: Blocks that were asked for, here, (e,).
+        block_map: Block of the first pattern → the same block here, rising, (b,).
+        added_blocks: Blocks that were asked for, here, (e,).
     """
 
     pattern: BlockPattern

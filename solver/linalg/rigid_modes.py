@@ -34,7 +34,7 @@ class RigidModes:
     """The modes Z of the islands without held nodes, and what the matrix A makes of them.
 
     Attributes:
-        arms: From the centre of its island to each node, in units of the island's radius, (n, 3).
+        lever_arms: From the centre of its island to each node, in units of the island's radius, (n, 3).
         product: A Z of each node's island, row by row, (n, 18).
         inverse: E⁻¹ per island, zero where nodes are held or `coupled` has it, (k, 6, 6).
         coupled: Of islands that are coupled; None: none is.

@@ -19,7 +19,7 @@ class SecondRing:
 
     Attributes:
         pattern: All blocks between two neighbours of the same middle, beside those that were there.
-        mirror: Block of the first pattern → the block on the other side of its diagonal, (b,).
+        transposed_block: Block of the first pattern → the block on the other side of its diagonal, (b,).
     """
 
     pattern: BlockPattern

@@ -7,7 +7,7 @@ inside out. So a body whose foot is strained by more than `MAX_UPRIGHT_STRAIN` r
 (`mechanics/elements/volume_pressure.py`), with the bulk modulus of the softest body that stands upright with the same
 weight ρ g H per area and Poisson's ratio ν:
 
-    κ = ρ g H / (3 (1 − 2ν) UPRIGHT_STRAIN)
+    κ = ρ g H / (3 (1 − 2ν) MAX_UPRIGHT_STRAIN)
 
 Its shear modulus stays, so it sags into a pancake of its own volume. What weight takes of the volume depends on ν
 alone: at 0.45 a cube at rest loses 1.6 %, however soft it is. At the bound κ is that of the material, so nothing jumps

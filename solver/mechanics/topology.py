@@ -2,7 +2,8 @@
 """Which nodes the tets have by now: where a body breaks, nodes split, and tets take one copy or the other.
 
 Tets are never added, removed or renumbered, and never change their rest shape, so whatever is tied to a tet
-(render vertices, contact points, cracks) stays tied to it. What a whole body was is `Built.whole`.
+(render vertices, contact points, cracks) stays tied to it. `AssembledScene.unbroken` is the scene before anything
+broke.
 """
 
 from __future__ import annotations

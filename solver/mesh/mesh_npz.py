@@ -54,10 +54,10 @@ def from_arrays(arrays: Mapping[str, npt.NDArray]) -> tuple[TetMesh, Binding]:
     weights = stored_floats(arrays, "binding_weights", -1, 4)
     binding = Binding(stored_indices(arrays, "binding_tet", len(tets), len(weights)), weights)
     joined = stored_indices(arrays, "joined_tets", len(tets), -1)
-    told = json.loads(str(arrays["report"])) if "report" in arrays else None
-    if not isinstance(told, dict):
+    report_tree = json.loads(str(arrays["report"])) if "report" in arrays else None
+    if not isinstance(report_tree, dict):
         raise ValueError("it has no report")
-    report = dataclasses.replace(from_tree(MeshReport, told, {}, "report"), joined_tets=joined)
+    report = dataclasses.replace(from_tree(MeshReport, report_tree, {}, "report"), joined_tets=joined)
     return TetMesh(nodes, tets, fill, report), binding
 
 

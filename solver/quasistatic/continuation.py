@@ -47,10 +47,12 @@ class MaterialContinuation:
 
     Attributes:
         law: What the solve goes by now.
-        bare: The law that was asked for, without an extension: most solves begin with it.
+        requested: The law that was asked for.
+        unextended: The same without an extension: most solves begin with it.
         is_untangling: Whether that is the first stage, or ordering before it.
-        is_fresh: Whether the start has been forgotten (`harmonic_reset.py`): threads need the first stage, inverted or
-            not.
+        is_repeated: Whether the first stage is done for a second time.
+        has_harmonic_start: Whether the start has been forgotten (`harmonic_reset.py`): threads need the first stage,
+            inverted or not.
         was_ordered: Whether the first stage came after that of ordering, which leaves threads too.
     """
 

@@ -28,7 +28,7 @@ class CouplingForce(PotentialForce, Protocol):
     """Something whose tangent has blocks that the model's pattern has not.
 
     Attributes:
-        waits_for_shape: Whether it does not act while tets that are inside out are led back.
+        waits_for_untangling: Whether it does not act while tets that are inside out are led back.
     """
 
     waits_for_untangling: bool

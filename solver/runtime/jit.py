@@ -38,7 +38,7 @@ def kernel(
         inline: Whether its instructions become part of every caller, however many they are. A loop that
             calls it can then work on several numbers at a time.
         device_only: Whether only kernels call it. What Python would call it by is not compiled then: a sixth of the
-            time that `find_crossings` and `find_nearest` take with all that they call.
+            time that `find_crossings` and `find_nearest_edges` take with all that they call.
         no_refcount: Whether references to arrays are not counted, here and in kernels that are compiled for it: for
             those that make no arrays. Where every call counts 30 of them, and threads count the same ones, that took
             longer than passes over a hundred rows.

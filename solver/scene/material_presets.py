@@ -42,7 +42,7 @@ class MaterialPreset:
         material: The values.
         plasticity, heat, fracture: Values of these too, or None where nothing is known; `heat.temperature` and
             `heat.exchange` belong to the scene, not to the material.
-        shows: Which of "plasticity", "heat" and "fracture" the material is chosen for.
+        features: Which of "plasticity", "heat" and "fracture" the material is chosen for.
     """
 
     key: str

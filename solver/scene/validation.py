@@ -153,13 +153,13 @@ def _check_flesh(body: Body) -> None:
 
 def _features(body: Body) -> list[str]:
     """Returns what a body does beside moving, as the window calls it."""
-    asked = (
+    is_on_by_feature = (
         (PLASTICITY, body.plasticity is not None),
         (HEAT, body.heat is not None),
         (FRACTURE, body.fracture is not None),
         (GRAVITY_IN_SHAPE, body.gravity_in_shape),
     )
-    return [feature for feature, is_on in asked if is_on]
+    return [feature for feature, is_on in is_on_by_feature if is_on]
 
 
 def _check_method(body: Body) -> None:

@@ -72,9 +72,9 @@ def _is_inside(
 ) -> bool:
     """Returns whether a sheet is deep in a body; searches from tets, since triangles may be much larger."""
     built = simulation.built
-    body, asked = built.bodies[number], simulation.scene.bodies[number]
+    body, body_input = built.bodies[number], simulation.scene.bodies[number]
     vertices, size = here[body.key], body.mesh.report.tet_size
-    if sheet.bvh is None or not has_inside(vertices, asked.triangles):
+    if sheet.bvh is None or not has_inside(vertices, body_input.triangles):
         return False
     middles = simulation.state.x[built.model.tets[body.range.tets]].mean(axis=1)
     local = middles if pose is None else (middles - pose[3]) @ pose[:3]
@@ -86,6 +86,6 @@ def _is_inside(
     corners[sheet.bvh.order] = sheet.bvh.corners.reshape(-1, 3, 3)
     places = np.einsum("kc,kci->ki", near.weights[reached], corners[near.triangle[reached]])
     places = places if pose is None else places @ pose[:3].T + pose[3]
-    bvh = build_bvh(vertices, asked.triangles)
+    bvh = build_bvh(vertices, body_input.triangles)
     places = places[np.abs(winding_numbers(bvh, places)) > 0.5]
     return bool(closest_points(bvh, places).distance.max(initial=0.0) > MIN_SHEET_DEPTH * size)

@@ -24,7 +24,7 @@ STRESS_ATTRIBUTES = ("stress", "principal_stress")
 
 
 def attribute_values(simulation: Simulation, wanted: Collection[str]) -> dict[str, Floats]:
-    """Returns the `wanted` of `scene.ATTRIBUTES` for all bodies: a row per node for PER_NODE, else per tet."""
+    """Returns the `wanted` of `scene.ATTRIBUTES` for all bodies: a row per node for NODE_ATTRIBUTES, else per tet."""
     built, state = simulation.built, simulation.state
     found: dict[str, Floats] = {}
     if {*STRESS_ATTRIBUTES} & {*wanted}:
@@ -54,10 +54,10 @@ def attribute_values(simulation: Simulation, wanted: Collection[str]) -> dict[st
 
 def body_values(simulation: Simulation, number: int, values: dict[str, Floats]) -> dict[str, Floats]:
     """Returns the attributes of one body from the `attribute_values` of all; zero if their feature is off."""
-    asked, place = simulation.scene.bodies[number], simulation.built.bodies[number].range
-    own = {name: values[name][place.nodes if name in NODE_ATTRIBUTES else place.tets] for name in asked.attributes}
-    own |= {name: own[name] * asked.simulated_scale**2 for name in STRESS_ATTRIBUTES if name in own}
-    return own | {name: np.zeros_like(own[name]) for name in unavailable_attributes(asked)}
+    body, place = simulation.scene.bodies[number], simulation.built.bodies[number].range
+    own = {name: values[name][place.nodes if name in NODE_ATTRIBUTES else place.tets] for name in body.attributes}
+    own |= {name: own[name] * body.simulated_scale**2 for name in STRESS_ATTRIBUTES if name in own}
+    return own | {name: np.zeros_like(own[name]) for name in unavailable_attributes(body)}
 
 
 def unavailable_attributes(body: Body) -> list[str]:

@@ -31,7 +31,7 @@ def average_at_nodes(tets: Indices, volume: Floats, values: Floats, node_count: 
 def interpolate_at_vertices(
     values: Mapping[str, Floats], tets: Indices, volume: Floats, binding: Binding, node_count: int
 ) -> dict[str, Floats]:
-    """Returns what `of_body` gave, at bound points: columns (k,), those of velocity named velocity_x, _y, _z.
+    """Returns what `body_values` gave, at bound points: columns (k,), those of velocity named velocity_x, _y, _z.
 
     Points outside their tet get the values of its nearest nodes, so that no value exceeds those inside.
 

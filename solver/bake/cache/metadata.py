@@ -65,15 +65,15 @@ class CacheMetadata:
         for body in scene.bodies:
             if not is_key(body.key) or keys.count(body.key) > 1:
                 raise BadInput("body-key", name=body.name, key=body.key)
-        asked = scene.settings
+        scene_settings = scene.settings
         return CacheMetadata(
             scene=scene.digest(),
             tracks=tracks,
             bodies=tuple(CachedBody(body.key, body.name, len(body.vertices)) for body in scene.bodies),
-            frame_start=asked.frame_start,
-            frame_end=asked.frame_end if frame_end is None else frame_end,
-            fps=asked.fps,
-            samples_per_frame=asked.samples_per_frame,
+            frame_start=scene_settings.frame_start,
+            frame_end=scene_settings.frame_end if frame_end is None else frame_end,
+            fps=scene_settings.fps,
+            samples_per_frame=scene_settings.samples_per_frame,
             settings=settings,
         )
 

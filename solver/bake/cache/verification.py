@@ -52,8 +52,8 @@ class Verifier:
 
     def verify(self) -> Verification:
         """Compares all files; reads each once or twice."""
-        told = dict.fromkeys([*problems(self.reader), *self._problems()])
-        return Verification(tuple(told), tuple(self._unchecked), self._checked)
+        found = dict.fromkeys([*problems(self.reader), *self._problems()])
+        return Verification(tuple(found), tuple(self._unchecked), self._checked)
 
     def _problems(self) -> Iterator[str]:
         yield from self._heads()
@@ -136,19 +136,19 @@ class Verifier:
         if path.exists() and not path.read_bytes().endswith(b"\n"):
             yield f"{layout.REPORT_FILE}: its end is cut off"
         lines = read_lines(path)
-        told = {line.values.get("frame"): line.has_checksum for line in lines}
+        has_checksum = {line.values.get("frame"): line.has_checksum for line in lines}
         last = self.reader.last_frame()
         for frame in frames:
             if last is None or frame > last:
                 continue
-            if frame not in told or (frame in self._frames_with_checksums and not told[frame]):
+            if frame not in has_checksum or (frame in self._frames_with_checksums and not has_checksum[frame]):
                 yield f"{layout.REPORT_FILE}: the line of frame {frame} is missing or damaged"
             else:
-                self._count(told[frame], f"{layout.REPORT_FILE}, frame {frame}")
+                self._count(has_checksum[frame], f"{layout.REPORT_FILE}, frame {frame}")
         # a crash leaves at most one frame without its line
         coming = self.metadata.frame_start if last is None else last + 1
         whole = coming if coming in frames else coming - 1
-        beyond = [frame for frame in told if isinstance(frame, int) and frame > whole]
+        beyond = [frame for frame in has_checksum if isinstance(frame, int) and frame > whole]
         if beyond and not is_dropping_frames(self.reader):
             yield f"{layout.REPORT_FILE} tells of frame {max(beyond)}, which is not there"
 

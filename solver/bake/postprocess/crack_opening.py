@@ -14,7 +14,7 @@ class CrackOpening:
     """Pairs of tets, and the first sample at which they have parted.
 
     Attributes:
-        sample: That sample, (p,); NEVER for closed pairs.
+        sample: That sample, (p,); NEVER_OPEN for closed pairs.
     """
 
     def __init__(self, tets: Indices, pairs: Indices) -> None:

@@ -102,7 +102,7 @@ class BodyPostprocess:
                 motion.append(local)
                 if sample.is_frame:
                     self._write_attributes(sample, binding, local)
-                    self._told(sample.frame, baked)
+                    self._report_progress(sample.frame, baked)
             self._sync_attributes()
             motion.finish()
         finally:
@@ -120,7 +120,7 @@ class BodyPostprocess:
     def _time(self, sample: BodySample) -> float:
         return self.scene.settings.time(self.frames.reader.metadata.frame_of_sample(sample.number))
 
-    def _told(self, frame: int, baked: tuple[int, int]) -> None:
+    def _report_progress(self, frame: int, baked: tuple[int, int]) -> None:
         self.on_progress(CUT_WORK_SHARE + (1.0 - CUT_WORK_SHARE) * (frame - baked[0]) / max(baked[1] - baked[0], 1))
 
     def _attributes_of_whole(self) -> None:
@@ -133,7 +133,7 @@ class BodyPostprocess:
             if sample.is_frame:
                 drawn = read_samples(play, sample.number, 1)[0]
                 self._write_attributes(sample, self.frames.binding, drawn)
-                self._told(sample.frame, baked)
+                self._report_progress(sample.frame, baked)
         self._sync_attributes()
 
     def _sync_attributes(self) -> None:
@@ -141,10 +141,10 @@ class BodyPostprocess:
 
     def _write_attributes(self, sample: BodySample, binding: Binding, drawn: npt.NDArray[np.float32]) -> None:
         key, mesh = self.body.key, self.frames.mesh
-        asked = self.body.attributes
-        if not asked or any(attribute_array_name(key, name) not in sample.fields for name in asked):
+        names = self.body.attributes
+        if not names or any(attribute_array_name(key, name) not in sample.fields for name in names):
             return  # or the bake is older than this choice
-        values = {name: self.frames.attribute(sample, name) for name in asked}
+        values = {name: self.frames.attribute(sample, name) for name in names}
         volume = rest_shape_inverses(mesh.nodes, mesh.tets)[1] * mesh.fill
         columns = interpolate_at_vertices(values, sample.tets, volume, binding, len(sample.nodes))
         path = layout.attribute_path(self.folder, key, sample.frame)

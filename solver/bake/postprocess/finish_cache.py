@@ -85,11 +85,11 @@ class _ProgressReporter:
 
     def __init__(self, body: Body, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
         self.body, self.on_event, self.should_stop = body, on_event, should_stop
-        self.told = -PROGRESS_STEP
+        self.reported_fraction = -PROGRESS_STEP
 
     def __call__(self, fraction: float) -> None:
         if self.should_stop():
             raise Cancelled()
-        if fraction >= self.told + PROGRESS_STEP:
-            self.told = fraction
+        if fraction >= self.reported_fraction + PROGRESS_STEP:
+            self.reported_fraction = fraction
             self.on_event({"event": "finishing", "body": self.body.name, "fraction": round(fraction, 3)})

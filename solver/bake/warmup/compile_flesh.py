@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compiles the kernels of flesh, on a few tets: a second process does it while the first builds."""
+"""Compiles the kernels of flesh, on a few tets."""
 
 from __future__ import annotations
 

@@ -27,10 +27,10 @@ def compile_all(on_event: OnEvent) -> None:
     if is_all_compiled():
         return
     from .compile_contact import compile_surface_contacts
+    from .compile_coupled_bodies import compile_coupled_bodies
     from .compile_flesh import compile_flesh
     from .compile_multigrid import compile_multigrid
     from .compile_scene import compile_scene
-    from .compile_step import compile_coupled_bodies
 
     on_event({"event": "compiling", "seconds_expected": EXPECTED_ALL_SECONDS})
     gc.disable()  # what a compiler makes is needed to the end: 6 % of the time

@@ -62,10 +62,10 @@ def count_inverted_between(x: Floats, tets: Indices, bone: Indices) -> dict[tupl
             np.maximum.at(highest, tets[:, corner], high)
     pairs = np.stack([lowest[turned].min(axis=1), highest[turned].max(axis=1)], axis=1)
     found, counts = np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0, return_counts=True)
-    told = zip(found.tolist(), counts.tolist(), strict=True)
+    counted = zip(found.tolist(), counts.tolist(), strict=True)
     return {
         (one, other): count
-        for (one, other), count in told
+        for (one, other), count in counted
         if count >= max(MIN_INVERTED_TETS, MIN_INVERTED_SHARE * len(tets))
     }
 

@@ -82,21 +82,21 @@ def check_reached(
             for row, number in enumerate(there.pieces)
             if pieces[number].number == bone
         ]
-        asked = next(piece.bone for piece in pieces if piece.number == bone)
-        if not places or len(asked.weights) or any(len(there.nodes[row]) for _, row, there, _ in places):
+        bone_settings = next(piece.bone for piece in pieces if piece.number == bone)
+        if not places or len(bone_settings.weights) or any(len(there.nodes[row]) for _, row, there, _ in places):
             continue
         for _, row, there, (body, _) in places:
             if there.masked_count[row]:
-                raise BadInput("bone-masked", name=asked.name, body=body.name)
+                raise BadInput("bone-masked", name=bone_settings.name, body=body.name)
         ways = [(float(shapes[number].distance_to(nodes).min()), body.name) for number, _, _, (body, nodes) in places]
         away, name = min(ways)
-        numbers = {"distance": f"{asked.distance:.4g}", "away": f"{away:.4g}", "wanted": f"{1.01 * away:.4g}"}
-        raise BadInput("bone-outside", name=asked.name, body=name, **numbers)
+        numbers = {"distance": f"{bone_settings.distance:.4g}", "away": f"{away:.4g}", "wanted": f"{1.01 * away:.4g}"}
+        raise BadInput("bone-outside", name=bone_settings.name, body=name, **numbers)
 
 
 def bone_conflicts(pieces: Sequence[BonePart], body: Body, found: Attachment, tet_size: float) -> list[SinewError]:
     """Returns what an artist should know: bones that want the same flesh, and such as others leave nothing to."""
-    told = [
+    warnings = [
         SinewError("bones-want-the-same", name=body.name, count=count, bone=one, other=other)
         for (one, other), count in _contested_nodes(pieces, found, tet_size).items()
     ]
@@ -106,13 +106,13 @@ def bone_conflicts(pieces: Sequence[BonePart], body: Body, found: Attachment, te
     for kind, is_line in (("bone-crowded-out", False), ("armature-crowded-out", True)):
         names = [f'"{bone.name}"' for bone in crowded if is_line is not bool(len(bone.triangles))]
         if names:
-            told.append(SinewError(kind, body=body.name, bones=", ".join(names)))
-    return told
+            warnings.append(SinewError(kind, body=body.name, bones=", ".join(names)))
+    return warnings
 
 
 def _contested_nodes(pieces: Sequence[BonePart], found: Attachment, tet_size: float) -> dict[tuple[str, str], int]:
     """Returns names of bones that want many nodes alike, and how many."""
-    told: dict[tuple[str, str], int] = {}
+    node_counts: dict[tuple[str, str], int] = {}
     rows = [row for row, number in enumerate(found.pieces) if pieces[number].bone.stiffness is None]
     for one, other in itertools.combinations(rows, 2):
         first, second = pieces[found.pieces[one]], pieces[found.pieces[other]]
@@ -123,8 +123,8 @@ def _contested_nodes(pieces: Sequence[BonePart], found: Attachment, tet_size: fl
         count = int((((a < 0.0) & (b < 0.0)) | (np.abs(a - b) <= CONTESTED_DISTANCE * tet_size)).sum())
         if count > MAX_CONTESTED_SHARE * max(1, min(len(found.nodes[one]), len(found.nodes[other]))):
             names = first.bone.name, second.bone.name
-            told[names] = told.get(names, 0) + count
-    return told
+            node_counts[names] = node_counts.get(names, 0) + count
+    return node_counts
 
 
 def check_freedom(body: Body, is_held: np.ndarray) -> None:

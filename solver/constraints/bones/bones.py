@@ -52,7 +52,7 @@ class BoneConstraints(Force):
     def to_arrays(self, nodes: slice) -> dict[str, np.ndarray]:
         """Returns for `model/KEY.npz` what a body with these nodes of the model follows.
 
-        `bone_of_nodes` is the number of each node's bone, −1 for none, (n,), `bones` are the names of all bones of the
+        `attached` is the number of each node's bone, −1 for none, (n,), `bones` are the names of all bones of the
         scene, (b,), and `bone_is_soft` says which of them hold by springs, (b,).
         """
         count = max([nodes.stop, *(int(hold.nodes[-1]) + 1 for hold in self.constraints)])

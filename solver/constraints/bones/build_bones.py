@@ -57,14 +57,14 @@ def make_bones(
         size = meshes[number].report.tet_size
         own_holds = _make_constraints(scene, pieces, shapes, model, number, there, tracks, size)
         made += own_holds
-        told = bone_conflicts(pieces, scene.bodies[number], there, size)
+        conflicts = bone_conflicts(pieces, scene.bodies[number], there, size)
         place = model.bodies[number]
         own_tets = model.tets[place.tets] - np.int32(place.nodes.start)
-        told += insufficient_attachment(
+        conflicts += insufficient_attachment(
             pieces, shapes, scene.bodies[number], floats(model.X[place.nodes]), own_tets, there, size
         )
         own_pins = [one for one in pins if one.body == number]
-        warnings[number] = (*told, *_pin_conflicts(own_holds, own_pins, model, tracks, size))
+        warnings[number] = (*conflicts, *_pin_conflicts(own_holds, own_pins, model, tracks, size))
         is_held = np.zeros(model.node_count, bool)
         for hold in own_holds:
             is_held[hold.nodes] |= hold.bone.stiffness is None
@@ -111,7 +111,7 @@ def _pin_conflicts(
     for one in pins:
         if one.stiffness(tracks, 0.0) > 0.0:
             one.prescribe_targets(one.targets(tracks, 0.0), is_pinned, wanted)
-    told = []
+    conflicts = []
     for hold in made:
         both = is_pinned[hold.nodes]
         if hold.bone.stiffness is not None or not both.any():
@@ -120,5 +120,5 @@ def _pin_conflicts(
         count = int((away > MAX_TARGET_MISMATCH * tet_size).sum())
         if count:
             numbers = {"count": count, "distance": f"{away.max():.3g}"}
-            told.append(SinewError("pins-against-bones", name=hold.name, bone=hold.bone.name, **numbers))
-    return told
+            conflicts.append(SinewError("pins-against-bones", name=hold.name, bone=hold.bone.name, **numbers))
+    return conflicts

@@ -44,9 +44,9 @@ def insufficient_attachment(
     if not few:
         return []
     bones = {piece.number: piece.bone for piece in pieces}
-    told = [f'"{bones[number].name}" has {words}' for number, words in few.items()]
-    more = [f"{len(told) - MAX_NAMED_BONES} more have as few"] if len(told) > MAX_NAMED_BONES else []
-    details = {"name": body.name, "bones": ", ".join(told[:MAX_NAMED_BONES] + more)}
+    descriptions = [f'"{bones[number].name}" has {words}' for number, words in few.items()]
+    more = [f"{len(descriptions) - MAX_NAMED_BONES} more have as few"] if len(descriptions) > MAX_NAMED_BONES else []
+    details = {"name": body.name, "bones": ", ".join(descriptions[:MAX_NAMED_BONES] + more)}
     is_line = {not len(bones[number].triangles) for number in few}
     for factor in DISTANCE_FACTORS:
         distance = float(f"{factor * _sufficient_distance(pieces, shapes, nodes, found, few):.3g}")
@@ -63,7 +63,7 @@ def _insufficient_bones(
 ) -> Iterator[tuple[int, str]]:
     """Yields numbers of bones that hold too few nodes, with words for how many.
 
-    Of a bone that holds none because others do, `checks.conflicts` tells.
+    Of a bone that holds none because others do, `bone_conflicts` tells.
     """
     leading = _dominant_bones(pieces, found)
     rows_of: dict[int, list[int]] = {}

@@ -111,9 +111,7 @@ def _hinge_dof(body: CoreBody, S: Floats) -> tuple[Floats, Floats]:
 def _constrained_dofs(
     ways: Floats, given: Floats, back: Floats, held: Floats, velocities: Floats
 ) -> tuple[Floats, Floats]:
-    """Returns what is left of `dof_count` where points are held, and the motion with which they move as they have
-    to.
-    """
+    """Returns the `ways` that are left where points are held, and the velocity that these points prescribe."""
     # many nodes may be held, so these rows become as many as there are ways first
     basis, rows = np.linalg.qr(held @ back @ ways)
     U, sizes, Vt = np.linalg.svd(rows)

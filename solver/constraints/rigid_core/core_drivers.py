@@ -97,8 +97,8 @@ def _tet_range(model: Model, core: RigidCore) -> slice:
 
 def _make_spring(body: Body, model: Model, core: RigidCore, mass: float) -> CoreSpring:
     assert body.core is not None and body.core.pull is not None
-    asked, corners = body.core.pull, model.X[model.tets[core.tets]]
-    point = np.asarray(asked.point, np.float64)
+    pull, corners = body.core.pull, model.X[model.tets[core.tets]]
+    point = np.asarray(pull.point, np.float64)
     # any tet of the core will do, it is rigid; a near and large one loses least to round-off
     edges = corners[:, 1:] - corners[:, :1]
     size = np.abs(np.linalg.det(edges)) ** (1.0 / 3.0)
@@ -110,8 +110,8 @@ def _make_spring(body: Body, model: Model, core: RigidCore, mass: float) -> Core
         point,
         core.tets[nearest : nearest + 1],
         np.append(1.0 - inner.sum(), inner)[None],
-        asked.stiffness * mass,
-        asked.damping * mass,
+        pull.stiffness * mass,
+        pull.damping * mass,
     )
 
 

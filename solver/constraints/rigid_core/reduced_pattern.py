@@ -28,7 +28,7 @@ class ReducedPattern:
         row_of: Its row here, of a node of a core the first of its three, (n,).
         place: Where what a block becomes begins here, (b,).
         stride: From a row of that to the next one, (b,).
-        skin: Nodes that are no core, (s,), and `skin_row` their rows.
+        skin, skin_row: Nodes that belong to no core, and their rows here, (s,) each.
         core_row: First row of each core.
     """
 

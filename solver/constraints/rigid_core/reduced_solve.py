@@ -20,7 +20,7 @@ from .reduced_pattern import ReducedPattern, ReducedPatterns
 
 @dataclass(eq=False)
 class LinearSystem:
-    """What is asked for, as `linear.pcg.solve` takes it.
+    """What is asked for, as `linalg.pcg.solve` takes it.
 
     Attributes:
         pattern, values, b, is_free, v: A v = b, which rows are solved for, and the first guess, out.

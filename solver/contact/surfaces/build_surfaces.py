@@ -172,7 +172,7 @@ def _merge_parts(
     deforming: dict[str, DeformingCollider],
 ) -> CollisionSurfaces:
     parts = [*bodies, *colliders]
-    asked = [scene.colliders[number] for number in numbers]
+    scene_colliders = [scene.colliders[number] for number in numbers]
     vertex_start = np.cumsum([0, *(len(part.rest) for part in parts)], dtype=np.int64)
     triangle_start = np.cumsum([0, *(len(part.triangles) for part in parts)], dtype=np.int64)
     tet = np.concatenate([part.tet for part in parts])
@@ -180,9 +180,9 @@ def _merge_parts(
         tet[vertex_start[number] : vertex_start[number + 1]] += np.int32(body.tets.start)
     sizes = [mesh.report.tet_size for mesh in meshes]
     sizes += [min(sizes)] * len(colliders)
-    one_sided = [c.key not in deforming or deforming[c.key].is_one_sided for c in asked]
+    one_sided = [c.key not in deforming or deforming[c.key].is_one_sided for c in scene_colliders]
     return CollisionSurfaces(
-        names=(*(body.key for body in scene.bodies), *(collider.key for collider in asked)),
+        names=(*(body.key for body in scene.bodies), *(collider.key for collider in scene_colliders)),
         vertex_start=vertex_start.astype(np.int64),
         triangle_start=triangle_start.astype(np.int64),
         body=indices([*range(len(bodies)), *(-1 for _ in colliders)]),
@@ -201,7 +201,9 @@ def _merge_parts(
         area=floats(np.concatenate([part.area for part in parts])),
         size=floats(np.repeat(sizes, np.diff(vertex_start))),
         is_one_sided=np.array([*(True for _ in bodies), *one_sided], bool),
-        thickness=floats([*(body.collision.thickness for body in scene.bodies), *(c.thickness for c in asked)]),
+        thickness=floats(
+            [*(body.collision.thickness for body in scene.bodies), *(c.thickness for c in scene_colliders)]
+        ),
         may_touch=may_touch,
         vertex_key=np.concatenate([np.arange(len(part.rest), dtype=np.int64) for part in parts]),
         triangle_key=np.concatenate([np.arange(len(part.triangles), dtype=np.int64) for part in parts]),

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...runtime.arrays import Floats, Indices
 from .v_cycle import COARSE_SOLVE, FIRST_SMOOTH, PROLONGATE, RESTRICT, SMOOTH
 
-# Chebyshev's iteration works on eigenvalues of D⁻¹ A from the largest down to it over REACH
+# Chebyshev's iteration works on eigenvalues of D⁻¹ A from the largest down to the largest over this ratio
 CHEBYSHEV_EIGENVALUE_RATIO = 12.0
 # One step is enough on the finest levels, of this number, where most of the time goes. A second one on the next to
 # finest took 4 to 8 % of the iterations away, and all of them 3 to 4 % longer

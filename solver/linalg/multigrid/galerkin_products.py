@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The numbers of all levels for one matrix: Galerkin's coarse matrices Pᵀ A P, and what the smoothers read.
 
-Level by level in one pass, whose parts the threads of a `Crew` share out: the rows of a level are narrowed for its
-smoother, and those of the next made, (Pᵀ A) P, each by one thread, term by term in the order that its `Product` has.
-What a row of Pᵀ A takes stays in the caches of who makes it.
+Each level is one pass, whose parts the threads of a `WorkerTeam` share out: the rows of the level are rounded for its
+smoother, and those of the next level made, (Pᵀ A) P, each by one thread, term by term in the order of the
+`SparseProduct`. So a row of Pᵀ A stays in the caches of its thread.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class LevelMatrices(NamedTuple):
 
 
 class LeftProducts(NamedTuple):
-    """Rows and columns of all products Pᵀ A, and their `Terms`, (N − n + 1,), (c,), (N − n + 1,), (t,)."""
+    """Rows and columns of all products Pᵀ A, and their `ProductTerms`, (N − n + 1,), (c,), (N − n + 1,), (t,)."""
 
     start: UInt32s
     column: UInt32s
@@ -70,7 +70,7 @@ class LeftProducts(NamedTuple):
 
 
 class RightProducts(NamedTuple):
-    """The `Terms` of all products (Pᵀ A) P, (N − n + 1,) and (u,)."""
+    """The `ProductTerms` of all products (Pᵀ A) P, (N − n + 1,) and (u,)."""
 
     slot_start: UInt32s
     slot: UInt32s
@@ -81,7 +81,7 @@ class GalerkinProducts(NamedTuple):
 
     Attributes:
         weight: Entries of all P in 64 bits, (W,).
-        back_entry: Which of them each of the transposes has, (W,).
+        restriction_entry: Which of them each of the transposes has, (W,).
         left, right: Where the terms of Pᵀ A and (Pᵀ A) P go.
     """
 
@@ -92,28 +92,28 @@ class GalerkinProducts(NamedTuple):
 
 
 @kernel(no_refcount=True)
-def setup_levels(leads, crew, between, row, cycle, matrices, products):
+def setup_levels(leads, team, between, row, cycle, matrices, products):
     """Writes the numbers of all levels but the coarsest, whose matrix is left in 64 bits, then does the cycle's passes.
 
     Args:
-        leads: Whether this thread leads the `crew`; others of it only share in the passes.
-        crew: A `Crew`.
+        leads: Whether this thread leads the `team`; others of it only share in the passes.
+        team: Words of a `WorkerTeam`.
         between, row: Work space of this thread for rows of Pᵀ A and (Pᵀ A) P, (widest, 12) each.
-        cycle: A `Cycle`, whose quads, unit, inverse and both weights are written.
+        cycle: A `VCycle`, whose quads, unit, inverse and both weights are written.
         matrices, products: `LevelMatrices` and `GalerkinProducts`.
     """
     if not leads:
-        while not is_finished(crew):
-            report_done(crew, work_on_pass(leads, crew, between, row, cycle, matrices, products))
-        await_wakeup(crew)
+        while not is_finished(team):
+            report_done(team, work_on_pass(leads, team, between, row, cycle, matrices, products))
+        await_wakeup(team)
         return
     level_start = cycle.level_start
     for level in range(len(level_start) - 2):
-        crew[TASK] = -1 - level
+        team[TASK] = -1 - level
         above = chunk_count(level_start[level + 2] - level_start[level + 1], COARSE_ROWS_PER_CHUNK)
-        publish(crew, fine_chunk_count(level, level_start) + above)
-        join(crew, work_on_pass(leads, crew, between, row, cycle, matrices, products))
-    lead_cycle(0, len(cycle.tasks), crew, cycle)
+        publish(team, fine_chunk_count(level, level_start) + above)
+        join(team, work_on_pass(leads, team, between, row, cycle, matrices, products))
+    lead_cycle(0, len(cycle.tasks), team, cycle)
 
 
 @kernel(device_only=True, no_refcount=True)
@@ -129,17 +129,17 @@ def fine_chunk_count(level, level_start):
 
 
 @kernel(device_only=True, no_refcount=True)
-def work_on_pass(leads, crew, between, row, cycle, matrices, products):
+def work_on_pass(leads, team, between, row, cycle, matrices, products):
     """Takes part in a pass until none of it is left; returns how many parts were done."""
-    part, done = claim(crew, leads), 0
+    part, done = claim(team, leads), 0
     while part >= 0:
-        task = crew[TASK]
+        task = team[TASK]
         if task >= 0:
             run_part(task, part, cycle)
         else:
             setup_rows(-1 - task, part, between, row, cycle, matrices, products)
         done += 1
-        part = claim(crew, leads)
+        part = claim(team, leads)
     return done
 
 
@@ -165,13 +165,13 @@ def setup_rows(level, part, between, row, cycle, matrices, products):
 
 
 @kernel(device_only=True, no_refcount=True)
-def quantize_rows(first, last, before, blocks, matrices, weight, hang, out):
-    """Writes `Quads`, times the scale of each island, and weights in 32 bits.
+def quantize_rows(first, last, before, blocks, matrices, weight, prolongation, out):
+    """Writes `QuadMatrices`, times the scale of each island, and weights in 32 bits.
 
     `blocks` begin with block `before` of all.
     """
     start, diagonal, slot, kept, island, scale, _, _ = matrices
-    hang_start, _, hang_weight = hang
+    prolongation_start, _, prolongation_weight = prolongation
     quad_start, quads, unit, inverse = out
     for i in range(first, last):
         w = scale[island[i]]
@@ -184,8 +184,8 @@ def quantize_rows(first, last, before, blocks, matrices, weight, hang, out):
         over = 1.0 / det if kept[i] and det > MIN_RELATIVE_DETERMINANT * a * b * c else 0.0
         M[0], M[1], M[2] = over * p, over * (a * c - f * f), over * (a * b - d * d)
         M[3], M[4], M[5] = over * q, over * (f * d - a * e), over * r
-        for k in range(hang_start[i], hang_start[i + 1]):
-            hang_weight[k] = weight[k] if kept[i] else 0.0
+        for k in range(prolongation_start[i], prolongation_start[i + 1]):
+            prolongation_weight[k] = weight[k] if kept[i] else 0.0
 
 
 @kernel(allow_fma=True, device_only=True, no_refcount=True)
@@ -217,27 +217,27 @@ def quantize_row(first, last, before, blocks, slot, to, quads):
 
 
 @kernel(allow_fma=True, device_only=True, no_refcount=True)
-def galerkin_rows(first, last, second, before, blocks, matrices, products, hang, back, between, row):
+def galerkin_rows(first, last, second, before, blocks, matrices, products, prolongation, restriction, between, row):
     """Writes the rows from `first` to `last` of (Pᵀ A) P for blocks of A and scalars of P.
 
     Rows of P that are not kept are none, nor are those of A read. `blocks` begin with block `before` of all; what there
     is for coarse rows alone begins with row `second`.
     """
     start, kept, above = matrices.start, matrices.kept, matrices.above
-    weight, back_entry, left, right = products
+    weight, restriction_entry, left, right = products
     left_start, left_column, left_slot_start, left_slot = left
     right_slot_start, right_slot = right
-    hang_start, (back_start, back_row, back_weight) = hang.start, back
+    prolongation_start, (restriction_start, restriction_row, restriction_weight) = prolongation.start, restriction
     lowest = np.int64(start[second])
     for i in range(first, last):
         entry, end = np.int64(left_start[i - second]), np.int64(left_start[i - second + 1])
         clear_blocks(end - entry, between)
         term = np.int64(left_slot_start[i - second])
-        for a in range(back_start[i], back_start[i + 1]):
-            j = back_row[a]
+        for a in range(restriction_start[i], restriction_start[i + 1]):
+            j = restriction_row[a]
             begin, behind = np.int64(start[j]), np.int64(start[j + 1])
-            w = weight[back_entry[a]] if kept[j] else 0.0
-            back_weight[a] = w
+            w = weight[restriction_entry[a]] if kept[j] else 0.0
+            restriction_weight[a] = w
             if kept[j]:
                 for b in range(begin, behind):
                     p, q, r = block3_load(blocks, b - before, PREFETCH_BLOCKS)
@@ -247,7 +247,7 @@ def galerkin_rows(first, last, second, before, blocks, matrices, products, hang,
         term = np.int64(right_slot_start[i - second])
         for a in range(entry, end):
             j, at = left_column[a], 12 * (a - entry)
-            begin, behind = np.int64(hang_start[j]), np.int64(hang_start[j + 1])
+            begin, behind = np.int64(prolongation_start[j]), np.int64(prolongation_start[j + 1])
             if kept[j]:
                 p, q, r = vec4_load(between, at), vec4_load(between, at + 4), vec4_load(between, at + 8)
                 for b in range(begin, behind):

@@ -20,8 +20,8 @@ class Coarsening:
     """How the matrix of a level becomes that of the next.
 
     Attributes:
-        back_start, back_row, back_entry: Pᵀ row by row: where rows begin, (c + 1,), the fine nodes, (w,), and which
-            weight of P each has, (w,).
+        restriction_start, restriction_row, restriction_entry: Pᵀ row by row: where rows begin, (c + 1,), the fine
+            nodes, (w,), and which weight of P each has, (w,).
         left: Pᵀ A.
         right: (Pᵀ A) P, the next level's matrix.
         diagonal: Its block on the diagonal of each row, (c,).
@@ -46,14 +46,15 @@ class Hierarchy:
             through, (N + 1,), (B,), (N,).
         quad_start, slot: First quad of every row, of which the coarsest level has none, and where in its row's each
             block of the others goes, (N + 1,), (B − k,).
-        hang_start, hang_node, hang_weight: Rows of all prolongations, of which the coarsest level has none, (N + 1,),
-            (W,), (W,).
-        back_start, back_row, back_entry: Rows of all their transposes; the finest level has none, (N + 1,), (W,), (W,).
+        prolongation_start, prolongation_node, prolongation_weight: Rows of all prolongations, of which the coarsest
+            level has none, (N + 1,), (W,), (W,).
+        restriction_start, restriction_row, restriction_entry: Rows of all their transposes; the finest level has none,
+            (N + 1,), (W,), (W,).
         left, left_column: Where the terms go of Pᵀ A for all levels but the finest, and its columns among all rows.
         right: Where those of (Pᵀ A) P go.
         part_start: First row of each connected part among those of the coarsest level, (k + 1,).
         factors_start: Where the factors of each part begin, (k + 1,).
-        is_of_tets: Whether the finest matrix is a sum over tets.
+        is_tet_mesh: Whether the finest matrix is a sum over tets.
     """
 
     level_start: Int64s
@@ -100,11 +101,11 @@ def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None 
 
     The blocks of `mesh` are its edges; None: those of `pattern` are.
     """
-    hung = lattice_prolongations(floats(X, pattern.node_count, 3), mesh or pattern)
+    prolongations = lattice_prolongations(floats(X, pattern.node_count, 3), mesh or pattern)
     matrices, diagonals = [_finest_structure(pattern, mesh or pattern)], [pattern.diagonal]
     coarsenings = []
-    for hang in hung:
-        coarsenings.append(_coarsen(matrices[-1], hang))
+    for prolongation in prolongations:
+        coarsenings.append(_coarsen(matrices[-1], prolongation))
         matrices.append(coarsenings[-1].right)
         diagonals.append(coarsenings[-1].diagonal)
     starts, columns = [a.start for a in matrices], [a.column for a in matrices]
@@ -113,13 +114,13 @@ def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None 
     level_start = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     island = np.searchsorted(pattern.island_start[1:], np.arange(pattern.node_count, dtype=np.int64), side="right")
     islands = [island]
-    for hang in hung:
+    for P in prolongations:
         # any fine node of a coarse one: no part reaches over two islands
-        above = np.empty(len(hang.part), np.int64)
-        above[hang.node] = np.repeat(islands[-1], np.diff(hang.start.astype(np.int64)))
+        above = np.empty(len(P.part), np.int64)
+        above[P.node] = np.repeat(islands[-1], np.diff(P.start.astype(np.int64)))
         islands.append(above)
-    part_start = np.concatenate([[0], np.flatnonzero(np.diff(hung[-1].part)) + 1, [counts[-1]]])
-    weights = np.concatenate([[0], np.cumsum([len(hang.node) for hang in hung], dtype=np.int64)])
+    part_start = np.concatenate([[0], np.flatnonzero(np.diff(prolongations[-1].part)) + 1, [counts[-1]]])
+    weights = np.concatenate([[0], np.cumsum([len(P.node) for P in prolongations], dtype=np.int64)])
     blocks = [len(column) for column in columns]
     return Hierarchy(
         level_start=level_start,
@@ -132,10 +133,10 @@ def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None 
         ),
         slot=np.concatenate([of.slot for of in slots]),
         prolongation_start=concatenated_row_starts(
-            [hang.start for hang in hung] + [np.zeros(counts[-1] + 1, np.uint32)], np.diff(weights)
+            [P.start for P in prolongations] + [np.zeros(counts[-1] + 1, np.uint32)], np.diff(weights)
         ),
-        prolongation_node=_offset_columns([hang.node for hang in hung], level_start[1:]),
-        prolongation_weight=np.concatenate([hang.weight for hang in hung]),
+        prolongation_node=_offset_columns([P.node for P in prolongations], level_start[1:]),
+        prolongation_weight=np.concatenate([P.weight for P in prolongations]),
         restriction_start=concatenated_row_starts(
             [np.zeros(counts[0] + 1, np.uint32), *(c.restriction_start for c in coarsenings)], [0, *np.diff(weights)]
         ),
@@ -151,7 +152,7 @@ def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None 
 
 
 def _finest_structure(pattern: BlockPattern, mesh: BlockPattern) -> SparseStructure:
-    """Returns the blocks of a pattern, those of the mesh among them told."""
+    """Returns the blocks of a pattern, and which of them belong to the mesh."""
     if mesh is pattern:
         return SparseStructure(pattern.row_start, pattern.column, np.ones(pattern.block_count, bool))
     keys, of_mesh = (
@@ -162,18 +163,20 @@ def _finest_structure(pattern: BlockPattern, mesh: BlockPattern) -> SparseStruct
     return SparseStructure(pattern.row_start, pattern.column, np.isin(keys, of_mesh, assume_unique=True))
 
 
-def _coarsen(a: SparseStructure, hang: Prolongation) -> Coarsening:
-    coarse = len(hang.part)
-    order = np.argsort(hang.node, kind="stable")
-    back_start = np.searchsorted(hang.node[order], np.arange(coarse + 1, dtype=np.int64)).astype(np.uint32)
-    hung = np.repeat(np.arange(len(a.start) - 1, dtype=np.int64), np.diff(hang.start.astype(np.int64)))
-    back_row = hung[order].astype(np.uint32)
-    always = np.ones(len(hang.node), bool)
-    left = product_structure(SparseStructure(back_start, back_row, always), a, len(a.start) - 1)
-    right = product_structure(left, SparseStructure(hang.start, hang.node, always), coarse)
+def _coarsen(a: SparseStructure, prolongation: Prolongation) -> Coarsening:
+    coarse = len(prolongation.part)
+    order = np.argsort(prolongation.node, kind="stable")
+    restriction_start = np.searchsorted(prolongation.node[order], np.arange(coarse + 1, dtype=np.int64)).astype(
+        np.uint32
+    )
+    fine_row = np.repeat(np.arange(len(a.start) - 1, dtype=np.int64), np.diff(prolongation.start.astype(np.int64)))
+    restriction_row = fine_row[order].astype(np.uint32)
+    always = np.ones(len(prolongation.node), bool)
+    left = product_structure(SparseStructure(restriction_start, restriction_row, always), a, len(a.start) - 1)
+    right = product_structure(left, SparseStructure(prolongation.start, prolongation.node, always), coarse)
     rows = np.repeat(np.arange(coarse, dtype=np.int64), np.diff(right.start.astype(np.int64)))
     diagonal = np.flatnonzero(rows == right.column).astype(np.uint32)
-    return Coarsening(back_start, back_row, order.astype(np.uint32), left, right, diagonal)
+    return Coarsening(restriction_start, restriction_row, order.astype(np.uint32), left, right, diagonal)
 
 
 def _offset_columns(columns: list[UInt32s], offsets: Int64s) -> UInt32s:

@@ -35,7 +35,7 @@ Int64s = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Prolongation:
-    """How the nodes of one level hang on those of the next: prolongation P, row by row, n rows.
+    """How the nodes of one level are interpolated from those of the next: prolongation P, row by row, n rows.
 
     Attributes:
         start: Where each row begins, (n + 1,).

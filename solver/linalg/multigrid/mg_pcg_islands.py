@@ -17,10 +17,10 @@ class IslandScalars(NamedTuple):
     Attributes:
         active: Whether it is searched.
         alpha, beta: Its coefficients.
-        into, out_of: Powers of two that r and z are multiplied by before the cycle and behind it.
+        cycle_scale_in, cycle_scale_out: Powers of two that r and z are multiplied by before and after the cycle.
         scale: Its power of two in the matrices of the cycle.
         rr, rz, bb: ‖r‖², r·z, and what ‖b‖² counts for.
-        one, two: Sums of the last pass.
+        first_sum, second_sum: Sums of the last pass.
     """
 
     active: Bools

@@ -14,11 +14,12 @@ from ..symmetric_spmv import add_segment_rings, multiply_segment, pack_rows
 from .v_cycle import Float32s, run_pass_rows
 
 # In this order: PACK, for products by the upper half; (APPLY,) RESIDUAL for what held nodes add to b; the same for x,
-# where there is more of it; HAND_OVER; MEET, DIRECTION, PRODUCT, DESCEND as often as it takes, a cycle before each; at
-# the end APPLY, RESIDUAL to see what is there, and on from HAND_OVER where that is not enough.
-# PACK copies the upper half of A. APPLY, PRODUCT: q = A p, with p·q. RESIDUAL: r = b − q, with r·r; AGAIN: the same
-# with a q that no product has left. HAND_OVER: r for the cycle, and its first pass. MEET: its last pass, with z·r and
-# z·q for what it has made. DIRECTION: p = z + β p. DESCEND: x += α p, r −= α q, with r·r, and what HAND_OVER does.
+# where there is more of it; START_CYCLE; END_CYCLE, DIRECTION, PRODUCT, UPDATE as often as it takes, a cycle before
+# each; at the end APPLY, RESIDUAL to see what is there, and on from START_CYCLE where that is not enough.
+# PACK copies the upper half of A. APPLY, PRODUCT: q = A p, with p·q. RESIDUAL: r = b − q, with r·r.
+# RESIDUAL_WITHOUT_PRODUCT: the same with a q that no product has left. START_CYCLE: r for the cycle, and its first
+# pass. END_CYCLE: its last pass, with z·r and z·q of its result z. DIRECTION: p = z + β p. UPDATE: x += α p, r −= α q,
+# with r·r, and what START_CYCLE does.
 DONE, PACK, APPLY, RESIDUAL, RESIDUAL_WITHOUT_PRODUCT, START_CYCLE, END_CYCLE, DIRECTION, PRODUCT, UPDATE = range(10)
 
 

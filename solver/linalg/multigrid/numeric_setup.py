@@ -25,11 +25,12 @@ from .v_cycle import POWER_ITERATION, Coarsest, Float32s, QuadMatrices, Transfer
 
 # The power method finds the largest eigenvalue of D⁻¹ A from below in so many steps, an even number
 POWER_ITERATIONS, POWER_SAFETY_FACTOR = 10, 1.15
-# On the finest level, where they are dear, in fewer; there it counts how much the rows of any WINDOW grow in the last
-# one, since a single flat tet may have one twice as large as all the others. That was 0.82 to 1.08 times the true one
-# for ten meshes, with flat tets and without; a step of smoothing bears REACH / (REACH + 1) = 0.92 of it, and where what
-# is found times its factor of safety is less, a search finds out. With 1.15 flesh of an elbow bent to 150° did not come
-# to rest in 300 Newton iterations; with 1.3 it does in 63
+# Fewer on the finest level, where they are expensive. There the estimate is the largest growth of any
+# GROWTH_WINDOW_ROWS rows in the last step, since a single flat tet may have an eigenvalue twice as large as all others.
+# That was 0.82 to 1.08 times the true one for ten meshes, with flat tets and without. A smoothing step bears
+# ρ / (ρ + 1) = 0.92 of it, ρ = CHEBYSHEV_EIGENVALUE_RATIO; where the estimate times its safety factor is less, the
+# search notices. With 1.15 flesh of an elbow bent to 150° did not come to rest in 300 Newton iterations; with 1.3 it
+# does in 63
 QUICK_POWER_ITERATIONS, QUICK_POWER_SAFETY_FACTOR, GROWTH_WINDOW_ROWS = 4, 1.3, 8
 
 
@@ -43,13 +44,13 @@ class MultigridArrays:
         largest: What the largest eigenvalue of D⁻¹ A is at most, per level but the coarsest, (l − 1,); ones at first.
         quads, unit: Blocks of all levels but the coarsest in fixed point, (q, 22), and the units of their rows, (N,).
         inverse: The inverses of their diagonals in 32 bits, (N, 6).
-        weight, back_weight: Weights of all prolongations and of their transposes, zero at held nodes, (W,) each.
+        weight, restriction_weight: Weights of all prolongations and of their transposes, zero at held nodes, (W,) each.
         factors, y: Of the coarsest matrices, and space for a part of them.
         r, x, d: Right-hand side and result in their first n rows, and work space, (N, 3), (N + 1, 3), (2, N, 3).
         kept: Which rows are solved for, (N,); all coarse ones are.
         above: Blocks of the coarse matrices in 64 bits.
         numbers: Factors a and b of the passes of a V-cycle, (p, 2).
-        tasks, rows: These passes, and the row of `passes.table` that each takes its factors from.
+        tasks, rows: These passes, and the row of `smoother_factors` with the factors of each.
         power_start, power_tasks, power_numbers: Where the power method begins, and its passes.
     """
 
@@ -122,12 +123,12 @@ def numeric_setup(
         RightProducts(h.right.slot_start, h.right.slot),
     )
 
-    def share_out(crew: WorkerTeam, leads: bool) -> None:
+    def share_out(team: WorkerTeam, leads: bool) -> None:
         between, row = np.empty((h.left.max_row_length, 12)), np.empty((h.right.max_row_length, 12))
-        setup_levels(leads, crew, between, row, cycle, matrices, products)
+        setup_levels(leads, team, between, row, cycle, matrices, products)
 
-    with worker_team(thread_count(), share_out) as crew:
-        share_out(crew, True)
+    with worker_team(thread_count(), share_out) as team:
+        share_out(team, True)
     last = h.level_start[-2]
     factor_coarsest(
         h.part_start,

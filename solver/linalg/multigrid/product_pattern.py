@@ -41,7 +41,7 @@ class SparseProduct(SparseStructure):
         slot: For every entry (i, j) of A in order and every entry (j, k) of B in order, the place of (i, k) in row i
             of C, (t,).
         slot_start: Where the terms of each row begin in `slot`, (n + 1,).
-        widest: Most entries of a row of C.
+        max_row_length: Most entries of a row of C.
     """
 
     slot: UInt32s
@@ -55,7 +55,7 @@ class ProductTerms:
 
     Attributes:
         start, slot, slot_start: Theirs, counted through; only what is in `slot` stays within its row.
-        widest: Most entries of a row.
+        max_row_length: Most entries of a row.
     """
 
     start: UInt32s

@@ -5,7 +5,7 @@ The smoother is Chebyshev's iteration on block Jacobi, of degree 1 on the two fi
 same before and after, so that the whole is symmetric but for how its matrices are rounded. It runs in 32 bits, with
 matrices in 16: there is less memory to read, and a preconditioner need not be more exact.
 
-What is to be done is a list of passes over the rows of a level, which the threads of a `Crew` share out; each row
+What is to be done is a list of passes over the rows of a level, which the threads of a `WorkerTeam` share out; each row
 writes its own numbers, so that the result does not depend on the number of threads.
 Source: Adams, Brezina, Hu and Tuminaro (2003), Parallel multigrid smoothing: polynomial versus Gauss–Seidel.
 """
@@ -37,12 +37,13 @@ from .lattice_coarsening import Int64s
 
 Float32s = npt.NDArray[np.float32]
 
-# START: d = b D⁻¹ r, x = d. GATHER: first r = Pᵀ r of the level below. STEP: r −= A d, d = a d + b D⁻¹ r, x += d.
-# SPREAD: d = P x of the level above, x += d. DENSE: x = A⁻¹ r on the coarsest level. POWER: d = D⁻¹ A d.
+# FIRST_SMOOTH: d = b D⁻¹ r, x = d. RESTRICT: the same after r = Pᵀ r of the next finer level. SMOOTH: r −= A d,
+# d = a d + b D⁻¹ r, x += d. PROLONGATE: d = P x of the next coarser level, x += d. COARSE_SOLVE: x = A⁻¹ r on the
+# coarsest level. POWER_ITERATION: d = D⁻¹ A d.
 FIRST_SMOOTH, RESTRICT, SMOOTH, PROLONGATE, COARSE_SOLVE, POWER_ITERATION = range(6)
 
-# Rows that a thread takes at a time; of levels of fewer rows than MANY, most of which are coarse with longer rows,
-# FEW_ROWS. Those of fewer than SMALL are done by the thread that leads
+# Rows that a thread takes at a time: fewer on levels of fewer rows than MIN_ROWS_OF_LARGE_LEVEL, most of which are
+# coarse with longer rows. The leading thread does levels of fewer rows than MIN_ROWS_TO_SHARE alone
 ROWS_PER_CHUNK, ROWS_PER_CHUNK_OF_SMALL_LEVEL = 256, 32
 MIN_ROWS_OF_LARGE_LEVEL, MIN_ROWS_TO_SHARE = 2048, 128
 
@@ -52,7 +53,7 @@ class QuadMatrices(NamedTuple):
 
     Attributes:
         start: First quad of every row, (N + 1,).
-        quads, unit: What is there of `Work`, (q, 22), (N,).
+        quads, unit: As in `MultigridArrays`, (q, 22), (N,).
         inverse: In 32 bits, (N, 6).
     """
 
@@ -86,13 +87,14 @@ class Coarsest(NamedTuple):
 
 
 class VCycle(NamedTuple):
-    """Passes, and what they read and write of all levels, one after the other, as in `Hierarchy` and `Work`.
+    """Passes, and what they read and write of all levels, one after the other, as in `Hierarchy`
+    and `MultigridArrays`.
 
     Attributes:
         tasks, steps: Task, level and which d is read (0 or 1) of every pass, (p, 3), and its factors a and b, (p, 2).
         level_start: First row of each level, (l + 1,).
         quads, coarsest: The matrices.
-        hang, back: P and Pᵀ.
+        prolongation, restriction: P and Pᵀ.
         r, x, d: What is left, what is found, and the last step of both sides, (N, 3), (N + 1, 3), (2, N, 3).
     """
 
@@ -110,26 +112,26 @@ class VCycle(NamedTuple):
 
 def run_cycle(cycle: VCycle) -> None:
     """Does the passes of a cycle, on as many threads as kernels may use."""
-    with worker_team(thread_count(), lambda crew, leads: run_passes(leads, crew, cycle)) as crew:
-        run_passes(True, crew, cycle)
+    with worker_team(thread_count(), lambda team, leads: run_passes(leads, team, cycle)) as team:
+        run_passes(True, team, cycle)
 
 
 @kernel(no_refcount=True)
-def run_passes(leads, crew, cycle):
-    """Does the passes of a `VCycle` one after the other, shared out among a `Crew`.
+def run_passes(leads, team, cycle):
+    """Does the passes of a `VCycle` one after the other, shared out among a `WorkerTeam`.
 
     Others than the thread that `leads` it only share in them.
     """
     if leads:
-        lead_cycle(0, len(cycle.tasks), crew, cycle)
+        lead_cycle(0, len(cycle.tasks), team, cycle)
         return
-    while not is_finished(crew):
-        report_done(crew, work_on_cycle_pass(leads, crew, cycle))
-    await_wakeup(crew)
+    while not is_finished(team):
+        report_done(team, work_on_cycle_pass(leads, team, cycle))
+    await_wakeup(team)
 
 
 @kernel(device_only=True, no_refcount=True)
-def lead_cycle(begin, end, crew, cycle):
+def lead_cycle(begin, end, team, cycle):
     """Does the passes from `begin` to `end`; those over many rows are shared out, the others done alone."""
     tasks, level_start = cycle.tasks, cycle.level_start
     for p in range(begin, end):
@@ -137,20 +139,20 @@ def lead_cycle(begin, end, crew, cycle):
         if tasks[p, 0] == COARSE_SOLVE or count < MIN_ROWS_TO_SHARE:
             run_pass_rows(p, 0, count, cycle)
             continue
-        crew[TASK] = p
+        team[TASK] = p
         at_once = rows_per_chunk(count)
-        publish(crew, (count + at_once - 1) // at_once)
-        join(crew, work_on_cycle_pass(True, crew, cycle))
+        publish(team, (count + at_once - 1) // at_once)
+        join(team, work_on_cycle_pass(True, team, cycle))
 
 
 @kernel(device_only=True, no_refcount=True)
-def work_on_cycle_pass(leads, crew, cycle):
+def work_on_cycle_pass(leads, team, cycle):
     """Takes part in a pass until none of it is left; returns how many parts were done."""
-    part, done = claim(crew, leads), 0
+    part, done = claim(team, leads), 0
     while part >= 0:
-        run_part(crew[TASK], part, cycle)
+        run_part(team[TASK], part, cycle)
         done += 1
-        part = claim(crew, leads)
+        part = claim(team, leads)
     return done
 
 
@@ -189,15 +191,17 @@ def run_pass_rows(p, begin, count, cycle):
 
 
 @kernel(allow_fma=True, device_only=True, no_refcount=True)
-def _run_task(task, first, end, a, b, matrix, hang, back, r, x, d, new):
+def _run_task(task, first, end, a, b, matrix, prolongation, restriction, r, x, d, new):
     """Does one task on the rows from `first` to `end`; reads d, writes `new`."""
     quad_start, quads, unit, inverse = matrix
-    hang_start, hang_node, hang_weight = hang
-    back_start, back_row, back_weight = back
+    prolongation_start, prolongation_node, prolongation_weight = prolongation
+    restriction_start, restriction_row, restriction_weight = restriction
     zero = np.float32(0.0)
     for i in range(np.uint64(first), np.uint64(end)):
         if task == PROLONGATE:
-            s, t, u = weighted_row_sum(hang_weight, hang_node, x, hang_start[i], hang_start[i + np.uint64(1)])
+            s, t, u = weighted_row_sum(
+                prolongation_weight, prolongation_node, x, prolongation_start[i], prolongation_start[i + np.uint64(1)]
+            )
             new[i, 0], new[i, 1], new[i, 2] = s, t, u
             x[i, 0], x[i, 1], x[i, 2] = x[i, 0] + s, x[i, 1] + t, x[i, 2] + u
             continue
@@ -209,7 +213,9 @@ def _run_task(task, first, end, a, b, matrix, hang, back, r, x, d, new):
                 s, t, u = r[i, 0] - s, r[i, 1] - t, r[i, 2] - u
                 r[i, 0], r[i, 1], r[i, 2] = s, t, u
         elif task == RESTRICT:
-            s, t, u = weighted_row_sum(back_weight, back_row, r, back_start[i], back_start[i + np.uint64(1)])
+            s, t, u = weighted_row_sum(
+                restriction_weight, restriction_row, r, restriction_start[i], restriction_start[i + np.uint64(1)]
+            )
             r[i, 0], r[i, 1], r[i, 2] = s, t, u
         else:
             s, t, u = r[i, 0], r[i, 1], r[i, 2]

@@ -13,8 +13,8 @@ import math
 
 from ...runtime.jit import kernel
 
-# Newton's iteration is taken where F is well away from flat, det F > EASY (‖F‖² / 3)^(3/2); elsewhere the
-# dearer way, which is at home in any F
+# Newton's iteration is taken where F is well away from flat, det F > MIN_RELATIVE_DETERMINANT (‖F‖² / 3)^(3/2);
+# elsewhere the dearer way, which is at home in any F
 MIN_RELATIVE_DETERMINANT = 0.02
 SCALING_DETERMINANT_GAP = 0.1  # |det F − 1| from which it is scaled first
 MAX_ITERATIONS = 12

@@ -35,7 +35,7 @@ def qr_rotation_of(F, across_acd, across_abc):
 
 @kernel(allow_fma=True, device_only=True)
 def qr_rotation_lanes(count, F, G, R, there):
-    """Writes the rotations of the first `count` lanes, as `rotation_lanes.rotate` does.
+    """Writes the rotations of the first `count` lanes, as `nearest_rotation_lanes` does.
 
     Args:
         count: How many there are.

@@ -30,7 +30,7 @@ def add_pressure(x, tets, Dm_inverse, volume, kappa, damping, initial_strain, wa
         kappa: κ [Pa], (m,).
         damping: β [s], (m,).
         initial_strain: ε0, whose trace is the J − 1 without pressure, (m, 6), or (0, 6) for none.
-        warped: Records with room for it, (m, WARPED), in and out.
+        warped: Records with room for it, (m, MAX_RECORD_LENGTH), in and out.
     """
     for tet in range(len(tets)):
         if not kappa[tet] > 0.0:

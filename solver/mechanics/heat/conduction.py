@@ -22,7 +22,7 @@ class Conduction:
     """Flows of heat for one topology.
 
     Attributes:
-        between: w [W/K] of every block of the model's pattern, (b,); what is on the diagonal is not read.
+        conductance: w [W/K] of every block of the model's pattern, (b,); what is on the diagonal is not read.
         surface: Exchange of the nodes with the air [W/K], (n,).
     """
 

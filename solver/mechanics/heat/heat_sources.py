@@ -35,7 +35,7 @@ class BuiltSource:
     Attributes:
         source: As in the scene.
         matrix: From its own space, turned and stretched, at the first frame, (3, 3).
-        turn, stretch: Rotation of that, and scale and shear, (3, 3) each.
+        rotation, stretch: Rotation of that, and scale and shear, (3, 3) each.
         bvh: Its triangles at that scale; None for a point.
         is_closed: Whether a mesh has an inside.
     """

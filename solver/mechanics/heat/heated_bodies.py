@@ -61,7 +61,7 @@ class HeatBodies:
         point_exchange: Their area times exchange with the air / s [W/K], (k,).
         sources: What heats them.
         is_heated: Whether the body of each of the model's tets has a temperature, (m,).
-        least_bulk: Bulk modulus of the model's tets, molten [Pa], (m,), zero where a body has no temperature: liquids
+        min_bulk: Bulk modulus of the model's tets, molten [Pa], (m,), zero where a body has no temperature: liquids
             are hardly pressed together, so it is `MIN_BULK_OVER_WEIGHT` times what the weight of the body's height is.
     """
 

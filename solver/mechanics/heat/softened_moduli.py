@@ -9,7 +9,7 @@ inside out in place of two or three.
 
 The modulus of that pressure is the bulk modulus κ, and rises, as the stiffness falls or with the strain that has
 flowed, to the least one that a melt has, where that is more: what flows like a liquid is pressed together as little.
-Bodies that are too soft to stand have such a pressure without heat, too (`weight_pressure.py`).
+Bodies that are too soft to stand have such a pressure without heat, too (`self_weight_pressure.py`).
 """
 
 from __future__ import annotations

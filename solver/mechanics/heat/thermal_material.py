@@ -26,12 +26,12 @@ class ThermalFactors:
     """What the temperature of the tets makes of their material.
 
     Attributes:
-        stiffness: Factor on Young's modulus, (m,); see `softened` for what becomes of Lamé's moduli.
+        stiffness: Factor on Young's modulus, (m,); see `softened_moduli` for what becomes of Lamé's moduli.
         yield_strain: Factor on the yield strain, (m,), zero where it is molten.
         flow: Factor on the flow rate, (m,).
         melted: Whether the melting point is reached, (m,).
         is_heated: Whether its body has a temperature, (m,).
-        least_bulk: Bulk modulus that a melt has at least [Pa], (m,).
+        min_bulk: Bulk modulus that a melt has at least [Pa], (m,).
     """
 
     stiffness: Floats

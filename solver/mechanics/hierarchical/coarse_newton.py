@@ -44,7 +44,7 @@ class CoarseProblem:
         r: Residual of the step, gathered [N s], (n0, 3).
         F: Mean gradients where the search begins, (M, 3, 3).
         is_free: Which coarse nodes move, (n0,).
-        factored: What solves with a matrix.
+        factorise: Returns what solves with a matrix.
         begin, stored: V P of F [J], (M, 3, 3), and Σ V ψ there [J].
     """
 

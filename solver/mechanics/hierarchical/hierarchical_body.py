@@ -25,7 +25,7 @@ class HierarchicalBody:
         levels: How.
         nodes, tets: Where it is in the model.
         corners: Its tets in its own numbers, (m, 4).
-        means: Of its coarse tets.
+        gradient_operator: Mean gradients of its coarse tets, as sums over their nodes.
         Dm_inverse, volume, mu, lam, damping: Of the model, of its tets.
     """
 

@@ -91,7 +91,7 @@ def write_deformation_gradient(x, n, B, i, F):
 
 @kernel(allow_fma=True)
 def write_full_tensors(i, T, stress, tangent):
-    """Writes the fifteen numbers of `of_stretches` in lane i as P̂, (9,), and T, (9, 9)."""
+    """Writes the fifteen numbers of `T` in lane i as P̂, (9,), and T, (9, 9)."""
     for r in range(9):
         stress[r] = 0.0
         for c in range(9):
@@ -180,7 +180,7 @@ def write_extra_records(rows, wanted, Dm_inverse, volume, pairs, frames, stress,
         pairs: Nodes of the blocks of a tet, (6, 2).
         frames, stress, tangent: Of `compute_diagonal_frames`, with what was added.
         h, K: Work space, (4, 3) and (3, 3).
-        record: (m, RECORD), out.
+        record: (m, RECORD_LENGTH), out.
     """
     for place in range(len(rows)):
         tet, U, W = rows[place], frames[place, 0], frames[place, 1]

@@ -58,7 +58,7 @@ class Hyperelastic:
         extension: Number of the extension below the threshold (`laws.py`).
         threshold: Stretch t below which it holds; t³ of the volume ratio.
         left: What nearly incompressible tets leave to averages at their nodes, beside μ and λ; None: nothing.
-        added: A term with directions, such as fibres (`extra_terms.py`); None: isotropic.
+        extra_term: A term with directions, such as fibres (`extra_terms.py`); None: isotropic.
         pressure_modulus: κ [Pa] of tets that resist changes of their volume besides
             (`solver/mechanics/hyperelastic/volume_terms.py`), (m,), or (0,) where none does.
     """
@@ -102,7 +102,8 @@ class EvaluationResult:
 
     Attributes:
         energy: Ψ [J]; infinite where a law without an extension has none.
-        below: Number of tets, and of averages, that the constant extension has hold of. Where zero, f = −∂Ψ/∂x.
+        extended_count: Number of tets and of averages below the threshold of the constant extension. Where it is zero,
+            f = −∂Ψ/∂x.
         inverted: Number of tets with J < 0.
         flat: Number of tets with J = 0 up to round-off.
         smallest: The smallest σ3 of all.

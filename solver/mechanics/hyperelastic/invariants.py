@@ -56,7 +56,7 @@ def limited_volume_change(extension, threshold, j):
 
 @kernel(allow_fma=True, device_only=True)
 def transcendental(law, inside, grown):
-    """Returns ln J and J^(−2/3) for J − 1 = `device_only`; of stable neo-Hookean ln((I + 1) / 4) for I − 3 = `grown`.
+    """Returns ln J and J^(−2/3) for J − 1 = `inside`; of stable neo-Hookean ln((I + 1) / 4) for I − 3 = `grown`.
 
     What a law does not need is 0 or 1. The only functions that a loop over many tets cannot work on at once.
     """

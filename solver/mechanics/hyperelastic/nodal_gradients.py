@@ -11,7 +11,7 @@ of the volume-weighted mean F̄_a of the tets there:
 Where F is the same in all tets, this is the law itself. F̄ is linear in the positions, so its tangent is the sum of
 V_a G_aᵀ T_a G_a, symmetric, and positive semi-definite where T is clamped; inversion is met as in tets. What tets keep
 holds down the checkerboards that averages do not see. Without their part of λ, more tets turned inside out in limbs
-that bend sharply; with more of it, beams are stiffer than at ν = 0.3 (validate_locking_remedy).
+that bend sharply; with more of it, beams are stiffer than at ν = 0.3 (tests/validate_locking_remedy.py).
 
 Source: Puso and Solberg 2006, A stabilized nodally integrated tetrahedral.
 """

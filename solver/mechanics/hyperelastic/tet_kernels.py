@@ -35,7 +35,7 @@ from .simd_blocks import first_corner_blocks, gradient_forces, scale_by_volume, 
 L = LANES
 SCRATCH_SIZE = LANE_ROWS * L
 # What the tet pass leaves per tet: the forces f1, f2, f3 [N], then the blocks K01, K02, K03, K12, K13, K23 [N/m], row
-# by row, (m, RECORD). All else follows, as forces and rows of blocks have the sum zero.
+# by row, (m, RECORD_LENGTH). All else follows, as forces and rows of blocks have the sum zero.
 RECORD_LENGTH, BLOCKS_OFFSET = 63, 9  # numbers, and where the blocks begin
 # What is wanted of the tet pass beside energies and stretches.
 ENERGY_ONLY, WITH_FORCES, WITH_TANGENT = 0, 1, 2

@@ -28,7 +28,7 @@ class PlasticBody:
     Attributes:
         key, name: Of the body.
         tets: Which tets of the model are its own.
-        asked: Values of the body, where no track has them.
+        settings: Values of the body, where no track has them.
         yield_paint, flow_paint, maximum_paint: Factors on them, (k,).
         is_animated: Whether any of them has a track.
     """
@@ -70,10 +70,12 @@ def make_plastic(scene: Scene, meshes: Sequence[TetMesh], model: Model, tracks: 
     """Returns the plastic bodies of a scene; `meshes` are the tets of all its bodies, in the order of the model."""
     found = []
     for body, mesh, part in zip(scene.bodies, meshes, model.bodies, strict=True):
-        asked = plasticity_of(body)
-        if asked is None:
+        plasticity = plasticity_of(body)
+        if plasticity is None:
             continue
-        yields, flows, most = extrapolate_to_tets(body, mesh, asked.yield_paint, asked.flow_paint, asked.maximum_paint)
+        yields, flows, most = extrapolate_to_tets(
+            body, mesh, plasticity.yield_paint, plasticity.flow_paint, plasticity.maximum_paint
+        )
         is_animated = any(tracks.has(f"body.{body.key}.{name}") for name in ANIMATED_LABELS)
-        found.append(PlasticBody(body.key, body.name, part.tets, asked, yields, flows, most, is_animated))
+        found.append(PlasticBody(body.key, body.name, part.tets, plasticity, yields, flows, most, is_animated))
     return tuple(found)

@@ -31,7 +31,7 @@ class RestStiffness:
             makes of it.
         edges: From the node of a block's row to that of its column [m], (b, 3): where tets do not fit together, such
             as after plastic flow, their mean.
-        chosen: Three of them per node, as blocks, (n, 3), or (0, 3) where no body asks for edge frames.
+        selected_edges: Three of them per node, as blocks, (n, 3), or (0, 3) where no body asks for edge frames.
     """
 
     K: Floats

@@ -37,7 +37,7 @@ def assemble_mesh(
         triangles, edges, crossings: The render surface.
 
     Raises:
-        NotClosed: See `paired_sides`.
+        NotWatertight: See `paired_sides`.
     """
     a, b = paired_sides(polygons)
     polygons, vertex, is_new, ends = split_duplicate_edges(polygons, glue_corners(polygons, a, b), a, b, len(places))

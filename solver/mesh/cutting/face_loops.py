@@ -22,7 +22,7 @@ class FaceLoops(NamedTuple):
     Attributes:
         face: Parted face of each side, (h,).
         point: Where each side begins, (h,).
-        follows: The side that begins where it ends, (h,).
+        next_side: The side that begins where it ends, (h,).
         name: Name of each side for the tets of the two columns of `face_tets`, (h, 2).
     """
 

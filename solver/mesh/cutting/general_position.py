@@ -16,9 +16,9 @@ import numpy.typing as npt
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
 
-NODE_PERTURBATION = 2.0e-10  # of the median edge: tets that touch the surface within 1e-9 were taken (cover.SLACK)
+NODE_PERTURBATION = 2.0e-10  # of the median edge: tets that touch the surface within 1e-9 were taken (TOUCH_TOLERANCE)
 VERTEX_PERTURBATION = 1.0e-12  # of the size: triangles without area get one
-GRID_CELLS = 2.0**52  # all coordinates are whole multiples of 1/GRID, so differences are exact
+GRID_CELLS = 2.0**52  # all coordinates are whole multiples of 1/GRID_CELLS, so differences are exact
 DOUBLE_DOUBLE_THRESHOLD = 1.0e-6  # of the sum of absolute products: below, one number per result has too few digits
 EXACT_THRESHOLD = (
     1.0e-29  # of the same: two numbers have 106 digits in base 2, of which 20 and more operations cost a few
@@ -35,7 +35,7 @@ class PerturbedPoints:
     """Nodes and render vertices in general position, in a copy of size one.
 
     Attributes:
-        positions: Nodes, then vertices, multiples of 1/GRID between −1/2 and 1/2, (n + v, 3).
+        positions: Nodes, then vertices, multiples of 1/GRID_CELLS between −1/2 and 1/2, (n + v, 3).
         node_count: Number n of nodes; vertex i is point n + i.
     """
 
@@ -46,7 +46,7 @@ class PerturbedPoints:
         """Returns det(b − a, c − a, d − a) of points, > 0 where d is above a b c; the sign is exact, (k,).
 
         Raises:
-            NotGeneral: One of them is zero.
+            DegeneratePosition: One of them is zero.
         """
         quads = np.stack([np.asarray(each, np.int32) for each in np.broadcast_arrays(a, b, c, d)], axis=-1)
         flat = np.ascontiguousarray(quads.reshape(-1, 4))

@@ -30,7 +30,7 @@ class SurfaceEdges(NamedTuple):
     Attributes:
         of_triangle: The edges from corner i to i + 1 of each triangle, (t, 3).
         ends: Their vertices, rising, (s, 2).
-        runs_up: Whether the triangle runs along them upwards, (t, 3).
+        is_ascending: Whether the triangle runs along them from the lower to the higher vertex, (t, 3).
     """
 
     of_triangle: Indices
@@ -46,14 +46,15 @@ class Intersections:
     then edges of tets with triangles (`pierced`).
 
     Attributes:
+        vertex_count: Number of vertices of the surface.
         pair_triangle, pair_tet: Every triangle with every tet that it meets, by triangle, (p,).
         triangle, face: Every triangle with every face of a tet that it crosses, by triangle and face, (r,).
         first, last: The ends of the segment that they share; round the triangle's part on that side of the face where
             the rising face looks from outside, it runs from first to last, (r,).
         through_edge, through_face: Edge of the surface and face of a tet of the points of that kind, (a,).
-        through_at: Where on the edge, 0 at its lower end, 1 at its upper, (a,).
+        through_parameter: Where on the edge, 0 at its lower end, 1 at its upper, (a,).
         pierced_edge, pierced_triangle: Edge of a tet and triangle of the points of that kind, (b,).
-        pierced_at: Where on the edge, 0 at its lower node, 1 at its upper, (b,).
+        pierced_parameter: Where on the edge, 0 at its lower node, 1 at its upper, (b,).
         pierced_weights: Where on the triangle, barycentric, (b, 3).
         pierced_sign: +1 where the edge goes in, from its lower to its upper node, −1 where it goes out, (b,).
     """
@@ -108,7 +109,7 @@ def find_intersections(
         vertex_tet: The tet that holds each vertex, (v,).
 
     Raises:
-        NotCovered: Triangles leave the tets.
+        SurfaceOutsideTets: Triangles leave the tets.
     """
     tet_count, face_count = len(whole.tets), len(whole.face_nodes)
     pairs = np.unique((np.arange(len(triangles), dtype=np.int64)[:, None] * tet_count + vertex_tet[triangles]).ravel())

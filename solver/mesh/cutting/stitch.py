@@ -14,7 +14,7 @@ def paired_sides(polygons: Polygons) -> tuple[npt.NDArray, npt.NDArray]:
     """Returns the two sides of each name, each as the corner it leaves, (s,).
 
     Raises:
-        NotClosed: A name stands on one side only, or on more than two, or both sides run the same way.
+        NotWatertight: A name stands on one side only, or on more than two, or both sides run the same way.
     """
     order = np.argsort(polygons.side, kind="stable")
     a, b = order[::2], order[1::2]

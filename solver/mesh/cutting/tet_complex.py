@@ -60,7 +60,7 @@ def make_tet_complex(nodes: Floats, tets: Indices) -> TetComplex:
         tets: Tets, (m, 4).
 
     Raises:
-        Overlapping: A face belongs to more than two tets, or to two on the same side.
+        OverlappingTets: A face belongs to more than two tets, or to two on the same side.
     """
     corner = nodes[tets]
     is_negative = np.linalg.det(corner[:, 1:] - corner[:, :1]) < 0.0

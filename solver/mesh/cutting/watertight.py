@@ -16,9 +16,9 @@ class ManifoldDefects(NamedTuple):
 
     Attributes:
         open_edges: Edges of one triangle.
-        crowded_edges: Edges of more than two triangles.
-        turned_edges: Edges at which two triangles disagree which side is out.
-        flat_triangles: Triangles that have a vertex twice.
+        nonmanifold_edges: Edges of more than two triangles.
+        flipped_edges: Edges at which two triangles disagree which side is out.
+        degenerate_triangles: Triangles that have a vertex twice.
     """
 
     open_edges: int

@@ -42,10 +42,10 @@ class RepairedTets:
     Attributes:
         nodes: Positions [m], (n, 3); each is used by a tet.
         tets: Node indices, (m, 4).
-        turned: How many came negatively oriented and were turned.
-        dropped: How many had no volume and were left out.
-        doubled: How many had the nodes of another one and were left out.
-        number: Which point of the file each node is, (n,).
+        flipped: How many came negatively oriented and got two nodes swapped.
+        degenerate: How many had no volume and were left out.
+        duplicates: How many had the nodes of another one and were left out.
+        file_point: Which point of the file each node is, (n,).
         point_count: Number of points in the file.
     """
 

@@ -83,11 +83,11 @@ def find_crossings(boxes, tree, corners, x, y, z, dx, dy, dz, at, lean):
     Args:
         boxes, tree, corners: See `Bvh`.
         x, y, z, dx, dy, dz: Start and direction of the segment [m].
-        at: Fraction of the way of each crossing, filled, (CROSSINGS,).
-        lean: Cosine between the segment and the triangle's normal, > 0 where it goes out, filled, (CROSSINGS,).
+        at: Fraction of the way of each crossing, filled, (c,).
+        lean: Cosine between the segment and the triangle's normal, > 0 where it goes out, filled, (c,).
 
     Returns:
-        How many there are; where more than fit, the rest is counted only.
+        How many there are; where there are more than c, the rest is counted only.
     """
     least_x, most_x = min(x, x + dx), max(x, x + dx)
     least_y, most_y = min(y, y + dy), max(y, y + dy)

@@ -20,7 +20,7 @@ class CutEdges:
     Attributes:
         inside: The inside ends, (k,).
         outside: The outside ends, (k,).
-        of_tet: The cut edges of each tet in the order of `TET_EDGES`, -1 for the others, (m, 6).
+        edges_of_tet: The cut edges of each tet in the order of `TET_EDGES`, -1 for the others, (m, 6).
     """
 
     inside: Indices

@@ -30,7 +30,7 @@ class CutLattice(NamedTuple):
         positions: Points [m], (n, 3).
         coordinates: Points in half cells, (n, 3).
         tets: Tets with all nodes inside, (w, 4).
-        border: Tets with a node inside and one outside, long edges 0–1 and 2–3, (m, 4).
+        boundary_tets: Tets with a node inside and one outside, long edges 0–1 and 2–3, (m, 4).
         is_inside: Whether a point is inside, (n,).
         edges: The cut edges of `boundary_tets`.
         is_long: Which of them are long, (k,).

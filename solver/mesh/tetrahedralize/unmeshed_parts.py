@@ -78,8 +78,8 @@ def _limit_parts(parts: list[UnmeshedPart]) -> tuple[UnmeshedPart, ...]:
     thin = [part.tet_size_needed for part in rest if part.tet_size_needed > 0.0]
     flat = len(rest) - len(thin)
     groups = ((len(thin), min(thin, default=0.0)), (flat, 0.0))
-    told = (UnmeshedPart(f"{count} smaller parts", needed, count) for count, needed in groups if count)
-    return (*parts[: MAX_NAMED_PARTS - 1], *told)
+    remaining = (UnmeshedPart(f"{count} smaller parts", needed, count) for count, needed in groups if count)
+    return (*parts[: MAX_NAMED_PARTS - 1], *remaining)
 
 
 def _unmeshed_part_of_face(

@@ -102,7 +102,7 @@ def _store_block(typing: Any, quads: Any, slot: Any, p: Any, q: Any, r: Any) -> 
     Args:
         quads: See above, (q, 22), unsigned; out.
         slot: Number of a block, four to a quad.
-        p, q, r: Of `threes`, in units of the row, of which they have at most `MAX_ROUNDABLE`.
+        p, q, r: Vectors of `vec3.py`, in units of the row; no number exceeds `MAX_ROUNDABLE`.
     """
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:

@@ -55,7 +55,7 @@ def from_tree(wanted: type, tree: Any, arrays: Mapping[str, npt.NDArray], place:
     """Returns the dataclass `wanted` that `to_tree` took apart.
 
     Raises:
-        WrongValue: A value is not what the dataclass declares; ranges are left to `check_limits`.
+        InvalidValue: A value is not what the dataclass declares; ranges are left to `check_ranges`.
     """
     return _read_object(wanted, tree, arrays, place)
 

@@ -39,7 +39,7 @@ class FleshPart:
         part: Where they are in the whole model, and the model of these bodies alone.
         law: What their tets are made of.
         settings: What is asked of each, in the order of `part.bodies`.
-        schemes: How each is stepped, by `integrators.flesh`; none: quasistatic.
+        schemes: How each is stepped, by `newton.dynamic_flesh`; none: quasistatic.
         contact: What they may touch; None: nothing.
         names: Of each, for people.
     """
@@ -110,7 +110,7 @@ def make_flesh(scene: Scene, model: Model, pressure_modulus: Floats = NONE) -> F
     Args:
         scene: What is asked for.
         model: All its bodies, painted moduli included (`spatial_moduli.py`).
-        pressure_modulus: Of what dynamic flesh has beside its law (`weight_pressure.py`) [Pa], (m,), or (0,).
+        pressure_modulus: Of what dynamic flesh has beside its law (`self_weight_pressure.py`) [Pa], (m,), or (0,).
     """
     if all(_flesh_settings(body) is None for body in scene.bodies) and not hierarchical_numbers(model):
         return None

@@ -159,33 +159,37 @@ def make_fracture(
 
 
 def _breakable(body: Body, number: int, tet_size: float, least: float) -> BreakableBody:
-    asked = body.fracture
-    assert asked is not None
+    fracture = body.fracture
+    assert fracture is not None
     scale = body.simulated_scale
-    tough = asked.breaking_stress * np.sqrt(tet_size) if asked.toughness is None else asked.toughness / np.sqrt(scale)
+    tough = (
+        fracture.breaking_stress * np.sqrt(tet_size)
+        if fracture.toughness is None
+        else fracture.toughness / np.sqrt(scale)
+    )
     return BreakableBody(
         number=number,
         key=body.key,
         name=body.name,
-        breaking_stress=asked.breaking_stress,
+        breaking_stress=fracture.breaking_stress,
         toughness=float(tough),
         simulated_scale=scale,
-        seed=asked.seed,
-        most_splits=asked.most_splits,
-        most_pieces=asked.most_pieces,
+        seed=fracture.seed,
+        most_splits=fracture.most_splits,
+        most_pieces=fracture.most_pieces,
         min_fragment_volume=least,
     )
 
 
 def _strengths(body: Body, mesh: TetMesh) -> tuple[Floats, Bools]:
     """Returns the strength of a body's tets over its breaking stress, (m,), and which of them may break, (m,)."""
-    asked = body.fracture
-    assert asked is not None
-    if len(asked.strength_paint) and not (asked.strength_paint > 0.0).any():
+    fracture = body.fracture
+    assert fracture is not None
+    if len(fracture.strength_paint) and not (fracture.strength_paint > 0.0).any():
         raise BadInput("strength-all-zero", name=body.name)
-    paint, unbreakable = extrapolate_to_tets(body, mesh, asked.strength_paint, asked.unbreakable)
-    is_breakable = unbreakable <= 0.5 if len(asked.unbreakable) else np.ones(len(mesh.tets), bool)
+    paint, unbreakable = extrapolate_to_tets(body, mesh, fracture.strength_paint, fracture.unbreakable)
+    is_breakable = unbreakable <= 0.5 if len(fracture.unbreakable) else np.ones(len(mesh.tets), bool)
     if not is_breakable.any():
         raise BadInput("nothing-breakable", name=body.name)
-    lot = 2.0 * uniform(asked.seed, SCATTER_STREAM, np.arange(len(mesh.tets), dtype=np.int64)) - 1.0
-    return np.maximum(paint * (1.0 + asked.scatter * lot), MIN_STRENGTH_SHARE), is_breakable
+    lot = 2.0 * uniform(fracture.seed, SCATTER_STREAM, np.arange(len(mesh.tets), dtype=np.int64)) - 1.0
+    return np.maximum(paint * (1.0 + fracture.scatter * lot), MIN_STRENGTH_SHARE), is_breakable

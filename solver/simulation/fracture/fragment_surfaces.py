@@ -242,11 +242,11 @@ def _merge_surfaces(
     vertex_start = np.cumsum([0, *(len(part.rest) for part in parts)], dtype=np.int64)
     triangle_start = np.cumsum([0, *(len(part.triangles) for part in parts)], dtype=np.int64)
     tet = indices(np.concatenate([part.tet for part in parts]))
-    told = np.full((int(vertex_start[-1]), 3), -1, np.int32)
+    source_vertices = np.full((int(vertex_start[-1]), 3), -1, np.int32)
     shares = np.zeros((int(vertex_start[-1]), 3))
     for skin in np.flatnonzero(skins.body < 0):
         own = slice(int(vertex_start[skin]), int(vertex_start[skin + 1]))
-        told[own], shares[own] = (
+        source_vertices[own], shares[own] = (
             skins.source_vertices[skins.vertices_of(skin)],
             skins.source_weights[skins.vertices_of(skin)],
         )
@@ -266,7 +266,7 @@ def _merge_surfaces(
         tet=tet,
         weights=floats(np.concatenate([part.weights for part in parts]), -1, 4),
         nodes=tet_nodes(tet, tets),
-        source_vertices=told,
+        source_vertices=source_vertices,
         source_weights=shares,
         triangles=indices(
             np.concatenate(

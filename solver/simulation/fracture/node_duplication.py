@@ -38,7 +38,7 @@ def split_nodes(origin: Indices, across: Indices, twin: Indices, parted: Bools, 
 
     Args:
         origin: Nodes of its whole tets, (m, 4).
-        across, twin: Its rows of `Neighbours`, with tets and corners of the scene.
+        across, twin: Its rows of `FaceAdjacency`, with tets and corners of the scene.
         parted: Across which faces its tets have parted, (m, 4).
         first_tet: Number of its first tet in the scene.
     """
@@ -57,9 +57,9 @@ def split_nodes(origin: Indices, across: Indices, twin: Indices, parted: Bools, 
 
 def separate_hinges(mesh: TetMesh) -> TetMesh:
     """Returns tets that hang together by faces alone: where lumps share an edge or a node, each gets its own nodes."""
-    neighbours = face_adjacency(mesh.tets, np.ones(len(mesh.tets), bool))
+    adjacency = face_adjacency(mesh.tets, np.ones(len(mesh.tets), bool))
     parted = np.zeros((len(mesh.tets), 4), bool)
-    copies = split_nodes(mesh.tets, neighbours.tet, neighbours.twin, parted, 0)
+    copies = split_nodes(mesh.tets, adjacency.tet, adjacency.twin, parted, 0)
     return replace(mesh, nodes=mesh.nodes[mesh.tets.ravel()[copies.corner]], tets=copies.tets)
 
 
@@ -75,7 +75,7 @@ def label_connected(across, twin, parted, first_tet, corner_label, tet_label):
     """Writes for each corner, (4m,), and each tet, (m,), the lowest one that it is connected with.
 
     Args:
-        across, twin, parted: See `Neighbours` and `split_nodes`.
+        across, twin, parted: See `FaceAdjacency` and `split_nodes`.
         first_tet: What tet numbers in `across` and `twin` begin with.
         corner_label, tet_label: Out.
     """

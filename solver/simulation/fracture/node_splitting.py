@@ -94,7 +94,7 @@ class NodeSplitter:
     def separated_by_plane(self, node: int, normal: Floats, parted: Bools) -> FaceList | None:
         """Returns the faces at a node that a plane through it parts, normal in rest coordinates, (3,); None: none.
 
-        `is_separated`: across which faces tets have parted by now, (m, 4).
+        `parted`: across which faces tets have parted by now, (m, 4).
         """
         pattern, X = self.model.pattern, self.model.X
         first, last = int(pattern.corner_start[node]), int(pattern.corner_start[node + 1])
