@@ -16,7 +16,7 @@ import numpy.typing as npt
 from .bake.bake_loop import OnEvent
 from .bake.cache import CacheReader
 from .bake.cache.scene_folder import write_scene
-from .bake.run_bake import run_bake
+from .bake.run_bake import BakeOptions, run_bake
 from .constraints.external_forces import ExternalForces
 from .integrators import implicit_euler
 from .integrators.step_report import StepReport
@@ -162,5 +162,5 @@ def bake(
     """
     check_scene(scene)
     write_scene(scene, memory_tracks(scene, tracks), Path(folder))
-    run_bake(Path(folder), on_event, should_stop, resume=resume)
+    run_bake(Path(folder), on_event, should_stop, options=BakeOptions(resume=resume))
     return CacheReader(Path(folder))

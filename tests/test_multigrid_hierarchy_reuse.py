@@ -11,7 +11,7 @@ import pytest
 from fixtures.multigrid_problems import jittered, made
 from fixtures.tet_meshes import bar
 from fixtures.tiny_bakes import baked, tiny_scene, write_scene
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators import implicit_euler
 from sinew.solver.integrators.solver_context import SolverContext
@@ -172,6 +172,6 @@ def test_a_bake_that_is_resumed_has_the_same_bytes(set_up, tmp_path, tolerance):
     run_bake(tmp_path / "whole", lambda event: None)
     steps = 4 * scene.settings.substeps
     assert 4 <= len(set_up) < steps, "otherwise this tests nothing"
-    run_bake(tmp_path / "parts", lambda event: None, frame_end=3)
-    run_bake(tmp_path / "parts", lambda event: None, resume=True)
+    run_bake(tmp_path / "parts", lambda event: None, options=BakeOptions(frame_end=3))
+    run_bake(tmp_path / "parts", lambda event: None, options=BakeOptions(resume=True))
     assert baked(tmp_path / "parts") == baked(tmp_path / "whole")
