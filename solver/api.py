@@ -18,7 +18,7 @@ from .bake.cache import CacheReader
 from .bake.cache.scene_folder import write_scene
 from .bake.run_bake import BakeOptions, run_bake
 from .constraints.external_forces import ExternalForces
-from .integrators import implicit_euler
+from .integrators.step import step as take_step
 from .integrators.step_report import StepReport
 from .mechanics.hyperelastic.hyperelastic_element import Hyperelastic, hyperelastic
 from .mechanics.hyperelastic.laws import EXTENDED_LAWS
@@ -103,7 +103,7 @@ def step(model: Model, state: State, forces: ExternalForces, dt: float, settings
     Raises:
         SolveFailed: Velocities are no longer numbers; the state is as it was.
     """
-    return implicit_euler.step(model, state, forces, dt, settings or Settings())
+    return take_step(model, state, forces, dt, settings or Settings())
 
 
 def equilibrium(

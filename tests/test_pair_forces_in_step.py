@@ -6,7 +6,7 @@ import pytest
 
 from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces, PairForces, PointForces
-from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.step import step
 from sinew.solver.linalg import coupled_rigid_modes
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State

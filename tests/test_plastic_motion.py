@@ -12,8 +12,8 @@ import pytest
 from fixtures.scenes import Run, block, rotation
 from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
-from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.solver_context import StepWorkspace
+from sinew.solver.integrators.step import step
 from sinew.solver.mechanics.elements.assembly import assemble
 from sinew.solver.mechanics.elements.corotational_element import compute_corotational_records
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress

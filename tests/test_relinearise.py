@@ -13,7 +13,7 @@ from fixtures.contact_scenes import NOTHING
 from fixtures.scenes import Run, block, rotation
 from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
-from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.step import step
 from sinew.solver.integrators.step_input import ContactCallbacks, StepOptions
 from sinew.solver.integrators.system.assembly import compute_element_records
 from sinew.solver.mechanics.elements.assembly import assemble

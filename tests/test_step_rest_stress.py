@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.step import step
 from sinew.solver.mechanics.linear_elasticity import stress
 from sinew.solver.mechanics.prestress import _from_voigt, with_prestress
 from sinew.solver.scene.scene import Material, Settings

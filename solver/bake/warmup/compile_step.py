@@ -9,8 +9,9 @@ from ...constraints.external_forces import ExternalForces, PairForces, PointForc
 from ...contact.active_set.active_set import ActiveSet
 from ...contact.active_set.active_set_kernels import CONVERGED, STOPPED
 from ...contact.detection.contact_set import ContactSet, ContactState
-from ...integrators.implicit_euler import solve_step, step
+from ...integrators.implicit_euler import solve_step
 from ...integrators.solver_context import StepWorkspace
+from ...integrators.step import step
 from ...integrators.step_input import ContactCallbacks, StepInput, StepOptions
 from ...integrators.system.assembly import AssembledSystem, assemble_system
 from ...linalg.block_system import BlockSystem, StoppingCriteria
