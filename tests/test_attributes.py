@@ -20,7 +20,7 @@ from sinew.solver.bake.attributes.point_ply import ply_bytes, read_ply
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.cache.pc2 import read_samples
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
-from sinew.solver.mechanics.linear_elasticity import lame_moduli
+from sinew.solver.mechanics.elastic_moduli import lame_moduli
 from sinew.solver.mesh.embedding import Binding
 from sinew.solver.runtime.arrays import indices
 from sinew.solver.scene.scene import ATTRIBUTES, Fracture, Heat, Plasticity, Scene, Settings

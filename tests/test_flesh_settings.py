@@ -17,7 +17,7 @@ from fixtures.scenes import Run, block
 from fixtures.tiny_bakes import baked
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
-from sinew.solver.mechanics.linear_elasticity import lame_moduli
+from sinew.solver.mechanics.elastic_moduli import lame_moduli
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.runtime.errors import BadInput, Cancelled, SolveFailed
 from sinew.solver.runtime.event_stream import residual_text

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reference.linear_elasticity import stress
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.step import step
-from sinew.solver.mechanics.linear_elasticity import stress
 from sinew.solver.mechanics.prestress import _from_voigt, with_prestress
 from sinew.solver.scene.scene import Material, Settings
 from test_step_forces import gradients, model_of, tet_forces

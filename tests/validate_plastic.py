@@ -15,8 +15,8 @@ from fixtures.claim_table import reach
 from fixtures.relative_time import RelativeTime
 from fixtures.scenes import Run, block, rotation
 from reference import plastic_flow as twin
+from reference.linear_elasticity import energy_density
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
-from sinew.solver.mechanics.linear_elasticity import energy_density
 from sinew.solver.mechanics.plasticity import flow, plastic_norm, with_plastic_strain
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.scene import Collider, Material, Plasticity, Scene, Settings

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..mechanics.linear_elasticity import youngs_modulus
+from ..mechanics.elastic_moduli import youngs_modulus
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..mechanics.state_fields import PIN_ERROR_FIELD

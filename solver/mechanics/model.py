@@ -16,7 +16,7 @@ from ..runtime.arrays import Floats, Indices, floats, indices
 from ..runtime.errors import BadInput
 from ..scene.formulation import DEFAULT_FORMULATION, FormulationSettings
 from ..scene.scene import Material
-from .linear_elasticity import lame_moduli
+from .elastic_moduli import lame_moduli
 from .rigid_core_nodes import RigidCore
 
 

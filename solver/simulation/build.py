@@ -17,7 +17,7 @@ from ..contact.initial.initial_contacts import initialize_contacts
 from ..contact.initial.initial_penetration import check_enclosed_colliders, check_initial_penetration
 from ..contact.initial.initial_support import find_support_contacts
 from ..contact.surfaces.build_surfaces import make_collision_surfaces
-from ..mechanics.linear_elasticity import youngs_modulus
+from ..mechanics.elastic_moduli import youngs_modulus
 from ..mechanics.model import Model, Part, make_model
 from ..mechanics.self_weight_pressure import with_pressure_modulus
 from ..mechanics.state import State

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...mechanics.linear_elasticity import youngs_modulus
+from ...mechanics.elastic_moduli import youngs_modulus
 from ...mechanics.model import Model
 from ...mesh.embedding import bind
 from ...runtime.arrays import Floats, Indices, floats, indices

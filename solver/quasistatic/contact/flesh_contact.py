@@ -15,7 +15,7 @@ import numpy as np
 
 from ...contact.colliders.build_colliders import BuiltCollider
 from ...contact.detection.contact_points import ContactPoints
-from ...mechanics.linear_elasticity import youngs_modulus
+from ...mechanics.elastic_moduli import youngs_modulus
 from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel
 from ...mesh.embedding import place_points
