@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.kernel_tuple import kernel_tuple
 from .contact_attachment import MAX_TETS_PER_CONTACT, AttachedContacts, Attachment
 
 Int64s = npt.NDArray[np.int64]
@@ -30,22 +31,6 @@ class ContactArrays(NamedTuple):
     gap: Floats
     carried: Floats
     side: Int8s
-
-
-class ContactStateArrays(NamedTuple):
-    """The arrays of a `ContactState`, which has their meaning, as kernels take them."""
-
-    is_active: Bools
-    attachment: Attachment
-    size: Floats
-    k: Floats
-    mu: Floats
-    shear: Floats
-    kappa: Floats
-    sliding_friction: Floats
-    shift: Floats
-    start_shift: Floats
-    lift: Floats
 
 
 @dataclass
@@ -143,8 +128,8 @@ class ContactState:
         return ContactState(active, attachment, size, k, mu, shear, kappa, friction, shift, start_shift, lift)
 
     @property
-    def arrays(self) -> ContactStateArrays:
-        """The state as kernels take it."""
+    def arrays(self) -> tuple[Any, ...]:
+        """The `ContactStateArrays`, as kernels take the state."""
         return ContactStateArrays(*vars(self).values())
 
     def attach(self, attached: AttachedContacts, which: Int64s) -> None:
@@ -164,6 +149,9 @@ class ContactState:
                 setattr(self, name, Attachment(*map(joined, own, values)))
             else:
                 setattr(self, name, joined(own, values))
+
+
+ContactStateArrays = kernel_tuple("ContactStateArrays", ContactState)
 
 
 def _with_empty_triangles(contacts: ContactSet) -> ContactSet:

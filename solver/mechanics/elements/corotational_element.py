@@ -24,6 +24,7 @@ import numpy as np
 
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel, thread_count
+from ...runtime.simd.lanes import LANES
 from ...runtime.simd.vec3 import (
     block3_load,
     vec3,
@@ -53,7 +54,7 @@ from .element_buffer import (
     V_MU,
     ElementArrays,
 )
-from .nearest_rotation_simd import LANES, nearest_rotation_lanes
+from .nearest_rotation_simd import nearest_rotation_lanes
 
 __all__ = ["MAX_RECORD_LENGTH", "compute_corotational_records"]
 

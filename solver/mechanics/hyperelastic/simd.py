@@ -8,12 +8,13 @@ rows of a scratch array: number k of the tet in lane i lies at k · L + i.
 from __future__ import annotations
 
 from ...runtime.jit import kernel
+from ...runtime.simd.lanes import LANES
 from .invariants import energy_derivatives, limited_volume_change, stretch_sums, transcendental
 from .jacobi_eigen import MAX_SWEEPS, from_positive_eigenvalues, is_definite, is_diagonal, jacobi_sweep
 from .principal_stress import extended_stretch, stress_from_derivatives
 from .signed_svd import right_cauchy_green, svd_from_axes
 
-L = LANES = 32
+L = LANES
 
 # Rows of the groups: F (9), gradients g1, g2, g3 (9), a symmetric matrix and its axes (15), U, σ and V (21), μ, λ,
 # share, V and law (5), numbers on the way to the energy and that (5), stress and differential (15), gradients in the
