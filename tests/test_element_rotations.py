@@ -10,7 +10,7 @@ from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.solver_context import StepWorkspace
 from sinew.solver.integrators.step import step
-from sinew.solver.integrators.system.assembly import assemble_system, compute_element_records
+from sinew.solver.integrators.system.step_matrix import assemble_system, compute_element_records
 from sinew.solver.mechanics.elements.element_rotations import compute_rotations
 from sinew.solver.mechanics.elements.higham_polar import orthogonal_factor_of
 from sinew.solver.mechanics.elements.nearest_rotation import nearest_rotation

@@ -14,8 +14,8 @@ from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.integrators.solver_context import StepWorkspace
 from sinew.solver.integrators.step import step
-from sinew.solver.mechanics.elements.assembly import assemble
 from sinew.solver.mechanics.elements.corotational_element import compute_corotational_records
+from sinew.solver.mechanics.elements.edge_assembly import assemble
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
 from sinew.solver.mechanics.elements.element_buffer import element_arrays
 from sinew.solver.mechanics.model import Part, make_model

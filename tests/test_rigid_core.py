@@ -10,7 +10,7 @@ from fixtures.rigid_core_scenes import FIRM, SOFT, WEIGHTLESS, core_of, cube, mo
 from fixtures.scenes import block, boundary, pose, rotation
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.step import step
-from sinew.solver.integrators.system.assembly import compute_element_records
+from sinew.solver.integrators.system.step_matrix import compute_element_records
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import BadInput

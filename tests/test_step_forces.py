@@ -11,7 +11,7 @@ from fixtures.tet_meshes import bar
 from reference.linear_elasticity import corotated_strain, energy_density, stress
 from sinew.solver.mechanics.elastic_moduli import lame_moduli
 from sinew.solver.mechanics.elements import corotational_element
-from sinew.solver.mechanics.elements.assembly import assemble
+from sinew.solver.mechanics.elements.edge_assembly import assemble
 from sinew.solver.mechanics.elements.element_buffer import (
     BULK_DAMPING,
     BULK_STIFFNESS,

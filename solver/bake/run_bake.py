@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..mechanics.rigid_core_nodes import core_arrays
+from ..mechanics.rigid_core import core_arrays
 from ..mesh.mesh_npz import to_arrays
 from ..runtime.errors import Cancelled, SinewError, SolveFailed, StorageFailed
 from ..runtime.event_stream import warnings_in

@@ -28,7 +28,6 @@ from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import SolveFailed
 from .step_input import StepInput
 from .step_report import StepReport
-from .system.assembly import AssembledSystem, assemble_system, compute_element_records
 from .system.core_rotation import end_step_with_cores
 from .system.external_blocks import add_pair_blocks, add_point_blocks
 from .system.lagged_rotations import add_vertex_warp, begin_rotations
@@ -42,6 +41,7 @@ from .system.right_hand_side import (
     write_target_velocities,
 )
 from .system.solve_system import solve_system
+from .system.step_matrix import AssembledSystem, assemble_system, compute_element_records
 
 NO_TARGET = np.zeros((0, 3))
 

@@ -17,7 +17,7 @@ from ..runtime.errors import BadInput
 from ..scene.formulation import DEFAULT_FORMULATION, FormulationSettings
 from ..scene.scene import Material
 from .elastic_moduli import lame_moduli
-from .rigid_core_nodes import RigidCore
+from .rigid_core import RigidCore
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ...integrators.implicit_euler import solve_step
 from ...integrators.solver_context import StepWorkspace
 from ...integrators.step import step
 from ...integrators.step_input import ContactCallbacks, StepInput, StepOptions
-from ...integrators.system.assembly import AssembledSystem, assemble_system
+from ...integrators.system.step_matrix import AssembledSystem, assemble_system
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.direct_small_islands import MAX_SMALL_ISLAND_NODES
 from ...linalg.pcg import solve

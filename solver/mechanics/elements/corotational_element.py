@@ -13,7 +13,7 @@ symmetric, so that no torque arises; the matrix is positive semi-definite for in
 stretched, β is divided by (‖F‖² / 3)², since S grows with the stretch twice over: a tet pulled to tenfold length
 would be damped ten thousandfold, and hold the mesh in any tangle that it is in.
 
-Here every tet is worked on for itself; `assembly.py` sums up.
+Here every tet is worked on for itself; `edge_assembly.py` sums up.
 
 Source: Müller and Gross 2004, section 2.3; blocks from the gradients by own derivation, see tests.
 """

@@ -14,7 +14,7 @@ import numpy as np
 from ...linalg.block_pattern import BlockPattern, UInt32s
 from ...mesh.reference_tet import TET_EDGES
 from ...runtime.arrays import Indices
-from ...runtime.derived_data import derived
+from ...runtime.frozen_memo import derived
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import prefetch, vec3, vec3_axpy, vec3_load, vec3_store, vec3_unpack, vec3_zero
 from .tet_kernels import BLOCKS_OFFSET, RECORD_LENGTH

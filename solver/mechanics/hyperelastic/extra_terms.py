@@ -16,10 +16,10 @@ import numpy as np
 
 from ...mesh.reference_tet import TET_EDGES
 from ...runtime.arrays import Floats, Indices
+from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
 from .extra_terms_kernels import SCRATCH_SIZE, compute_diagonal_frames, project_semidefinite, write_extra_records
-from .partition import partition
 from .tet_kernels import ENERGY_ONLY, WITH_TANGENT
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from ...linalg.block_pattern import BlockPattern
 from ...mesh.reference_tet import TET_EDGES
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
+from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
 from .edge_assembly import EdgePartition, edge_partition, gather_edges, gather_nodes
@@ -31,7 +32,6 @@ from .laws import CONSTANT_EXTENSION, EXTENSION_STRETCH, EXTENSIONS, LAWS, MOONE
 from .nodal_gradients import NodalShare, nodal_share
 from .nodal_kernels import NodalArrays
 from .nodal_passes import nodal_pass, tangent_with_averages
-from .partition import partition
 from .tet_kernels import (
     ENERGY_ONLY,
     RECORD_LENGTH,
