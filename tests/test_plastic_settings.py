@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fixtures.plastic_bodies import CLAY, FLOWS, PULL, clay_block
 from fixtures.scenes import Run, block
 from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from reference import plastic_flow as twin
@@ -20,7 +21,6 @@ from sinew.solver.runtime.errors import BadInput, SolveFailed
 from sinew.solver.scene.scene import Collider, Scene
 from sinew.solver.scene.validation import check_scene
 from sinew.solver.simulation.current_model import current_model
-from test_plastic_motion import CLAY, FLOWS, PULL, clay_block
 
 
 def test_frames_tell_the_largest_plastic_strain_of_each_body(tmp_path):

@@ -8,6 +8,11 @@ import numpy as np
 from sinew.solver.runtime.arrays import Floats
 
 
+def symmetric_matrices(six: Floats) -> Floats:
+    """Returns the matrices, (m, 3, 3), of xx, yy, zz, xy, yz, zx, (m, 6)."""
+    return six[:, [[0, 3, 5], [3, 1, 4], [5, 4, 2]]]
+
+
 def corotated_strain(F: Floats, R: Floats) -> Floats:
     """Returns ε = sym(RᵀF) − I of deformation gradients F and rotations R, (…, 3, 3)."""
     U = np.swapaxes(R, -1, -2) @ F
