@@ -76,7 +76,7 @@ class ContactPoints:
     def __len__(self) -> int:
         return len(self.tet)
 
-    @property
+    @functools.cached_property
     def arrays(self) -> ContactPointArrays:
         """The points as kernels take them."""
         return ContactPointArrays(self.tet, self.weights, self.stiffness, self.mass, self.tet_size)
@@ -218,7 +218,7 @@ class ContactMaterials:
     friction: Floats
     support_tet: Indices = field(default_factory=lambda: NO_SUPPORT_TETS)
 
-    @property
+    @functools.cached_property
     def arrays(self) -> ContactMaterialArrays:
         """The materials as kernels take them."""
         points = self.points

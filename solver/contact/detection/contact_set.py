@@ -7,6 +7,7 @@ take their arrays as `ContactArrays` and `ContactStateArrays`.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -59,9 +60,9 @@ class ContactSet:
     def __len__(self) -> int:
         return len(self.id)
 
-    @property
+    @functools.cached_property
     def arrays(self) -> ContactArrays:
-        """The planes as kernels take them."""
+        """The planes as kernels take them; a field is never replaced, so they stay the same."""
         return ContactArrays(self.id, self.normal, self.gap, self.carried, self.side)
 
     def select(self, which: npt.NDArray) -> ContactSet:
