@@ -17,9 +17,9 @@ import numpy.typing as npt
 from .bake.bake_loop import OnEvent
 from .bake.cache import CacheReader
 from .bake.cache.scene_folder import write_scene
-from .bake.run_bake import run_bake
+from .bake.run_bake import BakeOptions, run_bake
 from .constraints.external_forces import ExternalForces
-from .integrators import implicit_euler
+from .integrators.step import step as take_step
 from .integrators.step_report import StepReport
 from .mechanics.hyperelastic import hyperelastic_element
 from .mechanics.hyperelastic.extra_terms import ExtraTerm
@@ -106,7 +106,7 @@ def step(model: Model, state: State, forces: ExternalForces, dt: float, settings
     Raises:
         SolveFailed: Velocities are no longer numbers; the state is as it was.
     """
-    return implicit_euler.step(model, state, forces, dt, settings or Settings())
+    return take_step(model, state, forces, dt, settings or Settings())
 
 
 def hyperelastic(
@@ -186,5 +186,5 @@ def bake(
     """
     check_scene(scene)
     write_scene(scene, memory_tracks(scene, tracks), Path(folder))
-    run_bake(Path(folder), on_event, should_stop, resume=resume)
+    run_bake(Path(folder), on_event, should_stop, options=BakeOptions(resume=resume))
     return CacheReader(Path(folder))

@@ -109,7 +109,7 @@ ADDON_MAY_IMPORT = {
 }
 
 # and what it loads when an artist brings a file of tets: meshio and rich
-ADDON_MAY_IMPORT_LATE = {"mesh.formats.tet_files", "mesh.boundary_faces", "mesh.formats.veg"}
+ADDON_MAY_IMPORT_LATE = {"mesh.formats.tet_files", "mesh.boundary_faces", "mesh.formats.veg", "mesh.reference_tet"}
 
 
 def sources(folder: str) -> list[Path]:

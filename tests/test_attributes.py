@@ -19,8 +19,8 @@ from sinew.solver.bake.attributes.nodal_averaging import average_at_nodes, inter
 from sinew.solver.bake.attributes.point_ply import ply_bytes, read_ply
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.cache.pc2 import read_samples
-from sinew.solver.bake.run_bake import run_bake
-from sinew.solver.mechanics.linear_elasticity import lame_moduli
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
+from sinew.solver.mechanics.elastic_moduli import lame_moduli
 from sinew.solver.mesh.embedding import Binding
 from sinew.solver.runtime.arrays import indices
 from sinew.solver.scene.scene import ATTRIBUTES, Fracture, Heat, Plasticity, Scene, Settings
@@ -174,6 +174,6 @@ def test_other_programs_read_the_files(through: tuple[Path, list]) -> None:
 def test_resumed_attributes_have_the_same_bytes(through: tuple[Path, list], tmp_path: Path) -> None:
     cache = tmp_path / "c"
     write_breaking(cache, breaking_scene(attributes=ATTRIBUTES, samples_per_frame=2))
-    run_bake(cache, lambda event: None, frame_end=8)
-    run_bake(cache, lambda event: None, resume=True)
+    run_bake(cache, lambda event: None, options=BakeOptions(frame_end=8))
+    run_bake(cache, lambda event: None, options=BakeOptions(resume=True))
     assert baked(cache) == baked(through[0])

@@ -19,7 +19,7 @@ from fixtures.child_process_bakes import at_frame, child, listen, nothing
 from fixtures.crashing_process import Dead, Mortal
 from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from sinew.solver.bake.cache import BackgroundWriter, CacheReader, is_locked
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.errors import Cancelled, StorageFailed
 
 pytestmark = pytest.mark.slow
@@ -164,7 +164,7 @@ def test_a_disk_that_fails_in_the_thread(through: Path, tmp_path: Path, monkeypa
     reader = CacheReader(cache)
     assert told == list(range(1, len(told) + 1)) and reader.integrity_problems() == [] and not is_locked(cache)
     assert reader.last_frame() in (told[-1], told[-1] + 1)
-    run_bake(cache, nothing, resume=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True))
     assert baked(cache) == baked(through)
 
 
@@ -217,7 +217,7 @@ def test_stopped_while_frames_are_under_way(through: Path, tmp_path: Path, monke
     last = CacheReader(cache).last_frame()
     assert last is not None and told == list(range(1, last + 1)) and CacheReader(cache).resume_frame() == last
     monkeypatch.undo()
-    run_bake(cache, nothing, resume=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True))
     assert baked(cache) == baked(through)
 
 
@@ -235,7 +235,7 @@ def test_death_in_disk_operations_of_the_thread(through: Path, tmp_path: Path, m
         frames = [event["frame"] for event in told if event["event"] == "frame"]
         reader = CacheReader(cache)
         assert reader.integrity_problems() == [] and (reader.last_frame() or 0) >= max(frames, default=0)
-        run_bake(cache, nothing, resume=True)
+        run_bake(cache, nothing, options=BakeOptions(resume=True))
         assert baked(cache) == baked(through), die_at
 
 
@@ -250,5 +250,5 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
     last = max(event["frame"] for event in events if event["event"] == "frame")
     reader = CacheReader(cache)
     assert reader.integrity_problems() == [] and reader.last_frame() >= last and not is_locked(cache)
-    run_bake(cache, nothing, resume=True, frame_end=reader.last_frame() + 5)
+    run_bake(cache, nothing, options=BakeOptions(resume=True, frame_end=reader.last_frame() + 5))
     assert CacheReader(cache).integrity_problems() == []

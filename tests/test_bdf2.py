@@ -12,9 +12,9 @@ from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.integrators.bdf2 import PREVIOUS_DT, PREVIOUS_X
 from sinew.solver.integrators.formulations import formulation
-from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.system.assembly import compute_element_records
-from sinew.solver.mechanics.elements.assembly import assemble
+from sinew.solver.integrators.step import step
+from sinew.solver.integrators.system.step_matrix import compute_element_records
+from sinew.solver.mechanics.elements.edge_assembly import assemble
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.red_refinement import interpolate_from_coarse, red_refinement

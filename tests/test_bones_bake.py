@@ -13,7 +13,7 @@ from fixtures.bone_scenes import ball, limb, line, rod
 from fixtures.scenes import pose, rotation
 from fixtures.tiny_bakes import baked
 from sinew.solver.bake.cache import CacheReader
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.errors import BadInput, Cancelled
 from sinew.solver.scene.flesh import Bone, Flesh
 from sinew.solver.scene.scene import Scene, Settings
@@ -58,7 +58,7 @@ def test_the_same_bytes_after_a_stop(tmp_path: Path, motion: str):
             lambda event: frames.append(event.get("frame")) if event["event"] == "frame" else None,
             lambda: len(frames) >= 6,
         )
-    run_bake(stopped, lambda event: None, resume=True)
+    run_bake(stopped, lambda event: None, options=BakeOptions(resume=True))
     assert baked(through).keys() == baked(stopped).keys()
     different = [name for name, data in baked(through).items() if baked(stopped)[name] != data]
     assert not [name for name in different if not name.startswith("resume")], different

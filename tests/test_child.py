@@ -19,8 +19,8 @@ from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from sinew.addon.baking.bake_driver import BakeDriver
 from sinew.addon.baking.child_process import child_command
 from sinew.solver.bake.cache import CacheReader, CacheWriter
-from sinew.solver.bake.run_bake import run_bake
-from sinew.solver.integrators.implicit_euler import MIN_TETS_PER_THREAD
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
+from sinew.solver.integrators.step import MIN_TETS_PER_THREAD
 from sinew.solver.runtime.errors import BadInput, StorageFailed
 from sinew.solver.scene.scene import Meshing, Scene
 
@@ -103,7 +103,7 @@ def test_a_changed_scene_is_out_of_date_until_accepted(through: Path, tmp_path: 
     change(cache, gravity=(0.0, 0.0, 3.0))
     assert failure(StorageFailed, cache, resume=True) == "cache-out-of-date"
     assert baked(cache).keys() == baked(through).keys()
-    run_bake(cache, nothing, resume=True, from_frame=15, accept_changes=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True, from_frame=15, accept_changes=True))
     old, new = CacheReader(through), CacheReader(cache)
     assert new.is_done() and new.integrity_problems() == []
     assert (old.read_frame(11).x == new.read_frame(11).x).all()  # the last resume point up to 15
@@ -117,11 +117,11 @@ def test_another_shape_or_animation_is_told(through: Path, tmp_path: Path) -> No
     change(cache, fps=30.0)
     assert failure(StorageFailed, cache, resume=True, accept_changes=True) == "cache-other-shape"
     change(cache, fps=24.0)
-    run_bake(cache, nothing, resume=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True))
     (cache / "scene" / "tracks" / "body.hangs.targets" / "000000.npz").unlink()
     (cache / "scene" / "tracks" / "body.hangs.targets" / "track.json").unlink()
     with pytest.raises(StorageFailed) as caught:
-        run_bake(cache, nothing, resume=True)
+        run_bake(cache, nothing, options=BakeOptions(resume=True))
     assert "an animation that changed" in caught.value.text
     assert failure(StorageFailed, cache, resume=True, from_frame=-3, accept_changes=True) == "cache-no-resume"
 
@@ -129,18 +129,18 @@ def test_another_shape_or_animation_is_told(through: Path, tmp_path: Path) -> No
 def test_a_bake_is_made_longer(through: Path, tmp_path: Path) -> None:
     cache = tmp_path / "c"
     write_scene(cache, tiny_scene(FRAMES))
-    run_bake(cache, nothing, frame_end=13)
+    run_bake(cache, nothing, options=BakeOptions(frame_end=13))
     assert CacheReader(cache).last_frame() == 13
-    run_bake(cache, nothing, resume=True, frame_end=8)  # nothing to do, nothing lost
+    run_bake(cache, nothing, options=BakeOptions(resume=True, frame_end=8))  # nothing to do, nothing lost
     assert CacheReader(cache).last_frame() == 13
-    run_bake(cache, nothing, resume=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True))
     assert baked(cache) == baked(through)
 
 
 def test_resuming_nothing_bakes_from_the_start(through: Path, tmp_path: Path) -> None:
     cache = tmp_path / "c"
     shutil.copytree(through / "scene", cache / "scene")
-    run_bake(cache, nothing, resume=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True))
     assert baked(cache) == baked(through)
 
 
@@ -152,8 +152,8 @@ def test_gravity_in_shape_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     for name in ("through", "cut"):
         write_scene(tmp_path / name, scene)
     run_bake(tmp_path / "through", nothing)
-    run_bake(tmp_path / "cut", nothing, frame_end=5)
-    run_bake(tmp_path / "cut", nothing, resume=True)
+    run_bake(tmp_path / "cut", nothing, options=BakeOptions(frame_end=5))
+    run_bake(tmp_path / "cut", nothing, options=BakeOptions(resume=True))
     assert baked(tmp_path / "cut") == baked(tmp_path / "through")
 
 

@@ -22,7 +22,7 @@ from fixtures.child_process_bakes import through as through
 from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from sinew.addon.baking.child_process import child_command
 from sinew.solver.bake.cache import CacheReader, is_locked
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.cancellation import CancellationToken
 from sinew.solver.runtime.errors import Cancelled, SolveFailed, StorageFailed
 
@@ -52,7 +52,7 @@ def test_killed_at_any_moment_and_resumed(through: Path, tmp_path: Path) -> None
             last = reader.last_frame()
             assert reader.integrity_problems() == [] and last is not None and not is_locked(cache)
             assert last >= min(stop_at, FRAMES)
-        run_bake(cache, nothing, resume=True)
+        run_bake(cache, nothing, options=BakeOptions(resume=True))
         assert baked(cache) == expected
 
 
@@ -71,7 +71,7 @@ def test_cancelled_and_resumed(tmp_path: Path) -> None:
     assert clock.monotonic() - begin < 5.0  # the machine may be busy
     reader = CacheReader(cache)
     assert reader.last_frame() == reader.resume_frame() and reader.last_frame() in range(6, frames)
-    run_bake(cache, nothing, resume=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True))
     assert baked(cache) == baked(through)
 
 
@@ -88,7 +88,7 @@ def test_killed_between_the_last_frame_and_its_resume_point(through: Path, tmp_p
     cache = tmp_path / "c"
     shutil.copytree(through, cache)
     (cache / "resume" / f"{FRAMES:06d}.npz").rename(cache / "resume" / f"{FRAMES:06d}.npz.part")
-    run_bake(cache, nothing, resume=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True))
     assert baked(cache) == baked(through)
 
 
@@ -122,7 +122,7 @@ def test_stopped_in_the_middle_of_a_frame(through: Path, tmp_path: Path) -> None
         run_bake(cache, nothing, lambda: next(asked))
     last = CacheReader(cache).last_frame()
     assert last is not None and CacheReader(cache).resume_frame() == last < 9
-    run_bake(cache, nothing, resume=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True))
     assert baked(cache) == baked(through)
 
 
@@ -134,7 +134,7 @@ def test_a_failed_step_can_be_resumed_from(through: Path, tmp_path: Path) -> Non
     last = CacheReader(cache).last_frame()
     assert last is not None and CacheReader(cache).resume_frame() == last
     change(cache, max_iterations=400, tolerance=1e-4)
-    run_bake(cache, nothing, resume=True, accept_changes=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True, accept_changes=True))
     assert CacheReader(cache).is_done()
 
 
@@ -221,7 +221,7 @@ def test_a_disk_that_fills_up_while_baking(through: Path, tmp_path: Path) -> Non
         last = CacheReader(cache).last_frame()
         assert last is not None and 3 < last < FRAMES and CacheReader(cache).integrity_problems() == []
         filler.unlink()
-        run_bake(cache, nothing, resume=True)
+        run_bake(cache, nothing, options=BakeOptions(resume=True))
         assert baked(cache) == baked(through)
     finally:
         subprocess.run(["umount", "-l", str(drive)], check=True)

@@ -12,7 +12,7 @@ from fixtures.scenes import Run, block, pose, rotation
 from fixtures.tiny_bakes import tiny_scene, write_scene
 from sinew.solver.bake import frame_recorder
 from sinew.solver.bake.cache import delete_cache, layout
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.scene.scene import Collider, Material, Scene
 from test_colliders_deforming import moved, still
 from test_contact import sheet, slab
@@ -117,7 +117,7 @@ def test_a_longer_bake_drops_nothing_and_a_shorter_one_what_is_later(tmp_path):
     bake(cache, 20)
     before = layout.numbers_in(cache / layout.CONTACT_FOLDER)
     stored = layout.numbered_path(cache / layout.CONTACT_FOLDER, 18).read_bytes()
-    run_bake(cache, lambda event: None, resume=True, from_frame=12, frame_end=24)
+    run_bake(cache, lambda event: None, options=BakeOptions(resume=True, from_frame=12, frame_end=24))
     after = layout.numbers_in(cache / layout.CONTACT_FOLDER)
     assert after[: len(before)] == before and after[-1] == 24
     assert layout.numbered_path(cache / layout.CONTACT_FOLDER, 18).read_bytes() == stored

@@ -22,7 +22,7 @@ from sinew.addon.panels import collision_layout, panels
 from sinew.solver.bake.cache import layout
 from sinew.solver.scene.contact import COLLIDER_SIDES, Collider, Collision
 from sinew.solver.scene.friction_presets import FRICTION_PRESETS
-from sinew.solver.scene.settings.presets import CUSTOM_PRESET, FRICTION_NUMBERS
+from sinew.solver.scene.settings.preset_settings import CUSTOM_PRESET, FRICTION_NUMBERS
 from sinew.solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS
 from test_addon import context_of, drawn
 

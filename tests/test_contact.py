@@ -13,7 +13,7 @@ from sinew.solver.contact.colliders.point_collider import SOLID, PlanarContacts,
 from sinew.solver.contact.colliders.segment_mesh import first_crossing
 from sinew.solver.contact.detection.contact_points import sample_surface
 from sinew.solver.mechanics.state import State
-from sinew.solver.mesh.embedding import place_points
+from sinew.solver.mesh.embedding import interpolate_points
 from sinew.solver.mesh.geometry.closedness import has_inside
 from sinew.solver.mesh.geometry.triangle_bvh import STACK_SIZE, build_bvh
 from sinew.solver.runtime.jit import set_thread_count
@@ -341,7 +341,7 @@ def test_points_are_placed_as_by_numpy():
     x, tets = rng.normal(size=(20, 3)), rng.integers(0, 20, size=(30, 4)).astype(np.int32)
     tet, weights = rng.integers(0, 30, size=50).astype(np.int32), rng.normal(size=(50, 4))
     out = np.empty((50, 3))
-    place_points(x, tets, tet, weights, out)
+    interpolate_points(x, tets, tet, weights, out)
     assert np.allclose(out, np.einsum("ka,kai->ki", weights, x[tets[tet]]))
 
 

@@ -10,9 +10,9 @@ from fixtures.corotational_bars import FRESH, LINEAR, POLAR, crumpled, dense, ev
 from reference.corotational import Tet, forces_and_stiffness
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.formulations import formulation
-from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.system.assembly import compute_element_records
-from sinew.solver.mechanics.elements.assembly import assemble
+from sinew.solver.integrators.step import step
+from sinew.solver.integrators.system.step_matrix import compute_element_records
+from sinew.solver.mechanics.elements.edge_assembly import assemble
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
 from sinew.solver.mechanics.elements.element_buffer import DAMPING_MU, FORCE, V_MU
 from sinew.solver.mechanics.elements.strain_energy import stored_energy

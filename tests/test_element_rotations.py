@@ -8,9 +8,9 @@ from fixtures.corotational_bars import BY_HIGHAM, FRESH, LINEAR, POLAR, STALE, c
 from reference.corotational import forces_and_stiffness, rotation
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.formulations import formulation
-from sinew.solver.integrators.implicit_euler import step
 from sinew.solver.integrators.solver_context import StepWorkspace
-from sinew.solver.integrators.system.assembly import assemble_system, compute_element_records
+from sinew.solver.integrators.step import step
+from sinew.solver.integrators.system.step_matrix import assemble_system, compute_element_records
 from sinew.solver.mechanics.elements.element_rotations import compute_rotations
 from sinew.solver.mechanics.elements.higham_polar import orthogonal_factor_of
 from sinew.solver.mechanics.elements.nearest_rotation import nearest_rotation

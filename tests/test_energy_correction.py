@@ -13,7 +13,7 @@ from fixtures.contact_scenes import NOTHING
 from fixtures.corotational_bars import forces_in
 from fixtures.scenes import JELLY, Run, block, pose, rotation
 from fixtures.tet_meshes import bar
-from sinew.solver.integrators.system.assembly import compute_element_records
+from sinew.solver.integrators.system.step_matrix import compute_element_records
 from sinew.solver.mechanics.elements.strain_energy import stored_energy
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.scene.scene import Collider, Scene, Settings

@@ -17,7 +17,7 @@ from fixtures.flesh_rigs import arm, bone_mesh, everything
 from sinew.addon.export import export_scene
 from sinew.solver.scene import flesh as anatomy
 from sinew.solver.scene.scene import Scene
-from sinew.solver.scene.settings.flesh import FLESH_LAW, JIGGLE_SCHEME
+from sinew.solver.scene.settings.flesh_settings import FLESH_LAW, JIGGLE_SCHEME
 from sinew.solver.scene.tracks import TrackReader
 
 # flesh

@@ -12,7 +12,7 @@ import pytest
 from fixtures.tiny_bakes import tiny_scene
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.cache.layout import play_path
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.scene import Scene
 
@@ -50,5 +50,5 @@ def test_lost_motion_is_drawn_again_from_frames(far: CacheReader) -> None:
     path = play_path(far.folder, far.metadata.bodies[0].key)
     before = path.read_bytes()
     path.unlink()
-    run_bake(far.folder, lambda event: None, resume=True)
+    run_bake(far.folder, lambda event: None, options=BakeOptions(resume=True))
     assert path.read_bytes() == before  # of float64 positions, so to the last bit

@@ -15,7 +15,7 @@ from fixtures.flesh_scenes import bending, bent, limb, write_limb
 from fixtures.scenes import JELLY, Run, block
 from fixtures.tiny_bakes import baked
 from sinew.solver.bake.cache import CacheReader
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import hyperelastic
 from sinew.solver.quasistatic.equilibrium import solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
@@ -191,7 +191,7 @@ def test_flesh_stays_itself_where_another_body_breaks(tmp_path: Path):
 def bake(cache: Path, scene: Scene, degrees: float = 90.0, first: float = 0.0, **more: Any) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = []
     write_limb(cache, scene, degrees, first)
-    run_bake(cache, events.append, **more)
+    run_bake(cache, events.append, options=BakeOptions(**more))
     return events
 
 
@@ -218,9 +218,9 @@ def test_the_same_bytes_with_any_number_of_threads_and_after_a_stop(tmp_path: Pa
             tmp_path / "parts",
             lambda event: seen.append(event.get("frame", 0)),
             lambda: max(seen, default=0) >= 3,
-            threads=threads,
+            options=BakeOptions(threads=threads),
         )
-    run_bake(tmp_path / "parts", nothing, resume=True, threads=threads)
+    run_bake(tmp_path / "parts", nothing, options=BakeOptions(resume=True, threads=threads))
     assert baked(tmp_path / "whole") == baked(tmp_path / "parts")
 
 
@@ -335,7 +335,7 @@ def test_a_pose_that_stays_has_the_same_bytes_when_resumed(tmp_path: Path):
     told: list[dict[str, Any]] = []
     write(tmp_path / "whole"), write(tmp_path / "parts")
     run_bake(tmp_path / "whole", told.append)
-    run_bake(tmp_path / "parts", nothing, frame_end=4)
-    run_bake(tmp_path / "parts", nothing, resume=True)
+    run_bake(tmp_path / "parts", nothing, options=BakeOptions(frame_end=4))
+    run_bake(tmp_path / "parts", nothing, options=BakeOptions(resume=True))
     assert [e["newton_iterations"] > 0 for e in told if e["event"] == "frame"][2:] == [True, False, False, False]
     assert baked(tmp_path / "whole") == baked(tmp_path / "parts")

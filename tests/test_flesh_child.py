@@ -13,7 +13,7 @@ from fixtures.child_process_bakes import at_frame, child, listen
 from fixtures.flesh_scenes import limb, write_limb
 from fixtures.tiny_bakes import baked
 from sinew.solver.bake.cache import CacheReader
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.scene.flesh import DYNAMIC, Flesh
 from sinew.solver.scene.scene import Collider, Scene, Settings
 
@@ -30,7 +30,7 @@ def scene() -> Scene:
 
 def test_killed_and_resumed(tmp_path: Path):
     write_limb(tmp_path / "whole", scene())
-    run_bake(tmp_path / "whole", lambda event: None, threads=2)
+    run_bake(tmp_path / "whole", lambda event: None, options=BakeOptions(threads=2))
     write_limb(tmp_path / "parts", scene())
     for frame, threads in ((2, "1"), (7, "2")):
         process = child(tmp_path / "parts", "--resume", "--threads", threads)

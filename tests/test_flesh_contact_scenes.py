@@ -56,7 +56,9 @@ def test_the_frame_after_a_bad_frame_recovers():
     good = bent(scene, 110.0, scene.X).equilibrium
     held = bones(scene.X, np.radians(300.0))
     wild = FixedNodes(held.nodes, held.positions * [2.5, 0.3, 1.0])
-    bad = solve_in_contact(scene.model, scene.law, wild, good.x, contact_penalty_at_poses(scene.contact, []), 1e-3, 10)
+    bad = solve_in_contact(
+        EquilibriumProblem(scene.model, scene.law, wild), good.x, contact_penalty_at_poses(scene.contact, []), 1e-3, 10
+    )
     found = bent(scene, 110.0, bad.equilibrium.x)
     assert found.equilibrium.converged and max(depth_of(scene, found)) < 0.02
     assert found.equilibrium.energy == pytest.approx(good.energy, rel=0.02)
@@ -106,9 +108,7 @@ def test_iterations_are_kept_to_and_what_has_not_arrived_says_so():
     told = []
     held = bones(scene.X, np.radians(140.0))
     found = solve_in_contact(
-        scene.model,
-        scene.law,
-        held,
+        EquilibriumProblem(scene.model, scene.law, held),
         scene.X,
         contact_penalty_at_poses(scene.contact, []),
         1e-9,

@@ -13,7 +13,7 @@ import pytest
 
 from fixtures.scenes import Run
 from fixtures.tiny_bakes import baked, tiny_scene, write_scene
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.errors import Cancelled
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.scene import Scene
@@ -33,9 +33,12 @@ def stopped(cache: Path, scene: Scene, threads: int) -> dict[str, bytes]:
     seen: list[int] = []
     with pytest.raises(Cancelled):
         run_bake(
-            cache, lambda event: seen.append(event.get("frame", 0)), lambda: max(seen, default=0) >= 5, threads=threads
+            cache,
+            lambda event: seen.append(event.get("frame", 0)),
+            lambda: max(seen, default=0) >= 5,
+            options=BakeOptions(threads=threads),
         )
-    run_bake(cache, lambda event: None, resume=True, threads=threads)
+    run_bake(cache, lambda event: None, options=BakeOptions(resume=True, threads=threads))
     return baked(cache)
 
 
@@ -44,7 +47,7 @@ def test_the_same_bytes_with_any_number_of_threads_and_after_a_stop(tmp_path: Pa
     scene = jiggling(schemes)
     write_scene(tmp_path / "whole", scene)
     events: list[Any] = []
-    run_bake(tmp_path / "whole", events.append, threads=2)
+    run_bake(tmp_path / "whole", events.append, options=BakeOptions(threads=2))
     assert baked(tmp_path / "whole") == stopped(tmp_path / "parts", scene, 1)
     frames = [event for event in events if event["event"] == "frame"]
     assert all(event["not_converged"] == 0 for event in frames)

@@ -22,7 +22,7 @@ from sinew.addon.properties import material_presets
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.flesh import FLESH_LAWS, FLESH_TIME_SCHEMES
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS, NEARLY_INCOMPRESSIBLE, NEARLY_INCOMPRESSIBLE_FLESH
-from sinew.solver.scene.settings.presets import MATERIAL_NUMBERS
+from sinew.solver.scene.settings.preset_settings import MATERIAL_NUMBERS
 from test_addon import context_of, drawn
 
 PARTS = ("draw_held_by", "draw_flesh", "draw_bone")

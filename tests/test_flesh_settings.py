@@ -16,8 +16,8 @@ from fixtures.flesh_scenes import CELLS, LONG, bent, limb, write_limb
 from fixtures.scenes import Run, block
 from fixtures.tiny_bakes import baked
 from sinew.solver.bake.cache import CacheReader
-from sinew.solver.bake.run_bake import run_bake
-from sinew.solver.mechanics.linear_elasticity import lame_moduli
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
+from sinew.solver.mechanics.elastic_moduli import lame_moduli
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.runtime.errors import BadInput, Cancelled, SolveFailed
 from sinew.solver.runtime.event_stream import residual_text
@@ -240,7 +240,7 @@ def test_a_pre_roll_is_never_done_again(tmp_path: Path):
             tmp_path / "parts", lambda event: frames.append(event.get("frame", 0)), lambda: max(frames, default=0) >= 2
         )
     events: list[dict[str, Any]] = []
-    run_bake(tmp_path / "parts", events.append, resume=True)
+    run_bake(tmp_path / "parts", events.append, options=BakeOptions(resume=True))
     assert not [event for event in events if event["event"] == "preroll"]
     assert baked(tmp_path / "whole") == baked(tmp_path / "parts")
 
@@ -256,7 +256,7 @@ def test_a_pre_roll_can_be_cancelled(tmp_path: Path):
     with pytest.raises(Cancelled):
         run_bake(tmp_path, nothing, should_stop)
     assert CacheReader(tmp_path).last_frame() is None
-    run_bake(tmp_path, nothing, resume=True)
+    run_bake(tmp_path, nothing, options=BakeOptions(resume=True))
     assert CacheReader(tmp_path).is_done()
 
 
@@ -277,7 +277,7 @@ def test_nothing_breaks_in_a_pre_roll(tmp_path: Path):
         run_bake(
             tmp_path / "parts", lambda event: frames.append(event.get("frame", 0)), lambda: max(frames, default=0) >= 2
         )
-    run_bake(tmp_path / "parts", nothing, resume=True)
+    run_bake(tmp_path / "parts", nothing, options=BakeOptions(resume=True))
     assert baked(tmp_path / "whole") == baked(tmp_path / "parts")
 
 

@@ -13,8 +13,8 @@ from fixtures.flesh_scenes import FLESH, bent, limb
 from fixtures.scenes import Run, block
 from reference.hyperelastic_laws import found
 from sinew.solver.bake.attributes.attribute_fields import attribute_values, body_values
+from sinew.solver.mechanics.elastic_moduli import lame_moduli
 from sinew.solver.mechanics.elements.elastic_stress import von_mises
-from sinew.solver.mechanics.linear_elasticity import lame_moduli
 from sinew.solver.scene.flesh import FLESH_LAWS, Flesh
 from sinew.solver.scene.scene import Material, Scene, Settings
 from sinew.solver.simulation.flesh.flesh_stress import cauchy_stress

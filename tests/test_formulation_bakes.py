@@ -12,7 +12,7 @@ import pytest
 from fixtures.formulation_choices import CHOICES, resisting, words
 from fixtures.tiny_bakes import baked, box_of_tets
 from sinew.solver.bake.cache import CacheReader
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.errors import Cancelled
 from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.scene import Body, Collider, Material, Meshing, Scene, Settings
@@ -88,5 +88,5 @@ def test_it_bakes_and_resumes_with_the_same_bytes(method: FormulationSettings, t
             lambda: max(frames, default=0) >= STOPPED,
         )
     assert CacheReader(tmp_path / "parts").baked_range()[1] < LAST
-    run_bake(tmp_path / "parts", nothing, resume=True)
+    run_bake(tmp_path / "parts", nothing, options=BakeOptions(resume=True))
     assert baked(tmp_path / "parts") == baked(tmp_path / "whole")

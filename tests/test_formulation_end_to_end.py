@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, evaluated, fresh, world
 from sinew.addon.objects import roles
 from sinew.solver.bake.cache import CacheReader
-from sinew.solver.scene.settings.formulation import FORMULATION
+from sinew.solver.scene.settings.formulation_settings import FORMULATION
 
 pytestmark = pytest.mark.slow
 

@@ -15,9 +15,9 @@ from fixtures.fracture_bake import breaking_scene, write_breaking
 from fixtures.scenes import JELLY
 from fixtures.tet_meshes import bar
 from fixtures.tiny_bakes import baked, box_of_tets
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.step import step
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import Cancelled
@@ -53,7 +53,7 @@ def halved(cache: Path, frame: int) -> list[dict[str, Any]]:
     with pytest.raises(Cancelled):
         run_bake(cache, lambda e: frames.append(e.get("frame", 0)), lambda: max(frames, default=0) >= frame)
     events: list[dict[str, Any]] = []
-    run_bake(cache, events.append, resume=True)
+    run_bake(cache, events.append, options=BakeOptions(resume=True))
     return events
 
 

@@ -14,7 +14,7 @@ import scipy.sparse.csgraph
 from fixtures.scenes import boundary
 from fixtures.tet_meshes import bar, lattice_bar
 from sinew.solver.linalg.block_pattern import block_pattern
-from sinew.solver.linalg.block_pattern_update import quick_pattern
+from sinew.solver.linalg.block_pattern_kernel import compiled_block_pattern
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
 from sinew.solver.mechanics.elements.formulation_strain import NO_STRAIN as BY_NEAREST
 from sinew.solver.mechanics.model import Part, make_model
@@ -138,14 +138,14 @@ def test_tets_that_share_an_edge_alone_get_nodes_of_their_own():
 
 
 @pytest.mark.parametrize("cells", [(1, 1, 1), (4, 3, 2)])
-def test_the_quick_pattern_is_the_pattern(cells):
+def test_the_compiled_pattern_is_the_pattern(cells):
     _, tets = bar(cells, (1.0, 1.0, 1.0))
     neighbours, parted = random_parted(tets, 0.4)
     copies = split_nodes(tets, neighbours.tet, neighbours.twin, parted, 0)
     count, islands = len(copies.corner), copies.piece_start.tolist()
-    slow, quick = block_pattern(copies.tets, count, islands), quick_pattern(copies.tets, count, islands)
+    slow, compiled = block_pattern(copies.tets, count, islands), compiled_block_pattern(copies.tets, count, islands)
     for name in slow.__dataclass_fields__:
-        one, other = getattr(slow, name), getattr(quick, name)
+        one, other = getattr(slow, name), getattr(compiled, name)
         if one is None or other is None:  # no contacts join islands
             assert one is other, name
         else:

@@ -10,11 +10,11 @@ import pytest
 
 from fixtures.scenes import Run, block, rotation
 from fixtures.tet_meshes import bar
-from sinew.solver.mechanics.elements.assembly import assemble
+from sinew.solver.mechanics.elastic_moduli import youngs_modulus
 from sinew.solver.mechanics.elements.corotational_element import MAX_RECORD_LENGTH
+from sinew.solver.mechanics.elements.edge_assembly import assemble
 from sinew.solver.mechanics.elements.volume_pressure import MIN_FREE_VOLUME_RATIO, add_pressure
 from sinew.solver.mechanics.heat import TEMPERATURE, ThermalFactors, plasticity_of, softened_moduli, thermal_factors
-from sinew.solver.mechanics.linear_elasticity import youngs_modulus
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.plasticity import plastic_norm
 from sinew.solver.scene.scene import Collider, Heat, HeatSource, Material, Plasticity, Scene, Settings

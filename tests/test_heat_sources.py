@@ -11,7 +11,7 @@ import pytest
 from fixtures.closed_surfaces import cube, sphere
 from fixtures.scenes import Run, block, pose, rotation
 from fixtures.tiny_bakes import baked
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.mechanics.heat import TEMPERATURE, temperature_extremes
 from sinew.solver.mechanics.heat.approximate_distance import approximate_distances
 from sinew.solver.mechanics.heat.heat_sources import build_source
@@ -230,8 +230,8 @@ def test_a_resumed_bake_has_the_same_bytes(tmp_path):
         scene.save(tmp_path / name / "scene")
         written(tmp_path / name / "scene", heat__torch__matrix=(np.arange(25) / 24.0, matrices, "rigid"))
     run_bake(tmp_path / "through", lambda event: None)
-    run_bake(tmp_path / "stopped", lambda event: None, frame_end=13)
-    run_bake(tmp_path / "stopped", lambda event: None, resume=True)
+    run_bake(tmp_path / "stopped", lambda event: None, options=BakeOptions(frame_end=13))
+    run_bake(tmp_path / "stopped", lambda event: None, options=BakeOptions(resume=True))
     first, second = baked(tmp_path / "through"), baked(tmp_path / "stopped")
     assert {name for name in first if "resume" not in name} == {name for name in second if "resume" not in name}
     assert [name for name in first if first[name] != second.get(name, first[name])] == []

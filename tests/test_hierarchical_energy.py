@@ -10,9 +10,9 @@ from fixtures.scenes import rotation
 from fixtures.tet_meshes import bar
 from reference import hierarchical as twins
 from sinew.solver.integrators.formulations import formulation
+from sinew.solver.mechanics.elastic_moduli import lame_moduli
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
 from sinew.solver.mechanics.hierarchical.fine_stress import level_stress
-from sinew.solver.mechanics.linear_elasticity import lame_moduli
 from sinew.solver.mechanics.model import Part, make_model, rest_shape_inverses
 from sinew.solver.mesh.red_refinement import interpolate_from_coarse, recover_levels, red_refinement
 from sinew.solver.scene.formulation import FormulationSettings

@@ -11,10 +11,10 @@ import pytest
 from fixtures.multigrid_problems import jittered, made
 from fixtures.tet_meshes import bar
 from fixtures.tiny_bakes import baked, tiny_scene, write_scene
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators import implicit_euler
 from sinew.solver.integrators.solver_context import SolverContext
+from sinew.solver.integrators.step import step
 from sinew.solver.integrators.system import multigrid_policy
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.multigrid import hierarchy_reuse as kept_levels
@@ -57,9 +57,7 @@ def test_steps_that_share_levels_solve_what_others_solve(set_up):
     ends, iterations = [], []
     for kept in (None, ReusedHierarchy()):
         model, outside, state = swinging()
-        reports = [
-            implicit_euler.step(model, state, outside, 0.05, TIGHT, context=SolverContext(kept)) for _ in range(4)
-        ]
+        reports = [step(model, state, outside, 0.05, TIGHT, context=SolverContext(kept)) for _ in range(4)]
         assert all(report.converged for report in reports)
         ends.append(state.x - model.X)
         iterations.append([report.iterations for report in reports])
@@ -71,18 +69,18 @@ def test_steps_that_share_levels_solve_what_others_solve(set_up):
 def test_levels_that_no_longer_serve_are_set_up_anew(set_up):
     model, outside, state = swinging()
     kept = ReusedHierarchy()
-    implicit_euler.step(model, state, outside, 0.05, TIGHT, context=SolverContext(kept))
+    step(model, state, outside, 0.05, TIGHT, context=SolverContext(kept))
     quarter = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
     state.x, state.v = state.x @ quarter.T * [1.0, 1.0, 3.0], state.v @ quarter.T
     fixed = ExternalForces(outside.gravity, is_fixed=outside.is_fixed, fixed_target=state.x)
-    assert implicit_euler.step(model, state, fixed, 0.05, TIGHT, context=SolverContext(kept)).converged
+    assert step(model, state, fixed, 0.05, TIGHT, context=SolverContext(kept)).converged
     assert len(set_up) == 2
 
 
 def test_what_levels_that_were_lost_have_made_is_taken_back(set_up, monkeypatch):
     model, outside, state = swinging()
     kept, search = ReusedHierarchy(), take_over.solve_mg_pcg
-    implicit_euler.step(model, state, outside, 0.05, TIGHT, context=SolverContext(kept))
+    step(model, state, outside, 0.05, TIGHT, context=SolverContext(kept))
 
     def lost_at_first(system, x, *rest):
         monkeypatch.setattr(take_over, "solve_mg_pcg", search)
@@ -90,7 +88,7 @@ def test_what_levels_that_were_lost_have_made_is_taken_back(set_up, monkeypatch)
         return 3, np.inf
 
     monkeypatch.setattr(take_over, "solve_mg_pcg", lost_at_first)
-    report = implicit_euler.step(model, state, outside, 0.05, TIGHT, context=SolverContext(kept))
+    report = step(model, state, outside, 0.05, TIGHT, context=SolverContext(kept))
     assert report.converged and len(set_up) == 2 and report.iterations < 60
 
 
@@ -99,7 +97,7 @@ def test_levels_are_of_the_nodes_that_were_free(set_up):
     kept = ReusedHierarchy()
     let_go = ExternalForces(outside.gravity, is_fixed=model.X[:, 2] < -1.0)
     for acts in (outside, let_go, let_go, outside):
-        assert implicit_euler.step(model, state, acts, 0.05, TIGHT, context=SolverContext(kept)).converged
+        assert step(model, state, acts, 0.05, TIGHT, context=SolverContext(kept)).converged
     held = int(outside.is_fixed.sum())
     assert set_up == [model.node_count - held, model.node_count, model.node_count - held]
 
@@ -107,7 +105,7 @@ def test_levels_are_of_the_nodes_that_were_free(set_up):
 def test_another_solve_with_the_same_mesh_leaves_the_levels_of_a_simulation_alone(set_up):
     model, outside, state = swinging()
     context = SolverContext(ReusedHierarchy())
-    implicit_euler.step(model, state, outside, 0.05, TIGHT, context=context)
+    step(model, state, outside, 0.05, TIGHT, context=context)
     is_free, b = ~outside.is_fixed, np.ones_like(model.X)
     values = context.workspace(model).values
     lattices = LatticeMultigrid(model.X, mesh=model.pattern)
@@ -117,7 +115,7 @@ def test_another_solve_with_the_same_mesh_leaves_the_levels_of_a_simulation_alon
         StoppingCriteria(1e-6, 300),
         preconditioner=lattices,
     ).converged
-    assert implicit_euler.step(model, state, outside, 0.05, TIGHT, context=context).converged
+    assert step(model, state, outside, 0.05, TIGHT, context=context).converged
     assert len(set_up) == 2
 
 
@@ -127,9 +125,7 @@ def test_levels_that_follow_block_jacobi_serve_the_other_steps(set_up, monkeypat
     monkeypatch.setattr(multigrid_policy, "_is_stiff", lambda *_: is_stiff)
     model, outside, state = swinging()
     kept, settings = ReusedHierarchy(), Settings()
-    reports = [
-        implicit_euler.step(model, state, outside, 0.05, settings, context=SolverContext(kept)) for _ in range(4)
-    ]
+    reports = [step(model, state, outside, 0.05, settings, context=SolverContext(kept)) for _ in range(4)]
     assert all(report.converged for report in reports) and len(set_up) == 1
     before = JACOBI_ITERATIONS_IF_HARD if is_stiff else multigrid_policy.JACOBI_ITERATIONS_IF_LOOSE
     assert reports[0].iterations > before > 0 and kept.iteration_limit(1000) == reports[1].iterations + EXTRA_ITERATIONS
@@ -141,9 +137,9 @@ def test_levels_that_nobody_has_counted_are_set_up_anew_where_they_do_not_serve(
     monkeypatch.setattr(kept_levels, "EXTRA_ITERATIONS_IF_UNKNOWN", 2)
     model, outside, state = swinging()
     kept, settings = ReusedHierarchy(), Settings()
-    implicit_euler.step(model, state, outside, 0.05, settings, context=SolverContext(kept))
+    step(model, state, outside, 0.05, settings, context=SolverContext(kept))
     assert len(set_up) == 1 and kept.iteration_limit(1000) == 2
-    assert implicit_euler.step(model, state, outside, 0.05, settings, context=SolverContext(kept)).converged
+    assert step(model, state, outside, 0.05, settings, context=SolverContext(kept)).converged
     assert len(set_up) == 2
 
 
@@ -151,7 +147,7 @@ def test_levels_of_all_nodes_do_not_stand_by_for_some(set_up):
     """Islands that are done are left out of a solve: block Jacobi comes first again, for what is left."""
     model, outside, state = swinging()
     kept, is_free = ReusedHierarchy(), ~outside.is_fixed
-    implicit_euler.step(model, state, outside, 0.05, TIGHT, context=SolverContext(kept))
+    step(model, state, outside, 0.05, TIGHT, context=SolverContext(kept))
     assert kept.is_available(model.pattern, is_free)
     assert not kept.is_available(model.pattern, is_free & (model.X[:, 2] < 5.0))
     lattices = LatticeMultigrid(model.X, starts_immediately=False, kept=kept)
@@ -172,6 +168,6 @@ def test_a_bake_that_is_resumed_has_the_same_bytes(set_up, tmp_path, tolerance):
     run_bake(tmp_path / "whole", lambda event: None)
     steps = 4 * scene.settings.substeps
     assert 4 <= len(set_up) < steps, "otherwise this tests nothing"
-    run_bake(tmp_path / "parts", lambda event: None, frame_end=3)
-    run_bake(tmp_path / "parts", lambda event: None, resume=True)
+    run_bake(tmp_path / "parts", lambda event: None, options=BakeOptions(frame_end=3))
+    run_bake(tmp_path / "parts", lambda event: None, options=BakeOptions(resume=True))
     assert baked(tmp_path / "parts") == baked(tmp_path / "whole")

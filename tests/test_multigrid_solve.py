@@ -9,8 +9,8 @@ import pytest
 from fixtures.multigrid_problems import bar_problem, dense, jittered, made, stiffness
 from fixtures.tet_meshes import bar, lattice_bar
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators import implicit_euler
 from sinew.solver.integrators.solver_context import SolverContext
+from sinew.solver.integrators.step import step
 from sinew.solver.integrators.system import multigrid_policy
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
@@ -172,9 +172,7 @@ def test_a_stiff_step_is_the_same_in_fewer_iterations(tolerance):
     for solver in LINEAR_SOLVERS:
         settings = Settings(tolerance=tolerance, max_iterations=9000, linear_solver=solver)
         state = State(model.X.copy(), np.zeros_like(model.X))
-        report = implicit_euler.step(
-            model, state, ExternalForces(np.array([0.3, 0.0, -9.8]), is_fixed=fixed), 0.1, settings
-        )
+        report = step(model, state, ExternalForces(np.array([0.3, 0.0, -9.8]), is_fixed=fixed), 0.1, settings)
         assert report.converged
         v[solver], iterations[solver] = state.v, report.iterations
     error = max(1e-6, 100 * tolerance)  # bending is what a residual says least of
@@ -191,7 +189,7 @@ def test_multigrid_is_left_out_or_begins_as_the_settings_say():
     for solver in LINEAR_SOLVERS:
         state = State(model.X.copy(), np.zeros_like(model.X))
         settings = Settings(tolerance=1e-4, linear_solver=solver)
-        found[solver] = implicit_euler.step(model, state, outside, 0.1, settings).iterations
+        found[solver] = step(model, state, outside, 0.1, settings).iterations
     assert found[AUTO_SOLVER] == found[JACOBI] > found[MULTIGRID] > 0  # in so short a step block Jacobi is soon done
 
 
@@ -201,7 +199,7 @@ def test_multigrid_comes_first_only_where_a_step_is_stiff(dt, is_stiff):
     fixed, state = model.X[:, 2] < 1e-9, State(model.X.copy(), np.zeros_like(model.X))
     outside = ExternalForces(np.array([0.0, -9.8, 0.0]), is_fixed=fixed)
     context = SolverContext()
-    implicit_euler.step(model, state, outside, dt, Settings(tolerance=1e-6, max_iterations=9000), context=context)
+    step(model, state, outside, dt, Settings(tolerance=1e-6, max_iterations=9000), context=context)
     values = context.workspace(model).values
     for limit in (multigrid_policy.MIN_STIFFNESS_RATIO, multigrid_policy.MIN_STIFFNESS_RATIO_IF_LOOSE):
         assert multigrid_policy._is_stiff(model, values, ~fixed, limit) == is_stiff
@@ -212,7 +210,7 @@ def test_a_stiff_body_that_falls_as_a_whole_needs_no_levels(monkeypatch):
     monkeypatch.setattr(take_over, "solve_with_multigrid", None)
     model = made([jittered(bar, (4, 4, 24))], 0.45, 1e6)
     state = State(model.X.copy(), np.zeros_like(model.X))
-    report = implicit_euler.step(model, state, ExternalForces(np.array([0.0, -9.8, 0.0])), 0.1, Settings())
+    report = step(model, state, ExternalForces(np.array([0.0, -9.8, 0.0])), 0.1, Settings())
     assert report.converged and report.iterations < JACOBI_ITERATIONS_IF_HARD
 
 
@@ -228,7 +226,7 @@ def test_a_small_stiff_body_beside_a_large_soft_one_is_left_to_block_jacobi(monk
     )
     state = State(model.X.copy(), np.zeros_like(model.X))
     outside = ExternalForces(np.array([0.0, -9.8, 0.0]), is_fixed=model.X[:, 2] < 1e-9)
-    report = implicit_euler.step(model, state, outside, 0.02, Settings())
+    report = step(model, state, outside, 0.02, Settings())
     assert report.converged and report.iterations > multigrid_policy.JACOBI_ITERATIONS_IF_LOOSE
 
 

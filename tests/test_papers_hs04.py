@@ -12,7 +12,7 @@ from fixtures.tet_meshes import bar
 from papers import hs04_bar, hs04_cost, hs04_cube_and_bar, hs04_forces, hs04_frames
 from reference import hs04_forces as twin
 from sinew.solver.constraints.force import ForceStep
-from sinew.solver.mechanics.linear_elasticity import lame_moduli
+from sinew.solver.mechanics.elastic_moduli import lame_moduli
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.scene.scene import Material
 

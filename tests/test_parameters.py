@@ -15,13 +15,6 @@ MAX_EXCEPTIONS = 5
 # (file, function): why it keeps more parameters, with what was measured
 EXCEPTIONS: dict[tuple[str, str], str] = {}
 
-# To be emptied: (file, function) that are still too long
-STILL_TOO_LONG = {
-    ("solver/bake/run_bake.py", "run_bake"),
-    ("solver/constraints/rigid_core/galerkin_projection.py", "reduce_blocks"),
-    ("solver/quasistatic/contact/penalty_solve.py", "solve_in_contact"),
-}
-
 
 def sources() -> Iterator[tuple[str, ast.Module]]:
     for top in ("solver", "addon"):
@@ -69,13 +62,13 @@ def module_caches(tree: ast.Module) -> set[str]:
 
 def test_functions_have_few_parameters():
     found = {(file, name) for file, tree in sources() for name in too_long(tree)}
-    assert found <= STILL_TOO_LONG | EXCEPTIONS.keys()
+    assert found <= EXCEPTIONS.keys()
 
 
-def test_lists_of_long_functions_name_only_long_ones():
+def test_exceptions_are_long_functions():
     """So that an entry goes with the last reason for it."""
     found = {(file, name) for file, tree in sources() for name in too_long(tree)}
-    assert found >= STILL_TOO_LONG | EXCEPTIONS.keys()
+    assert found >= EXCEPTIONS.keys()
     assert len(EXCEPTIONS) <= MAX_EXCEPTIONS and all(EXCEPTIONS.values())
 
 

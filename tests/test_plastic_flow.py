@@ -6,85 +6,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fixtures.plastic_tets import FREE, LAM, MU, Tets, some_gradients
 from fixtures.scenes import rotation
 from reference import plastic_flow as twin
-from sinew.solver.mechanics.elements.formulation_strain import NO_STRAIN as BY_NEAREST
-from sinew.solver.mechanics.plasticity.additive_flow import flow_additive
-from sinew.solver.mechanics.plasticity.multiplicative_flow import MAX_PLASTIC_STRAIN, FlowRule, flow_multiplicative
+from sinew.solver.mechanics.plasticity.multiplicative_flow import MAX_PLASTIC_STRAIN
 from sinew.solver.mechanics.plasticity.plastic_state import largest_shear, shear_norms
 from sinew.solver.mechanics.plasticity.symmetric_matrix import eigenvalues, log_shear, log_shear_bound, matrix_function
-
-MU, LAM = 2.0e4, 3.0e4
-FREE = 1.0e9
-NO_STRAIN = np.zeros((0, 6))
-
-
-class Tets:
-    """Tets that share no node, each with a deformation gradient of its own."""
-
-    def __init__(self, F, *, yield_strain=0.0, rate=10.0, maximum=FREE, hardening=0.0):
-        self.F = np.asarray(F, float).reshape(-1, 3, 3)
-        count = len(self.F)
-        random = np.random.default_rng(11)
-        edges = np.eye(3) + 0.3 * random.normal(size=(count, 3, 3))
-        self.Dm_inverse = np.linalg.inv(edges)
-        self.tets = np.arange(4 * count, dtype=np.int32).reshape(-1, 4)
-        self.limits = [np.broadcast_to(np.float64(value), count).copy() for value in (yield_strain, rate, maximum)]
-        self.hardening = np.broadcast_to(np.float64(hardening), count).copy()
-        self.mu, self.lam = np.full(count, MU), np.full(count, LAM)
-        self.Fp_inverse, self.flowed = np.tile(np.eye(3), (count, 1, 1)), np.zeros(count)
-        self.plastic_strain = np.zeros((count, 6))
-
-    @property
-    def x(self):
-        corners = np.zeros((len(self.F), 4, 3))
-        corners[:, 1:] = (self.F @ np.linalg.inv(self.Dm_inverse)).transpose(0, 2, 1)
-        return corners.reshape(-1, 3)
-
-    def flow(self, dt):
-        flow_multiplicative(
-            0,
-            len(self.tets),
-            0,
-            self.x,
-            self.tets,
-            self.Dm_inverse,
-            self.mu,
-            self.lam,
-            dt,
-            FlowRule(*self.limits, self.hardening),
-            self.Fp_inverse,
-            self.flowed,
-        )
-
-    def flow_additive(self, dt, initial_strain=NO_STRAIN):
-        flow_additive(
-            0, self.x, self.tets, self.Dm_inverse, initial_strain, BY_NEAREST, dt, *self.limits, self.plastic_strain
-        )  # fmt: skip
-
-    @property
-    def Fe(self):
-        return self.F @ self.Fp_inverse
-
-    @property
-    def norms(self):
-        """‖e‖, the elastic strain that can flow."""
-        return np.array([np.linalg.norm(twin.shear(F)) for F in self.Fe])
-
-    @property
-    def energies(self):
-        return np.array([twin.energy(F, MU, LAM) for F in self.Fe])
-
-
-def some_gradients(count, size, seed=1):
-    """Returns deformation gradients turned by any angle, (count, 3, 3), all with det > 0.05."""
-    random = np.random.default_rng(seed)
-    found = []
-    while len(found) < count:
-        F = np.eye(3) + size * random.normal(size=(3, 3))
-        if np.linalg.det(F) > 0.05:
-            found.append(rotation(random.normal(size=3), random.uniform(0.0, 3.0)) @ F)
-    return np.array(found)
 
 
 @pytest.mark.parametrize("size", [1e-6, 0.01, 0.1, 0.4])

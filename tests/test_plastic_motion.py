@@ -4,66 +4,32 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from fixtures.plastic_bodies import (
+    CLAY,
+    FLOWS,
+    NOTHING,
+    PULL,
+    a_model,
+    clay_block,
+    flowed,
+    forces,
+    relaxation,
+    rest_shape,
+)
 from fixtures.scenes import Run, block, rotation
-from fixtures.tet_meshes import bar
-from sinew.solver.constraints.external_forces import ExternalForces, PointForces
-from sinew.solver.integrators.implicit_euler import step
-from sinew.solver.integrators.solver_context import StepWorkspace
-from sinew.solver.mechanics.elements.assembly import assemble
-from sinew.solver.mechanics.elements.corotational_element import compute_corotational_records
+from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.integrators.step import step
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
-from sinew.solver.mechanics.elements.element_buffer import element_arrays
-from sinew.solver.mechanics.model import Part, make_model
-from sinew.solver.mechanics.plasticity import PlasticBody, flow, plastic_norm, with_plastic_strain
+from sinew.solver.mechanics.plasticity import plastic_norm, with_plastic_strain
 from sinew.solver.mechanics.prestress import with_prestress
 from sinew.solver.mechanics.state import State
-from sinew.solver.runtime.arrays import indices
-from sinew.solver.scene.scene import Collider, Fracture, Heat, Material, Plasticity, Scene, Settings
-from sinew.solver.scene.tracks import TrackReader
+from sinew.solver.scene.scene import Collider, Fracture, Heat, Plasticity, Scene, Settings
 
-CLAY = Material(5.0e4, 0.33, 1000.0, 0.0, 0.01)
-FLOWS = Plasticity(yield_strain=0.0, flow=5.0, maximum_strain=10.0)
-NOTHING = Settings(gravity=(0.0, 0.0, 0.0))
 BOTH = pytest.mark.parametrize("law", ["multiplicative", "additive"])
-PULL = np.array([[1.2, 0.1, 0.0], [0.1, 0.9, -0.05], [0.0, -0.05, 0.95]])
-
-
-def a_model(cells=(3, 2, 2), material=CLAY):
-    nodes, tets = bar(cells, (0.6, 0.4, 0.4))
-    return make_model([Part("bar", nodes, tets, np.ones(len(tets)), material)])
-
-
-def flowed(model, F, asked=FLOWS, steps=20, dt=0.02):
-    """Returns the state of a body held in the homogeneous deformation F while it flowed."""
-    count = model.tet_count
-    one = np.ones(count)
-    bodies = [PlasticBody("bar", "Bar", slice(0, count), asked, one, one, one, is_animated=False)]
-    state = State(model.X @ F.T, np.zeros_like(model.X))
-    for _ in range(steps):
-        flow(bodies, model, model, state, TrackReader(Path("nowhere")), dt)
-    return state
-
-
-def forces(model, x):
-    """Returns the elastic forces on nodes [N], (n, 3), and the stiffness blocks."""
-    work, pattern = StepWorkspace(model.pattern), model.pattern
-    records = work.element_records(model)
-    compute_corotational_records(x, element_arrays(model), records)
-    assemble(1.0, 0.0, np.zeros(model.node_count), pattern, records, work.values, work.force)
-    return work.force, work.values
-
-
-def rest_shape(model, state):
-    """Returns the homogeneous deformation that a body is free of force in, from what it has stored."""
-    if "tet.Fp_inverse" in state.fields:
-        return np.linalg.inv(state.fields["tet.Fp_inverse"][0])
-    xx, yy, zz, xy, yz, zx = state.fields["tet.plastic_strain"][0]
-    return np.eye(3) + np.array([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]])
 
 
 @BOTH
@@ -149,50 +115,11 @@ def test_rest_shapes_of_gravity_in_shape_are_kept(law):
         assert present.initial_strain is stressed.initial_strain
 
 
-def bar_between_plates(nu, stretch):
-    """Returns a bar pulled along x between plates on which its ends slide: model, start and how it is held."""
-    nodes, tets = bar((4, 1, 1), (1.0, 0.25, 0.25))
-    material = Material(1.0e6, nu, 10.0, 0.0, 0.0)
-    model = make_model([Part("bar", nodes, tets, np.ones(len(tets)), material)])
-    ends = np.flatnonzero((nodes[:, 0] == 0.0) | (nodes[:, 0] == 1.0))
-    place = np.array([np.flatnonzero(tets.ravel() == node)[0] for node in ends])
-    stiffness = np.zeros((len(ends), 3, 3))
-    stiffness[:, 0, 0] = 1e12  # along x only
-    plates = PointForces(
-        indices(place // 4), np.eye(4)[place % 4], np.zeros((len(ends), 3)), stiffness, 0.0 * stiffness
-    )
-    state = State(nodes * [stretch, stretch**-nu, stretch**-nu], np.zeros_like(nodes))
-    return model, state, ExternalForces(points=plates)
-
-
-def relaxation(dt, *, nu=0.33, stretch=1.02, rate=5.0, seconds=0.6):
-    """Yields (time, tension over what it was first) of a bar held at a constant stretch, its sides free."""
-    model, state, outside = bar_between_plates(nu, stretch)
-    one = np.ones(model.tet_count)
-    asked = Plasticity(yield_strain=0.0, flow=rate)
-    bodies = [PlasticBody("bar", "Bar", slice(0, model.tet_count), asked, one, one, one, is_animated=False)]
-    settings, first = dataclasses.replace(NOTHING, tolerance=1e-10), 0.0
-    for number in range(int(round(seconds / dt)) + 1):
-        present = with_plastic_strain(model, state)
-        for _ in range(4):  # long steps without past: balance of forces
-            state.v[:] = 0.0
-            state.fields.pop("node.velocity_change", None)
-            step(present, state, outside, 1.0, settings)
-        tension = elastic_stress(present, state.x)[0][:, 0].mean()
-        first = first or tension
-        yield number * dt, tension / first
-        flow(bodies, model, present, state, TrackReader(Path("nowhere")), dt)
-
-
 @pytest.mark.parametrize("dt", [0.04, 0.02, 0.005])
 def test_a_bar_held_at_a_constant_stretch_relaxes_as_the_exponential(dt):
     """Shear is ⅔ (1 + ν) of its strain, and only shear flows, so its tension falls at c ⅔ (1 + ν)."""
     for time, tension in relaxation(dt):
         assert abs(tension - np.exp(-5.0 * 2.0 / 3.0 * 1.33 * time)) < 0.01
-
-
-def clay_block(asked, **settings):
-    return block((3, 3, 3), (0.3, 0.3, 0.3), material=CLAY, plasticity=asked, **settings)
 
 
 @BOTH

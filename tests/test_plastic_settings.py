@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fixtures.plastic_bodies import CLAY, FLOWS, PULL, clay_block
 from fixtures.scenes import Run, block
 from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from reference import plastic_flow as twin
 from sinew.solver.bake.cache import CacheReader
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.mechanics.plasticity import flow, plastic_norm
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import BadInput, SolveFailed
 from sinew.solver.scene.scene import Collider, Scene
 from sinew.solver.scene.validation import check_scene
 from sinew.solver.simulation.current_model import current_model
-from test_plastic_motion import CLAY, FLOWS, PULL, clay_block
 
 
 def test_frames_tell_the_largest_plastic_strain_of_each_body(tmp_path):
@@ -156,8 +156,8 @@ def test_a_bake_that_was_stopped_and_resumed_has_the_same_bytes(tmp_path):
     for cache in (through, stopped):
         plastic_bake(cache, 14)
     run_bake(through, lambda event: None)
-    run_bake(stopped, lambda event: None, frame_end=7)
-    run_bake(stopped, lambda event: None, resume=True)
+    run_bake(stopped, lambda event: None, options=BakeOptions(frame_end=7))
+    run_bake(stopped, lambda event: None, options=BakeOptions(resume=True))
     one, other = baked(through), baked(stopped)
     assert one["frames/000014.npz"] == other["frames/000014.npz"] and one["play/falls.pc2"] == other["play/falls.pc2"]
     told = [[line["bodies"] for line in CacheReader(cache).report()] for cache in (through, stopped)]

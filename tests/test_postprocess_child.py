@@ -15,7 +15,7 @@ from fixtures.fracture_bake import breaking_scene, write_breaking
 from fixtures.tiny_bakes import baked
 from sinew.solver.__main__ import main
 from sinew.solver.bake.cache import CacheReader, CacheWriter, is_locked
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.cli.commands.info import describe
 
 pytestmark = pytest.mark.slow
@@ -53,7 +53,7 @@ def test_cancelled_it_finishes_what_is_there(through: Path, cache: Path) -> None
     reader = CacheReader(cache)
     made = reader.read_result("pulled")
     assert made is not None and int(made["last_frame"]) == reader.last_frame() == reader.resume_frame()
-    run_bake(cache, lambda event: None, resume=True)
+    run_bake(cache, lambda event: None, options=BakeOptions(resume=True))
     assert baked(cache) == baked(through)
 
 
@@ -67,7 +67,7 @@ def test_cancelled_twice_it_hurries(through: Path, cache: Path) -> None:
     listen(process)
     assert process.exit_code() == 130 and clock.monotonic() - begin < 5.0  # the machine may be busy
     assert CacheReader(cache).integrity_problems() == [] and not is_locked(cache)
-    run_bake(cache, lambda event: None, resume=True)
+    run_bake(cache, lambda event: None, options=BakeOptions(resume=True))
     assert baked(cache) == baked(through)
 
 

@@ -23,7 +23,7 @@ from fixtures.tiny_bakes import baked
 from sinew.solver.bake.cache import CacheReader, delete_cache
 from sinew.solver.bake.cache.pc2 import read_header, read_samples
 from sinew.solver.bake.postprocess.finish_cache import postprocess_cache
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.cancellation import CancellationToken
 from sinew.solver.runtime.errors import Cancelled, SolveFailed, StorageFailed
 from sinew.solver.scene.scene import Fracture, Scene
@@ -43,11 +43,11 @@ def last_told(events: Sequence[Mapping[str, Any]]) -> int:
 def test_a_bake_that_is_made_longer_has_the_same_bytes(through: Path, tmp_path: Path, last: int) -> None:
     cache = tmp_path / "c"
     shutil.copytree(through / "scene", cache / "scene")
-    run_bake(cache, nothing, frame_end=last)
+    run_bake(cache, nothing, options=BakeOptions(frame_end=last))
     made = CacheReader(cache).read_result(KEY)
     assert (made is None) == (last == 2)
     assert made is None or int(made["last_frame"]) == last
-    run_bake(cache, nothing, resume=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True))
     assert baked(cache) == baked(through)
 
 
@@ -68,7 +68,7 @@ def test_stopped_it_is_finished_as_far_as_it_went(through: Path, tmp_path: Path)
     made = CacheReader(cache).read_result(KEY)
     assert made is not None and int(made["last_frame"]) == last
     assert read_header(cache / "result" / f"{KEY}.pc2").samples == CacheReader(cache).metadata.sample_count(last)
-    run_bake(cache, nothing, resume=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True))
     assert baked(cache) == baked(through)
 
 
@@ -96,12 +96,12 @@ def test_finishing_again_gives_the_same_bytes(through: Path, tmp_path: Path) -> 
     (cache / "result" / f"{KEY}.npz").unlink()
     (cache / "attributes" / KEY / "000003.ply").write_bytes(b"damaged")
     told: list[Mapping[str, Any]] = []
-    run_bake(cache, told.append, resume=True)  # all frames are there, the result is not
+    run_bake(cache, told.append, options=BakeOptions(resume=True))  # all frames are there, the result is not
     assert [event["event"] for event in told if event["event"] != "finishing"] == ["finished", "done"]
     assert told[-1]["results"] == CacheReader(through).results()
     assert baked(cache) == baked(through)
     told.clear()
-    run_bake(cache, told.append, resume=True)
+    run_bake(cache, told.append, options=BakeOptions(resume=True))
     assert [event["event"] for event in told] == ["done"] and told[0]["results"] == CacheReader(through).results()
 
 
@@ -158,9 +158,9 @@ def test_fracture_is_turned_on_in_a_bake_that_is_there(through: Path, tmp_path: 
     shutil.copytree(through / "scene", cache / "scene")
     fracture = Scene.load(cache / "scene").bodies[1].fracture
     resaved(cache, None)
-    run_bake(cache, nothing, frame_end=3)
+    run_bake(cache, nothing, options=BakeOptions(frame_end=3))
     resaved(cache, fracture)
-    run_bake(cache, nothing, resume=True, accept_changes=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True, accept_changes=True))
     reader = CacheReader(cache)
     assert reader.is_done() and reader.results() == CacheReader(through).results()
     surface, _ = surface_of(cache)
@@ -177,21 +177,21 @@ def test_fracture_is_turned_off_in_a_bake_that_broke(through: Path, tmp_path: Pa
     shutil.copytree(through, cache)
     resaved(cache, None)
     with pytest.raises(StorageFailed) as caught:
-        run_bake(cache, nothing, resume=True, from_frame=15, accept_changes=True)
+        run_bake(cache, nothing, options=BakeOptions(resume=True, from_frame=15, accept_changes=True))
     assert caught.value.kind == "cache-broken-body" and "Pulled Bar" in caught.value.text
-    run_bake(cache, nothing, resume=True, from_frame=3, accept_changes=True)
+    run_bake(cache, nothing, options=BakeOptions(resume=True, from_frame=3, accept_changes=True))
     assert CacheReader(cache).is_done() and not (cache / "result" / f"{KEY}.pc2").exists()
 
 
 def test_a_step_that_fails_leaves_what_is_there_finished(through: Path, tmp_path: Path) -> None:
     cache = tmp_path / "c"
     shutil.copytree(through / "scene", cache / "scene")
-    run_bake(cache, nothing, frame_end=8)
+    run_bake(cache, nothing, options=BakeOptions(frame_end=8))
     scene = Scene.load(cache / "scene")
     hard = dataclasses.replace(scene.settings, max_iterations=1, tolerance=1e-12, frame_end=FRAMES)
     dataclasses.replace(scene, settings=hard).save(cache / "scene")
     with pytest.raises(SolveFailed):
-        run_bake(cache, nothing, resume=True, accept_changes=True, strict=True)
+        run_bake(cache, nothing, options=BakeOptions(resume=True, accept_changes=True, strict=True))
     made = CacheReader(cache).read_result(KEY)
     assert made is not None and int(made["last_frame"]) == CacheReader(cache).last_frame() == 8
 

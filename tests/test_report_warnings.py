@@ -14,7 +14,7 @@ import pytest
 from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.cache.layout import REPORT_FILE
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.cli.commands.info import describe
 from sinew.solver.runtime.errors import Cancelled
 from sinew.solver.runtime.event_stream import warnings_in
@@ -36,7 +36,7 @@ def scene_of(stiffness: float) -> Scene:
 def bake(cache: Path, **options: Any) -> list[dict[str, Any]]:
     """Bakes and returns the events."""
     events: list[dict[str, Any]] = []
-    run_bake(cache, lambda event: events.append(dict(event)), **options)
+    run_bake(cache, lambda event: events.append(dict(event)), options=BakeOptions(**options))
     return events
 
 

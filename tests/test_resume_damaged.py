@@ -16,7 +16,7 @@ from fixtures.child_process_bakes import through as through
 from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from sinew.solver import __main__ as command_line
 from sinew.solver.bake.cache import CacheReader, CacheWriter
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.errors import StorageFailed
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bake of the same scene that ended earlier."""
     cache = tmp_path_factory.mktemp("stopped") / "c"
     write_scene(cache, tiny_scene(FRAMES))
-    run_bake(cache, nothing, frame_end=STOPPED)
+    run_bake(cache, nothing, options=BakeOptions(frame_end=STOPPED))
     return cache
 
 
@@ -42,7 +42,7 @@ def cache(stopped: Path, tmp_path: Path) -> Path:
 def resume(cache: Path, **options: Any) -> list[dict[str, Any]]:
     """Resumes; returns the events."""
     events: list[dict[str, Any]] = []
-    run_bake(cache, lambda event: events.append(dict(event)), resume=True, **options)
+    run_bake(cache, lambda event: events.append(dict(event)), options=BakeOptions(resume=True, **options))
     return events
 
 
@@ -145,7 +145,7 @@ def test_what_is_whole_is_kept_to_the_last_bit(cache: Path, through: Path) -> No
 def test_samples_between_frames_cannot_be_drawn_again(tmp_path: Path) -> None:
     cache = tmp_path / "c"
     write_scene(cache, tiny_scene(36, samples_per_frame=2))
-    run_bake(cache, nothing, frame_end=12)
+    run_bake(cache, nothing, options=BakeOptions(frame_end=12))
     whole = baked(cache)
     path = cache / "play" / "falls.pc2"
     change_byte(path, 31)  # the highest bits of the count
@@ -223,7 +223,7 @@ def test_many_frames_are_not_baked_again_unasked(tmp_path: Path) -> None:
     cache, early = tmp_path / "c", tmp_path / "early"
     for folder, last in ((cache, 36), (early, 1)):
         write_scene(folder, tiny_scene(36))
-        run_bake(folder, nothing, frame_end=last)
+        run_bake(folder, nothing, options=BakeOptions(frame_end=last))
     whole = baked(cache)
     for path in (cache / "resume").glob("*.npz"):
         path.unlink()

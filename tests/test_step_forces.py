@@ -8,8 +8,10 @@ import pytest
 
 from fixtures.corotational_bars import forces_in
 from fixtures.tet_meshes import bar
+from reference.linear_elasticity import corotated_strain, energy_density, stress
+from sinew.solver.mechanics.elastic_moduli import lame_moduli
 from sinew.solver.mechanics.elements import corotational_element
-from sinew.solver.mechanics.elements.assembly import assemble
+from sinew.solver.mechanics.elements.edge_assembly import assemble
 from sinew.solver.mechanics.elements.element_buffer import (
     BULK_DAMPING,
     BULK_STIFFNESS,
@@ -19,7 +21,6 @@ from sinew.solver.mechanics.elements.element_buffer import (
     element_arrays,
 )
 from sinew.solver.mechanics.elements.linear_element import compute_linear_records
-from sinew.solver.mechanics.linear_elasticity import corotated_strain, energy_density, lame_moduli, stress
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.runtime.jit import set_thread_count, thread_count
 from sinew.solver.scene.scene import Material

@@ -13,7 +13,7 @@ from fixtures.stiff_drops import Drop
 from fixtures.stiff_drops import run_of as run_of_drop
 from fixtures.stiff_pairs import Meeting, outcome_of, run_of
 from sinew.solver.bake.cache import CacheReader
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
 from sinew.solver.runtime.errors import SolveFailed
 from sinew.solver.simulation import step_attempt, step_verdict
@@ -60,7 +60,7 @@ def test_a_step_that_cannot_be_right_ends_the_bake_and_keeps_the_frames_before(
     last = reader.last_frame()
     assert last is not None and last >= 1 and reader.resume_frame() == last
     monkeypatch.undo()
-    run_bake(tmp_path / "cache", lambda event: None, resume=True)
+    run_bake(tmp_path / "cache", lambda event: None, options=BakeOptions(resume=True))
     assert reader.last_frame() == run.scene.settings.frame_end
 
 

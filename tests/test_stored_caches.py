@@ -14,7 +14,7 @@ import pytest
 
 from fixtures.tiny_bakes import tiny_scene, write_scene
 from sinew.solver.bake.cache import CacheReader
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.mechanics.state import State
 from sinew.solver.mechanics.topology import check_fits
 from sinew.solver.mesh.mesh_npz import from_arrays
@@ -171,5 +171,5 @@ def test_a_bake_is_not_resumed_from_tets_of_wrong_sizes(cache: Path) -> None:
         arrays = dict(file)
     path.write_bytes(npz_bytes({**arrays, "fill": arrays["fill"][:-1]}))
     with pytest.raises(StorageFailed) as caught:
-        run_bake(cache, lambda event: None, resume=True, frame_end=4)
+        run_bake(cache, lambda event: None, options=BakeOptions(resume=True, frame_end=4))
     assert "\n" not in caught.value.text and CacheReader(cache).last_frame() == 3

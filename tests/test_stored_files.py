@@ -17,7 +17,7 @@ import pytest
 
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.postprocess.finish_cache import postprocess_cache
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 
 FOLDER = Path(__file__).parent / "stored_files" / "v0.2.0"
 MAKER = runpy.run_path(str(FOLDER.parent / "make_0_2_0.py"))
@@ -67,7 +67,7 @@ def test_caches_are_read_and_resumed(cache: Path) -> None:
     first, last = reader.baked_range() or (0, 0)
     assert not reader.integrity_problems() and not reader.verify().problems and last > first
     before = {frame: reader.read_frame(frame).x for frame in range(first, last + 1)}
-    run_bake(cache, lambda event: None, resume=True, frame_end=last + 2, accept_changes=True)
+    run_bake(cache, lambda event: None, options=BakeOptions(resume=True, frame_end=last + 2, accept_changes=True))
     assert CacheReader(cache).baked_range() == (first, last + 2)
     for frame, x in before.items():
         assert (CacheReader(cache).read_frame(frame).x == x).all()

@@ -10,8 +10,8 @@ import pytest
 
 from fixtures.scenes import JELLY, rotation
 from fixtures.tet_meshes import bar
+from reference.linear_elasticity import corotated_strain, stress
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress, normal_at_rest, principal_stresses, von_mises
-from sinew.solver.mechanics.linear_elasticity import corotated_strain, stress
 from sinew.solver.mechanics.model import Part, make_model
 
 

@@ -10,7 +10,7 @@ from fixtures.vertex_warp_cases import ALL, FRAMES, GHOST, NETWORK, TIGHT, WARP,
 from reference import vertex_warp as twins
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.formulations import formulation
-from sinew.solver.integrators.implicit_euler import step
+from sinew.solver.integrators.step import step
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.mechanics.state import State
 from sinew.solver.mechanics.vertex_warp.edge_springs import add_springs

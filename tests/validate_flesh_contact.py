@@ -87,7 +87,11 @@ def test_bad_frame(limb):
     held = bones(limb.X, np.radians(300.0))
     wild = FixedNodes(held.nodes, held.positions * [2.5, 0.3, 1.0])
     bad = solve_in_contact(
-        limb.model, limb.law, wild, good.equilibrium.x, contact_penalty_at_poses(limb.contact, []), 1e-3, 20
+        EquilibriumProblem(limb.model, limb.law, wild),
+        good.equilibrium.x,
+        contact_penalty_at_poses(limb.contact, []),
+        1e-3,
+        20,
     )
     row(limb, "the frame after a bad frame", bent(limb, 120.0, bad.equilibrium.x))
     start = scattered(limb.X, bones(limb.X, np.radians(120.0)), 2.0, 1)

@@ -18,7 +18,7 @@ from fixtures.formulation_choices import CHOICES, resisting, words
 from fixtures.scenes import block
 from fixtures.tiny_bakes import baked
 from sinew.solver.bake.cache import CacheReader
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.errors import Cancelled
 from sinew.solver.scene.formulation import EULER, FORMULATIONS, HIERARCHICAL, VERTEX_WARP, FormulationSettings
 from sinew.solver.scene.scene import Body, Collider, Material, Meshing, Scene, Settings
@@ -98,7 +98,7 @@ def test_a_real_mesh_is_baked(reach: Callable[..., bool], shared: Path, tmp_path
             tmp_path / "parts", lambda e: frames.append(e.get("frame", 0)), lambda: max(frames, default=0) >= STOPPED
         )
     assert CacheReader(tmp_path / "parts").baked_range()[1] < LAST
-    run_bake(tmp_path / "parts", events.append, resume=True)
+    run_bake(tmp_path / "parts", events.append, options=BakeOptions(resume=True))
     same = baked(tmp_path / "parts") == baked(tmp_path / "whole")
     reach(SECTION, f"{what}: resumed, the bytes are", "the same" if same else "others", "the same", same)
 

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from fixtures.claim_table import reach
+from fixtures.plastic_bodies import FLOWS, PULL, a_model, flowed, forces, relaxation, rest_shape
+from fixtures.plastic_tets import Tets, some_gradients
 from fixtures.relative_time import RelativeTime
 from fixtures.scenes import Run, block, rotation
 from reference import plastic_flow as twin
+from reference.linear_elasticity import energy_density
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
-from sinew.solver.mechanics.linear_elasticity import energy_density
 from sinew.solver.mechanics.plasticity import flow, plastic_norm, with_plastic_strain
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.scene import Collider, Material, Plasticity, Scene, Settings
 from sinew.solver.simulation.current_model import current_model
-from test_plastic_flow import Tets, some_gradients
-from test_plastic_motion import FLOWS, PULL, a_model, flowed, forces, relaxation, rest_shape
 
 SECTION = "Plastic flow and creep"
 COW = Plasticity(yield_strain=0.01, flow=100.0, maximum_strain=10.0)  # Müller and Gross 2004, table 1

@@ -16,7 +16,7 @@ from ...solver.scene.formulation import (
     display_name,
     unsupported_features,
 )
-from ...solver.scene.settings.formulation import FORMULATION, FORMULATION_SETTINGS, PROPERTY_PREFIX
+from ...solver.scene.settings.formulation_settings import FORMULATION, FORMULATION_SETTINGS, PROPERTY_PREFIX
 from .scene_fields import read_fields
 
 FORMULATION_PROPERTIES = {setting.name for setting in FORMULATION_SETTINGS}

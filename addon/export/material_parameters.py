@@ -9,7 +9,7 @@ import numpy as np
 from ...solver.runtime.arrays import Indices
 from ...solver.scene.flesh import Flesh
 from ...solver.scene.scene import Fracture, Heat, Plasticity
-from ...solver.scene.settings.flesh import ELASTIC, JIGGLE
+from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE
 from .scene_fields import read_fields
 from .weight_reader import WeightReader
 

@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 import bpy
 
-from ...solver.scene.settings.body import IS_MESHED
-from ...solver.scene.settings.plasticity import IS_PLASTIC
+from ...solver.scene.settings.body_settings import IS_MESHED
+from ...solver.scene.settings.plasticity_settings import IS_PLASTIC
 from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, VECTOR, WEIGHT_GROUP, Setting, When
 from ...solver.scene.settings.tables import SCENE_SETTINGS, settings_of_role
 from ..blender_data.rna_snapshot import Parts

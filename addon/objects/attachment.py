@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ...solver.scene.settings.flesh import POSE
+from ...solver.scene.settings.flesh_settings import POSE
 from ..blender_data import modifier_stack
 from . import roles
 

@@ -7,15 +7,15 @@ import math
 
 import bpy
 
-from ...solver.scene.settings.collision import (
+from ...solver.scene.settings.collision_settings import (
     BODY_COLLISION_SETTINGS,
     COLLIDER_FRICTION,
     COLLIDER_SETTINGS,
     COLLIDER_THICKNESS,
     COLLISION_COLLECTION,
 )
-from ...solver.scene.settings.flesh import POSE
-from ...solver.scene.settings.presets import FRICTION_PRESET
+from ...solver.scene.settings.flesh_settings import POSE
+from ...solver.scene.settings.preset_settings import FRICTION_PRESET
 from ..baking import bake_status, collider_forces
 from ..blender_data import force_curves
 from ..objects import collision_filter

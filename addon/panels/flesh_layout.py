@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.settings.flesh import BONE_SETTINGS, BY_ARMATURE, FLESH_SETTINGS
+from ...solver.scene.settings.flesh_settings import BONE_SETTINGS, BY_ARMATURE, FLESH_SETTINGS
 from ..baking import bake_status
 from ..evaluation.sample_times import rest_frame
 from ..objects import attachment, roles

@@ -6,10 +6,10 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene.scene import ATTRIBUTES
-from ...solver.scene.settings.fracture import BREAKING_STRESS, FRACTURE_SETTINGS, USE_FRACTURE
-from ...solver.scene.settings.heat import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS, SOFTENING, USE_HEAT
-from ...solver.scene.settings.plasticity import PLASTICITY_SETTINGS, USE_PLASTICITY
-from ...solver.scene.settings.simulation import AIR_TEMPERATURE
+from ...solver.scene.settings.fracture_settings import BREAKING_STRESS, FRACTURE_SETTINGS, USE_FRACTURE
+from ...solver.scene.settings.heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS, SOFTENING, USE_HEAT
+from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS, USE_PLASTICITY
+from ...solver.scene.settings.simulation_settings import AIR_TEMPERATURE
 from ..baking import bake_status, body_reports
 from ..cache.attribute_names import RENAMED_ATTRIBUTES, VELOCITY_ATTRIBUTE
 from ..fracture_meshes import material_swap

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene.formulation import refinement_factor
-from ...solver.scene.settings.body import (
+from ...solver.scene.settings.body_settings import (
     DISPLAY_SETTINGS,
     FILL,
     GRAVITY_IN_SHAPE,
@@ -20,7 +20,7 @@ from ...solver.scene.settings.body import (
     TET_SETTINGS,
     USE_SIMULATED_SIZE,
 )
-from ...solver.scene.settings.material import MASS_DAMPING, MATERIAL_SETTINGS, STIFFNESS_DAMPING
+from ...solver.scene.settings.material_settings import MASS_DAMPING, MATERIAL_SETTINGS, STIFFNESS_DAMPING
 from ..baking import bake_status
 from ..export import formulation, tet_file
 from ..objects import collision_filter, roles, self_weight, tet_estimate

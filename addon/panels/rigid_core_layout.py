@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.settings.rigid_core import CORE_SETTINGS, USE_CORE
+from ...solver.scene.settings.rigid_core_settings import CORE_SETTINGS, USE_CORE
 from ..baking import bake_status
 from ..export import rigid_core
 from ..objects import roles

@@ -7,9 +7,9 @@ from typing import Any
 
 import bpy
 
-from ...solver.scene.settings.body import DISPLAY_SETTINGS, PIN_SETTINGS, START_SETTINGS, TET_SETTINGS
-from ...solver.scene.settings.formulation import FORMULATION_SETTINGS
-from ...solver.scene.settings.rigid_core import CORE_HINGE, CORE_PULL, CORE_SETTINGS
+from ...solver.scene.settings.body_settings import DISPLAY_SETTINGS, PIN_SETTINGS, START_SETTINGS, TET_SETTINGS
+from ...solver.scene.settings.formulation_settings import FORMULATION_SETTINGS
+from ...solver.scene.settings.rigid_core_settings import CORE_HINGE, CORE_PULL, CORE_SETTINGS
 from .property_factory import make_property, settings_group
 
 BodySettings: Any = settings_group(

@@ -7,8 +7,8 @@ from typing import Any
 
 import bpy
 
-from ...solver.scene.settings.collision import BODY_COLLISION_SETTINGS, COLLIDER_SETTINGS, COLLISION_COLLECTION
-from ...solver.scene.settings.presets import FRICTION_PRESET
+from ...solver.scene.settings.collision_settings import BODY_COLLISION_SETTINGS, COLLIDER_SETTINGS, COLLISION_COLLECTION
+from ...solver.scene.settings.preset_settings import FRICTION_PRESET
 from . import friction_presets
 from .property_factory import settings_group
 

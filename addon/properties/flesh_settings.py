@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ...solver.scene.settings.flesh import BONE_SETTINGS, ELASTIC, FLESH_SETTINGS
+from ...solver.scene.settings.flesh_settings import BONE_SETTINGS, ELASTIC, FLESH_SETTINGS
 from ...solver.scene.settings.tables import OBJECT_SETTINGS
 from .material_presets import NON_FLESH_SWITCHES
 from .material_settings import limit_poisson_ratio

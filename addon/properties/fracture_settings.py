@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ...solver.scene.settings.fracture import FRACTURE_SETTINGS, RESULT_SETTINGS
+from ...solver.scene.settings.fracture_settings import FRACTURE_SETTINGS, RESULT_SETTINGS
 from .material_settings import material_edited
 from .property_factory import settings_group
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...solver.scene.friction_presets import FRICTION_PRESETS
-from ...solver.scene.settings.presets import CUSTOM_PRESET
+from ...solver.scene.settings.preset_settings import CUSTOM_PRESET
 from .preset_filling import PresetFilling
 
 # of a collider, and of a body

@@ -8,7 +8,12 @@ from typing import Any
 import bpy
 from bpy.props import CollectionProperty, IntProperty
 
-from ...solver.scene.settings.heat import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS, SOFTENING, SOFTENING_ROW_SETTINGS
+from ...solver.scene.settings.heat_settings import (
+    HEAT_SETTINGS,
+    HEAT_SOURCE_SETTINGS,
+    SOFTENING,
+    SOFTENING_ROW_SETTINGS,
+)
 from . import material_presets
 from .material_presets import HEAT_PROPERTIES
 from .material_settings import material_edited

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats
 from ...solver.scene.material_presets import MATERIAL_PRESETS, MaterialPreset
-from ...solver.scene.settings.flesh import ELASTIC
-from ...solver.scene.settings.presets import CUSTOM_PRESET
+from ...solver.scene.settings.flesh_settings import ELASTIC
+from ...solver.scene.settings.preset_settings import CUSTOM_PRESET
 from .preset_filling import PresetFilling
 
 # what flesh does not do

@@ -8,9 +8,9 @@ from typing import Any
 import bpy
 
 from ...solver.scene.material_presets import NEARLY_INCOMPRESSIBLE
-from ...solver.scene.settings.flesh import ELASTIC
-from ...solver.scene.settings.material import MATERIAL_SETTINGS
-from ...solver.scene.settings.presets import MATERIAL_PRESET
+from ...solver.scene.settings.flesh_settings import ELASTIC
+from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
+from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
 from . import material_presets
 from .property_factory import settings_group
 

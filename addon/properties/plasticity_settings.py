@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...solver.scene.settings.plasticity import PLASTICITY_SETTINGS
+from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS
 from .material_presets import PLASTICITY_PROPERTIES
 from .material_settings import material_edited
 from .property_factory import settings_group

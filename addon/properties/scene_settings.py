@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ...solver.scene.settings.simulation import (
+from ...solver.scene.settings.simulation_settings import (
     AIR_TEMPERATURE,
     CACHE_SETTINGS,
     FRAME_SETTINGS,

@@ -12,7 +12,7 @@ from harness.result import Picture, Result
 from papers.experiment import NO_PAPER_VALUE, Experiment, Row
 from papers.npf05_block import MATERIAL, block_mesh
 from sinew.solver.integrators.solver_context import StepWorkspace
-from sinew.solver.integrators.system.assembly import assemble_system, compute_element_records
+from sinew.solver.integrators.system.step_matrix import assemble_system, compute_element_records
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.mechanics.model import Model, Part, make_model

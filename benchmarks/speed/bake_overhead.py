@@ -86,7 +86,7 @@ def timed_bake(cache: Path, waits: bool = False, frame_end: int | None = None) -
         if waits:
             stack.callback(setattr, BackgroundWriter, "submit", do)
             BackgroundWriter.submit = at_once  # type: ignore[method-assign]
-        run_bake.run_bake(cache, hear, resume=True, frame_end=frame_end)
+        run_bake.run_bake(cache, hear, options=run_bake.BakeOptions(resume=True, frame_end=frame_end))
     ended = time.perf_counter()
     return {"set-up": built[0] - began, "frames": ended - built[0], **clock.taken}
 

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 
 from sinew.solver.integrators.solver_context import StepWorkspace
-from sinew.solver.integrators.system.assembly import assemble_system, compute_element_records
+from sinew.solver.integrators.system.step_matrix import assemble_system, compute_element_records
 from sinew.solver.linalg.block_system import BlockSystem, MatrixArrays, PcgWorkspace, StoppingCriteria
 from sinew.solver.linalg.multigrid.hierarchy import hierarchy_of
 from sinew.solver.linalg.multigrid.hierarchy_reuse import MultigridWorkspace

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..mechanics.rigid_core_nodes import core_arrays
+from ..mechanics.rigid_core import core_arrays
 from ..mesh.mesh_npz import to_arrays
 from ..runtime.errors import Cancelled, SinewError, SolveFailed, StorageFailed
 from ..runtime.event_stream import warnings_in
@@ -39,18 +39,50 @@ from .postprocess.breakable_frames import breakable_keys
 from .warmup.compile_kernels import announcing_compilation
 
 
+@dataclasses.dataclass(frozen=True)
+class BakeOptions:
+    """What part of a scene to bake, and how.
+
+    Attributes:
+        resume: Whether to continue where the last bake stopped; otherwise an existing bake is replaced.
+        from_frame: With `resume`: continue from this frame, or from the last resume point before it.
+        accept_changes: With `resume`: continue even if the scene has changed, but not its bodies.
+        frame_end, threads, strict: Instead of the scene's settings; None: as these say.
+    """
+
+    resume: bool = False
+    from_frame: int | None = None
+    accept_changes: bool = False
+    frame_end: int | None = None
+    threads: int | None = None
+    strict: bool | None = None
+
+    def apply(self, scene: Scene) -> Scene:
+        """Returns the scene with those settings replaced that the options give."""
+        given = {
+            name: value for name in ("frame_end", "threads", "strict") if (value := getattr(self, name)) is not None
+        }
+        return dataclasses.replace(scene, settings=dataclasses.replace(scene.settings, **given))
+
+    def find_checkpoint(
+        self, folder: Path, scene: Scene, tracks: TrackReader, metadata: CacheMetadata
+    ) -> Checkpoint | None:
+        """Returns where to continue; None: begin with the first frame."""
+        if not self.resume:
+            return None
+        return find_checkpoint(folder, scene, tracks, metadata, self.from_frame, self.accept_changes)
+
+
+DEFAULT_BAKE_OPTIONS = BakeOptions()
+
+
 def run_bake(
     folder: Path,
     on_event: OnEvent,
     should_stop: Callable[[], bool] = lambda: False,
     *,
     on_stopped: Callable[[], None] = lambda: None,
-    resume: bool = False,
-    from_frame: int | None = None,
-    accept_changes: bool = False,
-    frame_end: int | None = None,
-    threads: int | None = None,
-    strict: bool | None = None,
+    options: BakeOptions = DEFAULT_BAKE_OPTIONS,
 ) -> None:
     """Bakes the scene in the cache `folder`.
 
@@ -60,10 +92,7 @@ def run_bake(
         should_stop: Polled after every step.
         on_stopped: Called before the finishing pass after a stop or a failure; from then on `should_stop` cancels
             that pass.
-        resume: Whether to continue where the last bake stopped; otherwise an existing bake is replaced.
-        from_frame: With `resume`: continue from this frame, or from the last resume point before it.
-        accept_changes: With `resume`: continue even if the scene has changed, but not its bodies.
-        frame_end, threads, strict: Instead of the scene's settings.
+        options: What to bake.
 
     Raises:
         BadInput: The scene is invalid.
@@ -74,18 +103,16 @@ def run_bake(
     started = clock.perf_counter()
     _check_scene_is_there(folder)  # before a lock file exists in a folder that is no cache
     with CacheWriter(folder) as writer:
-        scene = _replace_settings(
-            Scene.load(folder / SCENE_FOLDER), frame_end=frame_end, threads=threads, strict=strict
-        )
+        scene = options.apply(Scene.load(folder / SCENE_FOLDER))
         with _errors_with_frames(scene.settings):
             tracks = TrackReader(folder / SCENE_FOLDER, shapes=track_shapes(scene))
             last = scene.settings.time(scene.settings.frame_end)
             head = CacheMetadata.for_scene(scene, tracks.final_digest(last), settings=_exporter_settings(folder))
-            point = find_checkpoint(folder, scene, tracks, head, from_frame, accept_changes) if resume else None
+            point = options.find_checkpoint(folder, scene, tracks, head)
             for note in point.notes if point else ():
                 on_event({"event": "warning", **_plainly(note)})
             set_thread_count(scene.settings.threads or fair_thread_count())
-            if point is not None and from_frame is None and _is_fully_baked(folder, scene):
+            if point is not None and options.from_frame is None and _is_fully_baked(folder, scene):
                 writer.repair()
                 if not _has_final_meshes(folder, scene):
                     _make_final_meshes(folder, scene, on_event, should_stop)
@@ -253,12 +280,6 @@ def _is_fully_baked(folder: Path, scene: Scene) -> bool:
     reader, end = CacheReader(folder), scene.settings.frame_end
     last = reader.last_frame()
     return last is not None and (last > end or (last == end and reader.resume_frame() == end))
-
-
-def _replace_settings(scene: Scene, **settings: Any) -> Scene:
-    """Returns the scene with those settings replaced that are not None."""
-    given = {name: value for name, value in settings.items() if value is not None}
-    return dataclasses.replace(scene, settings=dataclasses.replace(scene.settings, **given))
 
 
 def _done_event(folder: Path, scene: Scene, started: float) -> dict[str, Any]:

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..mechanics.linear_elasticity import youngs_modulus
+from ..mechanics.elastic_moduli import youngs_modulus
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..mechanics.state_fields import PIN_ERROR_FIELD
-from ..mesh.embedding import Binding, place_points
+from ..mesh.embedding import Binding, interpolate_points
 from ..mesh.geometry.nearest_points import nearest_points
 from ..runtime.arrays import Bools, Floats, Indices, floats
 from ..runtime.errors import SolveFailed
@@ -175,7 +175,7 @@ class BodyPins(Force):
         if targets is not None:
             binding = self.exact_binding
             reached = np.empty((len(binding.tet), 3))
-            place_points(floats(state.x), model.tets, binding.tet, binding.weights, reached)
+            interpolate_points(floats(state.x), model.tets, binding.tet, binding.weights, reached)
             state.fields[name] = targets[self.exact] - reached
         elif name in state.fields:
             state.fields[name] = state.fields[name] * np.exp(-dt / FADE_TIME)

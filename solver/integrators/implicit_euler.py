@@ -15,25 +15,19 @@ import numpy as np
 
 from ..constraints.external_forces import ExternalForces
 from ..constraints.rigid_core import LinearSystem
+from ..linalg.block_pattern import BlockPattern
 from ..linalg.pcg import SolveResult
 from ..linalg.point_terms import restore_blocks, save_blocks
 from ..linalg.quadratic_form import quadratic_form
 from ..mechanics.elements.inverted_tets import count_inverted
 from ..mechanics.elements.linear_force import add_linear_forces
 from ..mechanics.elements.strain_energy import stored_energy
-from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..mechanics.state_fields import VELOCITY_CHANGE
-from ..runtime.arrays import Floats, floats
+from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import SolveFailed
-from ..runtime.jit import limiting_threads
-from ..scene.scene import Settings
-from .bdf2 import bdf2_step, bodies_by_bdf2
-from .newton.nonlinear_bodies import nonlinear_bodies
-from .solver_context import SolverContext
-from .step_input import DEFAULT_OPTIONS, NO_CONTACTS, ContactCallbacks, StepInput, StepOptions
+from .step_input import StepInput
 from .step_report import StepReport
-from .system.assembly import AssembledSystem, assemble_system, compute_element_records
 from .system.core_rotation import end_step_with_cores
 from .system.external_blocks import add_pair_blocks, add_point_blocks
 from .system.lagged_rotations import add_vertex_warp, begin_rotations
@@ -47,56 +41,17 @@ from .system.right_hand_side import (
     write_target_velocities,
 )
 from .system.solve_system import solve_system
-
-# below this a second thread costs more in waiting than it brings
-MIN_TETS_PER_THREAD = 400
+from .system.step_matrix import AssembledSystem, assemble_system, compute_element_records
 
 NO_TARGET = np.zeros((0, 3))
 
 
-def step(
-    model: Model,
-    state: State,
-    external_forces: ExternalForces,
-    dt: float,
-    settings: Settings,
-    contacts: ContactCallbacks = NO_CONTACTS,
-    options: StepOptions = DEFAULT_OPTIONS,
-    context: SolverContext | None = None,
-) -> StepReport:
-    """Moves `state` on by one step; nothing else changes.
-
-    Args:
-        model: The bodies.
-        state: x, v and time, in and out.
-        external_forces: What acts in the first solve.
-        dt: Δt [s].
-        settings: Its `tolerance` and `max_iterations` count.
-        contacts: How contacts answer to a solve.
-        options: How the step is solved.
-        context: Work arrays and results that the steps of a simulation reuse; None: made for this step alone.
+def implicit_euler_step(start: StepInput) -> StepReport:
+    """Moves the state on by a step of bodies whose forces are linearised.
 
     Raises:
-        SolveFailed: Velocities are not finite; `state` is unchanged.
+        SolveFailed: Velocities are not finite; the state is unchanged.
     """
-    workspace = (context or SolverContext()).workspace(model)
-    flesh = options.flesh or (nonlinear_bodies(model, workspace) if model.methods else None)
-
-    def take(start: StepInput) -> StepReport:
-        if flesh is None:
-            return _linear_step(start)
-        from .nonlinear_step import flesh_step
-
-        return flesh_step(start, flesh)
-
-    with limiting_threads(1 + model.tet_count // MIN_TETS_PER_THREAD):
-        start = StepInput(model, state, external_forces, dt, settings, workspace, contacts, options)
-        uses_bdf2 = bool(model.methods) and len(bodies_by_bdf2(model)) > 0
-        return bdf2_step(take, start) if uses_bdf2 else take(start)
-
-
-def _linear_step(start: StepInput) -> StepReport:
-    """Moves the state on by a step of bodies whose forces are linearised."""
     model, state, dt, options, contacts = start.model, start.state, start.dt, start.options, start.contacts
     started = clock.perf_counter()
     point = start.linearisation_point
@@ -116,14 +71,9 @@ def _linear_step(start: StepInput) -> StepReport:
     iterations, work, solves, rotates_far = 0, 0.0, 0, False
     while True:
         solved = solve_step(start, system, external_forces, previous_v)
-        is_shortened = (
-            contacts.line_search is not None
-            and previous_v is not None
-            and solved.curvature is not None
-            and contacts.line_search(previous_v, solved.v, solved.x, solved.curvature)
-        )
-        if is_shortened:
-            np.subtract(solved.v, state.v, out=solved.change)
+        if contacts.line_search and previous_v is not None and solved.curvature is not None:
+            if contacts.line_search(previous_v, solved.v, solved.x, solved.curvature):
+                np.subtract(solved.v, state.v, out=solved.change)
         iterations, work, solves = iterations + solved.linear.iterations, work + solved.linear.work, solves + 1
         x, v, previous_v = solved.x, solved.v, solved.v
         changed = None
@@ -201,37 +151,22 @@ def solve_step(
     Raises:
         SolveFailed: Velocities are not finite.
     """
-    model, dt, pattern, workspace = start.model, start.dt, system.pattern, start.workspace
-    points, pairs, impulse = external_forces.points, external_forces.pairs, workspace.impulse
-    is_free = workspace.all_free if external_forces.is_fixed is None else ~external_forces.is_fixed
+    model, by_motion = start.model, start.options.makes_rotations
+    x0, v0 = floats(start.state.x), floats(start.state.v)
+    is_free = start.workspace.all_free if external_forces.is_fixed is None else ~external_forces.is_fixed
     is_frozen = None if previous_v is None else external_forces.is_frozen
     is_solved = is_free if is_frozen is None else is_free & ~is_frozen
-    write_gravity_impulse(model.mass, model.gravity_scale, floats(external_forces.gravity), dt, impulse)
-    if external_forces.node_force is not None:
-        impulse += dt * external_forces.node_force
+    _write_impulse(start, external_forces)
+    matrix, values, saved_count = _add_external_blocks(start, system, external_forces)
 
-    if len(pairs):
-        system.assemble_element_terms(model, dt)
-    count, saved = 0, workspace.saved
-    if len(points):
-        count = save_blocks(points.tet, pattern.corner_block, system.values, *saved)
-        add_point_blocks(model, points, dt, system.values, impulse)
-    matrix, values = add_pair_blocks(model, (pattern, system.values), pairs, dt, impulse, workspace.pair_patterns)
-
-    x0, v0 = floats(start.state.x), floats(start.state.v)
     v = (v0 if previous_v is None else previous_v).copy()
-    target = NO_TARGET
-    if external_forces.fixed_target is not None and external_forces.is_fixed is not None:
-        target = floats(external_forces.fixed_target)
+    target = _fixed_target(external_forces)
     if len(target):
-        write_target_velocities(target, x0, is_free, dt, v)
-    b, x, change = np.empty((3, *v.shape))
-    norm_floor = np.empty(pattern.island_count)
-    assemble_right_hand_side(
-        model.mass, v0, system.force, impulse, dt, is_solved, pattern.island_start, NORM_FLOOR_SHARE, b, norm_floor
-    )
-    by_motion = start.options.makes_rotations
-    share = motion_share(model, v0, floats(external_forces.gravity), dt, b) if by_motion or len(points) else 1.0
+        write_target_velocities(target, x0, is_free, start.dt, v)
+    b, norm_floor = _right_hand_side(start, system, is_solved)
+    share = 1.0
+    if by_motion or len(external_forces.points):
+        share = motion_share(model, v0, floats(external_forces.gravity), start.dt, b)
     linear_system = LinearSystem(
         pattern=matrix,
         values=values,
@@ -249,8 +184,8 @@ def solve_step(
         model,
         linear_system,
         start.settings,
-        workspace,
-        multigrid_levels=workspace.multigrid_levels,
+        start.workspace,
+        multigrid_levels=start.workspace.multigrid_levels,
         conserves_momentum=True,
         element_terms=system.element_terms,
     )
@@ -259,13 +194,73 @@ def solve_step(
         solved = replace(solved, residual=motion_residual)
     curvature = None
     if start.contacts.line_search and previous_v is not None:
-        curvature = np.empty(pattern.island_count)
-        quadratic_form(pattern.island_start, matrix.row_start, matrix.column, values, v - previous_v, curvature)
-        if system.element_terms is not None:
-            curvature += system.element_terms.quadratic_form(pattern, v - previous_v)
-    if count:
-        restore_blocks(count, saved.places, saved.blocks, saved.is_saved, system.values)
+        curvature = _curvature(system, matrix, values, v - previous_v)
+    _restore_blocks(start, system, saved_count)
 
-    if not advance_positions(x0, v, v0, dt, is_free, target, x, change):
-        raise SolveFailed("solve-not-finite", time=start.state.time + dt)
+    x, change = np.empty((2, *v.shape))
+    if not advance_positions(x0, v, v0, start.dt, is_free, target, x, change):
+        raise SolveFailed("solve-not-finite", time=start.state.time + start.dt)
     return StepSolution(x, v, change, solved, motion_residual, curvature)
+
+
+def _write_impulse(start: StepInput, external_forces: ExternalForces) -> None:
+    """Writes Δt times gravity and the forces on nodes into the workspace [N s], (n, 3)."""
+    model, impulse = start.model, start.workspace.impulse
+    write_gravity_impulse(model.mass, model.gravity_scale, floats(external_forces.gravity), start.dt, impulse)
+    if external_forces.node_force is not None:
+        impulse += start.dt * external_forces.node_force
+
+
+def _add_external_blocks(
+    start: StepInput, system: AssembledSystem, external_forces: ExternalForces
+) -> tuple[BlockPattern, Floats, int]:
+    """Adds springs and contacts to the matrix and to the impulse of the workspace.
+
+    Returns:
+        Pattern and blocks of the matrix, (b, 9), and how many blocks of the system are saved in the workspace before
+        they change (`_restore_blocks`).
+    """
+    model, dt, workspace = start.model, start.dt, start.workspace
+    points, pairs, saved_count = external_forces.points, external_forces.pairs, 0
+    if len(pairs):
+        system.assemble_element_terms(model, dt)
+    if len(points):
+        saved_count = save_blocks(points.tet, system.pattern.corner_block, system.values, *workspace.saved)
+        add_point_blocks(model, points, dt, system.values, workspace.impulse)
+    own = system.pattern, system.values
+    matrix, values = add_pair_blocks(model, own, pairs, dt, workspace.impulse, workspace.pair_patterns)
+    return matrix, values, saved_count
+
+
+def _restore_blocks(start: StepInput, system: AssembledSystem, saved_count: int) -> None:
+    """Puts the saved blocks back into the system."""
+    if saved_count:
+        saved = start.workspace.saved
+        restore_blocks(saved_count, saved.places, saved.blocks, saved.is_saved, system.values)
+
+
+def _fixed_target(external_forces: ExternalForces) -> Floats:
+    """Returns where fixed nodes are at the end of the step [m], (n, 3); (0, 3) if they stay where they are."""
+    if external_forces.fixed_target is None or external_forces.is_fixed is None:
+        return NO_TARGET
+    return floats(external_forces.fixed_target)
+
+
+def _right_hand_side(start: StepInput, system: AssembledSystem, is_solved: Bools) -> tuple[Floats, Floats]:
+    """Returns M v + Δt f [N s], (n, 3), and the floor of its norm in every island [N s], (k,)."""
+    pattern, v0 = system.pattern, floats(start.state.v)
+    b, norm_floor = np.empty(v0.shape), np.empty(pattern.island_count)
+    assemble_right_hand_side(
+        start.model.mass, v0, system.force, start.workspace.impulse, start.dt, is_solved, pattern.island_start,
+        NORM_FLOOR_SHARE, b, norm_floor,
+    )  # fmt: skip
+    return b, norm_floor
+
+
+def _curvature(system: AssembledSystem, matrix: BlockPattern, values: Floats, d: Floats) -> Floats:
+    """Returns dᵀ A d of every island, (k,)."""
+    curvature = np.empty(system.pattern.island_count)
+    quadratic_form(system.pattern.island_start, matrix.row_start, matrix.column, values, d, curvature)
+    if system.element_terms is not None:
+        curvature += system.element_terms.quadratic_form(system.pattern, d)
+    return curvature

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..mesh.reference_tet import EDGE_ENDS, EDGE_STARTS
 from ..runtime.arrays import Indices
 from .coupled_islands import Coupling, Int64s
 
@@ -19,8 +20,6 @@ UInt32s = npt.NDArray[np.uint32]
 
 # rows that one thread works on at a time; sums are taken per chunk and then in order, whatever the threads
 ROWS_PER_CHUNK = 128
-
-_CORNER_PAIRS = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +162,7 @@ def island_starts(tets: Indices, node_count: int, starts: Sequence[int]) -> list
 
 def _block_indices(tets: npt.NDArray, node_count: int) -> tuple[npt.NDArray, npt.NDArray, npt.NDArray]:
     """Returns row and column of every block, in order, (b,), and which blocks are a tet's, (m, 4, 4)."""
-    first, second = tets[:, _CORNER_PAIRS[:, 0]], tets[:, _CORNER_PAIRS[:, 1]]
+    first, second = tets[:, EDGE_STARTS], tets[:, EDGE_ENDS]
     edges, edge = np.unique(np.minimum(first, second) * node_count + np.maximum(first, second), return_inverse=True)
     low, high = np.divmod(edges, max(node_count, 1))
     # the diagonal is always there, also at nodes without tets
@@ -177,8 +176,8 @@ def _block_indices(tets: npt.NDArray, node_count: int) -> tuple[npt.NDArray, npt
     lower = place[node_count + len(edges) + edge.reshape(first.shape)]
     blocks = np.empty((len(tets), 4, 4), np.int64)
     blocks[:, range(4), range(4)] = place[tets]
-    blocks[:, _CORNER_PAIRS[:, 0], _CORNER_PAIRS[:, 1]] = np.where(first < second, upper, lower)
-    blocks[:, _CORNER_PAIRS[:, 1], _CORNER_PAIRS[:, 0]] = np.where(first < second, lower, upper)
+    blocks[:, EDGE_STARTS, EDGE_ENDS] = np.where(first < second, upper, lower)
+    blocks[:, EDGE_ENDS, EDGE_STARTS] = np.where(first < second, lower, upper)
     return rows[order], columns[order], blocks
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..runtime.arrays import Floats
-from ..runtime.derived_data import derived
+from ..runtime.frozen_memo import derived
 from ..runtime.jit import kernel
 from ..runtime.simd.vec3 import (
     prefetch,

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..runtime.derived_data import derived
+from ..mesh.reference_tet import EDGE_ENDS, EDGE_STARTS
+from ..runtime.frozen_memo import derived
 from .block_pattern import BlockPattern, UInt32s
-
-# corners of the six edges of a tet
-_EDGE_STARTS, _EDGE_ENDS = np.array([0, 0, 0, 1, 1, 2], np.int64), np.array([1, 2, 3, 2, 3, 3], np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +36,10 @@ class EdgeShares:
 def edge_shares(pattern: BlockPattern) -> EdgeShares:
     """Returns the edges of a pattern, derived once from each."""
     blocks = pattern.corner_block.reshape(-1, 4, 4)
-    there, back = blocks[:, _EDGE_STARTS, _EDGE_ENDS], blocks[:, _EDGE_ENDS, _EDGE_STARTS]
+    there, back = blocks[:, EDGE_STARTS, EDGE_ENDS], blocks[:, EDGE_ENDS, EDGE_STARTS]
     rises = there < back  # the block above the diagonal comes first
     upper, lower = np.where(rises, there, back).ravel(), np.where(rises, back, there).ravel()
-    corners = np.where(rises, 4 * _EDGE_STARTS + _EDGE_ENDS, 4 * _EDGE_ENDS + _EDGE_STARTS)
+    corners = np.where(rises, 4 * EDGE_STARTS + EDGE_ENDS, 4 * EDGE_ENDS + EDGE_STARTS)
     shares = (16 * np.arange(len(blocks), dtype=np.int64)[:, None] + corners).ravel()
     order = np.argsort(upper, kind="stable")
     upper, lower = upper[order], lower[order]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..runtime.arrays import Bools
-from ..runtime.derived_data import derived_from
+from ..runtime.frozen_memo import derived_from
 from .block_pattern import BlockPattern, UInt32s
 
 

@@ -16,8 +16,8 @@ from ..runtime.arrays import Floats, Indices, floats, indices
 from ..runtime.errors import BadInput
 from ..scene.formulation import DEFAULT_FORMULATION, FormulationSettings
 from ..scene.scene import Material
-from .linear_elasticity import lame_moduli
-from .rigid_core_nodes import RigidCore
+from .elastic_moduli import lame_moduli
+from .rigid_core import RigidCore
 
 
 @dataclass(frozen=True)

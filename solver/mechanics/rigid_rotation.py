@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..runtime.arrays import Bools, Floats, floats
-from ..runtime.derived_data import derived
+from ..runtime.frozen_memo import derived
 from ..runtime.jit import kernel
 from .model import Model
 from .state import State

@@ -6,9 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-
-# the faces of a tet, seen from outside
-TET_FACES = ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))
+from .reference_tet import TET_FACES
 
 
 def boundary_faces(tets: Indices) -> Indices:

@@ -97,25 +97,6 @@ def closest_tets(nodes: Floats, tets: Indices, points: Floats) -> ClosestTets:
     return ClosestTets(tet, distance)
 
 
-@kernel()
-def interpolate_points(x, tets, tet, weights, out):
-    """Writes Σⱼ weightsⱼ x[tets[tet]]ⱼ.
-
-    Args:
-        x: Node values, (n, 3).
-        tets: Tets, (m, 4).
-        tet: The tet of every point, (k,).
-        weights: Barycentric weights, (k, 4).
-        out: Out, point values, (k, 3).
-    """
-    for i in range(tet.shape[0]):
-        for axis in range(3):
-            total = 0.0
-            for j in range(4):
-                total += weights[i, j] * x[np.uintp(tets[np.uintp(tet[i]), j]), axis]
-            out[i, axis] = total
-
-
 def interpolate(x: Floats, tets: Indices, binding: Binding, out: Floats) -> None:
     """Writes the values of the bound points, such as their positions [m], (k, 3), from those of the nodes (n, 3)."""
 
@@ -137,21 +118,23 @@ def barycentric_weights(nodes: Floats, tets: Indices, points: Floats, tet: Indic
 
 
 @kernel()
-def place_points(x, tets, tet, weights, out):
+def interpolate_points(x, tets, tet, weights, out):
     """Writes Σⱼ weightsⱼ x[tets[tet]]ⱼ.
 
     Args:
-        x: Node positions [m], (n, 3).
-        tets, tet, weights: The binding of the points, (m, 4), (k,), (k, 4).
-        out: Out, positions of the points [m], (k, 3).
+        x: Node values, (n, 3).
+        tets: Tets, (m, 4).
+        tet: The tet of every point, (k,).
+        weights: Barycentric weights, (k, 4).
+        out: Out, point values, (k, 3).
     """
     for i in range(tet.shape[0]):
-        place_point(i, x, tets, tet, weights, out[i])
+        interpolate_point(i, x, tets, tet, weights, out[i])
 
 
 @kernel()
-def place_point(i, x, tets, tet, weights, out):
-    """Writes where point i is [m], (3,); see `place_points`."""
+def interpolate_point(i, x, tets, tet, weights, out):
+    """Writes the value of point i, (3,); see `interpolate_points`."""
     a, b, c, d = tets[tet[i]]
     for axis in range(3):
         out[axis] = (

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from ..runtime.arrays import Floats, Indices, floats, indices
 from ..scene.formulation import CHILDREN_PER_TET
+from .reference_tet import TET_EDGES
 
-_EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], np.int64)
-# corners 0 … 3, then the middles of the edges above
+# corners 0 … 3, then the middles of `TET_EDGES`
 _CHILD_NODES = np.array(
     [
         (0, 4, 5, 6), (4, 1, 7, 8), (5, 7, 2, 9), (6, 8, 9, 3),
@@ -105,6 +105,6 @@ def interpolate_from_coarse(levels: RefinementLevels, coarse: Floats) -> Floats:
 
 def _edge_midpoints(tets: npt.NDArray[np.int64], first: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Returns the edges in order, (e, 2), and the nodes in the middle of each tet's six, (m, 6), from `first` on."""
-    ends = np.sort(tets[:, _EDGES], axis=2)
+    ends = np.sort(tets[:, TET_EDGES], axis=2)
     keys, number = np.unique(ends[..., 0] * first + ends[..., 1], return_inverse=True)
     return np.stack(np.divmod(keys, max(first, 1)), axis=1), first + number.reshape(-1, 6)

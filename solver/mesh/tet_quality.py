@@ -6,9 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-
-# The two faces that meet at an edge are named by the nodes opposite to them.
-FACE_PAIRS = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
+from .reference_tet import TET_EDGES
 
 
 def signed_volumes(nodes: Floats, tets: Indices) -> Floats:
@@ -23,11 +21,14 @@ def first_of_duplicates(tets: np.ndarray) -> np.ndarray:
 
 
 def dihedral_angles(nodes: Floats, tets: Indices) -> Floats:
-    """Returns the angle between each two faces of each tet [degrees], (m, 6), in the order of `FACE_PAIRS`."""
+    """Returns the angle between each two faces of each tet [degrees], (m, 6).
+
+    The faces are opposite to the two nodes of an edge, in the order of `TET_EDGES`.
+    """
     normals = _face_normals(*_columns(nodes, tets))
     lengths = [np.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) for n in normals]
     out = np.empty((len(tets), 6))
-    for k, (i, j) in enumerate(FACE_PAIRS):
+    for k, (i, j) in enumerate(TET_EDGES):
         a, b = normals[i], normals[j]
         cosine = -(a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / (lengths[i] * lengths[j])
         out[:, k] = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
@@ -40,7 +41,7 @@ def dihedral_range(nodes: Floats, tets: Indices) -> tuple[float, float]:
     for n in normals:
         n /= np.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
     least, most = 1.0, -1.0
-    for i, j in FACE_PAIRS:
+    for i, j in TET_EDGES:
         a, b = normals[i], normals[j]
         cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
         least, most = min(least, float(cosine.min())), max(most, float(cosine.max()))

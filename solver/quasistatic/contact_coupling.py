@@ -9,7 +9,7 @@ between them would resist this motion.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,17 +18,9 @@ from ..linalg.block_pattern import BlockPattern, row_chunks
 from ..linalg.pattern_union import WidenedPattern, widen_pattern
 from ..runtime.arrays import Floats, Indices
 from ..runtime.jit import kernel
+from ..runtime.kernel_tuple import kernel_tuple
 
 Int64s = npt.NDArray[np.int64]
-
-
-class CouplingArrays(NamedTuple):
-    """The arrays of `NodeCouplings`, which have their meaning, as kernels take them."""
-
-    start: Int64s
-    nodes: Indices
-    coefficients: Floats
-    scaled_normals: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +42,8 @@ class NodeCouplings:
         return len(self.scaled_normals)
 
     @property
-    def arrays(self) -> CouplingArrays:
-        """The couplings as kernels take them."""
+    def arrays(self) -> tuple[Any, ...]:
+        """The `CouplingArrays`, as kernels take the couplings."""
         return CouplingArrays(self.start, self.nodes, self.coefficients, self.scaled_normals)
 
     def scaled(self, factors: Floats) -> NodeCouplings:
@@ -77,6 +69,9 @@ class NodeCouplings:
             np.concatenate([np.zeros(0), *(group.coefficients for group in groups)]),
             np.concatenate([np.zeros((0, 3)), *(group.scaled_normals for group in groups)]),
         )
+
+
+CouplingArrays = kernel_tuple("CouplingArrays", NodeCouplings)
 
 
 class CoupledPattern:

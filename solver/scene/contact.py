@@ -11,8 +11,8 @@ import numpy as np
 from ..runtime.arrays import Floats, Indices
 from .serialisation import field_constraints
 from .serialisation.field_constraints import OneOf, RowsOf
-from .serialisation.sequences import convert_sequences
-from .settings.collision import COLLIDER_SIDES as SIDES_SETTING
+from .serialisation.list_conversion import convert_sequences
+from .settings.collision_settings import COLLIDER_SIDES as SIDES_SETTING
 from .settings.setting import FRICTION_LIMITS, THICKNESS_LIMITS
 
 # which sides of a collider's faces bodies are kept on (`Collider.sides`)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from .serialisation.field_constraints import OneOf, RowsOf, points, shape, shape_or_empty
-from .settings.flesh import BONE_DISTANCE, BONE_STIFFNESS, FLESH_LAW, JIGGLE_SCHEME
+from .settings.flesh_settings import BONE_DISTANCE, BONE_STIFFNESS, FLESH_LAW, JIGGLE_SCHEME
 
 # how flesh moves (`Flesh.motion`), its laws (`Flesh.law`), and how it steps where it is dynamic (`Flesh.scheme`)
 QUASISTATIC, DYNAMIC = "quasistatic", "dynamic"

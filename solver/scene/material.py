@@ -10,8 +10,8 @@ import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from .serialisation.field_constraints import OneOf, RowsOf, points, shape, shape_or_empty
-from .settings.fracture import BREAKING_STRESS, MOST_PIECES, MOST_SPLITS, SCATTER, SEED, TOUGHNESS
-from .settings.heat import (
+from .settings.fracture_settings import BREAKING_STRESS, MOST_PIECES, MOST_SPLITS, SCATTER, SEED, TOUGHNESS
+from .settings.heat_settings import (
     CONDUCTIVITY,
     HEAT_CAPACITY,
     HEAT_EXCHANGE,
@@ -21,8 +21,8 @@ from .settings.heat import (
     SOURCE_TEMPERATURE,
     TEMPERATURE,
 )
-from .settings.material import DENSITY, MASS_DAMPING, POISSON_RATIO, STIFFNESS_DAMPING, YOUNGS_MODULUS
-from .settings.plasticity import FLOW, HARDENING, LAW, MAXIMUM_STRAIN, YIELD_STRAIN
+from .settings.material_settings import DENSITY, MASS_DAMPING, POISSON_RATIO, STIFFNESS_DAMPING, YOUNGS_MODULUS
+from .settings.plasticity_settings import FLOW, HARDENING, LAW, MAXIMUM_STRAIN, YIELD_STRAIN
 
 PLASTICITY_LAWS = LAW.words
 # factors at the render vertices of a body

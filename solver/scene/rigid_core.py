@@ -13,7 +13,7 @@ import numpy as np
 
 from ..runtime.arrays import Floats
 from .serialisation.field_constraints import coordinate, shape
-from .settings.rigid_core import PULL_DAMPING, PULL_STIFFNESS, SKIN_THICKNESS
+from .settings.rigid_core_settings import PULL_DAMPING, PULL_STIFFNESS, SKIN_THICKNESS
 
 Coordinate = Annotated[float, coordinate()]
 Point = tuple[Coordinate, Coordinate, Coordinate]

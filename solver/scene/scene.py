@@ -45,11 +45,11 @@ from .serialisation.field_constraints import (
     shape,
     shape_or_empty,
 )
+from .serialisation.list_conversion import convert_sequences
 from .serialisation.schema import check_keys, check_ranges
-from .serialisation.sequences import convert_sequences
-from .settings.body import INITIAL_VELOCITY
-from .settings.fracture import ATTRIBUTES_SETTING
-from .settings.simulation import (
+from .settings.body_settings import INITIAL_VELOCITY
+from .settings.fracture_settings import ATTRIBUTES_SETTING
+from .settings.simulation_settings import (
     AIR_TEMPERATURE,
     FRAME_LIMITS,
     MAX_ITERATIONS,
@@ -60,7 +60,7 @@ from .settings.simulation import (
     SUBSTEPS,
     TOLERANCE,
 )
-from .settings.simulation import MAX_FRAME_NUMBER as MAX_FRAME_NUMBER
+from .settings.simulation_settings import MAX_FRAME_NUMBER as MAX_FRAME_NUMBER
 from .wind import Wind
 
 SCENE_FORMAT = 1

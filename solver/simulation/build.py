@@ -17,7 +17,7 @@ from ..contact.initial.initial_contacts import initialize_contacts
 from ..contact.initial.initial_penetration import check_enclosed_colliders, check_initial_penetration
 from ..contact.initial.initial_support import find_support_contacts
 from ..contact.surfaces.build_surfaces import make_collision_surfaces
-from ..mechanics.linear_elasticity import youngs_modulus
+from ..mechanics.elastic_moduli import youngs_modulus
 from ..mechanics.model import Model, Part, make_model
 from ..mechanics.self_weight_pressure import with_pressure_modulus
 from ..mechanics.state import State
@@ -65,21 +65,10 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
     _check(scene, tracks)
     colliders, deforming = _colliders(scene, tracks)
     surfaces, meshes = _fill_bodies(scene, on_stage, stored)
-    model = make_model([_model_part(*part) for part in zip(scene.bodies, surfaces, meshes, strict=True)])
-    for kind in FEATURES:
-        model = kind.initial_model(scene, meshes, model)
-    colliders = _with_ignored_bodies(colliders, scene, model)
     gravity = floats(gravity_at(scene, tracks, scene.settings.start_time), 3)
-    model = with_pressure_modulus(scene.bodies, model, gravity)
-
-    bindings, points = [], []
-    for number, (body, surface, mesh) in enumerate(zip(scene.bodies, surfaces, meshes, strict=True)):
-        if stored is None:
-            on_stage("bind", body.name)
-        binding, touching = _bind_body(model, number, surface, mesh, stored[body.key][1] if stored else None, gravity)
-        bindings.append(binding)
-        points.append(touching)
-
+    model = _initial_model(scene, surfaces, meshes, gravity)
+    colliders = _with_ignored_bodies(colliders, scene, model)
+    bindings, points = _bind_bodies(scene, model, surfaces, meshes, stored, on_stage, gravity)
     inputs = BuildInputs(
         scene=scene,
         tracks=tracks,
@@ -93,10 +82,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         gravity=gravity,
         state=_initial_state(scene, model),
     )
-    for kind in FEATURES:
-        made = kind.build(inputs)
-        if made is not None:
-            inputs.features.append(made)
+    _build_features(inputs)
     forces = make_forces(inputs)
     skins = make_collision_surfaces(scene, meshes, bindings, model, deforming, tracks)
     materials = make_contact_materials(skins, scene, model, gravity)
@@ -138,6 +124,42 @@ def _fill_bodies(scene: Scene, on_stage: OnStage, stored: StoredMeshes | None) -
         mesh = _fill_body(body, surfaces[-1])
         meshes.append(_refine_mesh(body, mesh) if is_hierarchical(body) else mesh)
     return surfaces, meshes
+
+
+def _initial_model(scene: Scene, surfaces: list[Surface], meshes: list[TetMesh], gravity: Floats) -> Model:
+    """Returns the model of all bodies at the first frame, with gravity [m/s²], (3,)."""
+    model = make_model([_model_part(*part) for part in zip(scene.bodies, surfaces, meshes, strict=True)])
+    for feature in FEATURES:
+        model = feature.initial_model(scene, meshes, model)
+    return with_pressure_modulus(scene.bodies, model, gravity)
+
+
+def _build_features(inputs: BuildInputs) -> None:
+    """Adds the features that the scene asks for to the inputs, where later ones find them."""
+    for kind in FEATURES:
+        feature = kind.build(inputs)
+        if feature is not None:
+            inputs.features.append(feature)
+
+
+def _bind_bodies(
+    scene: Scene,
+    model: Model,
+    surfaces: list[Surface],
+    meshes: list[TetMesh],
+    stored: StoredMeshes | None,
+    on_stage: OnStage,
+    gravity: Floats,
+) -> tuple[list[Binding], list[ContactPoints]]:
+    """Returns the vertices of every body in its own tets, and its contact points in tets of the model."""
+    bindings, points = [], []
+    for number, (body, surface, mesh) in enumerate(zip(scene.bodies, surfaces, meshes, strict=True)):
+        if stored is None:
+            on_stage("bind", body.name)
+        binding, touching = _bind_body(model, number, surface, mesh, stored[body.key][1] if stored else None, gravity)
+        bindings.append(binding)
+        points.append(touching)
+    return bindings, points
 
 
 def _bind_body(

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..contact.detection.contact_points import ContactPoints
-from ..linalg.block_pattern_update import quick_pattern
+from ..linalg.block_pattern_kernel import compiled_block_pattern
 from ..mechanics.model import BodyRange, Model
-from ..mechanics.rigid_core_nodes import RigidCore
+from ..mechanics.rigid_core import RigidCore
 from ..mechanics.state import State
 from ..mechanics.topology import TETS_FIELD, Topology
 from ..runtime.arrays import Bools, Indices, floats
@@ -139,7 +139,7 @@ def _split_model(unbroken: Model, fracture: FractureBodies, nodes: _NodeNumberin
         mass=floats(mass),
         mass_damping=unbroken.mass_damping[origin],
         gravity_scale=unbroken.gravity_scale[origin],
-        pattern=quick_pattern(nodes.tets, len(origin), nodes.islands),
+        pattern=compiled_block_pattern(nodes.tets, len(origin), nodes.islands),
         bodies=nodes.bodies,
         cores=tuple(_renumbered_core(core, unbroken, nodes.bodies) for core in unbroken.cores),
     )

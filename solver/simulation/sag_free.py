@@ -22,8 +22,8 @@ from ..contact.initial.initial_support import MAX_SLIDING_FORCE_CHANGE, SupportC
 from ..linalg.block_system import BlockSystem, StoppingCriteria
 from ..linalg.pcg import solve
 from ..linalg.point_terms import add_point_terms
-from ..mechanics.elements.assembly import assemble
 from ..mechanics.elements.corotational_element import compute_corotational_records
+from ..mechanics.elements.edge_assembly import assemble
 from ..mechanics.elements.element_buffer import UNDAMPED_LENGTH, element_arrays
 from ..mechanics.model import Model
 from ..mechanics.prestress import with_prestress

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..constraints.external_forces import ExternalForces, PairForces, PointForces
 from ..contact.active_set.active_set import MAX_SOLVES_AT_IMPACT
-from ..integrators.implicit_euler import step
+from ..integrators.step import step
 from ..integrators.step_input import ContactCallbacks, StepOptions
 from ..integrators.step_report import StepReport
 from ..mechanics.kinetic_energy import kinetic_energy_bound

@@ -15,7 +15,7 @@ from fixtures.closed_surfaces import sphere
 from fixtures.fracture_bake import breaking_scene, write_breaking
 from fixtures.tet_meshes import bar
 from fixtures.tiny_bakes import tiny_scene, write_scene
-from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.scene.scene import Body, Collider, Heat, HeatSource, Plasticity, Scene
 
 SURFACES, TETS, PINS, BLEND = "surfaces", "tets", "pins.npz", "box.blend"
@@ -50,10 +50,10 @@ def write_files(folder: Path) -> None:
     np.savez(folder / PINS, nodes=ends, positions=nodes[ends] * [1.1, 1.0, 1.0])
     for name, last in ((PART, PART_LAST), (WHOLE, LAST)):
         write_scene(folder / name, _scene())
-        run_bake(folder / name, lambda event: None, frame_end=last, threads=1)
+        run_bake(folder / name, lambda event: None, options=BakeOptions(frame_end=last, threads=1))
     for name, last in ((BROKEN, BROKEN_PART_LAST), (BROKEN_WHOLE, BROKEN_LAST)):
         write_breaking(folder / name, breaking_scene(BROKEN_LAST, attributes=("stress", "velocity"), strength=4.0e3))
-        run_bake(folder / name, lambda event: None, frame_end=last, threads=1)
+        run_bake(folder / name, lambda event: None, options=BakeOptions(frame_end=last, threads=1))
     if importlib.util.find_spec("bpy") is not None:
         command = [sys.executable, "-c", BLEND_SCRIPT, str(Path(__file__).parents[1]), str(folder / BLEND)]
         subprocess.run(command, check=True, capture_output=True)

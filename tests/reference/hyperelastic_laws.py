@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sinew.solver.mechanics.hyperelastic.edge_assembly import CORNER_PAIRS
 from sinew.solver.mechanics.hyperelastic.laws import DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
 from sinew.solver.mechanics.hyperelastic.tet_kernels import (
     RECORD_LENGTH,
@@ -18,6 +17,7 @@ from sinew.solver.mechanics.hyperelastic.tet_kernels import (
     RestShapes,
     hyperelastic_tets,
 )
+from sinew.solver.mesh.reference_tet import TET_EDGES
 from sinew.solver.runtime.arrays import Floats
 
 MU, LAM = 3.0e3, 7.0e3  # [Pa]
@@ -94,7 +94,7 @@ def read(energy: Floats, record: Floats) -> Found:
     """Returns ψ, P and ∂P/∂F of what the tet pass leaves of k tets with Dm = I, per unit of their volume."""
     k = len(record)
     K = np.zeros((k, 4, 4, 3, 3))
-    for number, (a, b) in enumerate(CORNER_PAIRS):
+    for number, (a, b) in enumerate(TET_EDGES):
         K[:, a, b] = record[:, 9 + 9 * number : 18 + 9 * number].reshape(k, 3, 3)
         K[:, b, a] = np.swapaxes(K[:, a, b], 1, 2)
     for a in range(1, 4):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from sinew.solver.integrators.solver_context import StepWorkspace
-from sinew.solver.integrators.system.assembly import assemble_system, compute_element_records
+from sinew.solver.integrators.system.step_matrix import assemble_system, compute_element_records
 
 
 def dense_solution(model, state, outside, dt):

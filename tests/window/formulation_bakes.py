@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
-from bl_ext.user_default.sinew.solver.scene.settings.formulation import FORMULATION
+from bl_ext.user_default.sinew.solver.scene.settings.formulation_settings import FORMULATION
 from ui_driver import (
     Steps,
     bake,

@@ -23,7 +23,7 @@ from ...scene.tracks import NoTracks, TrackReader
 from ...simulation.advance_frame import advance_frame, begin_frame, render_positions
 from ...simulation.build import AssembledScene, build
 from ...simulation.fracture.minimum_fragment import leaves_small_fragment
-from ...simulation.fracture.node_splitting import crack_plane_normals
+from ...simulation.fracture.split_selection import crack_plane_normals
 from ...simulation.fracture_topology import split_scene
 from ...simulation.simulation import Simulation
 from ..attributes.attribute_fields import attribute_values

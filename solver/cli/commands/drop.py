@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     stop = CancellationToken()
     stop.listen_to_signals()
 
-    from ...bake.run_bake import run_bake
+    from ...bake.run_bake import BakeOptions, run_bake
     from ...scene.validation import check_scene
     from ..drop_scene import BODY_KEY, drop_report, drop_scene, results_origin
 
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
 
     for note in notes:
         handle_event({"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step})
-    run_bake(cache, handle_event, stop, on_stopped=stop.acknowledge, threads=options.threads)
+    run_bake(cache, handle_event, stop, on_stopped=stop.acknowledge, options=BakeOptions(threads=options.threads))
     reader = CacheReader(cache)
     measured = drop_report(reader, seconds, settings.substeps)
     report = {

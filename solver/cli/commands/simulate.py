@@ -45,19 +45,21 @@ def run(options: argparse.Namespace) -> int:
     options.emit({"event": "started"})  # before Numba loads, which may take seconds on a slow disk
 
     with loading_permanently():
-        from ...bake.run_bake import run_bake
+        from ...bake.run_bake import BakeOptions, run_bake
 
     run_bake(
         options.cache,
         options.emit if options.json else print_event,
         stop,
         on_stopped=stop.acknowledge,
-        resume=options.resume,
-        from_frame=options.from_frame,
-        accept_changes=options.accept_changes,
-        frame_end=options.frame_end,
-        threads=options.threads,
-        strict=options.strict,
+        options=BakeOptions(
+            resume=options.resume,
+            from_frame=options.from_frame,
+            accept_changes=options.accept_changes,
+            frame_end=options.frame_end,
+            threads=options.threads,
+            strict=options.strict,
+        ),
     )
     return 0
 

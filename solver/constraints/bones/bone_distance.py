@@ -16,6 +16,7 @@ from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...scene.flesh import Bone
 
 PAINT_THRESHOLD = 0.5  # where paint is above this, it says yes
+INSIDE_WINDING_NUMBER = 0.5  # winding number above which a point is inside: 1 inside, 0 outside
 # a line is found as a triangle without area
 LINE_TRIANGLE = np.array([[0, 1, 1]], np.int32)
 
@@ -70,7 +71,7 @@ class BoneShape:
     def _is_inside(self, points: Floats) -> Bools:
         if not self.is_closed:
             return np.zeros(len(points), bool)
-        return np.abs(winding_numbers(self.bvh, points)) > PAINT_THRESHOLD
+        return np.abs(winding_numbers(self.bvh, points)) > INSIDE_WINDING_NUMBER
 
     def _is_allowed(self, found: ClosestPoints) -> Bools:
         return is_painted(self.bone.mask, self.triangles, found)

@@ -20,7 +20,7 @@ from ...linalg.block_pattern import BlockPattern, block_pattern, island_starts
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.mesh_laplacian import laplacian, scatter_to_blocks
 from ...linalg.pcg import SolveResult, solve
-from ...mesh.embedding import Binding, place_points
+from ...mesh.embedding import Binding, interpolate_points
 from ...mesh.moving_least_squares import AffineLeastSquares, affine_fit_of_all
 from ...runtime.arrays import Floats, Indices, floats
 
@@ -76,7 +76,7 @@ class InteriorExtension:
     def _surface_positions(self, nodes: Floats) -> Floats:
         """Returns where the tets hold the render vertices [m], (v, 3)."""
         out = np.empty_like(self.vertices)
-        place_points(floats(nodes), self.tets, self.binding.tet, self.binding.weights, out)
+        interpolate_points(floats(nodes), self.tets, self.binding.tet, self.binding.weights, out)
         return out
 
     def _affine_motion(self, vertices: Floats) -> tuple[Floats, Floats]:

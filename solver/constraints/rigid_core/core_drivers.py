@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mechanics.rigid_core_nodes import AxisMotion, RigidCore
+from ...mechanics.rigid_core import AxisMotion, RigidCore
 from ...runtime.arrays import Floats, Indices, floats
 from ...runtime.errors import SolveFailed
 from ...scene.scene import Body, Scene

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mechanics.rigid_core_nodes import RigidCore
+from ...mechanics.rigid_core import RigidCore
 from ...runtime.arrays import Floats
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...mechanics.rigid_core_nodes import AxisMotion, RigidCore
+from ...mechanics.rigid_core import AxisMotion, RigidCore
 from ...mesh.geometry.closest_point import closest_points
 from ...mesh.geometry.triangle_bvh import build_bvh
 from ...mesh.geometry.triangle_surface import Surface

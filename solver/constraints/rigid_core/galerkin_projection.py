@@ -3,30 +3,69 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
+from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
 
 
+class ProjectionArrays(NamedTuple):
+    """What makes P, for kernels.
+
+    Attributes:
+        core_of, row_of, place, stride: Of the `ReducedPattern`.
+        arms: r [m], (n, 3), read at nodes of cores.
+        C: u ← y, (cores, 6, 9).
+    """
+
+    core_of: Indices
+    row_of: Indices
+    place: Indices
+    stride: Indices
+    arms: Floats
+    C: Floats
+
+
+class ReducedSystem(NamedTuple):
+    """What `reduce_blocks` adds to.
+
+    Attributes:
+        inner: Σ (I, −[r_i]×)ᵀ A_ij (I, −[r_j]×) within each core, (cores, 6, 6).
+        values: The other blocks of PᵀA P, (b, 9).
+        b: Pᵀ(b − A v0), (rows, 3).
+    """
+
+    inner: Floats
+    values: Floats
+    b: Floats
+
+    @staticmethod
+    def zeros(core_count: int, block_count: int, row_count: int) -> ReducedSystem:
+        """Returns a system that is zero."""
+        return ReducedSystem(np.zeros((core_count, 6, 6)), np.zeros((block_count, 9)), np.zeros((row_count, 3)))
+
+
 @kernel()
-def reduce_blocks(
-    row_start, column, values, b, given, is_moved, core_of, row_of, place, stride, arms, C, into, inner, reduced, out
-):  # fmt: skip
+def reduce_blocks(matrix, b, given, is_moved, projection, into, system):
     """Writes the blocks of PᵀA P but for those within a core, and Pᵀ(b − A v0).
 
     A node i of a core has P_i = (I, −[r_i]×) C, r_i from the core's centre.
 
     Args:
-        row_start, column, values: A, (b, 9).
+        matrix: A, as `BlockRows`.
         b: (n, 3).
         given: v0, (n, 3), read where `is_moved`, and only at nodes of cores.
         is_moved: Whether any core has a v0.
-        core_of, row_of, place, stride: Of the `ReducedPattern`.
-        arms: r [m], (n, 3), read at nodes of cores.
-        C: u ← y, (cores, 6, 9).
+        projection: P, as `ProjectionArrays`.
         into: Work space, (6, 3).
-        inner: Out: Σ (I, −[r_i]×)ᵀ A_ij (I, −[r_j]×) within each core, (cores, 6, 6), zero before.
-        reduced: Out: the blocks, zero before.
-        out: Out: the right-hand side, zero before.
+        system: Out: a `ReducedSystem`, zero before.
     """
+    row_start, column, values = matrix.row_start, matrix.column, matrix.values
+    core_of, row_of, place, stride = projection.core_of, projection.row_of, projection.place, projection.stride
+    arms, C = projection.arms, projection.C
+    inner, reduced, out = system.inner, system.values, system.b
     for i in range(len(row_start) - 1):
         ci, row = core_of[i], row_of[i]
         fx, fy, fz = b[i, 0], b[i, 1], b[i, 2]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...linalg.block_pattern import BlockPattern, row_chunks
-from ...mechanics.rigid_core_nodes import RigidCore
+from ...mechanics.rigid_core import RigidCore
 from ...runtime.arrays import Indices
 from .core_dofs import POINT_COUNT
 

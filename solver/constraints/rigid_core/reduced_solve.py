@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...linalg.bicgstab import BlockRows
 from ...linalg.block_pattern import BlockPattern, with_coupled
 from ...linalg.pcg import SolveResult
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats
 from .core_dofs import POINT_COUNT, CoreDofs, core_dofs
 from .core_motion import angular_momentum, core_body, mass_mean
-from .galerkin_projection import reduce_blocks
+from .galerkin_projection import ProjectionArrays, ReducedSystem, reduce_blocks
 from .reduced_pattern import ReducedPattern, ReducedPatterns
 
 
@@ -70,16 +71,15 @@ def solve_with_cores(
         given[way.body.core.nodes] = way.body.velocities(way.given[:3], way.given[3:])
     is_moved = any(way.given.any() for way in ways)
     count = small.pattern.node_count
-    matrix, right = np.zeros((small.pattern.block_count, 9)), np.zeros((count, 3))
-    inner, C = np.zeros((len(cores), 6, 6)), np.stack([way.C for way in ways])
-    reduce_blocks(
-        pattern.row_start, pattern.column, values, b, given, is_moved, small.core_of, small.row_of, small.place,
-        small.stride, arms, C, np.empty((6, 3)), inner, matrix, right,
-    )  # fmt: skip
+    reduced = ReducedSystem.zeros(len(cores), small.pattern.block_count, count)
+    C = np.stack([way.C for way in ways])
+    projection = ProjectionArrays(small.core_of, small.row_of, small.place, small.stride, arms, C)
+    matrix = BlockRows(pattern.row_start, pattern.column, values)
+    reduce_blocks(matrix, b, given, is_moved, projection, np.empty((6, 3)), reduced)
     free, y, places, rest, guess = _rows(small, model, ways, is_free, v, x, likely)
     for number, way in enumerate(ways):
-        _add_core(small, number, way, inner[number], matrix)
-    finer = _norm_ratio(b, right, is_free, free)
+        _add_core(small, number, way, reduced.inner[number], reduced.values)
+    finer = _norm_ratio(b, reduced.b, is_free, free)
     odd = None
     if asked.is_unsymmetric is not None:
         odd = np.zeros(count, bool)
@@ -89,7 +89,18 @@ def solve_with_cores(
     tolerance = asked.tolerance * finer
     solved = solve(
         LinearSystem(
-            small.pattern, matrix, right, free, y, places, rest, odd, tolerance, asked.norm_floor, guess, has_cores=True
+            small.pattern,
+            reduced.values,
+            reduced.b,
+            free,
+            y,
+            places,
+            rest,
+            odd,
+            tolerance,
+            asked.norm_floor,
+            guess,
+            has_cores=True,
         )  # fmt: skip
     )
     v[small.skin] = y[small.skin_row]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mechanics.rigid_core_nodes import RigidCore
+from ...mechanics.rigid_core import RigidCore
 from ...mechanics.rigid_rotation import midpoint_angular_velocity, rotation_matrices
 from ...runtime.arrays import Bools, Floats
 from .core_motion import (

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...mesh.embedding import place_point
+from ...mesh.embedding import interpolate_point
 from ...mesh.geometry.closest_point import closest_point
 from ...mesh.geometry.triangle_bvh import STACK_SIZE
 from ...mesh.geometry.winding_number import winding_number
@@ -136,8 +136,8 @@ def find_nearby_points(start, end, pose, box, tets, points, previous, nearby):
         if not (in_contact or is_near[point]):
             continue
         which[count] = point
-        place_point(point, start, tets, tet, weights, at_start[count])
-        place_point(point, end, tets, tet, weights, at_end[count])
+        interpolate_point(point, start, tets, tet, weights, at_start[count])
+        interpolate_point(point, end, tets, tet, weights, at_end[count])
         if in_contact:
             for i in range(3):
                 at_end[count, i] -= shift[c] * (

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...mechanics.linear_elasticity import youngs_modulus
+from ...mechanics.elastic_moduli import youngs_modulus
 from ...mechanics.model import Model
 from ...mesh.embedding import bind
 from ...runtime.arrays import Floats, Indices, floats, indices
@@ -76,7 +76,7 @@ class ContactPoints:
     def __len__(self) -> int:
         return len(self.tet)
 
-    @property
+    @functools.cached_property
     def arrays(self) -> ContactPointArrays:
         """The points as kernels take them."""
         return ContactPointArrays(self.tet, self.weights, self.stiffness, self.mass, self.tet_size)
@@ -218,7 +218,7 @@ class ContactMaterials:
     friction: Floats
     support_tet: Indices = field(default_factory=lambda: NO_SUPPORT_TETS)
 
-    @property
+    @functools.cached_property
     def arrays(self) -> ContactMaterialArrays:
         """The materials as kernels take them."""
         points = self.points

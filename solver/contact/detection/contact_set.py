@@ -7,6 +7,7 @@ take their arrays as `ContactArrays` and `ContactStateArrays`.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.kernel_tuple import kernel_tuple
 from .contact_attachment import MAX_TETS_PER_CONTACT, AttachedContacts, Attachment
 
 Int64s = npt.NDArray[np.int64]
@@ -30,22 +32,6 @@ class ContactArrays(NamedTuple):
     gap: Floats
     carried: Floats
     side: Int8s
-
-
-class ContactStateArrays(NamedTuple):
-    """The arrays of a `ContactState`, which has their meaning, as kernels take them."""
-
-    is_active: Bools
-    attachment: Attachment
-    size: Floats
-    k: Floats
-    mu: Floats
-    shear: Floats
-    kappa: Floats
-    sliding_friction: Floats
-    shift: Floats
-    start_shift: Floats
-    lift: Floats
 
 
 @dataclass
@@ -74,9 +60,9 @@ class ContactSet:
     def __len__(self) -> int:
         return len(self.id)
 
-    @property
+    @functools.cached_property
     def arrays(self) -> ContactArrays:
-        """The planes as kernels take them."""
+        """The planes as kernels take them; a field is never replaced, so they stay the same."""
         return ContactArrays(self.id, self.normal, self.gap, self.carried, self.side)
 
     def select(self, which: npt.NDArray) -> ContactSet:
@@ -143,8 +129,8 @@ class ContactState:
         return ContactState(active, attachment, size, k, mu, shear, kappa, friction, shift, start_shift, lift)
 
     @property
-    def arrays(self) -> ContactStateArrays:
-        """The state as kernels take it."""
+    def arrays(self) -> tuple[Any, ...]:
+        """The `ContactStateArrays`, as kernels take the state."""
         return ContactStateArrays(*vars(self).values())
 
     def attach(self, attached: AttachedContacts, which: Int64s) -> None:
@@ -164,6 +150,9 @@ class ContactState:
                 setattr(self, name, Attachment(*map(joined, own, values)))
             else:
                 setattr(self, name, joined(own, values))
+
+
+ContactStateArrays = kernel_tuple("ContactStateArrays", ContactState)
 
 
 def _with_empty_triangles(contacts: ContactSet) -> ContactSet:

@@ -7,6 +7,7 @@ these, too, in ids of their own. When bodies break, `remap_contacts` gives conta
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -107,7 +108,7 @@ class PersistentContacts:
     def __len__(self) -> int:
         return len(self.id)
 
-    @property
+    @functools.cached_property
     def arrays(self) -> PersistentArrays:
         """The contacts as kernels take them."""
         return PersistentArrays(
@@ -133,8 +134,7 @@ class PersistentContacts:
         order = np.argsort(np.concatenate([contacts.id for contacts in both]), kind="stable")
         joined = {
             name: np.concatenate([getattr(contacts, name) for contacts in both])[order]
-            for name in vars(both[0])
-            if name != "triangle" or with_surfaces
+            for name in (*FIELD_NAMES, *(("triangle",) if with_surfaces else ()))
         }
         return PersistentContacts(**joined)
 

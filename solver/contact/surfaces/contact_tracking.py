@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from ...mesh.geometry.triangle_bvh import build_bvh
 from ...mesh.geometry.winding_number import direct_winding_numbers, winding_numbers
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.jit import kernel
+from ...runtime.kernel_tuple import kernel_tuple
 from ..detection.persistent_contacts import PersistentContacts
 from .closest_point_walk import EDGE_WEIGHT_TOLERANCE, MIN_ALIGNED_COSINE, find_closest_places, triangle_frame
 from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces, Int8s, Int64s
@@ -25,20 +26,6 @@ MAX_OUTSIDE_DEPTH = 0.1  # the same for a point that is not inside
 MAX_DIRECT_SOLID_ANGLES = 100_000  # number up to which summing all solid angles takes less than building a tree
 OPPOSING_COSINE = -0.3  # cosine between two faces up to which they face each other
 MIN_SAME_SIDE_COSINE = 0.3  # cosine to the previous normal below which a face behind the point is a far side
-
-
-class TrackedArrays(NamedTuple):
-    """The arrays of `TrackedContacts`, which have their meaning, as kernels take them."""
-
-    point: Indices
-    surface: Indices
-    slot: Indices
-    triangle: Indices
-    place: Floats
-    local: Floats
-    side: Int8s
-    shift: Floats
-    thickness: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +55,8 @@ class TrackedContacts:
         return len(self.point)
 
     @property
-    def arrays(self) -> TrackedArrays:
-        """The contacts as kernels take them."""
+    def arrays(self) -> tuple[Any, ...]:
+        """The `TrackedArrays`, as kernels take the contacts."""
         return TrackedArrays(*vars(self).values())
 
     def key(self, surface_count: int) -> Int64s:
@@ -110,6 +97,9 @@ class TrackedContacts:
         fits = ~is_new | ~is_taken.all(axis=1)
         order = np.lexsort((slot, key))
         return replace(both, slot=slot).select(order[fits[order]])
+
+
+TrackedArrays = kernel_tuple("TrackedArrays", TrackedContacts)
 
 
 class ClosestPlaces(NamedTuple):

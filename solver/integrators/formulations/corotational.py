@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...mechanics.elements.assembly import assemble
+from ...mechanics.elements.edge_assembly import assemble
 from ...mechanics.elements.strain_energy import stored_energy
 from ...mechanics.model import Model
 from ...runtime.arrays import Floats, floats
 from ...scene.formulation import QR
-from ..system.assembly import compute_element_records
+from ..system.step_matrix import compute_element_records
 
 
 class CorotationalFormulation:

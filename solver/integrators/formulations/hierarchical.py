@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...linalg.pattern_union import widen_pattern
-from ...mechanics.elements.assembly import assemble
+from ...mechanics.elements.edge_assembly import assemble
 from ...mechanics.hierarchical.basis_transform import to_hierarchical
 from ...mechanics.hierarchical.hierarchical_body import HierarchicalBody, hierarchical_body
 from ...mechanics.model import BodyRange, Model

@@ -32,10 +32,10 @@ from ...runtime.errors import SolveFailed
 from ...runtime.threads.thread_pool import run_parts
 from ..newton.dynamic_flesh import FleshEvaluator, FleshGroup
 from ..step_input import StepInput
-from ..system.assembly import diagonal_mass
 from ..system.block_ops import add_blocks, add_to_diagonal
 from ..system.external_blocks import add_pair_blocks, add_point_blocks
 from ..system.right_hand_side import write_gravity_impulse
+from ..system.step_matrix import diagonal_mass
 from .stable_time_step import highest_frequencies
 from .substep_contacts import GroupContacts, SubstepSolve, active_pairs, active_points, group_contacts
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ...mechanics.elements.assembly import assemble
+from ...mechanics.elements.edge_assembly import assemble
 from ...mechanics.elements.fill_element_buffer import needs_records, write_records
 from ...mechanics.elements.linear_force import add_linear_forces
 from ...mechanics.elements.volume_pressure import add_pressure
@@ -20,9 +20,9 @@ from ...mechanics.state import State
 from ...mechanics.vertex_warp import is_warped
 from ...runtime.arrays import Floats, floats
 from ..step_input import StepInput
-from ..system.assembly import diagonal_mass, write_mass_rows
 from ..system.block_ops import add_blocks, add_to_diagonal, block_matrix_product, for_all_rows, row_blocks
 from ..system.lagged_rotations import add_vertex_warp, begin_rotations
+from ..system.step_matrix import diagonal_mass, write_mass_rows
 from .dynamic_flesh import DynamicFlesh, FleshEvaluator, FleshGroup
 from .hierarchical_solver import HierarchicalSolver
 from .lagged_shear import has_lagged_shear, write_shear_records

@@ -18,7 +18,7 @@ from ...constraints.rigid_core import LinearSystem
 from ...linalg.block_pattern import BlockPattern
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import SolveResult
-from ...mechanics.elements.assembly import assemble
+from ...mechanics.elements.edge_assembly import assemble
 from ...mechanics.elements.linear_force import add_linear_forces
 from ...mechanics.hierarchical.basis_transform import gather_forces, to_nodal
 from ...mechanics.hierarchical.coarse_linear_solve import conjugate_gradient_solver, lu_solver

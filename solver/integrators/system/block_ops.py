@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern, UInt32s
-from ...mechanics.hyperelastic.partition import partition
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ...runtime.simd.block_row_product import multiply_row
+from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 
 

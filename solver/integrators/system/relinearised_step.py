@@ -36,8 +36,8 @@ from ...runtime.arrays import Bools, Floats, floats
 from ...scene.formulation import LINEAR
 from ..solver_context import StepWorkspace
 from ..step_input import StepInput
-from .assembly import AssembledSystem, assemble_system, compute_element_records
 from .core_rotation import end_step_with_cores
+from .step_matrix import AssembledSystem, assemble_system, compute_element_records
 
 # Energy of the linearisation error over the elastic and kinetic energy of an island, above which it is solved again
 MAX_ENERGY_ERROR = 1.0e-3

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...runtime.arrays import Floats, floats
-from ...runtime.derived_data import derived_from
+from ...runtime.frozen_memo import derived_from
 from ..block_pattern import BlockPattern, UInt32s
 from .int16_layout import quad_slots
 from .lattice_coarsening import Int64s, Prolongation, lattice_prolongations

@@ -13,7 +13,7 @@ symmetric, so that no torque arises; the matrix is positive semi-definite for in
 stretched, β is divided by (‖F‖² / 3)², since S grows with the stretch twice over: a tet pulled to tenfold length
 would be damped ten thousandfold, and hold the mesh in any tangle that it is in.
 
-Here every tet is worked on for itself; `assembly.py` sums up.
+Here every tet is worked on for itself; `edge_assembly.py` sums up.
 
 Source: Müller and Gross 2004, section 2.3; blocks from the gradients by own derivation, see tests.
 """
@@ -24,6 +24,7 @@ import numpy as np
 
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel, thread_count
+from ...runtime.simd.lanes import LANES
 from ...runtime.simd.vec3 import (
     block3_load,
     vec3,
@@ -53,7 +54,7 @@ from .element_buffer import (
     V_MU,
     ElementArrays,
 )
-from .nearest_rotation_simd import LANES, nearest_rotation_lanes
+from .nearest_rotation_simd import nearest_rotation_lanes
 
 __all__ = ["MAX_RECORD_LENGTH", "compute_corotational_records"]
 

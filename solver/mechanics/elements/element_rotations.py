@@ -7,12 +7,13 @@ import numpy as np
 
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
+from ...runtime.simd.lanes import LANES
 from ...runtime.threads.thread_pool import run_ranges
 from ...scene.formulation import HIGHAM, LINEAR, POLAR, QR, FormulationSettings
 from .corotational_element import write_deformation_gradient
 from .deformation_gradient import deformation_gradient_of
 from .higham_polar import orthogonal_factor_of
-from .nearest_rotation_simd import LANES, nearest_rotation_lanes
+from .nearest_rotation_simd import nearest_rotation_lanes
 from .qr_rotation import qr_rotation_of
 
 L = LANES

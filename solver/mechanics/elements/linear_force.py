@@ -8,7 +8,7 @@ Where a step is linearised at a position x_k to which the velocities v_k lead, t
 K_k with the rotations at x_k. For a tet, with D = Σ v_b (R g_b)ᵀ over its nodes, K v at node a is
 V [λ tr(D) + μ (D + Dᵀ)] R g_a, and s h_a Σ h_b·v_b of a pressure by volume.
 
-Source: the blocks of `assembly.py`, multiplied with v.
+Source: the blocks of `edge_assembly.py`, multiplied with v.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ Number k of the matrix in lane i lies at k · L + i. What becomes of a lane does
 from __future__ import annotations
 
 from ...runtime.jit import kernel
+from ...runtime.simd.lanes import LANES
 from .nearest_rotation import (
     CONVERGED_CHANGE,
     MAX_ITERATIONS,
@@ -16,7 +17,7 @@ from .nearest_rotation import (
     newton_step,
 )
 
-L = LANES = 32
+L = LANES
 
 
 @kernel(allow_fma=True, device_only=True)

@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 from ...runtime.jit import kernel
+from ...runtime.simd.lanes import LANES
 from .nearest_rotation import nearest_rotation_of_any
-from .nearest_rotation_simd import LANES
 
 L = LANES
 FLAT_TRIANGLE_RATIO = 1.0e-12  # height over length of the triangle abc up to which it has no plane

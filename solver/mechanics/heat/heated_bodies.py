@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.derived_data import derived_from
+from ...runtime.frozen_memo import derived_from
 from ...scene.scene import Heat, Scene
 from ...scene.tracks import TrackReader
 from ..model import Model

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
+from ...runtime.simd.lanes import LANES as L
 from ...runtime.simd.vec3 import vec3, vec3_axpy, vec3_load, vec3_store
 from ...runtime.threads.thread_pool import run_ranges
 from ..elements.corotational_element import (
@@ -27,7 +28,6 @@ from ..elements.corotational_element import (
 )
 from ..elements.element_buffer import FORCE, ElementArrays
 from ..elements.nearest_rotation import nearest_rotation
-from ..elements.nearest_rotation_simd import LANES as L
 
 TETS_PER_CHUNK = 2048  # fine tets that a thread works on
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...mesh.red_refinement import RefinementLevels
 from ...runtime.arrays import Floats, Indices
-from ...runtime.derived_data import derived_from
+from ...runtime.frozen_memo import derived_from
 from ..elements.element_buffer import ElementArrays
 from ..model import Model
 from . import green_strain

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ...linalg.block_pattern import BlockPattern, block_pattern
 from ...mesh.red_refinement import RefinementLevels
 from ...runtime.arrays import Floats
-from ...runtime.derived_data import derived_from
+from ...runtime.frozen_memo import derived_from
 from .mean_gradients import coarse_blocks
 
 if TYPE_CHECKING:

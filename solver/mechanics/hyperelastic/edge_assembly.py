@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern, UInt32s
+from ...mesh.reference_tet import TET_EDGES
 from ...runtime.arrays import Indices
-from ...runtime.derived_data import derived
+from ...runtime.frozen_memo import derived
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import prefetch, vec3, vec3_axpy, vec3_load, vec3_store, vec3_unpack, vec3_zero
 from .tet_kernels import BLOCKS_OFFSET, RECORD_LENGTH
@@ -23,7 +24,6 @@ from .tet_kernels import BLOCKS_OFFSET, RECORD_LENGTH
 MIN_TETS_FOR_PARTS = 16384
 TETS_PER_PART = 1024
 PREFETCH_SHARES = 32  # shares of tets that memory is asked for ahead of their use: they lie here and there
-CORNER_PAIRS = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))  # order of the blocks of a tet
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +53,8 @@ class EdgePartition:
 def edge_partition(pattern: BlockPattern) -> EdgePartition:
     """Returns the edges of a pattern, derived once from each."""
     blocks = pattern.corner_block.reshape(-1, 4, 4)
-    there = np.stack([blocks[:, a, b] for a, b in CORNER_PAIRS], axis=1).ravel()
-    back = np.stack([blocks[:, b, a] for a, b in CORNER_PAIRS], axis=1).ravel()
+    there = np.stack([blocks[:, a, b] for a, b in TET_EDGES], axis=1).ravel()
+    back = np.stack([blocks[:, b, a] for a, b in TET_EDGES], axis=1).ravel()
     upper = np.minimum(there, back)
     by_block = np.argsort(upper, kind="stable")
     share = (

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ...mesh.reference_tet import TET_EDGES
 from ...runtime.arrays import Floats, Indices
+from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
-from .edge_assembly import CORNER_PAIRS
 from .extra_terms_kernels import SCRATCH_SIZE, compute_diagonal_frames, project_semidefinite, write_extra_records
-from .partition import partition
 from .tet_kernels import ENERGY_ONLY, WITH_TANGENT
 
 if TYPE_CHECKING:
     from .hyperelastic_element import Hyperelastic, TetArrays
 
-CORNER_PAIR_ARRAY = np.array(CORNER_PAIRS, np.int64)
+UPPER = np.array(TET_EDGES, np.int64)  # nodes of the blocks of a tet above the diagonal
 
 
 class ExtraTerm(Protocol):
@@ -88,7 +88,7 @@ def add_extra_term(model: Model, law: Hyperelastic, x: Floats, work: TetArrays, 
             wanted == WITH_TANGENT,
             model.Dm_inverse,
             model.volume,
-            CORNER_PAIR_ARRAY,
+            UPPER,
             frames,
             stress,
             tangent,

@@ -10,6 +10,7 @@ time.
 from __future__ import annotations
 
 from ...runtime.jit import kernel
+from ...runtime.simd.lanes import LANES
 from .jacobi_eigen import MAX_SWEEPS, OFF_DIAGONAL_TOLERANCE, jacobi_rotation
 from .principal_stress import extended_stretch
 from .simd import (
@@ -18,7 +19,6 @@ from .simd import (
     DEFORMATION,
     ENERGY_TERMS,
     GRADIENTS,
-    LANES,
     MATERIAL,
     ROTATED_GRADIENTS,
     STRESS_AND_TANGENT,

@@ -20,17 +20,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ...linalg.block_pattern import BlockPattern
+from ...mesh.reference_tet import TET_EDGES
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
+from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
-from .edge_assembly import CORNER_PAIRS, EdgePartition, edge_partition, gather_edges, gather_nodes
+from .edge_assembly import EdgePartition, edge_partition, gather_edges, gather_nodes
 from .extra_terms import ExtraTerm, add_extra_term
 from .laws import CONSTANT_EXTENSION, DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
 from .nodal_gradients import NodalShare, nodal_share
 from .nodal_kernels import NodalArrays
 from .nodal_passes import nodal_pass, tangent_with_averages
-from .partition import partition
 from .tet_kernels import (
     ENERGY_ONLY,
     RECORD_LENGTH,
@@ -43,7 +44,7 @@ from .tet_kernels import (
 )
 from .volume_terms import add_volume_tets
 
-UPPER = np.array(CORNER_PAIRS, np.int64)
+UPPER = np.array(TET_EDGES, np.int64)
 MIN_STRETCH = 1.0e-12  # σ3 below which a tet has no volume
 
 

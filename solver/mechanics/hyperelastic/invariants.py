@@ -58,7 +58,7 @@ def limited_volume_change(extension, threshold, j):
 def transcendental(law, inside, grown):
     """Returns ln J and J^(−2/3) for J − 1 = `inside`; of stable neo-Hookean ln((I + 1) / 4) for I − 3 = `grown`.
 
-    What a law does not need is 0 or 1. The only functions that a loop over many tets cannot work on at once.
+    What a law does not need is 0 or 1. These calls do not vectorise, so they have a loop of their own.
     """
     if law == NEO_HOOKEAN:
         return math.log1p(inside), 1.0
@@ -86,7 +86,7 @@ def rotation_weight(s, I):  # noqa: E741
 
 
 @kernel(allow_fma=True, inline=True, device_only=True)
-def energy_derivatives(law, mu, lam, parameter, extension, sums, inside, log, p):
+def energy_derivatives(law, mu, lam, parameter, extension, sums, inside, log, J_power):
     """Returns ψ [J/m³] and its derivatives ψ_s, ψ_I, ψ_II, ψ_J, ψ_I,I, ψ_I,J, ψ_II,J, ψ_J,J: nine numbers.
 
     Args:
@@ -95,7 +95,7 @@ def energy_derivatives(law, mu, lam, parameter, extension, sums, inside, log, p)
         parameter: The law's own: of Mooney–Rivlin, the share of μ before the second invariant.
         sums: `stretch_sums`.
         inside: Of `limited_volume_change`.
-        log, p: Of `transcendental`.
+        log, J_power: Of `transcendental`.
     """
     s, e, j, I, II = sums  # noqa: E741
     grown = e + 2.0 * s  # I − 3
@@ -113,11 +113,12 @@ def energy_derivatives(law, mu, lam, parameter, extension, sums, inside, log, p)
         v = math.inf if (extension == NO_EXTENSION) & (j <= -1.0) else v
         c01 = 0.0 if law == NEO_HOOKEAN else 0.5 * mu * parameter
         c10 = 0.5 * mu - c01
-        q = p * p
-        # of neo-Hookean, p and q are 1
+        q = J_power * J_power
+        # of neo-Hookean, both powers of J are 1
         b = 0.0 if law == NEO_HOOKEAN else 1.0
         p, p1, p2 = taylor_cubic(
-            p, b * -2.0 / 3.0 * n * p, b * 10.0 / 9.0 * n * n * p, b * -80.0 / 27.0 * cube * p, d,
+            J_power, b * -2.0 / 3.0 * n * J_power, b * 10.0 / 9.0 * n * n * J_power,
+            b * -80.0 / 27.0 * cube * J_power, d,
         )  # fmt: skip
         q, q1, q2 = taylor_cubic(q, -4.0 / 3.0 * n * q, 28.0 / 9.0 * n * n * q, -280.0 / 27.0 * cube * q, d)
         D = I * I - II

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.derived_data import derived_from
+from ...runtime.frozen_memo import derived_from
 from ..model import Model
 
 MAX_UNAVERAGED_POISSON_RATIO = 0.45  # Poisson's ratio up to which tets bear all

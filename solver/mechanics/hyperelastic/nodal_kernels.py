@@ -14,13 +14,13 @@ import numpy as np
 from ...linalg.block_pattern import UInt32s
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
+from ...runtime.simd.lanes import LANES
 from .simd import (
     AXES,
     DECOMPOSED,
     DEFORMATION,
     ENERGY_TERMS,
     GRADIENTS,
-    LANES,
     MATERIAL,
     ROTATED_GRADIENTS,
     STRESS_AND_TANGENT,

@@ -10,6 +10,7 @@ import numpy as np
 from ...linalg.block_pattern import BlockPattern
 from ...linalg.two_ring_pattern import second_ring
 from ...runtime.arrays import Floats, Indices
+from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
 from .nodal_gradients import NodeAverages, node_averages
@@ -23,7 +24,6 @@ from .nodal_kernels import (
     add_node_forces,
     hyperelastic_nodes,
 )
-from .partition import partition
 from .tet_kernels import LawArrays
 
 if TYPE_CHECKING:

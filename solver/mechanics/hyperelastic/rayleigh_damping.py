@@ -23,11 +23,11 @@ import numpy as np
 
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
+from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
 from .hyperelastic_element import UPPER, TetArrays, gather
 from .nodal_gradients import NodalShare
-from .partition import partition
 from .tet_kernels import WITH_TANGENT, RestShapes
 from .volume_terms import add_volume_tets
 

@@ -8,29 +8,26 @@ rows of a scratch array: number k of the tet in lane i lies at k · L + i.
 from __future__ import annotations
 
 from ...runtime.jit import kernel
+from ...runtime.simd.lanes import LANES
 from .invariants import energy_derivatives, limited_volume_change, stretch_sums, transcendental
 from .jacobi_eigen import MAX_SWEEPS, from_positive_eigenvalues, is_definite, is_diagonal, jacobi_sweep
 from .principal_stress import extended_stretch, stress_from_derivatives
 from .signed_svd import right_cauchy_green, svd_from_axes
 
-L = LANES = 32
+L = LANES
 
-# Rows of the groups: F (9), gradients g1, g2, g3 (9), a symmetric matrix and its axes (15), U, σ and V (21), μ, λ,
-# share, V and law (5), numbers on the way to the energy and that (5), stress and differential (15), gradients in the
-# diagonal frame (9), forces and blocks (63), blocks of nodes with themselves (27).
-DEFORMATION, GRADIENTS, AXES, DECOMPOSED, MATERIAL, ENERGY_TERMS, STRESS_AND_TANGENT, ROTATED_GRADIENTS, RESULT = (
-    0,
-    9,
-    18,
-    33,
-    54,
-    59,
-    64,
-    79,
-    88,
-)
-NODE_BLOCKS = RESULT + 63
-LANE_ROWS = NODE_BLOCKS + 27
+# First rows of the groups
+DEFORMATION = 0  # F, 9 rows
+GRADIENTS = 9  # g1, g2, g3, 9 rows
+AXES = 18  # a symmetric matrix and its axes, 15 rows
+DECOMPOSED = 33  # U, σ and V, 21 rows
+MATERIAL = 54  # μ, λ, share, V and law, 5 rows
+ENERGY_TERMS = 59  # terms of the energy, and the energy, 5 rows
+STRESS_AND_TANGENT = 64  # stress and its differential, 15 rows
+ROTATED_GRADIENTS = 79  # gradients in the diagonal frame, 9 rows
+RESULT = 88  # forces and blocks, 63 rows
+NODE_BLOCKS = 151  # blocks of nodes with themselves, 27 rows
+LANE_ROWS = 178  # number of all rows
 
 
 @kernel(allow_fma=True)

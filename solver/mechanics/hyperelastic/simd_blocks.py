@@ -14,7 +14,7 @@ Tets with a term along directions have a full T and P̂, and the whole sum: `wri
 from __future__ import annotations
 
 from ...runtime.jit import kernel
-from .simd import LANES as L
+from ...runtime.simd.lanes import LANES as L
 
 
 @kernel(allow_fma=True)

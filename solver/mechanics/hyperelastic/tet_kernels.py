@@ -9,6 +9,7 @@ import numpy as np
 
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
+from ...runtime.simd.lanes import LANES
 from ...runtime.simd.vec3 import vec3, vec3_store
 from .simd import (
     AXES,
@@ -17,7 +18,6 @@ from .simd import (
     ENERGY_TERMS,
     GRADIENTS,
     LANE_ROWS,
-    LANES,
     MATERIAL,
     NODE_BLOCKS,
     RESULT,

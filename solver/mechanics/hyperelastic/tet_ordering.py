@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ...linalg.block_pattern import UInt32s
 from ...runtime.arrays import Floats, Indices
-from ...runtime.derived_data import derived, derived_from
+from ...runtime.frozen_memo import derived, derived_from
 from ..model import Model
 from .edge_assembly import MIN_TETS_FOR_PARTS
 from .hyperelastic_element import Hyperelastic

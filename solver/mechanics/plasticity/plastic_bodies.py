@@ -12,7 +12,7 @@ from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats
 from ...runtime.errors import SolveFailed
 from ...scene.scene import Plasticity, Scene
-from ...scene.settings.plasticity import FLOW, MAXIMUM_STRAIN, YIELD_STRAIN
+from ...scene.settings.plasticity_settings import FLOW, MAXIMUM_STRAIN, YIELD_STRAIN
 from ...scene.tracks import TrackReader
 from ..heat import plasticity_of
 from ..model import Model

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...linalg.block_pattern import BlockPattern, UInt32s
 from ...runtime.arrays import Floats
-from ...runtime.derived_data import derived_from
+from ...runtime.frozen_memo import derived_from
 from ...scene.formulation import EDGES, SPRINGS, FormulationSettings
-from ..elements.assembly import assemble
+from ..elements.edge_assembly import assemble
 from ..elements.element_buffer import UNDAMPED_LENGTH, ElementArrays
 from ..elements.linear_element import compute_linear_records
 from ..model import BodyRange, Model

@@ -10,10 +10,15 @@ import numpy.typing as npt
 
 from ...runtime.arrays import Bools
 from ..geometry.connected_components import connected_components
+from ..reference_tet import EDGE_ENDS, EDGE_STARTS
 from .edge_intervals import EdgeIntervals
 from .intersections import Intersections
 from .polygons import BROKEN_FACE_SIDE, TET_EDGE_SIDE, NotWatertight, side_names
 from .tet_complex import TetComplex
+
+# number of the edge between two nodes of a tet, −1 between a node and itself
+EDGE_OF_NODES = np.full((4, 4), -1, np.int64)
+EDGE_OF_NODES[EDGE_STARTS, EDGE_ENDS] = EDGE_OF_NODES[EDGE_ENDS, EDGE_STARTS] = range(6)
 
 
 class FaceLoops(NamedTuple):
@@ -80,12 +85,6 @@ def face_loops(whole: TetComplex, crossings: Intersections, intervals: EdgeInter
     if (keys[place] != face * size + end).any() or (keys[1:] == keys[:-1]).any():
         raise NotWatertight
     return FaceLoops(face, point, order[place], name)
-
-
-# The six edges of a tet by the two places of their nodes.
-EDGE_OF_NODES = np.full((4, 4), -1, np.int64)
-for _number, (_a, _b) in enumerate(((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))):
-    EDGE_OF_NODES[_a, _b] = EDGE_OF_NODES[_b, _a] = _number
 
 
 def _tet_edge_of(whole: TetComplex, face: npt.NDArray, j: npt.NDArray, column: int) -> npt.NDArray:

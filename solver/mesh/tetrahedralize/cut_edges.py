@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
-
-# Edges of a tet by its nodes; the first and the last are long.
-TET_EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
+from ..reference_tet import TET_EDGES
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
 from ..geometry.connected_components import connected_components
+from ..reference_tet import FACES_OPPOSITE_NODES
 from ..tet_mesh import FilledTets
 from ..tet_quality import dihedral_angles, signed_volumes
 
 # Angles between faces [degrees] that a tet in a gap may have: within what stuffing promises.
 MIN_DIHEDRAL, MAX_DIHEDRAL = 12.0, 160.0
-TET_FACES = ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))  # opposite to node 0, 1, 2, 3, seen from outside
 
 
 def face_connected_parts(tets: Indices) -> Indices:
@@ -43,7 +43,7 @@ def close_nonmanifold_edges(filling: FilledTets) -> FilledTets:
 
 def _face_pairs(tets: Indices) -> tuple[Indices, Indices, Bools]:
     """Returns the two tets at each inner face, (k,) twice, and whether each face of each tet is outside, (m, 4)."""
-    corners = np.sort(tets[:, TET_FACES].reshape(-1, 3), axis=1).astype(np.int64)
+    corners = np.sort(tets[:, FACES_OPPOSITE_NODES].reshape(-1, 3), axis=1).astype(np.int64)
     count = int(tets.max(initial=0)) + 1
     key = (corners[:, 0] * count + corners[:, 1]) * count + corners[:, 2]
     order = np.argsort(key, kind="stable")
@@ -56,7 +56,7 @@ def _face_pairs(tets: Indices) -> tuple[Indices, Indices, Bools]:
 def _gap_tets(nodes: Floats, tets: Indices, lump: Indices, is_outside: Bools) -> tuple[Indices, list[tuple]]:
     """Returns tets (u, v, a, b) in the gaps at edges u v between faces u v a and u v b of two lumps; these faces."""
     tet, face = np.nonzero(is_outside)
-    corners = tets[tet[:, None], np.array(TET_FACES, np.int64)[face]]
+    corners = tets[tet[:, None], np.array(FACES_OPPOSITE_NODES, np.int64)[face]]
     at_edge = defaultdict(list)
     edges = np.sort(corners[:, ((0, 1), (1, 2), (2, 0))], axis=2)
     of_edge, times = np.unique(edges.reshape(-1, 2), axis=0, return_inverse=True, return_counts=True)[1:]

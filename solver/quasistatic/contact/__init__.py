@@ -3,7 +3,7 @@
 
     contact = make_flesh_contact(part, surfaces, built.contact_points, built.colliders, self_contact)   # once
     penalty = contact_penalty(contact, tracks, time, x)                          # per solve, which begins at x
-    result = solve_in_contact(model, law, fixed, x, penalty, …)                  # in place of `equilibrium.solve`
+    result = solve_in_contact(problem, x, penalty, …)                             # in place of `equilibrium.solve`
 
 Source: S07, section 3.10. There is no friction.
 """

@@ -20,6 +20,7 @@ from ...mechanics.model import Model
 from ...mesh.geometry.box_tree import LEAF_SIZE, build_box_tree
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
+from ...runtime.kernel_tuple import kernel_tuple
 from ...runtime.threads.thread_pool import run_in_chunks
 
 MIN_VOLUME_RATIO = 0.02  # volume over rest volume below which a tet contains nothing
@@ -46,18 +47,6 @@ class EnclosedPoints:
     def select(self, which: np.ndarray) -> EnclosedPoints:
         """Returns some of them, by mask or index."""
         return EnclosedPoints(self.point[which], self.tet[which], self.weights[which])
-
-
-class TetSearchArrays(NamedTuple):
-    """The arrays of a `TetSearch`, which has their meaning, as kernels take them."""
-
-    lower: Floats
-    upper: Floats
-    order: Indices
-    min_volume: Floats
-    reach: Floats
-    group: Indices
-    has_self_contact: Bools
 
 
 class SearchedPoints(NamedTuple):
@@ -118,6 +107,9 @@ class TetSearch:
         run_in_chunks(len(points), work, POINTS_PER_TASK)
         is_used = np.arange(MAX_TETS_PER_POINT, dtype=np.int64) < counts[:, None]
         return EnclosedPoints(np.repeat(np.arange(len(points), dtype=np.int64), counts), tet[is_used], weights[is_used])
+
+
+TetSearchArrays = kernel_tuple("TetSearchArrays", TetSearch)
 
 
 def make_tet_search(model: Model, has_self_contact: tuple[bool, ...]) -> TetSearch:

@@ -15,10 +15,10 @@ import numpy as np
 
 from ...contact.colliders.build_colliders import BuiltCollider
 from ...contact.detection.contact_points import ContactPoints
-from ...mechanics.linear_elasticity import youngs_modulus
+from ...mechanics.elastic_moduli import youngs_modulus
 from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel
-from ...mesh.embedding import place_points
+from ...mesh.embedding import interpolate_points
 from ...mesh.geometry.closest_point import closest_points
 from ...runtime.arrays import Bools, Floats, Indices
 from .enclosing_tets import TetSearch, make_tet_search
@@ -67,7 +67,7 @@ class FleshContact:
     def positions(self, x: Floats) -> Floats:
         """Returns the positions of the points [m], (k, 3), for nodes at x, (n, 3)."""
         out = np.empty((len(self.points), 3))
-        place_points(x, self.model.tets, self.points.tet, self.points.weights, out)
+        interpolate_points(x, self.model.tets, self.points.tet, self.points.weights, out)
         return out
 
     def penalty_shares(self, contacts: SurfacePenetrations) -> Floats:
@@ -133,7 +133,7 @@ def make_flesh_contact(
     lever = np.maximum(np.abs(own.weights).max(axis=1, initial=0.0), 1.0) ** 2
     E = youngs_modulus(model.mu[own.tet], model.lam[own.tet])
     rest = np.empty((len(own), 3))
-    place_points(model.X, model.tets, own.tet, own.weights, rest)
+    interpolate_points(model.X, model.tets, own.tet, own.weights, rest)
     triangle, weights = _closest_places(surface, own, rest)
     vertex_normals = surface.normals(surface.rest)[1]
     contact = FleshContact(

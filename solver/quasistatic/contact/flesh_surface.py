@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...contact.surfaces.broad_phase import VertexRings
 from ...mechanics.model import Model
-from ...mesh.embedding import place_points
+from ...mesh.embedding import interpolate_points
 from ...mesh.geometry.connected_components import mesh_components
 from ...mesh.geometry.triangle_bvh import Bvh, build_bvh
 from ...mesh.geometry.triangle_surface import Surface
@@ -65,7 +65,7 @@ class FleshSurface:
     def vertices_at(self, model: Model, x: Floats) -> Floats:
         """Returns the positions of the vertices [m], (v, 3), for nodes at x."""
         out = np.empty((len(self.tet), 3))
-        place_points(x, model.tets, self.tet, self.weights, out)
+        interpolate_points(x, model.tets, self.tet, self.weights, out)
         return out
 
     def normals(self, vertices: Floats) -> tuple[Floats, Floats]:

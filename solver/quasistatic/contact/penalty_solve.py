@@ -9,16 +9,12 @@ new contacts counts as converged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic
-from ...mechanics.model import Model
 from ...runtime.arrays import Floats
 from ..equilibrium import Equilibrium, solve
 from ..equilibrium_problem import EquilibriumProblem
-from ..external_terms import PotentialForce
-from ..fixed_nodes import FixedNodes
 from ..progress import Progress
 from .contact_terms import ContactPenalty
 
@@ -71,31 +67,28 @@ class _SolveSequence:
 
 
 def solve_in_contact(
-    model: Model,
-    law: Hyperelastic,
-    held: FixedNodes,
+    problem: EquilibriumProblem,
     x: Floats,
-    touching: ContactPenalty,
+    contact: ContactPenalty,
     tolerance: float = 1.0e-6,
     max_iterations: int = 300,
-    load: Floats | None = None,
     on_iteration: Callable[[Progress], None] = lambda progress: None,
-    acting: Sequence[PotentialForce] = (),
 ) -> ContactEquilibrium:
     """Returns the equilibrium of bodies in contact, or the last iterate.
 
     Args:
-        model, law, held, x, tolerance, max_iterations, load, on_iteration, acting: As for `newton.solve`; what
-            touches is not in `acting`.
-        touching: What they may touch.
+        problem, x, tolerance, max_iterations, on_iteration: As for `equilibrium.solve`; the contacts are not among the
+            forces of the problem.
+        contact: What the bodies may touch.
     """
 
+    with_contact = replace(problem, forces=[*problem.forces, contact])
+
     def begin(x: Floats, max_iterations: int, on_iteration: Callable[[Progress], None]) -> Equilibrium:
-        problem = EquilibriumProblem(model, law, held, load, [*acting, touching])
-        return solve(problem, x, tolerance, max_iterations, on_iteration)
+        return solve(with_contact, x, tolerance, max_iterations, on_iteration)
 
     solves, freezes = _SolveSequence(begin, max_iterations, on_iteration), 0
-    is_free, best = held.is_free(model.node_count), None
+    is_free, best = problem.fixed.is_free(problem.model.node_count), None
     for stage in range(MAX_PENALTY_RAISES + 1):
         limit = solves.iterations_left if best is None else min(solves.iterations_left, MAX_ITERATIONS_PER_RAISE)
         found = solves.solve_from(x, limit)
@@ -103,16 +96,16 @@ def solve_in_contact(
             if found.converged or not solves.iterations_left:
                 break
             freezes += 1
-            touching.freeze(found.x)
+            contact.freeze(found.x)
             frozen = solves.solve_from(found.x, FROZEN_ITERATIONS)
-            touching.unfreeze()
+            contact.unfreeze()
             found = solves.solve_from(frozen.x)
         if best is not None and not found.converged:
             break
-        x, best = found.x, ContactEquilibrium(found, touching.max_depth(found.x, is_free)[0], stage, freezes)
-        if not found.converged or not solves.iterations_left or touching.max_depth(x, is_free)[1] <= MAX_DEPTH:
+        x, best = found.x, ContactEquilibrium(found, contact.max_depth(found.x, is_free)[0], stage, freezes)
+        if not found.converged or not solves.iterations_left or contact.max_depth(x, is_free)[1] <= MAX_DEPTH:
             break
-        touching.penalty_factor *= PENALTY_GROWTH
+        contact.penalty_factor *= PENALTY_GROWTH
     assert best is not None
     counted = replace(best.equilibrium, newton_iterations=solves.newton_iterations, cg_iterations=solves.cg_iterations)
     return replace(best, equilibrium=counted)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..serialisation.field_constraints import MAX_SETTING, Limits, at_least
+from ..serialisation.field_constraints import MAX_SETTING, Limits, at_least, finite_number
 
 # what a setting may be
 NUMBER, INTEGER, SWITCH, VECTOR, TEXT = "number", "whole number", "on or off", "vector", "text"
@@ -202,6 +202,22 @@ def paint(name: str, label: str, painted: str, **more: Any) -> Setting:
 def length(name: str, label: str, tooltip: str, default: float = 0.0, **more: Any) -> Setting:
     """Returns a setting that is a length [m]."""
     return Setting(name, label, tooltip, default=default, unit=METRE, **{"limits": at_least(0.0, label, METRE), **more})
+
+
+def temperature(name: str, label: str, tooltip: str, default: float, **more: Any) -> Setting:
+    """Returns a temperature [°C]: solvers accept any, the window shows nothing below absolute zero."""
+    return Setting(
+        name,
+        label,
+        tooltip,
+        default=default,
+        unit="°C",
+        limits=finite_number(label),
+        minimum=ABSOLUTE_ZERO,
+        precision=1,
+        step=100,
+        **more,
+    )
 
 
 def friction(name: str, tooltip: str, field: str) -> Setting:

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .body import DISPLAY_SETTINGS, PIN_SETTINGS, START_SETTINGS, TET_SETTINGS
-from .collision import BODY_COLLISION_SETTINGS, COLLIDER_SETTINGS, COLLISION_COLLECTION
-from .flesh import BONE_SETTINGS, FLESH_SETTINGS
-from .formulation import FORMULATION_SETTINGS
-from .fracture import FRACTURE_SETTINGS, RESULT_SETTINGS
-from .heat import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
-from .material import MATERIAL_SETTINGS
-from .plasticity import PLASTICITY_SETTINGS
-from .presets import FRICTION_PRESET, MATERIAL_PRESET
-from .rigid_core import CORE_SETTINGS
+from .body_settings import DISPLAY_SETTINGS, PIN_SETTINGS, START_SETTINGS, TET_SETTINGS
+from .collision_settings import BODY_COLLISION_SETTINGS, COLLIDER_SETTINGS, COLLISION_COLLECTION
+from .flesh_settings import BONE_SETTINGS, FLESH_SETTINGS
+from .formulation_settings import FORMULATION_SETTINGS
+from .fracture_settings import FRACTURE_SETTINGS, RESULT_SETTINGS
+from .heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
+from .material_settings import MATERIAL_SETTINGS
+from .plasticity_settings import PLASTICITY_SETTINGS
+from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET
+from .rigid_core_settings import CORE_SETTINGS
 from .setting import Setting
-from .simulation import (
+from .simulation_settings import (
     AIR_TEMPERATURE,
     CACHE_SETTINGS,
     FRAME_SETTINGS,

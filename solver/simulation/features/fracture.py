@@ -18,7 +18,7 @@ from ..fracture.breakable_bodies import BreakableBody, FractureBodies, make_frac
 from ..fracture.failure_criterion import StrainedTets, TetStrengths, evaluate_overload
 from ..fracture.fragment_surfaces import FragmentSurfaces, make_fragment_surfaces
 from ..fracture.node_duplication import count_pieces
-from ..fracture.node_splitting import FaceList, NodeSplitter
+from ..fracture.split_selection import FaceList, NodeSplitter
 from .feature import BodyNumbers, BuildInputs, Feature, FeatureStep
 
 NO_NODE_MASK = np.zeros(0, bool)
@@ -139,9 +139,9 @@ def _evaluate_overload(
 
 def _make_splitter(fracture: FractureBodies, model: Model, state: State, is_held: Bools) -> NodeSplitter:
     """Returns the bodies at the end of a step, as far as splitting goes."""
-    is_rigid = ~fracture.is_breakable
+    is_unbreakable = ~fracture.is_breakable
     if len(is_held):
-        is_rigid |= is_held[model.tets].all(axis=1)
+        is_unbreakable |= is_held[model.tets].all(axis=1)
     is_separated = (
         fracture.neighbours.is_separated(model.tets) if TETS_FIELD in state.fields else np.zeros(model.tets.shape, bool)
     )
@@ -151,7 +151,7 @@ def _make_splitter(fracture: FractureBodies, model: Model, state: State, is_held
         fracture.neighbours,
         is_separated,
         state.fields[CRACK_TIP_FIELD] > 0,
-        is_rigid,
+        is_unbreakable,
         fracture.is_bonded,
         fracture.material,
     )

@@ -120,15 +120,14 @@ def solve_pose(
     """
     model, is_crushed = relax_inverted_held_tets(model, pose.fixed)
     springs = [SpringForces(model, pose.springs, x)] if len(pose.springs) else []
-    given = (settings.pose_tolerance, settings.pose_iterations, pose.load, on_iteration, springs)
+    problem = EquilibriumProblem(model, flesh.law, pose.fixed, pose.load, springs)
+    limits = settings.pose_tolerance, settings.pose_iterations
 
     def tried(start: Floats) -> _Attempt:
         if pose.make_contact is None:
-            problem = EquilibriumProblem(model, flesh.law, pose.fixed, pose.load, springs)
-            limits = settings.pose_tolerance, settings.pose_iterations
             return _Attempt(solve(problem, start, *limits, on_iteration))
         touching = pose.make_contact(start)
-        found = solve_in_contact(model, flesh.law, pose.fixed, start, touching, *given)
+        found = solve_in_contact(problem, start, touching, *limits, on_iteration)
         return _Attempt(found.equilibrium, touching.count(found.equilibrium.x), found.max_depth)
 
     best = tried(x)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...mechanics.linear_elasticity import lame_moduli
+from ...mechanics.elastic_moduli import lame_moduli
 from ...mechanics.model import Model
 from ...mesh.surface_weights import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh

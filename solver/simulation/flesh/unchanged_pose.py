@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,37 @@ from ...mechanics.state import State
 from ...mechanics.state_fields import FAILED_BODIES_FIELD, INPUT_DIGEST_FIELD, RESULT_FIELD
 from ...runtime.arrays import Bools, Floats
 from .pose_equilibrium import PoseEquilibrium
+
+
+class PoseResult(NamedTuple):
+    """What the state keeps of a `PoseEquilibrium`, whose attributes these are."""
+
+    residual: float
+    converged: bool
+    inverted_tets: int
+    contacts: int
+    max_depth: float
+    residuals: tuple[float, ...]
+
+    @staticmethod
+    def of(found: PoseEquilibrium) -> PoseResult:
+        """Returns the result of a solve."""
+        return PoseResult(*(getattr(found, name) for name in PoseResult._fields))
+
+    def pack(self) -> Floats:
+        """Returns all numbers in order, (5 + b,) for b bodies."""
+        *numbers, residuals = self
+        return np.array([*numbers, *residuals], np.float64)
+
+    @staticmethod
+    def unpack(packed: Floats, body_count: int) -> PoseResult | None:
+        """Returns the result of as many bodies from its numbers; None: these are of another number of bodies."""
+        number_count = len(PoseResult._fields) - 1
+        if len(packed) != number_count + body_count:
+            return None
+        residual, converged, inverted_tets, contacts, max_depth = packed[:number_count].tolist()
+        residuals = tuple(packed[number_count:].tolist())
+        return PoseResult(residual, bool(converged), int(inverted_tets), int(contacts), max_depth, residuals)
 
 
 def input_digest(asked: Iterable[np.ndarray], x: Floats, is_lost: Bools) -> np.ndarray:
@@ -36,31 +68,19 @@ def reuse_equilibrium(state: State, asked: Iterable[np.ndarray], x: Floats, may_
         x: Where it is since the sample before.
         may_go_on: Whether a solve that did not arrive goes on even so.
     """
-    told, is_lost = state.fields.get(RESULT_FIELD), state.fields.get(FAILED_BODIES_FIELD)
-    if INPUT_DIGEST_FIELD not in state.fields or told is None or is_lost is None or len(told) != 5 + len(is_lost):
+    packed, is_lost = state.fields.get(RESULT_FIELD), state.fields.get(FAILED_BODIES_FIELD)
+    if INPUT_DIGEST_FIELD not in state.fields or packed is None or is_lost is None:
         return None
-    converged = bool(told[1])
-    if (may_go_on and not converged) or not np.array_equal(
-        state.fields[INPUT_DIGEST_FIELD], input_digest(asked, x, is_lost)
-    ):
+    result = PoseResult.unpack(packed, len(is_lost))
+    if result is None or (may_go_on and not result.converged):
         return None
-    return PoseEquilibrium(
-        x=x,
-        residual=float(told[0]),
-        residuals=tuple(told[5:].tolist()),
-        converged=converged,
-        is_failed=is_lost,
-        inverted_tets=int(told[2]),
-        newton_iterations=0,
-        cg_iterations=0,
-        contacts=int(told[3]),
-        max_depth=float(told[4]),
-    )
+    if not np.array_equal(state.fields[INPUT_DIGEST_FIELD], input_digest(asked, x, is_lost)):
+        return None
+    return PoseEquilibrium(x=x, is_failed=is_lost, newton_iterations=0, cg_iterations=0, **result._asdict())
 
 
 def store_equilibrium(state: State, asked: Iterable[np.ndarray], found: PoseEquilibrium) -> None:
     """Keeps in the state what was asked of flesh, where it came to rest, and what is told of that."""
-    numbers = (found.residual, found.converged, found.inverted_tets, found.contacts, found.max_depth)
     state.fields[INPUT_DIGEST_FIELD] = input_digest(asked, found.x, found.is_failed)
-    state.fields[RESULT_FIELD] = np.array([*numbers, *found.residuals], np.float64)
+    state.fields[RESULT_FIELD] = PoseResult.of(found).pack()
     state.fields[FAILED_BODIES_FIELD] = found.is_failed

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ...mechanics.elements.deformation_gradient import unpack_six
+from ...mechanics.elements.deformation_gradient import corotated_strain_of, deformation_gradient_of, unpack_six
 from ...mechanics.elements.elastic_stress import largest_eigenvalue
 from ...mechanics.elements.nearest_rotation import nearest_rotation
 from ...runtime.arrays import Bools, Floats, Indices
@@ -75,46 +75,19 @@ def evaluate_overload(
         overload[tet] = 0.0
         if not is_breakable[tet]:
             continue
-        n, G = tets[tet], Dm_inverse[tet]
+        n = tets[tet]
         if len(is_held) > 0 and is_held[n[0]] and is_held[n[1]] and is_held[n[2]] and is_held[n[3]]:
             continue
-        strength = share[tet] * breaking_stress
-        if is_tip[n[0]] or is_tip[n[1]] or is_tip[n[2]] or is_tip[n[3]]:
-            strength = share[tet] * toughness / math.sqrt(size[tet])
-        p0, p1, p2, p3 = x[n[0]], x[n[1]], x[n[2]], x[n[3]]
-        x1, y1, z1 = p1[0] - p0[0], p1[1] - p0[1], p1[2] - p0[2]
-        x2, y2, z2 = p2[0] - p0[0], p2[1] - p0[1], p2[2] - p0[2]
-        x3, y3, z3 = p3[0] - p0[0], p3[1] - p0[1], p3[2] - p0[2]
-        g1x, g1y, g1z = G[0, 0], G[0, 1], G[0, 2]
-        g2x, g2y, g2z = G[1, 0], G[1, 1], G[1, 2]
-        g3x, g3y, g3z = G[2, 0], G[2, 1], G[2, 2]
-        a, b, c = x1 * g1x + x2 * g2x + x3 * g3x, x1 * g1y + x2 * g2y + x3 * g3y, x1 * g1z + x2 * g2z + x3 * g3z
-        d, e, f = y1 * g1x + y2 * g2x + y3 * g3x, y1 * g1y + y2 * g2y + y3 * g3y, y1 * g1z + y2 * g2z + y3 * g3z
-        g, h, i = z1 * g1x + z2 * g2x + z3 * g3x, z1 * g1y + z2 * g2y + z3 * g3y, z1 * g1z + z2 * g2z + z3 * g3z
-        k = 2.0 * mu[tet]
+        strength = tet_strength(n, is_tip, share[tet], breaking_stress, toughness, size[tet])
+        F = deformation_gradient_of(x, n, Dm_inverse[tet])
         if len(initial_strain) == 0 and len(own_strain) == 0:
-            exx, eyy, ezz = a * a + d * d + g * g - 1.0, b * b + e * e + h * h - 1.0, c * c + f * f + i * i - 1.0
-            exy, eyz, ezx = a * b + d * e + g * h, b * c + e * f + h * i, c * a + f * d + i * g
-            trace = exx + eyy + ezz
-            m = trace / 3.0
-            u, v, w = exx - m, eyy - m, ezz - m
-            spread = math.sqrt((u * u + v * v + w * w + 2.0 * (exy * exy + eyz * eyz + ezx * ezx)) * 2.0 / 3.0)
-            bound = 0.5 * bearing[tet] * (k * (m + spread) + lam[tet] * trace)
+            bound = bearing[tet] * stress_bound(F, mu[tet], lam[tet])
             if (bound <= largest or not is_judged[tet]) and bound <= min(damage[tet], 1.0) * strength:
                 continue
-        if len(own_strain) > 0:
-            exx, eyy, ezz, exy, eyz, ezx = unpack_six(own_strain[tet - first])
-        else:
-            A, B, C, D, E, F, P, Q, R = nearest_rotation(a, b, c, d, e, f, g, h, i)
-            exx, eyy, ezz = A * a + D * d + P * g - 1.0, B * b + E * e + Q * h - 1.0, C * c + F * f + R * i - 1.0
-            exy = 0.5 * (A * b + D * e + P * h + B * a + E * d + Q * g)
-            eyz = 0.5 * (B * c + E * f + Q * i + C * b + F * e + R * h)
-            ezx = 0.5 * (C * a + F * d + R * g + A * c + D * f + P * i)
+        strain = unpack_six(own_strain[tet - first]) if len(own_strain) > 0 else tet_strain(F)
         if len(initial_strain) > 0:
-            o = initial_strain[tet]
-            exx, eyy, ezz, exy, eyz, ezx = exx - o[0], eyy - o[1], ezz - o[2], exy - o[3], eyz - o[4], ezx - o[5]
-        p = lam[tet] * (exx + eyy + ezz)
-        stress = bearing[tet] * largest_eigenvalue(k * exx + p, k * eyy + p, k * ezz + p, k * exy, k * eyz, k * ezx)
+            strain = elastic_strain(strain, initial_strain[tet])
+        stress = bearing[tet] * largest_stress(strain, mu[tet], lam[tet])
         damage[tet] = max(damage[tet], min(stress / strength, 1.0))
         if not is_judged[tet]:
             continue
@@ -123,3 +96,46 @@ def evaluate_overload(
             overload[tet] = stress / strength
             count += 1
     return largest, count
+
+
+@kernel(device_only=True)
+def tet_strength(nodes, is_tip, share, breaking_stress, toughness, size):
+    """Returns the stress [Pa] that breaks a tet with these nodes, (4,), and the size h [m]."""
+    if is_tip[nodes[0]] or is_tip[nodes[1]] or is_tip[nodes[2]] or is_tip[nodes[3]]:
+        return share * toughness / math.sqrt(size)
+    return share * breaking_stress
+
+
+@kernel(device_only=True)
+def stress_bound(F, mu, lam):
+    """Returns 2μ (⅓ tr G + √(2/3) ‖dev G‖) + λ tr G [Pa], G = ½ (FᵀF − I), for the entries of F, row by row."""
+    a, b, c, d, e, f, g, h, i = F
+    exx, eyy, ezz = a * a + d * d + g * g - 1.0, b * b + e * e + h * h - 1.0, c * c + f * f + i * i - 1.0
+    exy, eyz, ezx = a * b + d * e + g * h, b * c + e * f + h * i, c * a + f * d + i * g
+    trace = exx + eyy + ezz
+    m = trace / 3.0
+    u, v, w = exx - m, eyy - m, ezz - m
+    spread = math.sqrt((u * u + v * v + w * w + 2.0 * (exy * exy + eyz * eyz + ezx * ezx)) * 2.0 / 3.0)
+    return 0.5 * (2.0 * mu * (m + spread) + lam * trace)
+
+
+@kernel(device_only=True)
+def tet_strain(F):
+    """Returns xx, yy, zz, xy, yz, zx of sym(RᵀF) − I with the nearest rotation R, for the entries of F, row by row."""
+    return corotated_strain_of(F, nearest_rotation(*F))
+
+
+@kernel(device_only=True)
+def elastic_strain(strain, initial_strain):
+    """Returns the strain less the initial strain, (6,)."""
+    exx, eyy, ezz, exy, eyz, ezx = strain
+    o = initial_strain
+    return exx - o[0], eyy - o[1], ezz - o[2], exy - o[3], eyz - o[4], ezx - o[5]
+
+
+@kernel(device_only=True)
+def largest_stress(strain, mu, lam):
+    """Returns the largest principal value of 2μ ε + λ tr(ε) I [Pa]."""
+    exx, eyy, ezz, exy, eyz, ezx = strain
+    k, p = 2.0 * mu, lam * (exx + eyy + ezz)
+    return largest_eigenvalue(k * exx + p, k * eyy + p, k * ezz + p, k * exy, k * eyz, k * ezx)

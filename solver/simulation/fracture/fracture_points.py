@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...contact.detection.contact_points import ContactPoints, contact_points
-from ...mechanics.linear_elasticity import youngs_modulus
+from ...mechanics.elastic_moduli import youngs_modulus
 from ...mechanics.model import Model
 from ...mesh.geometry.closedness import has_inside
 from ...mesh.geometry.triangle_bvh import build_bvh

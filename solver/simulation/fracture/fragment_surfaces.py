@@ -23,7 +23,7 @@ import numpy as np
 from ...contact.detection.contact_points import NO_SUPPORT_TETS, ContactMaterials, ContactPoints, contact_points
 from ...contact.surfaces.build_surfaces import tet_nodes
 from ...contact.surfaces.collision_surfaces import CollisionSurfaces, Int64s
-from ...mechanics.linear_elasticity import youngs_modulus
+from ...mechanics.elastic_moduli import youngs_modulus
 from ...mechanics.model import Model
 from ...mesh.geometry.closest_point import closest_points
 from ...mesh.geometry.triangle_bvh import build_bvh

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Data derived from frozen objects, kept in the object that it is derived from and dropped with it.
+"""Memoisation on frozen objects: what is derived from one is kept in it, and dropped with it.
 
 The functions are pure and their results are never written to. Threads that ask at the same time may compute one twice;
 both get the same numbers.

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_constraints import at_least, closed_range, finite_number, open_range
-from .setting import ABSOLUTE_ZERO, FOLDER, TEXT, Setting, When, integer, switch
+from ..serialisation.field_constraints import at_least, closed_range, open_range
+from .setting import FOLDER, TEXT, Setting, When, integer, switch, temperature
 
 MAX_FRAME_NUMBER = 1_048_574  # Blender's largest frame number of a Mesh Cache modifier
 FRAME_LIMITS = closed_range(-MAX_FRAME_NUMBER, MAX_FRAME_NUMBER, "The frame range")
@@ -30,17 +30,12 @@ SAMPLES_PER_FRAME = integer(
     soft=(None, 8),
     field="Settings.samples_per_frame",
 )
-AIR_TEMPERATURE = Setting(
+AIR_TEMPERATURE = temperature(
     "air_temperature",
     "Air Temperature",
     "Temperature of the air around bodies with Heat",
-    default=20.0,
-    unit="°C",
-    limits=finite_number("Air Temperature"),
-    minimum=ABSOLUTE_ZERO,
+    20.0,
     soft=(-50.0, 500.0),
-    precision=1,
-    step=100,
     field="Settings.air_temperature",
     is_animated=True,
 )

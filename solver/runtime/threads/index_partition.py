@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The parts of tets and nodes that threads work on."""
+"""Parts of consecutive tets or nodes, the same for any number of threads that work on them."""
 
 from __future__ import annotations
 
-from .simd import LANES
+from ..simd.lanes import LANES
 
 MAX_PARTS = 16  # among which threads divide the tets, and the nodes
 MIN_PART_SIZE = 1024  # tets or nodes of a part

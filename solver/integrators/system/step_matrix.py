@@ -9,8 +9,8 @@ import numpy as np
 
 from ...linalg.block_pattern import BlockPattern
 from ...linalg.element_by_element import ElementProducts
-from ...mechanics.elements.assembly import assemble, gather_forces
 from ...mechanics.elements.corotational_element import compute_corotational_records
+from ...mechanics.elements.edge_assembly import assemble, gather_forces
 from ...mechanics.elements.element_buffer import element_arrays, record_length
 from ...mechanics.elements.fill_element_buffer import method_of, needs_records, write_records
 from ...mechanics.elements.volume_pressure import add_pressure

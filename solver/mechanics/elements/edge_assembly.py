@@ -62,10 +62,8 @@ from .element_buffer import (
     VOLUME_GRADIENTS,
 )
 
-MIN_NODES_PER_CHUNK, CHUNK_COUNT = (
-    64,
-    32,
-)  # nodes that a thread works on at once, at least, and parts that many nodes are in
+MIN_NODES_PER_CHUNK = 64  # nodes that a thread works on at a time at least
+CHUNK_COUNT = 32  # chunks that many nodes are divided into
 PREFETCH_RECORDS = 48  # records that memory is asked for ahead of their use: they lie here and there
 
 

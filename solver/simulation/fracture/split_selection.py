@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which nodes split, and which tets go to which side.
+"""Selects the nodes that split, and which tets go to which side.
 
 The most overloaded tet comes first. It splits one of its nodes that are at a crack tip, or any where none is, drawn by
 lot: a plane through the node, normal to the largest principal stress, parts the tets at the node by the side that their
@@ -51,9 +51,9 @@ class NodeSplitter:
         neighbours: The inner faces.
         is_separated: Across which faces tets have parted, (m, 4).
         is_tip: Which nodes are at crack tips or notches, (n,).
-        is_rigid: Which tets stay together: unbreakable ones and those held exactly, (m,).
+        is_unbreakable: Which tets stay together: unbreakable ones and those held exactly, (m,).
         is_bonded: Across which faces others never part, (m, 4).
-        material: Filled volume of each tet [m³], (m,).
+        filled_volume: Filled volume of each tet [m³], (m,).
     """
 
     model: Model
@@ -61,9 +61,9 @@ class NodeSplitter:
     neighbours: FaceAdjacency
     is_separated: Bools
     is_tip: Bools
-    is_rigid: Bools
+    is_unbreakable: Bools
     is_bonded: Bools
-    material: Floats
+    filled_volume: Floats
 
     def select_splits(self, body: BreakableBody, overload: Floats, step: int) -> NodeSplits:
         """Returns what splits where tets are overloaded, (m,) above zero, in the step of a number."""
@@ -106,7 +106,7 @@ class NodeSplitter:
         across = self.neighbours.tet[tets]
         joined = (across >= 0) & ~parted[tets] & (np.arange(4, dtype=np.int64) != (corners & 3)[:, None])
         height = np.einsum("ki,i->k", middles, normal)
-        kept = joined & (self.is_bonded[tets] | self.is_rigid[tets][:, None] & self.is_rigid[across])
+        kept = joined & (self.is_bonded[tets] | self.is_unbreakable[tets][:, None] & self.is_unbreakable[across])
         if kept.any():
             row, face = np.nonzero(kept)
             group = connected_components(row, np.searchsorted(tets, across[row, face]), len(tets))
@@ -122,7 +122,7 @@ class NodeSplitter:
 def _try_separating(faces: FaceList, cracking: NodeSplitter, parted: Bools, least: float) -> bool:
     """Parts tets across some faces, if no crumb comes of it, and returns whether it did."""
     parted[faces] = True
-    if not leaves_small_fragment(faces[0], cracking.neighbours.tet, parted, cracking.material, least):
+    if not leaves_small_fragment(faces[0], cracking.neighbours.tet, parted, cracking.filled_volume, least):
         return True
     parted[faces] = False
     return False

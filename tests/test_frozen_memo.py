@@ -13,7 +13,7 @@ from sinew.solver.linalg.block_system import BlockSystem, PcgWorkspace, Stopping
 from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
 from sinew.solver.linalg.pcg import MIN_BLOCKS_PER_THREAD, solve
 from sinew.solver.linalg.symmetric_spmv import upper_half
-from sinew.solver.runtime.derived_data import derived, derived_from
+from sinew.solver.runtime.frozen_memo import derived, derived_from
 from sinew.solver.runtime.jit import using_threads
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is known of a body's rigid core: which nodes it has, and the axis that it turns about."""
+"""The rigid core of a body: its nodes and tets, and the axis that it turns about, which may move."""
 
 from __future__ import annotations
 

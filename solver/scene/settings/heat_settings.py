@@ -3,27 +3,20 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_constraints import at_least, finite_number, greater_than
-from .setting import ABSOLUTE_ZERO, TABLE, Setting, When, length, switch
+from ..serialisation.field_constraints import at_least, greater_than
+from .setting import TABLE, Setting, When, length, switch, temperature
 
 IS_HEATED = When("use_heat", (True,))
-# that solvers accept; the window shows nothing below absolute zero
-ANY_TEMPERATURE = finite_number("Temperature")
 
 USE_HEAT = switch(
     "use_heat", "Heat", "The body has a temperature: heat sources and the air warm it, and it softens and melts"
 )
-TEMPERATURE = Setting(
+TEMPERATURE = temperature(
     "temperature",
     "Temperature",
     "Temperature of the whole body at the first frame",
-    default=20.0,
-    unit="°C",
-    limits=ANY_TEMPERATURE,
-    minimum=ABSOLUTE_ZERO,
+    20.0,
     soft=(-50.0, 2000.0),
-    precision=1,
-    step=100,
     when=(IS_HEATED,),
     field="Heat.temperature",
 )
@@ -67,17 +60,12 @@ HEAT_EXCHANGE = Setting(
     when=(IS_HEATED,),
     field="Heat.exchange",
 )
-MELTING_POINT = Setting(
+MELTING_POINT = temperature(
     "melting_point",
     "Melting Point",
     "From this temperature on the material flows, however little it is deformed",
-    default=60.0,
-    unit="°C",
-    limits=finite_number("Melting Point"),
-    minimum=ABSOLUTE_ZERO,
+    60.0,
     soft=(None, 2000.0),
-    precision=1,
-    step=100,
     when=(IS_HEATED,),
     field="Heat.melting_point",
 )
@@ -99,34 +87,24 @@ def _factor(name: str, label: str, tooltip: str) -> Setting:
 
 # of one row of the table
 SOFTENING_ROW_SETTINGS = (
-    Setting(
+    temperature(
         "temperature",
         "Temperature",
         "Temperature of this row",
-        default=20.0,
-        unit="°C",
-        limits=ANY_TEMPERATURE,
-        minimum=ABSOLUTE_ZERO,
+        20.0,
         soft=(None, 2000.0),
-        precision=1,
-        step=100,
     ),
     _factor("stiffness", "Stiffness ×", "Factor on Stiffness at this temperature"),
     _factor("yield_strain", "Yield ×", "Factor on the Yield Strain at this temperature"),
     _factor("flow", "Flow ×", "Factor on the Flow Rate at this temperature"),
 )
 
-SOURCE_TEMPERATURE = Setting(
+SOURCE_TEMPERATURE = temperature(
     "source_temperature",
     "Temperature",
     "Temperature of the heat source. A cold one cools",
-    default=200.0,
-    unit="°C",
-    limits=ANY_TEMPERATURE,
-    minimum=ABSOLUTE_ZERO,
+    200.0,
     soft=(-100.0, 2000.0),
-    precision=1,
-    step=100,
     field="HeatSource.temperature",
     is_animated=True,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lists in the place of the arrays and tuples that a frozen dataclass declares."""
+"""Converts the lists of a frozen dataclass to the arrays and tuples that it declares."""
 
 from __future__ import annotations
 

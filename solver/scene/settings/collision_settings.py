@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of colliders, and of how bodies meet others and themselves. `presets.py` has the menu of frictions."""
+"""Settings of colliders, and of how bodies meet others and themselves; `preset_settings.py` has the friction menu."""
 
 from __future__ import annotations
 

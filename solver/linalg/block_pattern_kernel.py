@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Updates a block pattern where tets have got other nodes, in a tenth of the time that a new one takes."""
+"""Builds the pattern of `block_pattern` by a kernel, in a tenth of the time; fracture calls it after every split."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..runtime.jit import kernel
 from .block_pattern import BlockPattern, row_chunks
 
 
-def quick_pattern(tets: Indices, node_count: int, islands: Sequence[int]) -> BlockPattern:
+def compiled_block_pattern(tets: Indices, node_count: int, islands: Sequence[int]) -> BlockPattern:
     """Returns what `block_pattern` returns, to the bit."""
     corner_count = 4 * len(tets)
     row_start, corner_start = np.empty((2, node_count + 1), np.uint32)

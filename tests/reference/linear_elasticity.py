@@ -1,27 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The isotropic linear elastic solid: its two moduli, its strain, stress and energy in a rotated frame."""
+"""Strain, stress and energy of the isotropic linear elastic solid in a rotated frame, by NumPy."""
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import numpy as np
 
-from ..runtime.arrays import Floats
-
-Number = TypeVar("Number", float, Floats)
+from sinew.solver.runtime.arrays import Floats
 
 
-def lame_moduli(youngs_modulus: Number, poisson_ratio: Number) -> tuple[Number, Number]:
-    """Returns μ = E / 2(1 + ν) and λ = Eν / (1 + ν)(1 − 2ν) [Pa] for E [Pa] and −1 < ν < ½."""
-    mu = youngs_modulus / (2.0 * (1.0 + poisson_ratio))
-    lam = youngs_modulus * poisson_ratio / ((1.0 + poisson_ratio) * (1.0 - 2.0 * poisson_ratio))
-    return mu, lam
-
-
-def youngs_modulus(mu: Floats, lam: Floats) -> Floats:
-    """Returns E = μ (3λ + 2μ) / (λ + μ) [Pa]."""
-    return mu * (3.0 * lam + 2.0 * mu) / (lam + mu)
+def symmetric_matrices(six: Floats) -> Floats:
+    """Returns the matrices, (m, 3, 3), of xx, yy, zz, xy, yz, zx, (m, 6)."""
+    return six[:, [[0, 3, 5], [3, 1, 4], [5, 4, 2]]]
 
 
 def corotated_strain(F: Floats, R: Floats) -> Floats:

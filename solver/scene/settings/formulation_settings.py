@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..formulation import FORMULATION_LABELS, FORMULATION_SWITCHES, FORMULATIONS, FormulationSettings
 from ..serialisation.field_constraints import Limits
 from ..serialisation.schema import declared_fields
-from .flesh import IS_ELASTIC
+from .flesh_settings import IS_ELASTIC
 from .setting import FIELD_DEFAULT, Choice, Setting, When, integer, menu, switch
 
 PROPERTY_PREFIX = "formulation_"
