@@ -17,7 +17,7 @@ PARTS = (
     "overlays.heat_overlay",
     "overlays.attachment_overlay",
     "overlays.contact_overlay",
-    "overlays.timeline_marks",
+    "overlays.unconverged_marks",
     "handlers",
     "baking.warm_solver_timer",
     "baking.orphaned_caches_timer",

@@ -10,7 +10,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .baking import attach_bake, bake_session, bake_status, bake_timer, error_messages, save_handlers, stale_errors
-from .blender_data import library_overrides
+from .blender_data import override_saving
 from .cache import cache_paths, cache_status
 from .fracture_meshes.result_objects import results_of
 from .objects import roles
@@ -36,7 +36,7 @@ def load_post(*_: object) -> None:
 def _find_caches(is_undoable: bool) -> None:
     for scene in bpy.data.scenes:
         attach_bake.repair_empty_paths(scene)
-        attach_bake.attach(scene, lost_ones=False, is_undoable=is_undoable)
+        attach_bake.attach(scene, detach_missing=False, is_undoable=is_undoable)
     cache_paths.lock_temporary_folders()
 
 
@@ -54,7 +54,7 @@ def undo_post(*_: object) -> None:
 @persistent
 def save_pre(path: str = "", *_: object) -> None:
     """The file is about to be written, perhaps to another place."""
-    library_overrides.store_override_settings(bpy.data.objects)
+    override_saving.store_override_settings(bpy.data.objects)
     save_handlers.before_save(path)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from types import SimpleNamespace
 
 import pytest
@@ -304,6 +304,8 @@ def test_paths_of_other_systems_are_read(path: str) -> None:
 def test_paths_are_written_relative_with_forward_slashes() -> None:
     assert cache_paths.portable_path(Path("/a/c/x.sinew"), "/a/b/shot.blend") == "//../c/x.sinew"
     assert cache_paths.portable_path(Path("/a/b/x.sinew"), "/a/b/shot.blend") == "//x.sinew"
+    # an unsaved file on Windows
+    assert cache_paths.portable_path(PureWindowsPath("C:\\\\tmp\\\\x.sinew"), "") == "C:/tmp/x.sinew"
 
 
 def test_a_look_at_nothing_finds_nothing(tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import fresh, write_cache
 from fixtures.collision_objects import body
-from sinew.addon.baking import attach_bake, bake_status, error_messages
+from sinew.addon.baking import bake_status, error_messages
 from sinew.addon.baking.state_machine import Job
 from sinew.addon.baking.status_text import Status
+from sinew.addon.blender_data.object_keys import body_key
 from sinew.addon.cache import cache_paths, cache_status
 from sinew.addon.overlays import contact_geometry, contact_overlay
 from sinew.solver.bake.cache import layout
@@ -75,7 +76,7 @@ def baked(tmp_path: Path) -> tuple[bpy.types.Scene, bpy.types.Object, Path]:
     folder = cache_paths.cache_folder(scene)
     points = np.array([v.co for v in jelly.data.vertices], float)
     folder.parent.mkdir(exist_ok=True)
-    write_cache(folder, {attach_bake.cache_key(jelly): np.stack([points] * 3)})
+    write_cache(folder, {body_key(jelly): np.stack([points] * 3)})
     cache_status.invalidate()
     return scene, jelly, folder
 

@@ -51,29 +51,29 @@ _warnings: dict[int, list[str]] = {}
 _notes: dict[int, list[str]] = {}
 
 
-def start(scene: bpy.types.Scene, order: BakeRequest = DEFAULT_REQUEST) -> RunningBake:
+def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> RunningBake:
     """Begins a bake of `scene`, or goes on with the one that is there, and returns it.
 
     Raises:
         BadInput: It cannot be baked; nothing was changed.
         StorageFailed: The folder cannot be written.
     """
-    folder = order.folder or cache_paths.own_folder(scene)
+    folder = request.folder or cache_paths.own_folder(scene)
     if _running is not None:
         running = find_scene(_running.scene_uid)
         raise BadInput("bake-running", name=running.name if running else scene.name)
-    if order.only_cuts:
-        make_resumable(scene, order)
+    if request.only_cuts:
+        make_resumable(scene, request)
         return _start_cutting(scene, folder)
     check_can_bake(scene, folder)
     _prepare_objects(scene)
-    resume_frame = make_resumable(scene, order) if order.resume else None
-    words, log = child_arguments(folder, order), folder / layout.LOG_FILE
+    resume_frame = make_resumable(scene, request) if request.resume else None
+    words, log = child_arguments(folder, request), folder / layout.LOG_FILE
     driver = BakeDriver(
         lambda: _export(scene.session_uid, folder),
         _commands(words),
         log,
-        order.on_event,
+        request.on_event,
         lambda: solver_in_waiting.take_over(words, log),
     )
     _notes[scene.session_uid] = [error_messages.error_text(note) for note in input_warnings.input_warnings(scene)]
@@ -182,7 +182,7 @@ def _show_frames(scene: bpy.types.Scene, bake: RunningBake) -> None:
 def _show_end(scene: bpy.types.Scene, bake: RunningBake) -> None:
     """Lets the bodies play all that was baked, what takes data-blocks in an undo step of its own."""
     # where nobody can press undo, nobody needs a step
-    attach_bake.attach(scene, lost_ones=bake.is_shown, is_undoable=bpy.app.background)
+    attach_bake.attach(scene, detach_missing=bake.is_shown, is_undoable=bpy.app.background)
     if not bpy.app.background and (bake.driver.job.frame is not None or not attach_bake.is_whole(scene)):
         undo_step.schedule(scene)
 

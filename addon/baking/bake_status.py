@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 
+from ..blender_data.object_keys import body_key
 from ..cache import cache_paths, cache_status
 from ..export import export_scene
 from ..fracture_meshes.result_objects import results_of
@@ -119,7 +120,7 @@ def core_tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
 
 
 def _tet_counts(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[int, int] | None:
-    return cache_status.tet_counts(cache_paths.cache_folder(scene), attach_bake.cache_key(obj))
+    return cache_status.tet_counts(cache_paths.cache_folder(scene), body_key(obj))
 
 
 def earlier_resume_frame(scene: bpy.types.Scene) -> int | None:
@@ -142,7 +143,7 @@ def shape_key_bytes(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     seen = cache_status.read_status(cache_paths.cache_folder(scene))
     if seen.metadata is None or seen.last_frame is None:
         return 0
-    vertices = next((body.vertices for body in seen.metadata.bodies if body.key == attach_bake.cache_key(obj)), 0)
+    vertices = next((body.vertices for body in seen.metadata.bodies if body.key == body_key(obj)), 0)
     shown = [made for made in results_of(obj) if made.type == "MESH"] if obj.sinew.is_replaced else []
     vertices = sum(len(made.data.vertices) for made in shown) or vertices
     frames = seen.last_frame - seen.metadata.frame_start

@@ -41,7 +41,7 @@ def attach_due() -> None:
     while _scenes_due:
         scene = find_scene(_scenes_due.pop())
         if scene is not None:
-            attach_bake.attach(scene, lost_ones=False)
+            attach_bake.attach(scene, detach_missing=False)
 
 
 def push_when_possible() -> None:

@@ -107,14 +107,14 @@ def absolute_path(path: str, blend: str) -> Path:
     return Path(os.path.abspath(os.path.expanduser(path)))
 
 
-def portable_path(folder: Path, blend: str) -> str:
-    """Returns `folder` relative to `blend` with "//" if possible, with forward slashes."""
-    if not blend:
-        return str(folder)
-    try:
-        return "//" + Path(os.path.relpath(folder, Path(blend).parent)).as_posix()
-    except ValueError:  # another drive of Windows
-        return folder.as_posix()
+def portable_path(path: Path, blend: str) -> str:
+    """Returns a path with forward slashes: from "//", the folder of `blend`, or absolute where that is impossible."""
+    if blend:
+        try:
+            return "//" + Path(os.path.relpath(path, Path(blend).parent)).as_posix()
+        except ValueError:  # another drive of Windows
+            pass
+    return path.as_posix()
 
 
 def default_folder(scene: bpy.types.Scene, blend: str, suffix: str = "") -> Path:

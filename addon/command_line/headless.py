@@ -19,6 +19,7 @@ from ...solver.runtime.errors import BadInput, Cancelled, StorageFailed
 from ...solver.runtime.event_stream import residual_text
 from ..baking import attach_bake, bake_session, collider_forces, error_messages
 from ..blender_data import modifier_stack
+from ..blender_data.object_keys import body_key
 from ..cache import cache_paths
 from ..export import input_warnings, validation
 from ..objects import roles
@@ -127,7 +128,7 @@ def _find_scene(name: str | None) -> bpy.types.Scene:
 
 def _find_object(scene: bpy.types.Scene, key: str, name: str) -> bpy.types.Object | None:
     """Returns the body with that key, or else the mesh with that name."""
-    by_key = (o for o in roles.bodies(scene) if attach_bake.cache_key(o) == key)
+    by_key = (o for o in roles.bodies(scene) if body_key(o) == key)
     by_name = (o for o in scene.objects if o.name == name and o.type == "MESH")
     return next(by_key, None) or next(by_name, None)
 

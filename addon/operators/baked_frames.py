@@ -69,7 +69,7 @@ class SINEW_OT_show_bake(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes it."""
-        attach_bake.attach(context.scene, lost_ones=False)
+        attach_bake.attach(context.scene, detach_missing=False)
         bake_status.invalidate()
         return {"FINISHED"}
 

@@ -62,7 +62,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
         """Starts the bake and stays to listen for Escape."""
         if bpy.app.background:
             return self.execute(context)
-        self._bake = bake_session.start(context.scene, self._order())
+        self._bake = bake_session.start(context.scene, self._request())
         bake_timer.start()
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.1, window=context.window)
@@ -90,11 +90,11 @@ class SINEW_OT_simulate(bpy.types.Operator):
     @error_messages.reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Bakes to the end and then returns: for scripts, and for Blender without a window."""
-        bake = bake_session.start(context.scene, self._order())
+        bake = bake_session.start(context.scene, self._request())
         bake_session.wait()
         return self._end(bake.driver.job)
 
-    def _order(self) -> bake_session.BakeRequest:
+    def _request(self) -> bake_session.BakeRequest:
         from_frame = None if self.from_frame == UNSET_FRAME else self.from_frame
         return bake_session.BakeRequest(self.resume, from_frame, only_cuts=self.only_cuts)
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...solver.bake.cache import CacheReader
 from ...solver.runtime.errors import StorageFailed
-from ..baking import attach_bake
 from ..blender_data import visibility
+from ..blender_data.object_keys import body_key
 from ..cache import cache_paths, cache_status
 from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
@@ -59,7 +59,7 @@ def replaces_mesh(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object) -> list:
     """Returns (shader, batch, colour, depth test), made again only after a change of frame or bake."""
-    key = attach_bake.cache_key(obj)
+    key = body_key(obj)
     try:
         stamp = (folder / "cache.json").stat().st_mtime_ns
     except OSError:

@@ -24,7 +24,7 @@ from .property_rows import draw_settings
 POSE_SETTINGS = (POSE_TOLERANCE, POSE_ITERATIONS)
 # widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
 LETTER_PIXELS, MARGIN_PIXELS = 6.4, 60
-# of all steps: from here on those whose contacts had not settled are worth a note
+# Share of steps with unsettled contacts above which a note is shown
 UNSETTLED_SHARE_NOTED = 0.05
 
 
