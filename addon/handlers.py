@@ -12,9 +12,10 @@ from bpy.app.handlers import persistent
 from .baking import attach_bake, bake_session, bake_status, bake_timer, error_messages, save_handlers, stale_errors
 from .blender_data import override_saving
 from .cache import cache_paths, cache_status
+from .evaluation import weight_digest
 from .fracture_meshes.result_objects import results_of
 from .objects import roles
-from .overlays import draw_handler
+from .runtime.memo import clear_results
 
 
 @persistent
@@ -29,7 +30,8 @@ def load_post(*_: object) -> None:
     bake_session.forget_all()
     cache_paths.start_another_file()
     bake_status.invalidate()
-    draw_handler.invalidate_all()
+    clear_results()
+    weight_digest.changes.clear()
     _find_caches(is_undoable=True)  # Blender notes the first step after this
 
 
@@ -43,12 +45,19 @@ def _find_caches(is_undoable: bool) -> None:
 @persistent
 def undo_post(*_: object) -> None:
     """Undo and redo change what the file says about a bake, but not the bake: it plays again as far as values go."""
+    weight_digest.invalidate()
     bake_status.invalidate()
     cache_status.invalidate()
     stale_errors.invalidate()
     bake_session.reattach()
     for scene in bpy.data.scenes:
         attach_bake.attach(scene, is_undoable=False)
+
+
+@persistent
+def depsgraph_update_post(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Something was evaluated again."""
+    weight_digest.changes.note(depsgraph)
 
 
 @persistent
@@ -116,6 +125,7 @@ HANDLERS = {
     "load_post": load_post,
     "undo_post": undo_post,
     "redo_post": undo_post,
+    "depsgraph_update_post": depsgraph_update_post,
     "save_pre": save_pre,
     "save_post": save_post,
     "save_post_fail": save_post,

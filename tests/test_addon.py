@@ -305,7 +305,7 @@ def test_paths_are_written_relative_with_forward_slashes() -> None:
     assert cache_paths.portable_path(Path("/a/c/x.sinew"), "/a/b/shot.blend") == "//../c/x.sinew"
     assert cache_paths.portable_path(Path("/a/b/x.sinew"), "/a/b/shot.blend") == "//x.sinew"
     # an unsaved file on Windows
-    assert cache_paths.portable_path(PureWindowsPath("C:\\\\tmp\\\\x.sinew"), "") == "C:/tmp/x.sinew"
+    assert cache_paths.portable_path(PureWindowsPath(r"C:\tmp\x.sinew"), "") == "C:/tmp/x.sinew"
 
 
 def test_a_look_at_nothing_finds_nothing(tmp_path: Path) -> None:

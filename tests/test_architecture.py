@@ -54,6 +54,9 @@ SOLVER_TIERS = {
     },
 }
 ADDON_TIERS = {
+    "Foundation": {
+        "runtime": "what all rooms use: results that are computed again only when necessary",
+    },
     "Blender": {
         "blender_data": "Blender's own data: object keys, modifiers, visibility, F-curves, library overrides",
         "evaluation": "objects as Blender evaluates them at any frame",

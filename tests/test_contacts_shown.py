@@ -18,6 +18,7 @@ from sinew.addon.baking.status_text import Status
 from sinew.addon.blender_data.object_keys import body_key
 from sinew.addon.cache import cache_paths, cache_status
 from sinew.addon.overlays import contact_geometry, contact_overlay
+from sinew.addon.runtime.memo import clear_results
 from sinew.solver.bake.cache import layout
 from sinew.solver.bake.cache.convergence_summary import ConvergenceSummary
 from test_addon import drawn
@@ -146,7 +147,7 @@ def test_a_file_that_cannot_be_read_shows_nothing(tmp_path: Path) -> None:
     path.parent.mkdir()
     for data in (b"", b"no archive", b"PK\x03\x04 cut"):
         path.write_bytes(data)
-        contact_geometry.invalidate()
+        clear_results()
         assert len(contact_geometry.load_contacts(tmp_path, 1)) == 0
     write_contacts(tmp_path, 2, [[0, 0, 0], [np.nan, 0, 0]], [[0, 0, 1], [0, 0, 2]])
     assert len(contact_geometry.load_contacts(tmp_path, 2)) == 1, "what is no number is left out"

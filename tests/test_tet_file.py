@@ -19,6 +19,7 @@ from sinew.addon.cache import cache_status
 from sinew.addon.export import export_scene, tet_file
 from sinew.addon.objects import roles
 from sinew.addon.panels import object_layout
+from sinew.addon.runtime.memo import Throttle
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Scene
@@ -186,7 +187,7 @@ def test_the_panel_counts_quickly_and_leaves_large_files_alone(tmp_path: Path, m
     roles.make_body(box)
     box.sinew.method, box.sinew.tets_path = "GIVEN", str(tmp_path / "block.veg")
     monkeypatch.setattr(tet_file, "MAX_PANEL_BYTES", 10)
-    monkeypatch.setattr(tet_file, "CHECK_INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(tet_file, "_panel_counts", Throttle(tet_file.MAX_CACHED_FILES, 0.0))
     assert object_layout._tet_count_text(box, scene) == "The tets of a large file"
     tet_file.read_object_tets(box)
     assert object_layout._tet_count_text(box, scene) == f"{len(tets)} tets"

@@ -14,7 +14,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import bpy
 
@@ -107,7 +107,7 @@ def absolute_path(path: str, blend: str) -> Path:
     return Path(os.path.abspath(os.path.expanduser(path)))
 
 
-def portable_path(path: Path, blend: str) -> str:
+def portable_path(path: PurePath, blend: str) -> str:
     """Returns a path with forward slashes: from "//", the folder of `blend`, or absolute where that is impossible."""
     if blend:
         try:

@@ -9,7 +9,7 @@ from ...solver.runtime.errors import BadInput
 from ..baking import attach_bake, bake_session, bake_status
 from ..baking.error_messages import reporting_errors
 from ..cache import cache_paths
-from ..overlays import draw_handler
+from ..runtime.memo import clear_results
 
 
 class SINEW_OT_delete_bake(bpy.types.Operator):
@@ -35,7 +35,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Deletes it."""
         foreign = bake_session.delete(context.scene)
-        draw_handler.invalidate_all()
+        clear_results()
         if foreign:
             self.report({"INFO"}, f"{len(foreign)} files that are not Sinew's stay in {foreign[0].parent}")
         return {"FINISHED"}
