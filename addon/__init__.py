@@ -6,8 +6,6 @@ from __future__ import annotations
 import atexit
 import importlib
 
-from .runtime.memo import clear_results
-
 # in the order in which they are registered
 PARTS = (
     "properties",
@@ -51,4 +49,3 @@ def unregister() -> None:
     atexit.unregister(unregister)
     for name in reversed(PARTS):
         importlib.import_module(f".{name}", __name__).unregister()
-    clear_results()

@@ -10,28 +10,29 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .baking import attach_bake, bake_session, bake_status, bake_timer, error_messages, save_handlers, stale_errors
+from .baking.session import session
 from .blender_data import override_saving
+from .blender_data.scene_lookup import find_scene
 from .cache import cache_paths, cache_status
+from .cache.temporary_folders import temporary_folders
 from .evaluation import weight_digest
 from .fracture_meshes.result_objects import results_of
 from .objects import roles
-from .runtime.memo import clear_results
+
+RENDER_POLL_SECONDS = 0.5
 
 
 @persistent
 def load_pre(*_: object) -> None:
     """Another file is about to be loaded: the bake ends, what it has baked stays."""
-    bake_session.close()
+    session.close()
 
 
 @persistent
 def load_post(*_: object) -> None:
     """Another file is open: finds its caches."""
-    bake_session.forget_all()
-    cache_paths.start_another_file()
-    bake_status.invalidate()
-    clear_results()
-    weight_digest.changes.clear()
+    session.clear()
+    temporary_folders.start_another_file()
     _find_caches(is_undoable=True)  # Blender notes the first step after this
 
 
@@ -86,7 +87,25 @@ def render_init(scene: bpy.types.Scene, *_: object) -> None:
 @persistent
 def render_pre(scene: bpy.types.Scene, *_: object) -> None:
     """A frame is about to be rendered: warns when it is not baked."""
-    line = missing_bake_text(scene, scene.frame_current)
+    if bpy.app.background:
+        _warn_of_frame(scene, scene.frame_current)
+    else:
+        # as above: a timer in Blender's main thread looks at the scene
+        session.rendered_frames.put((scene.session_uid, scene.frame_current))
+
+
+def check_rendered_frames() -> float:
+    """Warns of rendered frames that are not baked; a timer where Blender has a window."""
+    while not session.rendered_frames.empty():
+        uid, frame = session.rendered_frames.get_nowait()
+        scene = find_scene(uid)
+        if scene is not None:
+            _warn_of_frame(scene, frame)
+    return RENDER_POLL_SECONDS
+
+
+def _warn_of_frame(scene: bpy.types.Scene, frame: int) -> None:
+    line = missing_bake_text(scene, frame)
     if line and error_messages.last_failure(scene) != line:
         _warn(scene, line)
 
@@ -138,17 +157,21 @@ def register() -> None:
     """Starts listening; finds the caches of the file that is already open."""
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).append(handler)
-    atexit.register(bake_session.close)
+    atexit.register(session.close)
+    if not bpy.app.background:
+        bpy.app.timers.register(check_rendered_frames, first_interval=RENDER_POLL_SECONDS, persistent=True)
     # while Blender starts, add-ons are enabled before there is a file to look at
     if hasattr(bpy.data, "scenes"):
-        bake_session.forget_all()
         _find_caches(is_undoable=bpy.app.background)
 
 
 def unregister() -> None:
-    """Stops listening, and ends a bake that runs."""
-    atexit.unregister(bake_session.close)
-    bake_session.close()
+    """Stops listening, ends a bake that runs, and forgets the file."""
+    atexit.unregister(session.close)
+    session.close()
     bake_timer.stop()
+    if bpy.app.timers.is_registered(check_rendered_frames):
+        bpy.app.timers.unregister(check_rendered_frames)
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).remove(handler)
+    session.clear()

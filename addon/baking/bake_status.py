@@ -15,7 +15,8 @@ from ..export import export_scene
 from ..fracture_meshes.result_objects import results_of
 from ..playback import mesh_cache
 from ..runtime.memo import Throttle
-from . import attach_bake, bake_session, body_reports, state_machine, undo_step
+from . import attach_bake, body_reports, state_machine, undo_step
+from .session import session
 from .stale_errors import DIGEST_TIME_SHARE
 from .status_text import SHOWN_PHASES, Status, newton_iteration
 
@@ -31,9 +32,8 @@ _statuses: Throttle[Status] = Throttle(MAX_SCENES, cache_status.MAX_AGE_SECONDS 
 def status(scene: bpy.types.Scene) -> Status:
     """Returns what the button shows."""
     first, last = export_scene.frame_range(scene)
-    running = bake_session.running()
-    if running is not None and bake_session.is_running(scene):
-        return _running_status(running.driver.job)
+    if session.bake is not None and session.is_baking(scene):
+        return _running_status(session.bake.driver.job)
     # every panel asks, many times a second, and a network drive answers slowly
     stamp = cache_status.invalidation_count()
     return _statuses.result(scene.session_uid, lambda: _status_on_disk(scene, first, last), stamp)

@@ -18,6 +18,8 @@ from ...solver.bake.cache import CacheReader, is_cache
 from ...solver.runtime.errors import BadInput, Cancelled, StorageFailed
 from ...solver.runtime.event_stream import residual_text
 from ..baking import attach_bake, bake_session, collider_forces, error_messages
+from ..baking.bake_request import BakeRequest
+from ..baking.session import session
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
 from ..cache import cache_paths
@@ -42,7 +44,7 @@ def bake(options: argparse.Namespace) -> int:
         kinds.add(str(event.get("event")))
         send_event(event)
 
-    request = bake_session.BakeRequest(
+    request = BakeRequest(
         resume=options.resume,
         from_frame=options.from_frame,
         accepts_changes=options.accept_changes,
@@ -180,7 +182,7 @@ def _cancelling_on_signals() -> Iterator[None]:
     """Lets Ctrl-C and a farm's SIGTERM cancel the bake. The baked frames stay."""
     before = {}
     for number in (signal.SIGINT, signal.SIGTERM):
-        before[number] = signal.signal(number, lambda *_: bake_session.cancel())
+        before[number] = signal.signal(number, lambda *_: session.cancel())
     try:
         yield
     finally:

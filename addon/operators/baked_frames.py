@@ -8,6 +8,7 @@ import bpy
 from ...solver.runtime.errors import BadInput
 from ..baking import attach_bake, bake_session, bake_status
 from ..baking.error_messages import reporting_errors
+from ..baking.session import session
 from ..cache import cache_paths
 from ..runtime.memo import clear_results
 
@@ -22,7 +23,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """Not while it is being baked."""
-        return not bake_session.is_running(context.scene)
+        return not session.is_baking(context.scene)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Asks first."""

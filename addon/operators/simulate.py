@@ -9,6 +9,8 @@ import bpy
 from bpy.props import BoolProperty, IntProperty
 
 from ..baking import bake_session, bake_timer, error_messages
+from ..baking.bake_request import BakeRequest
+from ..baking.session import RunningBake, session
 from ..baking.state_machine import Job
 from ..baking.warm_solver import solver_in_waiting
 
@@ -46,7 +48,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
     )
 
     _timer: Any = None
-    _bake: bake_session.RunningBake | None = None
+    _bake: RunningBake | None = None
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
@@ -77,7 +79,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
                 self._end(self._bake.driver.job)
             return {"CANCELLED"}  # the undo step is that of bake_step.py
         if event.type == "ESC" and event.value == "PRESS":
-            bake_session.cancel()
+            session.cancel()
             return {"RUNNING_MODAL"}
         return {"PASS_THROUGH"}
 
@@ -94,9 +96,9 @@ class SINEW_OT_simulate(bpy.types.Operator):
         bake_session.wait()
         return self._end(bake.driver.job)
 
-    def _request(self) -> bake_session.BakeRequest:
+    def _request(self) -> BakeRequest:
         from_frame = None if self.from_frame == UNSET_FRAME else self.from_frame
-        return bake_session.BakeRequest(self.resume, from_frame, only_cuts=self.only_cuts)
+        return BakeRequest(self.resume, from_frame, only_cuts=self.only_cuts)
 
     def _end(self, job: Job) -> set[str]:
         level, line = error_messages.ending_message(job)
@@ -114,7 +116,7 @@ class SINEW_OT_cancel(bpy.types.Operator):
 
     def execute(self, _context: bpy.types.Context) -> set[str]:
         """Asks the bake to stop."""
-        bake_session.cancel()
+        session.cancel()
         return {"FINISHED"}
 
 

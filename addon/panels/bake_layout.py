@@ -10,7 +10,8 @@ from collections.abc import Mapping
 import bpy
 
 from ...solver.scene.settings.simulation import POSE_ITERATIONS, POSE_TOLERANCE, SOLVER_SETTINGS, STEP_SETTINGS
-from ..baking import bake_session, bake_status, error_messages
+from ..baking import bake_status, error_messages
+from ..baking.session import session
 from ..baking.status_text import CUT_LABEL, Status, duration_text, size_text
 from ..baking.warm_solver import solver_in_waiting
 from ..cache import cache_paths
@@ -56,7 +57,7 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
             draw_wrapped(layout, problem, "ERROR", context)
     if not status.is_running:
         orphaned_caches_layout.draw_notice(layout)
-    _draw_notes(layout, [*bake_session.warnings(scene), *_unsettled_note(scene, status)], context)
+    _draw_notes(layout, [*session.messages(scene).lines, *_unsettled_note(scene, status)], context)
 
 
 def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
