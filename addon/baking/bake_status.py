@@ -18,7 +18,7 @@ from ..runtime.memo import Throttle
 from . import attach_bake, body_reports, state_machine, undo_step
 from .session import session
 from .stale_errors import DIGEST_TIME_SHARE
-from .status_text import SHOWN_PHASES, Status, newton_iteration
+from .status_text import Status, newton_iteration
 
 STAGE_LABELS = {"tetrahedralize": "Filling with Tets", "bind": "Binding", "rest": "Finding the Rest Shape"}
 
@@ -64,7 +64,7 @@ def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
 def _running_status(job: state_machine.Job) -> Status:
     stage = STAGE_LABELS.get(job.stage, "Starting")
     return Status(
-        phase=SHOWN_PHASES[job.phase],
+        phase=job.phase,
         frame=job.frame,
         frame_start=job.frame_start,
         frame_end=job.frame_end,

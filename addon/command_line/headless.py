@@ -20,6 +20,7 @@ from ...solver.runtime.event_stream import residual_text
 from ..baking import attach_bake, bake_session, collider_forces, error_messages
 from ..baking.bake_request import BakeRequest
 from ..baking.session import session
+from ..baking.state_machine import Job
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
 from ..cache import cache_paths
@@ -66,15 +67,24 @@ def bake(options: argparse.Namespace) -> int:
         if options.force_curves:
             collider_forces.create_curves(scene, roles.colliders(scene))
         blend_output.write_blend(options.out)
-    if job.error is not None:
+    if job.error is not None and "error" not in kinds:
         # the child reports its own errors, but not why it was stopped, nor errors of the export
-        if "error" not in kinds:
-            send_event(job.error)
+        send_event(job.error)
+    return _report_end(job, is_silent=options.json)
+
+
+def _report_end(job: Job, is_silent: bool) -> int:
+    """Prints how a bake ended, a success only unless `is_silent`, and returns the exit code.
+
+    Raises:
+        Cancelled: It was cancelled.
+    """
+    if job.error is not None:
         print(f"sinew: {error_messages.ending_message(job)[1]}", file=sys.stderr)
         return int(job.error["exit_code"])
     if job.phase == "cancelled":
         raise Cancelled()
-    if not options.json:
+    if not is_silent:
         print(error_messages.ending_message(job)[1])
     return 0
 

@@ -64,7 +64,7 @@ def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Sta
     row = layout.row()
     row.scale_y = 1.8
     if status.is_running:
-        row.enabled = status.phase != "stopping"
+        row.enabled = status.phase != "cancelling"
         row.operator("sinew.cancel", text=status.label, icon="CANCEL")
         return
     is_kept = scene.sinew.protect and status.frame is not None
@@ -98,7 +98,7 @@ def _iteration_text(number: int, residual: float, goal: float) -> str:
 def _progress_text(status: Status) -> str:
     if status.phase == "compiling":
         return "Compiling kernels, once per machine"
-    if status.phase == "export":
+    if status.phase == "exporting":
         return "Reading the scene"
     if status.phase == "finishing":
         return "Cutting the mesh of what broke"
