@@ -26,12 +26,7 @@ class DrawHandler:
         when: "POST_VIEW" draws in the coordinates of the scene, "POST_PIXEL" in those of the region.
     """
 
-    def __init__(
-        self,
-        draw: Callable[[], None],
-        space: str = "SpaceView3D",
-        when: str = "POST_VIEW",
-    ) -> None:
+    def __init__(self, draw: Callable[[], None], space: str = "SpaceView3D", when: str = "POST_VIEW") -> None:
         self._draw, self._space, self._when = draw, space, when
         self._handle: Any = None
         self._batches: Memo[list] = Memo(MAX_BATCH_LISTS)
