@@ -80,9 +80,9 @@ def _running_status(job: state_machine.Job) -> Status:
 
 
 def _contact_count(event: Mapping[str, Any] | None) -> int | None:
-    """Returns how many contacts a `frame` event tells of, or None."""
-    told = None if event is None else event.get("contacts")
-    return told if isinstance(told, int) else None
+    """Returns the number of contacts in a `frame` event, or None."""
+    count = None if event is None else event.get("contacts")
+    return count if isinstance(count, int) else None
 
 
 def is_outdated(scene: bpy.types.Scene, seen: cache_status.CacheStatus) -> bool:

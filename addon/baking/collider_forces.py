@@ -23,13 +23,13 @@ def create_curves(
 ) -> list[str]:
     """Gives colliders curves of the present bake, or of that in `folder`; returns the names of those it tells of."""
     folder = folder or cache_paths.cache_folder(scene)
-    wanted, told = _curve_sources(scene, folder), body_reports.collider_forces(folder)
+    wanted, forces = _curve_sources(scene, folder), body_reports.collider_forces(folder)
     made = []
     for obj in colliders:
         key, mark = wanted.get(obj, ("", ""))
-        if key in told:
+        if key in forces:
             collider_force_curves.add_curves(
-                obj, *collider_force_curves.curve_samples(told[key], time_stretch(obj)), mark
+                obj, *collider_force_curves.curve_samples(forces[key], time_stretch(obj)), mark
             )
             made.append(obj.name)
     return made
@@ -46,14 +46,14 @@ def refresh_curves(scene: bpy.types.Scene, folder: Path, detach_missing: bool = 
     shown = [obj for obj in scene.objects if collider_force_curves.find_track(obj) is not None]
     if not shown or (_stamp(folder) is None and not detach_missing):
         return
-    wanted, told = _curve_sources(scene, folder), body_reports.collider_forces(folder)
+    wanted, forces = _curve_sources(scene, folder), body_reports.collider_forces(folder)
     for obj in shown:
         key, mark = wanted.get(obj, ("", ""))
-        if key not in told:
+        if key not in forces:
             collider_force_curves.remove_curves(obj)
         elif collider_force_curves.curves_stamp(obj) != mark:
             collider_force_curves.add_curves(
-                obj, *collider_force_curves.curve_samples(told[key], time_stretch(obj)), mark
+                obj, *collider_force_curves.curve_samples(forces[key], time_stretch(obj)), mark
             )
 
 

@@ -211,12 +211,12 @@ def _on_frame(job: Job, event: Mapping[str, Any], now: float) -> Transition:
 
 def _event_fraction(event: Mapping[str, Any]) -> float:
     """Returns how much an event says is done, 0 to 1."""
-    told = event.get("fraction")
-    return min(max(float(told), 0.0), 1.0) if isinstance(told, int | float) else 0.0
+    fraction = event.get("fraction")
+    return min(max(float(fraction), 0.0), 1.0) if isinstance(fraction, int | float) else 0.0
 
 
 def _on_child_exit(job: Job, ended: ChildEnded) -> Transition:
-    told = job.error is not None and job.error.get("kind") != "cancelled"
+    has_failed = job.error is not None and job.error.get("kind") != "cancelled"
     # a Python that starts but cannot import what it needs says "internal" at once
     is_stillborn = job.phase == "starting" and (job.error is None or job.error.get("kind") == "internal")
     if job.is_complete:  # whatever happened to it on its way out, every frame is there
@@ -224,7 +224,7 @@ def _on_child_exit(job: Job, ended: ChildEnded) -> Transition:
     if is_stillborn and ended.code != 130 and not job.is_killed and not job.tried_fallback:
         # what the first one said is kept until the second one says anything
         return replace(job, tried_fallback=True, deadline=ended.now + SILENCE_TIMEOUT_SECONDS), (LAUNCH_FALLBACK,)
-    if told:
+    if has_failed:
         return _end(job, "failed", job.error)
     if ended.code == 130 or job.phase == "cancelling":
         return _end(job, "cancelled")
@@ -245,7 +245,7 @@ def _silence_deadline(job: Job, now: float) -> Transition:
 
 
 def _final_convergence(event: Mapping[str, Any], tally: ConvergenceSummary) -> ConvergenceSummary:
-    """Returns the tally that a `done` event tells, which counts what was baked before a resume too."""
+    """Returns the convergence in a `done` event, which counts what was baked before a resume too."""
     known = {name: event.get(name) for name in tally.as_event()}
     return replace(tally, **{name: value for name, value in known.items() if value is not None})
 

@@ -72,19 +72,19 @@ class SINEW_OT_simulate(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Lets everything through but Escape; ends with the bake, which `pulse` keeps going."""
+        """Lets everything through but Escape; ends with the bake, which bake_timer.py keeps going."""
         if self._bake is None or not self._bake.driver.job.is_running:
             self.cancel(context)
             if self._bake is not None:
                 self._end(self._bake.driver.job)
-            return {"CANCELLED"}  # the undo step is that of bake_step.py
+            return {"CANCELLED"}  # undo_step.py pushes the undo step
         if event.type == "ESC" and event.value == "PRESS":
             session.cancel()
             return {"RUNNING_MODAL"}
         return {"PASS_THROUGH"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Stops listening: the bake has ended, or the window was closed and `pulse` goes on alone."""
+        """Stops listening: the bake has ended, or the window was closed and bake_timer.py goes on alone."""
         if self._timer is not None:
             context.window_manager.event_timer_remove(self._timer)
             self._timer = None
