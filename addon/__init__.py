@@ -9,7 +9,6 @@ import importlib
 # in the order in which they are registered
 PARTS = (
     "properties",
-    "evaluation.weight_digest",
     "properties.preferences",
     "operators",
     "panels.panels",
@@ -17,7 +16,7 @@ PARTS = (
     "overlays.heat_overlay",
     "overlays.attachment_overlay",
     "overlays.contact_overlay",
-    "overlays.timeline_marks",
+    "overlays.unconverged_marks",
     "handlers",
     "baking.warm_solver_timer",
     "baking.orphaned_caches_timer",

@@ -10,39 +10,43 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .baking import attach_bake, bake_session, bake_status, bake_timer, error_messages, save_handlers, stale_errors
-from .blender_data import library_overrides
+from .baking.session import session
+from .blender_data import override_saving
+from .blender_data.scene_lookup import find_scene
 from .cache import cache_paths, cache_status
+from .cache.temporary_folders import temporary_folders
+from .evaluation import weight_digest
 from .fracture_meshes.result_objects import results_of
 from .objects import roles
-from .overlays import draw_handler
+
+RENDER_POLL_SECONDS = 0.5
 
 
 @persistent
 def load_pre(*_: object) -> None:
     """Another file is about to be loaded: the bake ends, what it has baked stays."""
-    bake_session.close()
+    session.close()
 
 
 @persistent
 def load_post(*_: object) -> None:
     """Another file is open: finds its caches."""
-    bake_session.forget_all()
-    cache_paths.start_another_file()
-    bake_status.invalidate()
-    draw_handler.invalidate_all()
+    session.clear()
+    temporary_folders.start_another_file()
     _find_caches(is_undoable=True)  # Blender notes the first step after this
 
 
 def _find_caches(is_undoable: bool) -> None:
     for scene in bpy.data.scenes:
         attach_bake.repair_empty_paths(scene)
-        attach_bake.attach(scene, lost_ones=False, is_undoable=is_undoable)
+        attach_bake.attach(scene, detach_missing=False, is_undoable=is_undoable)
     cache_paths.lock_temporary_folders()
 
 
 @persistent
 def undo_post(*_: object) -> None:
     """Undo and redo change what the file says about a bake, but not the bake: it plays again as far as values go."""
+    weight_digest.invalidate()
     bake_status.invalidate()
     cache_status.invalidate()
     stale_errors.invalidate()
@@ -52,9 +56,15 @@ def undo_post(*_: object) -> None:
 
 
 @persistent
+def depsgraph_update_post(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Something was evaluated again."""
+    weight_digest.changes.note(depsgraph)
+
+
+@persistent
 def save_pre(path: str = "", *_: object) -> None:
     """The file is about to be written, perhaps to another place."""
-    library_overrides.store_override_settings(bpy.data.objects)
+    override_saving.store_override_settings(bpy.data.objects)
     save_handlers.before_save(path)
 
 
@@ -77,7 +87,25 @@ def render_init(scene: bpy.types.Scene, *_: object) -> None:
 @persistent
 def render_pre(scene: bpy.types.Scene, *_: object) -> None:
     """A frame is about to be rendered: warns when it is not baked."""
-    line = missing_bake_text(scene, scene.frame_current)
+    if bpy.app.background:
+        _warn_of_frame(scene, scene.frame_current)
+    else:
+        # as above: a timer in Blender's main thread looks at the scene
+        session.rendered_frames.put((scene.session_uid, scene.frame_current))
+
+
+def check_rendered_frames() -> float:
+    """Warns of rendered frames that are not baked; a timer where Blender has a window."""
+    while not session.rendered_frames.empty():
+        uid, frame = session.rendered_frames.get_nowait()
+        scene = find_scene(uid)
+        if scene is not None:
+            _warn_of_frame(scene, frame)
+    return RENDER_POLL_SECONDS
+
+
+def _warn_of_frame(scene: bpy.types.Scene, frame: int) -> None:
+    line = missing_bake_text(scene, frame)
     if line and error_messages.last_failure(scene) != line:
         _warn(scene, line)
 
@@ -116,6 +144,7 @@ HANDLERS = {
     "load_post": load_post,
     "undo_post": undo_post,
     "redo_post": undo_post,
+    "depsgraph_update_post": depsgraph_update_post,
     "save_pre": save_pre,
     "save_post": save_post,
     "save_post_fail": save_post,
@@ -128,17 +157,21 @@ def register() -> None:
     """Starts listening; finds the caches of the file that is already open."""
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).append(handler)
-    atexit.register(bake_session.close)
+    atexit.register(session.close)
+    if not bpy.app.background:
+        bpy.app.timers.register(check_rendered_frames, first_interval=RENDER_POLL_SECONDS, persistent=True)
     # while Blender starts, add-ons are enabled before there is a file to look at
     if hasattr(bpy.data, "scenes"):
-        bake_session.forget_all()
         _find_caches(is_undoable=bpy.app.background)
 
 
 def unregister() -> None:
-    """Stops listening, and ends a bake that runs."""
-    atexit.unregister(bake_session.close)
-    bake_session.close()
+    """Stops listening, ends a bake that runs, and forgets the file."""
+    atexit.unregister(session.close)
+    session.close()
     bake_timer.stop()
+    if bpy.app.timers.is_registered(check_rendered_frames):
+        bpy.app.timers.unregister(check_rendered_frames)
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).remove(handler)
+    session.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from types import SimpleNamespace
 
 import pytest
@@ -134,12 +134,12 @@ def test_volume_preservation_stops_where_linear_tets_lock() -> None:
 
 STATES = [
     (Status(), "Simulate"),
-    (Status("export", fraction=0.5), "Reading 50 %   Cancel"),
+    (Status("exporting", fraction=0.5), "Reading 50 %   Cancel"),
     (Status("compiling"), "Compiling …   Cancel"),
     (Status("building", stage='Filling with Tets: "Cube"'), "Preparing …   Cancel"),
     (Status("baking", fraction=0.123), "Baking 12 %   Cancel"),
     (Status("baking", fraction=0.999), "Baking 99 %   Cancel"),
-    (Status("stopping"), "Stopping …"),
+    (Status("cancelling"), "Stopping …"),
     (Status("partial", frame=41, resume_frame=41), "Resume from Frame 42"),
     (Status("partial", frame=41), "Simulate"),
     (Status("baked", frame=250), "Baked to Frame 250"),
@@ -190,7 +190,7 @@ def test_while_baking_the_panel_tells_frame_time_and_tets(monkeypatch: pytest.Mo
     for state, words in (
         (Status("compiling"), "Compiling kernels, once per machine"),
         (Status("building", stage='Filling with Tets: "Cube"'), 'Filling with Tets: "Cube"'),
-        (Status("export"), "Reading the scene"),
+        (Status("exporting"), "Reading the scene"),
     ):
         monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
         assert words in drawn(obj).lines
@@ -304,6 +304,8 @@ def test_paths_of_other_systems_are_read(path: str) -> None:
 def test_paths_are_written_relative_with_forward_slashes() -> None:
     assert cache_paths.portable_path(Path("/a/c/x.sinew"), "/a/b/shot.blend") == "//../c/x.sinew"
     assert cache_paths.portable_path(Path("/a/b/x.sinew"), "/a/b/shot.blend") == "//x.sinew"
+    # an unsaved file on Windows
+    assert cache_paths.portable_path(PureWindowsPath(r"C:\tmp\x.sinew"), "") == "C:/tmp/x.sinew"
 
 
 def test_a_look_at_nothing_finds_nothing(tmp_path: Path) -> None:

@@ -54,6 +54,9 @@ SOLVER_TIERS = {
     },
 }
 ADDON_TIERS = {
+    "Foundation": {
+        "runtime": "what all rooms use: results that are computed again only when necessary",
+    },
     "Blender": {
         "blender_data": "Blender's own data: object keys, modifiers, visibility, F-curves, library overrides",
         "evaluation": "objects as Blender evaluates them at any frame",
@@ -107,6 +110,19 @@ ADDON_MAY_IMPORT = {
     "runtime.event_stream",
     "runtime.numeric_environment",
 }
+
+# objects of modules that change: what Blender's callbacks share, since nothing can be passed to them
+STATEFUL_OBJECTS = {
+    ("addon.baking.session", "session"): "the running bake, messages, due undo steps, a save under way",
+    ("addon.baking.warm_solver", "solver_in_waiting"): "the processes that compile ahead and wait for a bake",
+    ("addon.baking.orphaned_caches_timer", "orphan_search"): "the search when Blender has started",
+    ("addon.cache.temporary_folders", "temporary_folders"): "locks on the disk",
+    ("addon.evaluation.weight_digest", "changes"): "what Blender has reported as changed",
+    ("addon.command_line.commands", "_command"): "what Blender needs to unregister the command",
+    ("addon.command_line.commands", "_temporary_folders"): "folders that stay until the process ends",
+}
+# results that are bounded and forgotten when another file is open; drawing; whether a callback runs inside another
+STATEFUL_CLASSES = {"Memo", "Throttle", "DrawHandler", "PresetFilling"}
 
 # and what it loads when an artist brings a file of tets: meshio and rich
 ADDON_MAY_IMPORT_LATE = {"mesh.formats.tet_files", "mesh.boundary_faces", "mesh.formats.veg", "mesh.reference_tet"}
@@ -174,6 +190,47 @@ def test_rooms_import_lower_tiers_only(top):
             if RANK[top][other[1]] > RANK[top][room[1]] and (module, ".".join(other)) not in LATE_EXCEPTIONS:
                 wrong.append(f"{path.relative_to(ROOT)}:{line} ({room[1]}) imports {name}")
     assert not wrong, "\n".join(wrong)
+
+
+def module_state(tree: ast.Module) -> Iterator[str]:
+    """Yields names of a module whose values may change: empty containers, and results of calls and displays that are
+    not named as constants or types."""
+    for node in tree.body:
+        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        called = ast.unparse(value.func).split(".")[-1].split("[")[0] if isinstance(value, ast.Call) else ""
+        is_display = isinstance(value, ast.Dict | ast.List | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
+        if not called and not is_display or called in STATEFUL_CLASSES:
+            continue
+        is_empty = not any(ast.iter_child_nodes(value)) or ast.unparse(value) in (
+            "[]",
+            "{}",
+            "set()",
+            "dict()",
+            "list()",
+        )
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            name = ast.unparse(target)
+            if name != "__all__" and (is_empty or not name.strip("_")[:1].isupper()):
+                yield name
+
+
+def test_the_addon_hides_no_state():
+    found, globals_said = set(), []
+    for path in sources("addon"):
+        tree = ast.parse(path.read_bytes())
+        found |= {(name_of(path), name) for name in module_state(tree)}
+        globals_said += [f"{name_of(path)}:{node.lineno}" for node in ast.walk(tree) if isinstance(node, ast.Global)]
+    assert not globals_said
+    assert found == STATEFUL_OBJECTS.keys(), sorted(found ^ STATEFUL_OBJECTS.keys())
+
+
+@pytest.mark.parametrize(
+    "line", ["_last = []", "CLASSES: list[type] = []", "running = Bake()", "_seen: set[int] = set()", "ALL = dict()"]
+)
+def test_state_of_modules_is_seen(line):
+    assert list(module_state(ast.parse(line))) and not list(
+        module_state(ast.parse("A = {1: 2}\n_m: Memo[int] = Memo(3)"))
+    )
 
 
 def test_few_modules_lie_beside_the_rooms():

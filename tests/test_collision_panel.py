@@ -13,8 +13,9 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import fresh, write_cache
 from fixtures.collision_objects import body, collection, collider
-from sinew.addon.baking import attach_bake, bake_status, collider_forces
+from sinew.addon.baking import bake_status, collider_forces
 from sinew.addon.baking.status_text import Status
+from sinew.addon.blender_data.object_keys import body_key
 from sinew.addon.cache import cache_paths, cache_status
 from sinew.addon.export import export_scene, input_warnings
 from sinew.addon.objects import roles
@@ -218,7 +219,7 @@ def test_a_collider_says_what_presses_it() -> None:
     assert not any("Pressed" in line for line in drawn(bowl, "draw_collider").lines)
     folder = cache_paths.cache_folder(bpy.context.scene)
     write_cache(folder, {"Jelly": np.zeros((3, 4, 3))})
-    line = json.dumps({"frame": 2, "colliders": {attach_bake.cache_key(bowl): [0.0, -3000.0, 4000.0, 0.0, 0.0, 0.0]}})
+    line = json.dumps({"frame": 2, "colliders": {body_key(bowl): [0.0, -3000.0, 4000.0, 0.0, 0.0, 0.0]}})
     (folder / layout.REPORT_FILE).write_text(line + "\n")
     cache_status.invalidate()
     bpy.context.scene.frame_set(2)

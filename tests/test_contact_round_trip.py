@@ -11,7 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, counts, evaluated, fresh, world
-from sinew.addon.blender_data import force_curves
+from sinew.addon.blender_data import collider_force_curves
 from sinew.addon.cache import cache_paths
 from sinew.addon.objects import roles
 from sinew.solver.bake.cache import layout
@@ -65,5 +65,7 @@ def test_a_body_on_a_collider_that_changes_its_shape(tmp_path: Path) -> None:
     assert np.mean(forces, axis=0) == pytest.approx([0.0, 0.0, -1000.0 * 9.81 * volume], abs=0.1 * 9810.0 * volume)
     assert sheet.data.shape_keys.animation_data.action == action
     bpy.ops.sinew.delete_bake()
-    assert not any(name in sheet for name in force_curves.PROPERTY_DESCRIPTIONS) and sheet.animation_data is None
+    assert (
+        not any(name in sheet for name in collider_force_curves.PROPERTY_DESCRIPTIONS) and sheet.animation_data is None
+    )
     assert counts()["actions"] == before["actions"] and not folder.exists()

@@ -12,11 +12,13 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import fresh, write_cache
 from fixtures.collision_objects import body
-from sinew.addon.baking import attach_bake, bake_status, error_messages
+from sinew.addon.baking import bake_status, error_messages
 from sinew.addon.baking.state_machine import Job
 from sinew.addon.baking.status_text import Status
+from sinew.addon.blender_data.object_keys import body_key
 from sinew.addon.cache import cache_paths, cache_status
 from sinew.addon.overlays import contact_geometry, contact_overlay
+from sinew.addon.runtime.memo import clear_results
 from sinew.solver.bake.cache import layout
 from sinew.solver.bake.cache.convergence_summary import ConvergenceSummary
 from test_addon import drawn
@@ -75,7 +77,7 @@ def baked(tmp_path: Path) -> tuple[bpy.types.Scene, bpy.types.Object, Path]:
     folder = cache_paths.cache_folder(scene)
     points = np.array([v.co for v in jelly.data.vertices], float)
     folder.parent.mkdir(exist_ok=True)
-    write_cache(folder, {attach_bake.cache_key(jelly): np.stack([points] * 3)})
+    write_cache(folder, {body_key(jelly): np.stack([points] * 3)})
     cache_status.invalidate()
     return scene, jelly, folder
 
@@ -145,7 +147,7 @@ def test_a_file_that_cannot_be_read_shows_nothing(tmp_path: Path) -> None:
     path.parent.mkdir()
     for data in (b"", b"no archive", b"PK\x03\x04 cut"):
         path.write_bytes(data)
-        contact_geometry.invalidate()
+        clear_results()
         assert len(contact_geometry.load_contacts(tmp_path, 1)) == 0
     write_contacts(tmp_path, 2, [[0, 0, 0], [np.nan, 0, 0]], [[0, 0, 1], [0, 0, 2]])
     assert len(contact_geometry.load_contacts(tmp_path, 2)) == 1, "what is no number is left out"

@@ -14,6 +14,7 @@ from mathutils import Matrix
 
 from fixtures.blender_scenes import add_box, add_mesh, counts, evaluated, fresh, world
 from fixtures.export_scenes import exported, full_rig, refused, set_input, stored_weights
+from sinew.addon.blender_data.object_keys import body_key
 from sinew.addon.evaluation import evaluated_mesh, scene_copy
 from sinew.addon.export import export_scene, input_warnings
 from sinew.addon.objects import roles, tet_estimate
@@ -211,16 +212,16 @@ def test_keys_stay_with_a_renamed_object_and_duplicates_get_their_own() -> None:
     scene = fresh()
     obj = add_box("Käse.001")
     roles.make_body(obj)
-    key = export_scene.body_key(obj)
+    key = body_key(obj)
     assert key.isascii() and key.startswith("K_se_001")
     obj.sinew.key = key
     obj.name = "Cheese"
-    assert export_scene.body_key(obj) == key
+    assert body_key(obj) == key
     other = obj.copy()
     other.data = obj.data.copy()
     scene.collection.objects.link(other)
-    assert {export_scene.body_key(obj), export_scene.body_key(other)} == {key, "Cheese_001"}
-    assert export_scene.body_key(obj) == key
+    assert {body_key(obj), body_key(other)} == {key, "Cheese_001"}
+    assert body_key(obj) == key
 
 
 def test_the_stage_is_removed_after_an_exception() -> None:
@@ -243,7 +244,7 @@ def test_the_digest_follows_what_is_read_and_nothing_else() -> None:
     subdivision.levels = 2
     scene.sinew.take = "B"
     obj.show_name = True
-    obj.sinew.key, obj.name = export_scene.body_key(obj), "Renamed"
+    obj.sinew.key, obj.name = body_key(obj), "Renamed"
     assert export_scene.settings_digest(scene) == first
     curve = rig.animation_data.nla_tracks[0].strips[0].action.layers[0].strips[0].channelbags[0].fcurves[0]
     found = {first}

@@ -18,10 +18,10 @@ from fixtures.flesh_objects import bone, flesh, select
 from sinew.addon.baking import bake_status, error_messages, stale_errors
 from sinew.addon.baking.events import ChildSaid
 from sinew.addon.baking.state_machine import Job, advance
+from sinew.addon.blender_data.object_keys import body_key
 from sinew.addon.cache import cache_status
-from sinew.addon.export import export_scene
 from sinew.addon.objects import attachment, roles
-from sinew.addon.overlays import timeline_marks
+from sinew.addon.overlays import unconverged_marks
 from sinew.addon.panels import flesh_layout
 from sinew.solver.bake.cache.convergence_summary import ConvergenceSummary
 from sinew.solver.runtime.errors import BadInput, SolveFailed, StorageFailed
@@ -155,7 +155,7 @@ def baked(tmp_path: Path, scene: bpy.types.Scene, obj: bpy.types.Object, lines: 
     """Returns the cache of `obj` with a line of the report for every frame from 1 on."""
     folder = tmp_path / "c.sinew"
     scene.sinew.cache_path = str(folder)
-    write_cache(folder, {export_scene.body_key(obj): np.zeros((len(lines), len(obj.data.vertices), 3))})
+    write_cache(folder, {body_key(obj): np.zeros((len(lines), len(obj.data.vertices), 3))})
     told = [json.dumps({"frame": 1 + i, **line}) + "\n" for i, line in enumerate(lines)]
     (folder / "report.jsonl").write_text("".join(told))
     cache_status.invalidate()
@@ -170,9 +170,9 @@ LOST_STEP = ARRIVED | {"not_converged": 2, "residual": 0.5}
 def test_frames_that_did_not_converge_are_marked_and_told(tmp_path: Path) -> None:
     scene = fresh()
     obj = flesh()
-    assert timeline_marks.unconverged_runs(scene) == []
+    assert unconverged_marks.unconverged_runs(scene) == []
     folder = baked(tmp_path, scene, obj, [ARRIVED, LOST, LOST, ARRIVED, LOST | {"pose_residual": 0.0125}, LOST_STEP])
-    assert timeline_marks.unconverged_runs(scene) == [(2, 3), (5, 6)]
+    assert unconverged_marks.unconverged_runs(scene) == [(2, 3), (5, 6)]
     words = " ".join(drawn(obj).lines)
     assert "Flesh did not come to rest in 3 poses" in words and "residual is 0.025 in frame 2" in words
     assert "2 steps ended above the Tolerance" in words and "0.5 in frame 6" in words
@@ -181,7 +181,7 @@ def test_frames_that_did_not_converge_are_marked_and_told(tmp_path: Path) -> Non
     # the same frame again, as after a resume
     with open(folder / "report.jsonl", "a") as file:
         file.write(json.dumps({"frame": 3, **ARRIVED}) + "\n")
-    assert timeline_marks.unconverged_runs(scene) == [(2, 2), (5, 6)]
+    assert unconverged_marks.unconverged_runs(scene) == [(2, 2), (5, 6)]
     ending = error_messages.unconverged_text(ConvergenceSummary.from_report([{"frame": 7, **LOST}]))
     assert ending.startswith("Flesh did not come to rest in 1 poses") and "Pre-Roll" in ending
     assert "steps" not in ending
@@ -193,14 +193,14 @@ def test_frames_that_did_not_converge_are_marked_and_told(tmp_path: Path) -> Non
 
 
 def test_marks_can_be_seen_however_far_a_timeline_is_zoomed_out() -> None:
-    assert timeline_marks.consecutive_runs([]) == [] and timeline_marks.consecutive_runs([9, 3, 4, 5]) == [
+    assert unconverged_marks.consecutive_runs([]) == [] and unconverged_marks.consecutive_runs([9, 3, 4, 5]) == [
         (3, 5),
         (9, 9),
     ]
-    corners = timeline_marks.mark_triangles([(10.0, 10.5), (40.0, 90.0), (-50.0, -20.0), (500.0, 900.0)], 2.0, 600.0)
+    corners = unconverged_marks.mark_triangles([(10.0, 10.5), (40.0, 90.0), (-50.0, -20.0), (500.0, 900.0)], 2.0, 600.0)
     left, right = corners.reshape(-1, 6, 2)[:, :, 0].min(axis=1), corners.reshape(-1, 6, 2)[:, :, 0].max(axis=1)
     assert np.allclose(right - left, [6.0, 50.0, 100.0]) and np.allclose((left + right)[0], 20.5)
-    assert timeline_marks.mark_triangles([], 1.0, 100.0).shape == (0, 2)
+    assert unconverged_marks.mark_triangles([], 1.0, 100.0).shape == (0, 2)
 
 
 def test_progress_tells_preroll_iterations_and_residual(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, counts, fresh, link_object
 from fixtures.export_scenes import exported
 from fixtures.flesh_rigs import arm, bend_key, bent, bone_mesh, by_armature, turn
+from sinew.addon.blender_data.object_keys import body_key
 from sinew.addon.export import export_scene, input_warnings
 from sinew.addon.export.input_digest import bake_dependencies
 from sinew.addon.objects import roles
@@ -174,7 +175,7 @@ def test_renamed_and_duplicated_bodies_and_bones(tmp_path: Path) -> None:
     scene, obj, bone = shot()
     scene.frame_end = 2
     bone.sinew.bone_body = obj
-    obj.sinew.key = export_scene.body_key(obj)
+    obj.sinew.key = body_key(obj)
     digests = Digests(scene)
     obj.name = "Upper Arm"
     digests.same("a body keeps its key")

@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, counts, fresh
 from sinew.addon.baking import collider_forces
-from sinew.addon.blender_data import force_curves
+from sinew.addon.blender_data import collider_force_curves
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.solver.bake.cache import layout
@@ -95,7 +95,7 @@ def test_the_artists_animation_stays_as_it_is(tmp_path: Path) -> None:
     assert settings_digest(scene) == digest  # what came out of a bake makes none out of date
     collider_forces.refresh_curves(scene, tmp_path / "none")
     assert counts() == many and data.action == action and not len(data.nla_tracks)
-    assert obj["mine"] == 3.0 and not any(name in obj for name in force_curves.PROPERTY_DESCRIPTIONS)
+    assert obj["mine"] == 3.0 and not any(name in obj for name in collider_force_curves.PROPERTY_DESCRIPTIONS)
 
 
 def test_nothing_is_left_where_nothing_was(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_nothing_is_left_where_nothing_was(tmp_path: Path) -> None:
     report(tmp_path / "c")
     create(tmp_path / "c")
     assert obj.animation_data is not None
-    collider_forces.refresh_curves(scene, tmp_path / "none", lost_ones=False)
+    collider_forces.refresh_curves(scene, tmp_path / "none", detach_missing=False)
     assert obj.animation_data is not None  # the drive may come back
     collider_forces.refresh_curves(scene, tmp_path / "none")
     assert obj.animation_data is None and "sinew_force" not in obj and counts() == many
@@ -123,7 +123,7 @@ def test_another_bake_takes_the_place(tmp_path: Path) -> None:
         assert counts() == many
         assert at(obj, 4)[0][2] == pytest.approx(-4.0 * factor)
     assert len(obj.animation_data.nla_tracks) == 1
-    assert sum(force_curves.STAMP_KEY in action for action in bpy.data.actions) == 1
+    assert sum(collider_force_curves.STAMP_KEY in action for action in bpy.data.actions) == 1
 
 
 def test_who_is_no_collider_any_more_loses_them(tmp_path: Path) -> None:
@@ -168,5 +168,5 @@ def test_a_body_of_the_same_key_keeps_it(tmp_path: Path) -> None:
 
 
 def test_rows_are_in_order() -> None:
-    times, numbers = force_curves.curve_samples({3: [3.0] * 6, 1: [1.0] * 6}, 2.0)
+    times, numbers = collider_force_curves.curve_samples({3: [3.0] * 6, 1: [1.0] * 6}, 2.0)
     assert np.array_equal(times, [0.5, 1.5]) and np.array_equal(numbers[:, 0], [1.0, 3.0])

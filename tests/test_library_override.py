@@ -11,6 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, add_rig, counts, evaluated, fresh, overridden_box, world, write_cache
+from sinew.addon.blender_data.object_keys import body_key
 from sinew.addon.export import export_scene
 from sinew.addon.objects import roles
 from sinew.addon.playback import mesh_cache
@@ -98,7 +99,7 @@ def test_an_override_as_shape_keys(tmp_path: Path) -> None:
     roles.make_body(obj)
     points = np.array([v.co for v in obj.data.vertices])
     shapes = np.stack([points * (1.0 + 0.1 * i) for i in range(5)])
-    key = export_scene.body_key(obj)
+    key = body_key(obj)
     write_cache(tmp_path / "shot.sinew", {key: shapes})
     mesh_cache.attach(obj, tmp_path / "shot.sinew", key)
     copy = mesh_cache.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, tmp_path / "shot.sinew")

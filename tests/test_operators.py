@@ -20,6 +20,7 @@ from fixtures.blender_scenes import add_box, fresh
 from fixtures.operator_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
 from sinew.addon import handlers
 from sinew.addon.baking import bake_request, bake_session, bake_status, error_messages
+from sinew.addon.baking.session import session
 from sinew.addon.cache import cache_paths
 from sinew.addon.objects import roles
 from sinew.addon.operators.simulate import SINEW_OT_simulate
@@ -159,7 +160,7 @@ def test_cancel_keeps_frames_and_the_playhead_is_free(tmp_path: Path) -> None:
         bpy.ops.sinew.simulate()
     begun = time.monotonic()
     bpy.ops.sinew.cancel()
-    until(lambda: bake_session.running() is None)
+    until(lambda: session.bake is None)
     assert time.monotonic() - begun < 2.0
     kept = CacheReader(tmp_path / "long.sinew").last_frame()
     assert kept >= 3 and status().label == f"Resume from Frame {kept + 1}"
@@ -181,15 +182,15 @@ def test_undo_and_deletion_during_a_bake_change_nothing_of_it(tmp_path: Path) ->
     until(lambda: (bake.driver.job.frame or 0) >= 2)
     bpy.ops.ed.undo()
     scene, box = bpy.context.scene, bpy.data.objects["Box"]
-    assert box.location.y == 0.0 and bake_session.is_running(scene)
+    assert box.location.y == 0.0 and session.is_baking(scene)
     assert mesh_cache.find_modifier(box).filepath.endswith("Box.pc2"), "an undo does not detach what is baked"
     bpy.data.objects.remove(bpy.data.objects["Box.001"])
     frame = bake.driver.job.frame
     until(lambda: bake.driver.job.frame > frame + 2)
     bpy.ops.ed.redo()
-    assert bake_session.is_running(bpy.context.scene)
-    bake_session.cancel()
-    until(lambda: bake_session.running() is None)
+    assert session.is_baking(bpy.context.scene)
+    session.cancel()
+    until(lambda: session.bake is None)
     assert not is_alive(pid)
 
 
@@ -239,7 +240,7 @@ def test_a_solver_killed_from_outside_is_told_and_can_be_resumed(tmp_path: Path)
     pid = child_pid(bake)
     until(lambda: (bake.driver.job.frame or 0) >= 5)
     os.kill(pid, signal.SIGKILL)
-    until(lambda: bake_session.running() is None)
+    until(lambda: session.bake is None)
     last = CacheReader(tmp_path / "killed.sinew").last_frame()
     assert last is not None and 5 <= last < 400
     lines = " ".join(panel_lines(box))
@@ -262,7 +263,7 @@ def test_steps_that_did_not_converge_stay_in_the_panel(tmp_path: Path) -> None:
     bake = bake_session.start(scene)
     until(lambda: (bake.driver.job.frame or 0) >= 2)
     assert "ended above the Tolerance" in " ".join(panel_lines(box))
-    until(lambda: bake_session.running() is None)
+    until(lambda: session.bake is None)
     count = CacheReader(tmp_path / "hard.sinew").convergence().not_converged
     assert count > 4 and f"{count} steps ended above the Tolerance" in " ".join(panel_lines(box))
     bpy.ops.wm.save_mainfile()
@@ -318,7 +319,7 @@ def test_escape_stops_a_bake_and_everything_else_passes_through(tmp_path: Path) 
     assert bake.driver.job.phase == "baking"
     begun = time.monotonic()
     assert press("ESC") == {"RUNNING_MODAL"}
-    until(lambda: bake_session.running() is None)
+    until(lambda: session.bake is None)
     assert time.monotonic() - begun < 1.5 and bake.driver.job.phase == "cancelled"
     assert CacheReader(tmp_path / "esc.sinew").last_frame() >= 3
     assert status().label.startswith("Resume from Frame")
@@ -372,7 +373,7 @@ def test_an_error_of_our_own_is_told_and_leaves_nothing_stuck(monkeypatch: pytes
     monkeypatch.setattr(bake_session.export_scene, "export_scene", lambda *_: iter([1.0 / 0.0]))
     with pytest.raises(RuntimeError, match="internal error: ZeroDivisionError"):
         bpy.ops.sinew.simulate()
-    assert bake_session.running() is None and "ZeroDivisionError" in error_messages.last_failure(scene)
+    assert session.bake is None and "ZeroDivisionError" in error_messages.last_failure(scene)
     monkeypatch.undo()
     assert bpy.ops.sinew.simulate() == {"FINISHED"} and error_messages.last_failure(scene) == ""
 

@@ -13,6 +13,7 @@ from fixtures.blender_scenes import fresh, link_object, overridden_box
 from fixtures.operator_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
 from sinew.addon import handlers
 from sinew.addon.baking import bake_session, bake_status, save_handlers
+from sinew.addon.baking.session import session
 from sinew.addon.cache import cache_paths
 from sinew.addon.playback import mesh_cache
 from sinew.solver.bake.cache import CacheReader
@@ -28,7 +29,7 @@ def test_loading_a_file_ends_the_bake_and_leaves_no_process(tmp_path: Path) -> N
     until(lambda: (bake.driver.job.frame or 0) >= 2)
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    assert bake_session.running() is None and not is_alive(pid)
+    assert session.bake is None and not is_alive(pid)
     assert not bake_status.status(bpy.context.scene).is_running
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "one.blend"))
     found = status()
@@ -174,7 +175,7 @@ def test_a_cache_is_found_again_beside_the_file_that_moved_with_it(tmp_path: Pat
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "there" / "shot.blend"))
     bpy.ops.sinew.simulate()
     shapes = evaluated(box, 3)
-    with cache_paths.pausing_attachment():
+    with session.rebasing_paths():
         scene.sinew.cache_path = scene.sinew.baked_path = stored
         scene.sinew.baked_for = cache_paths._path_settings(scene)
     mesh_cache.find_modifier(box).filepath = stored + "/play/Box.pc2"
@@ -192,7 +193,7 @@ def test_saving_during_the_first_bake_moves_the_bake_at_its_end(tmp_path: Path) 
     bake = bake_session.start(scene)
     until(lambda: (bake.driver.job.frame or 0) >= 1)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "late.blend"))
-    until(lambda: bake_session.running() is None)
+    until(lambda: session.bake is None)
     assert bake.driver.job.phase == "done" and not bake.folder.exists()
     assert CacheReader(tmp_path / "late.sinew").last_frame() == 12
     assert mesh_cache.find_modifier(box).filepath == "//late.sinew/play/Box.pc2"

@@ -15,8 +15,9 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, fresh, write_cache
 from fixtures.fake_layout import FakeLayout
 from sinew.addon import handlers
-from sinew.addon.baking import orphaned_caches_timer
+from sinew.addon.baking.orphaned_caches_timer import orphan_search
 from sinew.addon.cache import cache_paths, cache_status, orphaned_caches
+from sinew.addon.cache.temporary_folders import temporary_folders
 from sinew.addon.objects import roles
 from sinew.addon.panels import bake_layout, orphaned_caches_layout
 from sinew.solver.bake.cache import is_cache
@@ -34,14 +35,14 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     for other in ("sinew-blender-x1", "sinew-0123", "another"):
         (tmp_path / other / "untitled.sinew").mkdir(parents=True)
         (tmp_path / other / "untitled.sinew" / "cache.json").write_text("{}")
-    monkeypatch.setattr(orphaned_caches_timer, "_found", [])
-    monkeypatch.setattr(orphaned_caches_timer, "is_dismissed", False)
+    monkeypatch.setattr(orphan_search, "orphans", [])
+    monkeypatch.setattr(orphan_search, "is_dismissed", False)
     yield tmp_path
-    orphaned_caches.lock_folders(())
+    temporary_folders.lock(())
 
 
 def names(temporary: Path) -> list[str]:
-    return sorted(lost.folder.name for lost in orphaned_caches.find_orphaned(temporary))
+    return sorted(orphan.folder.name for orphan in orphaned_caches.find_orphaned(temporary))
 
 
 def age(folder: Path, days: float) -> None:
@@ -53,12 +54,12 @@ def age(folder: Path, days: float) -> None:
 
 def test_they_are_found_with_their_sizes(temporary: Path) -> None:
     assert names(temporary) == NAMES[:3]
-    for lost in orphaned_caches.find_orphaned(temporary):
-        assert lost.size == sum(path.stat().st_size for path in lost.folder.rglob("*") if path.is_file()) > 0
+    for orphan in orphaned_caches.find_orphaned(temporary):
+        assert orphan.size == sum(path.stat().st_size for path in orphan.folder.rglob("*") if path.is_file()) > 0
 
 
 def test_what_a_blender_holds_or_writes_is_not_lost(temporary: Path) -> None:
-    orphaned_caches.lock_folders([temporary / NAMES[0], temporary / "another", temporary / "none"])
+    temporary_folders.lock([temporary / NAMES[0], temporary / "another", temporary / "none"])
     assert not (temporary / "another" / "lock").exists(), "only folders with Sinew's own names"
     writing = CacheLock(temporary / NAMES[1] / "untitled.sinew")
     assert names(temporary) == [NAMES[2]]
@@ -67,7 +68,7 @@ def test_what_a_blender_holds_or_writes_is_not_lost(temporary: Path) -> None:
         orphaned_caches.delete(temporary / name)
     assert orphaned_caches.delete_old(temporary) == [] and is_cache(temporary / NAMES[0] / "untitled.sinew")
     writing.release()
-    orphaned_caches.lock_folders(())
+    temporary_folders.lock(())
     assert names(temporary) == NAMES[:3]
 
 
@@ -90,23 +91,23 @@ def test_they_go_by_themselves_after_some_days(temporary: Path) -> None:
 
 def test_they_are_offered_in_the_panel_and_in_the_preferences(temporary: Path) -> None:
     fresh()
-    orphaned_caches_timer._search(temporary)
-    assert len(orphaned_caches_timer.orphaned()) == 3
+    orphan_search.search(temporary)
+    assert len(orphan_search.orphans) == 3
     layout = FakeLayout()
     orphaned_caches_layout.draw_notice(layout)
-    total = sum(lost.size for lost in orphaned_caches_timer.orphaned())
+    total = sum(orphan.size for orphan in orphan_search.orphans)
     assert layout.lines == [f"Delete {bake_layout.size_text(total)} of Unsaved Files", ""]
     layout = FakeLayout()
     orphaned_caches_layout.draw_list(layout)
     assert sum(NAMES[i] in line for i in range(3) for line in layout.lines) == 3 and "Delete All" in layout.lines
     assert bpy.ops.sinew.delete_lost_caches(folder=str(temporary / NAMES[1])) == {"FINISHED"}
-    assert names(temporary) == [NAMES[0], NAMES[2]] and len(orphaned_caches_timer.orphaned()) == 2
+    assert names(temporary) == [NAMES[0], NAMES[2]] and len(orphan_search.orphans) == 2
     assert bpy.ops.sinew.put_off_lost_caches() == {"FINISHED"}
     layout = FakeLayout()
     orphaned_caches_layout.draw_notice(layout)
     assert not layout.lines
     assert bpy.ops.sinew.delete_lost_caches() == {"FINISHED"}
-    assert names(temporary) == [] and not orphaned_caches_timer.orphaned()
+    assert names(temporary) == [] and not orphan_search.orphans
 
 
 def test_what_the_open_file_plays_is_held_until_another_is_open(

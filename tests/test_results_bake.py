@@ -17,6 +17,7 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import evaluated, fresh
 from sinew.addon.baking import bake_session, bake_status, error_messages
+from sinew.addon.baking.session import session
 from sinew.addon.objects import roles
 from sinew.addon.overlays import tet_overlay
 from sinew.solver.bake.cache import CacheReader, layout
@@ -164,7 +165,7 @@ def test_a_stopped_bake_is_finished_and_resume_replaces_it(tmp_path: Path) -> No
     is_cancelled = False
     while bake_session.poll():
         if not is_cancelled and bake.driver.job.frame is not None and bake.driver.job.frame >= 7:
-            bake_session.cancel()
+            session.cancel()
             is_cancelled = True
         time.sleep(0.01)
     assert bake.driver.job.phase == "cancelled"
@@ -190,7 +191,7 @@ def test_a_bake_that_is_stopped_in_a_long_step_is_cut_too(tmp_path: Path) -> Non
         time.sleep(0.01)
     assert bake.driver._child is not None
     bake.driver._child.kill()
-    bake_session.cancel()
+    session.cancel()
     bake_session.wait()
     assert bake.driver.job.phase == "cancelled"
     last = CacheReader(tmp_path / "shot.sinew").last_frame()

@@ -14,11 +14,13 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, add_mesh, fresh
 from fixtures.blender_scenes import evaluated as shown_at
 from fixtures.tiny_bakes import box_of_tets
-from sinew.addon.baking import bake_session, bake_status
+from sinew.addon.baking import bake_status
+from sinew.addon.baking.session import session
 from sinew.addon.cache import cache_status
 from sinew.addon.export import export_scene, tet_file
 from sinew.addon.objects import roles
 from sinew.addon.panels import object_layout
+from sinew.addon.runtime.memo import Throttle
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Scene
@@ -73,7 +75,7 @@ def test_import_makes_a_body_of_the_outside_that_bakes(tmp_path: Path) -> None:
     assert np.ptp(points, axis=0) == pytest.approx(np.ptp(nodes, axis=0))
     obj.location.z = 5.0
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    assert any("4 inverted tets" in line for line in bake_session.warnings(scene))
+    assert any("4 inverted tets" in line for line in session.messages(scene).lines)
     reader = CacheReader(tmp_path / "shot.sinew")
     model = reader.read_model(reader.metadata.bodies[0].key)
     assert len(model["tets"]) == len(tets) and reader.last_frame() == 5
@@ -186,7 +188,7 @@ def test_the_panel_counts_quickly_and_leaves_large_files_alone(tmp_path: Path, m
     roles.make_body(box)
     box.sinew.method, box.sinew.tets_path = "GIVEN", str(tmp_path / "block.veg")
     monkeypatch.setattr(tet_file, "MAX_PANEL_BYTES", 10)
-    monkeypatch.setattr(tet_file, "CHECK_INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(tet_file, "_panel_counts", Throttle(tet_file.MAX_CACHED_FILES, 0.0))
     assert object_layout._tet_count_text(box, scene) == "The tets of a large file"
     tet_file.read_object_tets(box)
     assert object_layout._tet_count_text(box, scene) == f"{len(tets)} tets"
@@ -204,7 +206,7 @@ def test_tets_far_from_the_mesh_are_warned_of(tmp_path: Path) -> None:
     far.sinew.method, far.sinew.tets_path = "GIVEN", near.sinew.tets_path
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    told = [line for line in bake_session.warnings(scene) if "hardly overlaps" in line]
+    told = [line for line in session.messages(scene).lines if "hardly overlaps" in line]
     assert len(told) == 1 and '"Far"' in told[0]
 
 

@@ -12,7 +12,8 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
 from fixtures.operator_scenes import panel_lines
-from sinew.addon.baking import bake_session, warm_solver_timer
+from sinew.addon.baking import warm_solver_timer
+from sinew.addon.baking.session import session
 from sinew.addon.baking.warm_solver import WarmSolver, solver_in_waiting
 from sinew.addon.properties import preferences
 from sinew.addon.properties.preferences import COMPILING_LABEL, SinewPreferences
@@ -49,7 +50,7 @@ def test_the_preferences_say_what_runs(looked: list[tuple[bool, bool]], monkeypa
     chosen.keep_ready = False
     warm_solver_timer.poll()
     assert looked == [(True, False), (True, True), (False, True), (False, False)]
-    monkeypatch.setattr(bake_session, "running", lambda: object())
+    monkeypatch.setattr(session, "bake", object())
     warm_solver_timer.poll()
     assert len(looked) == 4  # a bake has the processor for itself
 

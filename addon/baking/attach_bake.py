@@ -11,8 +11,8 @@ import bpy
 from ...solver.bake.cache import layout
 from ...solver.runtime.errors import SinewError
 from ..blender_data import modifier_stack
+from ..blender_data.object_keys import body_key
 from ..cache import cache_paths, cache_status
-from ..export import export_scene
 from ..fracture_meshes import show_results
 from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
@@ -20,19 +20,14 @@ from ..playback import attribute_playback, mesh_cache
 from . import collider_forces, error_messages
 
 
-def cache_key(obj: bpy.types.Object) -> str:
-    """Returns the name of a body's files in a cache."""
-    return export_scene.body_key(obj)
-
-
 def attach(
-    scene: bpy.types.Scene, lost_ones: bool = True, folder: Path | None = None, is_undoable: bool = True
+    scene: bpy.types.Scene, detach_missing: bool = True, folder: Path | None = None, is_undoable: bool = True
 ) -> None:
     """Makes every body of `scene` play the present bake, and its own mesh where there is none.
 
     Args:
         scene: The scene.
-        lost_ones: Whether bodies whose bake cannot be found lose their path; not where the drive may come back.
+        detach_missing: Whether bodies without a bake on disk stop playing. False where the drive may come back.
         folder: Where the present bake is while the .blend changes its place.
         is_undoable: Whether an undo step follows. Without, as in a timer or after an undo, no data-block is made or
             pointed to (`undo_step.py`): a body that broke is hidden from its first crack on, and `is_whole` says so.
@@ -43,17 +38,17 @@ def attach(
     head = cache_status.read_status(folder).metadata
     keys = {body.key for body in head.bodies} if head is not None else set()
     for obj in roles.bodies(scene):
-        key = cache_key(obj)
+        key = body_key(obj)
         if key in keys and layout.play_path(folder, key).exists():
             if obj.sinew.key != key:
                 obj.sinew.key = key  # it is found under this name even when it is renamed
             attach_body(scene, obj, folder, key, is_undoable)
-        elif lost_ones:
+        elif detach_missing:
             mesh_cache.detach(obj)
             attribute_playback.detach(obj)
             show_results.restore_body(obj)
     if is_undoable:
-        collider_forces.refresh_curves(scene, folder, lost_ones)
+        collider_forces.refresh_curves(scene, folder, detach_missing)
 
 
 def is_whole(scene: bpy.types.Scene) -> bool:
@@ -61,7 +56,7 @@ def is_whole(scene: bpy.types.Scene) -> bool:
     folder = cache_paths.cache_folder(scene)
     if scene.library is not None or cache_status.read_status(folder).metadata is None:
         return True
-    return all(_is_whole(obj, folder, cache_key(obj)) for obj in roles.bodies(scene))
+    return all(_is_whole(obj, folder, body_key(obj)) for obj in roles.bodies(scene))
 
 
 def _is_whole(obj: bpy.types.Object, folder: Path, key: str) -> bool:
@@ -77,8 +72,8 @@ def refresh_result(obj: bpy.types.Object) -> None:
     """Makes what stands in for a broken body as its settings say by now; nothing where nothing does."""
     for scene in obj.users_scene:
         folder = cache_paths.cache_folder(scene)
-        if show_results.has_result(folder, cache_key(obj)) and results_of(obj):
-            attach_body(scene, obj, folder, cache_key(obj))
+        if show_results.has_result(folder, body_key(obj)) and results_of(obj):
+            attach_body(scene, obj, folder, body_key(obj))
             return
 
 

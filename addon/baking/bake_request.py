@@ -47,16 +47,16 @@ class BakeRequest:
 DEFAULT_REQUEST = BakeRequest()
 
 
-def child_arguments(folder: Path, order: BakeRequest) -> list[str]:
+def child_arguments(folder: Path, request: BakeRequest) -> list[str]:
     """Returns what the child is told to do in a cache folder."""
-    if order.only_cuts:
+    if request.only_cuts:
         return ["finish", str(folder), "--child", "--json"]
     words = ["simulate", str(folder), "--child", "--json"]
-    words += ["--resume"] if order.resume else []
-    words += ["--accept-changes"] if order.resume and order.accepts_changes else []
-    words += ["--from-frame", str(order.from_frame)] if order.resume and order.from_frame is not None else []
-    words += ["--strict"] if order.strict else []
-    threads = order.threads or preferences.threads()
+    words += ["--resume"] if request.resume else []
+    words += ["--accept-changes"] if request.resume and request.accepts_changes else []
+    words += ["--from-frame", str(request.from_frame)] if request.resume and request.from_frame is not None else []
+    words += ["--strict"] if request.strict else []
+    threads = request.threads or preferences.threads()
     return words + (["--threads", str(threads)] if threads else [])
 
 
@@ -87,13 +87,13 @@ def _holds_other_files(folder: Path) -> bool:
     return any(p.is_file() and not layout.is_sinew_file(p.relative_to(folder)) for p in folder.rglob("*"))
 
 
-def make_resumable(scene: bpy.types.Scene, order: BakeRequest) -> int | None:
+def make_resumable(scene: bpy.types.Scene, request: BakeRequest) -> int | None:
     """Returns the frame to go on from; a bake that belongs to another file is copied first."""
     present, own = cache_paths.cache_folder(scene), cache_paths.own_folder(scene)
-    if order.folder is None and present != own and is_cache(present) and not is_cache(own):
+    if request.folder is None and present != own and is_cache(present) and not is_cache(own):
         try:
             shutil.copytree(present, own, dirs_exist_ok=True, ignore=shutil.ignore_patterns(layout.LOCK_FILE))
         except (OSError, shutil.Error) as problem:
             raise StorageFailed("disk-failed", path=str(own), problem=str(problem)) from problem
         cache_status.invalidate()
-    return cache_status.read_status(order.folder or own).resume_frame(order.from_frame)
+    return cache_status.read_status(request.folder or own).resume_frame(request.from_frame)

@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bake that runs in this Blender, and what each scene's bake is like: the button's state and its acts.
-
-A running bake is kept here and not in Blender's data, so undo, redo and deleted objects cannot touch it:
-scenes and objects are looked up anew, by session id and by key, whenever they are needed.
-"""
+"""Starts the bake of the session, lets it go on, shows its frames and its end, and deletes bakes."""
 
 from __future__ import annotations
 
 import time as clock
 import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import bpy
@@ -29,56 +24,38 @@ from . import attach_bake, body_reports, error_messages, save_handlers, state_ma
 from .bake_driver import BakeDriver
 from .bake_request import DEFAULT_REQUEST, BakeRequest, check_can_bake, child_arguments, make_resumable
 from .child_process import child_command, fallback_command
+from .session import RunningBake, session
 from .warm_solver import solver_in_waiting
 
 
-@dataclass
-class RunningBake:
-    """One running bake of one scene."""
-
-    scene_uid: int
-    folder: Path
-    driver: BakeDriver
-    only_cuts: bool = False
-    is_shown: bool = False
-    cracked_bodies: frozenset[str] = frozenset()
-
-
-_running: RunningBake | None = None
-# what the last bake of each scene warned about, for the panel
-_warnings: dict[int, list[str]] = {}
-# and what was to be said when it began
-_notes: dict[int, list[str]] = {}
-
-
-def start(scene: bpy.types.Scene, order: BakeRequest = DEFAULT_REQUEST) -> RunningBake:
+def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> RunningBake:
     """Begins a bake of `scene`, or goes on with the one that is there, and returns it.
 
     Raises:
         BadInput: It cannot be baked; nothing was changed.
         StorageFailed: The folder cannot be written.
     """
-    folder = order.folder or cache_paths.own_folder(scene)
-    if _running is not None:
-        running = find_scene(_running.scene_uid)
+    folder = request.folder or cache_paths.own_folder(scene)
+    if session.bake is not None:
+        running = find_scene(session.bake.scene_uid)
         raise BadInput("bake-running", name=running.name if running else scene.name)
-    if order.only_cuts:
-        make_resumable(scene, order)
+    if request.only_cuts:
+        make_resumable(scene, request)
         return _start_cutting(scene, folder)
     check_can_bake(scene, folder)
     _prepare_objects(scene)
-    resume_frame = make_resumable(scene, order) if order.resume else None
-    words, log = child_arguments(folder, order), folder / layout.LOG_FILE
+    resume_frame = make_resumable(scene, request) if request.resume else None
+    words, log = child_arguments(folder, request), folder / layout.LOG_FILE
     driver = BakeDriver(
         lambda: _export(scene.session_uid, folder),
         _commands(words),
         log,
-        order.on_event,
+        request.on_event,
         lambda: solver_in_waiting.take_over(words, log),
     )
-    _notes[scene.session_uid] = [error_messages.error_text(note) for note in input_warnings.input_warnings(scene)]
-    _warnings.pop(scene.session_uid, None)
-    error_messages.forget_failure(scene)
+    notes = [error_messages.error_text(note) for note in input_warnings.input_warnings(scene)]
+    session.forget_messages(scene)
+    session.messages(scene).notes = notes
     return _run(RunningBake(scene.session_uid, folder, driver), *export_scene.frame_range(scene), resume_frame)
 
 
@@ -99,8 +76,7 @@ def _commands(words: list[str]) -> list[list[str]]:
 
 
 def _run(bake: RunningBake, frame_start: int, frame_end: int, resume_frame: int | None) -> RunningBake:
-    global _running
-    _running = bake
+    session.bake = bake
     bake.driver.start(frame_start, frame_end, resume_frame)
     return bake
 
@@ -114,7 +90,10 @@ def _prepare_objects(scene: bpy.types.Scene) -> None:
 
 
 def wait(pause: float = 0.02) -> None:
-    """Lets the running bake go on until it has ended; called by an operator or a command, which the undo step is of."""
+    """Lets the running bake go on until it has ended.
+
+    Only operators and commands call this; their undo step covers what it makes.
+    """
     while poll():
         clock.sleep(pause)
     undo_step.attach_due()
@@ -129,27 +108,28 @@ def _export(scene_uid: int, folder: Path) -> Iterator[float]:
 
 def poll() -> bool:
     """Lets the running bake go on without waiting, and returns whether it still runs."""
-    global _running
-    if _running is None:
+    bake = session.bake
+    if bake is None:
         return False
-    bake = _running
     for effect in _poll_driver(bake.driver):
         scene = find_scene(bake.scene_uid)
         if effect == state_machine.WARN:
-            _warnings[bake.scene_uid] = _warning_lines(bake.driver.job, _notes.get(bake.scene_uid, []))
+            if scene is not None:
+                messages = session.messages(scene)
+                messages.warnings = _warning_lines(bake.driver.job, messages.notes)
         elif effect == state_machine.FRAMES_CHANGED:
             cache_status.invalidate()
             if scene is not None:
                 _show_frames(scene, bake)
         elif effect == state_machine.END:
-            _running = None
+            session.bake = None
             if scene is not None:
                 save_handlers.move_to_final_folder(scene)
                 cache_status.invalidate()
                 _show_end(scene, bake)
                 _report_end(scene, bake.driver.job)
                 _resume_cutting(scene, bake)
-    return _running is not None
+    return session.bake is not None
 
 
 def _poll_driver(driver: BakeDriver) -> list[str]:
@@ -182,7 +162,7 @@ def _show_frames(scene: bpy.types.Scene, bake: RunningBake) -> None:
 def _show_end(scene: bpy.types.Scene, bake: RunningBake) -> None:
     """Lets the bodies play all that was baked, what takes data-blocks in an undo step of its own."""
     # where nobody can press undo, nobody needs a step
-    attach_bake.attach(scene, lost_ones=bake.is_shown, is_undoable=bpy.app.background)
+    attach_bake.attach(scene, detach_missing=bake.is_shown, is_undoable=bpy.app.background)
     if not bpy.app.background and (bake.driver.job.frame is not None or not attach_bake.is_whole(scene)):
         undo_step.schedule(scene)
 
@@ -195,9 +175,10 @@ def _cracked_bodies(job: state_machine.Job) -> frozenset[str]:
 
 def reattach() -> None:
     """Notes the running bake in the file again: an undo took that out."""
-    scene = find_scene(_running.scene_uid) if _running is not None else None
-    if scene is not None and _running is not None and _running.is_shown:
-        cache_paths.remember_bake(scene, _running.folder)
+    bake = session.bake
+    scene = find_scene(bake.scene_uid) if bake is not None else None
+    if scene is not None and bake is not None and bake.is_shown:
+        cache_paths.remember_bake(scene, bake.folder)
 
 
 def _resume_cutting(scene: bpy.types.Scene, bake: RunningBake) -> None:
@@ -213,36 +194,11 @@ def _report_end(scene: bpy.types.Scene, job: state_machine.Job) -> None:
         error_messages.remember_error(scene, job.error)
 
 
-def _warning_lines(job: state_machine.Job, told: list[str]) -> list[str]:
-    """Returns what the child warned about, without what was told when the bake began."""
-    news = [w for w in job.warnings if not any(line.startswith(w["sentence"].rstrip(".")) for line in told)]
+def _warning_lines(job: state_machine.Job, notes: list[str]) -> list[str]:
+    """Returns what the child warned about, without the notes from when the bake began."""
+    news = [w for w in job.warnings if not any(line.startswith(w["sentence"].rstrip(".")) for line in notes)]
     lines = [error_messages.message_text(w["kind"], w["sentence"], w["next_step"]) for w in news]
     return list(dict.fromkeys(lines))
-
-
-def cancel() -> None:
-    """Asks the running bake to stop; what it has baked so far stays."""
-    if _running is not None:
-        _running.driver.cancel()
-
-
-def close() -> None:
-    """Ends the running bake now: another file is loaded, the add-on is turned off, or Blender ends."""
-    global _running
-    if _running is not None:
-        bake, _running = _running, None
-        bake.driver.close()
-        cache_status.invalidate()
-
-
-def running() -> RunningBake | None:
-    """Returns the bake that runs in this Blender."""
-    return _running
-
-
-def is_running(scene: bpy.types.Scene) -> bool:
-    """Whether `scene` is being baked by this Blender."""
-    return _running is not None and _running.scene_uid == scene.session_uid
 
 
 def delete(scene: bpy.types.Scene) -> list[Path]:
@@ -254,7 +210,7 @@ def delete(scene: bpy.types.Scene) -> list[Path]:
         BadInput: It is protected or being baked.
         StorageFailed: The operating system refused.
     """
-    if _running is not None and is_running(scene):
+    if session.is_baking(scene):
         raise BadInput("bake-running", name=scene.name)
     if scene.sinew.protect:
         raise BadInput("bake-protected", name=scene.name)
@@ -262,22 +218,6 @@ def delete(scene: bpy.types.Scene) -> list[Path]:
     foreign = [] if cache_paths.is_borrowed(scene) or not is_cache(folder) else delete_cache(folder)
     cache_paths.forget_bake(scene)
     cache_status.invalidate()
-    error_messages.forget_failure(scene)
-    _warnings.pop(scene.session_uid, None)
-    _notes.pop(scene.session_uid, None)
+    session.forget_messages(scene)
     attach_bake.restore(scene)
     return foreign
-
-
-def warnings(scene: bpy.types.Scene) -> list[str]:
-    """Returns what the last bake of `scene` warned about."""
-    return [*_notes.get(scene.session_uid, []), *_warnings.get(scene.session_uid, [])]
-
-
-def forget_all() -> None:
-    """Drops all that was kept about scenes: another file is open."""
-    _warnings.clear()
-    _notes.clear()
-    undo_step.forget()
-    cache_status.invalidate()
-    error_messages.forget_all()

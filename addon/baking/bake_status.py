@@ -9,41 +9,34 @@ from typing import Any
 
 import bpy
 
+from ..blender_data.object_keys import body_key
 from ..cache import cache_paths, cache_status
 from ..export import export_scene
 from ..fracture_meshes.result_objects import results_of
 from ..playback import mesh_cache
-from . import attach_bake, bake_session, body_reports, state_machine, undo_step
-from .status_text import SHOWN_PHASES, Status, newton_iteration
+from ..runtime.memo import Throttle
+from . import attach_bake, body_reports, state_machine, undo_step
+from .session import session
+from .stale_errors import DIGEST_TIME_SHARE
+from .status_text import Status, newton_iteration
 
 STAGE_LABELS = {"tetrahedralize": "Filling with Tets", "bind": "Binding", "rest": "Finding the Rest Shape"}
 
-# looking for changes takes at most one part of the time in so many
-POLL_INTERVAL_RATIO = 20.0
+MAX_SCENES = 100  # that are remembered
 
-# when to look again, and the digest of the settings of each scene
-_digests: dict[int, tuple[float, str]] = {}
-# the status of each scene that is not being baked: of which look, and until when it is good enough
-_statuses: dict[int, tuple[int, float, Status]] = {}
+# by session id of the scene: the digest of its settings, and its status while it is not being baked
+_digests: Throttle[str] = Throttle(MAX_SCENES, cache_status.MAX_AGE_SECONDS, DIGEST_TIME_SHARE)
+_statuses: Throttle[Status] = Throttle(MAX_SCENES, cache_status.MAX_AGE_SECONDS / 2.0)
 
 
 def status(scene: bpy.types.Scene) -> Status:
     """Returns what the button shows."""
     first, last = export_scene.frame_range(scene)
-    running = bake_session.running()
-    if running is not None and bake_session.is_running(scene):
-        return _running_status(running.driver.job)
-    now = clock.monotonic()
-    known = _statuses.get(scene.session_uid)
+    if session.bake is not None and session.is_baking(scene):
+        return _running_status(session.bake.driver.job)
     # every panel asks, many times a second, and a network drive answers slowly
-    if known is None or known[0] != cache_status.invalidation_count or now > known[1]:
-        known = (
-            cache_status.invalidation_count,
-            now + cache_status.MAX_AGE_SECONDS / 2,
-            _status_on_disk(scene, first, last),
-        )
-        _statuses[scene.session_uid] = known
-    return known[2]
+    stamp = cache_status.invalidation_count()
+    return _statuses.result(scene.session_uid, lambda: _status_on_disk(scene, first, last), stamp)
 
 
 def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
@@ -71,7 +64,7 @@ def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
 def _running_status(job: state_machine.Job) -> Status:
     stage = STAGE_LABELS.get(job.stage, "Starting")
     return Status(
-        phase=SHOWN_PHASES[job.phase],
+        phase=job.phase,
         frame=job.frame,
         frame_start=job.frame_start,
         frame_end=job.frame_end,
@@ -87,9 +80,9 @@ def _running_status(job: state_machine.Job) -> Status:
 
 
 def _contact_count(event: Mapping[str, Any] | None) -> int | None:
-    """Returns how many contacts a `frame` event tells of, or None."""
-    told = None if event is None else event.get("contacts")
-    return told if isinstance(told, int) else None
+    """Returns the number of contacts in a `frame` event, or None."""
+    count = None if event is None else event.get("contacts")
+    return count if isinstance(count, int) else None
 
 
 def is_outdated(scene: bpy.types.Scene, seen: cache_status.CacheStatus) -> bool:
@@ -97,14 +90,8 @@ def is_outdated(scene: bpy.types.Scene, seen: cache_status.CacheStatus) -> bool:
 
     Looking takes 0.04 s with 90,000 vertices, 0.3 s where all of them are pinned.
     """
-    begun = clock.monotonic()
-    known = _digests.get(scene.session_uid)
-    if known is None or begun > known[0]:
-        found = export_scene.settings_digest(scene)
-        now = clock.monotonic()
-        known = (now + max(cache_status.MAX_AGE_SECONDS, POLL_INTERVAL_RATIO * (now - begun)), found)
-        _digests[scene.session_uid] = known
-    return seen.metadata is None or seen.metadata.settings != known[1]
+    digest = _digests.result(scene.session_uid, lambda: export_scene.settings_digest(scene))
+    return seen.metadata is None or seen.metadata.settings != digest
 
 
 def tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int | None:
@@ -119,7 +106,7 @@ def core_tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
 
 
 def _tet_counts(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[int, int] | None:
-    return cache_status.tet_counts(cache_paths.cache_folder(scene), attach_bake.cache_key(obj))
+    return cache_status.tet_counts(cache_paths.cache_folder(scene), body_key(obj))
 
 
 def earlier_resume_frame(scene: bpy.types.Scene) -> int | None:
@@ -142,7 +129,7 @@ def shape_key_bytes(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     seen = cache_status.read_status(cache_paths.cache_folder(scene))
     if seen.metadata is None or seen.last_frame is None:
         return 0
-    vertices = next((body.vertices for body in seen.metadata.bodies if body.key == attach_bake.cache_key(obj)), 0)
+    vertices = next((body.vertices for body in seen.metadata.bodies if body.key == body_key(obj)), 0)
     shown = [made for made in results_of(obj) if made.type == "MESH"] if obj.sinew.is_replaced else []
     vertices = sum(len(made.data.vertices) for made in shown) or vertices
     frames = seen.last_frame - seen.metadata.frame_start

@@ -4,18 +4,15 @@
 from __future__ import annotations
 
 import time as clock
-from typing import Any
 
 import bpy
 
 from . import bake_session, undo_step
+from .session import session
 
 INTERVAL_SECONDS = 0.05
 # where panels are, and marks of frames that did not converge
 REDRAWN_REGIONS = {("VIEW_3D", "UI"), ("PROPERTIES", "WINDOW"), ("DOPESHEET_EDITOR", "WINDOW")}
-
-# what the panels said when they were drawn last
-_last_shown: Any = None
 
 
 def start() -> None:
@@ -41,9 +38,7 @@ def _tick() -> float | None:
 
 def _redraw_panels() -> None:
     """Draws the panels again when they have something new to say; viewports follow their objects by themselves."""
-    global _last_shown
-    running = bake_session.running()
-    job = running.driver.job if running is not None else None
+    job = session.bake.driver.job if session.bake is not None else None
     left = job.seconds_left(clock.monotonic()) if job is not None else None
     now = job and (
         job.phase,
@@ -56,9 +51,9 @@ def _redraw_panels() -> None:
         job.newton_event,
         left and int(left),
     )
-    if now == _last_shown and now is not None:
+    if now == session.shown_progress and now is not None:
         return
-    _last_shown = now
+    session.shown_progress = now
     redraw()
 
 

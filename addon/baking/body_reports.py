@@ -16,6 +16,9 @@ from ...solver.bake.cache import layout
 from ..blender_data.object_keys import body_key
 from ..cache import cache_paths
 from ..fracture_meshes import show_results
+from ..runtime.memo import Memo
+
+MAX_REPORTS = 20  # that are remembered
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class BodyReport:
 
 @dataclass
 class _ReportPosition:
-    """The part of a report that was read: identity of the file, offset, last line, and values.
+    """The part of a report that was read: offset, last line, and values.
 
     Attributes:
         bodies: By key of the body.
@@ -66,7 +69,6 @@ class _ReportPosition:
         colliders: Force [N] and torque [N m] by key of the collider and by frame.
     """
 
-    file: tuple[int, ...] = ()
     offset: int = 0
     last_line: bytes = b""
     bodies: dict[str, BodyReport] = field(default_factory=dict)
@@ -74,7 +76,8 @@ class _ReportPosition:
     colliders: dict[str, dict[int, list[float]]] = field(default_factory=dict)
 
 
-_report_positions: dict[Path, _ReportPosition] = {}
+# by report
+_positions: Memo[_ReportPosition] = Memo(MAX_REPORTS)
 
 
 def report(scene: bpy.types.Scene, obj: bpy.types.Object) -> BodyReport:
@@ -112,21 +115,22 @@ def _read(folder: Path) -> _ReportPosition | None:
     try:
         stat = path.stat()
         now = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
-        position = _report_positions.get(path)
-        if position is None or position.file != now:
-            with open(path, "rb") as file:
-                position = _report_positions[path] = _continued(position, file)
-                _add_lines(position, file.read())
-            position.file = now
+        return _positions.result(path, now, lambda: _read_more(path, _positions.latest(path)))
     except OSError:
         return None
+
+
+def _read_more(path: Path, position: _ReportPosition | None) -> _ReportPosition:
+    with open(path, "rb") as file:
+        position = _continued(position, file)
+        _add_lines(position, file.read())
     return position
 
 
 def _continued(position: _ReportPosition | None, file: BinaryIO) -> _ReportPosition:
     """Returns the position in a file and seeks to it; a new position if the file was replaced.
 
-    `_report_positions` may refer to a deleted file of the same number, so the last line is compared.
+    The position may be that of a deleted file of the same number, so the last line is compared.
     """
     if position is not None:
         file.seek(position.offset - len(position.last_line))

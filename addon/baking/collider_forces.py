@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 
 from ...solver.bake.cache import layout
-from ..blender_data import force_curves
+from ..blender_data import collider_force_curves
 from ..blender_data.object_keys import body_key, unique_keys
 from ..blender_data.time_remapping import time_stretch
 from ..cache import cache_paths, cache_status
@@ -23,38 +23,45 @@ def create_curves(
 ) -> list[str]:
     """Gives colliders curves of the present bake, or of that in `folder`; returns the names of those it tells of."""
     folder = folder or cache_paths.cache_folder(scene)
-    wanted, told = _curve_sources(scene, folder), body_reports.collider_forces(folder)
+    wanted, forces = _curve_sources(scene, folder), body_reports.collider_forces(folder)
     made = []
     for obj in colliders:
         key, mark = wanted.get(obj, ("", ""))
-        if key in told:
-            force_curves.add_curves(obj, *force_curves.curve_samples(told[key], time_stretch(obj)), mark)
+        if key in forces:
+            collider_force_curves.add_curves(
+                obj, *collider_force_curves.curve_samples(forces[key], time_stretch(obj)), mark
+            )
             made.append(obj.name)
     return made
 
 
-def refresh_curves(scene: bpy.types.Scene, folder: Path, lost_ones: bool = True) -> None:
-    """Gives the colliders that have curves those of a cache, and takes them off where it says nothing of them.
+def refresh_curves(scene: bpy.types.Scene, folder: Path, detach_missing: bool = True) -> None:
+    """Gives the colliders that have curves those of a cache, and removes them where the report lacks a collider.
 
-    With `lost_ones` false, nothing is taken off where there is no report: the drive may come back.
+    Args:
+        scene: The scene.
+        folder: The cache.
+        detach_missing: Whether curves go when there is no report on disk. False where the drive may come back.
     """
-    shown = [obj for obj in scene.objects if force_curves.find_track(obj) is not None]
-    if not shown or (_stamp(folder) is None and not lost_ones):
+    shown = [obj for obj in scene.objects if collider_force_curves.find_track(obj) is not None]
+    if not shown or (_stamp(folder) is None and not detach_missing):
         return
-    wanted, told = _curve_sources(scene, folder), body_reports.collider_forces(folder)
+    wanted, forces = _curve_sources(scene, folder), body_reports.collider_forces(folder)
     for obj in shown:
         key, mark = wanted.get(obj, ("", ""))
-        if key not in told:
-            force_curves.remove_curves(obj)
-        elif force_curves.curves_stamp(obj) != mark:
-            force_curves.add_curves(obj, *force_curves.curve_samples(told[key], time_stretch(obj)), mark)
+        if key not in forces:
+            collider_force_curves.remove_curves(obj)
+        elif collider_force_curves.curves_stamp(obj) != mark:
+            collider_force_curves.add_curves(
+                obj, *collider_force_curves.curve_samples(forces[key], time_stretch(obj)), mark
+            )
 
 
 def are_curves_missing(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
     """Whether the present bake tells of a collider, and that one has no curves, or those of another bake."""
     folder = cache_paths.cache_folder(scene)
     key, mark = _curve_sources(scene, folder).get(obj, ("", ""))
-    return key in body_reports.collider_forces(folder) and force_curves.curves_stamp(obj) != mark
+    return key in body_reports.collider_forces(folder) and collider_force_curves.curves_stamp(obj) != mark
 
 
 def force_at(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[float] | None:

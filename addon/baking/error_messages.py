@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -12,6 +11,7 @@ import bpy
 from ...solver.bake.cache.convergence_summary import ConvergenceSummary
 from ...solver.runtime.errors import BadInput, SinewError
 from . import stale_errors
+from .session import Failure, session
 from .state_machine import Job
 
 # shorter next steps for the window; all others come from solver/runtime/error_messages/
@@ -24,27 +24,6 @@ NEXT_STEPS = {
 }
 # residual above which a step has diverged; too few iterations alone leave 1.4 times the applied force
 UNSTABLE_RESIDUAL = 10.0
-
-
-@dataclass(frozen=True)
-class Failure:
-    """The last failure of a scene.
-
-    Attributes:
-        line: The message.
-        kind: Its kind in `error_messages.TEXTS`, or "".
-        name: Of its object, or "".
-        stamp: Of the refused input, which may be valid once the stamp changes; None for failures that stay.
-    """
-
-    line: str
-    kind: str = ""
-    name: str = ""
-    stamp: str | None = None
-
-
-# the last failure of each scene, for the panel
-_last_failures: dict[int, Failure] = {}
 
 
 def message_text(kind: str, sentence: str, next_step: str) -> str:
@@ -107,7 +86,7 @@ def unsettled_text(tally: ConvergenceSummary) -> str:
 
 def remember_failure(scene: bpy.types.Scene, line: str) -> None:
     """Stores a failure for the panel until the next success."""
-    _last_failures[scene.session_uid] = Failure(line)
+    session.messages(scene).failure = Failure(line)
 
 
 def remember_error(scene: bpy.types.Scene, error: Mapping[str, Any]) -> None:
@@ -116,19 +95,19 @@ def remember_error(scene: bpy.types.Scene, error: Mapping[str, Any]) -> None:
     is_refusal = error.get("exit_code") == BadInput.exit_code
     name = str(error.get("details", {}).get("name", ""))
     stale_errors.invalidate()
-    _last_failures[scene.session_uid] = Failure(
+    session.messages(scene).failure = Failure(
         line, error["kind"], name, stale_errors.stamp(scene) if is_refusal else None
     )
 
 
 def forget_failure(scene: bpy.types.Scene) -> None:
     """Removes the failure from the panel."""
-    _last_failures.pop(scene.session_uid, None)
+    session.messages(scene).failure = None
 
 
 def last_failure(scene: bpy.types.Scene) -> str:
     """Returns the last failure, or ""."""
-    failure = _last_failures.get(scene.session_uid)
+    failure = session.messages(scene).failure
     return "" if failure is None else failure.line
 
 
@@ -139,18 +118,13 @@ def failure_to_show(scene: bpy.types.Scene, offered: Mapping[str, str]) -> str:
         scene: The scene.
         offered: Kinds of failures that a box above already shows, with the name of the object.
     """
-    failure = _last_failures.get(scene.session_uid)
+    failure = session.messages(scene).failure
     if failure is None:
         return ""
     if failure.stamp is not None and stale_errors.has_changed(scene, failure.stamp):
         forget_failure(scene)
         return ""
     return "" if failure.kind and offered.get(failure.kind) == failure.name else failure.line
-
-
-def forget_all() -> None:
-    """Forgets all failures, since another file is open."""
-    _last_failures.clear()
 
 
 def reporting_errors(act: Callable[..., set[str]]) -> Callable[..., set[str]]:

@@ -20,76 +20,66 @@ from ...solver.bake.cache import is_cache
 from ...solver.runtime.errors import StorageFailed
 from ..cache import cache_paths, cache_status
 from ..playback import attribute_playback
-from . import attach_bake, bake_session, error_messages
+from . import attach_bake, error_messages
+from .session import PendingSave, session
 
 PATH_PROPERTIES = ("cache_path", "baked_path", "baked_for", "baked_scene", "borrowed")
-
-# where the file is about to be written, and what to set back if it does not stay there (Save Copy, a failure)
-_target = ""
-_paths_before: dict[int, dict[str, object]] = {}
-_tet_files_before: dict[int, str] = {}
-_attributes_before: dict[str, tuple[str, str]] = {}
-
-
-# written in the place of which file, before it is renamed to that
-_final_paths: dict[str, str] = {}
 
 
 @contextmanager
 def writing_part_file(path: Path, part: Path) -> Iterator[None]:
     """Lets a file that is written to `part` be meant for `path`, in the same folder."""
-    _final_paths[os.path.abspath(part)] = os.path.abspath(path)
+    session.final_paths[os.path.abspath(part)] = os.path.abspath(path)
     try:
         yield
     finally:
-        del _final_paths[os.path.abspath(part)]
+        del session.final_paths[os.path.abspath(part)]
 
 
 def before_save(path: str, *_: object) -> None:
     """Lets every cache be found from the place that the file is about to get; called by Blender."""
-    global _target
-    path = _final_paths.get(os.path.abspath(path), path) if path else path
-    _paths_before.clear()
-    _tet_files_before.clear()
-    _attributes_before.clear()
-    _target = os.path.abspath(path) if path else ""
+    path = session.final_paths.get(os.path.abspath(path), path) if path else path
+    pending = session.pending_save = PendingSave(os.path.abspath(path) if path else "")
     old = bpy.data.filepath
     if not path:
         return
-    if old and os.path.abspath(old) == _target:
+    if old and os.path.abspath(old) == pending.target:
         for scene in _own_scenes():
-            if _is_temporary(cache_paths.cache_folder(scene)) and not bake_session.is_running(scene):
+            if _is_temporary(cache_paths.cache_folder(scene)) and not session.is_baking(scene):
                 error_messages.forget_failure(scene)
                 move_to_final_folder(scene)  # what could not be moved at the first save
         return
     if old:
-        _rebase_tet_files(old, path)
+        pending.tet_files = _rebase_tet_files(old, path)
     for scene in _own_scenes():
-        _paths_before[scene.session_uid] = {name: getattr(scene.sinew, name) for name in PATH_PROPERTIES}
+        pending.paths[scene.session_uid] = {name: getattr(scene.sinew, name) for name in PATH_PROPERTIES}
         present = cache_paths.cache_folder(scene)
         if old:
             _rebase_scene_paths(scene, present, old, path)
-        elif _is_temporary(present) and not bake_session.is_running(scene):
+        elif _is_temporary(present) and not session.is_baking(scene):
             _move_bake(scene, present, path)
             moved = cache_paths.absolute_path(scene.sinew.baked_path, path)
-            _paths_before[scene.session_uid].update(baked_path=str(moved), baked_for=scene.sinew.baked_for)
-    _attributes_before.update(attribute_playback.rebase_paths(old, path))
+            pending.paths[scene.session_uid].update(baked_path=str(moved), baked_for=scene.sinew.baked_for)
+    pending.attributes = attribute_playback.rebase_paths(old, path)
 
 
 def after_save(*_: object) -> None:
     """Sets back what was only right for another place; called by Blender, also when saving failed."""
-    if os.path.abspath(bpy.data.filepath or ".") != _target:
-        for scene in _own_scenes():
-            for name, value in _paths_before.get(scene.session_uid, {}).items():
-                with cache_paths.pausing_attachment():
-                    setattr(scene.sinew, name, value)
-        for obj in bpy.data.objects:
-            if obj.session_uid in _tet_files_before:
-                obj.sinew.tets_path = _tet_files_before[obj.session_uid]
-        attribute_playback.restore_paths(_attributes_before)
-    _paths_before.clear()
-    _tet_files_before.clear()
+    pending, session.pending_save = session.pending_save, None
+    if pending is not None and os.path.abspath(bpy.data.filepath or ".") != pending.target:
+        _restore_paths(pending)
     cache_status.invalidate()
+
+
+def _restore_paths(pending: PendingSave) -> None:
+    for scene in _own_scenes():
+        for name, value in pending.paths.get(scene.session_uid, {}).items():
+            with session.rebasing_paths():
+                setattr(scene.sinew, name, value)
+    for obj in bpy.data.objects:
+        if obj.session_uid in pending.tet_files:
+            obj.sinew.tets_path = pending.tet_files[obj.session_uid]
+    attribute_playback.restore_paths(pending.attributes)
 
 
 def move_to_final_folder(scene: bpy.types.Scene) -> None:
@@ -109,7 +99,7 @@ def _is_temporary(folder: Path) -> bool:
 
 def _rebase_scene_paths(scene: bpy.types.Scene, present: Path, old: str, new: str) -> None:
     """Makes the places of a scene right as seen from `new`."""
-    with cache_paths.pausing_attachment():
+    with session.rebasing_paths():
         if scene.sinew.cache_path.startswith("//"):
             chosen = cache_paths.absolute_path(scene.sinew.cache_path, old)
             scene.sinew.cache_path = cache_paths.portable_path(chosen, new)
@@ -117,15 +107,20 @@ def _rebase_scene_paths(scene: bpy.types.Scene, present: Path, old: str, new: st
             cache_paths.remember_bake(scene, present, borrowed=not scene.sinew.cache_path, blend=new)
 
 
-def _rebase_tet_files(old: str, new: str) -> None:
-    """Makes relative paths of files of tets right as seen from `new`, as Blender does with its own."""
+def _rebase_tet_files(old: str, new: str) -> dict[int, str]:
+    """Makes relative paths of files of tets right as seen from `new`, as Blender does with its own.
+
+    Returns the paths before, by session id of the object.
+    """
+    before = {}
     for obj in bpy.data.objects:
         if obj.library is None and obj.sinew.tets_path.startswith("//"):
             path = cache_paths.absolute_path(obj.sinew.tets_path, old)
             # what an override says is often as seen from its library
             if obj.override_library is None or path.is_file():
-                _tet_files_before[obj.session_uid] = obj.sinew.tets_path
+                before[obj.session_uid] = obj.sinew.tets_path
                 obj.sinew.tets_path = cache_paths.portable_path(path, new)
+    return before
 
 
 def _move_folder(folder: Path, target: Path) -> None:

@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-import time as clock
-
 import bpy
 
 from ..export import export_scene
 from ..objects import roles
+from ..runtime.memo import Throttle
 
-# looking takes at most one part of the time in so many
-POLL_INTERVAL_RATIO = 20.0
+DIGEST_TIME_SHARE = 0.05  # of the time that digests of the settings may take while panels ask for them
+MAX_SCENES = 100  # that are remembered
 
-# when to look again at each scene
-_next_polls: dict[int, float] = {}
+_stamps: Throttle[str] = Throttle(MAX_SCENES, 0.0, DIGEST_TIME_SHARE)
 
 
 def stamp(scene: bpy.types.Scene) -> str:
@@ -31,15 +29,9 @@ def stamp(scene: bpy.types.Scene) -> str:
 
 def has_changed(scene: bpy.types.Scene, refused: str) -> bool:
     """Whether `refused`, a stamp, is that of another state; looked up seldom where that is slow."""
-    begun = clock.monotonic()
-    if begun < _next_polls.get(scene.session_uid, 0.0):
-        return False
-    found = stamp(scene)
-    now = clock.monotonic()
-    _next_polls[scene.session_uid] = now + POLL_INTERVAL_RATIO * (now - begun)
-    return found != refused
+    return _stamps.result(scene.session_uid, lambda: stamp(scene)) != refused
 
 
 def invalidate() -> None:
     """Makes the next look a fresh one."""
-    _next_polls.clear()
+    _stamps.clear()

@@ -143,63 +143,80 @@ def advance(job: Job, happening: BakeEvent) -> Transition:
 
 
 def _on_child_event(job: Job, event: Mapping[str, Any], now: float) -> Transition:
-    if event.get("event") == "finishing" and not (job.phase == "cancelling" and job.finished is not None):
-        # stopped or at the last frame, it makes of what broke what can be rendered: that may take some seconds
-        body, job = str(event.get("body", "")), replace(job, newton_event=None, prerolled=None)
-        return replace(job, phase="finishing", body=body, finished=_event_fraction(event), deadline=None), ()
-    # While cancelling only the phase stays: frames that were finished before the child heard of it count.
-    live = "cancelling" if job.phase == "cancelling" else None
-    if live is None:
-        job = replace(job, deadline=None)
     kind = event.get("event")
-    if kind == "started":
-        return replace(job, error=None), ()
-    if kind == "compiling":
-        return replace(job, phase=live or "compiling"), ()
-    if kind == "building":
-        stage, body = str(event.get("stage", "")), str(event.get("body", ""))
-        return replace(job, phase=live or "building", stage=stage, body=body), ()
-    if kind == "built":
-        bodies = tuple(event.get("bodies", ()))
-        found = tuple(warning for body in bodies for warning in body.get("warnings", ()))
-        job = replace(job, phase=live or "baking", bodies=bodies, tets=event.get("tets"), warnings=job.warnings + found)
-        return job, (WARN,) * bool(found)
-    if kind == "warning":
-        return replace(job, warnings=(*job.warnings, event)), (WARN,)
-    if kind == "error":
-        return replace(job, error=event, deadline=_earlier(job.deadline, now + EXIT_TIMEOUT_SECONDS)), ()
-    if kind == "done":
-        deadline = _earlier(job.deadline, now + EXIT_TIMEOUT_SECONDS)
-        return replace(
-            job, convergence=_final_convergence(event, job.convergence), is_complete=True, deadline=deadline
-        ), ()
-    if kind == "frame" and isinstance(event.get("frame"), int):
-        clock = (*job.frame_times, (now, event["frame"]))[-FRAME_RATE_WINDOW:]
-        tally = job.convergence.with_frame(event)
-        job = replace(
-            job,
-            phase=live or "baking",
-            frame=event["frame"],
-            frame_times=clock,
-            convergence=tally,
-            last_frame_event=event,
-        )
-        return replace(job, newton_event=None, prerolled=None), (FRAMES_CHANGED,)
-    if kind == "preroll":
-        return replace(job, phase=live or "baking", prerolled=_event_fraction(event)), ()
-    if kind == "solving":
-        return replace(job, phase=live or "baking", newton_event=event), ()
+    is_cancelling = job.phase == "cancelling"
+    if kind == "finishing" and not (is_cancelling and job.finished is not None):
+        # stopped or at the last frame, it makes of what broke what can be rendered: that may take some seconds
+        return _on_finishing(job, event)
+    if not is_cancelling:
+        job = replace(job, deadline=None)
+    match kind:
+        case "started":
+            return replace(job, error=None), ()
+        case "compiling":
+            return _in_phase(job, "compiling"), ()
+        case "building":
+            stage, body = str(event.get("stage", "")), str(event.get("body", ""))
+            return replace(_in_phase(job, "building"), stage=stage, body=body), ()
+        case "built":
+            return _on_built(job, event)
+        case "warning":
+            return replace(job, warnings=(*job.warnings, event)), (WARN,)
+        case "error":
+            return replace(job, error=event, deadline=_exit_deadline(job, now)), ()
+        case "done":
+            convergence = _final_convergence(event, job.convergence)
+            return replace(job, convergence=convergence, is_complete=True, deadline=_exit_deadline(job, now)), ()
+        case "frame" if isinstance(event.get("frame"), int):
+            return _on_frame(job, event, now)
+        case "preroll":
+            return replace(_in_phase(job, "baking"), prerolled=_event_fraction(event)), ()
+        case "solving":
+            return replace(_in_phase(job, "baking"), newton_event=event), ()
     return job, ()  # events of later versions
+
+
+def _in_phase(job: Job, phase: str) -> Job:
+    """Returns the job in a phase that the child says; while cancelling it stays in that one.
+
+    Nothing else stays: frames that were finished before the child heard of it count.
+    """
+    return job if job.phase == "cancelling" else replace(job, phase=phase)
+
+
+def _on_finishing(job: Job, event: Mapping[str, Any]) -> Transition:
+    job = replace(job, newton_event=None, prerolled=None, deadline=None)
+    return replace(job, phase="finishing", body=str(event.get("body", "")), finished=_event_fraction(event)), ()
+
+
+def _on_built(job: Job, event: Mapping[str, Any]) -> Transition:
+    bodies = tuple(event.get("bodies", ()))
+    found = tuple(warning for body in bodies for warning in body.get("warnings", ()))
+    job = replace(_in_phase(job, "baking"), bodies=bodies, tets=event.get("tets"), warnings=job.warnings + found)
+    return job, (WARN,) * bool(found)
+
+
+def _on_frame(job: Job, event: Mapping[str, Any], now: float) -> Transition:
+    job = replace(
+        _in_phase(job, "baking"),
+        frame=event["frame"],
+        frame_times=(*job.frame_times, (now, event["frame"]))[-FRAME_RATE_WINDOW:],
+        convergence=job.convergence.with_frame(event),
+        last_frame_event=event,
+        newton_event=None,
+        prerolled=None,
+    )
+    return job, (FRAMES_CHANGED,)
 
 
 def _event_fraction(event: Mapping[str, Any]) -> float:
     """Returns how much an event says is done, 0 to 1."""
-    told = event.get("fraction")
-    return min(max(float(told), 0.0), 1.0) if isinstance(told, int | float) else 0.0
+    fraction = event.get("fraction")
+    return min(max(float(fraction), 0.0), 1.0) if isinstance(fraction, int | float) else 0.0
 
 
 def _on_child_exit(job: Job, ended: ChildEnded) -> Transition:
-    told = job.error is not None and job.error.get("kind") != "cancelled"
+    has_failed = job.error is not None and job.error.get("kind") != "cancelled"
     # a Python that starts but cannot import what it needs says "internal" at once
     is_stillborn = job.phase == "starting" and (job.error is None or job.error.get("kind") == "internal")
     if job.is_complete:  # whatever happened to it on its way out, every frame is there
@@ -207,7 +224,7 @@ def _on_child_exit(job: Job, ended: ChildEnded) -> Transition:
     if is_stillborn and ended.code != 130 and not job.is_killed and not job.tried_fallback:
         # what the first one said is kept until the second one says anything
         return replace(job, tried_fallback=True, deadline=ended.now + SILENCE_TIMEOUT_SECONDS), (LAUNCH_FALLBACK,)
-    if told:
+    if has_failed:
         return _end(job, "failed", job.error)
     if ended.code == 130 or job.phase == "cancelling":
         return _end(job, "cancelled")
@@ -228,13 +245,15 @@ def _silence_deadline(job: Job, now: float) -> Transition:
 
 
 def _final_convergence(event: Mapping[str, Any], tally: ConvergenceSummary) -> ConvergenceSummary:
-    """Returns the tally that a `done` event tells, which counts what was baked before a resume too."""
+    """Returns the convergence in a `done` event, which counts what was baked before a resume too."""
     known = {name: event.get(name) for name in tally.as_event()}
     return replace(tally, **{name: value for name, value in known.items() if value is not None})
 
 
-def _earlier(deadline: float | None, other: float) -> float:
-    return other if deadline is None else min(deadline, other)
+def _exit_deadline(job: Job, now: float) -> float:
+    """Returns when patience ends with a child that has said its last word."""
+    deadline = now + EXIT_TIMEOUT_SECONDS
+    return deadline if job.deadline is None else min(job.deadline, deadline)
 
 
 def _end(job: Job, phase: str, error: Mapping[str, Any] | None = None) -> Transition:

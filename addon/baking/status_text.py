@@ -12,24 +12,16 @@ from typing import Any
 
 from ...solver.bake.cache.convergence_summary import ConvergenceSummary
 from ...solver.runtime.errors import SinewError
+from .state_machine import RUNNING_PHASES
 
 CUT_LABEL = "Cut the Broken Meshes"
 # labels of the button during a bake; the bar below has the details
 RUNNING_LABELS = {
-    "export": "Reading",
+    "exporting": "Reading",
+    "starting": "Preparing …",
     "compiling": "Compiling …",
     "building": "Preparing …",
     "finishing": "Finishing",
-}
-# phases of a running state_machine.Job → phases in the panel
-SHOWN_PHASES = {
-    "exporting": "export",
-    "starting": "building",
-    "compiling": "compiling",
-    "building": "building",
-    "baking": "baking",
-    "finishing": "finishing",
-    "cancelling": "stopping",
 }
 
 
@@ -38,8 +30,7 @@ class Status:
     """The status of one scene's bake, for display.
 
     Attributes:
-        phase: "none", "partial", "baked", or of a running bake "export", "compiling", "building", "baking",
-            "finishing", "stopping".
+        phase: "none", "partial", "baked", or one of `state_machine.RUNNING_PHASES`.
         outdated: Whether settings or animation changed since the frames were baked.
         is_unfinished: Whether a broken body lacks its final mesh, because Blender was closed before.
         is_whole: Whether the file has the broken meshes and the nodes of the bake, which an undo removes.
@@ -80,7 +71,7 @@ class Status:
     @property
     def is_running(self) -> bool:
         """Whether this Blender is baking the scene."""
-        return self.phase in {*RUNNING_LABELS, "baking", "stopping"}
+        return self.phase in RUNNING_PHASES
 
     @property
     def is_locked(self) -> bool:
@@ -101,7 +92,7 @@ class Status:
     @property
     def label(self) -> str:
         """The label of the button."""
-        if self.phase == "stopping":
+        if self.phase == "cancelling":
             return "Stopping …"
         if self.is_running:
             return f"{_running_label(self)}   Cancel"
@@ -119,7 +110,7 @@ class Status:
 
 
 def _running_label(status: Status) -> str:
-    if status.phase in ("export", "baking", "finishing"):
+    if status.phase in ("exporting", "baking", "finishing"):
         return f"{RUNNING_LABELS.get(status.phase, 'Baking')} {_percent(status.fraction)}"
     return RUNNING_LABELS[status.phase]
 

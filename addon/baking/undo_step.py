@@ -12,41 +12,34 @@ import bpy
 
 from ..blender_data.scene_lookup import find_scene
 from . import attach_bake
+from .session import session
 
 # modes in which Blender undoes the whole file, and not a mesh or a stroke
 GLOBAL_UNDO_MODES = {"OBJECT", "POSE"}
 UNDO_MESSAGE = "Simulate"
 
-# scenes whose bake has ended and is not in the file yet, by session id
-_scenes_due: set[int] = set()
-
 
 def schedule(scene: bpy.types.Scene) -> None:
     """Notes that the bake of a scene has ended."""
-    _scenes_due.add(scene.session_uid)
+    session.scenes_due.add(scene.session_uid)
 
 
 def is_due() -> bool:
     """Whether a bake has ended whose step was not pushed yet."""
-    return bool(_scenes_due)
-
-
-def forget() -> None:
-    """Drops what is due: another file is open, and attached as it was loaded."""
-    _scenes_due.clear()
+    return bool(session.scenes_due)
 
 
 def attach_due() -> None:
     """Lets the file have all that is due; whoever calls this is an operator, or pushes a step."""
-    while _scenes_due:
-        scene = find_scene(_scenes_due.pop())
+    while session.scenes_due:
+        scene = find_scene(session.scenes_due.pop())
         if scene is not None:
-            attach_bake.attach(scene, lost_ones=False)
+            attach_bake.attach(scene, detach_missing=False)
 
 
 def push_when_possible() -> None:
     """Makes what is due and pushes the step; later where another mode or operator has the undo for itself."""
-    if _scenes_due and can_push():
+    if session.scenes_due and can_push():
         attach_due()
         bpy.ops.ed.undo_push(message=UNDO_MESSAGE)
 

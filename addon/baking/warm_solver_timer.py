@@ -9,7 +9,8 @@ import bpy
 
 from ..objects import roles
 from ..properties import preferences
-from . import bake_session, bake_timer
+from . import bake_timer
+from .session import session
 from .warm_solver import solver_in_waiting
 
 START_DELAY_SECONDS = 2.0  # Blender has enough to do while it starts
@@ -34,7 +35,7 @@ def unregister() -> None:
 def poll() -> float:
     """Lets the processes be as the preferences and the file want them."""
     chosen = preferences.get_preferences()
-    if chosen is not None and bake_session.running() is None:
+    if chosen is not None and session.bake is None:
         before = solver_in_waiting.is_compiling
         has_bodies = any(roles.bodies(scene) for scene in bpy.data.scenes)
         solver_in_waiting.update(chosen.compile_ahead, chosen.keep_ready and has_bodies)

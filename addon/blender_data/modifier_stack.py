@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bpy
 
-from .library_overrides import store_override_settings
+from .override_saving import store_override_settings
 
 MODIFIER_NAME = "Sinew"
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 import bpy
 import numpy as np
 
-from . import force_curves
+from . import collider_force_curves
 
 Parts = list[bytes | str | np.ndarray]
 
@@ -112,7 +112,7 @@ def _curves(data: bpy.types.AnimData) -> Iterator[bpy.types.FCurve]:
 
 def _tracks(data: bpy.types.AnimData) -> Iterator[bpy.types.NlaTrack]:
     """Yields the artist's tracks, without force curves, which are output of a bake."""
-    return (track for track in data.nla_tracks if not force_curves.is_force_track(track))
+    return (track for track in data.nla_tracks if not collider_force_curves.is_force_track(track))
 
 
 def _action_curves(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> Iterator[bpy.types.FCurve]:

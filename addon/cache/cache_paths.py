@@ -11,23 +11,14 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import bpy
 
 from ...solver.bake.cache import is_cache
-from . import orphaned_caches
+from .temporary_folders import temporary_folders
 
 SUFFIX = ".sinew"
-
-# one per opened or new file, so that two unsaved files never share a folder
-_file_id = uuid.uuid4().hex[:12]
-
-# `pausing_attachment` sets it
-is_attaching_paused = False
 
 
 def own_folder(scene: bpy.types.Scene) -> Path:
@@ -60,17 +51,6 @@ def forget_bake(scene: bpy.types.Scene) -> None:
     """Forgets the present bake."""
     for name in ("baked_path", "baked_for", "baked_scene", "borrowed"):
         scene.sinew.property_unset(name)
-
-
-@contextmanager
-def pausing_attachment() -> Iterator[None]:
-    """Allows changes of paths without attaching the bodies again."""
-    global is_attaching_paused
-    is_attaching_paused = True
-    try:
-        yield
-    finally:
-        is_attaching_paused = False
 
 
 def is_borrowed(scene: bpy.types.Scene) -> bool:
@@ -107,14 +87,14 @@ def absolute_path(path: str, blend: str) -> Path:
     return Path(os.path.abspath(os.path.expanduser(path)))
 
 
-def portable_path(folder: Path, blend: str) -> str:
-    """Returns `folder` relative to `blend` with "//" if possible, with forward slashes."""
-    if not blend:
-        return str(folder)
-    try:
-        return "//" + Path(os.path.relpath(folder, Path(blend).parent)).as_posix()
-    except ValueError:  # another drive of Windows
-        return folder.as_posix()
+def portable_path(path: PurePath, blend: str) -> str:
+    """Returns a path with forward slashes: from "//", the folder of `blend`, or absolute where that is impossible."""
+    if blend:
+        try:
+            return "//" + Path(os.path.relpath(path, Path(blend).parent)).as_posix()
+        except ValueError:  # another drive of Windows
+            pass
+    return path.as_posix()
 
 
 def default_folder(scene: bpy.types.Scene, blend: str, suffix: str = "") -> Path:
@@ -130,18 +110,13 @@ def caches_home(blend: str) -> Path:
 
 def temporary_home() -> Path:
     """Returns the folder for the caches of an unsaved file, which outlives Blender's own temporary folder."""
-    return Path(bpy.context.preferences.filepaths.temporary_directory or tempfile.gettempdir()) / f"sinew-{_file_id}"
+    chosen = bpy.context.preferences.filepaths.temporary_directory
+    return Path(chosen or tempfile.gettempdir()) / temporary_folders.name
 
 
 def lock_temporary_folders() -> None:
     """Locks the temporary folders that the open file plays, so that other Blenders keep them."""
-    orphaned_caches.lock_folders({cache_folder(scene).parent for scene in bpy.data.scenes})
-
-
-def start_another_file() -> None:
-    """Chooses a new folder for the next unsaved file."""
-    global _file_id
-    _file_id = uuid.uuid4().hex[:12]
+    temporary_folders.lock({cache_folder(scene).parent for scene in bpy.data.scenes})
 
 
 def _file_name(text: str) -> str:

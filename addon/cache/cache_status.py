@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time as clock
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,10 @@ from typing import Any
 from ...solver.bake.cache import CacheMetadata, CacheReader, layout
 from ...solver.bake.cache.convergence_summary import ConvergenceSummary
 from ...solver.runtime.errors import SinewError, StorageFailed
+from ..runtime.memo import Memo, Throttle
 
-MAX_AGE_SECONDS = 1.0
+MAX_AGE_SECONDS, MAX_SIZE_AGE_SECONDS = 1.0, 5.0
+MAX_FOLDERS, MAX_BODIES = 100, 1000  # that are remembered
 
 
 @dataclass(frozen=True)
@@ -46,70 +47,60 @@ class CacheStatus:
         return max((frame for frame in self.resume_frames if wanted is None or frame <= wanted), default=None)
 
 
-_tet_counts: dict[Path, tuple[int, tuple[int, int]]] = {}
-_sizes: dict[Path, tuple[float, int]] = {}
-_convergence: dict[Path, tuple[int, ConvergenceSummary]] = {}
-# a change of it tells other caches that they are out of date
-invalidation_count = 0
-_statuses: dict[Path, tuple[float, CacheStatus]] = {}
+_statuses: Throttle[CacheStatus] = Throttle(MAX_FOLDERS, MAX_AGE_SECONDS)
+_sizes: Throttle[int] = Throttle(MAX_FOLDERS, MAX_SIZE_AGE_SECONDS)
+_convergence: Memo[ConvergenceSummary] = Memo(MAX_FOLDERS)
+_tet_counts: Memo[tuple[int, int]] = Memo(MAX_BODIES)
 
 
 def read_status(folder: Path) -> CacheStatus:
     """Returns the status of `folder`, at most a second old."""
-    now = clock.monotonic()
-    entry = _statuses.get(folder)
-    if entry is None or now - entry[0] > MAX_AGE_SECONDS:
-        entry = (now, _read_status(folder))
-        _statuses[folder] = entry
-    return entry[1]
+    return _statuses.result(folder, lambda: _read_status(folder))
 
 
 def tet_counts(folder: Path, key: str) -> tuple[int, int] | None:
     """Returns the numbers of tets of a body and of its rigid core in the cache, or None."""
     path = layout.model_path(folder, key)
     try:
-        stamp = path.stat().st_mtime_ns
-        entry = _tet_counts.get(path)
-        if entry is None or entry[0] != stamp:
-            model = CacheReader(folder).read_model(key)
-            entry = (stamp, (len(model["tets"]), len(model.get("core_tets", ()))))
-            _tet_counts[path] = entry
+        return _tet_counts.result(path, path.stat().st_mtime_ns, lambda: _read_tet_counts(folder, key))
     except (OSError, KeyError, StorageFailed):
         return None
-    return entry[1]
+
+
+def _read_tet_counts(folder: Path, key: str) -> tuple[int, int]:
+    model = CacheReader(folder).read_model(key)
+    return len(model["tets"]), len(model.get("core_tets", ()))
 
 
 def convergence(folder: Path) -> ConvergenceSummary:
     """Returns the convergence summary of a cache; reads its report only after a change."""
     try:
         stamp = (folder / layout.REPORT_FILE).stat().st_mtime_ns
-        entry = _convergence.get(folder)
-        if entry is None or entry[0] != stamp:
-            entry = (stamp, CacheReader(folder).convergence())
-            _convergence[folder] = entry
+        return _convergence.result(folder, stamp, lambda: CacheReader(folder).convergence())
     except (OSError, StorageFailed):
         return ConvergenceSummary()
-    return entry[1]
 
 
 def bytes_on_disk(folder: Path) -> int:
     """Returns the size of a cache [bytes]; measured rarely, since every file has to be read."""
-    now = clock.monotonic()
-    entry = _sizes.get(folder)
-    if entry is None or now - entry[0] > 5.0 * MAX_AGE_SECONDS:
-        try:
-            entry = (now, CacheReader(folder).size())
-        except (StorageFailed, OSError):
-            entry = (now, 0)
-        _sizes[folder] = entry
-    return entry[1]
+    return _sizes.result(folder, lambda: _measure_size(folder))
+
+
+def _measure_size(folder: Path) -> int:
+    try:
+        return CacheReader(folder).size()
+    except (StorageFailed, OSError):
+        return 0
 
 
 def invalidate() -> None:
     """Clears the cached status."""
-    global invalidation_count
-    invalidation_count += 1
     _statuses.clear()
+
+
+def invalidation_count() -> int:
+    """Returns a number whose change tells other caches that they are out of date."""
+    return _statuses.clear_count
 
 
 def _read_status(folder: Path) -> CacheStatus:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import StorageFailed
+from ..runtime.memo import Memo
 
 
 @dataclass(frozen=True)
@@ -111,18 +112,18 @@ def read_result(path: Path) -> StoredResult:
         raise StorageFailed("cache-damaged", path=str(path.parents[1]), file=file, problem=str(problem)) from problem
 
 
-# by file: (time of change, size) and stamp, since every undo needs it
-_stamps: dict[Path, tuple[tuple[int, int], str]] = {}
+# by file, since every undo needs it
+_stamps: Memo[str] = Memo(1000)
 
 
 def result_stamp(path: Path) -> str:
     """Returns a digest that identifies a result, also after a copy, or "" without a file."""
     try:
         state = path.stat()
-        now = (state.st_mtime_ns, state.st_size)
-        entry = _stamps.get(path)
-        if entry is None or entry[0] != now:
-            entry = _stamps[path] = (now, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
+        return _stamps.result(path, (state.st_mtime_ns, state.st_size), lambda: _content_stamp(path))
     except OSError:
         return ""
-    return entry[1]
+
+
+def _content_stamp(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]

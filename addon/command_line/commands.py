@@ -175,19 +175,25 @@ def _attach(options: argparse.Namespace) -> int:
     return headless.attach(options)
 
 
-_handle: object = None
+class BlenderCommand:
+    """`blender --command sinew`, from `register` to `unregister`."""
+
+    def __init__(self) -> None:
+        self._handle: object = None
+
+    def register(self) -> None:
+        """Adds the command."""
+        import bpy
+
+        self._handle = bpy.utils.register_cli_command("sinew", run_in_blender)
+
+    def unregister(self) -> None:
+        """Removes it."""
+        import bpy
+
+        bpy.utils.unregister_cli_command(self._handle)
+        self._handle = None
 
 
-def register() -> None:
-    """Adds `blender --command sinew`."""
-    import bpy
-
-    global _handle
-    _handle = bpy.utils.register_cli_command("sinew", run_in_blender)
-
-
-def unregister() -> None:
-    """Takes it away."""
-    import bpy
-
-    bpy.utils.unregister_cli_command(_handle)
+_command = BlenderCommand()
+register, unregister = _command.register, _command.unregister

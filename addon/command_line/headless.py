@@ -18,7 +18,11 @@ from ...solver.bake.cache import CacheReader, is_cache
 from ...solver.runtime.errors import BadInput, Cancelled, StorageFailed
 from ...solver.runtime.event_stream import residual_text
 from ..baking import attach_bake, bake_session, collider_forces, error_messages
+from ..baking.bake_request import BakeRequest
+from ..baking.session import session
+from ..baking.state_machine import Job
 from ..blender_data import modifier_stack
+from ..blender_data.object_keys import body_key
 from ..cache import cache_paths
 from ..export import input_warnings, validation
 from ..objects import roles
@@ -41,7 +45,7 @@ def bake(options: argparse.Namespace) -> int:
         kinds.add(str(event.get("event")))
         send_event(event)
 
-    request = bake_session.BakeRequest(
+    request = BakeRequest(
         resume=options.resume,
         from_frame=options.from_frame,
         accepts_changes=options.accept_changes,
@@ -63,15 +67,24 @@ def bake(options: argparse.Namespace) -> int:
         if options.force_curves:
             collider_forces.create_curves(scene, roles.colliders(scene))
         blend_output.write_blend(options.out)
-    if job.error is not None:
+    if job.error is not None and "error" not in kinds:
         # the child reports its own errors, but not why it was stopped, nor errors of the export
-        if "error" not in kinds:
-            send_event(job.error)
+        send_event(job.error)
+    return _report_end(job, is_silent=options.json)
+
+
+def _report_end(job: Job, is_silent: bool) -> int:
+    """Prints how a bake ended, a success only unless `is_silent`, and returns the exit code.
+
+    Raises:
+        Cancelled: It was cancelled.
+    """
+    if job.error is not None:
         print(f"sinew: {error_messages.ending_message(job)[1]}", file=sys.stderr)
         return int(job.error["exit_code"])
     if job.phase == "cancelled":
         raise Cancelled()
-    if not options.json:
+    if not is_silent:
         print(error_messages.ending_message(job)[1])
     return 0
 
@@ -127,7 +140,7 @@ def _find_scene(name: str | None) -> bpy.types.Scene:
 
 def _find_object(scene: bpy.types.Scene, key: str, name: str) -> bpy.types.Object | None:
     """Returns the body with that key, or else the mesh with that name."""
-    by_key = (o for o in roles.bodies(scene) if attach_bake.cache_key(o) == key)
+    by_key = (o for o in roles.bodies(scene) if body_key(o) == key)
     by_name = (o for o in scene.objects if o.name == name and o.type == "MESH")
     return next(by_key, None) or next(by_name, None)
 
@@ -179,7 +192,7 @@ def _cancelling_on_signals() -> Iterator[None]:
     """Lets Ctrl-C and a farm's SIGTERM cancel the bake. The baked frames stay."""
     before = {}
     for number in (signal.SIGINT, signal.SIGTERM):
-        before[number] = signal.signal(number, lambda *_: bake_session.cancel())
+        before[number] = signal.signal(number, lambda *_: session.cancel())
     try:
         yield
     finally:

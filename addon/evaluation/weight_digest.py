@@ -5,30 +5,55 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
-from bpy.app.handlers import persistent
 
 from ...solver.runtime.arrays import digest
+from ..runtime.memo import Memo
 
-# by session id: number of changes of each object and mesh, and the digest after one of them
-_changes: dict[int, int] = {}
-_digests: dict[tuple[int, int], tuple[int, int, str]] = {}
+MAX_OBJECTS = 1000  # that are remembered
+
+
+class ChangeCounter:
+    """How often Blender has reported a change of the geometry of each object and mesh, by session id."""
+
+    def __init__(self) -> None:
+        self._counts: dict[int, int] = {}
+
+    def note(self, depsgraph: bpy.types.Depsgraph) -> None:
+        """Counts the changes that a depsgraph has just evaluated."""
+        for update in depsgraph.updates:
+            if update.is_updated_geometry:
+                uid = update.id.original.session_uid
+                self._counts[uid] = self.count(uid) + 1
+
+    def count(self, uid: int) -> int:
+        """Returns the number of changes."""
+        return self._counts.get(uid, 0)
+
+    def clear(self) -> None:
+        """Counts from zero, when nothing remembers a count."""
+        self._counts.clear()
+
+
+# of the open file; addon/handlers.py lets it count
+changes = ChangeCounter()
+_digests: Memo[str] = Memo(MAX_OBJECTS)
 
 
 def weight_digest(obj: bpy.types.Object) -> str:
     """Returns a digest of all vertex groups of a mesh object: their names and weights."""
     mesh = obj.data
-    key = (obj.session_uid, mesh.session_uid)
     stamp = (change_count(obj), change_count(mesh))
-    entry = _digests.get(key)
-    if entry is None or entry[:2] != stamp:
-        entry = (*stamp, _digest(obj, mesh))
-        _digests[key] = entry
-    return entry[2]
+    return _digests.result((obj.session_uid, mesh.session_uid), stamp, lambda: _digest(obj, mesh))
 
 
 def change_count(item: bpy.types.ID) -> int:
     """Returns how often Blender reported a change of the geometry of an object or mesh."""
-    return _changes.get(item.session_uid, 0)
+    return changes.count(item.session_uid)
+
+
+def invalidate() -> None:
+    """Forgets the digests: an undo changes weights without a report."""
+    _digests.clear()
 
 
 def _digest(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> str:
@@ -37,32 +62,3 @@ def _digest(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> str:
         return ""
     found = [(i, e.group, e.weight) for i, v in enumerate(mesh.vertices) for e in v.groups]
     return digest([*names, np.array(found, np.float32)])
-
-
-@persistent
-def _note_changes(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    for update in depsgraph.updates:
-        if update.is_updated_geometry:
-            uid = update.id.original.session_uid
-            _changes[uid] = _changes.get(uid, 0) + 1
-
-
-@persistent
-def _forget(*_: object) -> None:
-    _digests.clear()
-
-
-HANDLERS = {"depsgraph_update_post": _note_changes, "undo_post": _forget, "redo_post": _forget, "load_post": _forget}
-
-
-def register() -> None:
-    """Starts listening to changes."""
-    for name, handler in HANDLERS.items():
-        getattr(bpy.app.handlers, name).append(handler)
-
-
-def unregister() -> None:
-    """Stops listening."""
-    _forget()
-    for name, handler in HANDLERS.items():
-        getattr(bpy.app.handlers, name).remove(handler)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import bpy
 
 from ...solver.runtime.errors import SinewError
-from ..blender_data import force_curves
+from ..blender_data import collider_force_curves
 from ..objects import collision_filter, roles, tet_estimate
 from ..properties.object_roles import BODY, COLLIDER
 from . import input_digest
@@ -106,6 +106,7 @@ def _driver_targets(item: bpy.types.ID) -> Iterator[bpy.types.DriverTarget]:
 def _is_force(target: bpy.types.DriverTarget) -> bool:
     """Whether a driver reads what a collider bears in the bake."""
     names = any(
-        f'["{name}"]' in target.data_path for name in (force_curves.FORCE_PROPERTY, force_curves.TORQUE_PROPERTY)
+        f'["{name}"]' in target.data_path
+        for name in (collider_force_curves.FORCE_PROPERTY, collider_force_curves.TORQUE_PROPERTY)
     )
     return names and isinstance(target.id, bpy.types.Object) and roles.has_role(target.id, COLLIDER)

@@ -21,7 +21,6 @@ from ...solver.runtime.atomic_files import PART_SUFFIX, make_folder, named_error
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.scene import Scene
 from ...solver.scene.tracks import TrackWriter
-from ..blender_data.object_keys import body_key
 from ..evaluation.live_scene import LiveScene
 from ..evaluation.sample_times import SampleTime, frame_range, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
@@ -36,7 +35,7 @@ from .rest_shape_animation import RestShapeReader
 from .scene_objects import read_scene, sample_tracks
 from .track_recorder import TrackRecorder
 
-__all__ = ["body_key", "export_scene", "frame_range", "settings_digest"]
+__all__ = ["export_scene", "frame_range", "settings_digest"]
 
 SLICE_SECONDS = 0.1
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...solver.runtime.arrays import digest
-from ..objects.memo import Memo
+from ..runtime.memo import Memo
 
 # time of change [ns] and size [bytes] of a file and of all that it includes
 Stamp = tuple[tuple[int, int], ...]

@@ -6,7 +6,6 @@ Their coordinates are in the object's own space, in its units, as those of its v
 
 from __future__ import annotations
 
-import time as clock
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..cache.cache_paths import absolute_path
 from ..evaluation.evaluated_mesh import to_world
-from ..objects.memo import Memo
+from ..runtime.memo import Memo, Throttle
 from . import file_stamp
 from .file_stamp import Stamp
 
@@ -30,8 +29,9 @@ MAX_CACHED_FILES = 8
 
 _tets_of_files: Memo[RepairedTets] = Memo(MAX_CACHED_FILES)
 _digests_of_files: Memo[str] = Memo(MAX_CACHED_FILES)
-# what a panel shows of a file: when it was looked at, the stamp it had, and the number of tets or why there is none
-_cached_counts: dict[Path, tuple[float, Stamp | None, int | str | None]] = {}
+# the number of tets of a file, or why it cannot be used; and what a panel shows of it
+_counts_of_files: Memo[int | str] = Memo(MAX_CACHED_FILES)
+_panel_counts: Throttle[int | str | None] = Throttle(MAX_CACHED_FILES, CHECK_INTERVAL_SECONDS)
 
 
 def path_of(obj: bpy.types.Object) -> Path | None:
@@ -107,24 +107,16 @@ def tet_count(obj: bpy.types.Object) -> int | str | None:
     path = path_of(obj)
     if path is None:
         return BadInput("tets-no-file", name=obj.name).sentence
-    now = clock.monotonic()
-    known = _cached_counts.get(path)
-    if known is not None and now - known[0] < CHECK_INTERVAL_SECONDS:
-        return known[2]
-    stamp = file_stamp.stamp(path)
-    # what is unread may be read meanwhile; what cannot be read stays so until it changes
-    count = known[2] if known is not None and known[1] == stamp and known[2] is not None else _tet_count(path, stamp)
-    _cached_counts.pop(path, None)
-    _cached_counts[path] = (clock.monotonic(), stamp, count)
-    while len(_cached_counts) > MAX_CACHED_FILES:
-        del _cached_counts[next(iter(_cached_counts))]
-    return count
+    return _panel_counts.result(path, lambda: _tet_count(path, file_stamp.stamp(path)))
 
 
 def _tet_count(path: Path, stamp: Stamp | None) -> int | str | None:
     is_large = stamp is not None and file_stamp.total_bytes(stamp) > MAX_PANEL_BYTES
-    if is_large and not _tets_of_files.has(path, stamp):
-        return None
+    is_known = _counts_of_files.has(path, stamp) or _tets_of_files.has(path, stamp)
+    return None if is_large and not is_known else _counts_of_files.result(path, stamp, lambda: _read_count(path))
+
+
+def _read_count(path: Path) -> int | str:
     try:
         return len(read_tet_file(path).tets)
     except BadInput as problem:

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..blender_data import modifier_stack
 from ..evaluation import weight_digest
+from ..runtime.memo import Memo
 from . import watertight
-from .memo import Memo
 
 # modifiers that may close a mesh or open it: what is above Sinew's place is looked at when a bake begins
 TOPOLOGY_MODIFIERS = {

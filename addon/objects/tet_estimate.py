@@ -11,7 +11,7 @@ import numpy as np
 from ...solver.mesh.tetrahedralize.estimate import estimate_tets
 from ...solver.scene.scene import Meshing
 from ..evaluation.evaluated_mesh import longest_side, positions
-from .memo import Memo
+from ..runtime.memo import Memo
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ import bpy
 from ...solver.runtime.errors import BadInput
 from ..baking import attach_bake, bake_session, bake_status
 from ..baking.error_messages import reporting_errors
+from ..baking.session import session
 from ..cache import cache_paths
-from ..overlays import draw_handler
+from ..runtime.memo import clear_results
 
 
 class SINEW_OT_delete_bake(bpy.types.Operator):
@@ -22,7 +23,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """Not while it is being baked."""
-        return not bake_session.is_running(context.scene)
+        return not session.is_baking(context.scene)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Asks first."""
@@ -35,7 +36,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Deletes it."""
         foreign = bake_session.delete(context.scene)
-        draw_handler.invalidate_all()
+        clear_results()
         if foreign:
             self.report({"INFO"}, f"{len(foreign)} files that are not Sinew's stay in {foreign[0].parent}")
         return {"FINISHED"}
@@ -69,7 +70,7 @@ class SINEW_OT_show_bake(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes it."""
-        attach_bake.attach(context.scene, lost_ones=False)
+        attach_bake.attach(context.scene, detach_missing=False)
         bake_status.invalidate()
         return {"FINISHED"}
 

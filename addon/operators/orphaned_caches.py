@@ -8,8 +8,8 @@ from pathlib import Path
 import bpy
 from bpy.props import StringProperty
 
-from ..baking import orphaned_caches_timer
 from ..baking.error_messages import reporting_errors
+from ..baking.orphaned_caches_timer import orphan_search
 from ..baking.status_text import size_text
 from ..cache.orphaned_caches import EXPIRY_DAYS
 
@@ -33,11 +33,11 @@ class SINEW_OT_delete_lost_caches(bpy.types.Operator):
     @reporting_errors
     def execute(self, _context: bpy.types.Context) -> set[str]:
         """Deletes them."""
-        self.report({"INFO"}, f"Deleted {size_text(orphaned_caches_timer.delete(self._folders()))}")
+        self.report({"INFO"}, f"Deleted {size_text(orphan_search.delete(self._folders()))}")
         return {"FINISHED"}
 
     def _folders(self) -> list[Path]:
-        known = [lost.folder for lost in orphaned_caches_timer.orphaned()]
+        known = [orphan.folder for orphan in orphan_search.orphans]
         return [folder for folder in known if not self.folder or str(folder) == self.folder]
 
 
@@ -49,7 +49,7 @@ class SINEW_OT_put_off_lost_caches(bpy.types.Operator):
 
     def execute(self, _context: bpy.types.Context) -> set[str]:
         """Puts it off."""
-        orphaned_caches_timer.is_dismissed = True
+        orphan_search.is_dismissed = True
         return {"FINISHED"}
 
 

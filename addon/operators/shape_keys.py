@@ -6,8 +6,9 @@ from __future__ import annotations
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..baking import bake_session, bake_status
+from ..baking import bake_status
 from ..baking.error_messages import reporting_errors
+from ..baking.session import session
 from ..baking.status_text import size_text
 from ..blender_data import visibility
 from ..cache import cache_paths, cache_status
@@ -26,7 +27,7 @@ class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes the copy, selects it, and hides what it was made of."""
         obj, scene = context.object, context.scene
-        if bake_session.is_running(scene):
+        if session.is_baking(scene):
             raise BadInput("bake-running", name=scene.name)
         if obj is None:
             raise BadInput("nothing-selected")

@@ -9,6 +9,8 @@ import bpy
 from bpy.props import BoolProperty, IntProperty
 
 from ..baking import bake_session, bake_timer, error_messages
+from ..baking.bake_request import BakeRequest
+from ..baking.session import RunningBake, session
 from ..baking.state_machine import Job
 from ..baking.warm_solver import solver_in_waiting
 
@@ -46,7 +48,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
     )
 
     _timer: Any = None
-    _bake: bake_session.RunningBake | None = None
+    _bake: RunningBake | None = None
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
@@ -62,7 +64,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
         """Starts the bake and stays to listen for Escape."""
         if bpy.app.background:
             return self.execute(context)
-        self._bake = bake_session.start(context.scene, self._order())
+        self._bake = bake_session.start(context.scene, self._request())
         bake_timer.start()
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.1, window=context.window)
@@ -77,7 +79,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
                 self._end(self._bake.driver.job)
             return {"CANCELLED"}  # undo_step.py pushes the undo step
         if event.type == "ESC" and event.value == "PRESS":
-            bake_session.cancel()
+            session.cancel()
             return {"RUNNING_MODAL"}
         return {"PASS_THROUGH"}
 
@@ -90,13 +92,13 @@ class SINEW_OT_simulate(bpy.types.Operator):
     @error_messages.reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Bakes to the end and then returns: for scripts, and for Blender without a window."""
-        bake = bake_session.start(context.scene, self._order())
+        bake = bake_session.start(context.scene, self._request())
         bake_session.wait()
         return self._end(bake.driver.job)
 
-    def _order(self) -> bake_session.BakeRequest:
+    def _request(self) -> BakeRequest:
         from_frame = None if self.from_frame == UNSET_FRAME else self.from_frame
-        return bake_session.BakeRequest(self.resume, from_frame, only_cuts=self.only_cuts)
+        return BakeRequest(self.resume, from_frame, only_cuts=self.only_cuts)
 
     def _end(self, job: Job) -> set[str]:
         level, line = error_messages.ending_message(job)
@@ -114,7 +116,7 @@ class SINEW_OT_cancel(bpy.types.Operator):
 
     def execute(self, _context: bpy.types.Context) -> set[str]:
         """Asks the bake to stop."""
-        bake_session.cancel()
+        session.cancel()
         return {"FINISHED"}
 
 

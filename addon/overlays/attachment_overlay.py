@@ -12,7 +12,7 @@ import numpy as np
 
 from ...solver.bake.cache import CacheReader
 from ...solver.runtime.errors import StorageFailed
-from ..baking import attach_bake
+from ..blender_data.object_keys import body_key
 from ..cache import cache_paths, cache_status
 from ..evaluation.sample_times import rest_frame
 from ..objects import attachment, roles
@@ -49,7 +49,7 @@ def draw() -> None:
 
 def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, bones: set[str] | None) -> list:
     """Returns (shader, batch, colour), made again only after a change of frame, bake or shown bones."""
-    key, unit = attach_bake.cache_key(obj), scene.unit_settings.scale_length
+    key, unit = body_key(obj), scene.unit_settings.scale_length
     seen, chosen = cache_status.read_status(folder), None if bones is None else frozenset(bones)
     make: Callable[[], Iterator[BonePart]]
     frame = seen.frame_shown_at(scene.frame_current)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...solver.bake.cache import layout
 from ...solver.runtime.arrays import Floats
+from ..runtime.memo import Memo
 
 # lengths of the longest arrow and of normals, relative to the size of the bodies
 MAX_ARROW_LENGTH, NORMAL_LENGTH = 0.5, 0.12
@@ -18,6 +19,7 @@ MAX_ARROW_LENGTH, NORMAL_LENGTH = 0.5, 0.12
 ARROW_HEAD_LENGTH, ARROW_HEAD_WIDTH = 0.22, 0.08
 # relative to the largest force; smaller ones get no arrow
 MIN_FORCE_RATIO = 1.0e-3
+MAX_FOLDERS = 8  # that are remembered
 
 Stamp = tuple[int, int]
 
@@ -47,8 +49,8 @@ class Contacts:
 
 NO_CONTACTS = Contacts(*(np.zeros((0, 3)) for _ in range(3)))
 
-# the last contacts of each folder: frame, identity of the file, contacts
-_last_read: dict[Path, tuple[int, Stamp, Contacts]] = {}
+# the last ones of each folder
+_contacts: Memo[Contacts] = Memo(MAX_FOLDERS)
 
 
 def stamp(folder: Path, frame: int) -> Stamp | None:
@@ -70,11 +72,7 @@ def load_contacts(folder: Path, frame: int) -> Contacts:
     now = stamp(folder, frame)
     if now is None:
         return NO_CONTACTS
-    last_read = _last_read.get(folder)
-    if last_read is None or last_read[:2] != (frame, now):
-        last_read = (frame, now, _read_contacts(path_of(folder, frame)))
-        _last_read[folder] = last_read
-    return last_read[2]
+    return _contacts.result(folder, (frame, now), lambda: _read_contacts(path_of(folder, frame)))
 
 
 def _read_contacts(path: Path) -> Contacts:
@@ -119,8 +117,3 @@ def arrow_lines(contacts: Contacts, size: float) -> Floats:
     for side in (across, -across, third, -third):
         lines += [tip, tip - ARROW_HEAD_LENGTH * along + ARROW_HEAD_WIDTH * side]
     return np.stack(lines, axis=1).reshape(-1, 3)
-
-
-def invalidate() -> None:
-    """Clears the memory of contacts."""
-    _last_read.clear()

@@ -79,5 +79,5 @@ def _draw_batches(batches: list, context: bpy.types.Context) -> None:
                 draw_batch(shader, batch, colour, lineWidth=width * scale, viewportSize=region)
 
 
-_draw_handler = DrawHandler(draw, contact_geometry.invalidate)
+_draw_handler = DrawHandler(draw)
 register, unregister = _draw_handler.register, _draw_handler.unregister

@@ -10,6 +10,10 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..runtime.memo import Memo
+
+MAX_BATCH_LISTS = 1000  # one per body with its tets shown
+
 
 class DrawHandler:
     """Calls a draw function in all editors of a kind, from `register` to `unregister`.
@@ -18,56 +22,28 @@ class DrawHandler:
 
     Args:
         draw: Blender calls it for every region "WINDOW" of every such editor.
-        forget_more: Clears further caches.
         space: Name of the editor in `bpy.types`.
         when: "POST_VIEW" draws in the coordinates of the scene, "POST_PIXEL" in those of the region.
     """
 
-    def __init__(
-        self,
-        draw: Callable[[], None],
-        forget_more: Callable[[], None] | None = None,
-        space: str = "SpaceView3D",
-        when: str = "POST_VIEW",
-    ) -> None:
-        self._draw, self._forget_more, self._space, self._when = draw, forget_more, space, when
+    def __init__(self, draw: Callable[[], None], space: str = "SpaceView3D", when: str = "POST_VIEW") -> None:
+        self._draw, self._space, self._when = draw, space, when
         self._handle: Any = None
-        self._cache: dict[Hashable, tuple[tuple, list]] = {}
+        self._batches: Memo[list] = Memo(MAX_BATCH_LISTS)
 
     def cached(self, key: Hashable, depends: tuple, make: Callable[[], list]) -> list:
         """Returns the cached batches of `key`, made again after `depends` has changed."""
-        entry = self._cache.get(key)
-        if entry is None or entry[0] != depends:
-            entry = (depends, make())
-            self._cache[key] = entry
-        return entry[1]
-
-    def invalidate(self) -> None:
-        """Clears the cache."""
-        self._cache.clear()
-        if self._forget_more is not None:
-            self._forget_more()
+        return self._batches.result(key, depends, make)
 
     def register(self) -> None:
         """Starts drawing."""
         self._handle = getattr(bpy.types, self._space).draw_handler_add(self._draw, (), "WINDOW", self._when)
-        _registered.append(self)
 
     def unregister(self) -> None:
         """Stops drawing."""
-        _registered.remove(self)
         getattr(bpy.types, self._space).draw_handler_remove(self._handle, "WINDOW")
         self._handle = None
-        self.invalidate()
-
-
-_registered: list[DrawHandler] = []
-
-
-def invalidate_all() -> None:
-    """Clears all caches: another file is open, or a bake was deleted."""
-    for drawn in _registered:
-        drawn.invalidate()
+        self._batches.clear()
 
 
 def make_batch(kind: str, points: np.ndarray, shader: str = "UNIFORM_COLOR", **more: Any) -> tuple[Any, Any]:

@@ -10,11 +10,12 @@ import numpy as np
 
 from ...solver.bake.cache import CacheReader
 from ...solver.runtime.errors import StorageFailed
-from ..baking import attach_bake
 from ..blender_data import visibility
+from ..blender_data.object_keys import body_key
 from ..cache import cache_paths, cache_status
 from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
+from ..runtime.memo import Memo
 from . import tet_geometry
 from .draw_handler import DrawHandler, blending, draw_batch, make_batch
 
@@ -34,8 +35,9 @@ DEPTH_TEST_VISIBLE, DEPTH_TEST_ALWAYS = "LESS_EQUAL", "ALWAYS"
 # depth offset, -1 to 1, of tets, whose outer faces coincide with the mesh
 DEPTH_BIAS = 2.0e-4
 
-# geometry, the same for all frames of a topology: (folder, key) → ((stamp, topology), geometry)
-_displays: dict[tuple[str, str], tuple[tuple[int, int], tet_geometry.TetGeometry | None]] = {}
+MAX_BODIES = 1000  # whose geometry is remembered
+# by folder and key; the same for all frames of a topology
+_geometries: Memo[tet_geometry.TetGeometry | None] = Memo(MAX_BODIES)
 
 
 def draw() -> None:
@@ -59,7 +61,7 @@ def replaces_mesh(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object) -> list:
     """Returns (shader, batch, colour, depth test), made again only after a change of frame or bake."""
-    key = attach_bake.cache_key(obj)
+    key = body_key(obj)
     try:
         stamp = (folder / "cache.json").stat().st_mtime_ns
     except OSError:
@@ -73,14 +75,17 @@ def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object) -> lis
 
 def _load_display(folder: Path, key: str, stamp: int, frame: int) -> tet_geometry.TetGeometry | None:
     try:
-        made_of = (stamp, tet_geometry.topology_at(folder, frame))
+        topology = tet_geometry.topology_at(folder, frame)
     except StorageFailed:
         return None
-    entry = _displays.get((str(folder), key))
-    if entry is None or entry[0] != made_of or entry[1] is None:
-        entry = (made_of, tet_geometry.load_geometry(CacheReader(folder), key, made_of[1]))
-        _displays[str(folder), key] = entry
-    return entry[1]
+
+    def load() -> tet_geometry.TetGeometry | None:
+        return tet_geometry.load_geometry(CacheReader(folder), key, topology)
+
+    found = _geometries.result((folder, key), (stamp, topology), load)
+    if found is None:
+        _geometries.discard((folder, key))  # the tets come later, and the stamp stays
+    return found
 
 
 def _make_batches(folder: Path, scene: bpy.types.Scene, key: str, depends: tuple) -> list:
@@ -121,5 +126,5 @@ def _draw_batches(batches: list) -> None:
             draw_batch(*batch)
 
 
-_draw_handler = DrawHandler(draw, _displays.clear)
+_draw_handler = DrawHandler(draw)
 register, unregister = _draw_handler.register, _draw_handler.unregister

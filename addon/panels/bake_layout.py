@@ -10,7 +10,8 @@ from collections.abc import Mapping
 import bpy
 
 from ...solver.scene.settings.simulation_settings import POSE_ITERATIONS, POSE_TOLERANCE, SOLVER_SETTINGS, STEP_SETTINGS
-from ..baking import bake_session, bake_status, error_messages
+from ..baking import bake_status, error_messages
+from ..baking.session import session
 from ..baking.status_text import CUT_LABEL, Status, duration_text, size_text
 from ..baking.warm_solver import solver_in_waiting
 from ..cache import cache_paths
@@ -24,7 +25,7 @@ from .property_rows import draw_settings
 POSE_SETTINGS = (POSE_TOLERANCE, POSE_ITERATIONS)
 # widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
 LETTER_PIXELS, MARGIN_PIXELS = 6.4, 60
-# of all steps: from here on those whose contacts had not settled are worth a note
+# Share of steps with unsettled contacts above which a note is shown
 UNSETTLED_SHARE_NOTED = 0.05
 
 
@@ -56,14 +57,14 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
             draw_wrapped(layout, problem, "ERROR", context)
     if not status.is_running:
         orphaned_caches_layout.draw_notice(layout)
-    _draw_notes(layout, [*bake_session.warnings(scene), *_unsettled_note(scene, status)], context)
+    _draw_notes(layout, [*session.messages(scene).lines, *_unsettled_note(scene, status)], context)
 
 
 def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
     row = layout.row()
     row.scale_y = 1.8
     if status.is_running:
-        row.enabled = status.phase != "stopping"
+        row.enabled = status.phase != "cancelling"
         row.operator("sinew.cancel", text=status.label, icon="CANCEL")
         return
     is_kept = scene.sinew.protect and status.frame is not None
@@ -97,7 +98,7 @@ def _iteration_text(number: int, residual: float, goal: float) -> str:
 def _progress_text(status: Status) -> str:
     if status.phase == "compiling":
         return "Compiling kernels, once per machine"
-    if status.phase == "export":
+    if status.phase == "exporting":
         return "Reading the scene"
     if status.phase == "finishing":
         return "Cutting the mesh of what broke"

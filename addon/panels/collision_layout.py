@@ -17,7 +17,7 @@ from ...solver.scene.settings.collision_settings import (
 from ...solver.scene.settings.flesh_settings import POSE
 from ...solver.scene.settings.preset_settings import FRICTION_PRESET
 from ..baking import bake_status, collider_forces
-from ..blender_data import force_curves
+from ..blender_data import collider_force_curves
 from ..objects import collision_filter
 from ..overlays import contact_overlay
 from .bake_layout import count_text, draw_wrapped
@@ -72,7 +72,7 @@ def _draw_forces(layout: bpy.types.UILayout, scene: bpy.types.Scene, obj: bpy.ty
     found = collider_forces.force_at(scene, obj)
     if found is not None:
         layout.label(text=f"Pressed with {quantity_text(math.hypot(*found[:3]), 'N')}", icon="FORCE_FORCE")
-    has_curves = force_curves.find_track(obj) is not None
+    has_curves = collider_force_curves.find_track(obj) is not None
     row = layout.row(align=True)
     if collider_forces.are_curves_missing(scene, obj):
         words = "Update Force Curves" if has_curves else "Create Force Curves"

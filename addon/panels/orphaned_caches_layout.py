@@ -7,15 +7,15 @@ import time as clock
 
 import bpy
 
-from ..baking import orphaned_caches_timer
+from ..baking.orphaned_caches_timer import orphan_search
 from ..baking.status_text import size_text
 from ..cache.orphaned_caches import EXPIRY_DAYS, SECONDS_PER_DAY, OrphanedCache
 
 
 def draw_notice(layout: bpy.types.UILayout) -> None:
     """Draws how much they take, with a button that deletes them and one that puts it off."""
-    found = orphaned_caches_timer.orphaned()
-    if not found or orphaned_caches_timer.is_dismissed:
+    found = orphan_search.orphans
+    if not found or orphan_search.is_dismissed:
         return
     row = layout.row(align=True)
     words = f"Delete {size_text(_total_size(found))} of Unsaved Files"
@@ -25,24 +25,24 @@ def draw_notice(layout: bpy.types.UILayout) -> None:
 
 def draw_list(layout: bpy.types.UILayout) -> None:
     """Draws each of them with its size, and a button that deletes it."""
-    found = orphaned_caches_timer.orphaned()
+    found = orphan_search.orphans
     if not found:
         return
     box = layout.box().column()
     box.label(
         text=f"Caches of files that were never saved: {size_text(_total_size(found))}, kept for {EXPIRY_DAYS} days"
     )
-    for lost in found:
+    for orphan in found:
         row = box.row()
-        row.label(text=f"{lost.folder}: {size_text(lost.size)}, {_age_text(lost)}")
-        row.operator("sinew.delete_lost_caches", text="", icon="TRASH").folder = str(lost.folder)
+        row.label(text=f"{orphan.folder}: {size_text(orphan.size)}, {_age_text(orphan)}")
+        row.operator("sinew.delete_lost_caches", text="", icon="TRASH").folder = str(orphan.folder)
     box.operator("sinew.delete_lost_caches", text="Delete All", icon="TRASH")
 
 
 def _total_size(found: list[OrphanedCache]) -> int:
-    return sum(lost.size for lost in found)
+    return sum(orphan.size for orphan in found)
 
 
-def _age_text(lost: OrphanedCache) -> str:
-    days = int(max(clock.time() - lost.written, 0.0) / SECONDS_PER_DAY)
+def _age_text(orphan: OrphanedCache) -> str:
+    days = int(max(clock.time() - orphan.written, 0.0) / SECONDS_PER_DAY)
     return {0: "today", 1: "a day ago"}.get(days, f"{days} days ago")

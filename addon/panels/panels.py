@@ -128,8 +128,6 @@ MAKE_OPERATORS = {
     HEAT_SOURCE: "sinew.make_heat_source",
 }
 
-CLASSES: list[type] = []
-
 
 def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
     """Adds Sinew's button to those of Cloth, Collision and so on, at the top of the Physics tab."""
@@ -149,9 +147,11 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
         self.layout.operator("sinew.remove", text="Remove Sinew", icon="X")
 
 
+CLASSES = (SINEW_UL_softening, *_make_panels())
+
+
 def register() -> None:
     """Adds the panels."""
-    CLASSES[:] = [SINEW_UL_softening, *_make_panels()]
     for each in CLASSES:
         bpy.utils.register_class(each)
     bpy.types.PHYSICS_PT_add.append(draw_add_button)
@@ -162,4 +162,3 @@ def unregister() -> None:
     bpy.types.PHYSICS_PT_add.remove(draw_add_button)
     for each in reversed(CLASSES):
         bpy.utils.unregister_class(each)
-    CLASSES.clear()

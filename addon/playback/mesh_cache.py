@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import bpy
 from ...solver.bake.cache import CacheMetadata, layout
 from ..blender_data.modifier_stack import ensure_modifier, find_modifier, remove_modifier
 from ..blender_data.time_remapping import time_stretch
+from ..cache.cache_paths import portable_path
 from .shape_keys import convert_to_shape_keys, shape_key_bytes
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "ensure_modifier",
     "find_modifier",
     "play_file",
-    "portable_path",
     "refresh",
     "remove_modifier",
     "shape_key_bytes",
@@ -68,16 +67,6 @@ def attached_file(obj: bpy.types.Object) -> Path | None:
     if modifier is None or not modifier.filepath:
         return None
     return Path(bpy.path.abspath(modifier.filepath.replace("\\", "/")))
-
-
-def portable_path(file: Path, blend: str) -> str:
-    """Returns a path relative to the .blend, if that is on the same drive, with "/" everywhere."""
-    if blend:
-        try:
-            return "//" + os.path.relpath(file, Path(blend).parent).replace("\\", "/")
-        except ValueError:  # another drive of Windows
-            pass
-    return str(file).replace("\\", "/")
 
 
 def _modifier_settings(obj: bpy.types.Object, head: CacheMetadata, path: str) -> dict[str, object]:

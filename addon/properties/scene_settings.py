@@ -21,9 +21,10 @@ from .property_factory import settings_group
 
 def _place_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     from ..baking import attach_bake
-    from ..cache import cache_paths, cache_status
+    from ..baking.session import session
+    from ..cache import cache_status
 
-    if not cache_paths.is_attaching_paused:
+    if not session.is_rebasing_paths:
         cache_status.invalidate()
         attach_bake.attach(settings.id_data)
 

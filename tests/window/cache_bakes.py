@@ -76,7 +76,7 @@ def _delete_lost_caches() -> Steps:
     shutil.copytree(own, lost / "lost.sinew")
     (lost / "lost.sinew" / "lock").unlink(missing_ok=True)
     orphaned_caches_timer.start_search()
-    yield from wait_for("what is lost", lambda: bool(orphaned_caches_timer.orphaned()), 20)
+    yield from wait_for("what is lost", lambda: bool(orphaned_caches_timer.orphan_search.orphans), 20)
     yield from picture("42-lost-caches-offered")
     bpy.ops.preferences.addon_show(module="bl_ext.user_default.sinew")
     yield 2.0
@@ -90,7 +90,7 @@ def _delete_lost_caches() -> Steps:
     yield from picture("44-asked-before-they-go")
     mouse("key", "Return")
     yield from wait_for("their end", lambda: not lost.exists(), 20)
-    assert own.exists() and not orphaned_caches_timer.orphaned()
+    assert own.exists() and not orphaned_caches_timer.orphan_search.orphans
 
 
 def _bake_into_folder_that_cannot_be() -> Steps:

@@ -68,7 +68,7 @@ def operations(seed: int, count: int, session: Session) -> Steps:
         yield 0.05
         look_at_everything()
         _note(session)
-    session.bakes.cancel()
+    session.bakes.session.cancel()
     yield from _until_ended(session)
     look_at_everything()
 
@@ -100,7 +100,7 @@ def look_at_everything() -> None:
 
 def _note(session: Session) -> None:
     scene = bpy.context.scene
-    session.seen["running"] += session.bakes.running() is not None
+    session.seen["running"] += session.bakes.session.bake is not None
     session.seen["broken"] += any(o.sinew.result_of for o in scene.objects)
     session.seen["curves"] += bool(bpy.data.actions)
     session.seen["nodes"] += bool(bpy.data.node_groups)
@@ -240,14 +240,14 @@ def settings(session: Session, chance: random.Random) -> Steps:
 
 def simulate(session: Session, chance: random.Random) -> Steps:
     yield 0.0
-    if session.bakes.running() is None:
+    if session.bakes.session.bake is None:
         yield from session.start(False)
     yield from _some_frames(session, chance)
 
 
 def resume(session: Session, chance: random.Random) -> Steps:
     yield 0.0
-    if session.bakes.running() is None:
+    if session.bakes.session.bake is None:
         yield from session.start(True)
     yield from _some_frames(session, chance)
 
@@ -261,14 +261,14 @@ def finish(session: Session, chance: random.Random) -> Steps:
 
 def cancel(session: Session, chance: random.Random) -> Steps:
     yield 0.0
-    session.bakes.cancel()
+    session.bakes.session.cancel()
     if chance.random() < 0.5:
         yield from _until_ended(session)
 
 
 def delete_bake(session: Session, chance: random.Random) -> Steps:
     yield 0.0
-    if session.bakes.running() is None:
+    if session.bakes.session.bake is None:
         bpy.ops.sinew.delete_bake("EXEC_DEFAULT", True)
 
 
@@ -332,14 +332,14 @@ def reload(session: Session, chance: random.Random) -> Steps:
 def _some_frames(session: Session, chance: random.Random) -> Steps:
     """Waits for so many polls of the bake, from none to as many as it has."""
     for _ in range(chance.choice([0, 5, 20, 60])):
-        if session.bakes.running() is None:
+        if session.bakes.session.bake is None:
             return
         yield 0.05
 
 
 def _until_ended(session: Session) -> Steps:
     for _ in range(MOST_POLLS):
-        if session.bakes.running() is None:
+        if session.bakes.session.bake is None:
             yield 0.3
             return
         yield 0.03

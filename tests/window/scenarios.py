@@ -16,7 +16,7 @@ import traceback
 
 import bpy
 from bl_ext.user_default.sinew.addon.baking import body_reports
-from bl_ext.user_default.sinew.addon.overlays import timeline_marks
+from bl_ext.user_default.sinew.addon.overlays import unconverged_marks
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
@@ -186,7 +186,7 @@ def flesh_bake() -> Steps:
     tally = status().convergence
     result["pose_residual"] = tally.pose_residual
     assert status().phase == "baked" and not tally.poses_not_converged and 0.0 < tally.pose_residual, status()
-    assert timeline_marks.unconverged_runs(bpy.context.scene) == []
+    assert unconverged_marks.unconverged_runs(bpy.context.scene) == []
     bpy.context.scene.frame_set(FLESH_FRAMES)
     bent_lowest, bent_height = lowest_and_height()
     assert bent_height < 0.95 * height and abs(bent_lowest - lowest) < 0.05 * height, "the flesh did not follow"
@@ -194,7 +194,7 @@ def flesh_bake() -> Steps:
     bpy.context.scene.sinew.pose_iterations = 1
     yield from wait_for("Out of Date", lambda: status().outdated, 10)
     yield from bake()
-    result["marked"] = timeline_marks.unconverged_runs(bpy.context.scene)
+    result["marked"] = unconverged_marks.unconverged_runs(bpy.context.scene)
     assert status().convergence.poses_not_converged and result["marked"], status()
     yield from picture("15-frames-that-did-not-converge")
 

@@ -8,7 +8,7 @@ import bpy
 from ...solver.runtime.errors import BadInput
 from ..baking import collider_forces
 from ..baking.error_messages import reporting_errors
-from ..blender_data import force_curves
+from ..blender_data import collider_force_curves
 from .selection import selected_and_active
 
 
@@ -40,7 +40,7 @@ class SINEW_OT_remove_force_curves(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Takes them off."""
         for obj in selected_and_active(context):
-            force_curves.remove_curves(obj)
+            collider_force_curves.remove_curves(obj)
         return {"FINISHED"}
 
 
