@@ -27,7 +27,7 @@ from ..evaluation.sample_times import SampleTime, frame_range, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
 from ..objects import roles
 from . import validation
-from .collider_motion import ColliderSampler
+from .colliders import ColliderSampler
 from .history_dependence import first_frame_needed, follows_rigid_bodies
 from .input_digest import settings_digest
 from .participants import ParticipantHandles, find_participants

@@ -23,10 +23,10 @@ from ..evaluation.evaluated_mesh import (
 from ..evaluation.sample_times import SampleTime, frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import collision_filter, watertight
-from . import animated_settings, material_parameters, tet_file, validation
+from . import animated_settings, material_parameters, artist_tet_files, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
 from .bone_meshes import read_bone, sample_bone
-from .collider_motion import read_collider
+from .colliders import read_collider
 from .formulation import read_formulation
 from .heat_sources import read_heat_source, sample_heat_source
 from .participants import Participants
@@ -167,7 +167,7 @@ def _read_body(stage: SceneCopy, obj: bpy.types.Object, key: str, unit: float) -
         core=rigid_core,
         collision=Collision(**read_fields(Collision, own, unit)),
         **read_fields(Body, own, unit),
-        **(tet_file.body_tets(obj, matrix) if own.method == "GIVEN" else {}),
+        **(artist_tet_files.body_tets(obj, matrix) if own.method == "GIVEN" else {}),
     )
 
 

@@ -15,7 +15,7 @@ from ..evaluation.render_levels import RenderLevels, may_differ, render_levels, 
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
 from ..properties import material_presets
-from . import formulation, rigid_core, tet_file
+from . import formulation, rigid_core, artist_tet_files
 from .animated_settings import check_ranges
 from .mesh_deformation import shape_dependencies
 
@@ -57,7 +57,7 @@ def check_objects(scene: bpy.types.Scene) -> None:
         rigid_core.check_core(obj, scene)
         _check_rigs(obj)
         if obj.sinew.method == "GIVEN":
-            tet_file.read_object_tets(obj)
+            artist_tet_files.read_object_tets(obj)
 
 
 def _check_rigs(obj: bpy.types.Object) -> None:

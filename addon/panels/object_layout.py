@@ -22,7 +22,7 @@ from ...solver.scene.settings.body import (
 )
 from ...solver.scene.settings.material import MASS_DAMPING, MATERIAL_SETTINGS, STIFFNESS_DAMPING
 from ..baking import bake_status
-from ..export import formulation, tet_file
+from ..export import formulation, artist_tet_files
 from ..objects import collision_filter, roles, self_weight, tet_estimate
 from ..properties.object_roles import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY, ROLES
 from .bake_layout import draw_cache, draw_simulate, draw_solver, draw_wrapped
@@ -236,7 +236,7 @@ def _tet_count_text(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
         return f"{known:,} tets"
     times = refinement_factor(formulation.read_formulation(obj.sinew))
     if obj.sinew.method == "GIVEN":
-        return _tet_file_text(tet_file.tet_count(obj), times)
+        return _tet_file_text(artist_tet_files.tet_count(obj), times)
     count = tet_estimate.tet_count(obj, scene.unit_settings.scale_length)
     if count < 2:
         return "Hardly a tet fits: choose smaller ones" if count else "No tets: the mesh has no size"

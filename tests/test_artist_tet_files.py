@@ -16,7 +16,7 @@ from fixtures.blender_scenes import evaluated as shown_at
 from fixtures.tiny_bakes import box_of_tets
 from sinew.addon.baking import bake_session, bake_status
 from sinew.addon.cache import cache_status
-from sinew.addon.export import export_scene, tet_file
+from sinew.addon.export import export_scene, artist_tet_files
 from sinew.addon.objects import roles
 from sinew.addon.panels import object_layout
 from sinew.solver.bake.cache import CacheReader
@@ -111,7 +111,7 @@ def test_a_changed_file_is_out_of_date_and_a_moved_or_touched_one_is_not(tmp_pat
     assert export_scene.settings_digest(scene) == first
     write_veg(tmp_path / "there" / "copy.veg", nodes * 1.25, tets)
     assert export_scene.settings_digest(scene) != first
-    assert tet_file.read_object_tets(obj).nodes == pytest.approx(1.25 * nodes)
+    assert artist_tet_files.read_object_tets(obj).nodes == pytest.approx(1.25 * nodes)
     obj.sinew.method = "SMOOTH"
     smooth = export_scene.settings_digest(scene)
     obj.sinew.tets_path = ""
@@ -129,7 +129,7 @@ def test_what_a_file_of_vega_includes_counts_too(tmp_path: Path) -> None:
     write_veg(tmp_path / "whole.veg", 2.0 * nodes, tets)
     (tmp_path / "nodes.txt").write_text((tmp_path / "whole.veg").read_text().partition("*ELEMENTS")[0])
     assert export_scene.settings_digest(scene) != first
-    assert tet_file.read_object_tets(obj).nodes == pytest.approx(2.0 * nodes)
+    assert artist_tet_files.read_object_tets(obj).nodes == pytest.approx(2.0 * nodes)
 
 
 def test_a_finished_bake_is_marked_when_the_file_changes(tmp_path: Path) -> None:
@@ -185,10 +185,10 @@ def test_the_panel_counts_quickly_and_leaves_large_files_alone(tmp_path: Path, m
     box = add_box("Box")
     roles.make_body(box)
     box.sinew.method, box.sinew.tets_path = "GIVEN", str(tmp_path / "block.veg")
-    monkeypatch.setattr(tet_file, "MAX_PANEL_BYTES", 10)
-    monkeypatch.setattr(tet_file, "CHECK_INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(artist_tet_files, "MAX_PANEL_BYTES", 10)
+    monkeypatch.setattr(artist_tet_files, "CHECK_INTERVAL_SECONDS", 0.0)
     assert object_layout._tet_count_text(box, scene) == "The tets of a large file"
-    tet_file.read_object_tets(box)
+    artist_tet_files.read_object_tets(box)
     assert object_layout._tet_count_text(box, scene) == f"{len(tets)} tets"
 
 
@@ -220,7 +220,7 @@ def test_relative_paths_follow_save_as_and_stay_after_save_copy(tmp_path: Path) 
     assert obj.sinew.tets_path == "//../block.veg"
     for name in ("copy", "b"):
         bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "sub" / f"{name}.blend"))
-        assert tet_file.path_of(bpy.data.objects["block"]) == tmp_path / "block.veg"
+        assert artist_tet_files.path_of(bpy.data.objects["block"]) == tmp_path / "block.veg"
 
 
 def test_a_linked_body_finds_the_file_beside_its_own_blend(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_a_linked_body_finds_the_file_beside_its_own_blend(tmp_path: Path) -> No
     with bpy.data.libraries.load(str(tmp_path / "library" / "prop.blend"), link=True) as (_, target):
         target.objects = ["block"]
     own = target.objects[0].override_create(remap_local_usages=True)
-    assert tet_file.path_of(own) == tmp_path / "library" / "block.veg"
+    assert artist_tet_files.path_of(own) == tmp_path / "library" / "block.veg"
 
 
 @pytest.mark.parametrize("name", ["polyfem_bar-651.msh", "polyfem_microstructure_P1.msh", "vega_beam3_tet.veg"])
