@@ -16,7 +16,7 @@ from fixtures.blender_scenes import evaluated as shown_at
 from fixtures.tiny_bakes import box_of_tets
 from sinew.addon.baking import bake_session, bake_status
 from sinew.addon.cache import cache_status
-from sinew.addon.export import export_scene, artist_tet_files
+from sinew.addon.export import artist_tet_files, export_scene, input_digest
 from sinew.addon.objects import roles
 from sinew.addon.panels import object_layout
 from sinew.solver.bake.cache import CacheReader
@@ -102,20 +102,20 @@ def test_a_changed_file_is_out_of_date_and_a_moved_or_touched_one_is_not(tmp_pat
     scene = fresh()
     nodes, tets = a_box(tmp_path / "block.veg")
     obj = imported(tmp_path / "block.veg")
-    first = export_scene.settings_digest(scene)
+    first = input_digest.settings_digest(scene)
     os.utime(tmp_path / "block.veg", (1.0e9, 1.0e9))
     (tmp_path / "there").mkdir()
     a_box(tmp_path / "there" / "copy.veg")
     obj.sinew.tets_path = str(tmp_path / "there" / "copy.veg")
     obj.sinew.divisions += 1
-    assert export_scene.settings_digest(scene) == first
+    assert input_digest.settings_digest(scene) == first
     write_veg(tmp_path / "there" / "copy.veg", nodes * 1.25, tets)
-    assert export_scene.settings_digest(scene) != first
+    assert input_digest.settings_digest(scene) != first
     assert artist_tet_files.read_object_tets(obj).nodes == pytest.approx(1.25 * nodes)
     obj.sinew.method = "SMOOTH"
-    smooth = export_scene.settings_digest(scene)
+    smooth = input_digest.settings_digest(scene)
     obj.sinew.tets_path = ""
-    assert export_scene.settings_digest(scene) == smooth != first
+    assert input_digest.settings_digest(scene) == smooth != first
 
 
 def test_what_a_file_of_vega_includes_counts_too(tmp_path: Path) -> None:
@@ -125,10 +125,10 @@ def test_what_a_file_of_vega_includes_counts_too(tmp_path: Path) -> None:
     (tmp_path / "nodes.txt").write_text(head)
     (tmp_path / "block.veg").write_text("*INCLUDE nodes.txt\n*ELEMENTS" + tail)
     obj = imported(tmp_path / "block.veg")
-    first = export_scene.settings_digest(scene)
+    first = input_digest.settings_digest(scene)
     write_veg(tmp_path / "whole.veg", 2.0 * nodes, tets)
     (tmp_path / "nodes.txt").write_text((tmp_path / "whole.veg").read_text().partition("*ELEMENTS")[0])
-    assert export_scene.settings_digest(scene) != first
+    assert input_digest.settings_digest(scene) != first
     assert artist_tet_files.read_object_tets(obj).nodes == pytest.approx(2.0 * nodes)
 
 

@@ -20,11 +20,12 @@ from fixtures.blender_scenes import add_box, fresh
 from fixtures.operator_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
 from sinew.addon import handlers
 from sinew.addon.baking import bake_request, bake_session, bake_status, error_messages
+from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
 from sinew.addon.objects import roles
 from sinew.addon.operators.simulate import SINEW_OT_simulate
 from sinew.addon.panels import object_layout
-from sinew.addon.playback import mesh_cache
+from sinew.addon.playback import shape_keys
 from sinew.solver.bake.cache import CacheReader
 
 pytestmark = pytest.mark.slow
@@ -39,7 +40,7 @@ def test_several_meshes_become_bodies_at_once_and_lamps_are_left_alone() -> None
         obj.select_set(True)
     assert bpy.ops.sinew.make_body() == {"FINISHED"}
     assert [o.sinew.role for o in (*boxes, lamp)] == ["BODY", "BODY", "NONE"]
-    assert all(mesh_cache.find_modifier(o) for o in boxes)
+    assert all(modifier_stack.find_modifier(o) for o in boxes)
     assert roles.bodies(scene) == boxes
     assert bpy.ops.sinew.remove() == {"FINISHED"}
     assert not any(o.modifiers for o in boxes) and roles.bodies(scene) == []
@@ -117,7 +118,7 @@ def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
     folder = tmp_path / "shot.sinew"
     assert cache_paths.cache_folder(scene) == folder
     assert status().label == "Baked to Frame 8" and status().is_locked
-    assert mesh_cache.find_modifier(box).filepath == "//shot.sinew/play/Box.pc2"
+    assert modifier_stack.find_modifier(box).filepath == "//shot.sinew/play/Box.pc2"
     shown = evaluated(box, 8)
     samples = CacheReader(folder).read_samples("Box", 7)[0]
     assert np.abs(shown - samples).max() < 1e-6
@@ -143,7 +144,7 @@ def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
     (folder / "notes.txt").write_text("mine")
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
-    assert mesh_cache.find_modifier(box).filepath == ""
+    assert modifier_stack.find_modifier(box).filepath == ""
     assert status().label == "Simulate" and error_messages.last_failure(scene) == ""
 
 
@@ -152,7 +153,7 @@ def test_cancel_keeps_frames_and_the_playhead_is_free(tmp_path: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "long.blend"))
     bake = bake_session.start(scene)
     until(lambda: (bake.driver.job.frame or 0) >= 3)
-    assert mesh_cache.find_modifier(box).filepath.endswith("Box.pc2"), "frames play while later ones bake"
+    assert modifier_stack.find_modifier(box).filepath.endswith("Box.pc2"), "frames play while later ones bake"
     assert evaluated(box, 3)[:, 2].mean() < -0.01
     assert status().label.startswith("Baking") and status().is_running
     with pytest.raises(RuntimeError, match="is baking"):
@@ -182,7 +183,7 @@ def test_undo_and_deletion_during_a_bake_change_nothing_of_it(tmp_path: Path) ->
     bpy.ops.ed.undo()
     scene, box = bpy.context.scene, bpy.data.objects["Box"]
     assert box.location.y == 0.0 and bake_session.is_running(scene)
-    assert mesh_cache.find_modifier(box).filepath.endswith("Box.pc2"), "an undo does not detach what is baked"
+    assert modifier_stack.find_modifier(box).filepath.endswith("Box.pc2"), "an undo does not detach what is baked"
     bpy.data.objects.remove(bpy.data.objects["Box.001"])
     frame = bake.driver.job.frame
     until(lambda: bake.driver.job.frame > frame + 2)
@@ -381,7 +382,7 @@ def test_convert_to_shape_keys_from_the_panel(tmp_path: Path) -> None:
     scene, box = falling_box(frames=4)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "k.blend"))
     bpy.ops.sinew.simulate()
-    assert bake_status.shape_key_bytes(scene, box) == mesh_cache.shape_key_bytes(len(box.data.vertices), 4)
+    assert bake_status.shape_key_bytes(scene, box) == shape_keys.shape_key_bytes(len(box.data.vertices), 4)
     wanted = evaluated(box, 4)
     assert bpy.ops.sinew.convert_to_shape_keys() == {"FINISHED"}
     copy = bpy.context.object

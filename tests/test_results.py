@@ -22,7 +22,7 @@ from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.fracture_meshes import material_swap, show_results
 from sinew.addon.objects import roles
 from sinew.addon.panels import object_layout
-from sinew.addon.playback import mesh_cache
+from sinew.addon.playback import mesh_cache, shape_keys
 from sinew.solver.bake.cache import layout
 
 
@@ -248,7 +248,7 @@ def test_a_result_becomes_shape_keys(tmp_path: Path) -> None:
     obj = ball()
     _, arrays, _ = broken(tmp_path, obj)
     bpy.context.view_layer.objects.active = obj
-    needed = mesh_cache.shape_key_bytes(len(arrays["rest"]), len(arrays["shapes"]))
+    needed = shape_keys.shape_key_bytes(len(arrays["rest"]), len(arrays["shapes"]))
     assert bake_status.shape_key_bytes(bpy.context.scene, obj) == needed
     assert bpy.ops.sinew.convert_to_shape_keys() == {"FINISHED"}
     copy = bpy.context.object

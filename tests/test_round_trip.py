@@ -11,6 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, add_driven_shape_key, add_rig, evaluated, fresh, world
+from sinew.addon.blender_data import object_keys
 from sinew.addon.export import export_scene
 from sinew.addon.objects import roles
 from sinew.addon.playback import mesh_cache
@@ -24,7 +25,7 @@ def baked(scene: bpy.types.Scene, cache: Path) -> CacheReader:
         pass
     run_bake(cache, lambda event: None)
     for obj in roles.bodies(scene):
-        mesh_cache.attach(obj, cache, export_scene.body_key(obj))
+        mesh_cache.attach(obj, cache, object_keys.body_key(obj))
     return CacheReader(cache)
 
 

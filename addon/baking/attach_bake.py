@@ -10,9 +10,8 @@ import bpy
 
 from ...solver.bake.cache import layout
 from ...solver.runtime.errors import SinewError
-from ..blender_data import modifier_stack
+from ..blender_data import modifier_stack, object_keys
 from ..cache import cache_paths, cache_status
-from ..export import export_scene
 from ..fracture_meshes import show_results
 from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
@@ -22,7 +21,7 @@ from . import collider_forces, error_messages
 
 def cache_key(obj: bpy.types.Object) -> str:
     """Returns the name of a body's files in a cache."""
-    return export_scene.body_key(obj)
+    return object_keys.body_key(obj)
 
 
 def attach(
@@ -91,7 +90,7 @@ def attach_body(
     mesh_cache.attach(obj, folder, key)
     shown = _attach_result(scene, obj, folder, key, is_undoable)
     for each in shown or [obj]:
-        modifier = mesh_cache.find_modifier(each)
+        modifier = modifier_stack.find_modifier(each)
         if modifier is not None:
             attribute_playback.attach(each, modifier, folder, key, is_undoable)
     if shown:
@@ -124,6 +123,6 @@ def restore(scene: bpy.types.Scene) -> None:
 def repair_empty_paths(scene: bpy.types.Scene) -> None:
     """Empties paths that name no file: Blender's first save makes "//../" or the like of an empty one."""
     for obj in roles.bodies(scene) if scene.library is None else []:
-        modifier = mesh_cache.find_modifier(obj)
+        modifier = modifier_stack.find_modifier(obj)
         if modifier is not None and modifier.filepath and not modifier.filepath.endswith(".pc2"):
             modifier.filepath = ""

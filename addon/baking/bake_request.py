@@ -14,7 +14,8 @@ import bpy
 from ...solver.bake.cache import is_cache, layout
 from ...solver.runtime.errors import BadInput, StorageFailed
 from ..cache import cache_paths, cache_status
-from ..export import export_scene, validation
+from ..evaluation import sample_times
+from ..export import validation
 from ..objects import attachment, roles
 from ..properties import preferences
 
@@ -76,7 +77,7 @@ def check_can_bake(scene: bpy.types.Scene, folder: Path) -> None:
         raise BadInput("no-bodies", name=scene.name)
     validation.check_objects(scene)
     attachment.check_held(scene)
-    first, last = export_scene.frame_range(scene)
+    first, last = sample_times.frame_range(scene)
     if last < first:
         raise BadInput("frame-range-empty", start=first, end=last)
     if folder.is_dir() and not is_cache(folder) and _holds_other_files(folder):

@@ -10,9 +10,10 @@ from typing import Any
 import bpy
 
 from ..cache import cache_paths, cache_status
-from ..export import export_scene
+from ..evaluation import sample_times
+from ..export import input_digest
 from ..fracture_meshes.result_objects import results_of
-from ..playback import mesh_cache
+from ..playback import shape_keys
 from . import attach_bake, bake_session, body_reports, state_machine, undo_step
 from .status_text import SHOWN_PHASES, Status, newton_iteration
 
@@ -29,7 +30,7 @@ _statuses: dict[int, tuple[int, float, Status]] = {}
 
 def status(scene: bpy.types.Scene) -> Status:
     """Returns what the button shows."""
-    first, last = export_scene.frame_range(scene)
+    first, last = sample_times.frame_range(scene)
     running = bake_session.running()
     if running is not None and bake_session.is_running(scene):
         return _running_status(running.driver.job)
@@ -100,7 +101,7 @@ def is_outdated(scene: bpy.types.Scene, seen: cache_status.CacheStatus) -> bool:
     begun = clock.monotonic()
     known = _digests.get(scene.session_uid)
     if known is None or begun > known[0]:
-        found = export_scene.settings_digest(scene)
+        found = input_digest.settings_digest(scene)
         now = clock.monotonic()
         known = (now + max(cache_status.MAX_AGE_SECONDS, POLL_INTERVAL_RATIO * (now - begun)), found)
         _digests[scene.session_uid] = known
@@ -125,7 +126,7 @@ def _tet_counts(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[int, int
 def earlier_resume_frame(scene: bpy.types.Scene) -> int | None:
     """Returns the last frame up to the playhead, and before the end, from which the bake can go on, or None."""
     seen = cache_status.read_status(cache_paths.cache_folder(scene))
-    end = export_scene.frame_range(scene)[1]
+    end = sample_times.frame_range(scene)[1]
     found = seen.resume_frame(scene.frame_current)
     if seen.metadata is None or found in (None, seen.resume_frame(), seen.metadata.frame_start) or found >= end:
         return None
@@ -146,7 +147,7 @@ def shape_key_bytes(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     shown = [made for made in results_of(obj) if made.type == "MESH"] if obj.sinew.is_replaced else []
     vertices = sum(len(made.data.vertices) for made in shown) or vertices
     frames = seen.last_frame - seen.metadata.frame_start
-    return mesh_cache.shape_key_bytes(vertices, frames * seen.metadata.samples_per_frame + 1)
+    return shape_keys.shape_key_bytes(vertices, frames * seen.metadata.samples_per_frame + 1)
 
 
 def invalidate() -> None:

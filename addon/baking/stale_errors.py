@@ -7,7 +7,8 @@ import time as clock
 
 import bpy
 
-from ..export import export_scene
+from ..evaluation import sample_times
+from ..export import input_digest
 from ..objects import roles
 
 # looking takes at most one part of the time in so many
@@ -23,10 +24,10 @@ def stamp(scene: bpy.types.Scene) -> str:
     more = (
         own.protect,
         own.cache_path,
-        export_scene.frame_range(scene),
+        sample_times.frame_range(scene),
         sorted(o.session_uid for o in roles.bodies(scene)),
     )
-    return f"{export_scene.settings_digest(scene)} {more}"
+    return f"{input_digest.settings_digest(scene)} {more}"
 
 
 def has_changed(scene: bpy.types.Scene, refused: str) -> bool:

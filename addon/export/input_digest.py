@@ -21,7 +21,7 @@ from ..evaluation.weight_digest import weight_digest
 from ..objects import collision_filter
 from ..objects.roles import roles_of
 from ..properties.object_roles import BODY, BONE, HEAT_SOURCE
-from . import rigid_core, artist_tet_files
+from . import artist_tet_files, rigid_core
 from .bone_meshes import bones_of
 from .relevant_settings import painted_parts, unread_scene_settings, unread_settings
 

@@ -13,7 +13,7 @@ from ..blender_data import modifier_stack
 from ..blender_data.rna_snapshot import animated_paths
 from ..fracture_meshes import material_swap
 from ..objects import roles, self_weight
-from . import contact_warnings, artist_tet_files
+from . import artist_tet_files, contact_warnings
 
 STANDARD_GRAVITY = 9.81
 # modifiers whose result is another one where a mesh is cut, closed or not

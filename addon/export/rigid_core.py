@@ -15,8 +15,8 @@ from ...solver.scene.scene import Body
 from ..evaluation.evaluated_mesh import rigid_matrix
 from ..evaluation.scene_copy import SceneCopy
 from . import formulation
+from .sampling import Sampling
 from .scene_fields import read_fields
-from .track_recorder import TrackRecorder
 from .weight_reader import WeightReader
 
 OBJECT_PROPERTIES = ("core_hinge", "core_pull")
@@ -57,11 +57,11 @@ def incompatible_features(obj: bpy.types.Object) -> Iterator[str]:
         yield "BDF2 as Scheme"
 
 
-def read_core(stage: SceneCopy, own: bpy.types.PropertyGroup, weights: WeightReader, unit: float) -> Core | None:
+def read_core(scene_copy: SceneCopy, own: bpy.types.PropertyGroup, weights: WeightReader, unit: float) -> Core | None:
     """Returns the core of a body in the rest pose, or None.
 
     Args:
-        stage: Evaluated there.
+        scene_copy: Evaluated there.
         own: The settings of the body.
         weights: The groups that they name.
         unit: Metres in a Blender unit.
@@ -72,20 +72,18 @@ def read_core(stage: SceneCopy, own: bpy.types.PropertyGroup, weights: WeightRea
     if not own.use_core:
         return None
     hinge = pull = None
-    settings = weights.owner.sinew  # which points at the objects, not at what was evaluated of them
-    if settings.core_hinge is not None:
-        frame = rigid_matrix(stage.matrix(settings.core_hinge), unit)
+    originals = weights.owner.sinew  # its pointers are to the original objects, not to evaluated ones
+    if originals.core_hinge is not None:
+        frame = rigid_matrix(scene_copy.matrix(originals.core_hinge), unit)
         hinge = Hinge(_vector(frame[:3, 3]), _vector(frame[:3, 2]))
-    if settings.core_pull is not None:
-        place = rigid_matrix(stage.matrix(settings.core_pull), unit)[:3, 3]
+    if originals.core_pull is not None:
+        place = rigid_matrix(scene_copy.matrix(originals.core_pull), unit)[:3, 3]
         pull = Pull(_vector(place), **read_fields(Pull, own))
     return Core(**read_fields(Core, own, unit, weights), hinge=hinge, pull=pull)
 
 
-def sample_core(
-    stage: SceneCopy, obj: bpy.types.Object, body: Body, unit: float, time: float, to: TrackRecorder
-) -> None:
-    """Adds to the tracks where the hinge and what pulls a core are at a time [s].
+def sample_core(sampling: Sampling, obj: bpy.types.Object, body: Body) -> None:
+    """Adds to the tracks where the hinge and the spring target of a core are.
 
     Raises:
         BadInput: They were taken away meanwhile.
@@ -97,11 +95,11 @@ def sample_core(
         other = getattr(obj.sinew, f"core_{name}")
         if other is None:
             raise BadInput("object-gone", name=f"{obj.name}: {name}")
-        frame = rigid_matrix(stage.matrix(other), unit)
+        frame = sampling.rigid_matrix(other)
         if name == "hinge":
-            to.add(f"body.{body.key}.hinge", time, frame, "rigid")
+            sampling.add(f"body.{body.key}.hinge", frame, "rigid")
         else:
-            to.add(f"body.{body.key}.pull", time, frame[:3, 3])
+            sampling.add(f"body.{body.key}.pull", frame[:3, 3])
 
 
 def _vector(values: Floats) -> tuple[float, float, float]:

@@ -15,7 +15,7 @@ from ..evaluation.render_levels import RenderLevels, may_differ, render_levels, 
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
 from ..properties import material_presets
-from . import formulation, rigid_core, artist_tet_files
+from . import artist_tet_files, formulation, rigid_core
 from .animated_settings import check_ranges
 from .mesh_deformation import shape_dependencies
 
@@ -106,7 +106,7 @@ def check_matrix(name: str, matrix: Floats) -> None:
         raise BadInput("object-flat", name=name)
 
 
-def check_same_in_render(stage: SceneCopy, obj: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> None:
+def check_same_in_render(scene_copy: SceneCopy, obj: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> None:
     """Makes sure that what is above Sinew gives as many vertices in a render as in the viewport.
 
     Otherwise the Mesh Cache modifier, which needs the number that was baked, would do nothing in the render.
@@ -114,7 +114,7 @@ def check_same_in_render(stage: SceneCopy, obj: bpy.types.Object, scene: bpy.typ
     Raises:
         BadInput: Not so; names the modifier.
     """
-    evaluated = stage.evaluated(obj)
+    evaluated = scene_copy.evaluated(obj)
     asking = next((m for m in evaluated.modifiers if uses_is_viewport(m)), None)
     if asking is not None:
         raise BadInput("modifier-asks-for-viewport", name=obj.name, modifier=asking.name)
@@ -149,9 +149,9 @@ def vertex_count(
     scene: bpy.types.Scene, obj: bpy.types.Object, cut: int, frame: int, levels: RenderLevels | None = None
 ) -> int:
     """Returns how many vertices the first `cut` modifiers of `obj` make at a frame."""
-    with SceneCopy(scene, {obj: cut}) as stage:
+    with SceneCopy(scene, {obj: cut}) as scene_copy:
         if levels is not None:
-            stage.use_render_levels(obj, levels)
-        stage.set_frame(frame)
-        with evaluated_mesh(stage.evaluated(obj)) as mesh:
+            scene_copy.use_render_levels(obj, levels)
+        scene_copy.set_frame(frame)
+        with evaluated_mesh(scene_copy.evaluated(obj)) as mesh:
             return len(positions(mesh))

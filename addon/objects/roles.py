@@ -9,8 +9,9 @@ import bpy
 from mathutils import Vector
 
 from ...solver.runtime.errors import BadInput
+from ..blender_data import modifier_stack
 from ..fracture_meshes import show_results
-from ..playback import attribute_playback, mesh_cache
+from ..playback import attribute_playback
 from ..properties.object_roles import BODY, BONE, COLLIDER, HEAT_SOURCE, NONE, ROLE_BY_KEY, ROLES
 
 FEW_VERTICES_LIMIT = 64
@@ -145,7 +146,7 @@ def _set_role(obj: bpy.types.Object, role: str) -> None:
 def make_body(obj: bpy.types.Object) -> None:
     """Makes `obj` a soft body and puts Sinew's modifier into its stack."""
     _set_role(obj, BODY)
-    mesh_cache.ensure_modifier(obj)
+    modifier_stack.ensure_modifier(obj)
 
 
 def make_flesh(obj: bpy.types.Object) -> None:
@@ -158,20 +159,20 @@ def make_flesh(obj: bpy.types.Object) -> None:
 
 def make_bone(obj: bpy.types.Object) -> None:
     """Makes `obj` a bone, on which flesh grows."""
-    mesh_cache.remove_modifier(obj)
+    modifier_stack.remove_modifier(obj)
     _set_role(obj, BONE)
 
 
 def make_collider(obj: bpy.types.Object, shape: str = "MESH") -> None:
     """Makes `obj` a collider."""
-    mesh_cache.remove_modifier(obj)
+    modifier_stack.remove_modifier(obj)
     _set_role(obj, COLLIDER)
     obj.sinew.collider_shape = shape
 
 
 def make_heat_source(obj: bpy.types.Object) -> None:
     """Makes `obj` a heat source."""
-    mesh_cache.remove_modifier(obj)
+    modifier_stack.remove_modifier(obj)
     _set_role(obj, HEAT_SOURCE)
     show_radius(obj)
 
@@ -222,7 +223,7 @@ def clear_role(obj: bpy.types.Object) -> None:
     """Takes all roles from `obj`; its other settings stay, in case it gets a role again."""
     show_results.restore_body(obj)
     attribute_playback.detach(obj)
-    mesh_cache.remove_modifier(obj)
+    modifier_stack.remove_modifier(obj)
     _set_role(obj, NONE)
 
 
@@ -245,7 +246,7 @@ def has_few_vertices(obj: bpy.types.Object) -> bool:
     """Whether `obj` has too few vertices to bend, and nothing above Sinew's modifier that makes more."""
     if obj.mode == "EDIT" or len(obj.data.vertices) >= FEW_VERTICES_LIMIT:
         return False
-    own = mesh_cache.find_modifier(obj)
+    own = modifier_stack.find_modifier(obj)
     above = list(obj.modifiers)[: list(obj.modifiers).index(own)] if own else list(obj.modifiers)
     return not any(m.type in {"SUBSURF", "MULTIRES", "REMESH", "NODES", "SKIN", "BEVEL"} for m in above)
 
@@ -263,6 +264,6 @@ def subdivide(obj: bpy.types.Object) -> None:
     modifier = obj.modifiers.new("Sinew Subdivision", "SUBSURF")
     modifier.subdivision_type = "SIMPLE"
     modifier.levels = modifier.render_levels = subdivision_level(len(obj.data.vertices), len(obj.data.polygons))
-    own = mesh_cache.find_modifier(obj)
+    own = modifier_stack.find_modifier(obj)
     if own is not None:
         obj.modifiers.move(len(obj.modifiers) - 1, list(obj.modifiers).index(own))

@@ -12,7 +12,7 @@ from ..baking.status_text import size_text
 from ..blender_data import visibility
 from ..cache import cache_paths, cache_status
 from ..fracture_meshes.result_objects import results_of
-from ..playback import mesh_cache
+from ..playback import shape_keys
 
 
 class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
@@ -37,7 +37,7 @@ class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
         if len(shown) > 1:
             raise BadInput("shape-keys-of-pieces", name=obj.name)
         folder = cache_paths.cache_folder(scene)
-        copy = mesh_cache.convert_to_shape_keys(context, scene, obj, folder, shown[0] if shown else None)
+        copy = shape_keys.convert_to_shape_keys(context, scene, obj, folder, shown[0] if shown else None)
         for each in [*shown, obj]:
             visibility.hide_permanently(each)
         frames = cache_status.read_status(folder)

@@ -14,8 +14,8 @@ from ..baking import bake_session, bake_status, error_messages
 from ..baking.status_text import CUT_LABEL, Status, duration_text, size_text
 from ..baking.warm_solver import solver_in_waiting
 from ..cache import cache_paths
+from ..evaluation import sample_times
 from ..evaluation.sample_times import rest_frame
-from ..export import export_scene
 from ..objects import roles
 from ..properties import preferences
 from . import orphaned_caches_layout
@@ -189,7 +189,7 @@ def _draw_rest_pose(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
     part = row.row()
     part.active = settings.use_rest_frame
     part.prop(settings, "rest_frame", text="")
-    before = export_scene.frame_range(scene)[0] - rest_frame(scene)
+    before = sample_times.frame_range(scene)[0] - rest_frame(scene)
     if before > 0:
         layout.label(text=f"{before:,} frames of pre-roll" if before > 1 else "1 frame of pre-roll", icon="BLANK1")
     else:

@@ -22,7 +22,7 @@ from ...solver.scene.settings.body import (
 )
 from ...solver.scene.settings.material import MASS_DAMPING, MATERIAL_SETTINGS, STIFFNESS_DAMPING
 from ..baking import bake_status
-from ..export import formulation, artist_tet_files
+from ..export import artist_tet_files, formulation
 from ..objects import collision_filter, roles, self_weight, tet_estimate
 from ..properties.object_roles import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY, ROLES
 from .bake_layout import draw_cache, draw_simulate, draw_solver, draw_wrapped
