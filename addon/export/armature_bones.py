@@ -142,15 +142,15 @@ def _bone_ends(scene_copy: SceneCopy, bone: ArmatureBone, unit: float) -> Floats
 
 
 def _make_bone(found: ArmatureBone, body: Body, ends: Floats, painted: Floats, around: Floats, unit: float) -> Bone:
-    own = found.body.sinew
-    radius = own.armature_bone_radius * unit
+    settings = found.body.sinew
+    radius = settings.armature_bone_radius * unit
     return Bone(
         key=found.key,
         name=f"{found.rig.name}: {found.name}",
         vertices=ends,
         triangles=np.zeros((0, 3), np.int32),
         distance=radius or automatic_radius(ends, around, body.meshing.tet_size),
-        stiffness=own.armature_bone_stiffness if own.use_armature_bone_spring else None,
+        stiffness=settings.armature_bone_stiffness if settings.use_armature_bone_spring else None,
         bodies=(body.key,),
         weights=painted,
     )

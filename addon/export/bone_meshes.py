@@ -63,12 +63,12 @@ def read_bone(
         BadInput: The mesh has no faces, or coordinates that are not numbers, or its mask is not there.
     """
     evaluated = scene_copy.evaluated(obj)
-    own = obj.sinew
+    settings = obj.sinew
     matrix = metres_matrix(scene_copy.matrix(obj), unit)
     validation.check_matrix(obj.name, matrix)
     with evaluated_mesh(evaluated) as mesh:
         points, faces = positions(mesh), triangles(mesh)
-        fields = read_fields(Bone, own, unit, WeightReader(obj, evaluated, mesh))
+        fields = read_fields(Bone, settings, unit, WeightReader(obj, evaluated, mesh))
     if not len(faces):
         raise BadInput("mesh-empty", name=obj.name)
     validation.check_points(obj.name, points)
@@ -79,7 +79,7 @@ def read_bone(
         name=obj.name,
         vertices=to_world(matrix, points),
         triangles=np.ascontiguousarray(faces),
-        bodies=() if own.bone_body is None else (bodies[own.bone_body],),
+        bodies=() if settings.bone_body is None else (bodies[settings.bone_body],),
         **fields,
     )
 

@@ -44,17 +44,17 @@ def read_collider(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: 
         BadInput: The mesh has no faces, coordinates that are not numbers, or no size along an axis.
     """
     evaluated = scene_copy.evaluated(obj)
-    own = evaluated.sinew
+    settings = evaluated.sinew
     check_matrix(obj.name, rigid_matrix(scene_copy.matrix(obj), unit))
     points, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
-    if own.collider_shape == "MESH":
+    if settings.collider_shape == "MESH":
         points, faces = _faces(evaluated, obj.name)
     return Collider(
         key=key,
         name=obj.name,
         vertices=points * unit,
         triangles=faces,
-        **read_fields(Collider, own, unit),
+        **read_fields(Collider, settings, unit),
     )
 
 

@@ -23,7 +23,7 @@ def read_heat_source(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, uni
         BadInput: The mesh has no faces, or coordinates that are not numbers.
     """
     evaluated = scene_copy.evaluated(obj)
-    own = evaluated.sinew
+    settings = evaluated.sinew
     points, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
     if obj.type == "MESH":
         validation.check_matrix(obj.name, rigid_matrix(scene_copy.matrix(obj), unit))
@@ -35,7 +35,7 @@ def read_heat_source(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, uni
     return HeatSource(
         key=key,
         name=obj.name,
-        **read_fields(HeatSource, own, unit),
+        **read_fields(HeatSource, settings, unit),
         vertices=points * unit,
         triangles=faces,
     )

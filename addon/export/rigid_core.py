@@ -43,33 +43,35 @@ def check_core(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 def incompatible_features(obj: bpy.types.Object) -> Iterator[str]:
     """Yields what of a body does not go with its core."""
-    own = obj.sinew
-    if not own.use_core:
+    settings = obj.sinew
+    if not settings.use_core:
         return
-    if own.use_fracture:
+    if settings.use_fracture:
         yield "Fracture"
-    if own.gravity_in_shape and own.core_hinge is not None:
+    if settings.gravity_in_shape and settings.core_hinge is not None:
         yield "Gravity Already in Shape with a hinge"
-    asked = formulation.read_formulation(own)
+    asked = formulation.read_formulation(settings)
     if asked.name in {*NEWTON_FORMULATIONS, HIERARCHICAL}:
-        yield f"the Method {formulation.formulation_label(own)}"
+        yield f"the Method {formulation.formulation_label(settings)}"
     if asked.scheme == BDF2:
         yield "BDF2 as Scheme"
 
 
-def read_core(scene_copy: SceneCopy, own: bpy.types.PropertyGroup, weights: WeightReader, unit: float) -> Core | None:
+def read_core(
+    scene_copy: SceneCopy, settings: bpy.types.PropertyGroup, weights: WeightReader, unit: float
+) -> Core | None:
     """Returns the core of a body in the rest pose, or None.
 
     Args:
         scene_copy: Evaluated there.
-        own: The settings of the body.
+        settings: The settings of the body.
         weights: The groups that they name.
         unit: Metres in a Blender unit.
 
     Raises:
         BadInput: A painted group is not there, or 0 everywhere.
     """
-    if not own.use_core:
+    if not settings.use_core:
         return None
     hinge = pull = None
     originals = weights.owner.sinew  # its pointers are to the original objects, not to evaluated ones
@@ -78,8 +80,8 @@ def read_core(scene_copy: SceneCopy, own: bpy.types.PropertyGroup, weights: Weig
         hinge = Hinge(_vector(frame[:3, 3]), _vector(frame[:3, 2]))
     if originals.core_pull is not None:
         place = rigid_matrix(scene_copy.matrix(originals.core_pull), unit)[:3, 3]
-        pull = Pull(_vector(place), **read_fields(Pull, own))
-    return Core(**read_fields(Core, own, unit, weights), hinge=hinge, pull=pull)
+        pull = Pull(_vector(place), **read_fields(Pull, settings))
+    return Core(**read_fields(Core, settings, unit, weights), hinge=hinge, pull=pull)
 
 
 def sample_core(sampling: Sampling, obj: bpy.types.Object, body: Body) -> None:

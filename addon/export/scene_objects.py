@@ -197,11 +197,11 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: flo
     )
 
 
-def _meshing(own: bpy.types.PropertyGroup, longest: float, unit: float) -> Meshing:
-    if own.method == "GIVEN":
+def _meshing(settings: bpy.types.PropertyGroup, longest: float, unit: float) -> Meshing:
+    if settings.method == "GIVEN":
         return Meshing(method="given")
-    fields = read_fields(Meshing, own, unit)
-    return Meshing(**fields | ({} if own.sizing == "SIZE" else {"tet_size": longest / own.divisions or None}))
+    fields = read_fields(Meshing, settings, unit)
+    return Meshing(**fields | ({} if settings.sizing == "SIZE" else {"tet_size": longest / settings.divisions or None}))
 
 
 def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.types.Object) -> tuple[Floats, Floats]:
@@ -209,28 +209,28 @@ def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.typ
 
     A vertex that both hold is held by the stronger one, in doubt by Affect, which always holds.
     """
-    own = obj.sinew
+    settings = obj.sinew
     pins = attached = np.zeros(len(mesh.vertices))
-    if own.pin_group:
-        pins = weights(evaluated, mesh, own.pin_group, obj.name, "Pin Group")
-    if own.affect_group:
-        attached = 1.0 - weights(evaluated, mesh, own.affect_group, obj.name, "Affect")
+    if settings.pin_group:
+        pins = weights(evaluated, mesh, settings.pin_group, obj.name, "Pin Group")
+    if settings.affect_group:
+        attached = 1.0 - weights(evaluated, mesh, settings.affect_group, obj.name, "Affect")
     return np.where(pins > attached, pins, 0.0), np.where(pins > attached, 0.0, attached)
 
 
-def _simulated_scale(own: bpy.types.PropertyGroup, longest: float, unit: float) -> float:
-    return own.simulated_size * unit / longest if own.use_simulated_size and longest > 0 else 1.0
+def _simulated_scale(settings: bpy.types.PropertyGroup, longest: float, unit: float) -> float:
+    return settings.simulated_size * unit / longest if settings.use_simulated_size and longest > 0 else 1.0
 
 
 def _read_settings(scene_copy: SceneCopy, scene: bpy.types.Scene, threads: int | None) -> Settings:
-    own = scene.sinew
-    if own.substeps % own.samples_per_frame:
-        wanted = f"a divisor of the {own.substeps} Substeps per Frame"
+    settings = scene.sinew
+    if settings.substeps % settings.samples_per_frame:
+        wanted = f"a divisor of the {settings.substeps} Substeps per Frame"
         raise BadInput(
             "setting-out-of-range",
             setting="Samples per Frame",
             name=scene.name,
-            value=own.samples_per_frame,
+            value=settings.samples_per_frame,
             range=wanted,
         )
     start, end = frame_range(scene)

@@ -74,13 +74,15 @@ def check_settings(obj: bpy.types.Object) -> None:
     Raises:
         BadInput: A value is out of its range, or the body is to do what flesh or its method is not made for.
     """
-    own = obj.sinew
-    check_ranges(obj.name, own, BODY_SETTINGS)
+    settings = obj.sinew
+    check_ranges(obj.name, settings, BODY_SETTINGS)
     for setting in material_presets.NON_FLESH_SWITCHES if roles.is_flesh(obj) else ():
-        if getattr(own, setting):
-            raise BadInput("flesh-combined", name=obj.name, feature=own.bl_rna.properties[setting].name)
-    for feature in formulation.incompatible_features(own):
-        raise BadInput("method-combined", name=obj.name, method=formulation.formulation_label(own), feature=feature)
+        if getattr(settings, setting):
+            raise BadInput("flesh-combined", name=obj.name, feature=settings.bl_rna.properties[setting].name)
+    for feature in formulation.incompatible_features(settings):
+        raise BadInput(
+            "method-combined", name=obj.name, method=formulation.formulation_label(settings), feature=feature
+        )
 
 
 def check_points(name: str, points: Floats) -> None:

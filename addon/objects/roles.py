@@ -31,12 +31,12 @@ HEAT_PER_KELVIN = 1.0e6
 
 def roles_of(obj: bpy.types.Object) -> tuple[str, ...]:
     """Returns the keys of the roles that an object has, in the order of `ROLES`."""
-    own = obj.sinew
-    if own.role == NONE:
+    settings = obj.sinew
+    if settings.role == NONE:
         return ()
-    if not ROLE_BY_KEY[own.role].is_combinable:
-        return (own.role,)
-    return tuple(role.key for role in ROLES if role.key == own.role or role.key in own.extra_roles)
+    if not ROLE_BY_KEY[settings.role].is_combinable:
+        return (settings.role,)
+    return tuple(role.key for role in ROLES if role.key == settings.role or role.key in settings.extra_roles)
 
 
 def has_role(obj: bpy.types.Object, role: str) -> bool:
@@ -246,8 +246,8 @@ def has_few_vertices(obj: bpy.types.Object) -> bool:
     """Whether `obj` has too few vertices to bend, and nothing above Sinew's modifier that makes more."""
     if obj.mode == "EDIT" or len(obj.data.vertices) >= FEW_VERTICES_LIMIT:
         return False
-    own = modifier_stack.find_modifier(obj)
-    above = list(obj.modifiers)[: list(obj.modifiers).index(own)] if own else list(obj.modifiers)
+    sinew_modifier = modifier_stack.find_modifier(obj)
+    above = list(obj.modifiers)[: list(obj.modifiers).index(sinew_modifier)] if sinew_modifier else list(obj.modifiers)
     return not any(m.type in {"SUBSURF", "MULTIRES", "REMESH", "NODES", "SKIN", "BEVEL"} for m in above)
 
 
@@ -264,6 +264,6 @@ def subdivide(obj: bpy.types.Object) -> None:
     modifier = obj.modifiers.new("Sinew Subdivision", "SUBSURF")
     modifier.subdivision_type = "SIMPLE"
     modifier.levels = modifier.render_levels = subdivision_level(len(obj.data.vertices), len(obj.data.polygons))
-    own = modifier_stack.find_modifier(obj)
-    if own is not None:
-        obj.modifiers.move(len(obj.modifiers) - 1, list(obj.modifiers).index(own))
+    sinew_modifier = modifier_stack.find_modifier(obj)
+    if sinew_modifier is not None:
+        obj.modifiers.move(len(obj.modifiers) - 1, list(obj.modifiers).index(sinew_modifier))

@@ -39,13 +39,13 @@ EXCLUDED_NOTE = 'Touches nothing: "{other}" does not collide with it, since this
 
 def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how a body meets others and itself."""
-    obj, own = context.object, context.object.sinew
+    obj, settings = context.object, context.object.sinew
     column = layout.column()
     column.enabled = not bake_status.status(context.scene).is_locked
     draw_settings(column, obj, (FRICTION_PRESET, *BODY_COLLISION_SETTINGS))
-    if own.motion == POSE:
+    if settings.motion == POSE:
         draw_wrapped(column, f"{POSE_SELF_CONTACT_NOTE}. {POSE_FRICTION_NOTE}", "INFO", context)
-    elif own.use_fracture:
+    elif settings.use_fracture:
         draw_wrapped(column, PIECES_COLLIDE_NOTE, "INFO", context)
     _draw_filter(column, context, obj)
     draw_contacts(layout, context)
@@ -53,13 +53,13 @@ def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
 
 def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how bodies meet a collider."""
-    obj, own = context.object, context.object.sinew
+    obj, settings = context.object, context.object.sinew
     column = layout.column()
     column.enabled = not bake_status.status(context.scene).is_locked
     draw_settings(
         column, obj, (each for each in COLLIDER_SETTINGS if each not in (COLLIDER_FRICTION, COLLIDER_THICKNESS))
     )
-    if own.collider_shape == "PLANE":
+    if settings.collider_shape == "PLANE":
         draw_wrapped(column, GROUND_SIDE_NOTE, "INFO", context)
     draw_settings(column, obj, (FRICTION_PRESET, *SURFACE_SETTINGS))
     _draw_filter(column, context, obj)

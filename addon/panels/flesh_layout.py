@@ -49,23 +49,23 @@ def draw_offers_to_hold(layout: bpy.types.UILayout, context: bpy.types.Context, 
 
 def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws what holds the flesh."""
-    obj, own, scene = context.object, context.object.sinew, context.scene
+    obj, settings, scene = context.object, context.object.sinew, context.scene
     bones = attachment.bones_of(scene, obj)
     armatures = attachment.armatures_of(obj)
-    layout.label(text=_attachment_text(bones, armatures if own.use_armature_bones else []), icon="BONE_DATA")
+    layout.label(text=_attachment_text(bones, armatures if settings.use_armature_bones else []), icon="BONE_DATA")
     column = layout.column()
     column.enabled = not bake_status.status(scene).is_locked
     has_armature = bool(armatures)
     row = column.row()
     row.active = has_armature
-    row.prop(own, "use_armature_bones")
-    if own.use_armature_bones:
+    row.prop(settings, "use_armature_bones")
+    if settings.use_armature_bones:
         if not has_armature:
             draw_wrapped(column, NO_ARMATURE_NOTE, "INFO", context)
         part = column.column(align=True)
         part.active = has_armature
         draw_settings(part, obj, ARMATURE_SETTINGS)
-        if own.armature_bone_radius == 0.0:
+        if settings.armature_bone_radius == 0.0:
             draw_wrapped(part, AUTOMATIC_RADIUS_NOTE, "INFO", context)
     draw_weight_group(column, obj, "attachment_group")
     draw_attachment_display(layout, context, obj)
@@ -84,11 +84,11 @@ def _attachment_text(bones: list[bpy.types.Object], armatures: list[bpy.types.Ob
 
 def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how flesh resists and moves, and where it differs."""
-    obj, own = context.object, context.object.sinew
+    obj, settings = context.object, context.object.sinew
     column = layout.column()
     column.enabled = not bake_status.status(context.scene).is_locked
     # of the two that depend on the motion, only the one that counts
-    shown = (each for each in FLESH_PANEL_SETTINGS if each.counts(lambda name: getattr(own, name)))
+    shown = (each for each in FLESH_PANEL_SETTINGS if each.counts(lambda name: getattr(settings, name)))
     for setting in shown:
         row = column.row()
         row.active = setting.name != "rest_from_keys" or obj.data.shape_keys is not None

@@ -30,40 +30,40 @@ FLESH_NOTE = "Flesh neither flows, takes heat nor breaks: choose Soft Body as Mo
 
 def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws the settings of plasticity, and the largest plastic strain so far."""
-    obj, own = context.object, context.object.sinew
+    obj, settings = context.object, context.object.sinew
     _draw_flesh_note(layout, context)
     report = body_reports.report(context.scene, obj)
-    if report.largest_plastic_strain is not None and own.use_plasticity:
+    if report.largest_plastic_strain is not None and settings.use_plasticity:
         layout.label(text=f"Largest plastic strain so far: {report.largest_plastic_strain:.3g}", icon="INFO")
-    column = _locked_column(layout, context, own.use_plasticity)
+    column = _locked_column(layout, context, settings.use_plasticity)
     draw_settings(column, obj, (setting for setting in PLASTICITY_SETTINGS if setting != USE_PLASTICITY))
 
 
 def draw_heat(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how heat comes in, and what it does to the material."""
-    obj, own = context.object, context.object.sinew
+    obj, settings = context.object, context.object.sinew
     _draw_flesh_note(layout, context)
     report = body_reports.report(context.scene, obj)
-    if report.hottest is not None and own.use_heat:
+    if report.hottest is not None and settings.use_heat:
         layout.label(text=f"{report.coldest:.4g} to {report.hottest:.4g} °C at the last frame", icon="INFO")
-    column = _locked_column(layout, context, own.use_heat)
+    column = _locked_column(layout, context, settings.use_heat)
     draw_settings(column, obj, (setting for setting in HEAT_SETTINGS if setting not in (USE_HEAT, SOFTENING)))
     draw_settings(column, context.scene, (AIR_TEMPERATURE,))
-    if own.use_heat and not own.use_plasticity:
+    if settings.use_heat and not settings.use_plasticity:
         draw_wrapped(column, "Without Plasticity it gets soft, but takes no new shape", "INFO", context)
     # like Add Ground also for a finished bake, whose note may ask for it
     part = layout.column()
     part.enabled = not bake_status.status(context.scene).is_running
     part.operator("sinew.add_heat_source", icon="OUTLINER_OB_FORCE_FIELD")
-    _draw_softening(_locked_column(layout, context, own.use_heat), own)
+    _draw_softening(_locked_column(layout, context, settings.use_heat), settings)
 
 
-def _draw_softening(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup) -> None:
+def _draw_softening(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> None:
     column = layout.column(align=True)
     column.use_property_split = False
     header = column.row()
     header.label(text="Softening Factors")
-    rows = [row.temperature for row in own.softening]
+    rows = [row.temperature for row in settings.softening]
     if any(a >= b for a, b in zip(rows[:-1], rows[1:], strict=True)):
         part = header.row()
         part.alert = True
@@ -79,30 +79,32 @@ def _draw_softening(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup) ->
         names = names.row(align=True)
         for words in ("Stiffness", "Yield Strain", "Flow Rate"):
             names.label(text=words)
-    column.template_list("SINEW_UL_softening", "", own, "softening", own, "softening_index", rows=4 if rows else 2)
+    column.template_list(
+        "SINEW_UL_softening", "", settings, "softening", settings, "softening_index", rows=4 if rows else 2
+    )
 
 
 def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws what the body bears beside what it had to bear so far, and how it breaks."""
-    obj, own = context.object, context.object.sinew
+    obj, settings = context.object, context.object.sinew
     _draw_flesh_note(layout, context)
-    if own.use_fracture:
+    if settings.use_fracture:
         draw_defects(layout, context, obj)
         _draw_fracture_report(layout, context, obj)
-    column = _locked_column(layout, context, own.use_fracture)
+    column = _locked_column(layout, context, settings.use_fracture)
     draw_settings(column, obj, (BREAKING_STRESS,))
-    if own.breaking_stress > 0.0 and own.youngs_modulus > 0.0:
-        strain = _percent_text(own.breaking_stress / own.youngs_modulus)
+    if settings.breaking_stress > 0.0 and settings.youngs_modulus > 0.0:
+        strain = _percent_text(settings.breaking_stress / settings.youngs_modulus)
         column.label(text=f"Reached by a stretch of {strain}", icon="BLANK1")
     draw_settings(column, obj, (s for s in FRACTURE_SETTINGS if s not in (USE_FRACTURE, BREAKING_STRESS)))
-    if own.use_fracture:
+    if settings.use_fracture:
         for material in material_swap.transmissive_materials(obj):
             draw_wrapped(layout, CLEAR_MATERIAL_NOTE.format(material=material), "INFO", context)
     # what is made of a bake, not how it is baked: free to be changed at any time
     column = layout.column()
-    column.active = own.use_fracture
-    column.prop(own, "broken_material")
-    column.prop(own, "separate_pieces")
+    column.active = settings.use_fracture
+    column.prop(settings, "broken_material")
+    column.prop(settings, "separate_pieces")
 
 
 def _percent_text(share: float) -> str:

@@ -55,11 +55,11 @@ def _header_drawer(switch: str) -> Callable[[bpy.types.Panel, bpy.types.Context]
     """Returns what draws the checkbox `switch` before the name of a panel."""
 
     def draw_header(self: bpy.types.Panel, context: bpy.types.Context) -> None:
-        own = context.object.sinew
+        settings = context.object.sinew
         is_locked = bake_status.status(context.scene).is_locked
         # what is on can be switched off, also where it should never have been on
-        self.layout.enabled = not is_locked and (getattr(own, switch) or not is_flesh(context.object))
-        self.layout.prop(own, switch, text="")
+        self.layout.enabled = not is_locked and (getattr(settings, switch) or not is_flesh(context.object))
+        self.layout.prop(settings, switch, text="")
 
     return draw_header
 

@@ -23,7 +23,7 @@ PULL_NOTE = "A spring pulls it to {name}, from where {name} is in the rest pose"
 
 def draw_core(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws where the core begins, what it turns about, and what pulls it."""
-    obj, own = context.object, context.object.sinew
+    obj, settings = context.object, context.object.sinew
     is_flesh = roles.is_flesh(obj)
     if is_flesh:
         draw_wrapped(layout, FLESH_NOTE, "INFO", context)
@@ -32,10 +32,10 @@ def draw_core(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             draw_wrapped(layout, INCOMPATIBLE_NOTE.format(feature=feature), "ERROR", context)
     column = layout.column()
     column.enabled = not bake_status.status(context.scene).is_locked and not is_flesh
-    column.active = own.use_core
+    column.active = settings.use_core
     draw_settings(column, obj, (setting for setting in CORE_SETTINGS if setting != USE_CORE))
-    if own.use_core:
-        for line in _motion_notes(own):
+    if settings.use_core:
+        for line in _motion_notes(settings):
             draw_wrapped(column, line, "INFO", context)
         _draw_tet_count(layout, context)
 
@@ -49,7 +49,7 @@ def _draw_tet_count(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
         draw_wrapped(layout, words, "INFO", context)
 
 
-def _motion_notes(own: bpy.types.PropertyGroup) -> list[str]:
+def _motion_notes(settings: bpy.types.PropertyGroup) -> list[str]:
     """Returns what the objects do to the core."""
-    found = [(HINGE_NOTE, own.core_hinge), (PULL_NOTE, own.core_pull)]
+    found = [(HINGE_NOTE, settings.core_hinge), (PULL_NOTE, settings.core_pull)]
     return [words.format(name=obj.name) for words, obj in found if obj is not None] or [FREE_NOTE]
