@@ -18,7 +18,7 @@ from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import bake_status, error_messages, status_text
 from sinew.addon.baking.status_text import Status
 from sinew.addon.cache import cache_paths, cache_status
-from sinew.addon.objects import roles
+from sinew.addon.objects import roles, subdivision
 from sinew.addon.panels import object_layout, panels
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS
 
@@ -226,7 +226,7 @@ def test_a_mesh_with_too_few_vertices_gets_an_offer() -> None:
     cube.sinew.preset = "GLASS"
     assert "Subdivide to Bend" not in drawn(cube).lines, "what is brittle hardly bends"
     cube.sinew.preset = "RUBBER"
-    roles.subdivide(cube)
+    subdivision.subdivide(cube)
     assert "Subdivide to Bend" not in drawn(cube).lines
     box = add_box(divisions=8)
     roles.make_body(box)

@@ -17,7 +17,7 @@ from fixtures.export_scenes import exported, full_rig, refused, set_input, store
 from sinew.addon.blender_data import modifier_stack, object_keys
 from sinew.addon.evaluation import evaluated_mesh, scene_copy
 from sinew.addon.export import export_scene, input_digest, input_warnings
-from sinew.addon.objects import roles, tet_estimate
+from sinew.addon.objects import new_objects, roles, tet_estimate
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.tracks import TrackReader
 
@@ -105,7 +105,7 @@ def test_units_frames_and_settings(tmp_path: Path) -> None:
     own = obj.sinew
     own.sizing, own.tet_size, own.use_simulated_size, own.simulated_size = "SIZE", 0.5, True, 1.0
     own.initial_velocity = (1.0, 0.0, 0.0)
-    ground = roles.add_ground(bpy.context)
+    ground = new_objects.add_ground(bpy.context)
     ground.sinew.thickness = 0.1
     ground.location = (0.0, 0.0, -4.0)
     bpy.ops.mesh.primitive_cube_add(location=(9, 0, 0), scale=(2.0, 2.0, 2.0))

@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, counts, fresh
 from fixtures.export_scenes import exported, refused
 from sinew.addon.export import input_digest
-from sinew.addon.objects import roles
+from sinew.addon.objects import new_objects, roles
 from sinew.addon.properties import material_presets
 from sinew.solver.runtime.error_messages import TEXTS
 from sinew.solver.runtime.errors import BadInput
@@ -151,7 +151,7 @@ def test_heat_sources_arrive(tmp_path: Path) -> None:
     assert bpy.ops.sinew.add_heat_source() == {"FINISHED"}
     flame = roles.heat_sources(scene)[0]
     made_for = flame.sinew.source_exchange / (flame.sinew.source_radius * 0.5)
-    assert made_for == pytest.approx(roles.HEAT_PER_KELVIN), "large bodies would melt slower than small ones"
+    assert made_for == pytest.approx(new_objects.HEAT_PER_KELVIN), "large bodies would melt slower than small ones"
     flame.sinew.source_radius, flame.sinew.source_exchange = 0.5, 800.0
     assert flame.empty_display_type == "SPHERE" and flame.empty_display_size == pytest.approx(0.5)
     animate(flame.sinew, "source_temperature", {1: 100.0, 5: 500.0})
@@ -242,7 +242,7 @@ def test_every_change_makes_a_bake_outdated() -> None:
     changed("rows")
     own.softening[1].stiffness = 0.9
     changed("a factor")
-    source = roles.add_heat_source(bpy.context)
+    source = new_objects.add_heat_source(bpy.context)
     changed("a heat source")
     for setting in ("source_temperature", "source_radius", "source_exchange"):
         setattr(source.sinew, setting, 3.0)
@@ -348,7 +348,7 @@ def test_the_table_of_softening_is_edited() -> None:
 
 def test_removing_a_heat_source_leaves_an_empty() -> None:
     scene = fresh()
-    source = roles.add_heat_source(bpy.context)
+    source = new_objects.add_heat_source(bpy.context)
     source.select_set(True)
     assert bpy.ops.sinew.remove() == {"FINISHED"}
     assert source.sinew.role == "NONE" and source.name in scene.objects
@@ -388,7 +388,7 @@ def test_what_the_exporter_lets_through_is_told_before_the_work(
     scene.frame_end = 1
     obj = body()
     own = everything_on(obj)
-    source = roles.add_heat_source(bpy.context)
+    source = new_objects.add_heat_source(bpy.context)
     if wrong == "radius":
         source.sinew.source_radius = 0.0
     elif wrong == "rows":

@@ -16,7 +16,7 @@ from fixtures.fake_layout import FakeLayout
 from fixtures.flesh_objects import bone, flesh, select
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.status_text import Status
-from sinew.addon.objects import roles
+from sinew.addon.objects import role_checks, roles
 from sinew.addon.panels import material_layout, object_layout, panels
 from sinew.addon.properties import material_presets
 from sinew.solver.runtime.errors import BadInput
@@ -72,7 +72,7 @@ def test_what_cannot_be_flesh_or_bone_is_refused_by_name() -> None:
         assert words in str(failure.value), operator
         assert all(obj.sinew.role == "NONE" for obj in objects)
     with pytest.raises(BadInput) as refused:
-        roles.check_bone(rig)
+        role_checks.check_bone(rig)
     assert "Armature Bones" in refused.value.next_step
 
 
@@ -232,7 +232,7 @@ def test_flesh_and_bones_of_another_file_can_be_changed_on_their_overrides(tmp_p
     linked = [link_object(tmp_path / "character.blend", name) for name in ("Arm", "Humerus")]
     for obj in linked:
         with pytest.raises(BadInput):
-            roles.check_bone(obj)
+            role_checks.check_bone(obj)
     assert roles.bodies(scene) == [] and len(roles.bones(scene)) == 1, "a linked bone holds flesh that is here"
     made = {obj.name: obj.override_create(remap_local_usages=True) for obj in linked}
     arm, humerus = made["Arm"].sinew, made["Humerus"].sinew

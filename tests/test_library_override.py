@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, add_rig, counts, evaluated, fresh, overridden_box, world, write_cache
 from sinew.addon.blender_data import modifier_stack, object_keys
 from sinew.addon.export import export_scene, input_digest
-from sinew.addon.objects import roles
+from sinew.addon.objects import role_checks, roles
 from sinew.addon.playback import mesh_cache, shape_keys
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Scene
@@ -126,7 +126,7 @@ def test_a_linked_object_without_an_override_is_refused(tmp_path: Path) -> None:
     obj = linked(tmp_path, override=False)
     assert obj.library is not None
     with pytest.raises(BadInput) as caught:
-        roles.check_object(obj)
+        role_checks.check_object(obj)
     assert caught.value.kind == "linked-without-override"
     assert '"Hero"' in caught.value.sentence
 

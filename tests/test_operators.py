@@ -22,7 +22,7 @@ from sinew.addon import handlers
 from sinew.addon.baking import bake_request, bake_session, bake_status, error_messages
 from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
-from sinew.addon.objects import roles
+from sinew.addon.objects import roles, subdivision
 from sinew.addon.operators.simulate import SINEW_OT_simulate
 from sinew.addon.panels import object_layout
 from sinew.addon.playback import shape_keys
@@ -70,7 +70,7 @@ def test_the_ground_lies_at_zero_or_under_the_lowest_body(height: float, wanted:
 
 @pytest.mark.parametrize(("vertices", "faces", "level"), [(8, 6, 3), (500, 498, 1), (4, 1, 5), (60, 58, 2)])
 def test_simple_subdivision_makes_vertices_enough(vertices: int, faces: int, level: int) -> None:
-    assert roles.subdivision_level(vertices, faces) == level
+    assert subdivision.subdivision_level(vertices, faces) == level
 
 
 def test_subdivide_goes_above_sinew_alike_in_the_viewport_and_the_render() -> None:

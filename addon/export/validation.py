@@ -13,7 +13,7 @@ from ..blender_data import modifier_stack
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.render_levels import RenderLevels, may_differ, render_levels, uses_is_viewport
 from ..evaluation.scene_copy import SceneCopy
-from ..objects import roles
+from ..objects import role_checks, roles
 from ..properties import material_presets
 from . import artist_tet_files, formulation, rigid_core
 from .animated_settings import check_ranges
@@ -32,16 +32,16 @@ def check_objects(scene: bpy.types.Scene) -> None:
     """
     bodies = roles.bodies(scene)
     for obj in bodies:
-        roles.check_object(obj)
-    roles.check_unshared(bodies)
+        role_checks.check_object(obj)
+    role_checks.check_unshared(bodies)
     for obj in [*bodies, *roles.colliders(scene), *(o for o in scene.objects if roles.has_role(o, BONE))]:
         if obj.type != "MESH":
-            raise BadInput("not-a-mesh", name=obj.name, type=roles.object_kind(obj))
+            raise BadInput("not-a-mesh", name=obj.name, type=role_checks.object_kind(obj))
         if obj.mode == "EDIT":
             raise BadInput("in-edit-mode", name=obj.name)
     for obj in roles.heat_sources(scene):
         if obj.type not in {"EMPTY", "MESH"}:
-            raise BadInput("not-a-heat-source", name=obj.name, type=roles.object_kind(obj))
+            raise BadInput("not-a-heat-source", name=obj.name, type=role_checks.object_kind(obj))
         if obj.mode == "EDIT":
             raise BadInput("in-edit-mode", name=obj.name)
     for obj in roles.bones(scene):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..baking.error_messages import reporting_errors
-from ..objects import roles
+from ..objects import role_checks, roles
 from .selection import selected_objects, selected_unshared_meshes
 
 
@@ -37,7 +37,7 @@ class SINEW_OT_remove(bpy.types.Operator):
         """Clears the role of every selected object that has one."""
         for obj in selected_objects(context):
             if obj.sinew.role != "NONE":
-                roles.check_changeable(obj)
+                role_checks.check_changeable(obj)
                 roles.clear_role(obj)
         return {"FINISHED"}
 

@@ -7,7 +7,7 @@ import bpy
 
 from ...solver.runtime.errors import BadInput
 from ..baking.error_messages import reporting_errors
-from ..objects import roles
+from ..objects import new_objects, role_checks, roles
 from ..properties import material_presets
 from .selection import active_mesh, selected_objects
 
@@ -24,7 +24,7 @@ class SINEW_OT_add_heat_source(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Adds the empty; the selection stays."""
-        source = roles.add_heat_source(context)
+        source = new_objects.add_heat_source(context)
         self.report({"INFO"}, f'Added "{source.name}"')
         return {"FINISHED"}
 
@@ -41,7 +41,7 @@ class SINEW_OT_make_heat_source(bpy.types.Operator):
         """Makes every selected object a heat source, or none."""
         chosen = selected_objects(context)
         for obj in chosen:
-            roles.check_heat_source(obj)
+            role_checks.check_heat_source(obj)
         for obj in chosen:
             roles.make_heat_source(obj)
         return {"FINISHED"}

@@ -23,7 +23,7 @@ from ...solver.scene.settings.body import (
 from ...solver.scene.settings.material import MASS_DAMPING, MATERIAL_SETTINGS, STIFFNESS_DAMPING
 from ..baking import bake_status
 from ..export import artist_tet_files, formulation
-from ..objects import collision_filter, roles, self_weight, tet_estimate
+from ..objects import collision_filter, roles, self_weight, subdivision, tet_estimate
 from ..properties.object_roles import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY, ROLES
 from .bake_layout import draw_cache, draw_simulate, draw_solver, draw_wrapped
 from .collision_layout import draw_collider, draw_collision
@@ -140,7 +140,7 @@ def role_names(obj: bpy.types.Object) -> str:
 
 def _draw_offer_to_subdivide(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     # what is brittle hardly bends, and is cut where it breaks
-    if not roles.has_few_vertices(obj) or (obj.sinew.use_fracture and not obj.sinew.use_plasticity):
+    if not subdivision.has_few_vertices(obj) or (obj.sinew.use_fracture and not obj.sinew.use_plasticity):
         return
     box = layout.box().column(align=True)
     box.label(text=f"Only {len(obj.data.vertices)} vertices: it cannot bend", icon="INFO")
