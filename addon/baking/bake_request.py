@@ -18,6 +18,7 @@ from ..evaluation import sample_times
 from ..export import validation
 from ..objects import attachment, roles
 from ..properties import preferences
+from ..properties.object_roles import BODY
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def check_can_bake(scene: bpy.types.Scene, folder: Path) -> None:
         raise BadInput("bake-protected", name=scene.name)
     bodies = roles.bodies(scene)
     if not bodies:
-        linked = next((o for o in scene.objects if o.sinew.role == "BODY" and o.library is not None), None)
+        linked = next((o for o in scene.objects if o.sinew.role == BODY and o.library is not None), None)
         if linked is not None:
             raise BadInput("linked-without-override", name=linked.name)
         raise BadInput("no-bodies", name=scene.name)

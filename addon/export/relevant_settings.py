@@ -8,6 +8,7 @@ from collections.abc import Collection
 import bpy
 
 from ...solver.scene.settings.body import IS_MESHED
+from ...solver.scene.settings.flesh import POSE
 from ...solver.scene.settings.plasticity import IS_PLASTIC
 from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, VECTOR, WEIGHT_GROUP, Setting, When
 from ...solver.scene.settings.tables import SCENE_SETTINGS, settings_of_role
@@ -49,7 +50,7 @@ def unread_scene_settings(scene: bpy.types.Scene) -> set[str]:
     has_heat = any(o.sinew.role == BODY and o.sinew.use_heat for o in scene.objects)
     read = {s.name for s in SCENE_SETTINGS.values() if _is_in_digest(settings, s)}
     read -= set() if has_heat else {"air_temperature"}
-    read -= set() if "POSE" in motions else {"pose_tolerance", "pose_iterations"}
+    read -= set() if POSE in motions else {"pose_tolerance", "pose_iterations"}
     return {p.identifier for p in settings.bl_rna.properties} - read
 
 

@@ -13,6 +13,7 @@ from ..blender_data import visibility
 from ..cache import cache_paths, cache_status
 from ..fracture_meshes.result_objects import results_of
 from ..playback import shape_keys
+from ..properties.object_roles import BODY
 
 
 class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
@@ -30,7 +31,7 @@ class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
             raise BadInput("bake-running", name=scene.name)
         if obj is None:
             raise BadInput("nothing-selected")
-        if obj.type != "MESH" or obj.sinew.role != "BODY":
+        if obj.type != "MESH" or obj.sinew.role != BODY:
             raise BadInput("not-a-body", name=obj.name)
         needed = bake_status.shape_key_bytes(scene, obj)
         shown = [made for made in results_of(obj) if made.type == "MESH"]

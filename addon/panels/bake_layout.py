@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import bpy
 
+from ...solver.scene.settings.flesh import POSE
 from ...solver.scene.settings.simulation import POSE_ITERATIONS, POSE_TOLERANCE, SOLVER_SETTINGS, STEP_SETTINGS
 from ..baking import bake_session, bake_status, error_messages
 from ..baking.status_text import CUT_LABEL, Status, duration_text, size_text
@@ -18,6 +19,7 @@ from ..evaluation import sample_times
 from ..evaluation.sample_times import rest_frame
 from ..objects import roles
 from ..properties import preferences
+from ..properties.object_roles import BODY
 from . import orphaned_caches_layout
 from .property_rows import draw_settings
 
@@ -169,7 +171,7 @@ def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column.enabled = not status.is_locked
     _draw_rest_pose(column, scene)
     draw_settings(column, scene, STEP_SETTINGS)
-    poses = [obj.sinew.motion == "POSE" for obj in roles.bodies(scene)]
+    poses = [obj.sinew.motion == POSE for obj in roles.bodies(scene)]
     part = column.column()
     part.active = not poses or not all(poses)
     draw_settings(part, scene, (each for each in SOLVER_SETTINGS if each not in POSE_SETTINGS))
@@ -214,7 +216,7 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         act = column.operator("sinew.simulate", text=f"Resume from Frame {earlier + 1}", icon="FORWARD")
         act.resume, act.from_frame = True, earlier
     obj = context.object
-    if obj is not None and obj.type == "MESH" and obj.sinew.role == "BODY" and status.frame is not None:
+    if obj is not None and obj.type == "MESH" and obj.sinew.role == BODY and status.frame is not None:
         needed = bake_status.shape_key_bytes(scene, obj)
         column.operator(
             "sinew.convert_to_shape_keys", text=f"Convert to Shape Keys ({size_text(needed)})", icon="SHAPEKEY_DATA"

@@ -20,6 +20,7 @@ from ..baking import bake_status, collider_forces
 from ..blender_data import force_curves
 from ..objects import collision_filter
 from ..overlays import contact_overlay
+from ..properties.object_roles import BODY
 from .bake_layout import count_text, draw_wrapped
 from .property_rows import draw_row, draw_settings, quantity_text
 
@@ -99,7 +100,7 @@ def no_partners_note(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Returns why filters leave an object nothing to touch."""
     other = collision_filter.excluded_by(scene, obj)
     if other is None:
-        return EMPTY_COLLECTION_NOTE.format(others="other body or collider" if obj.sinew.role == "BODY" else "body")
+        return EMPTY_COLLECTION_NOTE.format(others="other body or collider" if obj.sinew.role == BODY else "body")
     return EXCLUDED_NOTE.format(other=other.name, collection=other.sinew.collision_collection.name)
 
 

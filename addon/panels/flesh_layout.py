@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.settings.flesh import BONE_SETTINGS, BY_ARMATURE, FLESH_SETTINGS
+from ...solver.scene.settings.flesh import BONE_SETTINGS, BY_ARMATURE, FLESH_SETTINGS, POSE
 from ..baking import bake_status
 from ..evaluation.sample_times import rest_frame
 from ..objects import attachment, roles
@@ -40,7 +40,7 @@ def draw_offers_to_hold(layout: bpy.types.UILayout, context: bpy.types.Context, 
         return False
     box = layout.box().column(align=True)
     box.enabled = not bake_status.status(context.scene).is_locked
-    draw_wrapped(box, NOT_HELD_NOTE if obj.sinew.motion == "POSE" else FALLS_NOTE, "INFO", context)
+    draw_wrapped(box, NOT_HELD_NOTE if obj.sinew.motion == POSE else FALLS_NOTE, "INFO", context)
     if attachment.armatures_of(obj):
         box.prop(obj.sinew, "use_armature_bones", text="Use Armature Bones", icon="ARMATURE_DATA", toggle=1)
     box.operator("sinew.add_bone", icon="BONE_DATA")

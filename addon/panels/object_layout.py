@@ -20,6 +20,7 @@ from ...solver.scene.settings.body import (
     TET_SETTINGS,
     USE_SIMULATED_SIZE,
 )
+from ...solver.scene.settings.flesh import POSE
 from ...solver.scene.settings.material import MASS_DAMPING, MATERIAL_SETTINGS, STIFFNESS_DAMPING
 from ..baking import bake_status
 from ..export import artist_tet_files, formulation
@@ -154,7 +155,7 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     layout.prop(settings, "preset")
     draw_settings(layout, context.object, (each for each in MATERIAL_SETTINGS if each not in DAMPING_SETTINGS))
     column = layout.column()
-    column.active = settings.motion != "POSE"  # at rest nothing swings
+    column.active = settings.motion != POSE  # at rest nothing swings
     draw_settings(column, context.object, DAMPING_SETTINGS)
     if self_weight.collapses(context.object, context.scene):
         _draw_self_weight_fixes(layout.box().column(align=True), context.object, context.scene)

@@ -12,6 +12,7 @@ from mathutils import Matrix
 
 from ...solver.bake.cache import CacheMetadata, CacheReader
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.settings.tables import NONE
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, to_world
@@ -122,7 +123,7 @@ def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, place: Matrix) -> bp
     copy.animation_data_clear()
     copy.constraints.clear()
     copy.parent = None
-    copy.sinew.role = "NONE"
+    copy.sinew.role = NONE
     copy.sinew.key = ""
     copy.sinew.modifier_uid = 0
     copy.sinew.result_of, copy.sinew.result_stamp = None, ""
