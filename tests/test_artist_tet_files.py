@@ -18,7 +18,7 @@ from sinew.addon.baking import bake_session, bake_status
 from sinew.addon.cache import cache_status
 from sinew.addon.export import artist_tet_files, export_scene, input_digest
 from sinew.addon.objects import roles
-from sinew.addon.panels import object_layout
+from sinew.addon.panels import tets_layout
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Scene
@@ -171,7 +171,7 @@ def test_what_cannot_be_used_is_said_by_name(tmp_path: Path, name: str, content:
     with pytest.raises(BadInput) as refused:
         list(export_scene.export_scene(bpy.context, scene, tmp_path / "c.sinew"))
     assert words in refused.value.sentence and '"Box"' in refused.value.sentence and "\n" not in refused.value.text
-    assert words.split()[-1] in object_layout._tet_count_text(box, scene)
+    assert words.split()[-1] in tets_layout._tet_count_text(box, scene)
     if name:
         count = len(bpy.data.objects)
         with pytest.raises(RuntimeError, match=words):
@@ -187,9 +187,9 @@ def test_the_panel_counts_quickly_and_leaves_large_files_alone(tmp_path: Path, m
     box.sinew.method, box.sinew.tets_path = "GIVEN", str(tmp_path / "block.veg")
     monkeypatch.setattr(artist_tet_files, "MAX_PANEL_BYTES", 10)
     monkeypatch.setattr(artist_tet_files, "CHECK_INTERVAL_SECONDS", 0.0)
-    assert object_layout._tet_count_text(box, scene) == "The tets of a large file"
+    assert tets_layout._tet_count_text(box, scene) == "The tets of a large file"
     artist_tet_files.read_object_tets(box)
-    assert object_layout._tet_count_text(box, scene) == f"{len(tets)} tets"
+    assert tets_layout._tet_count_text(box, scene) == f"{len(tets)} tets"
 
 
 def test_tets_far_from_the_mesh_are_warned_of(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from fixtures.flesh_objects import bone, flesh, select
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.status_text import Status
 from sinew.addon.objects import role_checks, roles
-from sinew.addon.panels import material_layout, object_layout, panels
+from sinew.addon.panels import feature_rows, panels, start_layout
 from sinew.addon.properties import material_presets
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.flesh import FLESH_LAWS, FLESH_TIME_SCHEMES
@@ -171,7 +171,7 @@ def test_what_flesh_does_not_do_is_grey_with_the_reason() -> None:
             obj.sinew.motion = motion
             layout = drawn(obj, part)
             assert layout.enabled_of(setting) == (motion == "ELASTIC"), part
-            reason = material_layout.FLESH_NOTE if switch else object_layout.GRAVITY_IN_SHAPE_NOTE
+            reason = feature_rows.FLESH_WITHOUT_FEATURES_NOTE if switch else start_layout.GRAVITY_IN_SHAPE_NOTE
             assert (reason in " ".join(layout.lines)) == (motion != "ELASTIC")
             if not switch:
                 continue

@@ -24,7 +24,7 @@ from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
 from sinew.addon.objects import roles, subdivision
 from sinew.addon.operators.simulate import SINEW_OT_simulate
-from sinew.addon.panels import object_layout
+from sinew.addon.panels import bake_layout, main_layout
 from sinew.addon.playback import shape_keys
 from sinew.solver.bake.cache import CacheReader
 
@@ -273,7 +273,7 @@ def test_steps_that_did_not_converge_stay_in_the_panel(tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.sinew.max_iterations, scene.sinew.tolerance = 400, 1e-4
     bpy.ops.sinew.simulate()
-    lines = " ".join(panel_lines(box, object_layout.draw_main, object_layout.draw_solver))
+    lines = " ".join(panel_lines(box, main_layout.draw_main, bake_layout.draw_solver))
     assert "above the Tolerance" not in lines and "Largest residual" in lines
 
 

@@ -181,7 +181,7 @@ def test_every_setting_is_drawn() -> None:
             layout = FakeLayout()
             context = panel_context(obj)
             shown = panels._shown_panels(context) | panels.SCENE_PANELS
-            panels.object_layout.draw_main(layout, context)
+            panels.main_layout.draw_main(layout, context)
             for name, _, draw, _ in panels.PANEL_TABLE:
                 if name in shown:
                     draw(layout, context)
@@ -297,7 +297,7 @@ from types import SimpleNamespace
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.export.material_parameters import read_heat
 from sinew.addon.objects import roles
-from sinew.addon.panels import object_layout
+from sinew.addon.panels import heat_layout
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Body, Heat, Scene
 from sinew.solver.scene.serialisation.schema import check_ranges
@@ -319,7 +319,7 @@ print("SCENE", Scene((dataclasses.replace(body, heat=heat),)).digest())
 layout = FakeLayout()
 preferences = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
 region = SimpleNamespace(width=300)
-object_layout.draw_heat(layout, SimpleNamespace(scene=scene, object=obj, preferences=preferences, region=region))
+heat_layout.draw_heat(layout, SimpleNamespace(scene=scene, object=obj, preferences=preferences, region=region))
 print("DRAWN", *(line for line in layout.lines if "Expansion" in line))
 try:
     check_ranges(dataclasses.replace(heat, {field}=-1.0))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping
 
 import bpy
@@ -21,11 +20,10 @@ from ..objects import roles
 from ..properties import preferences
 from ..properties.object_roles import BODY
 from . import orphaned_caches_layout
-from .property_rows import draw_settings
+from .property_rows import draw_settings, locked_column
+from .text_rows import count_text, draw_wrapped
 
 POSE_SETTINGS = (POSE_TOLERANCE, POSE_ITERATIONS)
-# widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
-LETTER_PIXELS, MARGIN_PIXELS = 6.4, 60
 # of all steps: from here on those whose contacts had not settled are worth a note
 UNSETTLED_SHARE_NOTED = 0.05
 
@@ -112,11 +110,6 @@ def _progress_text(status: Status) -> str:
     return f"Frame {frame} of {status.frame_end}{left}"
 
 
-def count_text(number: int, noun: str) -> str:
-    """Returns a number of things in words: "1 contact", "1,234 contacts"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
     if status.is_unfinished and (status.outdated or status.phase == "partial"):
         layout.operator("sinew.simulate", text=CUT_LABEL, icon="MOD_BOOLEAN").only_cuts = True
@@ -167,8 +160,7 @@ def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row.enabled = not settings.use_scene_range
     row.prop(scene if settings.use_scene_range else settings, "frame_start", text="Start")
     row.prop(scene if settings.use_scene_range else settings, "frame_end", text="End")
-    column = layout.column()
-    column.enabled = not status.is_locked
+    column = locked_column(layout, context)
     _draw_rest_pose(column, scene)
     draw_settings(column, scene, STEP_SETTINGS)
     poses = [obj.sinew.motion == POSE for obj in roles.bodies(scene)]
@@ -193,7 +185,7 @@ def _draw_rest_pose(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
     part.prop(settings, "rest_frame", text="")
     before = sample_times.frame_range(scene)[0] - rest_frame(scene)
     if before > 0:
-        layout.label(text=f"{before:,} frames of pre-roll" if before > 1 else "1 frame of pre-roll", icon="BLANK1")
+        layout.label(text=f"{count_text(before, 'frame')} of pre-roll", icon="BLANK1")
     else:
         layout.prop(settings, "preroll")
 
@@ -221,12 +213,3 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         column.operator(
             "sinew.convert_to_shape_keys", text=f"Convert to Shape Keys ({size_text(needed)})", icon="SHAPEKEY_DATA"
         )
-
-
-def draw_wrapped(layout: bpy.types.UILayout, line: str, icon: str, context: bpy.types.Context) -> None:
-    """Draws a sentence over as many lines as the panel's width needs."""
-    scale = context.preferences.system.ui_scale
-    letters = max(int((context.region.width / scale - MARGIN_PIXELS) / LETTER_PIXELS), 20)
-    column = layout.box().column(align=True)
-    for i, part in enumerate(textwrap.wrap(line, letters)):
-        column.label(text=part, icon=icon if i == 0 else "BLANK1")

@@ -21,8 +21,8 @@ from ..blender_data import force_curves
 from ..objects import collision_filter
 from ..overlays import contact_overlay
 from ..properties.object_roles import BODY
-from .bake_layout import count_text, draw_wrapped
-from .property_rows import draw_row, draw_settings, quantity_text
+from .property_rows import draw_row, draw_settings, locked_column, quantity_text
+from .text_rows import count_text, draw_wrapped
 
 SURFACE_SETTINGS = (COLLIDER_FRICTION, COLLIDER_THICKNESS)
 # so many of what is touched are named
@@ -41,8 +41,7 @@ EXCLUDED_NOTE = 'Touches nothing: "{other}" does not collide with it, since this
 def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how a body meets others and itself."""
     obj, settings = context.object, context.object.sinew
-    column = layout.column()
-    column.enabled = not bake_status.status(context.scene).is_locked
+    column = locked_column(layout, context)
     draw_settings(column, obj, (FRICTION_PRESET, *BODY_COLLISION_SETTINGS))
     if settings.motion == POSE:
         draw_wrapped(column, f"{POSE_SELF_CONTACT_NOTE}. {POSE_FRICTION_NOTE}", "INFO", context)
@@ -55,8 +54,7 @@ def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
 def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how bodies meet a collider."""
     obj, settings = context.object, context.object.sinew
-    column = layout.column()
-    column.enabled = not bake_status.status(context.scene).is_locked
+    column = locked_column(layout, context)
     draw_settings(
         column, obj, (each for each in COLLIDER_SETTINGS if each not in (COLLIDER_FRICTION, COLLIDER_THICKNESS))
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import bpy
 
-from ..baking import bake_status
 from ..export import formulation
 from ..objects import roles
-from .bake_layout import draw_wrapped
+from .property_rows import locked_column
+from .text_rows import draw_wrapped
 
-FLESH_NOTE = "Flesh resists by its Law, in the panel Flesh: choose Soft Body as Motion for a Method"
+FLESH_WITHOUT_METHOD_NOTE = "Flesh resists by its Law, in the panel Flesh: choose Soft Body as Motion for a Method"
 INCOMPATIBLE_NOTE = "{method} is not made for {feature}: choose another Method, such as Polar, or turn {feature} off"
 # notes on switches with a certain value
 SWITCH_NOTES = {
@@ -27,17 +27,14 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     """Draws by which method the body resists, when to use it, and the switches that it reads."""
     obj, settings = context.object, context.object.sinew
     if roles.is_flesh(obj):
-        draw_wrapped(layout, FLESH_NOTE, "INFO", context)
+        draw_wrapped(layout, FLESH_WITHOUT_METHOD_NOTE, "INFO", context)
         return
-    is_locked = bake_status.status(context.scene).is_locked
-    column = layout.column()
-    column.enabled = not is_locked
+    column = locked_column(layout, context)
     column.prop(settings, "formulation")
     chosen = settings.bl_rna.properties["formulation"].enum_items[settings.formulation]
     draw_wrapped(layout, chosen.description, "INFO", context)
     for name in formulation.relevant_properties(settings):
-        column = layout.column()
-        column.enabled = not is_locked
+        column = locked_column(layout, context)
         column.prop(settings, name)
         value, note = SWITCH_NOTES.get(name, (None, ""))
         if getattr(settings, name) == value:
@@ -57,7 +54,6 @@ def draw_incompatible(layout: bpy.types.UILayout, context: bpy.types.Context, ob
             "ERROR",
             context,
         )
-    row = layout.row()
-    row.enabled = not bake_status.status(context.scene).is_locked
+    row = locked_column(layout, context).row()
     row.prop(settings, "formulation")
     return True

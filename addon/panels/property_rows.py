@@ -19,6 +19,7 @@ from ...solver.scene.settings.setting import (
     Setting,
 )
 from ...solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS
+from ..baking import bake_status
 
 SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 # panels that are switched on in their header
@@ -30,6 +31,13 @@ def label_with_unit(settings: bpy.types.PropertyGroup, name: str) -> str:
     """Returns the name of a setting with its unit: "Breaking Stress (Pa)"."""
     words, unit = settings.bl_rna.properties[name].name, SETTINGS[name].unit
     return f"{words} ({unit})" if unit and unit not in BLENDER_UNITS else words
+
+
+def locked_column(layout: bpy.types.UILayout, context: bpy.types.Context, align: bool = False) -> bpy.types.UILayout:
+    """Returns a column for what a bake depends on: it is locked while the scene has a bake, or is being baked."""
+    column = layout.column(align=align)
+    column.enabled = not bake_status.status(context.scene).is_locked
+    return column
 
 
 def draw_settings(layout: bpy.types.UILayout, owner: bpy.types.ID, table: Iterable[Setting]) -> None:
