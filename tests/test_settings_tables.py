@@ -261,6 +261,10 @@ def test_the_manual_is_what_the_tables_say() -> None:
     page = settings_page()
     text = page.PAGE.read_text(encoding="utf-8")
     assert text == page.page(), "run scripts/settings_page.py"
+    assert set(page.CHAPTERS) <= {subject.title for subject in SUBJECTS}
+    for chapter in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        labels = re.findall(r"^\| (.*?) \| `", chapter, re.MULTILINE)
+        assert len(labels) == len(set(labels)), f"two rows of one name: {labels}"
     for name, each in ALL_SETTINGS.items():
         assert f"| `{name}` |" in text and each.tooltip in text, name
 
@@ -311,6 +315,11 @@ obj.sinew.use_heat = True
 print("DIGEST", settings_digest(scene))
 body = Body(np.zeros((3, 3)), np.array([[0, 1, 2]], np.int32), key="a", name="A", heat=Heat())
 print("SCENE", Scene((body,)).digest())
+obj.sinew.preset = "WAX"
+obj.sinew.{name} = {value}
+assert obj.sinew.preset == "CUSTOM", "it is a value of the material"
+obj.sinew.preset = "WAX"
+assert obj.sinew.{name} == 0.0, "which presets fill in"
 obj.sinew.{name} = {value}
 print("CHANGED", settings_digest(scene))
 heat = read_heat(obj.sinew)
