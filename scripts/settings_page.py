@@ -17,7 +17,7 @@ Cache, then those of single features.
 
 | Column | What it says |
 |---|---|
-| Setting | The name in the panel. ◆: it can be keyframed. Where a switch and its value have one name, the row says which. |
+| Setting | The name in the panel. ◆: it can be keyframed. If a switch and its value share a name, the row says which. |
 | Property | The name in Python: `object.sinew.NAME`, or `scene.sinew.NAME` for settings of the scene. |
 | Type and range | What you can enter. The range of the slider is in brackets. |
 | Counts | When the setting has an effect. Otherwise the panel shows it grey. |

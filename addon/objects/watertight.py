@@ -17,9 +17,9 @@ class Defects:
 
     Attributes:
         open_edges: Edges of one triangle.
-        crowded_edges: Edges of more than two triangles.
-        turned_edges: Edges whose two triangles disagree which side is out.
-        flat_triangles: Triangles that have a vertex twice.
+        nonmanifold_edges: Edges of more than two triangles.
+        flipped_edges: Edges whose two triangles disagree which side is out.
+        degenerate_triangles: Triangles that have a vertex twice.
     """
 
     open_edges: int = 0

@@ -61,7 +61,7 @@ def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context
     draw_wrapped(
         column, f"Largest stress in one piece: {stress_text(report.largest_stress)}, {compared}", "INFO", context
     )
-    if report.splits:
+    if report.splits and report.pieces is not None:
         pieces = count_text(report.pieces, "piece")
         draw_wrapped(column, f"Cracked: {pieces}, {report.splits:,} points split", "MOD_EXPLODE", context)
     if report.frames_held:
