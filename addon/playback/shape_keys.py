@@ -94,15 +94,15 @@ def _read(
 ) -> tuple[bpy.types.Mesh, list[npt.NDArray[np.float32]], Matrix]:
     """Returns the mesh at the first sample, the shapes of all samples in its space, and its world matrix."""
     shapes = []
-    with SceneCopy(scene, {obj: modifier_stack.input_modifier_count(obj) + 1}) as stage:
-        stage.set_frame(*moments[0])
-        evaluated = stage.evaluated(obj)
+    with SceneCopy(scene, {obj: modifier_stack.input_modifier_count(obj) + 1}) as scene_copy:
+        scene_copy.set_frame(*moments[0])
+        evaluated = scene_copy.evaluated(obj)
         place = evaluated.matrix_world.copy()
-        mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=stage.depsgraph)
+        mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=scene_copy.depsgraph)
         try:
             for moment in moments:
-                stage.set_frame(*moment)
-                evaluated = stage.evaluated(obj)
+                scene_copy.set_frame(*moment)
+                evaluated = scene_copy.evaluated(obj)
                 moved = np.array(place.inverted() @ evaluated.matrix_world)
                 with evaluated_mesh(evaluated) as now:
                     shapes.append(to_world(moved, positions(now)).astype(np.float32))

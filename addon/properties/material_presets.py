@@ -21,12 +21,12 @@ from .preset_filling import PresetFilling
 # what flesh does not do
 NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape", "use_core")
 # of the scene, not of the material: no preset fills them in
-_SCENE_SIDE_SETTINGS = (TEMPERATURE, HEAT_EXCHANGE)
+SURROUNDINGS_SETTINGS = (TEMPERATURE, HEAT_EXCHANGE)
 
 
 def _preset_fields(part: str, table: Iterable[Setting]) -> dict[str, str]:
     """Returns the numbers of a table that a preset has in one of its parts: names of properties, and of fields."""
-    numbers = (each for each in table if each.kind == NUMBER and each not in _SCENE_SIDE_SETTINGS)
+    numbers = (each for each in table if each.kind == NUMBER and each not in SURROUNDINGS_SETTINGS)
     fields = ((each.name, each.field.partition(".")) for each in numbers)
     return {name: field for name, (owner, _, field) in fields if owner == part}
 
