@@ -12,18 +12,46 @@ from sinew.solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS, 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 INTRODUCTION = """# Settings
 
-`scripts/settings_page.py` writes this page from the tables in `solver/scene/settings/`; tests/test_settings_tables.py
-fails where it has drifted. *Property* is the name in scripts: `object.sinew.NAME`, or `scene.sinew.NAME` for the scene.
-*Counts* says when a setting has an effect; the panel shows it grey otherwise. Settings marked with ◆ can be keyframed.
-The range is that of the window, the slider's in brackets.
+This page lists every setting in Sinew's panels. First come the chapters that every bake needs, from Material to
+Cache, then those of single features.
+
+| Column | What it says |
+|---|---|
+| Setting | The name in the panel. ◆: it can be keyframed. If a switch and its value share a name, the row says which. |
+| Property | The name in Python: `object.sinew.NAME`, or `scene.sinew.NAME` for settings of the scene. |
+| Type and range | What you can enter. The range of the slider is in brackets. |
+| Counts | When the setting has an effect. Otherwise the panel shows it grey. |
 """
+# the subjects in the order in which an artist needs them; those that are not named here come last
+CHAPTERS = (
+    "Material",
+    "Tets",
+    "Pins",
+    "Collision",
+    "Collision of Bodies and Colliders",
+    "Collider",
+    "Size and Start",
+    "Frames",
+    "Solver",
+    "Cache",
+    "Flesh",
+    "Bone",
+    "Plasticity",
+    "Heat",
+    "Heat Source",
+    "Fracture",
+    "Rigid Core",
+    "Advanced",
+)
 ROLE_WORDS = {"BODY": "bodies", "COLLIDER": "colliders", "HEAT": "heat sources", "BONE": "bones"}
 ALL_SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 
 
 def page() -> str:
     """Returns the whole page."""
-    return "\n".join([INTRODUCTION, *(section(subject) for subject in SUBJECTS)])
+    chapters = [subject for title in CHAPTERS for subject in SUBJECTS if subject.title == title]
+    others = [subject for subject in SUBJECTS if subject not in chapters]
+    return "\n".join([INTRODUCTION, *(section(subject) for subject in [*chapters, *others])])
 
 
 def section(subject: Subject) -> str:
@@ -31,11 +59,14 @@ def section(subject: Subject) -> str:
     owners = " and ".join(ROLE_WORDS[role] for role in subject.roles) or "the scene"
     lines = [f"## {subject.title}", "", f"Settings of {owners}.", ""]
     lines += ["| Setting | Property | Type and range | Default | Counts | Meaning |", "|---|---|---|---|---|---|"]
-    return "\n".join([*lines, *(_row(setting) for setting in subject.settings), *_menus(subject), ""])
+    return "\n".join([*lines, *(_row(setting, subject) for setting in subject.settings), *_menus(subject), ""])
 
 
-def _row(setting: Setting) -> str:
-    label = f"{setting.label} ◆" if setting.is_animated else setting.label
+def _row(setting: Setting, subject: Subject) -> str:
+    label = setting.label
+    if [each.label for each in subject.settings].count(label) > 1:
+        label += ": switch" if setting.kind == SWITCH else ": value"
+    label += " ◆" if setting.is_animated else ""
     meaning = setting.description.removesuffix(". Can be keyframed")
     cells = (label, f"`{setting.name}`", _type(setting), _default(setting), _when(setting.when), f"{meaning}.")
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -18,9 +18,14 @@ from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import bake_status, error_messages, status_text
 from sinew.addon.baking.status_text import Status
 from sinew.addon.cache import cache_paths, cache_status
-from sinew.addon.objects import roles
-from sinew.addon.panels import object_layout, panels
+from sinew.addon.objects import roles, subdivision
+from sinew.addon.panels import main_layout, panels
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS
+
+# by their names: of the main panel, and of all others
+DRAW_FUNCTIONS = {
+    draw.__name__: draw for draw in (main_layout.draw_main, *(draw for _, _, draw, _ in panels.PANEL_TABLE))
+}
 
 
 def context_of(obj: bpy.types.Object | None) -> SimpleNamespace:
@@ -34,7 +39,7 @@ def drawn(obj: bpy.types.Object | None, *draws: str) -> FakeLayout:
     """Returns what the panels, "draw_main" alone if none is named, draw; each into a layout of its own."""
     whole = FakeLayout()
     for name in draws or ("draw_main",):
-        getattr(object_layout, name)(whole.row(), context_of(obj))
+        DRAW_FUNCTIONS[name](whole.row(), context_of(obj))
     return whole
 
 
@@ -167,7 +172,7 @@ def test_settings_are_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> Non
     fresh()
     obj = add_box()
     roles.make_body(obj)
-    everything = [name for name in object_layout.__all__ if name not in {"draw_collider", "draw_heat_source"}]
+    everything = [name for name in DRAW_FUNCTIONS if name not in {"draw_collider", "draw_heat_source"}]
     for state, _ in STATES:
         monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
         layout = drawn(obj, *everything)
@@ -226,7 +231,7 @@ def test_a_mesh_with_too_few_vertices_gets_an_offer() -> None:
     cube.sinew.preset = "GLASS"
     assert "Subdivide to Bend" not in drawn(cube).lines, "what is brittle hardly bends"
     cube.sinew.preset = "RUBBER"
-    roles.subdivide(cube)
+    subdivision.subdivide(cube)
     assert "Subdivide to Bend" not in drawn(cube).lines
     box = add_box(divisions=8)
     roles.make_body(box)

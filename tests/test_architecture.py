@@ -95,6 +95,7 @@ LATE_EXCEPTIONS = {
     ("addon.properties.preferences", "addon.panels"),
     ("addon.properties.preferences", "addon.baking"),
     ("addon.properties.heat_settings", "addon.objects"),
+    ("addon.properties.flesh_settings", "addon.objects"),
     ("addon.properties.fracture_settings", "addon.baking"),
     ("addon.properties.scene_settings", "addon.baking"),
 }

@@ -15,10 +15,11 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, counts, evaluated, fresh, write_cache
 from fixtures.planar_cut import write_broken
 from sinew.addon.baking import attach_bake, bake_session
+from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
 from sinew.addon.cache.attribute_names import RENAMED_ATTRIBUTES, attribute_names
 from sinew.addon.objects import roles
-from sinew.addon.playback import attribute_playback, mesh_cache
+from sinew.addon.playback import attribute_playback
 from sinew.solver.bake.attributes.point_ply import ply_bytes
 from sinew.solver.bake.cache import layout
 
@@ -184,7 +185,7 @@ for frame in (1, 4):
 def test_they_play_without_the_add_on(tmp_path: Path) -> None:
     obj = body(tmp_path / "c.sinew")
     count = len(obj.data.vertices)
-    assert mesh_cache.find_modifier(obj) is not None
+    assert modifier_stack.find_modifier(obj) is not None
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "one.blend"))
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT, str(tmp_path / "one.blend")], capture_output=True, text=True, timeout=120

@@ -16,7 +16,7 @@ from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.contact import COLLIDER_SIDES, SIDES_BOTH, SIDES_FRONT
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
 from sinew.solver.scene.tracks import TrackReader, TrackWriter
-from test_contact import sheet, slab
+from test_collider_contact import sheet, slab
 
 FRAME = 1.0 / 24.0
 SMALL = {"cells": (2, 2, 2), "lengths": (0.5, 0.5, 0.5)}

@@ -14,8 +14,8 @@ from sinew.solver.bake import frame_recorder
 from sinew.solver.bake.cache import delete_cache, layout
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.scene.scene import Collider, Material, Scene
+from test_collider_contact import sheet, slab
 from test_colliders_deforming import moved, still
-from test_contact import sheet, slab
 
 STIFF = Material(1.0e6, 0.3, 1000.0, stiffness_damping=0.05)
 WEIGHT = 0.5**3 * 1000.0 * 9.81

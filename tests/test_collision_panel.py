@@ -17,7 +17,7 @@ from sinew.addon.baking import bake_status, collider_forces
 from sinew.addon.baking.status_text import Status
 from sinew.addon.blender_data.object_keys import body_key
 from sinew.addon.cache import cache_paths, cache_status
-from sinew.addon.export import export_scene, input_warnings
+from sinew.addon.export import input_digest, input_warnings
 from sinew.addon.objects import roles
 from sinew.addon.panels import collision_layout, panels
 from sinew.solver.bake.cache import layout
@@ -168,10 +168,10 @@ def test_a_force_that_drives_what_it_came_from_is_told(how: str) -> None:
 def test_what_is_read_makes_a_bake_out_of_date() -> None:
     scene = fresh()
     jelly, bowl = body(), collider()
-    known = {export_scene.settings_digest(scene)}
+    known = {input_digest.settings_digest(scene)}
 
     def changed() -> bool:
-        now = export_scene.settings_digest(scene)
+        now = input_digest.settings_digest(scene)
         return now not in known and not known.add(now)
 
     jelly.sinew.body_friction = 0.1

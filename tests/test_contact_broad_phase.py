@@ -19,7 +19,7 @@ from sinew.solver.contact.detection.contact_points import ContactPoints
 from sinew.solver.contact.detection.persistent_contacts import PersistentContacts
 from sinew.solver.scene.scene import Collider
 from sinew.solver.scene.tracks import TrackReader
-from test_contact import sheet, slab
+from test_collider_contact import sheet, slab
 
 COUNT = 400
 COLLIDERS = [Collider("ground", "Ground", thickness=0.05), slab((3.0, 3.0, 1.0)), sheet(3.0, thickness=0.02)]

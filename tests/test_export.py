@@ -14,11 +14,10 @@ from mathutils import Matrix
 
 from fixtures.blender_scenes import add_box, add_mesh, counts, evaluated, fresh, world
 from fixtures.export_scenes import exported, full_rig, refused, set_input, stored_weights
-from sinew.addon.blender_data.object_keys import body_key
+from sinew.addon.blender_data import modifier_stack, object_keys
 from sinew.addon.evaluation import evaluated_mesh, scene_copy
-from sinew.addon.export import export_scene, input_warnings
-from sinew.addon.objects import roles, tet_estimate
-from sinew.addon.playback import mesh_cache
+from sinew.addon.export import export_scene, input_digest, input_warnings
+from sinew.addon.objects import new_objects, roles, tet_estimate
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.tracks import TrackReader
 
@@ -106,7 +105,7 @@ def test_units_frames_and_settings(tmp_path: Path) -> None:
     own = obj.sinew
     own.sizing, own.tet_size, own.use_simulated_size, own.simulated_size = "SIZE", 0.5, True, 1.0
     own.initial_velocity = (1.0, 0.0, 0.0)
-    ground = roles.add_ground(bpy.context)
+    ground = new_objects.add_ground(bpy.context)
     ground.sinew.thickness = 0.1
     ground.location = (0.0, 0.0, -4.0)
     bpy.ops.mesh.primitive_cube_add(location=(9, 0, 0), scale=(2.0, 2.0, 2.0))
@@ -212,16 +211,16 @@ def test_keys_stay_with_a_renamed_object_and_duplicates_get_their_own() -> None:
     scene = fresh()
     obj = add_box("Käse.001")
     roles.make_body(obj)
-    key = body_key(obj)
+    key = object_keys.body_key(obj)
     assert key.isascii() and key.startswith("K_se_001")
     obj.sinew.key = key
     obj.name = "Cheese"
-    assert body_key(obj) == key
+    assert object_keys.body_key(obj) == key
     other = obj.copy()
     other.data = obj.data.copy()
     scene.collection.objects.link(other)
-    assert {body_key(obj), body_key(other)} == {key, "Cheese_001"}
-    assert body_key(obj) == key
+    assert {object_keys.body_key(obj), object_keys.body_key(other)} == {key, "Cheese_001"}
+    assert object_keys.body_key(obj) == key
 
 
 def test_the_stage_is_removed_after_an_exception() -> None:
@@ -238,19 +237,19 @@ def test_the_digest_follows_what_is_read_and_nothing_else() -> None:
     obj.sinew.pin_group = "upper"
     rig = bpy.data.objects["Rig"]
     subdivision = obj.modifiers.new("Subdivision", "SUBSURF")
-    first = export_scene.settings_digest(scene)
+    first = input_digest.settings_digest(scene)
     scene.frame_set(13)
     bpy.context.view_layer.update()
     subdivision.levels = 2
     scene.sinew.take = "B"
     obj.show_name = True
-    obj.sinew.key, obj.name = body_key(obj), "Renamed"
-    assert export_scene.settings_digest(scene) == first
+    obj.sinew.key, obj.name = object_keys.body_key(obj), "Renamed"
+    assert input_digest.settings_digest(scene) == first
     curve = rig.animation_data.nla_tracks[0].strips[0].action.layers[0].strips[0].channelbags[0].fcurves[0]
     found = {first}
 
     def changed() -> bool:
-        digest = export_scene.settings_digest(scene)
+        digest = input_digest.settings_digest(scene)
         is_new = digest not in found
         found.add(digest)
         return is_new
@@ -286,7 +285,7 @@ def test_the_digest_follows_what_is_read_and_nothing_else() -> None:
     assert changed(), "an input of a node tree"
     next(n for n in nodes.node_group.nodes if n.type == "STORE_NAMED_ATTRIBUTE").inputs["Name"].default_value = "other"
     assert changed(), "a value in a node tree"
-    mesh_cache.remove_modifier(obj)
+    modifier_stack.remove_modifier(obj)
     roles.clear_role(obj)
     assert changed(), "no body any more"
 

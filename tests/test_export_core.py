@@ -15,7 +15,7 @@ from fixtures.export_scenes import exported, refused
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.status_text import Status
 from sinew.addon.export import export_scene
-from sinew.addon.export.export_scene import settings_digest
+from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles, self_weight
 from sinew.addon.overlays import tet_geometry
 from sinew.addon.properties import material_presets

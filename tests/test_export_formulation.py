@@ -14,7 +14,7 @@ from fixtures.blender_scenes import add_box, fresh
 from fixtures.export_scenes import exported, refused
 from fixtures.flesh_objects import flesh
 from fixtures.formulation_choices import OTHER
-from sinew.addon.export import export_scene
+from sinew.addon.export import input_digest
 from sinew.addon.export.formulation import FEATURE_PROPERTIES, PROPERTY_PREFIX
 from sinew.addon.objects import roles
 from sinew.solver.scene.formulation import (
@@ -82,29 +82,29 @@ def test_flesh_has_none(tmp_path: Path) -> None:
 def test_a_bake_is_out_of_date_when_what_is_read_changes(name: str) -> None:
     obj = body()
     scene = bpy.context.scene
-    before = export_scene.settings_digest(scene)
+    before = input_digest.settings_digest(scene)
     choose(obj, FormulationSettings(name))
-    chosen = export_scene.settings_digest(scene)
+    chosen = input_digest.settings_digest(scene)
     assert (chosen == before) == (name == "polar")
     seen = {before, chosen}
     for switch, value in OTHER.items():
         own = obj.sinew
         setattr(own, PROPERTY_PREFIX + switch, in_blender(value))
-        digest = export_scene.settings_digest(scene)
+        digest = input_digest.settings_digest(scene)
         assert (digest not in seen) if switch in FORMULATION_SWITCHES[name] else (digest == chosen), switch
         seen.add(digest)
         setattr(own, PROPERTY_PREFIX + switch, in_blender(getattr(DEFAULT_FORMULATION, switch)))
-        assert export_scene.settings_digest(scene) == chosen
+        assert input_digest.settings_digest(scene) == chosen
     choose(obj, DEFAULT_FORMULATION)
-    assert export_scene.settings_digest(scene) == before, "and it is as before when it is chosen back"
+    assert input_digest.settings_digest(scene) == before, "and it is as before when it is chosen back"
 
 
 def test_flesh_does_not_read_it() -> None:
     fresh()
     obj = flesh()
-    before = export_scene.settings_digest(bpy.context.scene)
+    before = input_digest.settings_digest(bpy.context.scene)
     choose(obj, FormulationSettings("hierarchical", **OTHER))
-    assert export_scene.settings_digest(bpy.context.scene) == before
+    assert input_digest.settings_digest(bpy.context.scene) == before
 
 
 @pytest.mark.parametrize("name", FORMULATIONS)

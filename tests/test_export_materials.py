@@ -12,8 +12,8 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, counts, fresh
 from fixtures.export_scenes import exported, refused
-from sinew.addon.export import export_scene
-from sinew.addon.objects import roles
+from sinew.addon.export import input_digest
+from sinew.addon.objects import new_objects, roles
 from sinew.addon.properties import material_presets
 from sinew.solver.runtime.error_messages import TEXTS
 from sinew.solver.runtime.errors import BadInput
@@ -151,7 +151,7 @@ def test_heat_sources_arrive(tmp_path: Path) -> None:
     assert bpy.ops.sinew.add_heat_source() == {"FINISHED"}
     flame = roles.heat_sources(scene)[0]
     made_for = flame.sinew.source_exchange / (flame.sinew.source_radius * 0.5)
-    assert made_for == pytest.approx(roles.HEAT_PER_KELVIN), "large bodies would melt slower than small ones"
+    assert made_for == pytest.approx(new_objects.HEAT_PER_KELVIN), "large bodies would melt slower than small ones"
     flame.sinew.source_radius, flame.sinew.source_exchange = 0.5, 800.0
     assert flame.empty_display_type == "SPHERE" and flame.empty_display_size == pytest.approx(0.5)
     animate(flame.sinew, "source_temperature", {1: 100.0, 5: 500.0})
@@ -226,10 +226,10 @@ def test_every_change_makes_a_bake_outdated() -> None:
     obj = body()
     own = everything_on(obj)
     paint(obj, "Paint")
-    seen = {export_scene.settings_digest(scene)}
+    seen = {input_digest.settings_digest(scene)}
 
     def changed(what: str) -> None:
-        digest = export_scene.settings_digest(scene)
+        digest = input_digest.settings_digest(scene)
         assert digest not in seen, what
         seen.add(digest)
 
@@ -242,7 +242,7 @@ def test_every_change_makes_a_bake_outdated() -> None:
     changed("rows")
     own.softening[1].stiffness = 0.9
     changed("a factor")
-    source = roles.add_heat_source(bpy.context)
+    source = new_objects.add_heat_source(bpy.context)
     changed("a heat source")
     for setting in ("source_temperature", "source_radius", "source_exchange"):
         setattr(source.sinew, setting, 3.0)
@@ -253,9 +253,9 @@ def test_every_change_makes_a_bake_outdated() -> None:
     changed("its animation")
     animate(own, "flow", {1: 10.0, 9: 4.0})
     changed("animated flow")
-    digest = export_scene.settings_digest(scene)
+    digest = input_digest.settings_digest(scene)
     scene.frame_set(5)
-    assert export_scene.settings_digest(scene) == digest, "the playhead changes nothing"
+    assert input_digest.settings_digest(scene) == digest, "the playhead changes nothing"
     scene.sinew.air_temperature = 50.0
     changed("air")
 
@@ -263,11 +263,11 @@ def test_every_change_makes_a_bake_outdated() -> None:
 def test_what_is_switched_off_or_only_for_show_changes_nothing() -> None:
     scene = fresh()
     own = body().sinew
-    digest = export_scene.settings_digest(scene)
+    digest = input_digest.settings_digest(scene)
     own.yield_strain, own.melting_point, own.breaking_stress, own.toughness = 0.5, 300.0, 1.0, 2.0
     own.separate_pieces, own.broken_material = True, bpy.data.materials.new("Inside")
     scene.sinew.air_temperature = 50.0
-    assert export_scene.settings_digest(scene) == digest
+    assert input_digest.settings_digest(scene) == digest
 
 
 WRONG = (
@@ -348,7 +348,7 @@ def test_the_table_of_softening_is_edited() -> None:
 
 def test_removing_a_heat_source_leaves_an_empty() -> None:
     scene = fresh()
-    source = roles.add_heat_source(bpy.context)
+    source = new_objects.add_heat_source(bpy.context)
     source.select_set(True)
     assert bpy.ops.sinew.remove() == {"FINISHED"}
     assert source.sinew.role == "NONE" and source.name in scene.objects
@@ -363,13 +363,13 @@ def test_paint_in_an_attribute_counts_too(tmp_path: Path) -> None:
     obj.data.attributes.new("Strong", "FLOAT", "POINT").data.foreach_set("value", values)
     own.strength_group = "Strong"
     assert np.allclose(exported(scene, tmp_path / "c.sinew")[0].bodies[0].fracture.strength_paint, values)
-    first = export_scene.settings_digest(scene)
+    first = input_digest.settings_digest(scene)
     obj.data.attributes["Strong"].data[0].value = 0.5
-    assert export_scene.settings_digest(scene) != first
+    assert input_digest.settings_digest(scene) != first
     own.strength_group = ""
-    other = export_scene.settings_digest(scene)
+    other = input_digest.settings_digest(scene)
     obj.data.attributes["Strong"].data[0].value = 0.75
-    assert export_scene.settings_digest(scene) == other
+    assert input_digest.settings_digest(scene) == other
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def test_what_the_exporter_lets_through_is_told_before_the_work(
     scene.frame_end = 1
     obj = body()
     own = everything_on(obj)
-    source = roles.add_heat_source(bpy.context)
+    source = new_objects.add_heat_source(bpy.context)
     if wrong == "radius":
         source.sinew.source_radius = 0.0
     elif wrong == "rows":

@@ -18,7 +18,7 @@ from fixtures.flesh_objects import bone, flesh, select
 from sinew.addon.baking import bake_status, error_messages, stale_errors
 from sinew.addon.baking.events import ChildSaid
 from sinew.addon.baking.state_machine import Job, advance
-from sinew.addon.blender_data.object_keys import body_key
+from sinew.addon.blender_data import object_keys
 from sinew.addon.cache import cache_status
 from sinew.addon.objects import attachment, roles
 from sinew.addon.overlays import unconverged_marks
@@ -155,7 +155,7 @@ def baked(tmp_path: Path, scene: bpy.types.Scene, obj: bpy.types.Object, lines: 
     """Returns the cache of `obj` with a line of the report for every frame from 1 on."""
     folder = tmp_path / "c.sinew"
     scene.sinew.cache_path = str(folder)
-    write_cache(folder, {body_key(obj): np.zeros((len(lines), len(obj.data.vertices), 3))})
+    write_cache(folder, {object_keys.body_key(obj): np.zeros((len(lines), len(obj.data.vertices), 3))})
     told = [json.dumps({"frame": 1 + i, **line}) + "\n" for i, line in enumerate(lines)]
     (folder / "report.jsonl").write_text("".join(told))
     cache_status.invalidate()

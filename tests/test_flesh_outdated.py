@@ -14,8 +14,8 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, counts, fresh, link_object
 from fixtures.export_scenes import exported
 from fixtures.flesh_rigs import arm, bend_key, bent, bone_mesh, by_armature, turn
-from sinew.addon.blender_data.object_keys import body_key
-from sinew.addon.export import export_scene, input_warnings
+from sinew.addon.blender_data import object_keys
+from sinew.addon.export import input_digest, input_warnings
 from sinew.addon.export.input_digest import bake_dependencies
 from sinew.addon.objects import roles
 from sinew.solver.scene.scene import Scene
@@ -48,21 +48,21 @@ class Digests:
     """Knows all digests that were seen."""
 
     def __init__(self, scene: bpy.types.Scene) -> None:
-        self.scene, self.now = scene, export_scene.settings_digest(scene)
+        self.scene, self.now = scene, input_digest.settings_digest(scene)
         self.seen = {self.now}
 
     def changed(self, what: str) -> None:
-        self.now = export_scene.settings_digest(self.scene)
+        self.now = input_digest.settings_digest(self.scene)
         assert self.now not in self.seen, what
         self.seen.add(self.now)
 
     def look(self) -> None:
         """Takes what there is now as known."""
-        self.now = export_scene.settings_digest(self.scene)
+        self.now = input_digest.settings_digest(self.scene)
         self.seen.add(self.now)
 
     def same(self, what: str) -> None:
-        assert export_scene.settings_digest(self.scene) == self.now, what
+        assert input_digest.settings_digest(self.scene) == self.now, what
 
 
 def set_each(own: bpy.types.PropertyGroup, values: dict[str, object], check: Callable[[str], None]) -> None:
@@ -175,7 +175,7 @@ def test_renamed_and_duplicated_bodies_and_bones(tmp_path: Path) -> None:
     scene, obj, bone = shot()
     scene.frame_end = 2
     bone.sinew.bone_body = obj
-    obj.sinew.key = body_key(obj)
+    obj.sinew.key = object_keys.body_key(obj)
     digests = Digests(scene)
     obj.name = "Upper Arm"
     digests.same("a body keeps its key")
@@ -255,10 +255,10 @@ def test_an_override_of_a_character_is_flesh_on_its_own_bones(tmp_path: Path) ->
     body.sinew.motion = "JIGGLE"
     body.sinew.rest_from_keys = True
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    digest = export_scene.settings_digest(scene)
+    digest = input_digest.settings_digest(scene)
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
     scene = bpy.context.scene
-    assert export_scene.settings_digest(scene) == digest
+    assert input_digest.settings_digest(scene) == digest
     written, tracks = exported(scene, tmp_path / "b.sinew")
     mesh = next(bone for bone in written.bones if len(bone.triangles))
     assert (mesh.distance, mesh.stiffness) == (0.25, pytest.approx(30000.0))

@@ -16,8 +16,8 @@ from fixtures.fake_layout import FakeLayout
 from fixtures.flesh_objects import bone, flesh, select
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.status_text import Status
-from sinew.addon.objects import roles
-from sinew.addon.panels import material_layout, object_layout, panels
+from sinew.addon.objects import role_checks, roles
+from sinew.addon.panels import feature_rows, panels, start_layout
 from sinew.addon.properties import material_presets
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.flesh import FLESH_LAWS, FLESH_TIME_SCHEMES
@@ -72,7 +72,7 @@ def test_what_cannot_be_flesh_or_bone_is_refused_by_name() -> None:
         assert words in str(failure.value), operator
         assert all(obj.sinew.role == "NONE" for obj in objects)
     with pytest.raises(BadInput) as refused:
-        roles.check_bone(rig)
+        role_checks.check_bone(rig)
     assert "Armature Bones" in refused.value.next_step
 
 
@@ -171,7 +171,7 @@ def test_what_flesh_does_not_do_is_grey_with_the_reason() -> None:
             obj.sinew.motion = motion
             layout = drawn(obj, part)
             assert layout.enabled_of(setting) == (motion == "ELASTIC"), part
-            reason = material_layout.FLESH_NOTE if switch else object_layout.GRAVITY_IN_SHAPE_NOTE
+            reason = feature_rows.FLESH_WITHOUT_FEATURES_NOTE if switch else start_layout.GRAVITY_IN_SHAPE_NOTE
             assert (reason in " ".join(layout.lines)) == (motion != "ELASTIC")
             if not switch:
                 continue
@@ -232,7 +232,7 @@ def test_flesh_and_bones_of_another_file_can_be_changed_on_their_overrides(tmp_p
     linked = [link_object(tmp_path / "character.blend", name) for name in ("Arm", "Humerus")]
     for obj in linked:
         with pytest.raises(BadInput):
-            roles.check_bone(obj)
+            role_checks.check_bone(obj)
     assert roles.bodies(scene) == [] and len(roles.bones(scene)) == 1, "a linked bone holds flesh that is here"
     made = {obj.name: obj.override_create(remap_local_usages=True) for obj in linked}
     arm, humerus = made["Arm"].sinew, made["Humerus"].sinew

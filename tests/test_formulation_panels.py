@@ -84,7 +84,7 @@ def test_flesh_says_where_its_law_is() -> None:
     for motion in ("POSE", "JIGGLE"):
         obj.sinew.motion = motion
         layout = drawn(obj, "draw_advanced")
-        assert not layout.drawn and formulation_layout.FLESH_NOTE in " ".join(layout.lines)
+        assert not layout.drawn and formulation_layout.FLESH_WITHOUT_METHOD_NOTE in " ".join(layout.lines)
     obj.sinew.motion = "ELASTIC"
     assert drawn(obj, "draw_advanced").drawn
 

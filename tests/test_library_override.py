@@ -11,10 +11,10 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, add_rig, counts, evaluated, fresh, overridden_box, world, write_cache
-from sinew.addon.blender_data.object_keys import body_key
-from sinew.addon.export import export_scene
-from sinew.addon.objects import roles
-from sinew.addon.playback import mesh_cache
+from sinew.addon.blender_data import modifier_stack, object_keys
+from sinew.addon.export import export_scene, input_digest
+from sinew.addon.objects import role_checks, roles
+from sinew.addon.playback import mesh_cache, shape_keys
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Scene
 from sinew.solver.scene.tracks import TrackReader
@@ -66,17 +66,17 @@ def test_an_override_is_exported_plays_and_survives_a_reload(tmp_path: Path) -> 
     write_cache(cache, {body.key: shapes})
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     mesh_cache.attach(obj, cache, body.key)
-    digest = export_scene.settings_digest(scene)
+    digest = input_digest.settings_digest(scene)
     bpy.ops.wm.save_mainfile()
 
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
     obj = hero()
     assert [m.type for m in obj.modifiers] == ["ARMATURE", "MESH_CACHE", "SUBSURF"]
     assert (obj.sinew.role, obj.sinew.pin_group, obj.sinew.density) == ("BODY", "lower", 321.0)
-    modifier = mesh_cache.find_modifier(obj)
+    modifier = modifier_stack.find_modifier(obj)
     assert modifier.filepath == f"//shot.sinew/play/{body.key}.pc2"
     assert modifier.frame_start == 1.0
-    assert export_scene.settings_digest(bpy.context.scene) == digest
+    assert input_digest.settings_digest(bpy.context.scene) == digest
     mesh_cache.attach(obj, cache, body.key)
     assert len(obj.modifiers) == 3
     obj.modifiers["Subdivision"].show_viewport = False
@@ -99,10 +99,10 @@ def test_an_override_as_shape_keys(tmp_path: Path) -> None:
     roles.make_body(obj)
     points = np.array([v.co for v in obj.data.vertices])
     shapes = np.stack([points * (1.0 + 0.1 * i) for i in range(5)])
-    key = body_key(obj)
+    key = object_keys.body_key(obj)
     write_cache(tmp_path / "shot.sinew", {key: shapes})
     mesh_cache.attach(obj, tmp_path / "shot.sinew", key)
-    copy = mesh_cache.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, tmp_path / "shot.sinew")
+    copy = shape_keys.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, tmp_path / "shot.sinew")
     assert copy.override_library is None and copy.data.library is None
     assert [m.type for m in copy.modifiers] == ["SUBSURF"]
     copy.modifiers.clear()
@@ -126,7 +126,7 @@ def test_a_linked_object_without_an_override_is_refused(tmp_path: Path) -> None:
     obj = linked(tmp_path, override=False)
     assert obj.library is not None
     with pytest.raises(BadInput) as caught:
-        roles.check_object(obj)
+        role_checks.check_object(obj)
     assert caught.value.kind == "linked-without-override"
     assert '"Hero"' in caught.value.sentence
 

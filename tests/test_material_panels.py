@@ -18,7 +18,7 @@ from sinew.addon.baking import bake_status, body_reports
 from sinew.addon.baking.body_reports import BodyReport
 from sinew.addon.baking.status_text import Status
 from sinew.addon.cache import cache_status
-from sinew.addon.objects import mesh_defects, roles
+from sinew.addon.objects import mesh_defects, new_objects, roles
 from sinew.addon.overlays import heat_overlay
 from sinew.addon.panels import panels
 from sinew.addon.panels.property_rows import BLENDER_UNITS, SETTINGS, label_with_unit, stress_text
@@ -172,7 +172,7 @@ def test_rows_out_of_order_get_a_button() -> None:
 
 def test_panels_of_heat_sources() -> None:
     fresh()
-    source = roles.add_heat_source(bpy.context)
+    source = new_objects.add_heat_source(bpy.context)
     lines = drawn(source, "draw_heat_source").lines
     assert {"Temperature (°C)", "Radius", "Heat Transfer (W/(m² K))"} <= set(lines)
     assert "Heat Source: Heat Source" in drawn(source).lines
@@ -191,7 +191,7 @@ def test_stresses_are_readable(value: float, words: str) -> None:
 
 def test_the_reach_of_heat_sources_is_drawn_at_its_true_size() -> None:
     fresh()
-    source = roles.add_heat_source(bpy.context)
+    source = new_objects.add_heat_source(bpy.context)
     source.sinew.source_radius, source.scale = 0.5, (2.0, 2.0, 2.0)
     source.location = (1.0, 2.0, 3.0)
     cube = add_box("Iron", divisions=1, height=1.0)
@@ -233,7 +233,7 @@ def test_the_physics_tab_offers_what_suits_the_object() -> None:
     fresh()
     obj = body()
     box = add_box("Plain")
-    source = roles.add_heat_source(bpy.context)
+    source = new_objects.add_heat_source(bpy.context)
     roles.clear_role(source)
     broken = add_box("Broken")
     broken.sinew.result_of = obj

@@ -81,15 +81,15 @@ def test_the_modifier_is_known_by_more_than_its_name() -> None:
     other = obj.modifiers.new("Sinew", "MESH_CACHE")
     obj.modifiers.remove(other)
     roles.make_body(obj)
-    own = mesh_cache.find_modifier(obj)
+    own = modifier_stack.find_modifier(obj)
     own.name = "Belly"
     obj.modifiers.new("Sinew", "MESH_CACHE")
     obj.modifiers.new("Sub", "SUBSURF")
     obj.modifiers.move(0, 2)
-    assert mesh_cache.find_modifier(obj).name == "Belly"
-    assert mesh_cache.ensure_modifier(obj).name == "Belly"
+    assert modifier_stack.find_modifier(obj).name == "Belly"
+    assert modifier_stack.ensure_modifier(obj).name == "Belly"
     assert stack(obj).count("MESH_CACHE") == 2
-    mesh_cache.remove_modifier(obj)
+    modifier_stack.remove_modifier(obj)
     assert [m.name for m in obj.modifiers] == ["Sinew", "Sub"]
 
 

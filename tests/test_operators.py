@@ -21,11 +21,12 @@ from fixtures.operator_scenes import child_pid, evaluated, falling_box, is_alive
 from sinew.addon import handlers
 from sinew.addon.baking import bake_request, bake_session, bake_status, error_messages
 from sinew.addon.baking.session import session
+from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
-from sinew.addon.objects import roles
+from sinew.addon.objects import roles, subdivision
 from sinew.addon.operators.simulate import SINEW_OT_simulate
-from sinew.addon.panels import object_layout
-from sinew.addon.playback import mesh_cache
+from sinew.addon.panels import bake_layout, main_layout
+from sinew.addon.playback import shape_keys
 from sinew.solver.bake.cache import CacheReader
 
 pytestmark = pytest.mark.slow
@@ -40,7 +41,7 @@ def test_several_meshes_become_bodies_at_once_and_lamps_are_left_alone() -> None
         obj.select_set(True)
     assert bpy.ops.sinew.make_body() == {"FINISHED"}
     assert [o.sinew.role for o in (*boxes, lamp)] == ["BODY", "BODY", "NONE"]
-    assert all(mesh_cache.find_modifier(o) for o in boxes)
+    assert all(modifier_stack.find_modifier(o) for o in boxes)
     assert roles.bodies(scene) == boxes
     assert bpy.ops.sinew.remove() == {"FINISHED"}
     assert not any(o.modifiers for o in boxes) and roles.bodies(scene) == []
@@ -70,7 +71,7 @@ def test_the_ground_lies_at_zero_or_under_the_lowest_body(height: float, wanted:
 
 @pytest.mark.parametrize(("vertices", "faces", "level"), [(8, 6, 3), (500, 498, 1), (4, 1, 5), (60, 58, 2)])
 def test_simple_subdivision_makes_vertices_enough(vertices: int, faces: int, level: int) -> None:
-    assert roles.subdivision_level(vertices, faces) == level
+    assert subdivision.subdivision_level(vertices, faces) == level
 
 
 def test_subdivide_goes_above_sinew_alike_in_the_viewport_and_the_render() -> None:
@@ -118,7 +119,7 @@ def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
     folder = tmp_path / "shot.sinew"
     assert cache_paths.cache_folder(scene) == folder
     assert status().label == "Baked to Frame 8" and status().is_locked
-    assert mesh_cache.find_modifier(box).filepath == "//shot.sinew/play/Box.pc2"
+    assert modifier_stack.find_modifier(box).filepath == "//shot.sinew/play/Box.pc2"
     shown = evaluated(box, 8)
     samples = CacheReader(folder).read_samples("Box", 7)[0]
     assert np.abs(shown - samples).max() < 1e-6
@@ -144,7 +145,7 @@ def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
     (folder / "notes.txt").write_text("mine")
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
-    assert mesh_cache.find_modifier(box).filepath == ""
+    assert modifier_stack.find_modifier(box).filepath == ""
     assert status().label == "Simulate" and error_messages.last_failure(scene) == ""
 
 
@@ -153,7 +154,7 @@ def test_cancel_keeps_frames_and_the_playhead_is_free(tmp_path: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "long.blend"))
     bake = bake_session.start(scene)
     until(lambda: (bake.driver.job.frame or 0) >= 3)
-    assert mesh_cache.find_modifier(box).filepath.endswith("Box.pc2"), "frames play while later ones bake"
+    assert modifier_stack.find_modifier(box).filepath.endswith("Box.pc2"), "frames play while later ones bake"
     assert evaluated(box, 3)[:, 2].mean() < -0.01
     assert status().label.startswith("Baking") and status().is_running
     with pytest.raises(RuntimeError, match="is baking"):
@@ -183,7 +184,7 @@ def test_undo_and_deletion_during_a_bake_change_nothing_of_it(tmp_path: Path) ->
     bpy.ops.ed.undo()
     scene, box = bpy.context.scene, bpy.data.objects["Box"]
     assert box.location.y == 0.0 and session.is_baking(scene)
-    assert mesh_cache.find_modifier(box).filepath.endswith("Box.pc2"), "an undo does not detach what is baked"
+    assert modifier_stack.find_modifier(box).filepath.endswith("Box.pc2"), "an undo does not detach what is baked"
     bpy.data.objects.remove(bpy.data.objects["Box.001"])
     frame = bake.driver.job.frame
     until(lambda: bake.driver.job.frame > frame + 2)
@@ -273,7 +274,7 @@ def test_steps_that_did_not_converge_stay_in_the_panel(tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.sinew.max_iterations, scene.sinew.tolerance = 400, 1e-4
     bpy.ops.sinew.simulate()
-    lines = " ".join(panel_lines(box, object_layout.draw_main, object_layout.draw_solver))
+    lines = " ".join(panel_lines(box, main_layout.draw_main, bake_layout.draw_solver))
     assert "above the Tolerance" not in lines and "Largest residual" in lines
 
 
@@ -382,7 +383,7 @@ def test_convert_to_shape_keys_from_the_panel(tmp_path: Path) -> None:
     scene, box = falling_box(frames=4)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "k.blend"))
     bpy.ops.sinew.simulate()
-    assert bake_status.shape_key_bytes(scene, box) == mesh_cache.shape_key_bytes(len(box.data.vertices), 4)
+    assert bake_status.shape_key_bytes(scene, box) == shape_keys.shape_key_bytes(len(box.data.vertices), 4)
     wanted = evaluated(box, 4)
     assert bpy.ops.sinew.convert_to_shape_keys() == {"FINISHED"}
     copy = bpy.context.object

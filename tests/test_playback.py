@@ -16,8 +16,9 @@ bpy = pytest.importorskip("bpy")
 from mathutils import Matrix
 
 from fixtures.blender_scenes import add_box, add_rig, evaluated, fresh, world, write_cache
+from sinew.addon.blender_data import modifier_stack
 from sinew.addon.objects import roles
-from sinew.addon.playback import mesh_cache
+from sinew.addon.playback import mesh_cache, shape_keys
 from sinew.solver.runtime.errors import BadInput, StorageFailed
 
 FRAMES = 11
@@ -76,14 +77,14 @@ def test_remapped_time(tmp_path: Path) -> None:
 def test_attaching_again_changes_nothing_and_detaching_shows_the_mesh(tmp_path: Path) -> None:
     obj, shapes = playing(tmp_path / "c.sinew")
     own = np.array([v.co for v in obj.data.vertices])
-    modifier = mesh_cache.find_modifier(obj)
+    modifier = modifier_stack.find_modifier(obj)
     seen = [getattr(modifier, name) for name in ("filepath", "frame_start", "frame_scale")]
     mesh_cache.attach(obj, tmp_path / "c.sinew", "Box")
     assert [getattr(modifier, name) for name in ("filepath", "frame_start", "frame_scale")] == seen
     assert len(obj.modifiers) == 1
     mesh_cache.detach(obj)
     assert np.allclose(evaluated(obj, 5)[0], own)
-    assert mesh_cache.find_modifier(obj) == modifier
+    assert modifier_stack.find_modifier(obj) == modifier
     mesh_cache.attach(obj, tmp_path / "c.sinew", "Box")
     assert np.allclose(evaluated(obj, 5)[0], shapes[4], atol=1e-6)
     with pytest.raises(StorageFailed):
@@ -178,8 +179,8 @@ def test_plays_without_the_add_on_and_after_the_folder_moved(tmp_path: Path) -> 
     obj, shapes = playing(here / "shot.sinew")
     bpy.ops.wm.save_as_mainfile(filepath=str(here / "shot.blend"))
     mesh_cache.attach(obj, here / "shot.sinew", "Box")
-    assert mesh_cache.find_modifier(obj).filepath == "//shot.sinew/play/Box.pc2"
-    copy = mesh_cache.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, here / "shot.sinew")
+    assert modifier_stack.find_modifier(obj).filepath == "//shot.sinew/play/Box.pc2"
+    copy = shape_keys.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, here / "shot.sinew")
     name = copy.name
     matrices = {place: evaluated(obj, int(place), place % 1)[1] for place in (4.0, 7.5)}
     bpy.ops.wm.save_as_mainfile(filepath=str(here / "shot.blend"))
@@ -207,7 +208,7 @@ def test_shape_keys_hold_every_sample_and_need_nothing(tmp_path: Path) -> None:
     write_cache(tmp_path / "c.sinew", {"Box": shapes}, samples_per_frame=2)
     mesh_cache.attach(obj, tmp_path / "c.sinew", "Box")
     bpy.context.scene.frame_set(4)
-    copy = mesh_cache.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, tmp_path / "c.sinew")
+    copy = shape_keys.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, tmp_path / "c.sinew")
     assert bpy.context.scene.frame_current == 4
     assert [m.type for m in copy.modifiers] == ["SUBSURF"]
     assert copy.parent is None and copy.animation_data is None and copy.sinew.role == "NONE"
@@ -233,8 +234,8 @@ def test_the_memory_of_shape_keys_is_foretold(tmp_path: Path) -> None:
         copy.shape_key_add(name=str(i), from_mix=False)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "b.blend"), compress=False)
     grown = (tmp_path / "b.blend").stat().st_size - (tmp_path / "a.blend").stat().st_size
-    assert mesh_cache.shape_key_bytes(len(mesh.vertices), 21) == pytest.approx(grown, rel=0.1)
-    assert round(mesh_cache.shape_key_bytes(90_000, 101) / 1e6) == 119
+    assert shape_keys.shape_key_bytes(len(mesh.vertices), 21) == pytest.approx(grown, rel=0.1)
+    assert round(shape_keys.shape_key_bytes(90_000, 101) / 1e6) == 119
 
 
 def test_shape_keys_of_what_is_not_baked_are_refused(tmp_path: Path) -> None:
@@ -243,7 +244,7 @@ def test_shape_keys_of_what_is_not_baked_are_refused(tmp_path: Path) -> None:
     roles.make_body(other)
     objects = len(bpy.data.objects)
     with pytest.raises(BadInput) as caught:
-        mesh_cache.convert_to_shape_keys(bpy.context, bpy.context.scene, other, tmp_path / "c.sinew")
+        shape_keys.convert_to_shape_keys(bpy.context, bpy.context.scene, other, tmp_path / "c.sinew")
     assert caught.value.kind == "not-baked"
     assert len(bpy.data.objects) == objects
 

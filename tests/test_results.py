@@ -21,8 +21,8 @@ from sinew.addon.export import input_warnings
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.fracture_meshes import material_swap, show_results
 from sinew.addon.objects import roles
-from sinew.addon.panels import object_layout
-from sinew.addon.playback import mesh_cache
+from sinew.addon.panels import fracture_layout, main_layout
+from sinew.addon.playback import mesh_cache, shape_keys
 from sinew.solver.bake.cache import layout
 
 
@@ -248,7 +248,7 @@ def test_a_result_becomes_shape_keys(tmp_path: Path) -> None:
     obj = ball()
     _, arrays, _ = broken(tmp_path, obj)
     bpy.context.view_layer.objects.active = obj
-    needed = mesh_cache.shape_key_bytes(len(arrays["rest"]), len(arrays["shapes"]))
+    needed = shape_keys.shape_key_bytes(len(arrays["rest"]), len(arrays["shapes"]))
     assert bake_status.shape_key_bytes(bpy.context.scene, obj) == needed
     assert bpy.ops.sinew.convert_to_shape_keys() == {"FINISHED"}
     copy = bpy.context.object
@@ -268,7 +268,7 @@ def test_the_panel_leads_from_the_result_to_the_body(tmp_path: Path) -> None:
     made, _, _ = broken(tmp_path, obj)
     bpy.context.view_layer.objects.active = made
     layout = FakeLayout()
-    object_layout.draw_main(layout, bpy.context)
+    main_layout.draw_main(layout, bpy.context)
     assert "Ball Broken: made of Ball" in layout.lines and "sinew.activate_body" in [name for _, name in layout.drawn]
     assert "sinew.make_body" not in [name for _, name in layout.drawn]
     assert bpy.ops.sinew.activate_body() == {"FINISHED"} and bpy.context.view_layer.objects.active == obj
@@ -301,7 +301,7 @@ def test_the_panel_and_the_bake_say_what_becomes_of_glass() -> None:
     preferences = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
     region = SimpleNamespace(width=10000)
     context = SimpleNamespace(object=obj, scene=bpy.context.scene, region=region, preferences=preferences)
-    object_layout.draw_fracture(layout, context)
+    fracture_layout.draw_fracture(layout, context)
     assert any("Blue" in line for line in layout.lines)
     principled.mute = True
     assert not material_swap.transmissive_materials(obj)

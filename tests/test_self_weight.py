@@ -46,23 +46,23 @@ def test_stiffened_it_stands_at_its_own_size(cube):
 
 def test_the_panel_offers_both_in_words_of_the_scene(cube):
     from fixtures.fake_layout import FakeLayout
-    from sinew.addon.panels import object_layout
+    from sinew.addon.panels import material_layout, self_weight_layout
 
     cube.sinew.preset = "JELLY"
     layout = FakeLayout()
-    object_layout.draw_material(layout, bpy.context)
+    material_layout.draw_material(layout, bpy.context)
     assert "Stiffen to 200,000 Pa" in layout.lines and "Simulate as if 5 cm Long" in layout.lines
     bpy.context.scene.unit_settings.system = "NONE"
-    assert object_layout.length_text(0.05, bpy.context.scene) == "0.05"
+    assert self_weight_layout.length_text(0.05, bpy.context.scene) == "0.05"
 
 
 def drawn_in_main():
     """Returns what the panel with the Simulate button draws."""
     from fixtures.fake_layout import FakeLayout
-    from sinew.addon.panels import object_layout
+    from sinew.addon.panels import main_layout
 
     layout = FakeLayout()
-    object_layout.draw_main(layout, bpy.context)
+    main_layout.draw_main(layout, bpy.context)
     return layout
 
 
@@ -162,7 +162,7 @@ def test_a_belly_of_fat_that_hangs_far_is_told_and_stiffened():
     from fixtures.fake_layout import FakeLayout
     from sinew.addon.export import input_warnings
     from sinew.addon.objects import self_weight
-    from sinew.addon.panels import object_layout
+    from sinew.addon.panels import material_layout, self_weight_layout
 
     ball, scene = belly(0.7), bpy.context.scene
     density, modulus = ball.sinew.density, ball.sinew.youngs_modulus
@@ -172,10 +172,10 @@ def test_a_belly_of_fat_that_hangs_far_is_told_and_stiffened():
     assert note.kind == "hangs-far" and '"Sphere"' in note.sentence and "Pa" in note.next_step
     layout = FakeLayout()
     context = context_of(ball)
-    object_layout.draw_material(layout, context)
+    material_layout.draw_material(layout, context)
     wanted = self_weight.standing_stiffness(ball, scene)
     assert f"Stiffen to {wanted:,.0f} Pa" in layout.lines and "sinew.stand_up" not in {name for _, name in layout.drawn}
-    assert object_layout.HANGING_NOTE in " ".join(layout.lines)
+    assert self_weight_layout.HANGING_NOTE in " ".join(layout.lines)
     bpy.ops.sinew.stiffen()
     assert self_weight.self_weight_strain(ball, scene) == pytest.approx(self_weight.SAGGING_HANGING_STRAIN, rel=0.06)
     assert not self_weight.is_too_soft_to_hang(ball, scene) and list(input_warnings.input_warnings(scene)) == []

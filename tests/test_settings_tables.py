@@ -181,7 +181,7 @@ def test_every_setting_is_drawn() -> None:
             layout = FakeLayout()
             context = panel_context(obj)
             shown = panels._shown_panels(context) | panels.SCENE_PANELS
-            panels.object_layout.draw_main(layout, context)
+            panels.main_layout.draw_main(layout, context)
             for name, _, draw, _ in panels.PANEL_TABLE:
                 if name in shown:
                     draw(layout, context)
@@ -261,6 +261,10 @@ def test_the_manual_is_what_the_tables_say() -> None:
     page = settings_page()
     text = page.PAGE.read_text(encoding="utf-8")
     assert text == page.page(), "run scripts/settings_page.py"
+    assert set(page.CHAPTERS) <= {subject.title for subject in SUBJECTS}
+    for chapter in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        labels = re.findall(r"^\| (.*?) \| `", chapter, re.MULTILINE)
+        assert len(labels) == len(set(labels)), f"two rows of one name: {labels}"
     for name, each in ALL_SETTINGS.items():
         assert f"| `{name}` |" in text and each.tooltip in text, name
 
@@ -297,7 +301,7 @@ from types import SimpleNamespace
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.export.material_parameters import read_heat
 from sinew.addon.objects import roles
-from sinew.addon.panels import object_layout
+from sinew.addon.panels import heat_layout
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Body, Heat, Scene
 from sinew.solver.scene.serialisation.schema import check_ranges
@@ -311,6 +315,11 @@ obj.sinew.use_heat = True
 print("DIGEST", settings_digest(scene))
 body = Body(np.zeros((3, 3)), np.array([[0, 1, 2]], np.int32), key="a", name="A", heat=Heat())
 print("SCENE", Scene((body,)).digest())
+obj.sinew.preset = "WAX"
+obj.sinew.{name} = {value}
+assert obj.sinew.preset == "CUSTOM", "it is a value of the material"
+obj.sinew.preset = "WAX"
+assert obj.sinew.{name} == 0.0, "which presets fill in"
 obj.sinew.{name} = {value}
 print("CHANGED", settings_digest(scene))
 heat = read_heat(obj.sinew)
@@ -319,7 +328,7 @@ print("SCENE", Scene((dataclasses.replace(body, heat=heat),)).digest())
 layout = FakeLayout()
 preferences = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
 region = SimpleNamespace(width=300)
-object_layout.draw_heat(layout, SimpleNamespace(scene=scene, object=obj, preferences=preferences, region=region))
+heat_layout.draw_heat(layout, SimpleNamespace(scene=scene, object=obj, preferences=preferences, region=region))
 print("DRAWN", *(line for line in layout.lines if "Expansion" in line))
 try:
     check_ranges(dataclasses.replace(heat, {field}=-1.0))

@@ -18,7 +18,7 @@ from fixtures.fake_layout import FakeLayout
 from fixtures.flesh_rigs import arm, bone_mesh
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import collision_filter, roles
-from sinew.addon.panels import object_layout, panels
+from sinew.addon.panels import collision_layout, flesh_layout, main_layout, panels
 from sinew.addon.properties.object_roles import BODY, BONE, COLLIDER, HEAT_SOURCE
 from test_round_trip import baked
 
@@ -62,17 +62,17 @@ def test_panels_of_all_roles_are_shown_and_others_are_offered() -> None:
     _, bone = jaw()
     context = context_of(bone)
     layout = FakeLayout()
-    object_layout.draw_main(layout, context)
+    main_layout.draw_main(layout, context)
     offered = {name for _, name in layout.drawn if name.startswith("extra_roles")}
     assert offered == {"extra_roles.COLLIDER", "extra_roles.HEAT"} and "Also Collider" in layout.lines
     assert panels._shown_panels(context) == {"bone"}
     bone.sinew.extra_roles = {COLLIDER}
     assert panels._shown_panels(context) == {"bone", "collider"}
     layout = FakeLayout()
-    object_layout.draw_main(layout, context)
+    main_layout.draw_main(layout, context)
     assert "Jaw: Collider, Bone" in layout.lines
     assert any("passes through" in line for line in layout.lines), "what flesh makes of it"
-    for draw in (object_layout.draw_bone, object_layout.draw_collider):
+    for draw in (flesh_layout.draw_bone, collision_layout.draw_collider):
         draw(layout, context)
     assert {"bone_distance", "friction"} <= {name for _, name in layout.drawn}
 

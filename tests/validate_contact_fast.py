@@ -16,7 +16,7 @@ from fixtures.contact_measures import depths, kinetic_energy, size_of, turned
 from fixtures.contact_scenes import NOTHING, pairs
 from fixtures.scenes import Run, block
 from sinew.solver.scene.scene import Material, Scene, Settings
-from test_contact import sheet
+from test_collider_contact import sheet
 
 SECTION = "Contact"
 

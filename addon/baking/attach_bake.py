@@ -86,7 +86,7 @@ def attach_body(
     mesh_cache.attach(obj, folder, key)
     shown = _attach_result(scene, obj, folder, key, is_undoable)
     for each in shown or [obj]:
-        modifier = mesh_cache.find_modifier(each)
+        modifier = modifier_stack.find_modifier(each)
         if modifier is not None:
             attribute_playback.attach(each, modifier, folder, key, is_undoable)
     if shown:
@@ -119,6 +119,6 @@ def restore(scene: bpy.types.Scene) -> None:
 def repair_empty_paths(scene: bpy.types.Scene) -> None:
     """Empties paths that name no file: Blender's first save makes "//../" or the like of an empty one."""
     for obj in roles.bodies(scene) if scene.library is None else []:
-        modifier = mesh_cache.find_modifier(obj)
+        modifier = modifier_stack.find_modifier(obj)
         if modifier is not None and modifier.filepath and not modifier.filepath.endswith(".pc2"):
             modifier.filepath = ""

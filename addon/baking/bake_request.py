@@ -14,9 +14,11 @@ import bpy
 from ...solver.bake.cache import is_cache, layout
 from ...solver.runtime.errors import BadInput, StorageFailed
 from ..cache import cache_paths, cache_status
-from ..export import export_scene, validation
+from ..evaluation import sample_times
+from ..export import validation
 from ..objects import attachment, roles
 from ..properties import preferences
+from ..properties.object_roles import BODY
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,13 @@ def check_can_bake(scene: bpy.types.Scene, folder: Path) -> None:
         raise BadInput("bake-protected", name=scene.name)
     bodies = roles.bodies(scene)
     if not bodies:
-        linked = next((o for o in scene.objects if o.sinew.role == "BODY" and o.library is not None), None)
+        linked = next((o for o in scene.objects if o.sinew.role == BODY and o.library is not None), None)
         if linked is not None:
             raise BadInput("linked-without-override", name=linked.name)
         raise BadInput("no-bodies", name=scene.name)
     validation.check_objects(scene)
     attachment.check_held(scene)
-    first, last = export_scene.frame_range(scene)
+    first, last = sample_times.frame_range(scene)
     if last < first:
         raise BadInput("frame-range-empty", start=first, end=last)
     if folder.is_dir() and not is_cache(folder) and _holds_other_files(folder):

@@ -15,6 +15,7 @@ from ...solver.runtime.errors import BadInput
 from ..blender_data import modifier_stack
 from ..blender_data.scene_lookup import find_scene
 from ..cache import cache_paths, cache_status
+from ..evaluation import sample_times
 from ..export import export_scene, input_warnings
 from ..export.history_dependence import follows_rigid_bodies
 from ..fracture_meshes import show_results
@@ -56,7 +57,7 @@ def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> Run
     notes = [error_messages.error_text(note) for note in input_warnings.input_warnings(scene)]
     session.forget_messages(scene)
     session.messages(scene).notes = notes
-    return _run(RunningBake(scene.session_uid, folder, driver), *export_scene.frame_range(scene), resume_frame)
+    return _run(RunningBake(scene.session_uid, folder, driver), *sample_times.frame_range(scene), resume_frame)
 
 
 def _start_cutting(scene: bpy.types.Scene, folder: Path) -> RunningBake:

@@ -11,9 +11,10 @@ import bpy
 
 from ..blender_data.object_keys import body_key
 from ..cache import cache_paths, cache_status
-from ..export import export_scene
+from ..evaluation import sample_times
+from ..export import input_digest
 from ..fracture_meshes.result_objects import results_of
-from ..playback import mesh_cache
+from ..playback import shape_keys
 from ..runtime.memo import Throttle
 from . import attach_bake, body_reports, state_machine, undo_step
 from .session import session
@@ -31,7 +32,7 @@ _statuses: Throttle[Status] = Throttle(MAX_SCENES, cache_status.MAX_AGE_SECONDS 
 
 def status(scene: bpy.types.Scene) -> Status:
     """Returns what the button shows."""
-    first, last = export_scene.frame_range(scene)
+    first, last = sample_times.frame_range(scene)
     if session.bake is not None and session.is_baking(scene):
         return _running_status(session.bake.driver.job)
     # every panel asks, many times a second, and a network drive answers slowly
@@ -90,7 +91,7 @@ def is_outdated(scene: bpy.types.Scene, seen: cache_status.CacheStatus) -> bool:
 
     Looking takes 0.04 s with 90,000 vertices, 0.3 s where all of them are pinned.
     """
-    digest = _digests.result(scene.session_uid, lambda: export_scene.settings_digest(scene))
+    digest = _digests.result(scene.session_uid, lambda: input_digest.settings_digest(scene))
     return seen.metadata is None or seen.metadata.settings != digest
 
 
@@ -112,7 +113,7 @@ def _tet_counts(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[int, int
 def earlier_resume_frame(scene: bpy.types.Scene) -> int | None:
     """Returns the last frame up to the playhead, and before the end, from which the bake can go on, or None."""
     seen = cache_status.read_status(cache_paths.cache_folder(scene))
-    end = export_scene.frame_range(scene)[1]
+    end = sample_times.frame_range(scene)[1]
     found = seen.resume_frame(scene.frame_current)
     if seen.metadata is None or found in (None, seen.resume_frame(), seen.metadata.frame_start) or found >= end:
         return None
@@ -133,7 +134,7 @@ def shape_key_bytes(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     shown = [made for made in results_of(obj) if made.type == "MESH"] if obj.sinew.is_replaced else []
     vertices = sum(len(made.data.vertices) for made in shown) or vertices
     frames = seen.last_frame - seen.metadata.frame_start
-    return mesh_cache.shape_key_bytes(vertices, frames * seen.metadata.samples_per_frame + 1)
+    return shape_keys.shape_key_bytes(vertices, frames * seen.metadata.samples_per_frame + 1)
 
 
 def invalidate() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..export import export_scene
+from ..evaluation import sample_times
+from ..export import input_digest
 from ..objects import roles
 from ..runtime.memo import Throttle
 
@@ -21,10 +22,10 @@ def stamp(scene: bpy.types.Scene) -> str:
     more = (
         own.protect,
         own.cache_path,
-        export_scene.frame_range(scene),
+        sample_times.frame_range(scene),
         sorted(o.session_uid for o in roles.bodies(scene)),
     )
-    return f"{export_scene.settings_digest(scene)} {more}"
+    return f"{input_digest.settings_digest(scene)} {more}"
 
 
 def has_changed(scene: bpy.types.Scene, refused: str) -> bool:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 
 import bpy
 
+from ...solver.scene.settings.tables import BODY
+
 _PLAIN_CHARACTERS = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -16,7 +18,7 @@ def body_key(obj: bpy.types.Object) -> str:
     """Returns the key of a body: that of its bake, or else one from its name."""
     if obj.sinew.key and obj.sinew.key == key_from_name(obj.name):
         return obj.sinew.key
-    bodies = [o for o in bpy.data.objects if o.library is None and o.sinew.role == "BODY"]
+    bodies = [o for o in bpy.data.objects if o.library is None and o.sinew.role == BODY]
     return unique_keys({*bodies, obj})[obj]
 
 

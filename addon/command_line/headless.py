@@ -26,6 +26,7 @@ from ..blender_data.object_keys import body_key
 from ..cache import cache_paths
 from ..export import input_warnings, validation
 from ..objects import roles
+from ..properties.object_roles import BODY, NONE
 from . import blend_output
 
 
@@ -161,7 +162,7 @@ def _temporary_overrides(scene: bpy.types.Scene, options: argparse.Namespace) ->
         for name, value in before.items():
             setattr(settings, name, value)
         for obj in bodies:
-            obj.sinew.role = "BODY"
+            obj.sinew.role = BODY
 
 
 def _exclude_bodies(scene: bpy.types.Scene, bodies: list[bpy.types.Object], names: list[str]) -> None:
@@ -174,7 +175,7 @@ def _exclude_bodies(scene: bpy.types.Scene, bodies: list[bpy.types.Object], name
             )
     for obj in bodies:
         if obj.name not in names:
-            obj.sinew.role = "NONE"
+            obj.sinew.role = NONE
 
 
 def _set_range(scene: bpy.types.Scene, first: int | None, last: int | None) -> None:

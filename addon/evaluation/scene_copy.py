@@ -50,7 +50,7 @@ class SceneCopy:
     @property
     def scene(self) -> bpy.types.Scene:
         """The scene that is evaluated."""
-        assert self._scene is not None, "a stage is there inside its with block only"
+        assert self._scene is not None, "a scene copy exists inside its with block only"
         return self._scene
 
     def set_frame(self, frame: int, subframe: float = 0.0) -> None:

@@ -17,20 +17,20 @@ from ..blender_data.rna_snapshot import animated_paths
 ANIMATED_SETTINGS = tuple(s for s in settings_of_role(BODY) if s.is_animated and s.field)
 
 
-def _reader(own: bpy.types.PropertyGroup) -> Callable[[str], Any]:
-    return lambda name: getattr(own, name)
+def _reader(settings: bpy.types.PropertyGroup) -> Callable[[str], Any]:
+    return lambda name: getattr(settings, name)
 
 
-def check_ranges(name: str, own: bpy.types.PropertyGroup, settings: tuple[Setting, ...]) -> None:
+def check_ranges(name: str, settings: bpy.types.PropertyGroup, table: tuple[Setting, ...]) -> None:
     """Makes sure that the settings that count are within their ranges.
 
     Raises:
         BadInput: One is not; the sentence names it.
     """
-    for setting in settings:
-        if setting.limits is None or setting.kind not in (NUMBER, INTEGER) or not setting.counts(_reader(own)):
+    for setting in table:
+        if setting.limits is None or setting.kind not in (NUMBER, INTEGER) or not setting.counts(_reader(settings)):
             continue
-        value = getattr(own, setting.name)
+        value = getattr(settings, setting.name)
         if not setting.limits.contains(value):
             # Blender keeps 32 bits: −0.1 would be −0.10000000149
             raise BadInput(
@@ -42,14 +42,14 @@ def check_ranges(name: str, own: bpy.types.PropertyGroup, settings: tuple[Settin
             )
 
 
-def animated_values(obj: bpy.types.Object, own: bpy.types.PropertyGroup) -> Iterator[tuple[str, float]]:
-    """Yields the settings of a body that are animated or driven, with their value now; `own` is evaluated.
+def animated_values(obj: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Iterator[tuple[str, float]]:
+    """Yields the settings of a body that are animated or driven, with their value now; `settings` is evaluated.
 
     Raises:
         BadInput: A value is out of its range.
     """
-    check_ranges(obj.name, own, ANIMATED_SETTINGS)
+    check_ranges(obj.name, settings, ANIMATED_SETTINGS)
     animated = animated_paths(obj)
     for setting in ANIMATED_SETTINGS:
-        if setting.counts(_reader(own)) and f"sinew.{setting.name}" in animated:
-            yield setting.name, getattr(own, setting.name)
+        if setting.counts(_reader(settings)) and f"sinew.{setting.name}" in animated:
+            yield setting.name, getattr(settings, setting.name)

@@ -20,11 +20,10 @@ from ...solver.scene.scene import Body
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import key_from_name
 from ..evaluation.evaluated_mesh import evaluated_mesh, group_weights, metres_matrix, to_world, weights
-from ..evaluation.sample_times import SampleTime
 from ..evaluation.scene_copy import SceneCopy
 from . import validation
 from .bone_meshes import RestTransform
-from .track_recorder import TrackRecorder
+from .sampling import Sampling
 
 # how far from a bone's line flesh follows it where nothing is set, as a share of the way to the skin around it
 RADIUS_SHARE = 1.0 / 3.0
@@ -84,12 +83,12 @@ def armature_bones(obj: bpy.types.Object, body_key: str, taken: set[str]) -> Ite
 
 
 def read_armature_bones(
-    stage: SceneCopy, found: list[ArmatureBone], bodies: Mapping[bpy.types.Object, Body], unit: float
+    scene_copy: SceneCopy, found: list[ArmatureBone], bodies: Mapping[bpy.types.Object, Body], unit: float
 ) -> list[Bone]:
     """Returns the bones that have a weight anywhere, in the rest pose.
 
     Args:
-        stage: Evaluated there.
+        scene_copy: Evaluated there.
         found: Which bones.
         bodies: Bodies by their objects.
         unit: Metres in a Blender unit.
@@ -99,33 +98,32 @@ def read_armature_bones(
     """
     made: list[Bone] = []
     for obj in dict.fromkeys(bone.body for bone in found):
-        own = [bone for bone in found if bone.body == obj]
-        painted = _weights(stage, obj, own)
-        used = [i for i in range(len(own)) if painted[i].any()]
+        holding = [bone for bone in found if bone.body == obj]
+        painted = _weights(scene_copy, obj, holding)
+        used = [i for i in range(len(holding)) if painted[i].any()]
         if not used:
-            raise BadInput("armature-no-groups", name=obj.name, armature=own[0].rig.name)
+            raise BadInput("armature-no-groups", name=obj.name, armature=holding[0].rig.name)
         strongest = painted.argmax(axis=0)
         for i in used:
-            ends = _bone_ends(stage, own[i], unit)
+            ends = _bone_ends(scene_copy, holding[i], unit)
             around = bodies[obj].vertices[(strongest == i) & (painted[i] > 0.0)]
-            made.append(_make_bone(own[i], bodies[obj], ends, painted[i], around, unit))
+            made.append(_make_bone(holding[i], bodies[obj], ends, painted[i], around, unit))
     return made
 
 
-def sample_armature_bone(
-    stage: SceneCopy, bone: ArmatureBone, rest: RestTransform, moment: SampleTime, to: TrackRecorder, unit: float
-) -> None:
+def sample_armature_bone(sampling: Sampling, bone: ArmatureBone, rest: RestTransform) -> None:
     """Adds to the tracks where a bone is at a moment; `rest` is where it was in the rest pose."""
-    to.add(f"bone.{bone.key}.matrix", moment.time, rest.motion_to(bone_matrix(stage, bone, unit)), "rigid")
+    matrix = bone_matrix(sampling.scene_copy, bone, sampling.unit)
+    sampling.add(f"bone.{bone.key}.matrix", rest.motion_to(matrix), "rigid")
 
 
-def bone_matrix(stage: SceneCopy, bone: ArmatureBone, unit: float) -> Floats:
+def bone_matrix(scene_copy: SceneCopy, bone: ArmatureBone, unit: float) -> Floats:
     """Returns world [m] ← the space of a bone [Blender units], (4, 4).
 
     Raises:
         BadInput: The bone was renamed or removed meanwhile, or a number in it is none.
     """
-    rig = bone.rig.evaluated_get(stage.depsgraph)
+    rig = bone.rig.evaluated_get(scene_copy.depsgraph)
     posed = rig.pose.bones.get(bone.name)
     if posed is None:
         raise BadInput("object-gone", name=bone.name)
@@ -135,24 +133,24 @@ def bone_matrix(stage: SceneCopy, bone: ArmatureBone, unit: float) -> Floats:
     return matrix
 
 
-def _bone_ends(stage: SceneCopy, bone: ArmatureBone, unit: float) -> Floats:
+def _bone_ends(scene_copy: SceneCopy, bone: ArmatureBone, unit: float) -> Floats:
     """Returns head and tail [m], world, (2, 3)."""
-    validation.check_matrix(bone.name, bone_matrix(stage, bone, unit))
-    rig = bone.rig.evaluated_get(stage.depsgraph)
+    validation.check_matrix(bone.name, bone_matrix(scene_copy, bone, unit))
+    rig = bone.rig.evaluated_get(scene_copy.depsgraph)
     posed = rig.pose.bones[bone.name]
     return to_world(metres_matrix(rig.matrix_world, unit), np.array([posed.head, posed.tail], np.float64))
 
 
 def _make_bone(found: ArmatureBone, body: Body, ends: Floats, painted: Floats, around: Floats, unit: float) -> Bone:
-    own = found.body.sinew
-    radius = own.armature_bone_radius * unit
+    settings = found.body.sinew
+    radius = settings.armature_bone_radius * unit
     return Bone(
         key=found.key,
         name=f"{found.rig.name}: {found.name}",
         vertices=ends,
         triangles=np.zeros((0, 3), np.int32),
         distance=radius or automatic_radius(ends, around, body.meshing.tet_size),
-        stiffness=own.armature_bone_stiffness if own.use_armature_bone_spring else None,
+        stiffness=settings.armature_bone_stiffness if settings.use_armature_bone_spring else None,
         bodies=(body.key,),
         weights=painted,
     )
@@ -175,12 +173,12 @@ def automatic_radius(ends: Floats, around: Floats, tet_size: float | None) -> fl
     return max(smallest, RADIUS_SHARE * float(np.median(ways)))
 
 
-def _weights(stage: SceneCopy, obj: bpy.types.Object, found: list[ArmatureBone]) -> Floats:
+def _weights(scene_copy: SceneCopy, obj: bpy.types.Object, found: list[ArmatureBone]) -> Floats:
     """Returns the weights of the bones' groups at the render vertices, (bones, vertices).
 
     The vertex group of an Armature modifier counts, too: where the modifier does nothing, its bones hold nothing.
     """
-    evaluated = stage.evaluated(obj)
+    evaluated = scene_copy.evaluated(obj)
     with evaluated_mesh(evaluated) as mesh:
         groups = [evaluated.vertex_groups[bone.name].index for bone in found]
         distinct = list(dict.fromkeys(groups))  # two armatures may have bones of one name

@@ -16,12 +16,11 @@ from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.flesh import Bone
 from ..evaluation.evaluated_mesh import evaluated_mesh, metres_matrix, positions, to_world, triangles
-from ..evaluation.sample_times import SampleTime
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
 from . import validation
+from .sampling import Sampling
 from .scene_fields import read_fields
-from .track_recorder import TrackRecorder
 from .weight_reader import WeightReader
 
 
@@ -49,12 +48,12 @@ def bones_of(scene: bpy.types.Scene, bodies: Mapping[bpy.types.Object, str]) -> 
 
 
 def read_bone(
-    stage: SceneCopy, obj: bpy.types.Object, key: str, unit: float, bodies: Mapping[bpy.types.Object, str]
+    scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: float, bodies: Mapping[bpy.types.Object, str]
 ) -> Bone:
     """Returns a bone mesh as it is in the rest pose.
 
     Args:
-        stage: Evaluated there.
+        scene_copy: Evaluated there.
         obj: The bone.
         key: Its name in files.
         unit: Metres in a Blender unit.
@@ -63,13 +62,13 @@ def read_bone(
     Raises:
         BadInput: The mesh has no faces, or coordinates that are not numbers, or its mask is not there.
     """
-    evaluated = stage.evaluated(obj)
-    own = obj.sinew
-    matrix = metres_matrix(stage.matrix(obj), unit)
+    evaluated = scene_copy.evaluated(obj)
+    settings = obj.sinew
+    matrix = metres_matrix(scene_copy.matrix(obj), unit)
     validation.check_matrix(obj.name, matrix)
     with evaluated_mesh(evaluated) as mesh:
         points, faces = positions(mesh), triangles(mesh)
-        fields = read_fields(Bone, own, unit, WeightReader(obj, evaluated, mesh))
+        fields = read_fields(Bone, settings, unit, WeightReader(obj, evaluated, mesh))
     if not len(faces):
         raise BadInput("mesh-empty", name=obj.name)
     validation.check_points(obj.name, points)
@@ -80,44 +79,32 @@ def read_bone(
         name=obj.name,
         vertices=to_world(matrix, points),
         triangles=np.ascontiguousarray(faces),
-        bodies=() if own.bone_body is None else (bodies[own.bone_body],),
+        bodies=() if settings.bone_body is None else (bodies[settings.bone_body],),
         **fields,
     )
 
 
-def sample_bone(
-    stage: SceneCopy,
-    obj: bpy.types.Object,
-    bone: Bone,
-    rest: RestTransform | None,
-    moment: SampleTime,
-    to: TrackRecorder,
-    unit: float,
-) -> None:
+def sample_bone(sampling: Sampling, obj: bpy.types.Object, bone: Bone, rest: RestTransform | None) -> None:
     """Adds to the tracks where a bone is at a moment.
 
     Args:
-        stage: Evaluated then.
+        sampling: The moment.
         obj: The bone.
         bone: What was read of it.
         rest: Where it was in the rest pose; None: it deforms.
-        moment: Which one.
-        to: Where tracks are written.
-        unit: Metres in a Blender unit.
 
     Raises:
         BadInput: Its number of vertices changed, or a coordinate is not a number.
     """
-    matrix = metres_matrix(stage.matrix(obj), unit)
+    matrix = sampling.metres_matrix(obj)
     validation.check_matrix(obj.name, matrix)
     if rest is not None:
-        to.add(f"bone.{bone.key}.matrix", moment.time, rest.motion_to(matrix), "rigid")
+        sampling.add(f"bone.{bone.key}.matrix", rest.motion_to(matrix), "rigid")
         return
-    with evaluated_mesh(stage.evaluated(obj)) as mesh:
+    with evaluated_mesh(sampling.evaluated(obj)) as mesh:
         points = positions(mesh)
     if len(points) != len(bone.vertices):
-        raise BadInput(
-            "bone-vertices-change", name=obj.name, frame=moment.frame, first=len(bone.vertices), now=len(points)
-        )
+        first, now, frame = len(bone.vertices), len(points), sampling.moment.frame
+        raise BadInput("bone-vertices-change", name=obj.name, frame=frame, first=first, now=now)
     validation.check_points(obj.name, points)
-    to.add(f"bone.{bone.key}.vertices", moment.time, to_world(matrix, points))
+    sampling.add(f"bone.{bone.key}.vertices", to_world(matrix, points))

@@ -95,10 +95,10 @@ def _driver_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
 
 def _driver_targets(item: bpy.types.ID) -> Iterator[bpy.types.DriverTarget]:
     """Yields what the drivers of an object read, and of its shape."""
-    own = getattr(item, "data", None)
-    for part in (item, own, getattr(own, "shape_keys", None)):
-        data = getattr(part, "animation_data", None)
-        for curve in data.drivers if data is not None else ():
+    data = getattr(item, "data", None)
+    for part in (item, data, getattr(data, "shape_keys", None)):
+        animation = getattr(part, "animation_data", None)
+        for curve in animation.drivers if animation is not None else ():
             for variable in curve.driver.variables:
                 yield from variable.targets
 

@@ -11,6 +11,7 @@ import math
 import shutil
 import time as clock
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import bpy
@@ -22,20 +23,19 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.scene import Scene
 from ...solver.scene.tracks import TrackWriter
 from ..evaluation.live_scene import LiveScene
-from ..evaluation.sample_times import SampleTime, frame_range, sample_times
+from ..evaluation.sample_times import SampleTime, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
 from ..objects import roles
 from . import validation
-from .collider_motion import ColliderSampler
+from .colliders import ColliderSampler
 from .history_dependence import first_frame_needed, follows_rigid_bodies
 from .input_digest import settings_digest
-from .participants import ParticipantHandles, find_participants
-from .rest_pose import read_rest_pose
+from .participants import ParticipantHandles, Participants, find_participants
+from .rest_pose import RestPose, read_rest_pose
 from .rest_shape_animation import RestShapeReader
+from .sampling import Sampling
 from .scene_objects import read_scene, sample_tracks
 from .track_recorder import TrackRecorder
-
-__all__ = ["export_scene", "frame_range", "settings_digest"]
 
 SLICE_SECONDS = 0.1
 
@@ -57,7 +57,11 @@ def export_scene(
     try:
         context.view_layer.update()
         digest = settings_digest(scene)
-        yield from _write_scene(scene, part, threads)
+        writer = SliceWriter(scene, part, threads)
+        while not writer.is_done:
+            writer.write_slice()
+            yield writer.fraction
+        writer.close()
         with named_errors(cache):
             (part / layout.SETTINGS_FILE).write_text(digest, newline="\n")
             sync_tree(part)
@@ -69,70 +73,121 @@ def export_scene(
                 folder.rmdir()
 
 
-def _write_scene(scene: bpy.types.Scene, part: Path, threads: int | None) -> Iterator[float]:
-    if not roles.bodies(scene):
-        raise BadInput("no-bodies", name=scene.name)
-    validation.check_objects(scene)
-    inputs = find_participants(scene)
-    handles = ParticipantHandles(inputs)
-    asked = sample_times(scene)
-    make_stage = LiveScene if follows_rigid_bodies(scene) else SceneCopy
-    first_needed = first_frame_needed(
-        scene, input_modifier_counts(list(inputs.bodies), [*inputs.bones, *inputs.colliders])
-    )
-    built: Scene | None = None
-    recorder: TrackRecorder | None = None
-    done = 0
-    while done < len(asked):
-        if done:
-            inputs = handles.find()
-        begun = clock.monotonic()
-        with (
-            make_stage(inputs.scene, inputs.modifier_counts) as stage,
-            RestShapeReader(inputs, asked[0].frame, first_needed) as shapes,
-        ):
-            _evaluate(stage, asked[done], None, first_needed)
-            # what depends on the frames before cannot be taken up again in another slice
-            until = slice_end(begun) if first_needed is None else math.inf
-            if built is None or recorder is None:
-                built = read_scene(stage, inputs, threads)
-                rest = read_rest_pose(stage, inputs, built)
-                with named_errors(part.parent):
-                    shutil.rmtree(part, ignore_errors=True)
-                    built.save(part)
-                    recorder = TrackRecorder(TrackWriter(part, is_durable=False))
-                    colliders = ColliderSampler(built, recorder)
-            while True:
-                with named_errors(part.parent):
-                    sample_tracks(stage, shapes, inputs, built, rest, asked[done], recorder)
-                    colliders.sample(stage, inputs, asked[done])
-                    half_way = colliders.halfway_time()
-                    if half_way is not None and first_needed is None:
-                        stage.set_frame(half_way.frame, half_way.subframe)
-                        colliders.sample_halfway(stage, inputs, half_way)
-                done += 1
-                if done == len(asked) or clock.monotonic() > until:
-                    break
-                _evaluate(stage, asked[done], asked[done - 1], first_needed)
-        yield done / len(asked)
-    if recorder is not None:
-        with named_errors(part.parent):
-            recorder.close()
-            if colliders.has_deforming:
-                colliders.with_world_vertices().save(part)
-
-
-def _evaluate(stage: SceneCopy, moment: SampleTime, before: SampleTime | None, first_needed: int | None) -> None:
-    """Evaluates a moment; what remembers frames sees all from the first that it needs, in their order."""
-    if first_needed is not None and (before is None or moment.frame < before.frame):
-        stage.evaluate_frames(first_needed, moment.frame)
-    stage.set_frame(moment.frame, moment.subframe)
-
-
 def slice_end(begun: float) -> float:
-    """Returns when a slice is to end that began at a time and is set up by now: setting up is a third at most."""
+    """Returns the end of a slice that began at `begun`. It lasts long enough that set-up takes at most a third."""
     now = clock.monotonic()
     return math.inf if bpy.app.background else now + max(SLICE_SECONDS, 2.0 * (now - begun))
+
+
+@dataclass(frozen=True)
+class _Recording:
+    """What the first slice reads in the rest pose, and what takes the samples of all slices."""
+
+    built: Scene
+    rest: RestPose
+    recorder: TrackRecorder
+    colliders: ColliderSampler
+
+
+class SliceWriter:
+    """Writes a scene and its tracks into a folder, slice by slice.
+
+    Between two slices it keeps arrays and identifiers, and nothing of Blender's data.
+    """
+
+    def __init__(self, scene: bpy.types.Scene, folder: Path, threads: int | None) -> None:
+        """Checks the objects of a scene.
+
+        Raises:
+            BadInput: Something cannot be simulated as it is.
+        """
+        if not roles.bodies(scene):
+            raise BadInput("no-bodies", name=scene.name)
+        validation.check_objects(scene)
+        inputs = find_participants(scene)
+        self._handles = ParticipantHandles(inputs)
+        self._moments = sample_times(scene)
+        self._copy_class = LiveScene if follows_rigid_bodies(scene) else SceneCopy
+        cuts = input_modifier_counts(list(inputs.bodies), [*inputs.bones, *inputs.colliders])
+        self._first_needed = first_frame_needed(scene, cuts)
+        self._folder, self._threads = folder, threads
+        self._recording: _Recording | None = None
+        self._done = 0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all moments are written."""
+        return self._done == len(self._moments)
+
+    @property
+    def fraction(self) -> float:
+        """The part of all moments that is written."""
+        return self._done / len(self._moments)
+
+    def write_slice(self) -> None:
+        """Writes the next moments.
+
+        Raises:
+            BadInput: Something cannot be simulated as it is.
+            StorageFailed: The folder cannot be written.
+        """
+        inputs = self._handles.find()
+        begun = clock.monotonic()
+        with (
+            self._copy_class(inputs.scene, inputs.modifier_counts) as scene_copy,
+            RestShapeReader(inputs, self._moments[0].frame, self._first_needed) as shapes,
+        ):
+            self._evaluate(scene_copy, None)
+            # an input that depends on earlier frames is lost at the end of a slice
+            until = slice_end(begun) if self._first_needed is None else math.inf
+            if self._recording is None:
+                self._recording = self._begin(scene_copy, inputs)
+            while True:
+                before = self._moments[self._done]
+                with named_errors(self._folder.parent):
+                    self._sample(self._recording, scene_copy, inputs, shapes)
+                self._done += 1
+                if self.is_done or clock.monotonic() > until:
+                    break
+                self._evaluate(scene_copy, before)
+
+    def _begin(self, scene_copy: SceneCopy, inputs: Participants) -> _Recording:
+        """Writes the scene of the rest pose, in which `scene_copy` is."""
+        built = read_scene(scene_copy, inputs, self._threads)
+        rest = read_rest_pose(scene_copy, inputs, built)
+        with named_errors(self._folder.parent):
+            shutil.rmtree(self._folder, ignore_errors=True)
+            built.save(self._folder)
+            recorder = TrackRecorder(TrackWriter(self._folder, is_durable=False))
+            return _Recording(built, rest, recorder, ColliderSampler(built, recorder))
+
+    def _evaluate(self, scene_copy: SceneCopy, before: SampleTime | None) -> None:
+        """Evaluates the next moment. If an input depends on earlier frames, evaluates these first, in order."""
+        moment = self._moments[self._done]
+        if self._first_needed is not None and (before is None or moment.frame < before.frame):
+            scene_copy.evaluate_frames(self._first_needed, moment.frame)
+        scene_copy.set_frame(moment.frame, moment.subframe)
+
+    def _sample(
+        self, recording: _Recording, scene_copy: SceneCopy, inputs: Participants, shapes: RestShapeReader
+    ) -> None:
+        """Adds the moment that is evaluated to the tracks."""
+        sampling = Sampling(scene_copy, inputs.unit, self._moments[self._done], recording.recorder)
+        sample_tracks(sampling, inputs, recording.built, recording.rest, shapes)
+        recording.colliders.sample(sampling, inputs)
+        half_way = recording.colliders.halfway_time()
+        if half_way is not None and self._first_needed is None:
+            scene_copy.set_frame(half_way.frame, half_way.subframe)
+            recording.colliders.sample_halfway(replace(sampling, moment=half_way), inputs)
+
+    def close(self) -> None:
+        """Writes what is left of the tracks, and colliders that turned out to deform."""
+        if self._recording is None:
+            return
+        with named_errors(self._folder.parent):
+            self._recording.recorder.close()
+            if self._recording.colliders.has_deforming:
+                self._recording.colliders.with_world_vertices().save(self._folder)
 
 
 def _make_folder(folder: Path) -> list[Path]:

@@ -29,34 +29,36 @@ FEATURE_PROPERTIES = {
 }
 
 
-def read_formulation(own: bpy.types.PropertyGroup) -> FormulationSettings:
+def read_formulation(settings: bpy.types.PropertyGroup) -> FormulationSettings:
     """Returns the method of a body with the switches that it reads; flesh has its law instead."""
-    return FormulationSettings(**read_fields(FormulationSettings, own))
+    return FormulationSettings(**read_fields(FormulationSettings, settings))
 
 
-def relevant_properties(own: bpy.types.PropertyGroup) -> list[str]:
+def relevant_properties(settings: bpy.types.PropertyGroup) -> list[str]:
     """Returns the settings that the chosen method reads, in the order in which they are drawn."""
-    switches = FORMULATION_SWITCHES[FORMULATION.solver_value(own.formulation)]
+    switches = FORMULATION_SWITCHES[FORMULATION.solver_value(settings.formulation)]
     return [PROPERTY_PREFIX + switch for switch in switches]
 
 
-def unread_properties(own: bpy.types.PropertyGroup) -> set[str]:
+def unread_properties(settings: bpy.types.PropertyGroup) -> set[str]:
     """Returns the settings of methods that are not read; none is where all are as bodies had it before methods."""
-    asked = read_formulation(own)
+    asked = read_formulation(settings)
     return (
         FORMULATION_PROPERTIES
         if asked == DEFAULT_FORMULATION
-        else FORMULATION_PROPERTIES - {"formulation", *relevant_properties(own)}
+        else FORMULATION_PROPERTIES - {"formulation", *relevant_properties(settings)}
     )
 
 
-def incompatible_features(own: bpy.types.PropertyGroup) -> list[str]:
+def incompatible_features(settings: bpy.types.PropertyGroup) -> list[str]:
     """Returns the features that are on and that the chosen method is not made for."""
     return [
-        feature for feature in unsupported_features(read_formulation(own)) if getattr(own, FEATURE_PROPERTIES[feature])
+        feature
+        for feature in unsupported_features(read_formulation(settings))
+        if getattr(settings, FEATURE_PROPERTIES[feature])
     ]
 
 
-def formulation_label(own: bpy.types.PropertyGroup) -> str:
+def formulation_label(settings: bpy.types.PropertyGroup) -> str:
     """Returns what the chosen method is called."""
-    return display_name(read_formulation(own))
+    return display_name(read_formulation(settings))

@@ -12,21 +12,21 @@ from ..blender_data.rna_snapshot import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, rigid_matrix, triangles
 from ..evaluation.scene_copy import SceneCopy
 from . import validation
+from .sampling import Sampling
 from .scene_fields import read_fields
-from .track_recorder import TrackRecorder
 
 
-def read_heat_source(stage: SceneCopy, obj: bpy.types.Object, key: str, unit: float) -> HeatSource:
+def read_heat_source(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: float) -> HeatSource:
     """Returns a heat source as it is at the first frame: an empty is a point, a mesh its evaluated surface.
 
     Raises:
         BadInput: The mesh has no faces, or coordinates that are not numbers.
     """
-    evaluated = stage.evaluated(obj)
-    own = evaluated.sinew
+    evaluated = scene_copy.evaluated(obj)
+    settings = evaluated.sinew
     points, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
     if obj.type == "MESH":
-        validation.check_matrix(obj.name, rigid_matrix(stage.matrix(obj), unit))
+        validation.check_matrix(obj.name, rigid_matrix(scene_copy.matrix(obj), unit))
         with evaluated_mesh(evaluated) as mesh:
             points, faces = positions(mesh), triangles(mesh)
         if not len(faces):
@@ -35,32 +35,24 @@ def read_heat_source(stage: SceneCopy, obj: bpy.types.Object, key: str, unit: fl
     return HeatSource(
         key=key,
         name=obj.name,
-        **read_fields(HeatSource, own, unit),
+        **read_fields(HeatSource, settings, unit),
         vertices=points * unit,
         triangles=faces,
     )
 
 
-def sample_heat_source(
-    stage: SceneCopy,
-    obj: bpy.types.Object,
-    source: HeatSource,
-    unit: float,
-    moment: tuple[float, int],
-    to: TrackRecorder,
-) -> None:
-    """Adds to the tracks where the source is, and how hot where that is animated, at a time [s] and its frame.
+def sample_heat_source(sampling: Sampling, obj: bpy.types.Object, source: HeatSource) -> None:
+    """Adds to the tracks where the source is, and how hot where that is animated.
 
     Raises:
         BadInput: The shape of its mesh changed.
     """
-    time, frame = moment
-    to.add(f"heat.{source.key}.matrix", time, rigid_matrix(stage.matrix(obj), unit), "rigid")
-    evaluated = stage.evaluated(obj)
+    sampling.add(f"heat.{source.key}.matrix", sampling.rigid_matrix(obj), "rigid")
+    evaluated = sampling.evaluated(obj)
     if "sinew.source_temperature" in animated_paths(obj):
-        to.add(f"heat.{source.key}.temperature", time, evaluated.sinew.source_temperature)
+        sampling.add(f"heat.{source.key}.temperature", evaluated.sinew.source_temperature)
     if len(source.vertices) and (obj.modifiers or obj.data.shape_keys):
         with evaluated_mesh(evaluated) as mesh:
-            points = positions(mesh) * unit
+            points = positions(mesh) * sampling.unit
         if validation.points_differ(points, source.vertices):
-            raise BadInput("heat-source-deforms", name=obj.name, frame=frame)
+            raise BadInput("heat-source-deforms", name=obj.name, frame=sampling.moment.frame)

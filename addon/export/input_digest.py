@@ -21,7 +21,7 @@ from ..evaluation.weight_digest import weight_digest
 from ..objects import collision_filter
 from ..objects.roles import roles_of
 from ..properties.object_roles import BODY, BONE, HEAT_SOURCE
-from . import rigid_core, tet_file
+from . import artist_tet_files, rigid_core
 from .bone_meshes import bones_of
 from .relevant_settings import painted_parts, unread_scene_settings, unread_settings
 
@@ -77,7 +77,7 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
             parts.append(keys.get(obj.sinew.bone_body, ""))
         cut = None
         if BODY in present:
-            parts += [tet_file.content_digest(obj)] if obj.sinew.method == "GIVEN" else []
+            parts += [artist_tet_files.content_digest(obj)] if obj.sinew.method == "GIVEN" else []
             waiting += rigid_core.find_core_objects([obj])
             cut = modifier_stack.input_modifier_count(obj)
         seen.add(obj)

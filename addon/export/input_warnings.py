@@ -13,7 +13,7 @@ from ..blender_data import modifier_stack
 from ..blender_data.rna_snapshot import animated_paths
 from ..fracture_meshes import material_swap
 from ..objects import roles, self_weight
-from . import contact_warnings, tet_file
+from . import artist_tet_files, contact_warnings
 
 STANDARD_GRAVITY = 9.81
 # modifiers whose result is another one where a mesh is cut, closed or not
@@ -98,7 +98,7 @@ def _tet_file_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
     """What was repaired in the file that the tets come from."""
     if obj.sinew.method == "GIVEN":
         try:
-            yield from tet_file.read_object_tets(obj).notes(obj.name)
+            yield from artist_tet_files.read_object_tets(obj).notes(obj.name)
         except BadInput:
             return  # the bake itself says it
 

@@ -14,30 +14,30 @@ from .scene_fields import read_fields
 from .weight_reader import WeightReader
 
 
-def read_plasticity(own: bpy.types.PropertyGroup, weights: WeightReader) -> Plasticity | None:
+def read_plasticity(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Plasticity | None:
     """Returns how a body flows, or None."""
-    return Plasticity(**read_fields(Plasticity, own, weights=weights)) if own.use_plasticity else None
+    return Plasticity(**read_fields(Plasticity, settings, weights=weights)) if settings.use_plasticity else None
 
 
-def read_heat(own: bpy.types.PropertyGroup) -> Heat | None:
+def read_heat(settings: bpy.types.PropertyGroup) -> Heat | None:
     """Returns how a body takes up heat, or None."""
-    return Heat(**read_fields(Heat, own)) if own.use_heat else None
+    return Heat(**read_fields(Heat, settings)) if settings.use_heat else None
 
 
-def read_fracture(own: bpy.types.PropertyGroup, weights: WeightReader) -> Fracture | None:
+def read_fracture(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Fracture | None:
     """Returns when a body breaks, or None."""
-    return Fracture(**read_fields(Fracture, own, weights=weights)) if own.use_fracture else None
+    return Fracture(**read_fields(Fracture, settings, weights=weights)) if settings.use_fracture else None
 
 
-def read_flesh(own: bpy.types.PropertyGroup, weights: WeightReader) -> Flesh | None:
+def read_flesh(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Flesh | None:
     """Returns how a body is flesh, or None.
 
     Raises:
         BadInput: A vertex group or attribute is not there, or 0 everywhere.
     """
-    if own.motion == ELASTIC:
+    if settings.motion == ELASTIC:
         return None
-    return Flesh(**read_fields(Flesh, own, weights=weights), keeps_volume=own.motion == JIGGLE)
+    return Flesh(**read_fields(Flesh, settings, weights=weights), keeps_volume=settings.motion == JIGGLE)
 
 
 def polygon_of_triangle(mesh: bpy.types.Mesh) -> Indices:

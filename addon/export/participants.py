@@ -23,9 +23,13 @@ ObjectKeys = dict[bpy.types.Object, str]
 
 @dataclass(frozen=True)
 class Participants:
-    """The objects that take part; the bones of armatures are in the order of bodies and armatures.
+    """The objects that take part, each with its key in files.
 
-    Those that hold and pull rigid cores are named as they are.
+    Attributes:
+        scene: The scene.
+        bodies, colliders, heat_sources, bones: In the order of their names.
+        armature_bones: Bones of armatures, body by body.
+        core_objects: Hinges and spring targets of rigid cores; the key is the object's name.
     """
 
     scene: bpy.types.Scene

@@ -8,6 +8,7 @@ from collections.abc import Collection
 import bpy
 
 from ...solver.scene.settings.body_settings import IS_MESHED
+from ...solver.scene.settings.flesh_settings import POSE
 from ...solver.scene.settings.plasticity_settings import IS_PLASTIC
 from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, VECTOR, WEIGHT_GROUP, Setting, When
 from ...solver.scene.settings.tables import SCENE_SETTINGS, settings_of_role
@@ -34,40 +35,40 @@ REPLACED_SETTINGS = {"tets_path", "bone_body"}
 
 def unread_settings(obj: bpy.types.Object, roles: Collection[str]) -> set[str]:
     """Returns the properties of an object that a bake does not read where it takes part with some of its roles."""
-    own = obj.sinew
-    read = {s.name for role in roles for s in settings_of_role(role) if _is_in_digest(own, s)} - REPLACED_SETTINGS
-    read |= {"role", "extra_roles"} if own.extra_roles else {"role"}
+    settings = obj.sinew
+    read = {s.name for role in roles for s in settings_of_role(role) if _is_in_digest(settings, s)} - REPLACED_SETTINGS
+    read |= {"role", "extra_roles"} if settings.extra_roles else {"role"}
     if BODY in roles:
-        read -= formulation.unread_properties(own)
-    return {p.identifier for p in own.bl_rna.properties} - read
+        read -= formulation.unread_properties(settings)
+    return {p.identifier for p in settings.bl_rna.properties} - read
 
 
 def unread_scene_settings(scene: bpy.types.Scene) -> set[str]:
     """Returns the properties of the scene that a bake does not read."""
-    own = scene.sinew
+    settings = scene.sinew
     motions = {o.sinew.motion for o in scene.objects if o.sinew.role == BODY}
     has_heat = any(o.sinew.role == BODY and o.sinew.use_heat for o in scene.objects)
-    read = {s.name for s in SCENE_SETTINGS.values() if _is_in_digest(own, s)}
+    read = {s.name for s in SCENE_SETTINGS.values() if _is_in_digest(settings, s)}
     read -= set() if has_heat else {"air_temperature"}
-    read -= set() if "POSE" in motions else {"pose_tolerance", "pose_iterations"}
-    return {p.identifier for p in own.bl_rna.properties} - read
+    read -= set() if POSE in motions else {"pose_tolerance", "pose_iterations"}
+    return {p.identifier for p in settings.bl_rna.properties} - read
 
 
-def _is_in_digest(own: bpy.types.PropertyGroup, setting: Setting) -> bool:
+def _is_in_digest(settings: bpy.types.PropertyGroup, setting: Setting) -> bool:
     conditions = DIGEST_CONDITIONS.get(setting.name, setting.when)
     return (
         setting.changes_bake
-        and all(condition.holds(lambda name: getattr(own, name)) for condition in conditions)
-        and not (setting.since and _has_default(own, setting))
+        and all(condition.holds(lambda name: getattr(settings, name)) for condition in conditions)
+        and not (setting.since and _has_default(settings, setting))
     )
 
 
-def _has_default(own: bpy.types.PropertyGroup, setting: Setting) -> bool:
+def _has_default(settings: bpy.types.PropertyGroup, setting: Setting) -> bool:
     """Whether a setting has its default value, as in every file of an earlier version."""
-    value = getattr(own, setting.name)
+    value = getattr(settings, setting.name)
     if setting.kind in (OBJECT, COLLECTION, MATERIAL):
         return value is None
-    rna = own.bl_rna.properties[setting.name]
+    rna = settings.bl_rna.properties[setting.name]
     if setting.kind == VECTOR:
         return list(value) == list(rna.default_array)
     return bool(value == (rna.default_flag if setting.kind == CHOICES else rna.default))

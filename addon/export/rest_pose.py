@@ -27,17 +27,17 @@ class RestPose:
     bones: dict[str, RestTransform]
 
 
-def read_rest_pose(stage: SceneCopy, inputs: Participants, scene: Scene) -> RestPose:
-    """Returns where the objects are that `scene` was read of, on a stage in the rest pose."""
+def read_rest_pose(scene_copy: SceneCopy, inputs: Participants, scene: Scene) -> RestPose:
+    """Returns where the objects are that `scene` was read of, on a copy of the scene in the rest pose."""
     unit = inputs.unit
-    bodies = {key: metres_matrix(stage.matrix(obj), unit) for obj, key in inputs.bodies.items()}
+    bodies = {key: metres_matrix(scene_copy.matrix(obj), unit) for obj, key in inputs.bodies.items()}
     bones = {
-        key: RestTransform.from_matrix(metres_matrix(stage.matrix(obj), unit))
+        key: RestTransform.from_matrix(metres_matrix(scene_copy.matrix(obj), unit))
         for obj, key in inputs.bones.items()
         if not mesh_deformation.may_deform(obj)
     }
     used = {bone.key for bone in scene.bones}
     for bone in inputs.armature_bones:
         if bone.key in used:
-            bones[bone.key] = RestTransform.from_matrix(armature_bones.bone_matrix(stage, bone, unit))
+            bones[bone.key] = RestTransform.from_matrix(armature_bones.bone_matrix(scene_copy, bone, unit))
     return RestPose(bodies, bones)

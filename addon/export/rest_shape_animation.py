@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bodies in the rest pose with the shape keys of another frame: the shape in which they are without stress then.
 
-A second stage stands still in the rest pose. Its bodies have meshes of their own, whose shape keys are set by hand,
-so that all modifiers above Sinew's work on the reshaped mesh as they do in the rest pose. What else than shape keys
-reshapes the mesh over time, an animated modifier for one, is not followed.
+A second copy of the scene stands still in the rest pose. Its bodies have meshes of their own, whose shape keys are set
+by hand, so that all modifiers above Sinew's work on the reshaped mesh as they do in the rest pose. What else than shape
+keys reshapes the mesh over time, an animated modifier for one, is not followed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.scene_copy import SceneCopy
 from . import validation
 from .participants import Participants
+from .sampling import Sampling
 
 # of every shape key: its value, and whether it is off; and the time of keys that follow one another
 ShapeKeyMix = tuple[float, tuple[tuple[float, bool], ...]]
@@ -30,20 +31,20 @@ class RestShapeReader:
         """Takes the rest frame, and the frame from which all have to be evaluated to get there, if any."""
         self._bodies = inputs.reshaped
         self._frame, self._first = frame, first
-        self._stage = SceneCopy(inputs.scene, {obj: inputs.modifier_counts[obj] for obj in self._bodies})
+        self._scene_copy = SceneCopy(inputs.scene, {obj: inputs.modifier_counts[obj] for obj in self._bodies})
         self._meshes: list[bpy.types.Mesh] = []
         self._known: dict[bpy.types.Object, tuple[ShapeKeyMix, Floats]] = {}
 
     def __enter__(self) -> RestShapeReader:
         if not self._bodies:
             return self
-        self._stage.__enter__()
+        self._scene_copy.__enter__()
         try:
             for obj in self._bodies:
-                self._meshes.append(make_mesh_single_user(self._stage.copy_of(obj)))
+                self._meshes.append(make_mesh_single_user(self._scene_copy.copy_of(obj)))
             if self._first is not None:
-                self._stage.evaluate_frames(self._first, self._frame)
-            self._stage.set_frame(self._frame)
+                self._scene_copy.evaluate_frames(self._first, self._frame)
+            self._scene_copy.set_frame(self._frame)
         except BaseException:
             self._remove()
             raise
@@ -59,27 +60,28 @@ class RestShapeReader:
         """Whether the rest shape of a body follows its shape keys."""
         return obj in self._bodies
 
-    def vertices(self, stage: SceneCopy, obj: bpy.types.Object, count: int, frame: int) -> Floats:
-        """Returns the vertices of `obj` at rest [Blender units], object space, with the shape keys of a stage, (n, 3).
+    def vertices(self, sampling: Sampling, obj: bpy.types.Object, count: int) -> Floats:
+        """Returns the vertices of `obj` at rest [Blender units], object space, with the shape keys of a moment, (n, 3).
 
         Raises:
             BadInput: There are not `count` of them, or a coordinate is not a number.
         """
-        mix = shape_key_mix(obj.data.shape_keys.evaluated_get(stage.depsgraph))
+        mix = shape_key_mix(obj.data.shape_keys.evaluated_get(sampling.scene_copy.depsgraph))
         known = self._known.get(obj)
         if known is None or known[0] != mix:
-            _apply_mix(self._stage.copy_of(obj).data.shape_keys, mix)
-            self._stage.scene.view_layers[0].update()
-            with evaluated_mesh(self._stage.evaluated(obj)) as mesh:
+            _apply_mix(self._scene_copy.copy_of(obj).data.shape_keys, mix)
+            self._scene_copy.scene.view_layers[0].update()
+            with evaluated_mesh(self._scene_copy.evaluated(obj)) as mesh:
                 known = (mix, positions(mesh))
             if len(known[1]) != count:
-                raise BadInput("rest-shape-vertices", name=obj.name, frame=frame, first=count, now=len(known[1]))
+                frame, now = sampling.moment.frame, len(known[1])
+                raise BadInput("rest-shape-vertices", name=obj.name, frame=frame, first=count, now=now)
             validation.check_points(obj.name, known[1])
             self._known[obj] = known
         return known[1]
 
     def _remove(self) -> None:
-        self._stage.__exit__(None, None, None)
+        self._scene_copy.__exit__(None, None, None)
         for mesh in self._meshes:
             bpy.data.meshes.remove(mesh)
         self._meshes.clear()

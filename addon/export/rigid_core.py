@@ -15,8 +15,8 @@ from ...solver.scene.scene import Body
 from ..evaluation.evaluated_mesh import rigid_matrix
 from ..evaluation.scene_copy import SceneCopy
 from . import formulation
+from .sampling import Sampling
 from .scene_fields import read_fields
-from .track_recorder import TrackRecorder
 from .weight_reader import WeightReader
 
 OBJECT_PROPERTIES = ("core_hinge", "core_pull")
@@ -43,49 +43,49 @@ def check_core(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 def incompatible_features(obj: bpy.types.Object) -> Iterator[str]:
     """Yields what of a body does not go with its core."""
-    own = obj.sinew
-    if not own.use_core:
+    settings = obj.sinew
+    if not settings.use_core:
         return
-    if own.use_fracture:
+    if settings.use_fracture:
         yield "Fracture"
-    if own.gravity_in_shape and own.core_hinge is not None:
+    if settings.gravity_in_shape and settings.core_hinge is not None:
         yield "Gravity Already in Shape with a hinge"
-    asked = formulation.read_formulation(own)
+    asked = formulation.read_formulation(settings)
     if asked.name in {*NEWTON_FORMULATIONS, HIERARCHICAL}:
-        yield f"the Method {formulation.formulation_label(own)}"
+        yield f"the Method {formulation.formulation_label(settings)}"
     if asked.scheme == BDF2:
         yield "BDF2 as Scheme"
 
 
-def read_core(stage: SceneCopy, own: bpy.types.PropertyGroup, weights: WeightReader, unit: float) -> Core | None:
+def read_core(
+    scene_copy: SceneCopy, settings: bpy.types.PropertyGroup, weights: WeightReader, unit: float
+) -> Core | None:
     """Returns the core of a body in the rest pose, or None.
 
     Args:
-        stage: Evaluated there.
-        own: The settings of the body.
+        scene_copy: Evaluated there.
+        settings: The settings of the body.
         weights: The groups that they name.
         unit: Metres in a Blender unit.
 
     Raises:
         BadInput: A painted group is not there, or 0 everywhere.
     """
-    if not own.use_core:
+    if not settings.use_core:
         return None
     hinge = pull = None
-    settings = weights.owner.sinew  # which points at the objects, not at what was evaluated of them
-    if settings.core_hinge is not None:
-        frame = rigid_matrix(stage.matrix(settings.core_hinge), unit)
+    originals = weights.owner.sinew  # its pointers are to the original objects, not to evaluated ones
+    if originals.core_hinge is not None:
+        frame = rigid_matrix(scene_copy.matrix(originals.core_hinge), unit)
         hinge = Hinge(_vector(frame[:3, 3]), _vector(frame[:3, 2]))
-    if settings.core_pull is not None:
-        place = rigid_matrix(stage.matrix(settings.core_pull), unit)[:3, 3]
-        pull = Pull(_vector(place), **read_fields(Pull, own))
-    return Core(**read_fields(Core, own, unit, weights), hinge=hinge, pull=pull)
+    if originals.core_pull is not None:
+        place = rigid_matrix(scene_copy.matrix(originals.core_pull), unit)[:3, 3]
+        pull = Pull(_vector(place), **read_fields(Pull, settings))
+    return Core(**read_fields(Core, settings, unit, weights), hinge=hinge, pull=pull)
 
 
-def sample_core(
-    stage: SceneCopy, obj: bpy.types.Object, body: Body, unit: float, time: float, to: TrackRecorder
-) -> None:
-    """Adds to the tracks where the hinge and what pulls a core are at a time [s].
+def sample_core(sampling: Sampling, obj: bpy.types.Object, body: Body) -> None:
+    """Adds to the tracks where the hinge and the spring target of a core are.
 
     Raises:
         BadInput: They were taken away meanwhile.
@@ -97,11 +97,11 @@ def sample_core(
         other = getattr(obj.sinew, f"core_{name}")
         if other is None:
             raise BadInput("object-gone", name=f"{obj.name}: {name}")
-        frame = rigid_matrix(stage.matrix(other), unit)
+        frame = sampling.rigid_matrix(other)
         if name == "hinge":
-            to.add(f"body.{body.key}.hinge", time, frame, "rigid")
+            sampling.add(f"body.{body.key}.hinge", frame, "rigid")
         else:
-            to.add(f"body.{body.key}.pull", time, frame[:3, 3])
+            sampling.add(f"body.{body.key}.pull", frame[:3, 3])
 
 
 def _vector(values: Floats) -> tuple[float, float, float]:

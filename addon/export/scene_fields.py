@@ -26,13 +26,13 @@ _LENGTHS = {METRE, METRE_PER_SECOND}
 
 
 def read_fields(
-    part: type, own: bpy.types.PropertyGroup, unit: float = 1.0, weights: WeightReader | None = None
+    part: type, settings: bpy.types.PropertyGroup, unit: float = 1.0, weights: WeightReader | None = None
 ) -> dict[str, Any]:
     """Returns the fields of a dataclass of the scene that settings fill in, by the names of the fields.
 
     Args:
         part: The dataclass.
-        own: The settings of an object, or of the scene.
+        settings: The settings of an object, or of the scene.
         unit: Metres in a Blender unit.
         weights: The vertex groups and attributes that settings name; None: these fields are left out.
 
@@ -44,18 +44,18 @@ def read_fields(
         owner, _, name = setting.field.partition(".")
         if owner != part.__name__ or (setting.kind == WEIGHT_GROUP and weights is None):
             continue
-        if setting.otherwise is not ITS_VALUE and not setting.counts(lambda each: getattr(own, each)):
+        if setting.otherwise is not ITS_VALUE and not setting.counts(lambda each: getattr(settings, each)):
             if setting.otherwise is not FIELD_DEFAULT:
                 fields[name] = setting.otherwise
             continue
-        fields[name] = _field_value(setting, own, unit, weights)
+        fields[name] = _field_value(setting, settings, unit, weights)
     return fields
 
 
-def _field_value(setting: Setting, own: bpy.types.PropertyGroup, unit: float, weights: WeightReader | None) -> Any:
+def _field_value(setting: Setting, settings: bpy.types.PropertyGroup, unit: float, weights: WeightReader | None) -> Any:
     if setting.kind == WEIGHT_GROUP and weights is not None:
         return weights.weights_of(setting.name)
-    value = getattr(own, setting.name)
+    value = getattr(settings, setting.name)
     if setting.kind == CHOICE:
         return setting.solver_value(value)
     if setting.kind == CHOICES:

@@ -13,9 +13,9 @@ from ..blender_data import modifier_stack
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.render_levels import RenderLevels, may_differ, render_levels, uses_is_viewport
 from ..evaluation.scene_copy import SceneCopy
-from ..objects import roles
+from ..objects import role_checks, roles
 from ..properties import material_presets
-from . import formulation, rigid_core, tet_file
+from . import artist_tet_files, formulation, rigid_core
 from .animated_settings import check_ranges
 from .mesh_deformation import shape_dependencies
 
@@ -32,16 +32,16 @@ def check_objects(scene: bpy.types.Scene) -> None:
     """
     bodies = roles.bodies(scene)
     for obj in bodies:
-        roles.check_object(obj)
-    roles.check_unshared(bodies)
+        role_checks.check_object(obj)
+    role_checks.check_unshared(bodies)
     for obj in [*bodies, *roles.colliders(scene), *(o for o in scene.objects if roles.has_role(o, BONE))]:
         if obj.type != "MESH":
-            raise BadInput("not-a-mesh", name=obj.name, type=roles.object_kind(obj))
+            raise BadInput("not-a-mesh", name=obj.name, type=role_checks.object_kind(obj))
         if obj.mode == "EDIT":
             raise BadInput("in-edit-mode", name=obj.name)
     for obj in roles.heat_sources(scene):
         if obj.type not in {"EMPTY", "MESH"}:
-            raise BadInput("not-a-heat-source", name=obj.name, type=roles.object_kind(obj))
+            raise BadInput("not-a-heat-source", name=obj.name, type=role_checks.object_kind(obj))
         if obj.mode == "EDIT":
             raise BadInput("in-edit-mode", name=obj.name)
     for obj in roles.bones(scene):
@@ -57,7 +57,7 @@ def check_objects(scene: bpy.types.Scene) -> None:
         rigid_core.check_core(obj, scene)
         _check_rigs(obj)
         if obj.sinew.method == "GIVEN":
-            tet_file.read_object_tets(obj)
+            artist_tet_files.read_object_tets(obj)
 
 
 def _check_rigs(obj: bpy.types.Object) -> None:
@@ -74,13 +74,15 @@ def check_settings(obj: bpy.types.Object) -> None:
     Raises:
         BadInput: A value is out of its range, or the body is to do what flesh or its method is not made for.
     """
-    own = obj.sinew
-    check_ranges(obj.name, own, BODY_SETTINGS)
+    settings = obj.sinew
+    check_ranges(obj.name, settings, BODY_SETTINGS)
     for setting in material_presets.NON_FLESH_SWITCHES if roles.is_flesh(obj) else ():
-        if getattr(own, setting):
-            raise BadInput("flesh-combined", name=obj.name, feature=own.bl_rna.properties[setting].name)
-    for feature in formulation.incompatible_features(own):
-        raise BadInput("method-combined", name=obj.name, method=formulation.formulation_label(own), feature=feature)
+        if getattr(settings, setting):
+            raise BadInput("flesh-combined", name=obj.name, feature=settings.bl_rna.properties[setting].name)
+    for feature in formulation.incompatible_features(settings):
+        raise BadInput(
+            "method-combined", name=obj.name, method=formulation.formulation_label(settings), feature=feature
+        )
 
 
 def check_points(name: str, points: Floats) -> None:
@@ -106,7 +108,7 @@ def check_matrix(name: str, matrix: Floats) -> None:
         raise BadInput("object-flat", name=name)
 
 
-def check_same_in_render(stage: SceneCopy, obj: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> None:
+def check_same_in_render(scene_copy: SceneCopy, obj: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> None:
     """Makes sure that what is above Sinew gives as many vertices in a render as in the viewport.
 
     Otherwise the Mesh Cache modifier, which needs the number that was baked, would do nothing in the render.
@@ -114,7 +116,7 @@ def check_same_in_render(stage: SceneCopy, obj: bpy.types.Object, scene: bpy.typ
     Raises:
         BadInput: Not so; names the modifier.
     """
-    evaluated = stage.evaluated(obj)
+    evaluated = scene_copy.evaluated(obj)
     asking = next((m for m in evaluated.modifiers if uses_is_viewport(m)), None)
     if asking is not None:
         raise BadInput("modifier-asks-for-viewport", name=obj.name, modifier=asking.name)
@@ -149,9 +151,9 @@ def vertex_count(
     scene: bpy.types.Scene, obj: bpy.types.Object, cut: int, frame: int, levels: RenderLevels | None = None
 ) -> int:
     """Returns how many vertices the first `cut` modifiers of `obj` make at a frame."""
-    with SceneCopy(scene, {obj: cut}) as stage:
+    with SceneCopy(scene, {obj: cut}) as scene_copy:
         if levels is not None:
-            stage.use_render_levels(obj, levels)
-        stage.set_frame(frame)
-        with evaluated_mesh(stage.evaluated(obj)) as mesh:
+            scene_copy.use_render_levels(obj, levels)
+        scene_copy.set_frame(frame)
+        with evaluated_mesh(scene_copy.evaluated(obj)) as mesh:
             return len(positions(mesh))

@@ -33,8 +33,8 @@ class WeightReader:
         Raises:
             BadInput: There is no such group, it holds no weights, or it is 0 everywhere.
         """
-        own = self.owner.sinew
-        name, label = getattr(own, setting), own.bl_rna.properties[setting].name
+        settings = self.owner.sinew
+        name, label = getattr(settings, setting), settings.bl_rna.properties[setting].name
         if not name:
             return np.zeros(0)
         found = weights(self.evaluated, self.mesh, name, self.owner.name, label)

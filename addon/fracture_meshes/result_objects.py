@@ -9,6 +9,7 @@ import bpy
 from mathutils import Matrix, Vector
 
 from ...solver.runtime.arrays import Floats
+from ...solver.scene.settings.tables import NONE
 from ..blender_data import modifier_stack
 from ..cache.final_mesh_file import StoredResult
 from ..playback import attribute_playback
@@ -186,7 +187,7 @@ def remove_unused_plain() -> None:
 
 def _clear_sinew_settings(made: bpy.types.Object) -> None:
     own = made.sinew
-    own.role, own.key, own.modifier_uid, own.affect_group = "NONE", "", 0, ""
+    own.role, own.key, own.modifier_uid, own.affect_group = NONE, "", 0, ""
     own.is_replaced, own.place_before = False, 0
 
 

@@ -101,9 +101,9 @@ class SourceMesh:
 
 def read_source(scene: bpy.types.Scene, obj: bpy.types.Object, frame: int) -> SourceMesh:
     """Returns the mesh of `obj` before Sinew's modifier, at a frame."""
-    with SceneCopy(scene, {obj: modifier_stack.input_modifier_count(obj)}) as stage:
-        stage.set_frame(frame)
-        evaluated = stage.evaluated(obj)
+    with SceneCopy(scene, {obj: modifier_stack.input_modifier_count(obj)}) as scene_copy:
+        scene_copy.set_frame(frame)
+        evaluated = scene_copy.evaluated(obj)
         with evaluated_mesh(evaluated) as mesh:
             return _read(mesh, evaluated)
 

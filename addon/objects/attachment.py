@@ -32,9 +32,9 @@ def _armatures(stack: list[bpy.types.Modifier]) -> list[bpy.types.Object]:
 
 def is_held(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
     """Whether anything may hold `obj`; the bake finds out what of it is in reach."""
-    own = obj.sinew
-    by_armature = own.use_armature_bones and bool(armatures_of(obj))
-    return bool(bones_of(scene, obj) or by_armature or own.pin_group or own.affect_group)
+    settings = obj.sinew
+    by_armature = settings.use_armature_bones and bool(armatures_of(obj))
+    return bool(bones_of(scene, obj) or by_armature or settings.pin_group or settings.affect_group)
 
 
 def check_held(scene: bpy.types.Scene) -> None:

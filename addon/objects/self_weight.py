@@ -27,13 +27,13 @@ SAGGING_HANGING_STRAIN = 0.3  # of held flesh that sags visibly and stays on its
 
 def self_weight_strain(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """Returns ρ g H / E of the body, of held flesh as it hangs, with Simulated Size; 0 without gravity or size."""
-    own, unit = obj.sinew, scene.unit_settings.scale_length
+    settings, unit = obj.sinew, scene.unit_settings.scale_length
     found = tet_estimate.measure_object(obj, unit)
-    if not scene.use_gravity or own.youngs_modulus <= 0.0 or found.longest <= 0.0:
+    if not scene.use_gravity or settings.youngs_modulus <= 0.0 or found.longest <= 0.0:
         return 0.0
-    scale = own.simulated_size * unit / found.longest if own.use_simulated_size else 1.0
+    scale = settings.simulated_size * unit / found.longest if settings.use_simulated_size else 1.0
     gravity = scene.gravity.length * unit
-    return float(own.density * gravity * _height(obj, scene, found) * scale / own.youngs_modulus)
+    return float(settings.density * gravity * _height(obj, scene, found) * scale / settings.youngs_modulus)
 
 
 def standing_size(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:

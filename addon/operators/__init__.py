@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from . import (
-    baked_frames,
+    bake_results,
     bodies,
     bones,
     closed_copy,
@@ -35,7 +35,7 @@ PARTS = (
     subdivide,
     self_weight,
     simulate,
-    baked_frames,
+    bake_results,
     shape_keys,
     closed_copy,
     orphaned_caches,

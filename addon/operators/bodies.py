@@ -6,7 +6,8 @@ from __future__ import annotations
 import bpy
 
 from ..baking.error_messages import reporting_errors
-from ..objects import roles
+from ..objects import role_checks, roles
+from ..properties.object_roles import NONE
 from .selection import selected_objects, selected_unshared_meshes
 
 
@@ -36,8 +37,8 @@ class SINEW_OT_remove(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Clears the role of every selected object that has one."""
         for obj in selected_objects(context):
-            if obj.sinew.role != "NONE":
-                roles.check_changeable(obj)
+            if obj.sinew.role != NONE:
+                role_checks.check_changeable(obj)
                 roles.clear_role(obj)
         return {"FINISHED"}
 

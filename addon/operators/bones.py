@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..baking.error_messages import reporting_errors
-from ..objects import roles
+from ..objects import new_objects, role_checks, roles
 from .selection import active_mesh, selected_objects
 
 
@@ -25,7 +25,7 @@ class SINEW_OT_make_bone(bpy.types.Operator):
         # an armature that is selected with its bone meshes is not meant
         bones = [o for o in others if o.type == "MESH"] or others or chosen
         for obj in bones:
-            roles.check_bone(obj)
+            role_checks.check_bone(obj)
         for obj in bones:
             roles.make_bone(obj)
         return {"FINISHED"}
@@ -41,7 +41,7 @@ class SINEW_OT_add_bone(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Adds the mesh; the selection stays."""
-        bone = roles.add_bone(context, active_mesh(context))
+        bone = new_objects.add_bone(context, active_mesh(context))
         self.report({"INFO"}, f'Added "{bone.name}"')
         return {"FINISHED"}
 

@@ -7,7 +7,7 @@ import bpy
 
 from ...solver.runtime.errors import BadInput
 from ..baking.error_messages import reporting_errors
-from ..objects import roles
+from ..objects import new_objects, role_checks, roles
 from ..properties import material_presets
 from .selection import active_mesh, selected_objects
 
@@ -24,7 +24,7 @@ class SINEW_OT_add_heat_source(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Adds the empty; the selection stays."""
-        source = roles.add_heat_source(context)
+        source = new_objects.add_heat_source(context)
         self.report({"INFO"}, f'Added "{source.name}"')
         return {"FINISHED"}
 
@@ -41,7 +41,7 @@ class SINEW_OT_make_heat_source(bpy.types.Operator):
         """Makes every selected object a heat source, or none."""
         chosen = selected_objects(context)
         for obj in chosen:
-            roles.check_heat_source(obj)
+            role_checks.check_heat_source(obj)
         for obj in chosen:
             roles.make_heat_source(obj)
         return {"FINISHED"}
@@ -57,10 +57,12 @@ class SINEW_OT_add_softening(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Adds a row below the last one, or a curve to an empty table."""
-        own = active_mesh(context).sinew
-        table = own.softening
+        settings = active_mesh(context).sinew
+        table = settings.softening
         if not len(table):
-            material_presets.write_rows(table, material_presets.default_softening(own.temperature, own.melting_point))
+            material_presets.write_rows(
+                table, material_presets.default_softening(settings.temperature, settings.melting_point)
+            )
         else:
             last = table[-1]
             values = [getattr(last, name) for name in material_presets.ROW_PROPERTIES]
@@ -68,8 +70,8 @@ class SINEW_OT_add_softening(bpy.types.Operator):
             for name, value in zip(material_presets.ROW_PROPERTIES, values, strict=True):
                 setattr(row, name, value)
             row.temperature += TEMPERATURE_STEP
-        own.softening_index = len(table) - 1
-        material_presets.mark_custom(own)
+        settings.softening_index = len(table) - 1
+        material_presets.mark_custom(settings)
         return {"FINISHED"}
 
 
@@ -83,12 +85,12 @@ class SINEW_OT_remove_softening(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Removes the row; the one above it is chosen next."""
-        own = active_mesh(context).sinew
-        index = own.softening_index
-        if index < len(own.softening) and not material_presets.remove_row(own.softening, index):
-            raise BadInput("row-linked", name=own.id_data.name)
-        own.softening_index = max(index - 1, 0)
-        material_presets.mark_custom(own)
+        settings = active_mesh(context).sinew
+        index = settings.softening_index
+        if index < len(settings.softening) and not material_presets.remove_row(settings.softening, index):
+            raise BadInput("row-linked", name=settings.id_data.name)
+        settings.softening_index = max(index - 1, 0)
+        material_presets.mark_custom(settings)
         return {"FINISHED"}
 
 

@@ -13,7 +13,7 @@ from ...solver.runtime.errors import BadInput
 from ..baking import error_messages
 from ..baking.error_messages import reporting_errors
 from ..cache.cache_paths import portable_path
-from ..export import tet_file
+from ..export import artist_tet_files
 from ..objects import roles
 
 
@@ -36,7 +36,7 @@ class SINEW_OT_import_tets(bpy.types.Operator, ImportHelper):
         """Reads the file and adds the object."""
         path = Path(bpy.path.abspath(self.filepath))
         obj = import_body(context, path)
-        found = tet_file.read_tet_file(path)
+        found = artist_tet_files.read_tet_file(path)
         notes = found.notes(obj.name)
         for note in notes:
             self.report({"WARNING"}, error_messages.error_text(note))
@@ -53,7 +53,7 @@ def import_body(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     """
     from ...solver.mesh.boundary_faces import boundary_surface
 
-    found = tet_file.read_tet_file(path)
+    found = artist_tet_files.read_tet_file(path)
     points, faces = boundary_surface(found.nodes, found.tets)
     if not len(faces):
         raise BadInput("tets-without-outside", path=str(path))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..objects import roles
+from ..objects import role_checks, roles
 
 
 def selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
@@ -39,7 +39,7 @@ def selected_meshes(context: bpy.types.Context) -> list[bpy.types.Object]:
     chosen = selected_objects(context)
     meshes = [o for o in chosen if o.type == "MESH"] or chosen
     for obj in meshes:
-        roles.check_object(obj)
+        role_checks.check_object(obj)
     return meshes
 
 
@@ -50,7 +50,7 @@ def selected_unshared_meshes(context: bpy.types.Context) -> list[bpy.types.Objec
         BadInput: One cannot take part, or two would use one mesh; they are named.
     """
     meshes = selected_meshes(context)
-    roles.check_unshared([*(o for o in roles.bodies(context.scene) if o not in meshes), *meshes])
+    role_checks.check_unshared([*(o for o in roles.bodies(context.scene) if o not in meshes), *meshes])
     return meshes
 
 
@@ -62,5 +62,5 @@ def active_mesh(context: bpy.types.Context) -> bpy.types.Object:
     """
     if context.object is None:
         raise BadInput("nothing-selected")
-    roles.check_object(context.object)
+    role_checks.check_object(context.object)
     return context.object

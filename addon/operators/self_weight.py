@@ -7,7 +7,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..baking.error_messages import reporting_errors
-from ..objects import roles, self_weight
+from ..objects import role_checks, roles, self_weight
 from .selection import active_mesh
 
 EVERY_DESCRIPTION = "All bodies of the scene that are too soft to stand, instead of the active one"
@@ -19,7 +19,7 @@ def _target_bodies(context: bpy.types.Context, every: bool) -> list[bpy.types.Ob
         return [active_mesh(context)]
     found = self_weight.collapsing_bodies(roles.bodies(context.scene), context.scene)
     for obj in found:
-        roles.check_object(obj)
+        role_checks.check_object(obj)
     return found
 
 

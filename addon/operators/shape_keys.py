@@ -13,7 +13,8 @@ from ..baking.status_text import size_text
 from ..blender_data import visibility
 from ..cache import cache_paths, cache_status
 from ..fracture_meshes.result_objects import results_of
-from ..playback import mesh_cache
+from ..playback import shape_keys
+from ..properties.object_roles import BODY
 
 
 class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
@@ -31,14 +32,14 @@ class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
             raise BadInput("bake-running", name=scene.name)
         if obj is None:
             raise BadInput("nothing-selected")
-        if obj.type != "MESH" or obj.sinew.role != "BODY":
+        if obj.type != "MESH" or obj.sinew.role != BODY:
             raise BadInput("not-a-body", name=obj.name)
         needed = bake_status.shape_key_bytes(scene, obj)
         shown = [made for made in results_of(obj) if made.type == "MESH"]
         if len(shown) > 1:
             raise BadInput("shape-keys-of-pieces", name=obj.name)
         folder = cache_paths.cache_folder(scene)
-        copy = mesh_cache.convert_to_shape_keys(context, scene, obj, folder, shown[0] if shown else None)
+        copy = shape_keys.convert_to_shape_keys(context, scene, obj, folder, shown[0] if shown else None)
         for each in [*shown, obj]:
             visibility.hide_permanently(each)
         frames = cache_status.read_status(folder)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..baking.error_messages import reporting_errors
-from ..objects import roles
+from ..objects import role_checks, roles, subdivision
 from .selection import active_mesh
 
 
@@ -22,11 +22,11 @@ class SINEW_OT_subdivide(bpy.types.Operator):
         """Subdivides the active object, and what is selected and needs it too."""
         active = active_mesh(context)
         others = [o for o in context.selected_objects if o != active and o in roles.bodies(context.scene)]
-        chosen = [active, *(o for o in others if roles.has_few_vertices(o))]
+        chosen = [active, *(o for o in others if subdivision.has_few_vertices(o))]
         for obj in chosen:
-            roles.check_object(obj)
+            role_checks.check_object(obj)
         for obj in chosen:
-            roles.subdivide(obj)
+            subdivision.subdivide(obj)
         return {"FINISHED"}
 
 

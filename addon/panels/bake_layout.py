@@ -4,27 +4,27 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping
 
 import bpy
 
+from ...solver.scene.settings.flesh_settings import POSE
 from ...solver.scene.settings.simulation_settings import POSE_ITERATIONS, POSE_TOLERANCE, SOLVER_SETTINGS, STEP_SETTINGS
 from ..baking import bake_status, error_messages
 from ..baking.session import session
 from ..baking.status_text import CUT_LABEL, Status, duration_text, size_text
 from ..baking.warm_solver import solver_in_waiting
 from ..cache import cache_paths
+from ..evaluation import sample_times
 from ..evaluation.sample_times import rest_frame
-from ..export import export_scene
 from ..objects import roles
 from ..properties import preferences
+from ..properties.object_roles import BODY
 from . import orphaned_caches_layout
-from .property_rows import draw_settings
+from .property_rows import draw_settings, locked_column
+from .text_rows import count_text, draw_wrapped
 
 POSE_SETTINGS = (POSE_TOLERANCE, POSE_ITERATIONS)
-# widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
-LETTER_PIXELS, MARGIN_PIXELS = 6.4, 60
 # Share of steps with unsettled contacts above which a note is shown
 UNSETTLED_SHARE_NOTED = 0.05
 
@@ -111,11 +111,6 @@ def _progress_text(status: Status) -> str:
     return f"Frame {frame} of {status.frame_end}{left}"
 
 
-def count_text(number: int, noun: str) -> str:
-    """Returns a number of things in words: "1 contact", "1,234 contacts"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
     if status.is_unfinished and (status.outdated or status.phase == "partial"):
         layout.operator("sinew.simulate", text=CUT_LABEL, icon="MOD_BOOLEAN").only_cuts = True
@@ -166,11 +161,10 @@ def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row.enabled = not settings.use_scene_range
     row.prop(scene if settings.use_scene_range else settings, "frame_start", text="Start")
     row.prop(scene if settings.use_scene_range else settings, "frame_end", text="End")
-    column = layout.column()
-    column.enabled = not status.is_locked
+    column = locked_column(layout, context)
     _draw_rest_pose(column, scene)
     draw_settings(column, scene, STEP_SETTINGS)
-    poses = [obj.sinew.motion == "POSE" for obj in roles.bodies(scene)]
+    poses = [obj.sinew.motion == POSE for obj in roles.bodies(scene)]
     part = column.column()
     part.active = not poses or not all(poses)
     draw_settings(part, scene, (each for each in SOLVER_SETTINGS if each not in POSE_SETTINGS))
@@ -190,9 +184,9 @@ def _draw_rest_pose(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
     part = row.row()
     part.active = settings.use_rest_frame
     part.prop(settings, "rest_frame", text="")
-    before = export_scene.frame_range(scene)[0] - rest_frame(scene)
+    before = sample_times.frame_range(scene)[0] - rest_frame(scene)
     if before > 0:
-        layout.label(text=f"{before:,} frames of pre-roll" if before > 1 else "1 frame of pre-roll", icon="BLANK1")
+        layout.label(text=f"{count_text(before, 'frame')} of pre-roll", icon="BLANK1")
     else:
         layout.prop(settings, "preroll")
 
@@ -215,17 +209,8 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         act = column.operator("sinew.simulate", text=f"Resume from Frame {earlier + 1}", icon="FORWARD")
         act.resume, act.from_frame = True, earlier
     obj = context.object
-    if obj is not None and obj.type == "MESH" and obj.sinew.role == "BODY" and status.frame is not None:
+    if obj is not None and obj.type == "MESH" and obj.sinew.role == BODY and status.frame is not None:
         needed = bake_status.shape_key_bytes(scene, obj)
         column.operator(
             "sinew.convert_to_shape_keys", text=f"Convert to Shape Keys ({size_text(needed)})", icon="SHAPEKEY_DATA"
         )
-
-
-def draw_wrapped(layout: bpy.types.UILayout, line: str, icon: str, context: bpy.types.Context) -> None:
-    """Draws a sentence over as many lines as the panel's width needs."""
-    scale = context.preferences.system.ui_scale
-    letters = max(int((context.region.width / scale - MARGIN_PIXELS) / LETTER_PIXELS), 20)
-    column = layout.box().column(align=True)
-    for i, part in enumerate(textwrap.wrap(line, letters)):
-        column.label(text=part, icon=icon if i == 0 else "BLANK1")

@@ -20,8 +20,9 @@ from ..baking import bake_status, collider_forces
 from ..blender_data import collider_force_curves
 from ..objects import collision_filter
 from ..overlays import contact_overlay
-from .bake_layout import count_text, draw_wrapped
-from .property_rows import draw_row, draw_settings, quantity_text
+from ..properties.object_roles import BODY
+from .property_rows import draw_row, draw_settings, locked_column, quantity_text
+from .text_rows import count_text, draw_wrapped
 
 SURFACE_SETTINGS = (COLLIDER_FRICTION, COLLIDER_THICKNESS)
 # so many of what is touched are named
@@ -39,13 +40,12 @@ EXCLUDED_NOTE = 'Touches nothing: "{other}" does not collide with it, since this
 
 def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how a body meets others and itself."""
-    obj, own = context.object, context.object.sinew
-    column = layout.column()
-    column.enabled = not bake_status.status(context.scene).is_locked
+    obj, settings = context.object, context.object.sinew
+    column = locked_column(layout, context)
     draw_settings(column, obj, (FRICTION_PRESET, *BODY_COLLISION_SETTINGS))
-    if own.motion == POSE:
+    if settings.motion == POSE:
         draw_wrapped(column, f"{POSE_SELF_CONTACT_NOTE}. {POSE_FRICTION_NOTE}", "INFO", context)
-    elif own.use_fracture:
+    elif settings.use_fracture:
         draw_wrapped(column, PIECES_COLLIDE_NOTE, "INFO", context)
     _draw_filter(column, context, obj)
     draw_contacts(layout, context)
@@ -53,13 +53,12 @@ def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
 
 def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how bodies meet a collider."""
-    obj, own = context.object, context.object.sinew
-    column = layout.column()
-    column.enabled = not bake_status.status(context.scene).is_locked
+    obj, settings = context.object, context.object.sinew
+    column = locked_column(layout, context)
     draw_settings(
         column, obj, (each for each in COLLIDER_SETTINGS if each not in (COLLIDER_FRICTION, COLLIDER_THICKNESS))
     )
-    if own.collider_shape == "PLANE":
+    if settings.collider_shape == "PLANE":
         draw_wrapped(column, GROUND_SIDE_NOTE, "INFO", context)
     draw_settings(column, obj, (FRICTION_PRESET, *SURFACE_SETTINGS))
     _draw_filter(column, context, obj)
@@ -99,7 +98,7 @@ def no_partners_note(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Returns why filters leave an object nothing to touch."""
     other = collision_filter.excluded_by(scene, obj)
     if other is None:
-        return EMPTY_COLLECTION_NOTE.format(others="other body or collider" if obj.sinew.role == "BODY" else "body")
+        return EMPTY_COLLECTION_NOTE.format(others="other body or collider" if obj.sinew.role == BODY else "body")
     return EXCLUDED_NOTE.format(other=other.name, collection=other.sinew.collision_collection.name)
 
 

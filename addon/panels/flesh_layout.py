@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.settings.flesh_settings import BONE_SETTINGS, BY_ARMATURE, FLESH_SETTINGS
+from ...solver.scene.settings.flesh_settings import BONE_SETTINGS, BY_ARMATURE, FLESH_SETTINGS, POSE
 from ..baking import bake_status
 from ..evaluation.sample_times import rest_frame
 from ..objects import attachment, roles
-from .bake_layout import draw_wrapped
-from .property_rows import draw_row, draw_settings, draw_weight_group
+from .property_rows import draw_row, draw_settings, draw_weight_group, locked_column
+from .text_rows import draw_wrapped
 
 # settings of flesh that other panels than its own show
 _OTHER_PANELS = {"motion", "attachment_group", "use_armature_bones"}
@@ -32,15 +32,13 @@ def draw_offers_to_hold(layout: bpy.types.UILayout, context: bpy.types.Context, 
     if not roles.is_flesh(obj):
         return False
     if attachment.armatures_below(obj):
-        box = layout.box().column(align=True)
-        box.enabled = not bake_status.status(context.scene).is_locked
+        box = locked_column(layout.box(), context, align=True)
         draw_wrapped(box, POSED_TWICE_NOTE, "INFO", context)
         box.operator("sinew.move_below_armature", icon="TRIA_DOWN_BAR")
     if attachment.is_held(context.scene, obj):
         return False
-    box = layout.box().column(align=True)
-    box.enabled = not bake_status.status(context.scene).is_locked
-    draw_wrapped(box, NOT_HELD_NOTE if obj.sinew.motion == "POSE" else FALLS_NOTE, "INFO", context)
+    box = locked_column(layout.box(), context, align=True)
+    draw_wrapped(box, NOT_HELD_NOTE if obj.sinew.motion == POSE else FALLS_NOTE, "INFO", context)
     if attachment.armatures_of(obj):
         box.prop(obj.sinew, "use_armature_bones", text="Use Armature Bones", icon="ARMATURE_DATA", toggle=1)
     box.operator("sinew.add_bone", icon="BONE_DATA")
@@ -49,23 +47,22 @@ def draw_offers_to_hold(layout: bpy.types.UILayout, context: bpy.types.Context, 
 
 def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws what holds the flesh."""
-    obj, own, scene = context.object, context.object.sinew, context.scene
+    obj, settings, scene = context.object, context.object.sinew, context.scene
     bones = attachment.bones_of(scene, obj)
     armatures = attachment.armatures_of(obj)
-    layout.label(text=_attachment_text(bones, armatures if own.use_armature_bones else []), icon="BONE_DATA")
-    column = layout.column()
-    column.enabled = not bake_status.status(scene).is_locked
+    layout.label(text=_attachment_text(bones, armatures if settings.use_armature_bones else []), icon="BONE_DATA")
+    column = locked_column(layout, context)
     has_armature = bool(armatures)
     row = column.row()
     row.active = has_armature
-    row.prop(own, "use_armature_bones")
-    if own.use_armature_bones:
+    row.prop(settings, "use_armature_bones")
+    if settings.use_armature_bones:
         if not has_armature:
             draw_wrapped(column, NO_ARMATURE_NOTE, "INFO", context)
         part = column.column(align=True)
         part.active = has_armature
         draw_settings(part, obj, ARMATURE_SETTINGS)
-        if own.armature_bone_radius == 0.0:
+        if settings.armature_bone_radius == 0.0:
             draw_wrapped(part, AUTOMATIC_RADIUS_NOTE, "INFO", context)
     draw_weight_group(column, obj, "attachment_group")
     draw_attachment_display(layout, context, obj)
@@ -84,11 +81,10 @@ def _attachment_text(bones: list[bpy.types.Object], armatures: list[bpy.types.Ob
 
 def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how flesh resists and moves, and where it differs."""
-    obj, own = context.object, context.object.sinew
-    column = layout.column()
-    column.enabled = not bake_status.status(context.scene).is_locked
+    obj, settings = context.object, context.object.sinew
+    column = locked_column(layout, context)
     # of the two that depend on the motion, only the one that counts
-    shown = (each for each in FLESH_PANEL_SETTINGS if each.counts(lambda name: getattr(own, name)))
+    shown = (each for each in FLESH_PANEL_SETTINGS if each.counts(lambda name: getattr(settings, name)))
     for setting in shown:
         row = column.row()
         row.active = setting.name != "rest_from_keys" or obj.data.shape_keys is not None
@@ -98,8 +94,7 @@ def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws which flesh follows a bone, and how strictly."""
     obj = context.object
-    column = layout.column()
-    column.enabled = not bake_status.status(context.scene).is_locked
+    column = locked_column(layout, context)
     draw_settings(column, obj, BONE_PANEL_SETTINGS)
     if not any(roles.is_flesh(body) for body in roles.bodies(context.scene)):
         draw_wrapped(layout, "There is no flesh yet: select a mesh and press Make Flesh", "INFO", context)

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import bpy
 
-from ..baking import bake_status
 from ..export import formulation
 from ..objects import roles
-from .bake_layout import draw_wrapped
+from .property_rows import locked_column
+from .text_rows import draw_wrapped
 
-FLESH_NOTE = "Flesh resists by its Law, in the panel Flesh: choose Soft Body as Motion for a Method"
+FLESH_WITHOUT_METHOD_NOTE = "Flesh resists by its Law, in the panel Flesh: choose Soft Body as Motion for a Method"
 INCOMPATIBLE_NOTE = "{method} is not made for {feature}: choose another Method, such as Polar, or turn {feature} off"
 # notes on switches with a certain value
 SWITCH_NOTES = {
@@ -25,39 +25,35 @@ SWITCH_NOTES = {
 
 def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws by which method the body resists, when to use it, and the switches that it reads."""
-    obj, own = context.object, context.object.sinew
+    obj, settings = context.object, context.object.sinew
     if roles.is_flesh(obj):
-        draw_wrapped(layout, FLESH_NOTE, "INFO", context)
+        draw_wrapped(layout, FLESH_WITHOUT_METHOD_NOTE, "INFO", context)
         return
-    is_locked = bake_status.status(context.scene).is_locked
-    column = layout.column()
-    column.enabled = not is_locked
-    column.prop(own, "formulation")
-    chosen = own.bl_rna.properties["formulation"].enum_items[own.formulation]
+    column = locked_column(layout, context)
+    column.prop(settings, "formulation")
+    chosen = settings.bl_rna.properties["formulation"].enum_items[settings.formulation]
     draw_wrapped(layout, chosen.description, "INFO", context)
-    for name in formulation.relevant_properties(own):
-        column = layout.column()
-        column.enabled = not is_locked
-        column.prop(own, name)
+    for name in formulation.relevant_properties(settings):
+        column = locked_column(layout, context)
+        column.prop(settings, name)
         value, note = SWITCH_NOTES.get(name, (None, ""))
-        if getattr(own, name) == value:
+        if getattr(settings, name) == value:
             draw_wrapped(layout, note, "INFO", context)
 
 
 def draw_incompatible(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
     """Draws what the method is not made for, with the menu to choose another one; returns whether there is any."""
-    own = obj.sinew
-    clashing = formulation.incompatible_features(own)
+    settings = obj.sinew
+    clashing = formulation.incompatible_features(settings)
     if not clashing:
         return False
     for feature in clashing:
         draw_wrapped(
             layout,
-            INCOMPATIBLE_NOTE.format(method=formulation.formulation_label(own), feature=feature),
+            INCOMPATIBLE_NOTE.format(method=formulation.formulation_label(settings), feature=feature),
             "ERROR",
             context,
         )
-    row = layout.row()
-    row.enabled = not bake_status.status(context.scene).is_locked
-    row.prop(own, "formulation")
+    row = locked_column(layout, context).row()
+    row.prop(settings, "formulation")
     return True

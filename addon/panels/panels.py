@@ -11,7 +11,20 @@ import bpy
 from ..baking import bake_status
 from ..objects.roles import is_flesh, roles_of
 from ..properties.object_roles import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY
-from . import object_layout
+from . import (
+    attributes_layout,
+    bake_layout,
+    collision_layout,
+    flesh_layout,
+    formulation_layout,
+    fracture_layout,
+    heat_layout,
+    main_layout,
+    material_layout,
+    rigid_core_layout,
+    start_layout,
+    tets_layout,
+)
 from .property_rows import HEADER_SWITCHES
 from .softening_list import SINEW_UL_softening
 
@@ -39,7 +52,7 @@ def _make_panels() -> list[type]:
     for place, where in PANEL_LOCATIONS.items():
         parent = f"SINEW_PT_{place.lower()}"
         made.append(
-            _make_panel(parent, "Sinew", where, object_layout.draw_main, _has_role if place == "PHYSICS" else None)
+            _make_panel(parent, "Sinew", where, main_layout.draw_main, _has_role if place == "PHYSICS" else None)
         )
         for name, label, draw, is_closed in PANEL_TABLE:
             values: dict[str, object] = {**where, "bl_parent_id": parent}
@@ -55,11 +68,11 @@ def _header_drawer(switch: str) -> Callable[[bpy.types.Panel, bpy.types.Context]
     """Returns what draws the checkbox `switch` before the name of a panel."""
 
     def draw_header(self: bpy.types.Panel, context: bpy.types.Context) -> None:
-        own = context.object.sinew
+        settings = context.object.sinew
         is_locked = bake_status.status(context.scene).is_locked
         # what is on can be switched off, also where it should never have been on
-        self.layout.enabled = not is_locked and (getattr(own, switch) or not is_flesh(context.object))
-        self.layout.prop(own, switch, text="")
+        self.layout.enabled = not is_locked and (getattr(settings, switch) or not is_flesh(context.object))
+        self.layout.prop(settings, switch, text="")
 
     return draw_header
 
@@ -97,24 +110,24 @@ def _make_panel(name: str, label: str, values: dict[str, Any], draw: PanelDrawer
 
 # name (roles have it in their `panels`), label, draw, closed at first
 PANEL_TABLE = (
-    ("held_by", "Bones", object_layout.draw_held_by, False),
-    ("material", "Material", object_layout.draw_material, False),
-    ("flesh", "Flesh", object_layout.draw_flesh, True),
-    ("plasticity", "Plasticity", object_layout.draw_plasticity, True),
-    ("heat", "Heat", object_layout.draw_heat, True),
-    ("fracture", "Fracture", object_layout.draw_fracture, True),
-    ("core", "Rigid Core", object_layout.draw_core, True),
-    ("tets", "Tets", object_layout.draw_tets, False),
-    ("pins", "Pins", object_layout.draw_pins, False),
-    ("collision", "Collision", object_layout.draw_collision, True),
-    ("motion", "Size and Start", object_layout.draw_motion, True),
-    ("attributes", "Attributes", object_layout.draw_attributes, True),
-    ("advanced", "Advanced", object_layout.draw_advanced, True),
-    ("bone", "Bone", object_layout.draw_bone, False),
-    ("heat_source", "Heat Source", object_layout.draw_heat_source, False),
-    ("collider", "Collider", object_layout.draw_collider, False),
-    ("solver", "Solver", object_layout.draw_solver, True),
-    ("cache", "Cache", object_layout.draw_cache, True),
+    ("held_by", "Bones", flesh_layout.draw_held_by, False),
+    ("material", "Material", material_layout.draw_material, False),
+    ("flesh", "Flesh", flesh_layout.draw_flesh, True),
+    ("plasticity", "Plasticity", material_layout.draw_plasticity, True),
+    ("heat", "Heat", heat_layout.draw_heat, True),
+    ("fracture", "Fracture", fracture_layout.draw_fracture, True),
+    ("core", "Rigid Core", rigid_core_layout.draw_core, True),
+    ("tets", "Tets", tets_layout.draw_tets, False),
+    ("pins", "Pins", start_layout.draw_pins, False),
+    ("collision", "Collision", collision_layout.draw_collision, True),
+    ("motion", "Size and Start", start_layout.draw_motion, True),
+    ("attributes", "Attributes", attributes_layout.draw_attributes, True),
+    ("advanced", "Advanced", formulation_layout.draw_advanced, True),
+    ("bone", "Bone", flesh_layout.draw_bone, False),
+    ("heat_source", "Heat Source", heat_layout.draw_heat_source, False),
+    ("collider", "Collider", collision_layout.draw_collider, False),
+    ("solver", "Solver", bake_layout.draw_solver, True),
+    ("cache", "Cache", bake_layout.draw_cache, True),
 )
 # panels about the scene, shown for every object
 SCENE_PANELS = {"solver", "cache"}

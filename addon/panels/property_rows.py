@@ -19,6 +19,7 @@ from ...solver.scene.settings.setting import (
     Setting,
 )
 from ...solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS
+from ..baking import bake_status
 
 SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 # panels that are switched on in their header
@@ -26,30 +27,37 @@ HEADER_SWITCHES = {"plasticity": "use_plasticity", "heat": "use_heat", "fracture
 BLENDER_UNITS = {METRE, METRE_PER_SECOND}  # Blender shows these itself
 
 
-def label_with_unit(own: bpy.types.PropertyGroup, name: str) -> str:
+def label_with_unit(settings: bpy.types.PropertyGroup, name: str) -> str:
     """Returns the name of a setting with its unit: "Breaking Stress (Pa)"."""
-    words, unit = own.bl_rna.properties[name].name, SETTINGS[name].unit
+    words, unit = settings.bl_rna.properties[name].name, SETTINGS[name].unit
     return f"{words} ({unit})" if unit and unit not in BLENDER_UNITS else words
 
 
-def draw_settings(layout: bpy.types.UILayout, obj: bpy.types.Object, settings: Iterable[Setting]) -> None:
-    """Draws settings of an object in their order: numbers in one block, and grey where they do not count.
+def locked_column(layout: bpy.types.UILayout, context: bpy.types.Context, align: bool = False) -> bpy.types.UILayout:
+    """Returns a column for what a bake depends on: it is locked while the scene has a bake, or is being baked."""
+    column = layout.column(align=align)
+    column.enabled = not bake_status.status(context.scene).is_locked
+    return column
+
+
+def draw_settings(layout: bpy.types.UILayout, owner: bpy.types.ID, table: Iterable[Setting]) -> None:
+    """Draws settings of an object or a scene in their order: numbers in one block, and grey where they do not count.
 
     One that a menu or a switch beside it rules out is locked. One that waits for the panel's own switch, or for an
     object or a group, can be set before that.
     """
-    own = obj.sinew
+    settings = owner.sinew
     block: bpy.types.UILayout | None = None
-    for setting in settings:
+    for setting in table:
         if setting.kind in (NUMBER, INTEGER):
             block = layout.column(align=True) if block is None else block
         else:
             block = None
         row = (layout if block is None else block).row()
-        row.active = setting.counts(lambda name: getattr(own, name))
+        row.active = setting.counts(lambda name: getattr(settings, name))
         ruling = (each for each in setting.when if each.values and each.setting not in HEADER_SWITCHES.values())
-        row.enabled = all(each.holds(lambda name: getattr(own, name)) for each in ruling)
-        draw_row(row, obj, setting)
+        row.enabled = all(each.holds(lambda name: getattr(settings, name)) for each in ruling)
+        draw_row(row, owner, setting)
 
 
 def draw_row(layout: bpy.types.UILayout, obj: bpy.types.Object, setting: Setting) -> None:
@@ -62,34 +70,34 @@ def draw_row(layout: bpy.types.UILayout, obj: bpy.types.Object, setting: Setting
         draw_setting(layout, obj.sinew, setting.name, **({"slider": True} if setting.is_share else {}))
 
 
-def draw_setting(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, name: str, **options: Any) -> None:
+def draw_setting(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, name: str, **options: Any) -> None:
     """Draws a setting; one that is sampled on every frame can be keyframed here."""
-    if own.bl_rna.properties[name].is_animatable:
+    if settings.bl_rna.properties[name].is_animatable:
         layout = layout.row()
         layout.use_property_decorate = True
-    layout.prop(own, name, **{"text": label_with_unit(own, name), **options})
+    layout.prop(settings, name, **{"text": label_with_unit(settings, name), **options})
 
 
 def draw_weight_group(layout: bpy.types.UILayout, obj: bpy.types.Object, name: str) -> None:
     """Draws a menu of the vertex groups that takes the name of an attribute too, also one that modifiers make."""
-    own, options = obj.sinew, {"results_are_suggestions": True}
+    settings, options = obj.sinew, {"results_are_suggestions": True}
     if layout.use_property_split:
-        layout.prop_search(own, name, obj, "vertex_groups", **options)
+        layout.prop_search(settings, name, obj, "vertex_groups", **options)
     else:
         # where names stand inside their fields, a menu would leave no room for this one
         parts = layout.split(factor=0.45)
-        parts.label(text=own.bl_rna.properties[name].name)
-        parts.prop_search(own, name, obj, "vertex_groups", text="", **options)
+        parts.label(text=settings.bl_rna.properties[name].name)
+        parts.prop_search(settings, name, obj, "vertex_groups", text="", **options)
 
 
-def draw_pointer(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, name: str) -> None:
+def draw_pointer(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, name: str) -> None:
     """Draws a menu of data-blocks with its whole name, also where names stand inside their fields."""
     if layout.use_property_split:
-        layout.prop(own, name)
+        layout.prop(settings, name)
     else:
         parts = layout.split(factor=0.45)
-        parts.label(text=own.bl_rna.properties[name].name)
-        parts.prop(own, name, text="")
+        parts.label(text=settings.bl_rna.properties[name].name)
+        parts.prop(settings, name, text="")
 
 
 def stress_text(value: float) -> str:

@@ -9,23 +9,9 @@ from pathlib import Path
 import bpy
 
 from ...solver.bake.cache import CacheMetadata, layout
-from ..blender_data.modifier_stack import ensure_modifier, find_modifier, remove_modifier
+from ..blender_data.modifier_stack import ensure_modifier, find_modifier
 from ..blender_data.time_remapping import time_stretch
 from ..cache.cache_paths import portable_path
-from .shape_keys import convert_to_shape_keys, shape_key_bytes
-
-__all__ = [
-    "attach",
-    "attached_file",
-    "convert_to_shape_keys",
-    "detach",
-    "ensure_modifier",
-    "find_modifier",
-    "play_file",
-    "refresh",
-    "remove_modifier",
-    "shape_key_bytes",
-]
 
 
 def attach(obj: bpy.types.Object, cache: Path, key: str) -> None:

@@ -12,6 +12,7 @@ from mathutils import Matrix
 
 from ...solver.bake.cache import CacheMetadata, CacheReader
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.settings.tables import NONE
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, to_world
@@ -93,15 +94,15 @@ def _read(
 ) -> tuple[bpy.types.Mesh, list[npt.NDArray[np.float32]], Matrix]:
     """Returns the mesh at the first sample, the shapes of all samples in its space, and its world matrix."""
     shapes = []
-    with SceneCopy(scene, {obj: modifier_stack.input_modifier_count(obj) + 1}) as stage:
-        stage.set_frame(*moments[0])
-        evaluated = stage.evaluated(obj)
+    with SceneCopy(scene, {obj: modifier_stack.input_modifier_count(obj) + 1}) as scene_copy:
+        scene_copy.set_frame(*moments[0])
+        evaluated = scene_copy.evaluated(obj)
         place = evaluated.matrix_world.copy()
-        mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=stage.depsgraph)
+        mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=scene_copy.depsgraph)
         try:
             for moment in moments:
-                stage.set_frame(*moment)
-                evaluated = stage.evaluated(obj)
+                scene_copy.set_frame(*moment)
+                evaluated = scene_copy.evaluated(obj)
                 moved = np.array(place.inverted() @ evaluated.matrix_world)
                 with evaluated_mesh(evaluated) as now:
                     shapes.append(to_world(moved, positions(now)).astype(np.float32))
@@ -122,7 +123,7 @@ def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, place: Matrix) -> bp
     copy.animation_data_clear()
     copy.constraints.clear()
     copy.parent = None
-    copy.sinew.role = "NONE"
+    copy.sinew.role = NONE
     copy.sinew.key = ""
     copy.sinew.modifier_uid = 0
     copy.sinew.result_of, copy.sinew.result_stamp = None, ""

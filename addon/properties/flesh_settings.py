@@ -28,7 +28,9 @@ FleshSettings: Any = settings_group(
 
 
 def _is_flesh(_settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
-    return obj.type == "MESH" and obj.sinew.role == "BODY" and obj.sinew.motion != ELASTIC
+    from ..objects import roles
+
+    return roles.is_flesh(obj)
 
 
 BoneSettings: Any = settings_group(

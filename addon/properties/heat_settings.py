@@ -15,7 +15,7 @@ from ...solver.scene.settings.heat_settings import (
     SOFTENING_ROW_SETTINGS,
 )
 from . import material_presets
-from .material_presets import HEAT_PROPERTIES
+from .material_presets import HEAT_FIELDS
 from .material_settings import material_edited
 from .property_factory import OVERRIDABLE, settings_group
 
@@ -40,7 +40,7 @@ HeatSettings: Any = settings_group(
     "HeatSettings",
     "Temperature, how heat moves, and what it softens.",
     HEAT_SETTINGS,
-    dict.fromkeys(HEAT_PROPERTIES, material_edited),
+    dict.fromkeys(HEAT_FIELDS, material_edited),
     {
         SOFTENING.name: CollectionProperty(
             type=SinewSoftening,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,27 +11,41 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 from ...solver.scene.material_presets import MATERIAL_PRESETS, MaterialPreset
 from ...solver.scene.settings.flesh_settings import ELASTIC
+from ...solver.scene.settings.heat_settings import HEAT_EXCHANGE, HEAT_SETTINGS, TEMPERATURE
+from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
+from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS
 from ...solver.scene.settings.preset_settings import CUSTOM_PRESET
+from ...solver.scene.settings.setting import NUMBER, Setting
 from .preset_filling import PresetFilling
 
 # what flesh does not do
 NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape", "use_core")
-# settings by the name that they have in the preset's part; all others of these parts belong to the scene
-MATERIAL_PROPERTIES = ("youngs_modulus", "poisson_ratio", "density", "mass_damping", "stiffness_damping")
-PLASTICITY_PROPERTIES = ("yield_strain", "flow", "maximum_strain", "hardening")
-HEAT_PROPERTIES = ("conductivity", "heat_capacity", "melting_point")
+# of the scene, not of the material: no preset fills them in
+SURROUNDINGS_SETTINGS = (TEMPERATURE, HEAT_EXCHANGE)
+
+
+def _preset_fields(part: str, table: Iterable[Setting]) -> dict[str, str]:
+    """Returns the numbers of a table that a preset has in one of its parts: names of properties, and of fields."""
+    numbers = (each for each in table if each.kind == NUMBER and each not in SURROUNDINGS_SETTINGS)
+    fields = ((each.name, each.field.partition(".")) for each in numbers)
+    return {name: field for name, (owner, _, field) in fields if owner == part}
+
+
+MATERIAL_FIELDS = _preset_fields("Material", MATERIAL_SETTINGS)
+PLASTICITY_FIELDS = _preset_fields("Plasticity", PLASTICITY_SETTINGS)
+HEAT_FIELDS = _preset_fields("Heat", HEAT_SETTINGS)
 ROW_PROPERTIES = ("temperature", "stiffness", "yield_strain", "flow")
 _filling = PresetFilling()
 
 
 def preset_values(preset: MaterialPreset) -> dict[str, Any]:
     """Returns the settings that a preset fills in, but for the softening table."""
-    values: dict[str, Any] = {name: getattr(preset.material, name) for name in MATERIAL_PROPERTIES}
+    values: dict[str, Any] = {name: getattr(preset.material, field) for name, field in MATERIAL_FIELDS.items()}
     if preset.plasticity is not None:
-        values |= {name: getattr(preset.plasticity, name) for name in PLASTICITY_PROPERTIES}
+        values |= {name: getattr(preset.plasticity, field) for name, field in PLASTICITY_FIELDS.items()}
         values["plastic_law"] = preset.plasticity.law.upper()
     if preset.heat is not None:
-        values |= {name: getattr(preset.heat, name) for name in HEAT_PROPERTIES}
+        values |= {name: getattr(preset.heat, field) for name, field in HEAT_FIELDS.items()}
     if preset.fracture is not None:
         values["breaking_stress"] = preset.fracture.breaking_stress
         values["use_toughness"] = preset.fracture.toughness is not None

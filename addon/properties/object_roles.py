@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...solver.scene.settings.tables import BODY, BONE, COLLIDER, HEAT_SOURCE
-
-NONE = "NONE"  # of an object without a role
+from ...solver.scene.settings.tables import BODY, BONE, COLLIDER, HEAT_SOURCE, NONE
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ ROLES = (
         ("bone",),
     ),
 )
-# what a body is whose motion is not that of a soft body; the property `motion` says so, not `role`
+# A body whose `motion` is Follow Pose or Jiggle. It is not a value of `role`.
 FLESH = Role("FLESH", "Flesh", "A body that bones can hold", "MOD_MESHDEFORM", 0, ("held_by", "flesh"))
 ROLE_BY_KEY = {role.key: role for role in (*ROLES, FLESH)}
 

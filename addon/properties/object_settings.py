@@ -12,7 +12,7 @@ from .flesh_settings import BoneSettings, FleshSettings
 from .fracture_settings import FractureSettings, ResultSettings
 from .heat_settings import HeatSettings, HeatSourceSettings
 from .material_settings import MaterialSettings
-from .object_roles import EXTRA_ROLE_ITEMS, ROLE_ITEMS
+from .object_roles import EXTRA_ROLE_ITEMS, NONE, ROLE_ITEMS
 from .plasticity_settings import PlasticSettings
 from .property_factory import OVERRIDABLE
 from .restore_data import RestoreData
@@ -40,7 +40,7 @@ class SinewObject(
     role: EnumProperty(
         name="Role",
         items=ROLE_ITEMS,
-        default="NONE",
+        default=NONE,
         description="What this object is to Sinew",
         options=set(),
         override=OVERRIDABLE,

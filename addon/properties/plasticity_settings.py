@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS
-from .material_presets import PLASTICITY_PROPERTIES
+from .material_presets import PLASTICITY_FIELDS
 from .material_settings import material_edited
 from .property_factory import settings_group
 
@@ -14,5 +14,5 @@ PlasticSettings: Any = settings_group(
     "PlasticSettings",
     "Yield, flow and how far it may go.",
     PLASTICITY_SETTINGS,
-    dict.fromkeys(("plastic_law", *PLASTICITY_PROPERTIES), material_edited),
+    dict.fromkeys(("plastic_law", *PLASTICITY_FIELDS), material_edited),
 )

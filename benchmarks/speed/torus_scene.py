@@ -72,12 +72,13 @@ def playback_seconds(torus: Any, cache: Path, frames: int) -> tuple[float, float
 
     import bpy
 
+    from sinew.addon.blender_data.modifier_stack import find_modifier
     from sinew.addon.blender_data.object_keys import body_key
     from sinew.addon.objects import roles
     from sinew.addon.playback import mesh_cache
 
     mesh_cache.attach(torus, cache, body_key(torus))
-    modifier = mesh_cache.find_modifier(torus)
+    modifier = find_modifier(torus)
     assert torus in roles.bodies(bpy.context.scene) and modifier is not None
     taken: dict[bool, list[float]] = {True: [], False: []}
     for frame in [*range(1, frames + 1)] * 2:

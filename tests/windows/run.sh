@@ -12,8 +12,8 @@ tools=$(realpath -m "${WINDOWS_TOOLS:-../shared/tools/windows}")
 windows=$(realpath -m "${SINEW_WINDOWS_PYTHON:-/var/tmp/sinew-windows-5.0}")
 out=$PWD/build/windows
 # steps of multigrid; caches; paths and disks; mesh files; Blender's module
-tests="multigrid multigrid_solve cache cache_disk child_windows paths disk_windows windows_source mesh_files tet_file
-    export round_trip"
+tests="multigrid multigrid_solve cache cache_disk child_windows paths disk_windows windows_source mesh_files
+    artist_tet_files export round_trip"
 # kill and resume, children, the command line: a child takes long to start under Wine
 slow="child child_stopped warm_up command_line"
 [ -z "${SLOW:-}" ] || tests="$tests $slow"

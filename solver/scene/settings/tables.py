@@ -25,7 +25,8 @@ from .simulation_settings import (
     STEP_SETTINGS,
 )
 
-BODY, COLLIDER, HEAT_SOURCE, BONE = "BODY", "COLLIDER", "HEAT", "BONE"
+# roles of objects; NONE: an object without a role
+BODY, COLLIDER, HEAT_SOURCE, BONE, NONE = "BODY", "COLLIDER", "HEAT", "BONE", "NONE"
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from fixtures.tiny_bakes import box_of_tets
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.session import session
 from sinew.addon.cache import cache_status
-from sinew.addon.export import export_scene, tet_file
+from sinew.addon.export import artist_tet_files, export_scene, input_digest
 from sinew.addon.objects import roles
-from sinew.addon.panels import object_layout
+from sinew.addon.panels import tets_layout
 from sinew.addon.runtime.memo import Throttle
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.runtime.errors import BadInput
@@ -104,20 +104,20 @@ def test_a_changed_file_is_out_of_date_and_a_moved_or_touched_one_is_not(tmp_pat
     scene = fresh()
     nodes, tets = a_box(tmp_path / "block.veg")
     obj = imported(tmp_path / "block.veg")
-    first = export_scene.settings_digest(scene)
+    first = input_digest.settings_digest(scene)
     os.utime(tmp_path / "block.veg", (1.0e9, 1.0e9))
     (tmp_path / "there").mkdir()
     a_box(tmp_path / "there" / "copy.veg")
     obj.sinew.tets_path = str(tmp_path / "there" / "copy.veg")
     obj.sinew.divisions += 1
-    assert export_scene.settings_digest(scene) == first
+    assert input_digest.settings_digest(scene) == first
     write_veg(tmp_path / "there" / "copy.veg", nodes * 1.25, tets)
-    assert export_scene.settings_digest(scene) != first
-    assert tet_file.read_object_tets(obj).nodes == pytest.approx(1.25 * nodes)
+    assert input_digest.settings_digest(scene) != first
+    assert artist_tet_files.read_object_tets(obj).nodes == pytest.approx(1.25 * nodes)
     obj.sinew.method = "SMOOTH"
-    smooth = export_scene.settings_digest(scene)
+    smooth = input_digest.settings_digest(scene)
     obj.sinew.tets_path = ""
-    assert export_scene.settings_digest(scene) == smooth != first
+    assert input_digest.settings_digest(scene) == smooth != first
 
 
 def test_what_a_file_of_vega_includes_counts_too(tmp_path: Path) -> None:
@@ -127,11 +127,11 @@ def test_what_a_file_of_vega_includes_counts_too(tmp_path: Path) -> None:
     (tmp_path / "nodes.txt").write_text(head)
     (tmp_path / "block.veg").write_text("*INCLUDE nodes.txt\n*ELEMENTS" + tail)
     obj = imported(tmp_path / "block.veg")
-    first = export_scene.settings_digest(scene)
+    first = input_digest.settings_digest(scene)
     write_veg(tmp_path / "whole.veg", 2.0 * nodes, tets)
     (tmp_path / "nodes.txt").write_text((tmp_path / "whole.veg").read_text().partition("*ELEMENTS")[0])
-    assert export_scene.settings_digest(scene) != first
-    assert tet_file.read_object_tets(obj).nodes == pytest.approx(2.0 * nodes)
+    assert input_digest.settings_digest(scene) != first
+    assert artist_tet_files.read_object_tets(obj).nodes == pytest.approx(2.0 * nodes)
 
 
 def test_a_finished_bake_is_marked_when_the_file_changes(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_what_cannot_be_used_is_said_by_name(tmp_path: Path, name: str, content:
     with pytest.raises(BadInput) as refused:
         list(export_scene.export_scene(bpy.context, scene, tmp_path / "c.sinew"))
     assert words in refused.value.sentence and '"Box"' in refused.value.sentence and "\n" not in refused.value.text
-    assert words.split()[-1] in object_layout._tet_count_text(box, scene)
+    assert words.split()[-1] in tets_layout._tet_count_text(box, scene)
     if name:
         count = len(bpy.data.objects)
         with pytest.raises(RuntimeError, match=words):
@@ -187,11 +187,11 @@ def test_the_panel_counts_quickly_and_leaves_large_files_alone(tmp_path: Path, m
     box = add_box("Box")
     roles.make_body(box)
     box.sinew.method, box.sinew.tets_path = "GIVEN", str(tmp_path / "block.veg")
-    monkeypatch.setattr(tet_file, "MAX_PANEL_BYTES", 10)
-    monkeypatch.setattr(tet_file, "_panel_counts", Throttle(tet_file.MAX_CACHED_FILES, 0.0))
-    assert object_layout._tet_count_text(box, scene) == "The tets of a large file"
-    tet_file.read_object_tets(box)
-    assert object_layout._tet_count_text(box, scene) == f"{len(tets)} tets"
+    monkeypatch.setattr(artist_tet_files, "MAX_PANEL_BYTES", 10)
+    monkeypatch.setattr(artist_tet_files, "_panel_counts", Throttle(artist_tet_files.MAX_CACHED_FILES, 0.0))
+    assert tets_layout._tet_count_text(box, scene) == "The tets of a large file"
+    artist_tet_files.read_object_tets(box)
+    assert tets_layout._tet_count_text(box, scene) == f"{len(tets)} tets"
 
 
 def test_tets_far_from_the_mesh_are_warned_of(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_relative_paths_follow_save_as_and_stay_after_save_copy(tmp_path: Path) 
     assert obj.sinew.tets_path == "//../block.veg"
     for name in ("copy", "b"):
         bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "sub" / f"{name}.blend"))
-        assert tet_file.path_of(bpy.data.objects["block"]) == tmp_path / "block.veg"
+        assert artist_tet_files.path_of(bpy.data.objects["block"]) == tmp_path / "block.veg"
 
 
 def test_a_linked_body_finds_the_file_beside_its_own_blend(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_a_linked_body_finds_the_file_beside_its_own_blend(tmp_path: Path) -> No
     with bpy.data.libraries.load(str(tmp_path / "library" / "prop.blend"), link=True) as (_, target):
         target.objects = ["block"]
     own = target.objects[0].override_create(remap_local_usages=True)
-    assert tet_file.path_of(own) == tmp_path / "library" / "block.veg"
+    assert artist_tet_files.path_of(own) == tmp_path / "library" / "block.veg"
 
 
 @pytest.mark.parametrize("name", ["polyfem_bar-651.msh", "polyfem_microstructure_P1.msh", "vega_beam3_tet.veg"])

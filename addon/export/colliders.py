@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Colliders of a scene: what they are in the rest pose, and where they are over time.
 
-One that only moves and turns gives a matrix. From the first moment on at which its mesh or its size is another one, it
-gives its vertices, those of the moments before included; the matrix then only says where its origin is.
+A collider that only moves gives matrices. Once its mesh or scale changes, it gives vertices, for earlier moments too;
+the matrix then gives only its origin.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ..evaluation.scene_copy import SceneCopy
 from .collider_teleports import TeleportDetector, box_corners
 from .mesh_deformation import DEFORMING_PARENTS
 from .participants import Participants
+from .sampling import Sampling
 from .scene_fields import read_fields
 from .track_recorder import TrackRecorder
 from .validation import check_matrix, check_points, points_differ
@@ -30,11 +31,11 @@ from .validation import check_matrix, check_points, points_differ
 STRETCH_TOLERANCE = 2.0e-4  # relative change of scale or shear from which a collider counts as changing its shape
 
 
-def read_collider(stage: SceneCopy, obj: bpy.types.Object, key: str, unit: float) -> Collider:
+def read_collider(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: float) -> Collider:
     """Returns a collider as it is in the rest pose, in its own space [m].
 
     Args:
-        stage: Evaluated there.
+        scene_copy: Evaluated there.
         obj: The collider.
         key: Its name in files.
         unit: Metres in a Blender unit.
@@ -42,18 +43,18 @@ def read_collider(stage: SceneCopy, obj: bpy.types.Object, key: str, unit: float
     Raises:
         BadInput: The mesh has no faces, coordinates that are not numbers, or no size along an axis.
     """
-    evaluated = stage.evaluated(obj)
-    own = evaluated.sinew
-    check_matrix(obj.name, rigid_matrix(stage.matrix(obj), unit))
+    evaluated = scene_copy.evaluated(obj)
+    settings = evaluated.sinew
+    check_matrix(obj.name, rigid_matrix(scene_copy.matrix(obj), unit))
     points, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
-    if own.collider_shape == "MESH":
+    if settings.collider_shape == "MESH":
         points, faces = _faces(evaluated, obj.name)
     return Collider(
         key=key,
         name=obj.name,
         vertices=points * unit,
         triangles=faces,
-        **read_fields(Collider, own, unit),
+        **read_fields(Collider, settings, unit),
     )
 
 
@@ -81,33 +82,33 @@ class ColliderSampler:
         self._motions = {collider.key: _ColliderSamples() for collider in scene.colliders}
         self._cuts = TeleportDetector(recorder)
 
-    def sample(self, stage: SceneCopy, inputs: Participants, moment: SampleTime) -> None:
-        """Adds to the tracks where all colliders are at a moment, of which the stage is evaluated.
+    def sample(self, sampling: Sampling, inputs: Participants) -> None:
+        """Adds to the tracks where all colliders are at a moment.
 
         Raises:
             BadInput: A collider is at no place that is a number, or its number of vertices has changed.
         """
         for obj, collider in zip(inputs.colliders, self._scene.colliders, strict=True):
             if "sinew.use_collision" in animated_paths(obj):
-                is_on = float(stage.evaluated(obj).sinew.use_collision)
-                self._recorder.add(f"collider.{collider.key}.active", moment.time, is_on, "step")
-            matrix, points = _read_at(stage, obj, collider, moment, inputs.unit)
+                is_on = float(sampling.evaluated(obj).sinew.use_collision)
+                sampling.add(f"collider.{collider.key}.active", is_on, "step")
+            matrix, points = _read_at(sampling, obj, collider)
             if collider.shape == "plane":
-                self._recorder.add(_initial_matrix(collider), moment.time, _plane_matrix(matrix), "rigid")
+                sampling.add(_matrix_track(collider), _plane_matrix(matrix), "rigid")
             else:
-                self._recorder.add(_initial_matrix(collider), moment.time, matrix, "rigid")
-                self._add(self._motions[collider.key], collider, moment.time, matrix, points)
-            self._cuts.add(collider.key, moment, self._tracked_points(collider, matrix, points))
+                sampling.add(_matrix_track(collider), matrix, "rigid")
+                self._add(self._motions[collider.key], collider, sampling.moment.time, matrix, points)
+            self._cuts.add(collider.key, sampling.moment, self._tracked_points(collider, matrix, points))
 
     def halfway_time(self) -> SampleTime | None:
         """Returns a moment before the last one at which `sample_halfway` has something to see, if any."""
         return self._cuts.halfway_time()
 
-    def sample_halfway(self, stage: SceneCopy, inputs: Participants, moment: SampleTime) -> None:
-        """Looks how colliders came to where they were last, with the stage evaluated half-way; raises as `sample`."""
+    def sample_halfway(self, sampling: Sampling, inputs: Participants) -> None:
+        """Looks at the moment half-way how colliders came to where they were last; raises as `sample`."""
         for obj, collider in zip(inputs.colliders, self._scene.colliders, strict=True):
             if collider.key in self._cuts.pending:
-                matrix, points = _read_at(stage, obj, collider, moment, inputs.unit)
+                matrix, points = _read_at(sampling, obj, collider)
                 self._cuts.add_halfway(collider.key, self._tracked_points(collider, matrix, points))
 
     def _tracked_points(self, collider: Collider, matrix: Floats, points: Floats) -> Floats:
@@ -150,7 +151,7 @@ class ColliderSampler:
         return replace(collider, vertices=to_world(matrix, collider.vertices), triangles=faces)
 
 
-def _initial_matrix(collider: Collider) -> str:
+def _matrix_track(collider: Collider) -> str:
     return f"collider.{collider.key}.matrix"
 
 
@@ -163,27 +164,23 @@ def _faces(evaluated: bpy.types.Object, name: str) -> tuple[Floats, Indices]:
     return points, faces
 
 
-def _read_at(
-    stage: SceneCopy, obj: bpy.types.Object, collider: Collider, moment: SampleTime, unit: float
-) -> tuple[Floats, Floats]:
+def _read_at(sampling: Sampling, obj: bpy.types.Object, collider: Collider) -> tuple[Floats, Floats]:
     """Returns where a collider is at a moment [m], world ← its space, and its vertices there; raises as `sample`."""
-    matrix = rigid_matrix(stage.matrix(obj), unit)
+    matrix = sampling.rigid_matrix(obj)
     if not np.isfinite(matrix).all():
-        raise BadInput("collider-not-finite", name=obj.name, frame=moment.frame)
+        raise BadInput("collider-not-finite", name=obj.name, frame=sampling.moment.frame)
     if collider.shape == "plane":
         return matrix, collider.vertices
-    return matrix, _vertices_at(stage, obj, collider, moment, unit)
+    return matrix, _vertices_at(sampling, obj, collider)
 
 
-def _vertices_at(
-    stage: SceneCopy, obj: bpy.types.Object, collider: Collider, moment: SampleTime, unit: float
-) -> Floats:
+def _vertices_at(sampling: Sampling, obj: bpy.types.Object, collider: Collider) -> Floats:
     """Returns the vertices of a collider at a moment in its own space [m], (n, 3)."""
     if not (obj.modifiers or obj.data.shape_keys or obj.parent_type in DEFORMING_PARENTS):
         return collider.vertices
-    with evaluated_mesh(stage.evaluated(obj)) as mesh:
-        points = positions(mesh) * unit
-    first, now, frame = len(collider.vertices), len(points), moment.frame
+    with evaluated_mesh(sampling.evaluated(obj)) as mesh:
+        points = positions(mesh) * sampling.unit
+    first, now, frame = len(collider.vertices), len(points), sampling.moment.frame
     if first != now:
         raise BadInput("collider-vertices-change", name=obj.name, first=first, now=now, frame=frame)
     if not np.isfinite(points).all():

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes new objects with a role: a heat source, a bone, a ground."""
+
+from __future__ import annotations
+
+import bpy
+from mathutils import Vector
+
+from . import roles
+
+HEAT_SOURCE_NAME = "Heat Source"
+# of the longest side of the body that it is made for
+HEAT_RADIUS = 0.25
+# that a heat source gives at its middle per kelvin [W/(m³ K)]: melts wax within a second or two
+HEAT_PER_KELVIN = 1.0e6
+BONE_NAME = "Bone"
+# of the sides of the body that it is made for: along the longest, and across it
+BONE_LENGTH, BONE_WIDTH = 0.8, 0.3
+GROUND_NAME = "Ground"
+GROUND_SIZE = 10.0
+
+
+def add_heat_source(context: bpy.types.Context) -> bpy.types.Object:
+    """Returns a new empty at the 3D cursor, made a heat source whose radius and heat suit the bodies."""
+    source = bpy.data.objects.new(HEAT_SOURCE_NAME, None)
+    source.location = context.scene.cursor.location
+    longest = [max(o.dimensions) for o in roles.bodies(context.scene) if max(o.dimensions) > 0.0]
+    if longest:
+        source.sinew.source_radius = HEAT_RADIUS * max(longest)
+        # large and small bodies melt within the same seconds
+        metres = source.sinew.source_radius * context.scene.unit_settings.scale_length
+        source.sinew.source_exchange = HEAT_PER_KELVIN * metres
+    (context.collection or context.scene.collection).objects.link(source)
+    roles.make_heat_source(source)
+    return source
+
+
+def add_bone(context: bpy.types.Context, flesh: bpy.types.Object) -> bpy.types.Object:
+    """Returns a new box along the middle of `flesh`, drawn as wires through it, made a bone."""
+    corners = [Vector(corner) for corner in flesh.bound_box]
+    low, high = (Vector(map(pick, zip(*corners, strict=True))) for pick in (min, max))
+    sides = high - low
+    longest = max(range(3), key=lambda axis: sides[axis] * flesh.matrix_world.to_scale()[axis])
+    half = [(BONE_LENGTH if axis == longest else BONE_WIDTH) * sides[axis] / 2.0 for axis in range(3)]
+    middle = (low + high) / 2.0
+    mesh = bpy.data.meshes.new(BONE_NAME)
+    points = [[middle[axis] + (half[axis] if i >> axis & 1 else -half[axis]) for axis in range(3)] for i in range(8)]
+    faces = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    mesh.from_pydata(points, [], faces)
+    bone = bpy.data.objects.new(BONE_NAME, mesh)
+    bone.matrix_world = flesh.matrix_world
+    bone.display_type, bone.show_in_front, bone.hide_render = "WIRE", True, True
+    (context.collection or context.scene.collection).objects.link(bone)
+    roles.make_bone(bone)
+    return bone
+
+
+def add_ground(context: bpy.types.Context) -> bpy.types.Object:
+    """Returns a new plane under all bodies, or at height 0 where they all are above that, made a collider."""
+    corners = [o.matrix_world @ Vector(corner) for o in roles.bodies(context.scene) for corner in o.bound_box]
+    lowest = min((corner.z for corner in corners), default=0.0)
+    reach = max((max(abs(corner.x), abs(corner.y)) for corner in corners), default=1.0)
+    half = GROUND_SIZE * max(reach, 1.0e-6) / 2.0
+    mesh = bpy.data.meshes.new(GROUND_NAME)
+    mesh.from_pydata([(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)], [], [(0, 1, 2, 3)])
+    ground = bpy.data.objects.new(GROUND_NAME, mesh)
+    ground.location.z = min(lowest, 0.0)
+    (context.collection or context.scene.collection).objects.link(ground)
+    roles.make_collider(ground, "PLANE")
+    return ground

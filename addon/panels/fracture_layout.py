@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel about fracture."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.scene.settings.fracture_settings import BREAKING_STRESS, FRACTURE_SETTINGS, USE_FRACTURE
+from ..baking import body_reports
+from ..fracture_meshes import material_swap
+from ..objects import mesh_defects
+from .feature_rows import draw_flesh_note, feature_column
+from .property_rows import draw_settings, stress_text
+from .text_rows import count_text, draw_wrapped
+
+CLEAR_MATERIAL_NOTE = (
+    'Light gets inside through "{material}", so the body itself is shown until its first crack opens; '
+    "later cracks show early"
+)
+
+
+def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws the largest stress so far next to the Breaking Stress, and the fracture settings."""
+    obj, settings = context.object, context.object.sinew
+    draw_flesh_note(layout, context)
+    if settings.use_fracture:
+        draw_defects(layout, context, obj)
+        _draw_fracture_report(layout, context, obj)
+    column = feature_column(layout, context, settings.use_fracture)
+    draw_settings(column, obj, (BREAKING_STRESS,))
+    if settings.breaking_stress > 0.0 and settings.youngs_modulus > 0.0:
+        strain = _percent_text(settings.breaking_stress / settings.youngs_modulus)
+        column.label(text=f"Reached by a stretch of {strain}", icon="BLANK1")
+    draw_settings(column, obj, (s for s in FRACTURE_SETTINGS if s not in (USE_FRACTURE, BREAKING_STRESS)))
+    if settings.use_fracture:
+        for material in material_swap.transmissive_materials(obj):
+            draw_wrapped(layout, CLEAR_MATERIAL_NOTE.format(material=material), "INFO", context)
+    # what is made of a bake, not how it is baked: free to be changed at any time
+    column = layout.column()
+    column.active = settings.use_fracture
+    column.prop(settings, "broken_material")
+    column.prop(settings, "separate_pieces")
+
+
+def _percent_text(share: float) -> str:
+    """Returns a share for people: "0.064 %", "150 %"."""
+    return f"{100.0 * share:.2g} %" if share < 0.995 else f"{100.0 * share:,.0f} %"
+
+
+def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
+    report = body_reports.report(context.scene, obj)
+    column = layout.column(align=True)
+    if report.largest_stress is None:
+        column.label(text="Largest stress: known once it is baked", icon="INFO")
+        return
+    bears = obj.sinew.breaking_stress
+    share = report.largest_stress / bears if bears > 0.0 else 0.0
+    compared = (
+        f"{100.0 * share:.3g} % of Breaking Stress" if share <= 1.0 else f"above the {stress_text(bears)} it bears"
+    )
+    draw_wrapped(
+        column, f"Largest stress in one piece: {stress_text(report.largest_stress)}, {compared}", "INFO", context
+    )
+    if report.splits and report.pieces is not None:
+        pieces = count_text(report.pieces, "piece")
+        draw_wrapped(column, f"Cracked: {pieces}, {report.splits:,} points split", "MOD_EXPLODE", context)
+    if report.frames_held:
+        words = f"Splits per Step or Max Pieces held cracks back in {count_text(report.frames_held, 'frame')}"
+        draw_wrapped(column, words, "ERROR", context)
+
+
+def draw_defects(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
+    """Draws why the mesh cannot break into closed pieces, and what makes a copy which can; returns whether it did."""
+    found = mesh_defects.defects(obj)
+    if found is not None:
+        draw_wrapped(layout, f"{found.words}: pieces of this mesh could not be closed", "ERROR", context)
+        layout.operator("sinew.remesh_closed", icon="MOD_REMESH")
+    return found is not None

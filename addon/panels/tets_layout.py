@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel about the tets of a body."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.scene.formulation import refinement_factor
+from ...solver.scene.settings.body_settings import DISPLAY_SETTINGS, FILL, INTERIOR_SIZE, SHOW_TETS, TET_SETTINGS
+from ..baking import bake_status
+from ..export import artist_tet_files, formulation
+from ..objects import tet_estimate
+from .property_rows import draw_row, draw_settings, locked_column
+
+
+def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how finely the body is filled, and how many tets that makes."""
+    obj, scene = context.object, context.scene
+    settings = obj.sinew
+    column = locked_column(layout, context)
+    for setting in TET_SETTINGS:
+        if setting.counts(lambda name: getattr(settings, name)) and not (
+            setting == INTERIOR_SIZE and settings.use_fracture
+        ):
+            draw_row(column, obj, setting)
+        if setting == FILL and settings.use_fracture and settings.method == "SMOOTH":
+            column.label(text="Bodies with Fracture get Robust tets", icon="INFO")
+    words, *refined = _tet_count_text(obj, scene).split("\n")
+    layout.label(text=words, icon="MESH_ICOSPHERE")
+    for line in refined:  # behind the others it would be cut off in the sidebar
+        layout.label(text=line, icon="BLANK1")
+    column = layout.column(heading="Viewport Display")
+    draw_settings(column, obj, (SHOW_TETS,))
+    if settings.show_tets and bake_status.tet_count(scene, obj) is None:
+        column.label(text="Shown once they are made: Simulate", icon="INFO")
+    draw_settings(column, obj, (each for each in DISPLAY_SETTINGS if each != SHOW_TETS))
+
+
+def _tet_count_text(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    known = bake_status.tet_count(scene, obj)
+    if known is not None and not bake_status.status(scene).outdated:
+        return f"{known:,} tets"
+    times = refinement_factor(formulation.read_formulation(obj.sinew))
+    if obj.sinew.method == "GIVEN":
+        return _tet_file_text(artist_tet_files.tet_count(obj), times)
+    count = tet_estimate.tet_count(obj, scene.unit_settings.scale_length)
+    if count < 2:
+        return "Hardly a tet fits: choose smaller ones" if count else "No tets: the mesh has no size"
+    rounded = round(count, -max(len(str(count)) - 2, 0))
+    return f"About {rounded:,} tets{_refined_text(rounded, times)}"
+
+
+def _refined_text(count: int, times: int) -> str:
+    return f"\nRefined: {count * times:,} tets" if times > 1 else ""
+
+
+def _tet_file_text(found: int | str | None, times: int) -> str:
+    """Returns what is said of a file: its number of tets, what is wrong with it, or that it is large."""
+    if found is None:
+        return "The tets of a large file"
+    return found if isinstance(found, str) else f"{found:,} tets{_refined_text(found, times)}"
