@@ -179,16 +179,16 @@ def _meshing(own: bpy.types.PropertyGroup, longest: float, unit: float) -> Meshi
 
 
 def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.types.Object) -> tuple[Floats, Floats]:
-    """Returns how much each vertex is held by the Pin Group and by being outside of Affect, (n,) and (n,).
+    """Returns how much each vertex is held by the Pin Group and by being outside of Simulated Group, (n,) and (n,).
 
-    A vertex that both hold is held by the stronger one, in doubt by Affect, which always holds.
+    A vertex that both hold is held by the stronger one, in doubt by Simulated Group, which always holds.
     """
     own = obj.sinew
     pins = attached = np.zeros(len(mesh.vertices))
     if own.pin_group:
         pins = weights(evaluated, mesh, own.pin_group, obj.name, "Pin Group")
     if own.affect_group:
-        attached = 1.0 - weights(evaluated, mesh, own.affect_group, obj.name, "Affect")
+        attached = 1.0 - weights(evaluated, mesh, own.affect_group, obj.name, "Simulated Group")
     return np.where(pins > attached, pins, 0.0), np.where(pins > attached, 0.0, attached)
 
 
@@ -199,10 +199,10 @@ def _simulated_scale(own: bpy.types.PropertyGroup, longest: float, unit: float) 
 def _read_settings(stage: SceneCopy, scene: bpy.types.Scene, threads: int | None) -> Settings:
     own = scene.sinew
     if own.substeps % own.samples_per_frame:
-        wanted = f"a divisor of the {own.substeps} Substeps per Frame"
+        wanted = f"a divisor of the {own.substeps} Substeps Per Frame"
         raise BadInput(
             "setting-out-of-range",
-            setting="Samples per Frame",
+            setting="Samples Per Frame",
             name=scene.name,
             value=own.samples_per_frame,
             range=wanted,

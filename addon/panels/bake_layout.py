@@ -26,6 +26,9 @@ POSE_SETTINGS = (POSE_TOLERANCE, POSE_ITERATIONS)
 LETTER_PIXELS, MARGIN_PIXELS = 6.4, 60
 # of all steps: from here on those whose contacts had not settled are worth a note
 UNSETTLED_SHARE_NOTED = 0.05
+# why settings are grey beside a finished bake
+LOCKED_NOTE = "Delete Bake to change settings"
+PROTECTED_NOTE = "Unlock and Delete Bake to change settings"
 
 
 def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offered: Mapping[str, str]) -> None:
@@ -96,11 +99,11 @@ def _iteration_text(number: int, residual: float, goal: float) -> str:
 
 def _progress_text(status: Status) -> str:
     if status.phase == "compiling":
-        return "Compiling kernels, once per machine"
+        return "Compiling the solver, once per machine"
     if status.phase == "export":
         return "Reading the scene"
     if status.phase == "finishing":
-        return "Cutting the mesh of what broke"
+        return "Cutting the meshes of broken bodies"
     if status.phase != "baking":
         return status.stage
     if status.prerolled is not None:
@@ -128,6 +131,8 @@ def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Stat
     part.enabled = not scene.sinew.protect
     part.operator("sinew.delete_bake", icon="TRASH")
     row.prop(scene.sinew, "protect", text="", icon="LOCKED" if scene.sinew.protect else "UNLOCKED")
+    if status.is_locked:
+        layout.label(text=PROTECTED_NOTE if scene.sinew.protect else LOCKED_NOTE, icon="INFO")
 
 
 def _unsettled_note(scene: bpy.types.Scene, status: Status) -> list[str]:

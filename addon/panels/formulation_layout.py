@@ -9,6 +9,7 @@ from ..baking import bake_status
 from ..export import formulation
 from ..objects import roles
 from .bake_layout import draw_wrapped
+from .property_rows import draw_menu
 
 FLESH_NOTE = "Flesh resists by its Law, in the panel Flesh: choose Soft Body as Motion for a Method"
 INCOMPATIBLE_NOTE = "{method} is not made for {feature}: choose another Method, such as Polar, or turn {feature} off"
@@ -16,10 +17,13 @@ INCOMPATIBLE_NOTE = "{method} is not made for {feature}: choose another Method, 
 SWITCH_NOTES = {
     "formulation_one_step": (
         True,
-        "Where it gets out of hand, raise Substeps per Frame: stiff and fine bodies want many",
+        "If it becomes unstable, raise Substeps Per Frame: stiff and fine bodies need many",
     ),
     "formulation_is_stale": (True, "The body spins up by itself, as in the paper that compares this"),
-    "formulation_rotation_field": ("EDGES", "What is soft and hits something may fly apart: Least Squares holds"),
+    "formulation_rotation_field": (
+        "EDGES",
+        "Soft bodies may fly apart when they hit something: choose Least Squares for them",
+    ),
 }
 
 
@@ -38,7 +42,10 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     for name in formulation.relevant_properties(own):
         column = layout.column()
         column.enabled = not is_locked
-        column.prop(own, name)
+        if own.bl_rna.properties[name].type == "ENUM":
+            draw_menu(column, own, name)
+        else:
+            column.prop(own, name)
         value, note = SWITCH_NOTES.get(name, (None, ""))
         if getattr(own, name) == value:
             draw_wrapped(layout, note, "INFO", context)

@@ -21,11 +21,11 @@ from .softening_list import TEMPERATURE_COLUMN_SHARE
 # attributes that materials find under another name
 MATERIAL_ATTRIBUTE_NAMES = {**RENAMED_ATTRIBUTES, "velocity": VELOCITY_ATTRIBUTE}
 CLEAR_MATERIAL_NOTE = (
-    'Light gets inside through "{material}", so the body itself is shown until its first crack opens; '
-    "later cracks show early"
+    '"{material}" is transparent: cracks would show early, so the unbroken body is shown until the first crack. '
+    "Later cracks still show early"
 )
-NOT_CARRIED_NOTE = "They play from the cache, without Sinew too; shape keys and Alembic do not carry them"
-FLESH_NOTE = "Flesh neither flows, takes heat nor breaks: choose Soft Body as Motion for that"
+NOT_CARRIED_NOTE = "They play from the cache, also without Sinew. Shape keys and Alembic do not carry them"
+FLESH_NOTE = "Flesh does not flow, take heat or break: choose Soft Body as Motion for that"
 
 
 def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -129,7 +129,7 @@ def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context
         draw_wrapped(column, f"Cracked: {pieces}, {report.splits:,} points split", "MOD_EXPLODE", context)
     if report.frames_held:
         frames = "1 frame" if report.frames_held == 1 else f"{report.frames_held:,} frames"
-        words = f"Splits per Step or Max Pieces held cracks back in {frames}"
+        words = f"Splits Per Step or Max Pieces held cracks back in {frames}"
         draw_wrapped(column, words, "ERROR", context)
 
 

@@ -57,8 +57,8 @@ __all__ = [
 
 
 DAMPING_SETTINGS = (STIFFNESS_DAMPING, MASS_DAMPING)
-GRAVITY_IN_SHAPE_NOTE = "Flesh sags from the shape that it has: model it as it would be without weight, or stiffen it"
-BONE_COLLIDER_NOTE = "The flesh that this bone may hold passes through it. Other bodies collide with it"
+GRAVITY_IN_SHAPE_NOTE = "Flesh sags from its modelled shape: model it as it would be without weight, or stiffen it"
+BONE_COLLIDER_NOTE = "The flesh that this bone mesh may hold passes through it. Other bodies collide with it"
 HANGING_NOTE = "So soft that it may hang far off its bones or pins: stiffen it, or let bones hold more of it"
 
 
@@ -89,7 +89,7 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
     column = layout.column(align=True)
     column.enabled = not bake_status.status(context.scene).is_running
     if obj is None:
-        column.label(text="Select a mesh to give it an inside", icon="INFO")
+        column.label(text="Select a mesh to make it a soft body", icon="INFO")
     elif obj.sinew.result_of is not None:
         column.label(text=f"{obj.name}: made of {obj.sinew.result_of.name}", icon="MOD_EXPLODE")
         column.operator("sinew.activate_body", icon=ROLE_BY_KEY[BODY].icon)
@@ -130,7 +130,7 @@ def _draw_extra_roles(layout: bpy.types.UILayout, context: bpy.types.Context, ob
 
 
 def role_names(obj: bpy.types.Object) -> str:
-    """Returns the roles of an object as the panel names them: "Bone, Collider"."""
+    """Returns the roles of an object as the panel names them: "Bone Mesh, Collider"."""
     if roles.is_flesh(obj):
         return FLESH.label
     is_ground = obj.sinew.collider_shape == "PLANE"
@@ -226,7 +226,7 @@ def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column = layout.column(heading="Viewport Display")
     draw_settings(column, obj, (SHOW_TETS,))
     if settings.show_tets and bake_status.tet_count(scene, obj) is None:
-        column.label(text="Shown once they are made: Simulate", icon="INFO")
+        column.label(text="Press Simulate to see them", icon="INFO")
     draw_settings(column, obj, (each for each in DISPLAY_SETTINGS if each != SHOW_TETS))
 
 

@@ -110,7 +110,7 @@ PANEL_TABLE = (
     ("motion", "Size and Start", object_layout.draw_motion, True),
     ("attributes", "Attributes", object_layout.draw_attributes, True),
     ("advanced", "Advanced", object_layout.draw_advanced, True),
-    ("bone", "Bone", object_layout.draw_bone, False),
+    ("bone", "Bone Mesh", object_layout.draw_bone, False),
     ("heat_source", "Heat Source", object_layout.draw_heat_source, False),
     ("collider", "Collider", object_layout.draw_collider, False),
     ("solver", "Solver", object_layout.draw_solver, True),
@@ -146,7 +146,7 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
             if obj.type == "MESH" or key == HEAT_SOURCE:
                 flow.column().operator(operator, text=f"Sinew {role.label}", icon=role.icon)
     else:
-        self.layout.operator("sinew.remove", text="Remove Sinew", icon="X")
+        self.layout.operator("sinew.remove", text="Remove from Sinew", icon="X")
 
 
 def register() -> None:

@@ -24,12 +24,13 @@ SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 # panels that are switched on in their header
 HEADER_SWITCHES = {"plasticity": "use_plasticity", "heat": "use_heat", "fracture": "use_fracture", "core": "use_core"}
 BLENDER_UNITS = {METRE, METRE_PER_SECOND}  # Blender shows these itself
+SPRING_UNIT = "1/s²"  # says nothing to an artist: the tooltip has it
 
 
 def label_with_unit(own: bpy.types.PropertyGroup, name: str) -> str:
     """Returns the name of a setting with its unit: "Breaking Stress (Pa)"."""
     words, unit = own.bl_rna.properties[name].name, SETTINGS[name].unit
-    return f"{words} ({unit})" if unit and unit not in BLENDER_UNITS else words
+    return f"{words} ({unit})" if unit and unit not in {*BLENDER_UNITS, SPRING_UNIT} else words
 
 
 def draw_settings(layout: bpy.types.UILayout, obj: bpy.types.Object, settings: Iterable[Setting]) -> None:
@@ -57,7 +58,7 @@ def draw_row(layout: bpy.types.UILayout, obj: bpy.types.Object, setting: Setting
     if setting.kind == WEIGHT_GROUP:
         draw_weight_group(layout, obj, setting.name)
     elif setting.kind in (OBJECT, COLLECTION):
-        draw_pointer(layout, obj.sinew, setting.name)
+        draw_menu(layout, obj.sinew, setting.name)
     else:
         draw_setting(layout, obj.sinew, setting.name, **({"slider": True} if setting.is_share else {}))
 
@@ -82,8 +83,8 @@ def draw_weight_group(layout: bpy.types.UILayout, obj: bpy.types.Object, name: s
         parts.prop_search(own, name, obj, "vertex_groups", text="", **options)
 
 
-def draw_pointer(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, name: str) -> None:
-    """Draws a menu of data-blocks with its whole name, also where names stand inside their fields."""
+def draw_menu(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, name: str) -> None:
+    """Draws a menu with its whole name, also where names stand inside their fields."""
     if layout.use_property_split:
         layout.prop(own, name)
     else:

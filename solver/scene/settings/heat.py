@@ -133,8 +133,7 @@ SOURCE_TEMPERATURE = Setting(
 SOURCE_RADIUS = length(
     "source_radius",
     "Radius",
-    "How far from the point or the mesh the material is heated. "
-    "The same heat is spread over a larger radius, so raise Heat Transfer with it",
+    "Reach of the heat. A larger radius spreads the same heat thinner: raise Heat Transfer too",
     0.2,
     limits=greater_than(0.0, "Radius", "m"),
     soft=(0.001, 10.0),
@@ -143,7 +142,7 @@ SOURCE_RADIUS = length(
 SOURCE_EXCHANGE = Setting(
     "source_exchange",
     "Heat Transfer",
-    "How fast the source heats what is within its Radius: hot water has 500, a flame 5000. 50,000 melts wax in seconds",
+    "How fast the source heats what is within its Radius. Hot water has 500, a flame 5000; 50,000 melts wax in seconds",
     default=5.0e4,
     term="Heat transfer coefficient h",
     unit="W/(m² K)",

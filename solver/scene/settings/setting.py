@@ -57,6 +57,7 @@ class Choice:
         label, tooltip: For people.
         number: What .blend files store; never changed.
         value: What the solver calls it; None: the identifier in lower case with hyphens.
+        source: Where the values of a preset come from, for the manual.
     """
 
     identifier: str
@@ -64,6 +65,7 @@ class Choice:
     tooltip: str
     number: int
     value: Any = None
+    source: str = ""
 
     @property
     def solver_value(self) -> Any:
@@ -195,7 +197,9 @@ def weight_group(name: str, label: str, tooltip: str, **more: Any) -> Setting:
 
 def paint(name: str, label: str, painted: str, **more: Any) -> Setting:
     """Returns a setting that names the weights which the setting called `painted` is multiplied with."""
-    tooltip = f"Vertex group or attribute that multiplies {painted}. Inside, the nearest surface counts"
+    tooltip = (
+        f"Multiplies {painted} by a vertex group or attribute. Points inside take the weight of the nearest surface"
+    )
     return weight_group(name, label, tooltip, **more)
 
 
