@@ -161,7 +161,7 @@ def test_the_button_says_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
         names = [name for _, name in layout.drawn]
         assert ("sinew.cancel" in names) == state.is_running
         assert ("sinew.delete_bake" in names) == (state.frame is not None and not state.is_running)
-        assert (bake_layout.LOCKED_NOTE in layout.lines) == (state.is_locked and not state.is_running)
+        assert (bake_layout.LOCKED_NOTE in " ".join(layout.lines)) == (state.is_locked and not state.is_running)
 
 
 def test_settings_are_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,8 +189,8 @@ def test_panels_are_shown_for_what_they_are_about() -> None:
         found = [p for p in panels.CLASSES if issubclass(p, bpy.types.Panel) and p.bl_space_type == "PROPERTIES"]
         return {p.bl_label for p in found if p.poll(context_of(obj))}
 
-    assert {"Bones", "Flesh", "Material", "Pins"} <= shown(arm) and "Bone" not in shown(arm)
-    assert {"Bone"} <= shown(humerus) and not {"Bones", "Flesh", "Material"} & shown(humerus)
+    assert {"Bones", "Flesh", "Material", "Pins"} <= shown(arm) and "Bone Mesh" not in shown(arm)
+    assert {"Bone Mesh"} <= shown(humerus) and not {"Bones", "Flesh", "Material"} & shown(humerus)
     assert shown(plain) == {"Solver", "Cache"}
     roles.make_body(plain)
     assert not {"Bones", "Flesh", "Bone"} & shown(plain)

@@ -47,6 +47,8 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
         _draw_progress(column, scene, status)
     elif status.frame is not None or status.problem is not None:
         _draw_baked(column, scene, status)
+        if status.is_locked:
+            draw_wrapped(layout, PROTECTED_NOTE if scene.sinew.protect else LOCKED_NOTE, "INFO", context)
     if solver_in_waiting.is_compiling:
         layout.label(text=preferences.COMPILING_LABEL, icon="TIME")
     unreadable = error_messages.error_text(status.problem) if status.problem else ""
@@ -131,8 +133,6 @@ def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Stat
     part.enabled = not scene.sinew.protect
     part.operator("sinew.delete_bake", icon="TRASH")
     row.prop(scene.sinew, "protect", text="", icon="LOCKED" if scene.sinew.protect else "UNLOCKED")
-    if status.is_locked:
-        layout.label(text=PROTECTED_NOTE if scene.sinew.protect else LOCKED_NOTE, icon="INFO")
 
 
 def _unsettled_note(scene: bpy.types.Scene, status: Status) -> list[str]:

@@ -57,7 +57,7 @@ __all__ = [
 
 
 DAMPING_SETTINGS = (STIFFNESS_DAMPING, MASS_DAMPING)
-GRAVITY_IN_SHAPE_NOTE = "Flesh sags from its modelled shape: model it as it would be without weight, or stiffen it"
+GRAVITY_IN_SHAPE_NOTE = "Flesh sags from its modeled shape: model it as it would be without weight, or stiffen it"
 BONE_COLLIDER_NOTE = "The flesh that this bone mesh may hold passes through it. Other bodies collide with it"
 HANGING_NOTE = "So soft that it may hang far off its bones or pins: stiffen it, or let bones hold more of it"
 

@@ -24,6 +24,8 @@ SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 # panels that are switched on in their header
 HEADER_SWITCHES = {"plasticity": "use_plasticity", "heat": "use_heat", "fracture": "use_fracture", "core": "use_core"}
 BLENDER_UNITS = {METRE, METRE_PER_SECOND}  # Blender shows these itself
+# of the sidebar: names up to so many letters stand beside their menu, on this share of its width; others above it
+MAX_BESIDE_LETTERS, NAME_SHARE = 13, 0.45
 SPRING_UNIT = "1/s²"  # says nothing to an artist: the tooltip has it
 
 
@@ -77,10 +79,7 @@ def draw_weight_group(layout: bpy.types.UILayout, obj: bpy.types.Object, name: s
     if layout.use_property_split:
         layout.prop_search(own, name, obj, "vertex_groups", **options)
     else:
-        # where names stand inside their fields, a menu would leave no room for this one
-        parts = layout.split(factor=0.45)
-        parts.label(text=own.bl_rna.properties[name].name)
-        parts.prop_search(own, name, obj, "vertex_groups", text="", **options)
+        _draw_name(layout, own, name).prop_search(own, name, obj, "vertex_groups", text="", **options)
 
 
 def draw_menu(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, name: str) -> None:
@@ -88,9 +87,16 @@ def draw_menu(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, name: st
     if layout.use_property_split:
         layout.prop(own, name)
     else:
-        parts = layout.split(factor=0.45)
-        parts.label(text=own.bl_rna.properties[name].name)
-        parts.prop(own, name, text="")
+        _draw_name(layout, own, name).prop(own, name, text="")
+
+
+def _draw_name(layout: bpy.types.UILayout, own: bpy.types.PropertyGroup, name: str) -> bpy.types.UILayout:
+    """Draws the name of a setting in the sidebar, whose menus have no room for it, and returns where the menu goes."""
+    words = own.bl_rna.properties[name].name
+    is_long = len(words) > MAX_BESIDE_LETTERS
+    parts = layout.column(align=True) if is_long else layout.split(factor=NAME_SHARE)
+    parts.label(text=words)
+    return parts
 
 
 def stress_text(value: float) -> str:

@@ -102,7 +102,7 @@ SIMULATED_SIZE = length(
 GRAVITY_IN_SHAPE = switch(
     "gravity_in_shape",
     "Gravity Already in Shape",
-    "The modelled shape already includes gravity, so the body does not sag at the start (sag-free start)",
+    "The modeled shape already includes gravity, so the body does not sag at the start (sag-free start)",
     field="Body.gravity_in_shape",
 )
 INITIAL_VELOCITY = Setting(

@@ -101,7 +101,7 @@ class Setting:
         tooltip: One or two short sentences without the last full stop.
         kind: Of the words above.
         default: In the window.
-        term: The term of the field with its symbol, first in the tooltip: "Young's modulus E".
+        term: The term of the field with its symbol, behind the tooltip: "Young's modulus E".
         unit: SI unit, "°C", or "".
         limits: What the solver accepts; None: everything.
         minimum, maximum: Ends of the range in the window.
@@ -143,10 +143,10 @@ class Setting:
 
     @property
     def description(self) -> str:
-        """The whole tooltip: term, unit, meaning, and whether it may have keyframes."""
+        """The whole tooltip: meaning, term, unit, and whether it may have keyframes."""
         unit = f"[{self.unit}]" if self.unit else ""
         if self.term:
-            parts = [f"{self.term} {unit}".strip(), self.tooltip]
+            parts = [self.tooltip, f"{self.term} {unit}".strip()]
         else:
             parts = [f"{self.tooltip} {unit}".strip()]
         return ". ".join([*parts, *(["Can be keyframed"] if self.is_animated else [])])
