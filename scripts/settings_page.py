@@ -17,7 +17,7 @@ fails where it has drifted. *Property* is the name in scripts: `object.sinew.NAM
 *Counts* says when a setting has an effect; the panel shows it grey otherwise. Settings marked with ◆ can be keyframed.
 The range is that of the window, the slider's in brackets.
 """
-ROLE_WORDS = {"BODY": "bodies", "COLLIDER": "colliders", "HEAT": "heat sources", "BONE": "bones"}
+ROLE_WORDS = {"BODY": "bodies", "COLLIDER": "colliders", "HEAT": "heat sources", "BONE": "bone meshes"}
 ALL_SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 
 

@@ -149,7 +149,7 @@ FORMULATION_SETTINGS = (
     _menu(
         "scheme",
         "Scheme",
-        "Time integration scheme of this body",
+        "How the body steps through time, which decides how long it swings (time integration scheme)",
         (
             Choice(
                 "EULER", "Implicit Euler", "Always stable. Damps the swinging, more so with few Substeps Per Frame", 0

@@ -42,7 +42,7 @@ CONDUCTIVITY = Setting(
 HEAT_CAPACITY = Setting(
     "heat_capacity",
     "Heat Capacity",
-    "Heat that warms a kilogram by one degree: water takes 4180, wax 2100",
+    "Heat that warms a kilogram by one degree: water takes 4180, wax 2200",
     default=2000.0,
     term="Specific heat capacity c",
     unit="J/(kg K)",

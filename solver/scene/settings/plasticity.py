@@ -35,7 +35,6 @@ YIELD_STRAIN = Setting(
     "Yield Strain",
     "Dents deeper than this stay. 0.01 = stretched by 1 %",
     default=0.01,
-    term="Yield strain",
     limits=at_least(0.0, "Yield Strain"),
     minimum=UNBOUNDED,
     soft=(0.0, 1.0),

@@ -144,11 +144,12 @@ class Setting:
     @property
     def description(self) -> str:
         """The whole tooltip: meaning, term, unit, and whether it may have keyframes."""
-        unit = f"[{self.unit}]" if self.unit else ""
+        unit = f" [{self.unit}]" if self.unit else ""
         if self.term:
-            parts = [self.tooltip, f"{self.term} {unit}".strip()]
+            parts = [self.tooltip, f"{self.term}{unit}"]
         else:
-            parts = [f"{self.tooltip} {unit}".strip()]
+            first, *others = self.tooltip.split(". ")
+            parts = [f"{first}{unit}", *others]
         return ". ".join([*parts, *(["Can be keyframed"] if self.is_animated else [])])
 
     @property
