@@ -98,9 +98,9 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
             row = column.row(align=True)
             row.operator("sinew.make_body", icon=ROLE_BY_KEY[BODY].icon)
             row.operator("sinew.make_flesh", icon=FLESH.icon)
-            row = column.row(align=True)
-            row.operator("sinew.make_bone", icon=ROLE_BY_KEY[BONE].icon)
-            row.operator("sinew.make_collider", icon=ROLE_BY_KEY[COLLIDER].icon)
+            # side by side, the sidebar would cut these names off
+            column.operator("sinew.make_bone", icon=ROLE_BY_KEY[BONE].icon)
+            column.operator("sinew.make_collider", icon=ROLE_BY_KEY[COLLIDER].icon)
         elif obj.type != "EMPTY":
             column.label(text=f"{obj.name} is not a mesh: select one", icon="INFO")
         if obj.type in {"MESH", "EMPTY"}:
