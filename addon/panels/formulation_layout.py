@@ -11,8 +11,8 @@ from ..objects import roles
 from .bake_layout import draw_wrapped
 from .property_rows import draw_menu
 
-FLESH_NOTE = "Flesh resists by its Law, in the panel Flesh: choose Soft Body as Motion for a Method"
-INCOMPATIBLE_NOTE = "{method} is not made for {feature}: choose another Method, such as Polar, or turn {feature} off"
+FLESH_NOTE = "Flesh has no Method, but a Law, in the panel Flesh. Only a Soft Body has a Method"
+INCOMPATIBLE_NOTE = "{method} does not support {feature}: choose another Method, such as Polar, or turn {feature} off"
 # notes on switches with a certain value
 SWITCH_NOTES = {
     "formulation_one_step": (

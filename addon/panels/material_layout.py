@@ -21,7 +21,7 @@ from .softening_list import TEMPERATURE_COLUMN_SHARE
 # attributes that materials find under another name
 MATERIAL_ATTRIBUTE_NAMES = {**RENAMED_ATTRIBUTES, "velocity": VELOCITY_ATTRIBUTE}
 CLEAR_MATERIAL_NOTE = (
-    '"{material}" is transparent: cracks would show early, so the unbroken body is shown until the first crack. '
+    '"{material}" lets light in: cracks would show early, so the unbroken body is shown until the first crack. '
     "Later cracks still show early"
 )
 NOT_CARRIED_NOTE = "They play from the cache, also without Sinew. Shape keys and Alembic do not carry them"

@@ -123,7 +123,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Move it above Sinew's modifier.",
     ),
     "swapped-at-crack": (
-        'The material "{material}" of "{name}" is transparent, so cracks would show before they open.',
+        'The material "{material}" of "{name}" lets light in, so cracks would show before they open.',
         "Sinew shows the unbroken body until the first crack opens. Later cracks still show early.",
     ),
     "copy-not-closed": (

@@ -4,7 +4,7 @@
 TEXTS: dict[str, tuple[str, str]] = {
     # anywhere
     "internal": ("Sinew has an internal error: {problem}.", "Please report it, with {log}."),
-    "cancelled": ("Cancelled.", "The baked frames stay. Press Simulate to continue."),
+    "cancelled": ("Cancelled.", "The baked frames stay. To continue, resume the bake (--resume)."),
     # scene files and tracks
     "scene-format": ("The scene in {path} has format {found}, but this Sinew reads {wanted}.", "Bake it again."),
     "scene-unreadable": ("Sinew cannot read the scene in {path}: {problem}.", "Bake it again."),
