@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A wrestler hops and his belly jiggles: held by the armature's own bones, growing by a shape key, smooth by a
-Subdivision below, and alive only where the Affect group says so."""
+Subdivision below, and alive only where the Simulated Group says so."""
 
 from __future__ import annotations
 

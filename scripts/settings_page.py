@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sinew.solver.scene.settings.setting import CHOICE, CHOICES, SWITCH, WEIGHT_GROUP, Setting, When
+from sinew.solver.scene.settings.setting import CHOICE, CHOICES, SWITCH, WEIGHT_GROUP, Choice, Setting, When
 from sinew.solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS, SUBJECTS, Subject
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
@@ -35,7 +35,7 @@ CHAPTERS = (
     "Solver",
     "Cache",
     "Flesh",
-    "Bone",
+    "Bone Mesh",
     "Plasticity",
     "Heat",
     "Heat Source",
@@ -43,7 +43,7 @@ CHAPTERS = (
     "Rigid Core",
     "Advanced",
 )
-ROLE_WORDS = {"BODY": "bodies", "COLLIDER": "colliders", "HEAT": "heat sources", "BONE": "bones"}
+ROLE_WORDS = {"BODY": "bodies", "COLLIDER": "colliders", "HEAT": "heat sources", "BONE": "bone meshes"}
 ALL_SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 
 
@@ -124,13 +124,18 @@ def _choice_label(setting: Setting, identifier: str) -> str:
     return next(choice.label for choice in setting.choices if choice.identifier == identifier)
 
 
+def _choice_line(choice: Choice) -> str:
+    source = f" {choice.source}." if choice.source else ""
+    return f"- *{choice.label}* (`{choice.identifier}`): {choice.tooltip}.{source}"
+
+
 def _menus(subject: Subject) -> list[str]:
     """Returns the items of the subject's menus."""
     lines = []
     for setting in subject.settings:
         if setting.kind in (CHOICE, CHOICES):
             lines += ["", f"**{setting.label}** (`{setting.name}`)", ""]
-            lines += [f"- *{choice.label}* (`{choice.identifier}`): {choice.tooltip}." for choice in setting.choices]
+            lines += map(_choice_line, setting.choices)
     return lines
 
 

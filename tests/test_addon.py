@@ -19,7 +19,7 @@ from sinew.addon.baking import bake_status, error_messages, status_text
 from sinew.addon.baking.status_text import Status
 from sinew.addon.cache import cache_paths, cache_status
 from sinew.addon.objects import roles, subdivision
-from sinew.addon.panels import main_layout, panels
+from sinew.addon.panels import bake_layout, main_layout, panels
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS
 
 # by their names: of the main panel, and of all others
@@ -166,6 +166,7 @@ def test_the_button_says_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
         names = [name for _, name in layout.drawn]
         assert ("sinew.cancel" in names) == state.is_running
         assert ("sinew.delete_bake" in names) == (state.frame is not None and not state.is_running)
+        assert (bake_layout.LOCKED_NOTE in " ".join(layout.lines)) == (state.is_locked and not state.is_running)
 
 
 def test_settings_are_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +194,7 @@ def test_while_baking_the_panel_tells_frame_time_and_tets(monkeypatch: pytest.Mo
     assert "Frame 30 of 250, 2 min 05 s left" in lines
     assert "12,345 tets" in lines
     for state, words in (
-        (Status("compiling"), "Compiling kernels, once per machine"),
+        (Status("compiling"), "Compiling the solver, once per machine"),
         (Status("building", stage='Filling with Tets: "Cube"'), 'Filling with Tets: "Cube"'),
         (Status("exporting"), "Reading the scene"),
     ):
@@ -203,7 +204,7 @@ def test_while_baking_the_panel_tells_frame_time_and_tets(monkeypatch: pytest.Mo
 
 def test_panels_for_nothing_a_lamp_a_mesh_and_a_collider() -> None:
     scene = fresh()
-    assert "Select a mesh to give it an inside" in drawn(None).lines
+    assert "Select a mesh to make it a soft body" in drawn(None).lines
     lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
     scene.collection.objects.link(lamp)
     assert "Lamp is not a mesh: select one" in drawn(lamp).lines

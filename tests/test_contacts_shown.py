@@ -138,7 +138,7 @@ def test_without_a_bake_contacts_are_silent(tmp_path: Path) -> None:
     jelly = body()
     scene.sinew.show_contacts = True
     assert len(contact_overlay.contacts(scene)) == 0
-    assert "Shown once there is a bake: Simulate" in drawn(jelly, "draw_collision").lines
+    assert "Press Simulate to see them" in drawn(jelly, "draw_collision").lines
     assert contact_geometry.load_contacts(tmp_path, 1) is contact_geometry.NO_CONTACTS
 
 

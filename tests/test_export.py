@@ -179,7 +179,7 @@ def test_bad_bodies_are_refused_by_name(tmp_path: Path) -> None:
     assert refused(scene, cache).details["setting"] == "Density"
     obj.sinew.density = 1000.0
     scene.sinew.samples_per_frame = 3
-    assert refused(scene, cache).details["setting"] == "Samples per Frame"
+    assert refused(scene, cache).details["setting"] == "Samples Per Frame"
     scene.sinew.samples_per_frame = 1
     bpy.context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="EDIT")

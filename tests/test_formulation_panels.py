@@ -185,7 +185,11 @@ def test_tets_that_refinements_make_are_in_the_estimate() -> None:
 
 
 def test_names_beside_menus_fit_into_the_sidebar() -> None:
-    """Where "Steps of Time", 13 letters, was cut off to "Steps of…", as was "Rotation Field"; "Resisting" was not."""
-    properties = body().sinew.bl_rna.properties
-    names = [properties[PROPERTY_PREFIX + switch].name for switch in method.SWITCH_VALUES]
-    assert len(names) == 5 and all(len(name) <= 9 for name in names), names
+    """A menu cuts off the name inside it from 13 letters on, so its name is drawn beside it or above it."""
+    obj = body()
+    for switch in method.SWITCH_VALUES:
+        readers = (name for name, read in FORMULATION_SWITCHES.items() if switch in read)
+        obj.sinew.formulation = next(readers).upper().replace("-", "_")
+        lines = drawn(obj, "draw_advanced").lines
+        name = obj.sinew.bl_rna.properties[PROPERTY_PREFIX + switch].name
+        assert lines[lines.index(name) + 1] == "", "the menu itself has no name"

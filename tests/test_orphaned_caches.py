@@ -96,7 +96,7 @@ def test_they_are_offered_in_the_panel_and_in_the_preferences(temporary: Path) -
     layout = FakeLayout()
     orphaned_caches_layout.draw_notice(layout)
     total = sum(orphan.size for orphan in orphan_search.orphans)
-    assert layout.lines == [f"Delete {bake_layout.size_text(total)} of Unsaved Files", ""]
+    assert layout.lines == [f"Delete Old Caches ({bake_layout.size_text(total)})", ""]
     layout = FakeLayout()
     orphaned_caches_layout.draw_list(layout)
     assert sum(NAMES[i] in line for i in range(3) for line in layout.lines) == 3 and "Delete All" in layout.lines

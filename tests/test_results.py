@@ -272,6 +272,15 @@ def test_the_panel_leads_from_the_result_to_the_body(tmp_path: Path) -> None:
     assert "Ball Broken: made of Ball" in layout.lines and "sinew.activate_body" in [name for _, name in layout.drawn]
     assert "sinew.make_body" not in [name for _, name in layout.drawn]
     assert bpy.ops.sinew.activate_body() == {"FINISHED"} and bpy.context.view_layer.objects.active == obj
+    away = bpy.data.collections.new("Away")
+    bpy.context.scene.collection.children.link(away)
+    for collection in obj.users_collection:
+        collection.objects.unlink(obj)
+    away.objects.link(obj)
+    bpy.context.view_layer.layer_collection.children["Away"].exclude = True
+    bpy.context.view_layer.objects.active = made
+    with pytest.raises(RuntimeError, match='The body "Ball" of this result is not in the view layer'):
+        bpy.ops.sinew.activate_body()
 
 
 def test_what_would_show_cracks_early_is_said() -> None:

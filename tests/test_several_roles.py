@@ -70,7 +70,7 @@ def test_panels_of_all_roles_are_shown_and_others_are_offered() -> None:
     assert panels._shown_panels(context) == {"bone", "collider"}
     layout = FakeLayout()
     main_layout.draw_main(layout, context)
-    assert "Jaw: Collider, Bone" in layout.lines
+    assert "Jaw: Collider, Bone Mesh" in layout.lines
     assert any("passes through" in line for line in layout.lines), "what flesh makes of it"
     for draw in (flesh_layout.draw_bone, collision_layout.draw_collider):
         draw(layout, context)

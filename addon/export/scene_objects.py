@@ -205,16 +205,16 @@ def _meshing(settings: bpy.types.PropertyGroup, longest: float, unit: float) -> 
 
 
 def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.types.Object) -> tuple[Floats, Floats]:
-    """Returns how much each vertex is held by the Pin Group and by being outside of Affect, (n,) and (n,).
+    """Returns how much each vertex is held by the Pin Group and by being outside of Simulated Group, (n,) and (n,).
 
-    A vertex that both hold is held by the stronger one, in doubt by Affect, which always holds.
+    A vertex that both hold is held by the stronger one, in doubt by Simulated Group, which always holds.
     """
     settings = obj.sinew
     pins = attached = np.zeros(len(mesh.vertices))
     if settings.pin_group:
         pins = weights(evaluated, mesh, settings.pin_group, obj.name, "Pin Group")
     if settings.affect_group:
-        attached = 1.0 - weights(evaluated, mesh, settings.affect_group, obj.name, "Affect")
+        attached = 1.0 - weights(evaluated, mesh, settings.affect_group, obj.name, "Simulated Group")
     return np.where(pins > attached, pins, 0.0), np.where(pins > attached, 0.0, attached)
 
 
@@ -225,10 +225,10 @@ def _simulated_scale(settings: bpy.types.PropertyGroup, longest: float, unit: fl
 def _read_settings(scene_copy: SceneCopy, scene: bpy.types.Scene, threads: int | None) -> Settings:
     settings = scene.sinew
     if settings.substeps % settings.samples_per_frame:
-        wanted = f"a divisor of the {settings.substeps} Substeps per Frame"
+        wanted = f"a divisor of the {settings.substeps} Substeps Per Frame"
         raise BadInput(
             "setting-out-of-range",
-            setting="Samples per Frame",
+            setting="Samples Per Frame",
             name=scene.name,
             value=settings.samples_per_frame,
             range=wanted,

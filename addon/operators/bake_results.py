@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators on a finished bake: Delete Bake, and Show the Whole Bake."""
+"""Operators on a finished bake: Delete Bake, Go to the Body, and Restore Bake Results."""
 
 from __future__ import annotations
 
@@ -54,17 +54,19 @@ class SINEW_OT_activate_body(bpy.types.Operator):
         """Makes it active."""
         made = context.object
         body = made.sinew.result_of if made is not None else None
-        if body is None or body.name not in context.view_layer.objects:
+        if body is None:
             raise BadInput("nothing-selected")
+        if body.name not in context.view_layer.objects:
+            raise BadInput("body-not-in-view-layer", name=body.name)
         context.view_layer.objects.active = body
         return {"FINISHED"}
 
 
 class SINEW_OT_show_bake(bpy.types.Operator):
-    """Make broken meshes and attribute nodes again that an undo removed from the file"""
+    """Restore broken meshes and attributes that Undo removed"""
 
     bl_idname = "sinew.show_bake"
-    bl_label = "Show the Whole Bake"
+    bl_label = "Restore Bake Results"
     bl_options = {"REGISTER", "UNDO"}
 
     @reporting_errors

@@ -12,7 +12,7 @@ from .selection import selected_objects, selected_unshared_meshes
 
 
 class SINEW_OT_make_body(bpy.types.Operator):
-    """Make the selected meshes soft bodies: filled with tets, simulated and baked together"""
+    """Make the selected meshes soft bodies, which Sinew fills with tets, simulates and bakes together"""
 
     bl_idname = "sinew.make_body"
     bl_label = "Make Body"
@@ -27,7 +27,7 @@ class SINEW_OT_make_body(bpy.types.Operator):
 
 
 class SINEW_OT_remove(bpy.types.Operator):
-    """Take the selected objects out of the simulation; their cache stays until Delete Bake"""
+    """Remove the selected objects from the simulation. Their cache stays until Delete Bake"""
 
     bl_idname = "sinew.remove"
     bl_label = "Remove from Sinew"

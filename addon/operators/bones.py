@@ -11,10 +11,10 @@ from .selection import active_mesh, selected_objects
 
 
 class SINEW_OT_make_bone(bpy.types.Operator):
-    """Make the selected meshes bones: flesh follows them, whatever moves them. Active flesh stays flesh"""
+    """Make the selected meshes bone meshes, which flesh follows. Flesh that is active among several is skipped"""
 
     bl_idname = "sinew.make_bone"
-    bl_label = "Make Bone"
+    bl_label = "Make Bone Mesh"
     bl_options = {"REGISTER", "UNDO"}
 
     @reporting_errors
@@ -32,10 +32,10 @@ class SINEW_OT_make_bone(bpy.types.Operator):
 
 
 class SINEW_OT_add_bone(bpy.types.Operator):
-    """Add a bone mesh along the middle of the flesh; move, shape, copy and animate it"""
+    """Add a bone mesh along the middle of the flesh. You can move, shape, copy and animate it"""
 
     bl_idname = "sinew.add_bone"
-    bl_label = "Add Bone"
+    bl_label = "Add Bone Mesh"
     bl_options = {"REGISTER", "UNDO"}
 
     @reporting_errors

@@ -13,7 +13,7 @@ from .selection import active_mesh
 
 
 class SINEW_OT_remesh_closed(bpy.types.Operator):
-    """Remesh a copy with voxels, so that it is closed and can break, and make that copy the body; hides the original"""
+    """Make a closed copy by voxels, which can break, and make it the body. Hides the original"""
 
     bl_idname = "sinew.remesh_closed"
     bl_label = "Make Closed Copy"
@@ -21,7 +21,7 @@ class SINEW_OT_remesh_closed(bpy.types.Operator):
 
     voxel_size: FloatProperty(
         name="Voxel Size",
-        description="Edge of the voxels in the object's space: smaller keeps more detail; 0: by the size of the tets",
+        description="Edge of the voxels in the object's space. Smaller keeps more detail; 0 follows the tet size",
         default=0.0,
         min=0.0,
         soft_max=1.0,

@@ -15,7 +15,7 @@ TEMPERATURE_STEP = 20.0  # from the last row to a new one [°C]
 
 
 class SINEW_OT_add_heat_source(bpy.types.Operator):
-    """Add an empty at the 3D cursor that warms what is within its radius; move and animate it"""
+    """Add an empty at the 3D cursor that warms bodies within its Radius. You can move and animate it"""
 
     bl_idname = "sinew.add_heat_source"
     bl_label = "Add Heat Source"
@@ -48,7 +48,7 @@ class SINEW_OT_make_heat_source(bpy.types.Operator):
 
 
 class SINEW_OT_add_softening(bpy.types.Operator):
-    """Add a row to the softening table; the first ones make a curve up to the melting point"""
+    """Add a row to the softening table. In an empty table, add a whole curve up to the Melting Point"""
 
     bl_idname = "sinew.add_softening"
     bl_label = "Add Row"

@@ -18,7 +18,7 @@ from ..objects import roles
 
 
 class SINEW_OT_import_tets(bpy.types.Operator, ImportHelper):
-    """Make a body of a file of tets (.msh, .vtu, .vtk, .mesh, .veg): the mesh is their outside"""
+    """Make a body from a file of tets (.msh, .vtu, .vtk, .mesh, .veg). The mesh is their outer surface"""
 
     bl_idname = "sinew.import_tets"
     bl_label = "Import Tets"

@@ -15,10 +15,10 @@ from ..cache.orphaned_caches import EXPIRY_DAYS
 
 
 class SINEW_OT_delete_lost_caches(bpy.types.Operator):
-    """Delete caches of files that were never saved, which no open Blender plays"""
+    """Delete the caches of files that were never saved. No open Blender plays them"""
 
     bl_idname = "sinew.delete_lost_caches"
-    bl_label = "Delete Caches of Unsaved Files"
+    bl_label = "Delete Old Caches"
     bl_options = {"INTERNAL"}
 
     folder: StringProperty(name="Folder", description="Only this one; empty: all", options={"SKIP_SAVE"})
@@ -26,7 +26,9 @@ class SINEW_OT_delete_lost_caches(bpy.types.Operator):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Asks first."""
         many = len(self._folders())
-        message = f"{'One folder' if many == 1 else f'{many} folders'} of files that were never saved. No undo."
+        message = (
+            f"{'One folder' if many == 1 else f'{many} folders'} of files that were never saved. This cannot be undone."
+        )
         ask = context.window_manager.invoke_confirm
         return ask(self, event, title="Delete Caches?", message=message, confirm_text="Delete", icon="WARNING")
 
@@ -44,7 +46,7 @@ class SINEW_OT_delete_lost_caches(bpy.types.Operator):
 class SINEW_OT_put_off_lost_caches(bpy.types.Operator):
     bl_idname = "sinew.put_off_lost_caches"
     bl_label = "Not Now"
-    bl_description = f"Say no more of them before the next start. They go by themselves after {EXPIRY_DAYS} days"
+    bl_description = f"Hide this until Blender restarts. Caches are deleted after {EXPIRY_DAYS} days"
     bl_options = {"INTERNAL"}
 
     def execute(self, _context: bpy.types.Context) -> set[str]:

@@ -13,7 +13,7 @@ GROUP_NAME = "Pin"
 
 
 class SINEW_OT_pin_selected(bpy.types.Operator):
-    """Hold the vertices selected in Edit Mode: makes them the Pin Group, with weight 1"""
+    """Hold the vertices selected in Edit Mode. They become the Pin Group, with weight 1"""
 
     bl_idname = "sinew.pin_selected"
     bl_label = "Pin Selected Vertices"

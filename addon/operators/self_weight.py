@@ -24,7 +24,7 @@ def _target_bodies(context: bpy.types.Context, every: bool) -> list[bpy.types.Ob
 
 
 class SINEW_OT_stand_up(bpy.types.Operator):
-    """Set a Simulated Size at which the body stands. It then moves as fast as a small thing, so raise Substeps"""
+    """Set a Simulated Size at which the body stands. It then moves as fast as a small one: raise Substeps Per Frame"""
 
     bl_idname = "sinew.stand_up"
     bl_label = "Use a Simulated Size That Stands"

@@ -18,7 +18,7 @@ from ..properties.object_roles import BODY
 
 
 class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
-    """Copy the active body without its rig, with one shape key per baked frame, and hide it: needs no cache"""
+    """Copy the active body with one shape key per baked frame, without rig or cache, and hide the body"""
 
     bl_idname = "sinew.convert_to_shape_keys"
     bl_label = "Convert to Shape Keys"

@@ -19,7 +19,7 @@ UNSET_FRAME = -(2**31)
 
 
 class SINEW_OT_simulate(bpy.types.Operator):
-    """Bake all bodies of the scene to the timeline. Escape stops it, and what is baked so far stays"""
+    """Bake all bodies of the scene to the timeline. Esc stops the bake and keeps the baked frames"""
 
     bl_idname = "sinew.simulate"
     bl_label = "Simulate"
@@ -28,21 +28,21 @@ class SINEW_OT_simulate(bpy.types.Operator):
 
     resume: BoolProperty(
         name="Resume",
-        description="Go on from the last frame of the bake that is there",
+        description="Continue after the last baked frame",
         default=False,
         options={"SKIP_SAVE"},
     )
 
     from_frame: IntProperty(
         name="From Frame",
-        description="With Resume: the last frame that stays; where there is no resume point, an earlier one",
+        description="With Resume: keep frames up to this one. If it cannot be resumed there, an earlier one is used",
         default=UNSET_FRAME,
         options={"SKIP_SAVE"},
     )
 
     only_cuts: BoolProperty(
         name="Only Cut",
-        description="Bake no frames, and cut the mesh of what broke in those that are there",
+        description="Bake no frames. Only cut the meshes of broken bodies in the baked frames",
         default=False,
         options={"SKIP_SAVE"},
     )
@@ -54,9 +54,9 @@ class SINEW_OT_simulate(bpy.types.Operator):
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         """Returns the tooltip."""
         if properties.only_cuts:
-            return "Cut the mesh of what broke, in the frames that are there, so that it can be rendered"
+            return "Cut the meshes of broken bodies in the baked frames, so that they can be rendered"
         if properties.resume:
-            return "Go on with the bake that is there, with the settings as they are now; later frames are replaced"
+            return "Continue the bake with the current settings. Later frames are replaced"
         return cls.__doc__ or ""
 
     @error_messages.reporting_errors
@@ -108,7 +108,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
 
 
 class SINEW_OT_cancel(bpy.types.Operator):
-    """Stop the bake; what is baked so far stays"""
+    """Stop the bake and keep the baked frames (Esc)"""
 
     bl_idname = "sinew.cancel"
     bl_label = "Cancel"
@@ -121,7 +121,7 @@ class SINEW_OT_cancel(bpy.types.Operator):
 
 
 class SINEW_OT_compile_ahead(bpy.types.Operator):
-    """Compile the solver now, beside everything else, so that no bake on this machine has to"""
+    """Compile the solver now, in the background, so that no bake on this machine has to"""
 
     bl_idname = "sinew.compile_ahead"
     bl_label = "Compile Now"

@@ -11,7 +11,7 @@ from .selection import active_mesh
 
 
 class SINEW_OT_subdivide(bpy.types.Operator):
-    """Add a Simple Subdivision above Sinew's modifier, so that the selected meshes have vertices enough to bend"""
+    """Add a Simple Subdivision above Sinew's modifier, so that the selected meshes have enough vertices to bend"""
 
     bl_idname = "sinew.subdivide"
     bl_label = "Subdivide to Bend"

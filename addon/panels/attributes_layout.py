@@ -12,7 +12,7 @@ from .text_rows import draw_wrapped
 
 # attributes that materials find under another name
 MATERIAL_ATTRIBUTE_NAMES = {**RENAMED_ATTRIBUTES, "velocity": VELOCITY_ATTRIBUTE}
-NOT_CARRIED_NOTE = "They play from the cache, without Sinew too; shape keys and Alembic do not carry them"
+NOT_CARRIED_NOTE = "They play from the cache, also without Sinew. Shape keys and Alembic do not carry them"
 
 
 def draw_attributes(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -27,6 +27,9 @@ from .text_rows import count_text, draw_wrapped
 POSE_SETTINGS = (POSE_TOLERANCE, POSE_ITERATIONS)
 # Share of steps with unsettled contacts above which a note is shown
 UNSETTLED_SHARE_NOTED = 0.05
+# why settings are grey beside a finished bake
+LOCKED_NOTE = "Delete Bake to change settings"
+PROTECTED_NOTE = "Unlock and Delete Bake to change settings"
 
 
 def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offered: Mapping[str, str]) -> None:
@@ -45,6 +48,8 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
         _draw_progress(column, scene, status)
     elif status.frame is not None or status.problem is not None:
         _draw_baked(column, scene, status)
+        if status.is_locked:
+            draw_wrapped(layout, PROTECTED_NOTE if scene.sinew.protect else LOCKED_NOTE, "INFO", context)
     if solver_in_waiting.is_compiling:
         layout.label(text=preferences.COMPILING_LABEL, icon="TIME")
     unreadable = error_messages.error_text(status.problem) if status.problem else ""
@@ -97,11 +102,11 @@ def _iteration_text(number: int, residual: float, goal: float) -> str:
 
 def _progress_text(status: Status) -> str:
     if status.phase == "compiling":
-        return "Compiling kernels, once per machine"
+        return "Compiling the solver, once per machine"
     if status.phase == "exporting":
         return "Reading the scene"
     if status.phase == "finishing":
-        return "Cutting the mesh of what broke"
+        return "Cutting the meshes of broken bodies"
     if status.phase != "baking":
         return status.stage
     if status.prerolled is not None:

@@ -27,13 +27,13 @@ from .text_rows import count_text, draw_wrapped
 SURFACE_SETTINGS = (COLLIDER_FRICTION, COLLIDER_THICKNESS)
 # so many of what is touched are named
 MAX_NAMED_PARTNERS = 3
-POSE_SELF_CONTACT_NOTE = "Follow Pose has a switch of its own for this: Self Contact, in the panel Flesh"
+POSE_SELF_CONTACT_NOTE = "With Follow Pose, Self Collisions in the panel Flesh counts instead"
 POSE_FRICTION_NOTE = (
     "It slides on colliders and on other flesh that follows a pose, whatever the Friction. It keeps the Thickness from "
     "colliders, and from bodies that move by themselves"
 )
-PIECES_COLLIDE_NOTE = "Pieces of what breaks touch each other without this; the more there are, the longer it takes"
-GROUND_SIDE_NOTE = "A ground is solid below, without end"
+PIECES_COLLIDE_NOTE = "Broken pieces collide with each other also without Self Collisions. More pieces are slower"
+GROUND_SIDE_NOTE = "A ground is endless, and solid below"
 EMPTY_COLLECTION_NOTE = "Touches nothing: no {others} is in this collection"
 EXCLUDED_NOTE = 'Touches nothing: "{other}" does not collide with it, since this object is not in "{collection}"'
 
@@ -113,7 +113,7 @@ def draw_contacts(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
 
 def _contact_text(scene: bpy.types.Scene) -> str:
     if bake_status.status(scene).frame is None:
-        return "Shown once there is a bake: Simulate"
+        return "Press Simulate to see them"
     found = contact_overlay.contacts(scene)
     if not len(found):
         return "Nothing touches at this frame"

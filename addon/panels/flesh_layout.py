@@ -19,7 +19,7 @@ FLESH_PANEL_SETTINGS = tuple(s for s in FLESH_SETTINGS if s.name not in _OTHER_P
 BONE_PANEL_SETTINGS = tuple(s for s in BONE_SETTINGS if s.changes_bake)
 # so many bones are named
 MAX_NAMED_BONES = 3
-NOT_HELD_NOTE = "Nothing holds this flesh yet. It needs a bone inside it, the bones of its armature, or pins"
+NOT_HELD_NOTE = "Nothing holds this flesh yet. It needs a bone mesh inside it, the bones of its armature, or pins"
 AUTOMATIC_RADIUS_NOTE = "Automatic: a third of the way to the skin"
 NO_ARMATURE_NOTE = "No Armature modifier poses this mesh"
 POSED_TWICE_NOTE = "The Armature modifier is below Sinew's, so it poses the result a second time"

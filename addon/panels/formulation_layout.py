@@ -7,19 +7,22 @@ import bpy
 
 from ..export import formulation
 from ..objects import roles
-from .property_rows import locked_column
+from .property_rows import draw_menu, locked_column
 from .text_rows import draw_wrapped
 
-FLESH_WITHOUT_METHOD_NOTE = "Flesh resists by its Law, in the panel Flesh: choose Soft Body as Motion for a Method"
-INCOMPATIBLE_NOTE = "{method} is not made for {feature}: choose another Method, such as Polar, or turn {feature} off"
+FLESH_WITHOUT_METHOD_NOTE = "Flesh has no Method, but a Law, in the panel Flesh. Only a Soft Body has a Method"
+INCOMPATIBLE_NOTE = "{method} does not support {feature}: choose another Method, such as Polar, or turn {feature} off"
 # notes on switches with a certain value
 SWITCH_NOTES = {
     "formulation_one_step": (
         True,
-        "Where it gets out of hand, raise Substeps per Frame: stiff and fine bodies want many",
+        "If it becomes unstable, raise Substeps Per Frame: stiff and fine bodies need many",
     ),
     "formulation_is_stale": (True, "The body spins up by itself, as in the paper that compares this"),
-    "formulation_rotation_field": ("EDGES", "What is soft and hits something may fly apart: Least Squares holds"),
+    "formulation_rotation_field": (
+        "EDGES",
+        "Soft bodies may fly apart when they hit something: choose Least Squares for them",
+    ),
 }
 
 
@@ -35,7 +38,10 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     draw_wrapped(layout, chosen.description, "INFO", context)
     for name in formulation.relevant_properties(settings):
         column = locked_column(layout, context)
-        column.prop(settings, name)
+        if settings.bl_rna.properties[name].type == "ENUM":
+            draw_menu(column, settings, name)
+        else:
+            column.prop(settings, name)
         value, note = SWITCH_NOTES.get(name, (None, ""))
         if getattr(settings, name) == value:
             draw_wrapped(layout, note, "INFO", context)

@@ -14,8 +14,8 @@ from .property_rows import draw_settings, stress_text
 from .text_rows import count_text, draw_wrapped
 
 CLEAR_MATERIAL_NOTE = (
-    'Light gets inside through "{material}", so the body itself is shown until its first crack opens; '
-    "later cracks show early"
+    '"{material}" lets light in: cracks would show early, so the unbroken body is shown until the first crack. '
+    "Later cracks still show early"
 )
 
 
@@ -65,7 +65,7 @@ def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context
         pieces = count_text(report.pieces, "piece")
         draw_wrapped(column, f"Cracked: {pieces}, {report.splits:,} points split", "MOD_EXPLODE", context)
     if report.frames_held:
-        words = f"Splits per Step or Max Pieces held cracks back in {count_text(report.frames_held, 'frame')}"
+        words = f"Splits Per Step or Max Pieces held cracks back in {count_text(report.frames_held, 'frame')}"
         draw_wrapped(column, words, "ERROR", context)
 
 

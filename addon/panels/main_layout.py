@@ -16,7 +16,7 @@ from .property_rows import locked_column
 from .self_weight_layout import draw_fixes_for_all_bodies
 from .text_rows import draw_wrapped
 
-BONE_COLLIDER_NOTE = "The flesh that this bone may hold passes through it. Other bodies collide with it"
+BONE_COLLIDER_NOTE = "The flesh that this bone mesh may hold passes through it. Other bodies collide with it"
 
 
 def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -45,7 +45,7 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
     column = layout.column(align=True)
     column.enabled = not bake_status.status(context.scene).is_running
     if obj is None:
-        column.label(text="Select a mesh to give it an inside", icon="INFO")
+        column.label(text="Select a mesh to make it a soft body", icon="INFO")
     elif obj.sinew.result_of is not None:
         column.label(text=f"{obj.name}: made of {obj.sinew.result_of.name}", icon="MOD_EXPLODE")
         column.operator("sinew.activate_body", icon=ROLE_BY_KEY[BODY].icon)
@@ -54,9 +54,9 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
             row = column.row(align=True)
             row.operator("sinew.make_body", icon=ROLE_BY_KEY[BODY].icon)
             row.operator("sinew.make_flesh", icon=FLESH.icon)
-            row = column.row(align=True)
-            row.operator("sinew.make_bone", icon=ROLE_BY_KEY[BONE].icon)
-            row.operator("sinew.make_collider", icon=ROLE_BY_KEY[COLLIDER].icon)
+            # side by side, the sidebar would cut these names off
+            column.operator("sinew.make_bone", icon=ROLE_BY_KEY[BONE].icon)
+            column.operator("sinew.make_collider", icon=ROLE_BY_KEY[COLLIDER].icon)
         elif obj.type != "EMPTY":
             column.label(text=f"{obj.name} is not a mesh: select one", icon="INFO")
         if obj.type in {"MESH", "EMPTY"}:
@@ -85,7 +85,7 @@ def _draw_extra_roles(layout: bpy.types.UILayout, context: bpy.types.Context, ob
 
 
 def role_names(obj: bpy.types.Object) -> str:
-    """Returns the roles of an object as the panel names them: "Bone, Collider"."""
+    """Returns the roles of an object as the panel names them: "Bone Mesh, Collider"."""
     if roles.is_flesh(obj):
         return FLESH.label
     is_ground = obj.sinew.collider_shape == "PLANE"

@@ -18,7 +18,7 @@ def draw_notice(layout: bpy.types.UILayout) -> None:
     if not found or orphan_search.is_dismissed:
         return
     row = layout.row(align=True)
-    words = f"Delete {size_text(_total_size(found))} of Unsaved Files"
+    words = f"Delete Old Caches ({size_text(_total_size(found))})"
     row.operator("sinew.delete_lost_caches", text=words, icon="TRASH")
     row.operator("sinew.put_off_lost_caches", text="", icon="X")
 

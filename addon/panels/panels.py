@@ -123,7 +123,7 @@ PANEL_TABLE = (
     ("motion", "Size and Start", start_layout.draw_motion, True),
     ("attributes", "Attributes", attributes_layout.draw_attributes, True),
     ("advanced", "Advanced", formulation_layout.draw_advanced, True),
-    ("bone", "Bone", flesh_layout.draw_bone, False),
+    ("bone", "Bone Mesh", flesh_layout.draw_bone, False),
     ("heat_source", "Heat Source", heat_layout.draw_heat_source, False),
     ("collider", "Collider", collision_layout.draw_collider, False),
     ("solver", "Solver", bake_layout.draw_solver, True),
@@ -157,7 +157,7 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
             if obj.type == "MESH" or key == HEAT_SOURCE:
                 flow.column().operator(operator, text=f"Sinew {role.label}", icon=role.icon)
     else:
-        self.layout.operator("sinew.remove", text="Remove Sinew", icon="X")
+        self.layout.operator("sinew.remove", text="Remove from Sinew", icon="X")
 
 
 CLASSES = (SINEW_UL_softening, *_make_panels())

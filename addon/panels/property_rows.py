@@ -25,12 +25,15 @@ SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 # panels that are switched on in their header
 HEADER_SWITCHES = {"plasticity": "use_plasticity", "heat": "use_heat", "fracture": "use_fracture", "core": "use_core"}
 BLENDER_UNITS = {METRE, METRE_PER_SECOND}  # Blender shows these itself
+# of the sidebar: names up to so many letters stand beside their menu, on this share of its width; others above it
+MAX_BESIDE_LETTERS, NAME_SHARE = 13, 0.45
+SPRING_UNIT = "1/s²"  # says nothing to an artist: the tooltip has it
 
 
 def label_with_unit(settings: bpy.types.PropertyGroup, name: str) -> str:
     """Returns the name of a setting with its unit: "Breaking Stress (Pa)"."""
     words, unit = settings.bl_rna.properties[name].name, SETTINGS[name].unit
-    return f"{words} ({unit})" if unit and unit not in BLENDER_UNITS else words
+    return f"{words} ({unit})" if unit and unit not in {*BLENDER_UNITS, SPRING_UNIT} else words
 
 
 def locked_column(layout: bpy.types.UILayout, context: bpy.types.Context, align: bool = False) -> bpy.types.UILayout:
@@ -65,7 +68,7 @@ def draw_row(layout: bpy.types.UILayout, obj: bpy.types.Object, setting: Setting
     if setting.kind == WEIGHT_GROUP:
         draw_weight_group(layout, obj, setting.name)
     elif setting.kind in (OBJECT, COLLECTION):
-        draw_pointer(layout, obj.sinew, setting.name)
+        draw_menu(layout, obj.sinew, setting.name)
     else:
         draw_setting(layout, obj.sinew, setting.name, **({"slider": True} if setting.is_share else {}))
 
@@ -84,20 +87,24 @@ def draw_weight_group(layout: bpy.types.UILayout, obj: bpy.types.Object, name: s
     if layout.use_property_split:
         layout.prop_search(settings, name, obj, "vertex_groups", **options)
     else:
-        # where names stand inside their fields, a menu would leave no room for this one
-        parts = layout.split(factor=0.45)
-        parts.label(text=settings.bl_rna.properties[name].name)
-        parts.prop_search(settings, name, obj, "vertex_groups", text="", **options)
+        _draw_name(layout, settings, name).prop_search(settings, name, obj, "vertex_groups", text="", **options)
 
 
-def draw_pointer(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, name: str) -> None:
-    """Draws a menu of data-blocks with its whole name, also where names stand inside their fields."""
+def draw_menu(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, name: str) -> None:
+    """Draws a menu with its whole name, also where names stand inside their fields."""
     if layout.use_property_split:
         layout.prop(settings, name)
     else:
-        parts = layout.split(factor=0.45)
-        parts.label(text=settings.bl_rna.properties[name].name)
-        parts.prop(settings, name, text="")
+        _draw_name(layout, settings, name).prop(settings, name, text="")
+
+
+def _draw_name(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, name: str) -> bpy.types.UILayout:
+    """Draws the name of a setting in the sidebar, whose menus have no room for it, and returns where the menu goes."""
+    words = settings.bl_rna.properties[name].name
+    is_long = len(words) > MAX_BESIDE_LETTERS
+    parts = layout.column(align=True) if is_long else layout.split(factor=NAME_SHARE)
+    parts.label(text=words)
+    return parts
 
 
 def stress_text(value: float) -> str:

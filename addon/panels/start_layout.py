@@ -18,7 +18,7 @@ from ..objects import roles
 from .property_rows import draw_settings, locked_column
 from .text_rows import draw_wrapped
 
-GRAVITY_IN_SHAPE_NOTE = "Flesh sags from the shape that it has: model it as it would be without weight, or stiffen it"
+GRAVITY_IN_SHAPE_NOTE = "Flesh sags from its modeled shape: model it as it would be without weight, or stiffen it"
 
 
 def draw_pins(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -32,7 +32,7 @@ def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column = layout.column(heading="Viewport Display")
     draw_settings(column, obj, (SHOW_TETS,))
     if settings.show_tets and bake_status.tet_count(scene, obj) is None:
-        column.label(text="Shown once they are made: Simulate", icon="INFO")
+        column.label(text="Press Simulate to see them", icon="INFO")
     draw_settings(column, obj, (each for each in DISPLAY_SETTINGS if each != SHOW_TETS))
 
 

@@ -58,7 +58,7 @@ ROLES = (
     Role(
         COLLIDER,
         "Collider",
-        "Bodies collide with this object, which stands still, moves or deforms",
+        "Bodies collide with this object. It may move and deform",
         "MOD_PHYSICS",
         2,
         ("collider",),
@@ -73,8 +73,8 @@ ROLES = (
     ),
     Role(
         BONE,
-        "Bone",
-        "Flesh grows on this mesh and follows it, whatever moves it",
+        "Bone Mesh",
+        "Flesh follows this mesh, whatever moves it",
         "BONE_DATA",
         4,
         ("bone",),

@@ -11,7 +11,7 @@ from ..panels import orphaned_caches_layout
 
 # "sinew" from a clone, "bl_ext.user_default.sinew" as an extension
 PACKAGE = __package__.rsplit(".", 2)[0]
-COMPILING_LABEL = "Compiling kernels ahead, once per machine"
+COMPILING_LABEL = "Compiling the solver ahead, once per machine"
 
 
 class SinewPreferences(bpy.types.AddonPreferences):
@@ -30,15 +30,15 @@ class SinewPreferences(bpy.types.AddonPreferences):
 
     compile_ahead: BoolProperty(
         name="Compile Ahead",
-        description="Compile the solver when Blender has started, once per machine and version, in a process that "
-        "only runs where nothing else does. Without it the first bake compiles what it needs",
+        description="Compile the solver when Blender has started, once per machine and version, in the background, "
+        "at low priority. Off: the first bake compiles what it needs",
         default=True,
     )
 
     keep_ready: BoolProperty(
         name="Keep the Solver Ready",
-        description="While the file has bodies, keep a process that has the solver loaded, so that a bake begins at "
-        "once. Takes 200 MB of memory",
+        description="While the file has bodies, keep a process with the solver loaded, so that a bake begins at once. "
+        "Takes 200 MB of memory",
         default=True,
     )
 

@@ -57,7 +57,7 @@ class FormulationSettings:
 
     name: Annotated[str, OneOf(FORMULATIONS)] = POLAR
     rotation: Annotated[str, OneOf(ROTATIONS)] = NEAREST
-    rotations_every: Annotated[int, at_least(1, "New Rotations Every", "")] = 1
+    rotations_every: Annotated[int, at_least(1, "Update Rotations Every", "")] = 1
     rotation_field: Annotated[str, OneOf(ROTATION_FIELDS)] = LEAST_SQUARES
     keeps_momentum: bool = True
     network: Annotated[str, OneOf(NETWORKS)] = TETS

@@ -103,7 +103,7 @@ _TABLE = (
         "Muscle at Rest",
         "Firm, as muscles are simulated: bulges more than it wobbles",
         "Stiffness as in Sifakis (thesis, 2007, section 2.5), whose muscle obeys Mooney-Rivlin: choose that under Law "
-        "for the same; shear modulus 2 (30 + 10) kPa; 1060 kg/m³ (Mendez and Keys, 1960); tan δ 0.3",
+        "in the panel Flesh for the same; shear modulus 2 (30 + 10) kPa; 1060 kg/m³ (Mendez and Keys, 1960); tan δ 0.3",
         _material(2.3e5, NEARLY_INCOMPRESSIBLE, 1060.0, 0.3),
     ),
     MaterialPreset(

@@ -46,7 +46,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "hangs-far": (
         '"{name}" is very soft: its weight is {times} times its stiffness where it is thickest. It may hang far '
         "below its bones or pins, and the solver may not find its poses.",
-        "Raise Stiffness to {stiffness} Pa, or let bones hold more of it with a larger Radius or Distance.",
+        "Raise Stiffness to {stiffness} Pa, or let bones hold more of it: raise the Radius of its armature bones "
+        "(panel Bones) or the Distance of its bone meshes.",
     ),
     "normals-free": (
         'The custom normals of "{name}" are free vectors, which modifiers do not rotate.',
@@ -57,7 +58,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Move Sinew's modifier below it.",
     ),
     "affect-not-faded": (
-        '"{group}" is not a vertex group of "{name}", so Affect has a hard edge.',
+        '"{group}" is not a vertex group of "{name}", so Simulated Group has a hard edge.',
         "Use a vertex group.",
     ),
     "heat-source-deforms": (
@@ -97,6 +98,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "setting-out-of-range": ('{setting} of "{name}" is {value}, but it has to be {range}.', "Change the setting."),
     # Blender's window
     "nothing-selected": ("Nothing is selected.", "Select a mesh object first."),
+    "body-not-in-view-layer": (
+        'The body "{name}" of this result is not in the view layer.',
+        "Enable its collection in the Outliner.",
+    ),
     "not-a-mesh": (
         '"{name}" is not a mesh: its type is {type}.',
         "Select a mesh, or convert the object (Object > Convert > Mesh).",

@@ -9,8 +9,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Restore the modifiers above Sinew's modifier that the body had when it was baked.",
     ),
     "samples-do-not-divide": (
-        "{samples} Samples per Frame do not divide {substeps} Substeps per Frame evenly.",
-        "Choose numbers that divide evenly, such as {substeps} and {substeps}.",
+        "{samples} Samples Per Frame do not divide {substeps} Substeps Per Frame evenly.",
+        "Set Samples Per Frame to a divisor of {substeps}, such as 1.",
     ),
     "linear-solver": (
         'There is no linear solver called "{solver}".',
@@ -84,15 +84,15 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "step-not-converged": (
         "A step of frame {frame} ended with a relative residual of {residual:.2g}, which is above the Tolerance.",
-        "Raise Max Iterations, lower Volume Preservation, or use more Substeps per Frame.",
+        "Raise Max Iterations, lower Volume Preservation, or use more Substeps Per Frame.",
     ),
     "steps-not-converged": (
         "{count} steps ended above the Tolerance. The largest relative residual is {residual:.2g} in frame {frame}.",
-        "Raise Max Iterations, lower Volume Preservation, or use more Substeps per Frame.",
+        "Raise Max Iterations, lower Volume Preservation, or use more Substeps Per Frame.",
     ),
     "inverted-after-steps": (
         "Up to {count} tets were inverted (inside out) after a step.",
-        "If the shape looks wrong, use more Substeps per Frame or a stiffer material. Green and Hierarchical bodies "
+        "If the shape looks wrong, use more Substeps Per Frame or a stiffer material. Green and Hierarchical bodies "
         "do not recover inverted tets.",
     ),
     # tets and the solve
@@ -103,6 +103,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "solve-not-finite": (
         "The simulation diverged at {time}: positions are no longer numbers.",
-        "Use more Substeps per Frame, softer pins or slower colliders.",
+        "Use more Substeps Per Frame, softer pins or slower colliders.",
     ),
 }

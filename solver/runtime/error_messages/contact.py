@@ -40,7 +40,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     # solver/contact/initial/resolve_overlap.py
     "bodies-overlap": (
         '"{name}" and "{other}" overlap so deeply at the first frame that Sinew cannot tell which way is out.',
-        "Move one of them out, or let them pass through each other with Collides With.",
+        "Move one of them out, or let them pass through each other with a Collision Collection.",
     ),
     # solver/simulation/sheet_warnings.py
     "sheet-in-body": (
@@ -52,25 +52,25 @@ TEXTS: dict[str, tuple[str, str]] = {
     "contacts-unsettled": (
         "In {count} steps the contact solve did not converge: some contacts still switched between sticking, sliding "
         "and separating.",
-        "If bodies tremble or sink in a little, use more Substeps per Frame, or set a Thickness.",
+        "If bodies tremble or sink in a little, use more Substeps Per Frame, or set a Thickness.",
     ),
     # solver/bake/bake_warnings.py
     "most-steps-unsettled": (
         "In {count} of {steps} steps with contact, the contact solve did not converge or bodies gained energy, so the "
         "motion may be wrong.",
-        "Use more Substeps per Frame (--substeps), or lower the Stiffness of small hard bodies.",
+        "Use more Substeps Per Frame (--substeps), or lower the Stiffness of small hard bodies.",
     ),
     # solver/simulation/time_step.py
     "step-gains-energy": (
         'At {time} the solver cannot compute the impact on "{name}": even with the step split into up to {parts} '
         "parts, the body would gain more energy than it had.",
-        "Use more Substeps per Frame, or lower the Stiffness of small hard bodies. The baked frames stay.",
+        "Use more Substeps Per Frame, or lower the Stiffness of small hard bodies. The baked frames stay.",
     ),
     # addon/export/contact_warnings.py
     "scales-differ": (
         '"{name}" and "{other}" touch, but their Simulated Sizes scale them differently: beside "{other}", "{name}" '
         "moves as if it were {times} times smaller, so it falls faster and presses harder.",
-        "Scale both by the same factor, or let them pass through each other with Collides With.",
+        "Scale both by the same factor, or let them pass through each other with a Collision Collection.",
     ),
     "thin-for-tets": (
         '"{name}" is about {thickness} m thick, but its tets are {tet_size} m long. With less than one tet across its '
@@ -79,11 +79,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "filter-empty": (
         '"{name}" touches nothing: "{collection}" contains nothing that it could touch.',
-        "Put bodies or colliders in that collection, or clear Collides With.",
+        "Put bodies or colliders in that collection, or clear Collision Collection.",
     ),
     "filter-one-sided": (
         '"{name}" touches nothing: "{other}" collides only with "{collection}", and "{name}" is not in it.',
-        'Put "{name}" in that collection, or clear Collides With of "{other}".',
+        'Put "{name}" in that collection, or clear the Collision Collection of "{other}".',
     ),
     "driven-by-force": (
         'A driver moves "{name}" by the force on "{collider}", which this bake computes, so each bake would depend on '

@@ -15,7 +15,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "newmark-substeps": (
         'At {time} "{name}" is so stiff, or so strongly deformed, that Newmark would need {needed} substeps in one '
         "step; the limit is {most}.",
-        "Choose Implicit Euler under Scheme, raise Substeps, or lower Stiffness.",
+        "Choose Implicit Euler under Scheme in the panel Flesh, raise Substeps Per Frame, or lower Stiffness.",
     ),
     "flesh-combined": (
         '"{name}" is flesh, which does not support {feature}.',
@@ -26,8 +26,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Add a bone or pins there, delete the loose part, or choose Jiggle under Motion.",
     ),
     "pose-not-converged": (
-        "Flesh did not come to rest in frame {frame} (residual {residual:.1e}), and Strict is on.",
-        "Raise Pose Iterations, let bones or pins hold less of it, or turn Strict off.",
+        "Flesh did not come to rest in frame {frame} (residual {residual:.1e}), and the bake is strict.",
+        "Raise Pose Iterations, let bones or pins hold less of it, or run without --strict.",
     ),
     # rest shapes that change
     "rest-shape-not-finite": (
@@ -55,7 +55,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "armature-outside": (
         'None of the {count} armature bones of "{name}" holds any of it.',
-        "Raise the Radius of its armature bones, and check that its vertex groups have the names of the bones.",
+        "Raise the Radius of its armature bones (panel Bones), and check that its vertex groups have the names of the "
+        "bones.",
     ),
     "bone-on-a-line": (
         'All vertices of the bone "{name}" lie on one line, so Sinew cannot tell how it rotates.',
@@ -72,11 +73,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "bone-crowded-out": (
         'Nothing of "{body}" follows {bones}: other bones hold everything within reach.',
-        "Choose a smaller Tet Size, or paint the masks of the neighbouring bones.",
+        "Choose a smaller Tet Size, or paint the masks of the neighboring bones.",
     ),
     "armature-crowded-out": (
         'Nothing of "{body}" follows {bones}: other bones hold everything within reach.',
-        "Choose a smaller Tet Size, or lower the Radius of its armature bones.",
+        "Choose a smaller Tet Size, or lower the Radius of its armature bones (panel Bones).",
     ),
     "bones-hold-few": (
         'These bones hold too few nodes of "{name}" to rotate the flesh: {bones}.',
@@ -117,28 +118,29 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "flesh-crushed-between-armature": (
         'In frame {frame} the armature bones "{bone}" and "{other}" crush {count} tets of "{name}" between them.',
-        "Lower the Radius of its armature bones, or remove the flesh at that joint from Paint Attachment.",
+        "Lower the Radius of its armature bones (panel Bones), or remove the flesh at that joint from Paint "
+        "Attachment.",
     ),
     "flesh-crushed-between-both": (
         'In frame {frame} "{bone}" and "{other}" crush {count} tets of "{name}" between them.',
-        "Lower the Radius of its armature bones, make the bone mesh thinner there, or remove the flesh between them "
-        "from Paint Attachment.",
+        "Lower the Radius of its armature bones (panel Bones), make the bone mesh thinner there, or remove the flesh "
+        "between them from Paint Attachment.",
     ),
     # messages at the end of a bake
     "poses-not-converged": (
         "Flesh did not come to rest in {count} poses. The largest residual is {residual:.2g} in frame {frame}. "
         "The timeline marks such frames.",
-        "Check there whether bones come close to each other or leave the flesh. Where flesh folds, lower the Radius or "
-        "Distance of its bones, or bend it less. Where it hangs far from its bones, raise its Stiffness. Otherwise "
-        "raise Pose Iterations, or set a Pre-Roll for the first frame.",
+        "Check there whether bones come close to each other or leave the flesh. Where flesh folds, lower the Radius "
+        "of its armature bones or the Distance of its bone meshes, or bend it less. Where it hangs far from its bones, "
+        "raise its Stiffness. Otherwise raise Pose Iterations, or set a Pre-Roll for the first frame.",
     ),
     # flesh and bones made in the window
     "flesh-not-held": (
         'Nothing holds the flesh of "{name}", so it has no pose to follow.',
-        "Press Make Bone on a mesh inside it, turn on Armature Bones, pin it, or choose Jiggle under Motion.",
+        "Press Make Bone Mesh on a mesh inside it, turn on Armature Bones, pin it, or choose Jiggle under Motion.",
     ),
     "armature-as-bone": (
-        '"{name}" is an armature, but bones are meshes.',
+        '"{name}" is an armature, so it cannot be a bone mesh.',
         "Turn on Armature Bones in the flesh that it poses, or select a mesh that it moves.",
     ),
 }

@@ -123,8 +123,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Move it above Sinew's modifier.",
     ),
     "swapped-at-crack": (
-        'Light enters "{name}" through its material "{material}", so cracks would show before they open.',
-        "Sinew shows the unbroken body until the first crack opens. Later cracks show early.",
+        'The material "{material}" of "{name}" lets light in, so cracks would show before they open.',
+        "Sinew shows the unbroken body until the first crack opens. Later cracks still show early.",
     ),
     "copy-not-closed": (
         'A voxel remesh of {size} does not close "{name}".',

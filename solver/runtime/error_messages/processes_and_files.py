@@ -4,7 +4,7 @@
 TEXTS: dict[str, tuple[str, str]] = {
     # anywhere
     "internal": ("Sinew has an internal error: {problem}.", "Please report it, with {log}."),
-    "cancelled": ("Cancelled.", "The baked frames stay. Press Simulate to continue."),
+    "cancelled": ("Cancelled.", "The baked frames stay. To continue, resume the bake (--resume)."),
     # scene files and tracks
     "scene-format": ("The scene in {path} has format {found}, but this Sinew reads {wanted}.", "Bake it again."),
     "scene-unreadable": ("Sinew cannot read the scene in {path}: {problem}.", "Bake it again."),
@@ -28,11 +28,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     # the child process
     "child-not-started": (
         "The solver could not start: {code}.",
-        "Check log.txt in the cache folder. Installing Sinew again may help.",
+        "Install Sinew again. If it still does not start, please report log.txt from the cache folder.",
     ),
     "child-silent": (
         "The solver sent nothing for {seconds} s, so Sinew stopped it.",
-        "Check log.txt in the cache folder.",
+        "Bake again. If that happens again, please report log.txt from the cache folder.",
     ),
     "child-crashed": (
         "The solver crashed {place}: {code}.",
@@ -65,11 +65,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "cache-out-of-date": (
         "The bake in {path} was made with {what} that changed since.",
-        "Bake it again, or accept the changes to resume with them (--accept-changes).",
+        "Bake it again (--start-over; in Blender: Simulate), or keep the frames and resume with the changes "
+        "(--accept-changes; in Blender: Resume from Frame N).",
     ),
     "cache-no-resume": (
-        "The bake in {path} has no frame to resume from.",
-        "Resume from a later frame, or bake all frames again (--start-over; in Blender: Simulate).",
+        "Sinew cannot resume the bake in {path} at or before that frame.",
+        "Choose a later one, or bake all frames again (--start-over; in Blender: Simulate).",
     ),
     "cache-part-lost": (
         "{part}/ of the bake in {path} is missing or damaged, so Sinew cannot continue the bake.",

@@ -25,7 +25,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "core-object-elsewhere": (
         'The rigid core of "{name}" uses "{other}", which is not in the scene "{scene}".',
-        "Choose another object for Hinge or Pull, or clear the field.",
+        "Choose another object for Hinge or Spring Target, or clear the field.",
     ),
     "core-combined": (
         '"{name}" has a rigid core, which does not support {feature}.',

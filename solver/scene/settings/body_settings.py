@@ -17,10 +17,12 @@ FILL = menu(
         Choice(
             "SMOOTH",
             "Smooth",
-            "Isosurface stuffing: tets follow the surface. The best for rendering and contact",
+            "Tets follow the surface; best for rendering and contact (isosurface stuffing)",
             0,
         ),
-        Choice("ROBUST", "Robust", "Lattice cover: tets cover the surface. Works on any mesh and keeps thin parts", 1),
+        Choice(
+            "ROBUST", "Robust", "Works on any mesh, also an open or thin one: tets cover the surface (lattice cover)", 1
+        ),
         Choice("GIVEN", "From File", "Tets from a file (.msh, .vtu, .vtk, .mesh, .veg)", 2),
     ),
     "SMOOTH",
@@ -39,7 +41,7 @@ SIZING = menu(
     "Sizing",
     "What sets the size of the tets",
     (
-        Choice("DIVISIONS", "Resolution Divisions", "The number of tets along the largest Dimension", 0),
+        Choice("DIVISIONS", "Divisions", "The number of tets along the largest of the object's Dimensions", 0),
         Choice("SIZE", "Tet Size", "The edge length of the tets", 1),
     ),
     "DIVISIONS",
@@ -70,7 +72,7 @@ TET_SIZE = length(
 INTERIOR_SIZE = menu(
     "interior_size",
     "Interior Size",
-    "How much larger tets deep inside may be, which saves time. Smooth tets only",
+    "How much larger tets deep inside may be. Larger ones save time. For Smooth tets only",
     (
         Choice("1", "Same", "Tets deep inside are as small as those at the surface", 0, 1),
         Choice("2", "2×", "Tets deep inside may be twice as large as those at the surface", 1, 2),
@@ -86,7 +88,7 @@ INTERIOR_SIZE = menu(
 USE_SIMULATED_SIZE = switch(
     "use_simulated_size",
     "Simulated Size",
-    "Simulate the body as if it were larger or smaller than it is: a large cube need not move like a giant",
+    "Simulate the body as if it were larger or smaller. A body simulated as a small one falls and wobbles faster",
 )
 SIMULATED_SIZE = length(
     "simulated_size",
@@ -100,7 +102,7 @@ SIMULATED_SIZE = length(
 GRAVITY_IN_SHAPE = switch(
     "gravity_in_shape",
     "Gravity Already in Shape",
-    "Sag-free start: the body keeps the shape of the first frame under gravity instead of sagging twice",
+    "The modeled shape already includes gravity, so the body does not sag at the start (sag-free start)",
     field="Body.gravity_in_shape",
 )
 INITIAL_VELOCITY = Setting(
@@ -117,12 +119,13 @@ INITIAL_VELOCITY = Setting(
 PIN_GROUP = weight_group(
     "pin_group",
     "Pin Group",
-    "Vertex group or attribute that pins vertices to the animated mesh: 1 holds exactly, less is a spring, 0 is free",
+    "Vertex group or attribute that pins vertices to the animated mesh. 1 holds exactly, less is a spring, 0 is free",
 )
 PIN_STIFFNESS = Setting(
     "pin_stiffness",
     "Pin Stiffness",
-    "A spring of weight w pulls with w × this × mass × distance. 0 releases all pins, exact ones too",
+    "How hard pins with a weight below 1 pull back. With 1000 and weight 0.5, a part sags 2 cm under its own weight. "
+    "0 releases all pins, exact ones too",
     default=1000.0,
     term="Spring stiffness per mass",
     unit="1/s²",
@@ -135,20 +138,20 @@ PIN_STIFFNESS = Setting(
 )
 AFFECT_GROUP = weight_group(
     "affect_group",
-    "Affect",
-    "Vertex group or attribute that limits the simulation to a part of the mesh. "
-    "It fades into the animated mesh at the border",
+    "Simulated Group",
+    "Vertex group or attribute: simulate only these vertices. The others keep their animation. "
+    "Weights of a vertex group fade between the two",
 )
 SHOW_TETS = switch(
     "show_tets",
     "Tets",
-    "Draw the body's tets in the viewport, as the cache has them. Those of a rigid core are yellow",
+    "Show the tets of the bake in the viewport. Those of a rigid core are yellow",
     changes_bake=False,
 )
 SHOW_JOINED = switch(
     "show_joined",
     "Joined Surfaces",
-    "Colour the tets that join surfaces far apart along the mesh, such as lips or fingers",
+    "Color the tets that join surfaces far apart along the mesh, such as lips or fingers",
     True,
     when=(When("show_tets", (True,)),),
     changes_bake=False,

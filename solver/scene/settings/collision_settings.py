@@ -43,7 +43,7 @@ COLLIDER_SIDES = menu(
 USE_COLLISION = switch(
     "use_collision",
     "Enabled",
-    "Bodies collide with this object. A body that is inside when it is switched on is let out gently",
+    "Bodies collide with this object. Switched on around a body, it pushes the body out gently",
     True,
     is_animated=True,
 )
@@ -64,8 +64,8 @@ COLLIDER_SETTINGS = (COLLIDER_SHAPE, COLLIDER_SIDES, USE_COLLISION, COLLIDER_FRI
 BODY_COLLISION_SETTINGS = (
     friction(
         "body_friction",
-        "Friction of this body on other bodies and itself. Between two bodies √(μ₁ μ₂) holds, "
-        "on a collider the collider's Friction",
+        "Friction of this body on other bodies and itself: of two bodies √(μ₁ μ₂). "
+        "On a collider, the collider's Friction counts",
         "Collision.friction",
     ),
     thickness(
@@ -75,7 +75,7 @@ BODY_COLLISION_SETTINGS = (
     ),
     switch(
         "self_collision",
-        "Self Collision",
+        "Self Collisions",
         "The body does not go through itself where it folds or coils. Slower. "
         "Parts that overlap at rest, such as lips, are not pushed apart",
         when=(When("motion", ("ELASTIC", "JIGGLE")),),
@@ -84,9 +84,8 @@ BODY_COLLISION_SETTINGS = (
 )
 COLLISION_COLLECTION = Setting(
     "collision_collection",
-    "Collides With",
-    "Limit collisions to objects in this collection. Two objects collide where each may collide with the other. "
-    "Empty: everything",
+    "Collision Collection",
+    "Collide only with objects in this collection. Both objects must allow it. Empty: everything",
     COLLECTION,
     None,
     changes_bake=False,  # the pairs that it leaves out are in the digest

@@ -32,22 +32,22 @@ MOTION = menu(
         Choice(
             ELASTIC,
             "Soft Body",
-            "Dynamic, linear elasticity: falls, bounces, flows, melts and breaks. For jelly, clay, wax and rubber",
+            "Falls, bounces, flows, melts and breaks. For jelly, clay, wax and rubber (dynamic, linear elasticity)",
             0,
             "elastic",
         ),
         Choice(
             POSE,
             "Follow Pose",
-            "Quasistatic: flesh is at equilibrium in every frame, bulges and folds with its bones and never swings. "
-            "For bodies and limbs",
+            "No inertia: flesh settles fully on every frame, bulges and folds, and never swings. "
+            "For bodies and limbs (quasistatic)",
             1,
             "quasistatic",
         ),
         Choice(
             JIGGLE,
             "Jiggle",
-            "Dynamic: flesh has inertia, lags behind its bones and swings. For cheeks, bellies and tails",
+            "Inertia: flesh lags behind its bones and swings. For cheeks, bellies and tails (dynamic)",
             2,
             "dynamic",
         ),
@@ -58,7 +58,7 @@ MOTION = menu(
 FLESH_LAW = menu(
     "flesh_law",
     "Law",
-    "Hyperelastic law of the flesh. For small deformations all of them are the same",
+    "How flesh resists large deformations. Small ones are the same for all laws (hyperelastic law)",
     (
         Choice("NEO_HOOKEAN", "Neo-Hookean", "Rubber-like. Resists being flattened ever harder", 0),
         Choice(
@@ -83,13 +83,13 @@ FLESH_LAW = menu(
 JIGGLE_SCHEME = menu(
     "jiggle_scheme",
     "Scheme",
-    "Time integration scheme of Jiggle",
+    "How Jiggle steps through time, which decides how long it swings (time integration scheme)",
     (
-        Choice("EULER", "Implicit Euler", "Always stable. Damps the swinging, more so with few Substeps", 0),
+        Choice("EULER", "Implicit Euler", "Always stable. Damps the swinging, more so with few Substeps Per Frame", 0),
         Choice(
             "NEWMARK",
             "Newmark",
-            "Modified Newmark: only Damping stops swinging. Stiff flesh takes many substeps",
+            "Only Damping stops the swinging. Stiff flesh takes many substeps, so it is slow (modified Newmark)",
             1,
         ),
     ),
@@ -99,7 +99,7 @@ JIGGLE_SCHEME = menu(
 )
 SELF_CONTACT = switch(
     "self_contact",
-    "Self Contact",
+    "Self Collisions",
     "Flesh lies in folds instead of going through itself, as in the bend of an elbow. Slower",
     True,
     when=(FOLLOWS_POSE,),
@@ -108,15 +108,16 @@ SELF_CONTACT = switch(
 ATTACHMENT_GROUP = weight_group(
     "attachment_group",
     "Paint Attachment",
-    "Vertex group or attribute: bones hold flesh only below a weight above 0.5. Empty: wherever they reach",
+    "Vertex group or attribute: bones hold flesh only under painted skin (weight above 0.5). "
+    "Empty: wherever they reach",
     when=(IS_FLESH,),
     field="Flesh.attachment_paint",
 )
 USE_ARMATURE_BONES = switch(
     "use_armature_bones",
     "Armature Bones",
-    "The bones of the object's armatures hold the flesh near their lines, without bone meshes. "
-    "Of several, the one with the largest weight at the nearest skin holds it",
+    "The deforming bones of the Armature hold the flesh around them. "
+    "Where bones compete, the vertex group with the largest weight wins",
     when=(IS_FLESH,),
 )
 FLESH_SETTINGS = (
@@ -138,20 +139,20 @@ FLESH_SETTINGS = (
     length(
         "armature_bone_radius",
         "Radius",
-        "How far from the line of an armature's bone flesh follows it. "
-        "0: a third of the way to its skin, and one tet at least",
+        "Flesh within this distance of an armature's bone follows it. "
+        "0: a third of the way to the skin, and at least one tet",
         soft=(None, 1.0),
         when=(IS_FLESH, BY_ARMATURE),
     ),
     switch(
         "use_armature_bone_spring",
         "Springs",
-        "Springs hold the flesh to the bones of the armature. Off: it is held exactly",
+        "Hold the flesh to the bones of the armature by springs. Off: hold it exactly",
         when=(IS_FLESH, BY_ARMATURE),
     ),
     spring_stiffness(
         "armature_bone_stiffness",
-        "Under its own weight, flesh gives way by a centimetre with 1000, by a third of a millimetre with 30,000",
+        "Higher holds tighter: 1000 gives 1 cm of sag under the flesh's own weight, 30,000 a third of a millimeter",
         when=(IS_FLESH, BY_ARMATURE, When("use_armature_bone_spring", (True,))),
     ),
 )
@@ -166,7 +167,7 @@ BONE_DISTANCE = length(
 )
 BONE_STIFFNESS = spring_stiffness(
     "bone_stiffness",
-    "Under its own weight, flesh gives way by a centimetre with 1000, by a third of a millimetre with 30,000",
+    "Higher holds tighter: 1000 gives 1 cm of sag under the flesh's own weight, 30,000 a third of a millimeter",
     limits=greater_than(0.0, "Spring Stiffness", "1/s²"),
     when=(When("use_bone_spring", (True,)),),
     field="Bone.stiffness",
@@ -177,23 +178,21 @@ BONE_SETTINGS = (
     switch(
         "use_bone_spring",
         "Springs",
-        "Springs hold the flesh to this bone, so that it may slip a little. Off: it is held exactly",
+        "Hold the flesh to this bone by springs, so that it may slip a little. Off: hold it exactly",
     ),
     BONE_STIFFNESS,
     weight_group(
         "bone_mask_group",
         "Mask",
-        "Vertex group or attribute of the bone, which holds flesh only where its weight is above 0.5. "
+        "Vertex group or attribute of the bone mesh, which holds flesh only where the weight is above 0.5. "
         "Empty: everywhere",
         field="Bone.mask",
     ),
-    Setting(
-        "bone_body", "Body", "The one body whose flesh this bone holds. Empty: all flesh that is near", OBJECT, None
-    ),
+    Setting("bone_body", "Body", "Hold the flesh of this body only. Empty: all flesh within reach", OBJECT, None),
     switch(
         "show_attachment",
         "Attachment",
-        "Draw in the viewport the flesh that bones hold, in a colour for each bone",
+        "Show in the viewport the flesh that bones hold, in a color for each bone",
         changes_bake=False,
     ),
 )

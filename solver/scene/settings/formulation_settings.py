@@ -68,12 +68,11 @@ def _menu(name: str, label: str, tooltip: str, choices: tuple[Choice, ...]) -> S
     return menu(PROPERTY_PREFIX + name, label, tooltip, choices, default, **_switch_fields(name))
 
 
-# labels of menus have nine letters at most, since the sidebar cuts off longer ones
 FORMULATION_SETTINGS = (
     FORMULATION,
     _menu(
         "rotation",
-        "Rotation",
+        "Tet Rotation",
         "How the rotation of a tet is computed from its deformation gradient F",
         (
             Choice("NEAREST", "Nearest", "The nearest proper rotation, so that inverted tets turn back", 0),
@@ -82,8 +81,8 @@ FORMULATION_SETTINGS = (
     ),
     integer(
         PROPERTY_PREFIX + "rotations_every",
-        "New Rotations Every",
-        "Number of steps after which rotations are computed again. Above 1, fast rotation gives wrong forces",
+        "Update Rotations Every (Steps)",
+        "Compute rotations again after this many steps. Above 1 is faster, but fast rotation gives wrong forces",
         1,
         _limits("rotations_every"),
         maximum=1000,
@@ -92,7 +91,7 @@ FORMULATION_SETTINGS = (
     ),
     _menu(
         "rotation_field",
-        "Rotations",
+        "Vertex Rotation",
         "How the rotation of a vertex is computed",
         (
             Choice("LEAST_SQUARES", "Least Squares", "Fits all edges at a vertex, by singular value decomposition", 0),
@@ -102,12 +101,12 @@ FORMULATION_SETTINGS = (
     _switch(
         "keeps_momentum",
         "Conserve Momentum",
-        "Remove the ghost force and torque of the method after every step. Without it, free bodies drift and turn",
+        "Remove the ghost force and torque of the method after every step. Off: free bodies drift and turn",
     ),
     _menu(
         "network",
-        "Elements",
-        "What makes up the stiffness of the body",
+        "Tets or Springs",
+        "What makes the body stiff",
         (
             Choice("TETS", "Tets", "Linear finite elements", 0),
             Choice("SPRINGS", "Springs", "Springs along the edges of the tets. Volume Preservation has no effect", 1),
@@ -123,12 +122,12 @@ FORMULATION_SETTINGS = (
         "is_matrix_free",
         "Matrix-Free",
         "Multiply element by element instead of assembling a matrix. "
-        "The same motion, quicker where the solver needs few iterations",
+        "The same motion, faster where the solver needs few iterations",
     ),
     _switch(
         "one_step",
         "One Newton Step",
-        "Linearly implicit: one Newton iteration per time step. Quicker, but may become unstable with few Substeps",
+        "Faster, but may become unstable with few Substeps Per Frame (linearly implicit: one Newton iteration a step)",
     ),
     integer(
         PROPERTY_PREFIX + "levels",
@@ -140,19 +139,21 @@ FORMULATION_SETTINGS = (
     ),
     _menu(
         "coarse_solver",
-        "Coarse",
+        "Coarse Solver",
         "Linear solver of the coarse tets",
         (
             Choice("PCG", "PCG", "Conjugate gradients, preconditioned by the blocks of every level", 0),
-            Choice("LU", "LU", "Direct factorisation: quicker where the coarse tets are few and stiff", 1),
+            Choice("LU", "LU", "Direct factorization: faster where the coarse tets are few and stiff", 1),
         ),
     ),
     _menu(
         "scheme",
         "Scheme",
-        "Time integration scheme of this body",
+        "How the body steps through time, which decides how long it swings (time integration scheme)",
         (
-            Choice("EULER", "Implicit Euler", "Always stable. Damps the swinging, more so with few Substeps", 0),
+            Choice(
+                "EULER", "Implicit Euler", "Always stable. Damps the swinging, more so with few Substeps Per Frame", 0
+            ),
             Choice(
                 "BDF2",
                 "BDF2",

@@ -31,13 +31,13 @@ BREAKING_STRESS = Setting(
 USE_TOUGHNESS = switch(
     "use_toughness",
     "Toughness",
-    "Set how hard it is to lengthen a crack. Off: as hard as starting one, by the size of the tets",
+    "Set how hard a crack is to extend. Off: derived from Breaking Stress and tet size",
     when=(IS_BREAKABLE,),
 )
 TOUGHNESS = Setting(
     "toughness",
     "Toughness",
-    "What a notch or a crack bears before it grows. Small values are brittle: glass has 700,000, wax 150,000",
+    "How hard a crack or a notch is to extend. Small values are brittle: glass has 700,000, wax 80,000",
     default=5.0e4,
     term="Fracture toughness K",
     unit="Pa √m",
@@ -76,16 +76,16 @@ STRENGTH_GROUP = paint(
 UNBREAKABLE_GROUP = weight_group(
     "unbreakable_group",
     "Unbreakable",
-    "Vertex group or attribute: material at and below a weight above 0.5 never breaks",
+    "Vertex group or attribute: painted surface (weight above 0.5) and what lies under it never break",
     when=(IS_BREAKABLE,),
     field="Fracture.unbreakable",
 )
 MOST_SPLITS = integer(
     "most_splits",
-    "Splits per Step",
-    "How many points may split in one step. The others wait for the next step, and the bake reports it",
+    "Splits Per Step",
+    "Most points that may split in one step. The others wait for the next step, and the bake reports it",
     50,
-    at_least(1, "Splits per Step"),
+    at_least(1, "Splits Per Step"),
     soft=(None, 1000),
     when=(IS_BREAKABLE,),
     field="Fracture.most_splits",
@@ -93,7 +93,7 @@ MOST_SPLITS = integer(
 MOST_PIECES = integer(
     "most_pieces",
     "Max Pieces",
-    "From this number of pieces on the body cracks no further, and the bake reports it",
+    "The body stops cracking at this number of pieces, and the bake reports it",
     1000,
     at_least(1, "Max Pieces"),
     minimum=2,
@@ -129,7 +129,7 @@ ATTRIBUTE_CHOICES = (
     Choice(
         "temperature",
         "Temperature",
-        '"temperature_celsius": the temperature of the material [°C]. Cycles keeps the shorter name for volumes',
+        '"temperature_celsius": the temperature [°C]',
         8,
         "temperature",
     ),
@@ -139,7 +139,7 @@ ATTRIBUTE_CHOICES = (
 ATTRIBUTES_SETTING = Setting(
     "attributes",
     "Attributes",
-    "Quantities that the bake writes per vertex and frame, for materials",
+    "Quantities that the bake stores per vertex and frame. Materials read them with Attribute nodes",
     CHOICES,
     frozenset(),
     choices=ATTRIBUTE_CHOICES,
@@ -148,7 +148,7 @@ ATTRIBUTES_SETTING = Setting(
 BROKEN_MATERIAL = Setting(
     "broken_material",
     "Inside",
-    "Material of the broken faces. Empty: a plain grey one",
+    "Material of the broken faces. Empty: plain gray",
     MATERIAL,
     None,
     when=(IS_BREAKABLE,),
@@ -157,7 +157,7 @@ BROKEN_MATERIAL = Setting(
 SEPARATE_PIECES = switch(
     "separate_pieces",
     "Separate Pieces",
-    "Make an object of each piece, so that each can be edited. Off: one object for all",
+    "Make one object per piece, so that each can be edited. Off: one object for all pieces",
     when=(IS_BREAKABLE,),
     changes_bake=False,
 )

@@ -35,7 +35,7 @@ CONDUCTIVITY = Setting(
 HEAT_CAPACITY = Setting(
     "heat_capacity",
     "Heat Capacity",
-    "Heat that warms a kilogram by one degree: water takes 4180, wax 2100",
+    "Heat that warms a kilogram by one degree: water takes 4180, wax 2200",
     default=2000.0,
     term="Specific heat capacity c",
     unit="J/(kg K)",
@@ -111,8 +111,7 @@ SOURCE_TEMPERATURE = temperature(
 SOURCE_RADIUS = length(
     "source_radius",
     "Radius",
-    "How far from the point or the mesh the material is heated. "
-    "The same heat is spread over a larger radius, so raise Heat Transfer with it",
+    "Reach of the heat. A larger radius spreads the same heat thinner: raise Heat Transfer too",
     0.2,
     limits=greater_than(0.0, "Radius", "m"),
     soft=(0.001, 10.0),
@@ -121,7 +120,7 @@ SOURCE_RADIUS = length(
 SOURCE_EXCHANGE = Setting(
     "source_exchange",
     "Heat Transfer",
-    "How fast the source heats what is within its Radius: hot water has 500, a flame 5000. 50,000 melts wax in seconds",
+    "How fast the source heats what is within its Radius. Hot water has 500, a flame 5000; 50,000 melts wax in seconds",
     default=5.0e4,
     term="Heat transfer coefficient h",
     unit="W/(m² K)",

@@ -25,7 +25,8 @@ YOUNGS_MODULUS = Setting(
 POISSON_RATIO = Setting(
     "poisson_ratio",
     "Volume Preservation",
-    "How much the sides bulge when the material is squeezed. Only flesh goes above 0.45, where a Soft Body locks",
+    "Higher keeps more volume: 0 squashes like cork, 0.45 bulges like rubber. "
+    "Above 0.45 for flesh only: Soft Bodies get too stiff",
     default=0.45,
     term="Poisson's ratio ν",
     limits=right_open_range(0.0, 0.5, "Volume Preservation"),
@@ -36,7 +37,7 @@ POISSON_RATIO = Setting(
 DENSITY = Setting(
     "density",
     "Density",
-    "Water has 1000",
+    "How heavy the material is. Water has 1000",
     default=930.0,
     term="Mass per volume ρ",
     unit="kg/m³",
@@ -49,7 +50,7 @@ DENSITY = Setting(
 MASS_DAMPING = Setting(
     "mass_damping",
     "Mass Damping",
-    "Slows every motion, falling too, like a thick fluid",
+    "Slows every motion, also falling, like a thick fluid",
     default=0.0,
     term="Rayleigh's mass damping α",
     unit="1/s",
@@ -60,7 +61,7 @@ MASS_DAMPING = Setting(
 STIFFNESS_DAMPING = Setting(
     "stiffness_damping",
     "Damping",
-    "Damps vibration. Falling and turning stay as they are",
+    "Stops wobbling sooner. Does not slow falling and turning",
     default=0.00424,
     term="Rayleigh's stiffness damping β",
     unit="s",

@@ -9,11 +9,11 @@ from .setting import UNBOUNDED, Choice, Setting, When, menu, paint, switch
 IS_PLASTIC = When("use_plasticity", (True,))
 # how a body may flow (`Plasticity.law`)
 PLASTICITY_LAW_CHOICES = (
-    Choice("MULTIPLICATIVE", "Multiplicative", "F = Fe Fp: keeps the volume, however far the material is deformed", 0),
+    Choice("MULTIPLICATIVE", "Multiplicative", "Keeps the volume, however far the body is deformed (F = Fe Fp)", 0),
     Choice(
         "ADDITIVE",
         "Additive",
-        "Müller and Gross (2004): quicker, but loses volume. For plastic strains of a few per cent",
+        "Faster, but loses volume. For lasting strains of a few percent (Müller and Gross, 2004)",
         1,
     ),
 )
@@ -24,7 +24,7 @@ USE_PLASTICITY = switch(
 LAW = menu(
     "plastic_law",
     "Law",
-    "How plastic strain is kept",
+    "How the lasting deformation is stored (plastic strain)",
     PLASTICITY_LAW_CHOICES,
     "MULTIPLICATIVE",
     when=(IS_PLASTIC,),
@@ -33,9 +33,8 @@ LAW = menu(
 YIELD_STRAIN = Setting(
     "yield_strain",
     "Yield Strain",
-    "Deformation stays beyond this part of the length: 0.01 is one per cent",
+    "Dents deeper than this stay. 0.01 = stretched by 1 %",
     default=0.01,
-    term="Yield strain",
     limits=at_least(0.0, "Yield Strain"),
     minimum=UNBOUNDED,
     soft=(0.0, 1.0),
@@ -61,7 +60,7 @@ FLOW = Setting(
 MAXIMUM_STRAIN = Setting(
     "maximum_strain",
     "Max Strain",
-    "The largest deformation that can stay. The material springs back from what is beyond: 0.5 is half of the length",
+    "Most deformation that can stay; anything more springs back. 0.5 = half the length",
     default=10.0,
     term="Maximum plastic strain",
     limits=at_least(0.0, "Max Strain"),
@@ -73,7 +72,7 @@ MAXIMUM_STRAIN = Setting(
 HARDENING = Setting(
     "hardening",
     "Hardening",
-    "Raises the Yield Strain by this much per plastic strain, as metal does that is bent to and fro",
+    "Each dent makes the next one harder: the Yield Strain rises by this much per lasting strain, as in bent metal",
     default=0.0,
     term="Isotropic hardening modulus",
     limits=at_least(0.0, "Hardening"),

@@ -52,7 +52,7 @@ MATERIAL_PRESET = menu(
     "Preset of stiffness, density and damping, and of plasticity, heat and fracture",
     (
         *(
-            Choice(key, preset.label, f"{preset.description}. {preset.source}", MATERIAL_NUMBERS[key])
+            Choice(key, preset.label, preset.description, MATERIAL_NUMBERS[key], source=preset.source)
             for key, preset in MATERIAL_PRESETS.items()
         ),
         Choice(CUSTOM_PRESET, "Custom", "Values of your own", MATERIAL_NUMBERS[CUSTOM_PRESET]),
@@ -67,7 +67,9 @@ FRICTION_PRESET = menu(
     (
         Choice(CUSTOM_PRESET, "Custom", "A friction of your own", FRICTION_NUMBERS[CUSTOM_PRESET]),
         *(
-            Choice(key, preset.label, f"μ = {preset.coefficient:g}. {preset.source}", FRICTION_NUMBERS[key])
+            Choice(
+                key, preset.label, f"Friction μ = {preset.coefficient:g}", FRICTION_NUMBERS[key], source=preset.source
+            )
             for key, preset in FRICTION_PRESETS.items()
         ),
     ),

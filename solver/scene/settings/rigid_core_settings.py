@@ -12,7 +12,7 @@ HAS_TARGET = When("core_pull")
 USE_CORE = switch(
     "use_core",
     "Rigid Core",
-    "The inside moves as one rigid body, like a skull. The rest follows it as a soft skin",
+    "The inside moves as one rigid piece, like a skull. The rest follows as soft skin",
     since="0.2",  # the digests of bakes without a core are those of before there were any
 )
 SKIN_THICKNESS = length(
@@ -27,7 +27,8 @@ SKIN_THICKNESS = length(
 CORE_GROUP = weight_group(
     "core_group",
     "Core Group",
-    "Vertex group or attribute: only material below a weight above 0.5 can be core. Empty: everything deep enough",
+    "Vertex group or attribute: only what lies under painted skin (weight above 0.5) can be core. "
+    "Empty: everything deep enough",
     when=(HAS_CORE,),
     field="Core.paint",
 )
@@ -50,7 +51,7 @@ CORE_PULL = Setting(
 PULL_STIFFNESS = Setting(
     "core_pull_stiffness",
     "Spring Stiffness",
-    "The core swings √stiffness / 2π times a second. Under its own weight it gives way by a centimetre with 1000",
+    "Higher pulls harder: 1000 gives 1 cm of sag under the body's weight, and 5 swings per second",
     default=1000.0,
     term="Spring stiffness per mass",
     unit="1/s²",
@@ -64,7 +65,7 @@ PULL_STIFFNESS = Setting(
 PULL_DAMPING = Setting(
     "core_pull_damping",
     "Spring Damping",
-    "At twice √stiffness the core does not swing at all",
+    "Higher stops the swinging sooner. From 2 √Spring Stiffness on, the core does not swing at all",
     default=20.0,
     term="Damping per mass",
     unit="1/s",

@@ -57,6 +57,7 @@ class Choice:
         label, tooltip: For people.
         number: What .blend files store; never changed.
         value: What the solver calls it; None: the identifier in lower case with hyphens.
+        source: Where the values of a preset come from, for the manual.
     """
 
     identifier: str
@@ -64,6 +65,7 @@ class Choice:
     tooltip: str
     number: int
     value: Any = None
+    source: str = ""
 
     @property
     def solver_value(self) -> Any:
@@ -99,7 +101,7 @@ class Setting:
         tooltip: One or two short sentences without the last full stop.
         kind: Of the words above.
         default: In the window.
-        term: The term of the field with its symbol, first in the tooltip: "Young's modulus E".
+        term: The term of the field with its symbol, behind the tooltip: "Young's modulus E".
         unit: SI unit, "°C", or "".
         limits: What the solver accepts; None: everything.
         minimum, maximum: Ends of the range in the window.
@@ -141,12 +143,13 @@ class Setting:
 
     @property
     def description(self) -> str:
-        """The whole tooltip: term, unit, meaning, and whether it may have keyframes."""
-        unit = f"[{self.unit}]" if self.unit else ""
+        """The whole tooltip: meaning, term, unit, and whether it may have keyframes."""
+        unit = f" [{self.unit}]" if self.unit else ""
         if self.term:
-            parts = [f"{self.term} {unit}".strip(), self.tooltip]
+            parts = [self.tooltip, f"{self.term}{unit}"]
         else:
-            parts = [f"{self.tooltip} {unit}".strip()]
+            first, *others = self.tooltip.split(". ")
+            parts = [f"{first}{unit}", *others]
         return ". ".join([*parts, *(["Can be keyframed"] if self.is_animated else [])])
 
     @property
@@ -195,7 +198,9 @@ def weight_group(name: str, label: str, tooltip: str, **more: Any) -> Setting:
 
 def paint(name: str, label: str, painted: str, **more: Any) -> Setting:
     """Returns a setting that names the weights which the setting called `painted` is multiplied with."""
-    tooltip = f"Vertex group or attribute that multiplies {painted}. Inside, the nearest surface counts"
+    tooltip = (
+        f"Multiplies {painted} by a vertex group or attribute. Points inside take the weight of the nearest surface"
+    )
     return weight_group(name, label, tooltip, **more)
 
 

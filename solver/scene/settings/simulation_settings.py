@@ -12,20 +12,20 @@ OWN_RANGE, HAS_REST_FRAME = When("use_scene_range", (False,)), When("use_rest_fr
 
 SUBSTEPS = integer(
     "substeps",
-    "Substeps per Frame",
-    "Time steps per frame. More are slower, damp less and catch faster collisions",
+    "Substeps Per Frame",
+    "Time steps per frame. More are slower, damp less and handle faster collisions",
     4,
-    closed_range(1, 100_000, "Substeps per Frame"),
+    closed_range(1, 100_000, "Substeps Per Frame"),
     maximum=1000,
     soft=(None, 20),
     field="Settings.substeps",
 )
 SAMPLES_PER_FRAME = integer(
     "samples_per_frame",
-    "Samples per Frame",
-    "Shapes written per frame, for motion blur of fast rotation. Has to divide the Substeps per Frame",
+    "Samples Per Frame",
+    "Shapes stored per frame, for motion blur of fast rotation. Must divide Substeps Per Frame evenly",
     1,
-    closed_range(1, 100, "Samples per Frame"),
+    closed_range(1, 100, "Samples Per Frame"),
     maximum=64,
     soft=(None, 8),
     field="Settings.samples_per_frame",
@@ -42,8 +42,7 @@ AIR_TEMPERATURE = temperature(
 PREROLL = integer(
     "preroll",
     "Pre-Roll",
-    "Frames simulated before the first one and not written: everything moves from the rest pose to that of the first "
-    "frame, and settles",
+    "Frames to simulate, unseen, before the first: bodies move from the rest pose into place and settle",
     0,
     closed_range(0, MAX_FRAME_NUMBER, "Pre-roll"),
     maximum=10000,
@@ -54,7 +53,7 @@ PREROLL = integer(
 POSE_TOLERANCE = Setting(
     "pose_tolerance",
     "Pose Tolerance",
-    "Unbalanced force, relative to the force that holds the body, at which Follow Pose stops",
+    "Accuracy of Follow Pose. Smaller is slower",
     default=1.0e-3,
     term="Relative residual of the equilibrium",
     limits=open_range(0.0, 1.0, "Pose Tolerance"),
@@ -67,7 +66,7 @@ POSE_TOLERANCE = Setting(
 POSE_ITERATIONS = integer(
     "pose_iterations",
     "Pose Iterations",
-    "Newton iterations that Follow Pose may take for a frame. A frame that reaches this is marked on the timeline",
+    "Most Newton iterations per frame of Follow Pose. A frame that reaches this is marked on the timeline",
     100,
     at_least(1, "Pose Iterations"),
     maximum=10000,
@@ -77,7 +76,7 @@ POSE_ITERATIONS = integer(
 TOLERANCE = Setting(
     "tolerance",
     "Tolerance",
-    "The linear solver of a step stops there",
+    "Accuracy of each step. Smaller is slower",
     default=1.0e-4,
     term="Relative residual ‖b − A v‖ / ‖b‖",
     limits=open_range(0.0, 1.0, "Tolerance"),
@@ -90,7 +89,7 @@ TOLERANCE = Setting(
 MAX_ITERATIONS = integer(
     "max_iterations",
     "Max Iterations",
-    "Iterations of the linear solver per step. A step that reaches this is reported",
+    "Most iterations of the linear solver per step. A step that reaches this is reported",
     400,
     at_least(1, "Max Iterations"),
     maximum=100000,
@@ -118,13 +117,13 @@ REST_SETTINGS = (
     switch(
         "use_rest_frame",
         "Rest Frame",
-        "Bodies have no stress in the pose of a frame that you choose. Off: in that of the first frame of the bake",
+        "Choose the frame at which bodies are relaxed, such as a T-pose. Off: the first baked frame",
     ),
     integer(
         "rest_frame",
         "Rest Frame",
-        "Frame whose pose has no stress, such as a T-pose. "
-        "The frames between it and the first one are simulated and not written",
+        "Frame at which bodies are relaxed, such as a T-pose. "
+        "From an earlier one, the frames up to the first are simulated but not stored",
         0,
         FRAME_LIMITS,
         when=(HAS_REST_FRAME,),
@@ -136,7 +135,7 @@ CACHE_SETTINGS = (
     Setting(
         "take",
         "Take",
-        "Name of this attempt. Each take has a cache of its own, so that a good one can be kept",
+        "Name of this attempt. Each take has its own cache, so a good one can be kept",
         TEXT,
         "",
         changes_bake=False,
@@ -158,7 +157,7 @@ CACHE_SETTINGS = (
     switch(
         "show_contacts",
         "Contacts",
-        "Draw contacts of this frame in the viewport: a dot, the normal, and an arrow for the force on the body",
+        "Show the contacts of this frame in the viewport: a dot, the normal, and an arrow for the force on the body",
         changes_bake=False,
     ),
 )

@@ -59,7 +59,7 @@ SUBJECTS = (
     Subject("Advanced", (BODY,), FORMULATION_SETTINGS),
     Subject("Collider", (COLLIDER,), COLLIDER_SETTINGS),
     Subject("Heat Source", (HEAT_SOURCE,), HEAT_SOURCE_SETTINGS),
-    Subject("Bone", (BONE,), BONE_SETTINGS),
+    Subject("Bone Mesh", (BONE,), BONE_SETTINGS),
     Subject("Frames", (), FRAME_SETTINGS),
     Subject("Solver", (), (*STEP_SETTINGS, AIR_TEMPERATURE, *REST_SETTINGS, *SOLVER_SETTINGS)),
     Subject("Cache", (), CACHE_SETTINGS),
