@@ -140,11 +140,11 @@ def test_what_does_not_go_with_a_core_is_said_before_and_refused(tmp_path: Path,
     for name, value in change.items():
         setattr(obj.sinew, name, value)
     said = " ".join(drawn(obj, "draw_core").lines)
-    assert f"does not go with {feature}" in said
+    assert f"does not support {feature}" in said
     problem = refused(scene, tmp_path / "c.sinew")
     assert problem.kind == "core-combined" and '"Box"' in problem.sentence and feature in problem.sentence
     obj.sinew.use_core = False
-    assert "does not go with" not in " ".join(drawn(obj, "draw_core").lines)
+    assert "does not support" not in " ".join(drawn(obj, "draw_core").lines)
     exported(scene, tmp_path / "fine.sinew")
 
 

@@ -113,7 +113,7 @@ def _select_law(law: Hyperelastic, rows: Indices) -> Hyperelastic:
         left = NodalShare(left.is_averaged[rows], left.mu[rows], left.lam[rows])
         left = left if left.is_averaged.any() else None
     added = law.extra_term.of_tets(rows) if law.extra_term is not None else None
-    own = {name: getattr(law, name)[rows] for name in ("law", "mu", "lam", "share")}
+    own = {name: getattr(law, name)[rows] for name in ("law", "mu", "lam", "parameter")}
     if len(law.pressure_modulus):
         own["pressure_modulus"] = law.pressure_modulus[rows]
     return replace(law, left=left, extra_term=added, **own)
