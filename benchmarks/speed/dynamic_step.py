@@ -314,7 +314,7 @@ BENCHMARK = Benchmark(
     "solvers. SciPy runs conjugate gradients with block Jacobi on CSR or BSR, whichever is faster. At 10K tets two "
     "threads gain only if they share a cache. On the virtual machine of 2026-11-23 a cache line took 46 ns from one "
     "processor to the other, or 163 ns for minutes at a time; a step of 20 iterations on both then took 1.2 or 1.9 ms, "
-    "no less than on one. So the three rows were 10.9, 6.9 and 15.0 in the run of all benchmarks, then 6.7, 6.8 and "
+    "as long as on one. So the three rows were 10.9, 6.9 and 15.0 in the run of all benchmarks, then 6.7, 6.8 and "
     "15.9, then as shown.",
     run=run,
 )

@@ -25,7 +25,8 @@ TARGETS = {
     9: "Overhead of a bake: at most 10 % of the solver's time at 100K tets and 200,000 render vertices",
     10: "Memory: at most 1.5 KB per tet at the peak of a dynamic bake; a million tets on 16 GB",
     11: "Scaling: at fixed iterations the cost of a step grows with an exponent below 1.1 over tets",
-    12: "Contention: on a busy machine a step on two threads takes at most 1.2 × as long as on one, with the same bytes",
+    12: "Contention: on a busy machine a step on two threads takes at most 1.2 × as long as on one; "
+    "its bytes are the same",
 }
 HEAD = ("line", "target", "")
 NOT_MEASURED = "not measured"
