@@ -25,7 +25,7 @@ def run(folder: Path, kept: str, holds: bool) -> subprocess.CompletedProcess:
     (folder / "conftest.py").write_text((HERE / "conftest.py").read_text())
     (folder / "test_some.py").write_text(FILE.format(kept=kept, holds=holds))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib"]
-    options = ["-o", f"pythonpath={HERE}", "--rootdir", str(folder), str(folder)]
+    options = ["-o", f"pythonpath={HERE.as_posix()}", "--rootdir", str(folder), str(folder)]
     return subprocess.run([*command, *options], capture_output=True, text=True, timeout=120)
 
 

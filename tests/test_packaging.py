@@ -74,7 +74,7 @@ def test_peers_are_added_without_making_the_environment_anew(tmp_path, monkeypat
     environment, ran = script("environment"), []
     monkeypatch.setattr(environment, "_run", ran.append)
     monkeypatch.setattr(environment, "_is_version", lambda python, version: True)
-    python = tmp_path / "bin" / "python"
+    python = environment._python(tmp_path)
     python.parent.mkdir()
     python.touch()
     environment.make(tmp_path, [ROOT / "requirements" / "develop.txt"], editable=True)
@@ -139,6 +139,7 @@ def test_kernels_are_packed_as_a_wheel_that_pip_and_blender_take(tmp_path):
         assert "Tag: cp311-cp311-win_amd64" in packed.read(f"{info}/WHEEL").decode()
         lines = packed.read(f"{info}/RECORD").decode().splitlines()
         assert {line.split(",")[0] for line in lines} == names
+    pytest.importorskip("pip", reason="takes pip")
     target = tmp_path / "site"
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target)]
     command += ["--platform", "win_amd64", "--only-binary=:all:", "--no-index", str(wheel)]

@@ -47,10 +47,10 @@ def test_a_row_that_was_not_reached_says_why():
 def test_lines_are_judged_by_their_rows():
     told = targets.verdicts(ROWS)
     assert list(told) == list(range(1, 13))
-    assert told[2] == "not reached: 1 of 2 were" and told[6] == "reached" and told[1] == targets.NOT_MEASURED
+    assert told[2] == "not reached: 1 of 2 rows pass" and told[6] == "reached" and told[1] == targets.NOT_MEASURED
     assert targets.verdicts([ROWS[1]])[2] == "not reached"
     unjudged = [Row("a", "1", "2", True, line=5), Row("b", "1", "2", line=5)]
-    assert targets.verdicts(unjudged)[5] == "reached, but for 1 that could not be judged"
+    assert targets.verdicts(unjudged)[5] == "reached; 1 not judged"
 
 
 def test_tables_tell_what_was_not_reached():
@@ -59,7 +59,7 @@ def test_tables_tell_what_was_not_reached():
         "| step of 400K [ms] | ≤ 72 | 80 | not reached |",
     ]
     assert table.plain(ROWS)[-2] == "- step of 400K [ms]: bound by memory"
-    assert any("not reached: 1 of 2 were" in line and line.strip().startswith("2") for line in targets.plain(ROWS))
+    assert any("not reached: 1 of 2 rows pass" in line and line.strip().startswith("2") for line in targets.plain(ROWS))
 
 
 def test_the_page_tells_all_of_it(tmp_path, monkeypatch):
@@ -76,11 +76,12 @@ def test_the_page_tells_all_of_it(tmp_path, monkeypatch):
     result_store.store_result(page.STORE, "some", result, 3.0, date="2026-11-22", machine="a machine")
     assert page.write() == []
     text = " ".join(page.PAGE.read_text(encoding="utf-8").split())
-    assert "step of 400K [ms]: wanted ≤ 72, is 80. bound by memory" in text and "So it is." in text
+    assert "step of 400K [ms]: target ≤ 72, measured 80. bound by memory" in text and "So it is." in text
     assert "on 2026-11-22 in 0 minutes: a machine; " in text and "`make bench ARGS=some`, 3 s" in text
     assert (tmp_path / "docs" / page.PICTURES / "some.png").is_file() and f"({page.PICTURES}/some.png)" in text
     told = json.loads(page.TABLE.read_text(encoding="utf-8"))
-    assert told["lines"]["2"] == "not reached: 1 of 2 were" and told["benchmarks"]["some"]["values"] == {"ms": 10.0}
+    assert told["lines"]["2"] == "not reached: 1 of 2 rows pass"
+    assert told["benchmarks"]["some"]["values"] == {"ms": 10.0}
     assert [Row(**row) for row in told["benchmarks"]["some"]["rows"]] == ROWS
 
 

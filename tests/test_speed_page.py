@@ -48,7 +48,7 @@ def test_what_was_not_reached_says_why(text, rows):
     joined = " ".join(text.split())
     for row in rows:
         if row.reached is False:
-            said = f"- {row.quantity}: wanted {row.wanted}, is {row.ours}. {row.remark}"
+            said = f"- {row.quantity}: target {row.wanted}, measured {row.ours}. {row.remark}"
             assert row.remark and " ".join(said.split()) in joined, row.quantity
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `make papers` and `make bench` share: results, tables, pictures, and running each thing in a process."""
+"""Shared by `make papers` and `make bench`: results, tables, pictures, and child processes."""

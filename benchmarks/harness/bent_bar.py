@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bent bar that is held at one end and sags: the linear system that multigrid is measured and tested by."""
+"""The linear system of a bent bar, held at one end, for benchmarks and tests of multigrid."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEND_RADIUS = 8.0  # [m]
 
 
 def bent_bar(across: int, nu: float) -> tuple[Model, Floats, Floats, Bools]:
-    """Returns model, matrix, right-hand side and free nodes of a 1 × 1 × 4 m bar of 20 `across`³ tets, one end held."""
+    """Returns model, matrix, right-hand side, free nodes of a 1 × 1 × 4 m bar of 20 `across`³ tets held at one end."""
     cells, lengths = (across, across, 4 * across), (1.0, 1.0, 4.0)
     X, tets = box_tets(cells, lengths)
     inner = ((X > 1e-9) & (X < np.array(lengths) - 1e-9)).all(axis=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each experiment or benchmark in a process of its own: nothing that another one loaded or compiled is in its way."""
+"""Runs each experiment or benchmark in its own process, free of what others loaded or compiled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def run(folder: Path, name: str, quick: bool, threads: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs `python FOLDER NAME --one` with so many threads (None: as many as there are cores); waits for its end."""
+    """Runs `python FOLDER NAME --one` on `threads` threads (None: one per core) and waits for its end."""
     command = [sys.executable, str(folder), name, "--one", *(["--quick"] if quick else [])]
     environment = dict(os.environ, PYTHONUTF8="1", **({"NUMBA_NUM_THREADS": threads} if threads else {}))
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -24,7 +24,7 @@ def run(folder: Path, name: str, quick: bool, threads: str | None = None) -> sub
 
 
 def stop_all() -> None:
-    """Asks all processes to end that are running, and to take with them what they have made."""
+    """Asks all running processes to end and to end their own children."""
     for process in [*_running]:
         process.terminate()
 

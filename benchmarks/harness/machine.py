@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What numbers were measured on."""
+"""Description of the machine that runs the measurements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def machine_description() -> str:
 
 
 def processor_name() -> str:
-    """Returns the processor's name, as far as the system tells it."""
+    """Returns the processor's name, if the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
@@ -30,7 +30,7 @@ def processor_name() -> str:
 
 
 def is_busy(share: float = 0.1) -> bool:
-    """Whether other programs take more than a share of all cores, so that times say nothing (Linux only)."""
+    """Returns whether other programs take more than a share of all cores, so that times mean nothing (Linux only)."""
     stat = Path("/proc/stat")
     if not stat.is_file():
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a page says of one experiment or benchmark."""
+"""The section of a page about one experiment or benchmark."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def page_section(
     pictures: str,
     command: str,
 ) -> str:
-    """Returns the Markdown of one.
+    """Returns the Markdown of a section.
 
     Args:
-        name: Of its file.
-        heading: With as many # as it has.
-        what: Is done.
-        table: Its lines.
-        kept: What is stored of it.
+        name: Name of its file.
+        heading: Heading, with its # signs.
+        what: Description.
+        table: Lines of the table.
+        kept: Stored result.
         said_of: The rows whose remarks follow the table.
-        pictures: Folder of the page's pictures, as the page names it.
-        command: That runs it, and when, or for how long, that was.
+        pictures: Folder of the page's pictures, relative to the page.
+        command: The command that runs it, with the date or duration of the last run.
     """
     out = [heading, "", wrap(what), "", *table, ""]
     said = [wrap(line, "  ") for line in remark_lines(said_of)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How pictures look: lines over numbers, and bodies of tets; saved as small PNGs."""
+"""Plots of curves and of bodies of tets, saved as small PNGs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from PIL import Image
 from sinew.solver.runtime.arrays import Floats, Indices
 from sinew.solver.runtime.atomic_files import write_file
 
-# the same method has the same colour in all pictures; the papers' own where they have any
+# a method has the same colour in all pictures, the paper's where there is one
 COLOURS = {
     "linear": "#d62728",
     "vertex-warp": "#1f5fd0",
@@ -43,7 +43,7 @@ LIGHT_DIRECTION = np.array([0.4, -0.5, 0.77])
 
 
 def plot(x_label: str, y_label: str, *, beside: int = 1, x_log: bool = False, y_log: bool = False):
-    """Returns a figure and its axes, one, or a list of as many as are `beside` each other."""
+    """Returns a figure and its axes, or a list of `beside` axes in a row."""
     with plt.rc_context(PLOT_STYLE):
         figure, axes = plt.subplots(1, beside, figsize=(5.6 if beside == 1 else 4.0 * beside, 3.4), squeeze=False)
     for ax in axes[0]:
@@ -104,7 +104,7 @@ def shade_triangles(corners: Floats, colour: str) -> Floats:
 
 
 def save_png(figure, path: Path) -> None:
-    """Writes a figure as a PNG of at most `MAX_IMAGE_BYTES`: of 128 colours, and smaller if that does not do."""
+    """Writes a figure as a PNG of at most `MAX_IMAGE_BYTES`, with 128 colours, scaled down if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     for shrink in (1.0, 0.85, 0.7, 0.55):
         raw = io.BytesIO()

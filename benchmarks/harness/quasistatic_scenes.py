@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies with held nodes that the quasistatic solver is measured and tested by."""
+"""Bodies with held nodes for benchmarks and tests of the quasistatic solver."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def is_back(model: Model, found: Equilibrium) -> bool:
 
 
 def three_regions(X: Floats, share: float = 0.1) -> FixedNodes:
-    """Returns what lies within a share of the longest side of three points as far from each other as can be."""
+    """Returns the nodes within a share of the longest side of three points as distant as possible."""
     points = [int(np.argmax(np.linalg.norm(X - X.mean(axis=0), axis=1)))]
     for _ in range(2):
         points.append(int(np.argmax(np.linalg.norm(X[:, None] - X[points], axis=2).min(axis=1))))
@@ -94,7 +94,7 @@ def three_regions(X: Floats, share: float = 0.1) -> FixedNodes:
 
 
 def any_regions(X: Floats, count: int, seed: int, share: float = 0.1) -> FixedNodes:
-    """Returns what lies within a share of the longest side of some nodes anywhere."""
+    """Returns the nodes within a share of the longest side of some random nodes."""
     points = np.random.default_rng(seed).choice(len(X), count, replace=False)
     near = np.linalg.norm(X[:, None] - X[points], axis=2).min(axis=1) <= share * float(np.ptp(X, axis=0).max())
     nodes = np.flatnonzero(near)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What comes out of an experiment or a benchmark: rows of a table, pictures, named values, notes."""
+"""The result of an experiment or a benchmark: rows of a table, pictures, named values, notes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Picture:
     """A plot or a drawing.
 
     Attributes:
-        caption: What is seen, a sentence.
-        figure: Of matplotlib.
+        caption: A sentence about its content.
+        figure: A figure of matplotlib.
     """
 
     caption: str
@@ -23,12 +23,12 @@ class Picture:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out.
+    """The result of a run.
 
     Attributes:
-        rows: Its table; each is a dataclass with `quantity` and `remark`.
+        rows: The table; each row is a dataclass with `quantity` and `remark`.
         pictures: In order.
-        values: Plain numbers by name: tests and the pages read them.
+        values: Numbers by name, for tests and pages.
         notes: Sentences below the table.
     """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was found by the last run of each experiment or benchmark: NAME.json and its pictures in a folder of build/."""
+"""Stores the result of the last run of each experiment or benchmark: NAME.json and its pictures in build/."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def store_result(folder: Path, name: str, result: Result, seconds: float, **more: Any) -> None:
-    """Keeps what was found, and its pictures beside it."""
+    """Stores a result with its pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     if result.pictures:
-        from harness import plots  # matplotlib takes a while
+        from harness import plots  # slow to import
 
         for number, picture in enumerate(result.pictures):
             plots.save_png(picture.figure, folder / picture_name(name, number))
@@ -34,7 +34,7 @@ def store_result(folder: Path, name: str, result: Result, seconds: float, **more
 
 
 def load_result(folder: Path, name: str, row: Callable[..., Any]) -> dict[str, Any] | None:
-    """Returns what was kept, its rows made anew by `row`, or None where there is nothing."""
+    """Returns a stored result, its rows built by `row`, or None if there is none."""
     path = folder / f"{name}.json"
     if not path.is_file():
         return None
@@ -49,7 +49,7 @@ def picture_name(name: str, number: int) -> str:
 
 
 def copy_pictures(folder: Path, found: dict[str, dict[str, Any]], to: Path) -> None:
-    """Puts the pictures of what is stored where the page shows them, in the place of those that are there."""
+    """Replaces the pictures of the page by the stored ones."""
     to.mkdir(parents=True, exist_ok=True)
     names = {picture_name(name, number) for name, kept in found.items() for number in range(len(kept["captions"]))}
     for name in sorted(names):

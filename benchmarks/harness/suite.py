@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line of a suite: what can be asked of it, running one thing of it, and writing its page."""
+"""The command line of a suite of experiments or benchmarks: options, runs, and its page."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ class Page(Protocol):
     PAGE: Path
 
     def write(self) -> list[str]:
-        """Writes the page; returns what was never run, in which case nothing is written."""
+        """Writes the page, or returns the names that never ran and writes nothing."""
 
 
 @dataclass(frozen=True)
 class Suite:
-    """Experiments or benchmarks, each of which has a `run` and the rows of a table.
+    """A suite of experiments or benchmarks.
 
     Attributes:
-        command: That calls it, "make bench".
-        what: It does, a sentence.
-        things: What it has, "benchmarks".
-        names: Of these.
-        load: Returns one by its name.
-        heading: What is written above the table of one.
-        entry: What --list says of one, behind its name.
-        plain: The table of rows, for a terminal.
-        run_all: Runs some, reduced or not, each in a process; returns those that failed.
-        page: Where they are told of.
-        kept: Returns what is stored of each beside what came out.
-        conclusion: Returns what is printed after all.
+        command: The command that calls it, "make bench".
+        what: A sentence that says what it does.
+        things: The word for its members, "benchmarks".
+        names: Names of the members.
+        load: Returns a member by its name.
+        heading: Returns the heading above a member's table.
+        entry: Returns a member's text for --list.
+        plain: Returns the table of rows for a terminal.
+        run_all: Runs some members, reduced or not, each in a process; returns those that failed.
+        page: The module that writes its page.
+        kept: Returns further data to store with each result.
+        conclusion: Returns the lines printed at the end.
     """
 
     command: str
@@ -59,7 +59,7 @@ class Suite:
     conclusion: Callable[[], Iterable[str]] = tuple
 
     def main(self) -> int:
-        """Does what is asked for; returns the exit code: 1 where something failed, 130 where it was interrupted."""
+        """Runs the command line; returns the exit code: 1 after a failure, 130 after an interrupt."""
         try:
             with sigterm_as_interrupt(child_process.stop_all):
                 return self._do(self.asked())
@@ -84,12 +84,12 @@ class Suite:
         return 1 if failed else 0
 
     def asked(self) -> argparse.Namespace:
-        """Returns what the command line says."""
+        """Returns the parsed command line."""
         wanted = argparse.ArgumentParser(prog=f"{self.command} ARGS=…", description=self.what)
         wanted.add_argument("names", nargs="*", metavar="NAME", help=f"{self.things} to run; none: all")
         wanted.add_argument("--list", action="store_true", help=f"name the {self.things}")
-        wanted.add_argument("--quick", action="store_true", help="reduced to some seconds each; nothing is written")
-        wanted.add_argument("--page", action="store_true", help="write the page out of what was run last")
+        wanted.add_argument("--quick", action="store_true", help="take some seconds each, and write nothing")
+        wanted.add_argument("--page", action="store_true", help="write the page from the last results")
         wanted.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
         asked = wanted.parse_args()
         unknown = sorted(set(asked.names) - set(self.names))
@@ -98,7 +98,7 @@ class Suite:
         return asked
 
     def run_here(self, name: str, quick: bool) -> None:
-        """Runs one, prints its table and stores what came out."""
+        """Runs one, prints its table and stores its result."""
         thing, began = self.load(name), time.perf_counter()
         result = thing.run(quick)
         seconds = time.perf_counter() - began
@@ -108,20 +108,20 @@ class Suite:
             result_store.store_result(self.page.STORE, name, result, seconds, **self.kept())
 
     def run_timed(self, names: Sequence[str], quick: bool) -> list[str]:
-        """Runs some, and says how long that took; returns those that failed."""
+        """Runs some and prints the duration; returns those that failed."""
         began = time.perf_counter()
         failed = self.run_all(names, quick)
         print(f"{len(names)} {self.things} in {(time.perf_counter() - began) / 60.0:.1f} minutes")
         return failed
 
     def write_page(self) -> None:
-        """Writes the page where everything has been run."""
+        """Writes the page if every member has a stored result."""
         path, missing = self.page.PAGE.relative_to(ROOT), self.page.write()
-        print(f"{path} stays as it is: never run here were {', '.join(missing)}" if missing else f"wrote {path}")
+        print(f"{path} stays as it is: {', '.join(missing)} never ran here" if missing else f"wrote {path}")
 
 
 def succeeded(name: str, ended: CompletedProcess[str]) -> bool:
-    """Returns whether a process of `process.run` did, after printing what it printed."""
+    """Prints the output of a process of `child_process.run`; returns whether it succeeded."""
     print(ended.stdout, end="", flush=True)
     if ended.returncode:
         print(f"{name} failed:\n{ended.stderr}", flush=True)

@@ -21,7 +21,7 @@ def plain(head: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
 
 
 def remark_lines(rows: Iterable[Any]) -> list[str]:
-    """Returns what rows have to say beyond their numbers, one line of a Markdown list each."""
+    """Returns the remarks of rows, as lines of a Markdown list."""
     return [f"- {row.quantity}: {row.remark}" for row in rows if row.remark]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the text of the page is wrapped: as the rest of docs/ is."""
+"""Wraps the text of a page like the rest of docs/."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LINE_WIDTH = 118
 
 
 def wrap(paragraph: str, indent: str = "") -> str:
-    """Returns a paragraph in lines of at most `LINE_WIDTH`, all but the first of them indented."""
+    """Returns a paragraph in lines of at most `LINE_WIDTH`, indented from the second line on."""
     return textwrap.fill(
         " ".join(paragraph.split()),
         LINE_WIDTH,

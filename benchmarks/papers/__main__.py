@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the papers' experiments, prints their tables and writes docs/papers.md: make papers [ARGS="NAME …"].
 
-Each experiment runs in a process of its own. Those that measure times have the machine for themselves; of the others
-one runs per core, on one thread, which changes no number (`jit.py`).
+Each experiment runs in its own process. Experiments that measure times run alone; of the others one runs per core, on
+one thread, which changes no number (`jit.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# tests/ has the meshes and scenes; this folder is not a place to import from
+# modules are imported from benchmarks/, not from this folder
 sys.path[:] = [str(HERE.parent), *(p for p in sys.path if Path(p or ".") != HERE)]
 
 from harness import child_process  # noqa: E402
@@ -26,7 +26,7 @@ from papers.catalogue import NAMES, load  # noqa: E402
 
 
 def run_all(names: Sequence[str], quick: bool) -> list[str]:
-    """Runs experiments, each in a process of its own; returns those that failed."""
+    """Runs experiments, each in its own process; returns those that failed."""
     alone = [name for name in names if load(name).is_timed]
     beside = [name for name in names if name not in alone]
     failed = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which experiments there are, in the order of the page."""
+"""The experiments, in the order of the page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import importlib
 
 from papers.experiment import Experiment
 
-# paper → its title, and the files of this folder that are its experiments
+# paper → its title
 PAPERS = {
     "MDMJC02": "Müller, Dorsey, McMillan, Jagnow, Cutler: Stable Real-Time Deformations, 2002",
     "HS04": "Hauth, Strasser: Corotational Simulation of Deformable Solids, 2004",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an experiment is, and the rows of its table: the paper's number beside ours."""
+"""An experiment and the rows of its table: the paper's number beside Sinew's."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ NO_PAPER_VALUE = "—"  # the paper gives no number
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity, as the paper has it and as it is here.
+    """One quantity in the paper and in Sinew.
 
     Attributes:
-        quantity: What is compared, with its unit.
-        paper: The paper's number or claim; `NO_PAPER_VALUE` where it gives none.
-        ours: What was measured here.
-        agrees: Whether ours is what the paper says; None: there is nothing to agree with, or only an order of size.
-        remark: Why it differs, or what else a reader has to know: a sentence.
+        quantity: The compared quantity, with its unit.
+        paper: The paper's number or claim; `NO_PAPER_VALUE` if it gives none.
+        ours: Sinew's measurement.
+        agrees: Whether ours agrees with the paper; None if the paper gives nothing, or only an order of magnitude.
+        remark: Why it differs, or another note.
 
     Raises:
-        ValueError: A row differs and does not say why, or lacks a text.
+        ValueError: The row differs and does not say why, or lacks a text.
     """
 
     quantity: str
@@ -35,7 +35,7 @@ class Row:
 
     def __post_init__(self) -> None:
         if not (self.quantity and self.paper and self.ours):
-            raise ValueError(f"{self}: a row names its quantity, the paper's number (or NONE) and ours")
+            raise ValueError(f"{self}: a row names its quantity, the paper's number (or NO_PAPER_VALUE) and ours")
         if self.agrees is not None:  # NumPy's own truth values cannot be stored
             object.__setattr__(self, "agrees", bool(self.agrees))
         if self.agrees is False and not self.remark:
@@ -43,7 +43,7 @@ class Row:
 
 
 def claim_row(quantity: str, paper: str, ours: str, holds: bool, otherwise: str) -> Row:
-    """Returns a row of something that the paper claims, with a sentence only where it does not hold."""
+    """Returns the row of a claim; it has the remark `otherwise` only if the claim does not hold."""
     return Row(quantity, paper, ours, bool(holds), "" if holds else otherwise)
 
 
@@ -54,9 +54,9 @@ class Experiment:
     Attributes:
         paper: Short name of the paper, "MDMJC02".
         title: Heading.
-        what: What is done, with all that somebody needs who does it again.
-        run: Does it. Called with True it is reduced to some seconds, for tests; its claims still have to hold.
-        is_timed: Whether it measures times: nothing else runs beside it then.
+        what: Description of the set-up, complete enough to repeat it.
+        run: Runs it. With True it takes a few seconds, for tests; its claims still have to hold.
+        is_timed: Whether it measures times; if so, nothing else runs beside it.
     """
 
     paper: str
@@ -70,7 +70,7 @@ HEAD = ("", "paper", "Sinew")
 
 
 def markdown(rows: Iterable[Row]) -> list[str]:
-    """Returns the lines of a table in Markdown; what differs is marked, and its remark is for below the table."""
+    """Returns the lines of a table in Markdown, with differing rows marked and without the remarks."""
     return text_table.markdown(HEAD, ((row.quantity, row.paper, row.ours + _differs(row)) for row in rows))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HS04, example 2: where the corner of a bar goes under a shear load that rises, by every formulation."""
+"""HS04, example 2: the path of a bar's corner under a rising shear load, by every formulation."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ FORCE = 2.5e3  # at the end [N]
 STEPS = 600
 FIRST_COUNTED_STEP = 100  # step from which on errors count: before, the corner has hardly moved
 EARLY_NOTE = (
-    "while the bar bends little all but Cauchy are within some tenths of a per cent of Green, and rotations per vertex "
-    "do as well as rotations per tet; their error grows faster with the bend"
+    "while the bar bends little, all but Cauchy are within some tenths of a per cent of Green, and rotations per "
+    "vertex are as accurate as rotations per tet; their error grows faster with the bend"
 )
 NAMES = [name for name in METHODS if name != "green"]
 
@@ -66,7 +66,7 @@ def run(quick: bool) -> Result:
     axes[0].legend()
     axes[1].set_title("without the linear one", fontsize=9)
     figure.tight_layout()
-    note = f"At the end Green's corner has gone {values['corner']:.2f} m, of a bar of {LENGTHS[2]:g} m."
+    note = f"At the end Green's corner has moved {values['corner']:.2f} m; the bar is {LENGTHS[2]:g} m long."
     return Result(rows, [Picture("Errors while the load rises.", figure)], values, [note])
 
 
@@ -98,7 +98,7 @@ EXPERIMENT = Experiment(
     "The corner of a bar under a rising shear load (example 2)",
     f"""A bar of {LENGTHS[0]:g} × {LENGTHS[1]:g} × {LENGTHS[2]:g} m and {5 * CELLS[0] * CELLS[1] * CELLS[2]} tets
     ({MATERIAL_TEXT}) stands on a held side; the force along x on its upper side rises from 0 to {FORCE / 1e3:g} kN in
-    {STEPS * DT:g} s. Each formulation moves it by itself. The error is the distance of one upper corner from where
-    Green's strain takes it, over the length of that way; means from {FIRST_COUNTED_STEP * DT:g} s on.""",
+    {STEPS * DT:g} s. Each formulation runs by itself. The error is the distance of one upper corner from its position
+    with Green's strain, over its displacement there; means from {FIRST_COUNTED_STEP * DT:g} s on.""",
     run,
 )

@@ -13,8 +13,8 @@ from sinew.solver.runtime.arrays import Floats, Indices
 from sinew.solver.simulation.simulation import Simulation
 
 SLOWER_NOTE = (
-    "Newton's method on all tets takes two to four iterations of compiled conjugate gradients here; the search on "
-    "levels solves the coarse problem besides and passes over all levels in each of its iterations"
+    "here Newton's method on all tets takes two to four iterations of compiled conjugate gradients; the hierarchical "
+    "solver also solves the coarse problem and passes over all levels in each of its iterations"
 )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HS04, table of run times: what a step costs by every formulation, over the step and the age of rotations."""
+"""HS04, table of run times: cost of a step by every formulation, over Δt and the age of rotations."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ROTATION_AGES = (1, 4)
 ANGULAR_SPEED = np.pi / 2.0  # [rad/s]
 SINGLE_SOLVE_METHODS, NEWTON_METHODS = ("polar", "warp, edge frames"), ("hybrid", "green")
 ROTATION_JUMP_NOTE = (
-    "rotations are found 32 at a time, a small share of a step; old ones make forces jump where they are found anew, "
-    "so that a step tells less about the next one, whose solve takes more iterations"
+    "Sinew computes 32 rotations at a time, a small share of a step; with old rotations forces jump at each update, so "
+    "that a step predicts the next one worse and its solve takes more iterations"
 )
 EXPECTED_ORDER = "polar and warp well below hybrid and Green"
 
@@ -54,7 +54,7 @@ def run(quick: bool) -> Result:
     anew = float(np.median([ms["polar", dt, ages[0]] / ms["polar", dt, ages[-1]] for dt in steps]))
     rows.append(
         Row(
-            f"polar: rotations in every step / every {ages[-1]}",
+            f"polar: rotations updated in every step / every {ages[-1]}",
             "about 1: negligible",
             f"{anew:.2f}",
             None,
@@ -68,7 +68,7 @@ def run(quick: bool) -> Result:
         colour, line = plots.COLOURS[METHOD_COLOURS[name]], METHOD_LINE_STYLES.get(name, "-")
         ax.plot([1e3 * dt for dt in steps], [ms[name, dt, 1] for dt in steps], "o", color=colour, ls=line, label=name)
     ax.legend(fontsize=7)
-    return Result(rows, [Picture("Time per step, rotations found anew in every one.", figure)], values)
+    return Result(rows, [Picture("Time per step with rotations updated in every step.", figure)], values)
 
 
 def median_step_ms(method: FormulationSettings, dt: float, quick: bool) -> float:
@@ -84,13 +84,11 @@ def median_step_ms(method: FormulationSettings, dt: float, quick: bool) -> float
 EXPERIMENT = Experiment(
     "HS04",
     "Cost of a step (runtime table of example 2)",
-    f"""The bar of {5 * CELLS[0] * CELLS[1] * CELLS[2]} tets ({MATERIAL_TEXT}, but for the step) is bent by a force
-    that rises
-    to {FORCE / 1e3:g} kN in {SECONDS:g} s, while its lower side turns by {np.degrees(ANGULAR_SPEED):g}° a second.
-    Linear solves
-    end at a residual of 1e-4, Newton's method too; one thread; medians. The digits of the paper's table are lost; its
-    text says that corotational methods are a factor faster than the non-linear one, that computing rotations costs next
-    to nothing, and that the hybrid tensor costs more, since its system is not linear.""",
+    f"""A force that rises to {FORCE / 1e3:g} kN in {SECONDS:g} s bends the bar of {5 * CELLS[0] * CELLS[1] * CELLS[2]}
+    tets ({MATERIAL_TEXT}, except Δt), while its lower side turns by {np.degrees(ANGULAR_SPEED):g}° a second. Linear
+    solves and Newton's method end at a residual of 1e-4; one thread; medians. The digits of the paper's table are
+    missing; its text says that corotational methods are a factor faster than the non-linear one, that rotations cost
+    next to nothing, and that the hybrid tensor costs more, since its system is not linear.""",
     run,
     is_timed=True,
 )

@@ -38,7 +38,7 @@ MATERIAL = Material(1.0e5, 0.33, 1000.0, 2.0, 0.0)
 DT = 0.01
 TIGHT_SETTINGS = {"tolerance": 1e-6, "max_iterations": 2000, "gravity": (0.0, 0.0, 0.0)}
 MATERIAL_TEXT = (
-    "E = 100 kPa, ν = 0.33, 1000 kg/m³, damping by mass of 2 per second, no gravity, steps of 10 ms by implicit Euler"
+    "E = 100 kPa, ν = 0.33, 1000 kg/m³, mass damping of 2 per second, no gravity, steps of 10 ms by implicit Euler"
 )
 
 

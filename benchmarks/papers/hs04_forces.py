@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HS04, example 1: by how much forces differ from those of Green's strain, on a cube turned, sheared, and both."""
+"""HS04, example 1: errors of forces against Green's strain, on a cube turned, sheared, and both."""
 
 from __future__ import annotations
 
@@ -140,12 +140,12 @@ def comparison_rows(state: str, mean: dict[str, dict[str, float]]) -> list[Row]:
 
 
 MIXED_NOTE = (
-    "the hybrid tensor is split at λ and μ; its deviator by the trace takes the trace of Green's strain from Cauchy's, "
-    "and what is left of both counts as an error, though the whole force has a smaller one"
+    "the hybrid tensor is split at λ and μ; its deviator by the trace subtracts the trace of Green's strain from "
+    "Cauchy's, and the rest of both counts as an error, though the whole force has a smaller one"
 )
 WARP_NOTE = (
-    "for pressure alone it comes nearer, and at the corner of the bar of example 2 it is there; which edges make the "
-    "frame of a vertex neither paper says, and the cube's size, mesh and load are lost"
+    "pressure alone comes nearer, and the corner of the bar of example 2 reaches it; neither paper says which edges "
+    "make the frame of a vertex, and the cube's size, mesh and load are missing"
 )
 
 
@@ -166,19 +166,18 @@ def plot_errors(times: list[float], samples: list[dict[str, dict[str, float]]]) 
         ax.set_title(f"{part} forces", fontsize=9)
     axes[1].legend(fontsize=8)
     figure.tight_layout()
-    return Picture("Errors over time: the cube is sheared, then also turned (from the grey line on).", figure)
+    return Picture("Errors over time: the cube is sheared, and from the grey line on also turned.", figure)
 
 
 EXPERIMENT = Experiment(
     "HS04",
     "Forces on a cube turned, sheared, sheared and turned (example 1)",
-    f"""A cube of {SIDE:g} m and {5 * CELLS**3} tets ({MATERIAL_TEXT}) is moved by Green's strain: it stands on a held
-    side, a
-    force of {FORCE / 1e3:g} kN pushes its upper side along x; when it has come to rest the lower side is turned once
-    around. On the way every formulation is asked for the elastic forces on the nodes where they are, and the error is
-    ‖f − f_Green‖ / ‖f_Green‖; means over the time at rest, and over the turn. Pressure is what λ makes of the force,
-    shear what μ makes: forces are linear in both at given positions. Where stress is split by its trace instead,
-    pressure is 1 + 2μ/3λ times as much, with the same relative error, and the deviator is what is left. Another cube
-    is turned rigidly, where Green's force is zero; there forces are measured by Green's in the sheared cube.""",
+    f"""A cube of {SIDE:g} m and {5 * CELLS**3} tets ({MATERIAL_TEXT}) moves by Green's strain. It stands on a held
+    side; a force of {FORCE / 1e3:g} kN pushes its upper side along x; once it rests, the lower side turns once around.
+    On the way the experiment evaluates the elastic forces of every formulation at the same positions. The error is
+    ‖f − f_Green‖ / ‖f_Green‖, averaged over the rest and over the turn. Pressure is the part of the force from λ, shear
+    the part from μ: forces are linear in both at given positions. If stress is split by its trace instead, pressure is
+    1 + 2μ/3λ times as large, with the same relative error, and the deviator is the rest. Another cube is turned
+    rigidly, where Green's force is zero; there Green's force in the sheared cube is the scale.""",
     run,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HS04, example 2: rotations found anew only every so many steps, until the body breaks loose."""
+"""HS04, example 2: rotations updated only every k steps, until the body becomes unstable."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def run(quick: bool) -> Result:
     axes[0].legend()
     figure.tight_layout()
     rows += claim_rows(values, every)
-    caption = "Errors over the age of rotations; a dotted line is the first at which a method breaks loose."
+    caption = "Errors over the age of rotations; a dotted line is the first age at which a method becomes unstable."
     return Result(rows, [Picture(caption, figure)], values)
 
 
@@ -172,15 +172,13 @@ def run_bar(name: str, cells: tuple[int, int, int], every: int, angle: float, fa
 
 EXPERIMENT = Experiment(
     "HS04",
-    "Rotations found anew every 1, 2, 4, 8 … steps (example 2)",
+    "Rotations updated every 1, 2, 4, 8 … steps (example 2)",
     f"""A bar of {LENGTHS[0]:g} × {LENGTHS[1]:g} × {LENGTHS[2]:g} m and {5 * CELLS[0] * CELLS[1] * CELLS[2]} tets
     ({MATERIAL_TEXT}) stands on a held side. A force of {FORCE / 1e3:g} kN along x on its upper side rises in
-    {LOADING_STEPS * DT:g} s; then the held side is turned once around within {ROTATION_STEPS * DT:g} s,
-    {360.0 / ROTATION_STEPS:g}° per
-    step; it rests for {FINAL_STEPS * DT:g} s. Rotations are found anew every k steps. The error is the mean distance of
-    an upper corner from where Green's strain takes it, over the length of the bar. A body has broken loose where a
-    node gets faster than {UNSTABLE_SPEED_RATIO:g} times the fastest in Green's run, or velocities are no longer
-    numbers. The same
-    without the turn.""",
+    {LOADING_STEPS * DT:g} s; then the held side turns once around within {ROTATION_STEPS * DT:g} s,
+    {360.0 / ROTATION_STEPS:g}° per step, and rests for {FINAL_STEPS * DT:g} s. Rotations are updated every k steps.
+    The error is the mean distance of an upper corner from its position with Green's strain, over the length of the
+    bar. A body breaks if a node moves faster than {UNSTABLE_SPEED_RATIO:g} times the fastest in Green's run, or
+    velocities are not finite. A second run has no turn.""",
     run,
 )

@@ -25,8 +25,8 @@ REFINEMENTS = (1, 2)
 HIERARCHICAL_LU, COARSE_GREEN = "hierarchical, LU", "green on the coarse tets alone"
 FEW_NOTE = "larger than with a frame per tet"
 GREEN_MEANS_NOTE = (
-    "Green's strain acts on the mean of all details in a coarse tet here, and what is linear is only how they differ "
-    "from it; HS04 does not say by which energy its levels hang together"
+    "here Green's strain acts on the mean of all details in a coarse tet, and only their deviations from it are "
+    "linear; HS04 does not say which energy couples its levels"
 )
 
 
@@ -56,7 +56,7 @@ def run(quick: bool) -> Result:
         view=(10.0, -75.0),
     )
     return Result(
-        rows, [Picture("The bars where the corner is farthest, refined as often as in the last rows.", figure)], values
+        rows, [Picture("The bars at the corner's largest displacement, refined as in the last rows.", figure)], values
     )
 
 
@@ -113,12 +113,11 @@ EXPERIMENT = Experiment(
     "A hierarchical bar (example 3)",
     f"""A bar of {LENGTHS[0]:g} × {LENGTHS[1]:g} × {LENGTHS[2]:g} m ({MATERIAL_TEXT}) of
     {5 * CELLS[0] * CELLS[1] * CELLS[2]}
-    coarse tets, refined once and twice, stands on a held side. In {STEPS * DT:g} s a force along x on its upper
-    side rises to {FORCE / 1e3:g} kN, and the held side is turned by {np.degrees(END_ROTATION):g}°. Rotations are found
-    anew every {ROTATION_AGE} steps. The error is the mean distance of an upper corner from where Green's strain on all
-    tets
-    takes it, over the longest way that it goes there. One thread; medians over the steps; linear solves end at a
-    residual of 1e-6.""",
+    coarse tets, refined once and twice, stands on a held side. In {STEPS * DT:g} s a force along x on its upper side
+    rises to {FORCE / 1e3:g} kN and the held side turns by {np.degrees(END_ROTATION):g}°. Rotations are updated every
+    {ROTATION_AGE} steps. The error is the mean distance of an upper corner from its position with Green's strain on all
+    tets, over its largest displacement there. One thread; medians over the steps; linear solves end at a residual of
+    1e-6.""",
     run,
     is_timed=True,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""MDMJC02 4.1: what a step costs by the linear, the warped and the non-linear method."""
+"""MDMJC02 4.1: the cost of a step with the linear, the warped and the non-linear method."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(quick: bool) -> Result:
     rows, values = [], {}
     for words, asked in SOLVES.items():
         methods = {**PAPER_METHODS, **OTHER_METHODS, "green, full Newton": FormulationSettings("green")}
-        if asked["max_iterations"] == FEW_ITERATIONS:  # Newton's method goes on until it is solved
+        if asked["max_iterations"] == FEW_ITERATIONS:  # Newton's method always runs to convergence
             methods = {name: method for name, method in methods.items() if name not in ("hybrid", "green, full Newton")}
         bars = {name: clamped_bar(SHORT_BAR_CELLS, method, **asked) for name, method in methods.items()}
         found = interleaved_step_times(bars, 2 if quick else ROUNDS, STEPS)
@@ -51,16 +51,15 @@ def _ratio_row(words: str, ratio: dict[str, float]) -> Row:
     )
 
 
-ORDER_NOTE = "the order of the three is another one"
+ORDER_NOTE = "the three methods come in another order"
 COSTLIER_NOTE = (
-    "the order is the paper's; here forces and stiffness by Green's strain cost more beside the solve, which is cheap"
+    "the order is the paper's; here the solve is cheap, so forces and stiffness of Green's strain weigh more"
 )
 EXPERIMENT = Experiment(
     "MDMJC02",
-    "What a step costs (section 4.1)",
-    DESCRIPTION + " 450 tets. The methods take turns, ten steps each; of 15 rounds the fastest one's "
-    "median counts; one thread. The non-linear "
-    "method takes one linearised step per time step.",
+    "Cost of a step (section 4.1)",
+    DESCRIPTION + " It has 450 tets. The methods take turns on one thread, ten steps each; the least median of 15 "
+    "rounds counts. The non-linear method takes one linearised step per time step.",
     run,
     is_timed=True,
 )

@@ -41,7 +41,7 @@ def bent_bar(X: Floats) -> Floats:
 
 
 def run(quick: bool) -> Result:
-    """Returns how fast a free bar sets itself in motion."""
+    """Returns how fast a free bar starts to move by itself."""
     rows, values, curves = [], {}, {}
     for name, method in METHODS.items():
         net, torque, speed, spin = release(method, QUICK_STEPS if quick else STEPS)
@@ -83,14 +83,16 @@ def _rows(name: str, net: float, torque: float, speed: float, spin: float) -> li
         agrees = speed < ROUND_OFF and (is_corrected or net < ROUND_OFF)
     else:
         agrees = speed > MIN_GHOST_FORCE and net > MIN_GHOST_FORCE
-    why = "" if agrees else "it is beyond round-off" if speed > ROUND_OFF else "there is none"
+    why = "" if agrees else "it exceeds round-off" if speed > ROUND_OFF else "there is none"
     rows = [
         Row(f"{name}: largest speed of the centre of mass [m/s]", paper, f"{speed:.2g}", bool(agrees), why),
         Row(f"{name}: largest spin, angular momentum over moment of inertia [1/s]", NO_PAPER_VALUE, f"{spin:.2g}"),
     ]
     if not is_corrected:
-        rows.insert(0, Row(f"{name}: net elastic force over the sum of all", paper, f"{net:.2g}", bool(agrees), why))
-        rows.insert(1, Row(f"{name}: net torque over that sum and the length", NO_PAPER_VALUE, f"{torque:.2g}"))
+        rows.insert(
+            0, Row(f"{name}: net elastic force over the sum of all forces", paper, f"{net:.2g}", bool(agrees), why)
+        )
+        rows.insert(1, Row(f"{name}: net torque over that sum times the length", NO_PAPER_VALUE, f"{torque:.2g}"))
     return rows
 
 
@@ -100,20 +102,22 @@ def _picture(curves: dict[str, Floats]) -> Picture:
         colour = COLOURS["polar" if "tet" in name else "vertex-warp" if "corrected" not in name else "green"]
         ax.plot((np.arange(len(curve)) + 1) * DT, np.maximum(curve, 1e-18), LINE_STYLES[name], color=colour, label=name)
     ax.legend(fontsize=7)
-    return Picture("A free bar, let go bent: rotations per vertex set it in motion, the correction stops that.", figure)
+    return Picture(
+        "A free bent bar after its release: rotations per vertex set it in motion, the correction prevents that.",
+        figure,
+    )
 
 
 NOTES = (
-    "Rotations per tet make no torque either. What a polar bar gains of spin comes of the time step: its "
-    "forces are those of the end of a step and act on where nodes were at its start.",
+    "Rotations per tet make no torque either. The polar bar gains spin from the time stepping: its forces are those at "
+    "the end of a step but act on the positions at its start.",
 )
 EXPERIMENT = Experiment(
     "MDMJC02",
     "The ghost force (section 3)",
-    "The bar of 450 tets, free, without gravity, is bent by 120°, twisted by 60°, stretched by 20 % and let go; "
-    "nothing "
-    "else acts on it, so its centre of mass has to stay where it is, and it must not begin to turn. Δt = 10 ms, "
-    f"{STEPS * DT:g} s. Both rotation fields of the paper, (15) and (16), without and with the correction of momentum "
-    "after every step.",
+    "The free bar of 450 tets, without gravity, is bent by 120°, twisted by 60°, stretched by 20 % and released. "
+    "Nothing else acts on it, so its centre of mass must not move and it must not start to spin. Δt = 10 ms, "
+    f"{STEPS * DT:g} s. The experiment uses both rotation fields of the paper, (15) and (16), without and with the "
+    "correction of momentum after every step.",
     run,
 )

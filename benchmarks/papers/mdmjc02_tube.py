@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tube of MDMJC02 4.2: a thousand tets, 50 × 13 cm, dropped aslant on the ground."""
+"""The tube of MDMJC02 4.2: a thousand tets, 50 × 13 cm, dropped on the ground at a tilt."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ SLOPE = np.pi / 4.0
 HEIGHT = 0.5
 DAMPING = Material().stiffness_damping  # β [s]
 DESCRIPTION = (
-    "A tube of 1000 tets, 50 × 13 cm, density 1000 kg/m³, ν = 0.33, falls from 50 cm above the ground, turned by 45°. "
-    f"The paper gives neither its wall ({100 * (OUTER - INNER):.2f} cm here) nor its damping (here that of a new "
-    "body in "
-    f"Sinew, {DAMPING:g} s) nor how the ground pushes (here as in a bake, friction 0.5)."
+    "A tube of 1000 tets, 50 × 13 cm, density 1000 kg/m³, ν = 0.33, tilted by 45°, falls from 50 cm above the ground. "
+    f"The paper does not give its wall ({100 * (OUTER - INNER):.2f} cm here), its damping (Sinew's default here, "
+    f"{DAMPING:g} s) or the ground's contact (as in a bake here, friction 0.5)."
 )
 
 
@@ -43,7 +42,7 @@ def tube_mesh() -> tuple[Floats, Indices]:
 
 
 def dropped_tube(E: float, method: FormulationSettings, dt: float, speed: float, **settings) -> Simulation:
-    """Returns the tube as it touches the ground at a speed [m/s], aslant."""
+    """Returns the tilted tube as it touches the ground at a speed [m/s]."""
     nodes, tets = tube_mesh()
     nodes = nodes @ Rotation.from_euler("y", SLOPE).as_matrix().T
     nodes[:, 2] -= nodes[:, 2].min()

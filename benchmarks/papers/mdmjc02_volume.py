@@ -20,9 +20,9 @@ from papers.mdmjc02_clamped_bars import (
 from papers.simulation_setup import signed_volume, take_steps
 
 STEPS, QUICK_STEPS = 300, 80
-MIN_GROWTH = 0.05  # a volume that gets larger by more than this grows …
+MIN_GROWTH = 0.05  # a volume that increases by more than this grows …
 MAX_KEPT_SHARE = 0.25  # … and one that changes by less than this share of the linear one's growth is kept
-MAX_VOLUME_RATIO = 50.0  # times its volume: a bar that has diverged is drawn as it hung before
+MAX_VOLUME_RATIO = 50.0  # the picture shows a diverged bar at its last smaller volume
 LENGTHS = {SHORT_BAR_CELLS: "450 tets", LONG_BAR_CELLS: "765 tets"}
 
 
@@ -62,7 +62,7 @@ def run_bar(cells, method, count):
 
 
 def _row(cells: int, name: str, curve: np.ndarray, change: float, growth: float) -> Row:
-    quantity = f"largest and smallest volume over that at rest, {LENGTHS[cells]}, {name}"
+    quantity = f"{LENGTHS[cells]}, {name}: largest and smallest volume over volume at rest"
     ours = ", ".join(f"{each:.3f}" if abs(each) < 100.0 else f"{each:.1e}" for each in (curve.max(), curve.min()))
     if name == "linear":
         grows = growth > MIN_GROWTH
@@ -74,7 +74,7 @@ def _row(cells: int, name: str, curve: np.ndarray, change: float, growth: float)
             NO_PAPER_VALUE,
             ours,
             None,
-            "it diverges, see the experiment on the bar of 765 tets" if diverges else "",
+            "it diverges; see the experiment on the bar of 765 tets" if diverges else "",
         )
     keeps = change < MAX_KEPT_SHARE * growth
     return Row(
@@ -88,12 +88,12 @@ def _curves(curves: dict[str, np.ndarray]) -> Picture:
         style = "-" if name in PAPER_METHODS else ":"
         ax.plot(np.arange(len(curve)) * DT, curve, style, color=COLOURS[name], label=name)
     ax.legend(fontsize=7, loc="upper right")
-    return Picture("Volume of 450 tets over time, as figure 6 of the paper: only the linear bar grows.", figure)
+    return Picture("Volume of 450 tets over time, as in the paper's figure 6: only the linear bar grows.", figure)
 
 
 def _bars(shapes: dict[str, np.ndarray], tets: str, number: int) -> Picture:
     figure = plot_bodies(list(shapes), list(shapes.values()), [COLOURS[name] for name in shapes], view=(8.0, -10.0))
-    return Picture(f"The bars of {tets} where they hang lowest, as figure {number}.", figure)
+    return Picture(f"The bars of {tets} at their lowest, as in figure {number}.", figure)
 
 
 EXPERIMENT = Experiment("MDMJC02", "Volume of bending bars (figures 6, 7, 8)", DESCRIPTION, run)

@@ -75,7 +75,8 @@ def _picture(shapes: dict[str, Floats], tets: Indices) -> Picture:
     faces = [boundary_triangles(x, tets) for x in shapes.values()]
     figure = plot_bodies(list(shapes), faces, [COLOURS["qr"]] * len(shapes), view=(10.0, -50.0))
     return Picture(
-        "The rabbit by QR, as figure 5: at rest, crushed, on its way back, at the end, off the ground without weight.",
+        "The rabbit by QR, as in figure 5: at rest, crushed, on its way back, at the end, off the ground without "
+        "weight.",
         figure,
     )
 
@@ -136,18 +137,16 @@ def crush(nodes: Floats, tets: Indices, method: FormulationSettings, rise: float
 
 
 NOTES = (
-    "The body is crushed altogether: every node lies on the ground, with no height left. By how much it is off is told "
-    "of its size, of the node that is farthest from its place at rest.",
+    "The ground crushes the body completely: every node lies on it, with no height left. The deviation is that of the "
+    "node farthest from its position at rest, over the body's size.",
 )
 EXPERIMENT = Experiment(
     "NPF05",
     "A crushed body gets up again (figure 5)",
-    f"A rabbit of 3090 tets, a metre long, lies {CRUSHED_SECONDS:g} s on the ground without any stiffness, under its "
-    f"weight; then "
-    f"Young's modulus comes back to {E:g} Pa, at once or slowly, and {RECOVERY_SECONDS:g} s later its shape is "
-    f"compared with that "
-    f"at rest; its weight is taken away {WEIGHTED_SECONDS:g} s after the stiffness is back, so that it does not sag. "
-    f"ν = 0.33, "
-    "1000 kg/m³, damping 0.03 s, Δt = 10 ms. The paper gives none of these numbers.",
+    f"A rabbit of 3090 tets, a metre long, lies {CRUSHED_SECONDS:g} s on the ground under its weight without any "
+    f"stiffness. Then Young's modulus returns to {E:g} Pa, at once or slowly; the weight is removed "
+    f"{WEIGHTED_SECONDS:g} s after the stiffness is back, so that the body does not sag, and {RECOVERY_SECONDS:g} s "
+    "after it is back its shape is compared with that at rest. ν = 0.33, 1000 kg/m³, damping 0.03 s, Δt = 10 ms. The "
+    "paper gives none of these numbers.",
     run,
 )

@@ -45,7 +45,7 @@ def run(quick: bool) -> Result:
         if name == "QR":
             faces = [boundary_triangles(x, tets) for x in shapes.values()]
             figure = plot_bodies(list(shapes), faces, [COLOURS["qr"]] * len(shapes), view=(20.0, -70.0))
-            pictures.append(Picture("The liver by QR, as figure 6: at rest, torn, at the end.", figure))
+            pictures.append(Picture("The liver by QR, as in figure 6: at rest, torn, at the end.", figure))
     return Result(rows, pictures, values)
 
 
@@ -55,7 +55,7 @@ def _row(name: str, recovers: bool, ours: str) -> Row:
     if "Higham" in name:
         why = "" if not recovers else "its reflections came back by themselves"
         return Row(name, "converges to a reversed shape", ours, not recovers, why)
-    why = "" if recovers or name != "green" else "a tet that is inside out is at rest by Green's strain"
+    why = "" if recovers or name != "green" else "Green's strain of a mirrored tet is zero"
     return Row(name, NO_PAPER_VALUE, ours, None, why)
 
 
@@ -95,12 +95,10 @@ EXPERIMENT = Experiment(
     "NPF05",
     "A reversed body comes back (figure 6)",
     f"A liver of 1607 tets, a metre and a half long, E = 10⁵ Pa, ν = 0.33, damping {MATERIAL.stiffness_damping:g} s, "
-    "is "
-    f"held at four nodes. A fifth one on top is torn through the body by {np.linalg.norm(TORN_DISPLACEMENT):.1f} m "
-    f"within "
-    f"{TEAR_SECONDS:g} s, held there for {HOLD_SECONDS:g} s and let go; {RECOVERY_SECONDS:g} s later its shape is "
-    f"compared with that at rest. "
-    "Δt = 10 ms, no gravity. How far it is off is told of its size, of the node that is farthest from its place. The "
-    "paper gives none of these numbers.",
+    "is held at four nodes. A fifth node on top is pulled through the body by "
+    f"{np.linalg.norm(TORN_DISPLACEMENT):.1f} m within {TEAR_SECONDS:g} s, held there for {HOLD_SECONDS:g} s and "
+    f"released; {RECOVERY_SECONDS:g} s later the shape is compared with that at rest. Δt = 10 ms, no gravity. The "
+    "deviation is that of the node farthest from its place, over the body's size. The paper gives none of these "
+    "numbers.",
     run,
 )

@@ -103,16 +103,15 @@ def _picture(curves: dict[str, Floats]) -> Picture:
         colour, line = LINE_STYLES[name]
         ax.plot((np.arange(len(curve)) + 1) * DT, curve, line, color=COLOURS[colour], label=name)
     ax.legend()
-    return Picture("How far the tet has turned under forces that make no torque, as figure 3.", figure)
+    return Picture("Turn of the tet under forces that make no torque, as in figure 3.", figure)
 
 
 EXPERIMENT = Experiment(
     "NPF05",
     "Torque of a stale strain–displacement matrix (figure 3)",
-    "An equilateral tet of 1 m, E = 10⁵ Pa, ν = 0.3, is let go at rest. Two of its nodes pull each other and two push, "
-    f"with {PULL_FORCE:g} N along the line between them: these forces make no torque, however the tet is shaped. Its "
-    "rotation "
-    "is that of QR; the strain–displacement matrix is that of the rest shape (stale) or of the present one (fresh). "
+    "An equilateral tet of 1 m, E = 10⁵ Pa, ν = 0.3, starts at rest. One pair of its nodes pulls and another pushes "
+    f"with {PULL_FORCE:g} N along the line between them, which makes no torque whatever the shape. Its rotation comes "
+    "from QR; the strain–displacement matrix is that of the rest shape (stale) or of the present shape (fresh). "
     f"Δt = 1 ms, {STEPS * DT:g} s.",
     run,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/papers.md: what every experiment found, put together from what was stored of each."""
+"""Writes docs/papers.md from the stored results of every experiment."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from papers.catalogue import NAMES, PAPERS, load
 from papers.experiment import Experiment, Row, markdown
 from sinew.solver.runtime.atomic_files import write_file
 
-STORE = ROOT / "build" / "papers"  # NAME.json and NAME.png of what was run last
+STORE = ROOT / "build" / "papers"  # NAME.json and NAME.png of the last run
 PAGE = ROOT / "docs" / "papers.md"
 PICTURES = "images/papers"
 
 INTRO = """\
-# The papers' experiments, done again
+# The papers' experiments, repeated
 
-Sinew's bodies resist by the formulations of four papers (see "Methods" in the [README](../README.md)). Here is what
-these papers report, beside what Sinew measures with the kernels that it bakes with. `make papers` runs all of it,
-prints these tables and writes this page; `make papers ARGS="NAME …"` runs some, `make papers ARGS=--list` names them.
+Sinew's formulations come from four papers (see "Methods" in the [README](../README.md)). This page compares the results
+that these papers report with what Sinew's kernels measure. `make papers` runs all experiments, prints these tables and
+writes this page; `make papers ARGS="NAME …"` runs some of them, `make papers ARGS=--list` lists them.
 
-Nothing is tuned for a row: where a paper says what it took, the same is taken here, and what it leaves open is written
-above the table. Times are of this machine, so only ratios can be compared with those of the papers' machines of 2002 to
-2005. A line marked "differs" is followed by a sentence that says why. "{none}" means that the paper gives no number.
-Of HS04 the digits of the tables are lost in the text that we have: only order and trend are compared.
+Nothing is tuned for a row: Sinew uses a paper's settings where the paper gives them, and the text above each table
+names the others. The papers' machines date from 2002 to 2005, so compare ratios of times only. A row marked "differs"
+has a note that says why. "{none}" means that the paper gives no number. The digits of HS04's tables are missing in the
+available text, so only order and trend are compared.
 
 {machine}
 """
 
 
 def load_stored(name: str) -> dict[str, Any] | None:
-    """Returns what was kept of an experiment, or None where it was never run."""
+    """Returns the stored result of an experiment, or None if it never ran."""
     return result_store.load_result(STORE, name, Row)
 
 
 def write() -> list[str]:
-    """Writes the page and its pictures out of what is stored; returns the experiments that were never run."""
+    """Writes the page and its pictures from the stored results; returns the experiments that never ran."""
     found = {name: load_stored(name) for name in NAMES}
     missing = [name for name, kept in found.items() if kept is None]
     if missing:
@@ -52,7 +52,7 @@ def write() -> list[str]:
 
 
 def text(found: dict[str, dict[str, Any]]) -> str:
-    """Returns the whole page for what is stored of each experiment."""
+    """Returns the whole page for the stored results."""
     parts = [INTRO.format(none="—", machine=wrap(measured_on(sum(kept["seconds"] for kept in found.values()))))]
     for paper, title in PAPERS.items():
         loaded = {name: load(name) for name in found}
@@ -65,7 +65,7 @@ def text(found: dict[str, dict[str, Any]]) -> str:
 
 
 def section_of(name: str, experiment: Experiment, kept: dict[str, Any]) -> str:
-    """Returns what the page says of one experiment."""
+    """Returns the section of one experiment."""
     return page_section(
         name,
         f"### {experiment.title}",
@@ -79,5 +79,5 @@ def section_of(name: str, experiment: Experiment, kept: dict[str, Any]) -> str:
 
 
 def measured_on(seconds: float) -> str:
-    """Returns what the numbers were measured on."""
-    return f"Measured on {machine_description()}; the experiments took {seconds / 60.0:.0f} minutes of work in all."
+    """Returns the machine and the total time."""
+    return f"Measured on {machine_description()}; the experiments took {seconds / 60.0:.0f} minutes in all."

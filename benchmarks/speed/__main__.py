@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the benchmarks, prints their tables and writes docs/performance.md: make bench [ARGS="NAME …"].
 
-Each runs in a process of its own and has the machine for itself, as far as other programs leave it.
+Each benchmark runs in its own process, one at a time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# tests/ has the meshes and scenes; this folder is not a place to import from
+# modules are imported from benchmarks/, not from this folder
 sys.path[:] = [str(HERE.parent), *(p for p in sys.path if Path(p or ".") != HERE)]
 
 from harness import child_process  # noqa: E402
@@ -24,7 +24,7 @@ from speed.catalogue import load, names  # noqa: E402
 
 
 def run_all(chosen: Sequence[str], quick: bool) -> list[str]:
-    """Runs benchmarks one after the other, each in a process of its own; returns those that failed."""
+    """Runs benchmarks one after the other, each in its own process; returns those that failed."""
     return [name for name in chosen if not succeeded(name, child_process.run(HERE, name, quick))]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a bake costs beside its solver: export, drawing the render mesh, writing, reading back."""
+"""The overhead of a bake beside its solver: export, render mesh, writing, reading back."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ SYNCED_BYTES = 2_400_000  # bytes of a sample of 200,000 vertices
 
 
 class FunctionTimer:
-    """How long functions take that a bake calls, in seconds by name."""
+    """Total time of functions that a bake calls, by name [s]."""
 
     def __init__(self) -> None:
         self.taken: dict[str, float] = {}
 
     @contextmanager
     def on(self, owner: Any, name: str) -> Iterator[None]:
-        """Lets the calls of a function be timed for a while."""
+        """Times the calls of a function within a block."""
         called = getattr(owner, name)
 
         def timed(*arguments: Any, **named: Any) -> Any:
@@ -184,35 +184,33 @@ def table_rows(found: BakeTimes) -> list[Row]:
     share, solver, exporting = found.share(), found.part("advance_step"), found.exporting
     times = {
         "steps of a frame [ms]": [solver],
-        f"export, of {TIMELINE_FRAMES} frames, per frame [ms]": [exporting],
-        "between the steps of a frame, all in all [ms]": [found.beside()],
-        "of it the render mesh: by weights, in object space [ms]": map(
+        f"export of {TIMELINE_FRAMES} frames, per frame [ms]": [exporting],
+        "between the steps of a frame [ms]": [found.beside()],
+        "of that the render mesh: interpolation, transform to object space [ms]": map(
             found.part, ("render_positions", "to_object_space")
         ),
-        "meanwhile, in the thread that writes: frame, resume point [ms]": map(
-            found.part, ("write_frame", "write_resume")
-        ),
+        "in the writer thread: frame, resume point [ms]": map(found.part, ("write_frame", "write_resume")),
         "going to a frame in Blender, with and without the bake [ms]": found.playing,
-        "the disk: a synced write of 2.4 MB [ms]": [found.disk],
+        "synced write of 2.4 MB to disk [ms]": [found.disk],
     }
     return [
         bound_row(
-            f"beyond the solver, {found.tets:,} tets, {found.vertices:,} vertices",
+            f"overhead, {found.tets:,} tets, {found.vertices:,} vertices",
             f"≤ {MAX_OVERHEAD:.0%}",
             f"{share:.1%}",
             share <= MAX_OVERHEAD,
-            f"Of a frame's {1e3 * solver:.0f} ms of steps, export takes {1e3 * exporting:.1f} ms, what is done between "
-            f"steps {1e3 * found.beside():.1f} ms and reading back {1e3 * found.back:.1f} ms.",
+            f"The steps of a frame take {1e3 * solver:.0f} ms, export {1e3 * exporting:.1f} ms, the work between steps "
+            f"{1e3 * found.beside():.1f} ms and reading back {1e3 * found.back:.1f} ms.",
             line=9,
         ),
-        Row("the same where every frame waits until it is written", NO_TARGET, f"{found.share(True):.1%}"),
+        Row("overhead if every frame waits for its write", NO_TARGET, f"{found.share(True):.1%}"),
         *(Row(text, NO_TARGET, ", ".join(f"{1e3 * each:.3g}" for each in seconds)) for text, seconds in times.items()),
         Row("set-up: filling, tying, pattern [s]", NO_TARGET, f"{found.set_up:.1f}"),
     ]
 
 
 def run(quick: bool) -> Result:
-    """Measures a body that hangs and swings, whose steps are cheap: no contact, and the tolerance of new scenes."""
+    """Measures a swinging body whose steps are cheap: no contact, and the tolerance of new scenes."""
     if importlib.util.find_spec("bpy") is None:
         return Result([missing_peer_row("overhead of a bake", f"{MAX_OVERHEAD:.0%}", "bpy", line=9)])
     with tempfile.TemporaryDirectory(prefix="sinew-overhead-") as folder:
@@ -231,20 +229,19 @@ def run(quick: bool) -> Result:
         "synced write": found.disk,
     }
     notes = [
-        f"Medians of {len(found.baked[True])} bakes of {found.frames} frames, in turns with as many in which every "
-        f"frame waits for its write; the export is that of a timeline of {TIMELINE_FRAMES} frames. Set-up is done "
-        f"once and is "
-        "no part of the share.",
+        f"Times are medians of {len(found.baked[True])} bakes of {found.frames} frames, in turns with as many bakes in "
+        f"which every frame waits for its write. The timeline has {TIMELINE_FRAMES} frames for the export. Set-up runs "
+        "once and does not count as overhead.",
     ]
     return Result(table_rows(found), values=values, notes=notes)
 
 
 BENCHMARK = Benchmark(
     lines=(9,),
-    title="What a bake costs beside its solver",
-    what="A torus of Blender's primitive (major radius 1 m, minor 0.4 m, 250 × 200 segments, one Subdivision applied) "
-    "of the material that bodies begin with, pinned where it is higher than 0.3 m, swings under gravity: default "
-    "tolerance, substeps and frame rate, 24 frames a second. The share is (export + what is done between steps + "
-    "reading back) / steps, per frame. Contacts would make steps dearer, and the share smaller.",
+    title="Overhead of a bake",
+    what="Blender's primitive torus (major radius 1 m, minor 0.4 m, 250 × 200 segments, one Subdivision applied), with "
+    "the default material and pinned above a height of 0.3 m, swings under gravity at the default tolerance, substeps "
+    "and frame rate (24 frames a second). The overhead is (export + work between steps + reading back) / steps, per "
+    "frame. Contacts would make steps dearer and the overhead smaller.",
     run=run,
 )

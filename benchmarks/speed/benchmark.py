@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a benchmark is, and the rows of its table: what is wanted beside what was measured."""
+"""A benchmark and the rows of its table: targets beside measurements."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from dataclasses import dataclass, field
 from harness import text_table
 from harness.result import Result
 
-NO_TARGET = "—"  # nothing is wanted: a number to read
+NO_TARGET = "—"  # the row has no target
 
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity, as it should be and as it is.
+    """One quantity, its target and its measurement.
 
     Attributes:
-        quantity: What is measured, with its unit.
-        wanted: The bound, or what a peer takes; `NO_TARGET` where there is neither.
-        ours: What was measured here.
-        reached: Whether ours is as wanted; None: nothing is judged.
-        remark: Why it was not reached: what was tried, and what the limit is; or what else a reader has to know.
-        line: Which line of `targets.py` it judges.
+        quantity: The measured quantity, with its unit.
+        wanted: The target; `NO_TARGET` if there is none.
+        ours: Sinew's measurement.
+        reached: Whether ours meets the target; None if the row is not judged.
+        remark: Why Sinew misses the target and what limits it, or another note.
+        line: The line of `targets.py` that the row judges.
 
     Raises:
-        ValueError: A row was not reached and does not say why, or lacks a text.
+        ValueError: The row misses its target and does not say why, or lacks a text.
     """
 
     quantity: str
@@ -37,7 +37,7 @@ class Row:
 
     def __post_init__(self) -> None:
         if not (self.quantity and self.wanted and self.ours):
-            raise ValueError(f"{self}: a row names its quantity, what is wanted (or NONE) and ours")
+            raise ValueError(f"{self}: a row names its quantity, its target (or NO_TARGET) and ours")
         if self.reached is not None:  # NumPy's own truth values cannot be stored
             object.__setattr__(self, "reached", bool(self.reached))
         if self.reached is False and not self.remark:
@@ -45,25 +45,25 @@ class Row:
 
 
 def bound_row(quantity: str, wanted: str, ours: str, holds: bool, otherwise: str, line: int | None = None) -> Row:
-    """Returns a row that is judged, with a sentence only where it does not hold."""
+    """Returns a judged row; it has the remark `otherwise` only if it misses its target."""
     return Row(quantity, wanted, ours, bool(holds), "" if holds else otherwise, line=line)
 
 
 def missing_peer_row(quantity: str, wanted: str, peer: str, line: int | None = None) -> Row:
-    """Returns the row of a comparison with a peer that is not installed: it is not judged."""
+    """Returns the row of a comparison with a peer that is not installed; it is not judged."""
     return Row(quantity, wanted, f"{peer} is not installed", line=line)
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """One benchmark; a file of this folder that holds one as BENCHMARK is found by `catalogue.py`.
+    """One benchmark. `catalogue.py` finds the files of this folder that define one as BENCHMARK.
 
     Attributes:
-        lines: Which lines of `targets.py` it has rows for.
+        lines: The lines of `targets.py` that its rows judge.
         title: Heading.
-        what: What is done, with all that somebody needs who does it again.
-        run: Does it, alone on the machine, in a process of its own. Called with True it is reduced to a few seconds,
-            for tests, and its times mean nothing.
+        what: Description of the set-up, complete enough to repeat it.
+        run: Runs it, alone on the machine, in its own process. With True it takes a few seconds, for tests, and its
+            times mean nothing.
     """
 
     lines: tuple[int, ...]
@@ -72,7 +72,7 @@ class Benchmark:
     run: Callable[[bool], Result]
 
 
-HEAD = ("", "wanted", "Sinew", "")
+HEAD = ("", "target", "Sinew", "")
 
 
 def cells(row: Row) -> tuple[str, str, str, str]:
@@ -81,12 +81,12 @@ def cells(row: Row) -> tuple[str, str, str, str]:
 
 
 def verdict(reached: bool) -> str:
-    """Returns how it is said."""
+    """Returns the word for a verdict."""
     return "reached" if reached else "not reached"
 
 
 def markdown(rows: Iterable[Row]) -> list[str]:
-    """Returns the lines of a table in Markdown; remarks are for below it."""
+    """Returns the lines of a table in Markdown, without the remarks."""
     return text_table.markdown(HEAD, map(cells, rows))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which benchmarks there are: the files of this folder that end with a BENCHMARK, in the order of their lines."""
+"""Finds the benchmarks: the files of this folder that define BENCHMARK, in the order of their targets."""
 
 from __future__ import annotations
 

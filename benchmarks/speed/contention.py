@@ -21,14 +21,14 @@ from speed.beams import CELLS, DT, FIXED_ITERATIONS, external_forces, make_beam,
 from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row
 
 BEAMS = ("450", "10K", "100K")
-SPINNING_PROGRAMS = (0, 1, 2)  # programs that spin
-SECONDS, ROUNDS = 5.0, 12  # for every beam under every load: at least so long, and so many steps of each
+SPINNING_PROGRAMS = (0, 1, 2)
+SECONDS, ROUNDS = 5.0, 12  # least time and steps for every beam under every load
 MAX_SLOWDOWN = 1.2
 
 
 @contextmanager
 def spinning_programs(count: int) -> Iterator[None]:
-    """Lets so many programs spin meanwhile."""
+    """Runs `count` spinning programs within a block."""
     others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         if others:
@@ -46,8 +46,8 @@ def measure_steps(name: str, quick: bool) -> tuple[dict[int, dict[int, list[floa
     acts, states = external_forces(model), {count: rest_state(model) for count in (1, 2)}
     context = SolverContext()
     found: dict[int, dict[int, list[float]]] = {}
-    # The system's slices of time are about as long as a step at 10K tets: in a fixed order one of the two is put aside
-    # more often, though both are the same.
+    # The system's time slices are about as long as a step at 10K tets: in a fixed order it would preempt one of the
+    # two more often.
     drawn = random.Random(0)
 
     def one_step(count: int) -> None:
@@ -81,25 +81,27 @@ def run(quick: bool) -> Result:
                 values[f"{name} {load} spinning {what} two"] = two
                 rows.append(_row(name, load, what, one, two))
     rows.append(
-        bound_row("bytes on one thread and on two", "the same", "the same" if same else "others", same, "A defect.", 12)
+        bound_row(
+            "bytes on one thread and on two", "the same", "the same" if same else "different", same, "A defect.", 12
+        )
     )
     return Result(rows, values=values)
 
 
 def _row(name: str, load: int, what: str, one: float, two: float) -> Row:
-    quantity = f"{name} tets, {load} spinning: {what} on one and two threads [ms]"
+    quantity = f"{name} tets, {load} other programs: {what} on one and two threads [ms]"
     ours = f"{one:.3g}, {two:.3g} ({two / one:.2f})"
     if not load:
         return Row(quantity, NO_TARGET, ours)
-    otherwise = "Threads are given up when they have lost as much as two steps take, and tried again every 0.1 to 8 s."
+    otherwise = "Sinew gives up threads once they have lost the time of two steps, and tries again every 0.1 to 8 s."
     return bound_row(quantity, f"≤ {MAX_SLOWDOWN:g} ×", ours, two <= MAX_SLOWDOWN * one, otherwise, 12)
 
 
 BENCHMARK = Benchmark(
     lines=(12,),
-    title="While other programs have the cores",
-    what="A beam of each size steps on one thread and on two in turns, drawn by lot, with 20 iterations, for five "
-    "seconds at a time, first alone, then beside one program that spins without end, then beside two. Medians and "
-    "means of all steps count, those included in which threads are tried again.",
+    title="Contention with other programs",
+    what="A beam of each size steps on one and on two threads in random order, with 20 iterations, for five seconds at "
+    "a time: alone, beside one spinning program, and beside two. Medians and means cover all steps, including those in "
+    "which Sinew tries threads again.",
     run=run,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Line 1: a dynamic step against MuJoCo at equal error; and against conjugate gradients of SciPy."""
+"""Line 1: a dynamic step against MuJoCo at equal error, and against SciPy's conjugate gradients."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from speed.beams import CELLS, DT, GRAVITY, TETS_PER_TURN, external_forces, repe
 from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row, missing_peer_row
 from speed.timing import interleaved_times, medians, repeat
 
-# 1 m × 0.25 m × 0.25 m: with 50 iterations MuJoCo comes to about 0.025 at 10K tets and 0.13 at 100K
+# 1 m × 0.25 m × 0.25 m: with 50 iterations MuJoCo's error is about 0.025 at 10K tets and 0.13 at 100K
 BEAM_SIZE = (0.25, 0.25, 1.0)
 YOUNGS_MODULUS, POISSON_RATIO, DENSITY = 1.0e6, 0.33, 1000.0
-# tets, error, how many times faster
+# tets, error, speedup
 TARGETS = (("10K", 0.025, 5.0), ("10K", 5.0e-4, 10.0), ("100K", 0.15, 8.0))
-SOLUTION_TOLERANCE = 1.0e-9  # two converged solutions of one system are as near as this in the energy norm
+SOLUTION_TOLERANCE = 1.0e-9  # difference of two converged solutions of one system, energy norm
 CONVERGED_RESIDUAL = 1.0e-12
-MAX_TRIED_ITERATIONS = 1000  # iterations that are tried
+MAX_TRIED_ITERATIONS = 1000
 EXACT_SETTINGS = Settings(tolerance=CONVERGED_RESIDUAL, max_iterations=MAX_TRIED_ITERATIONS)
 SUBSTEPS = Settings().substeps
-# what solves the systems of steps: multigrid stands by as at any tight tolerance
+# linear solvers of the steps; the automatic one may switch to multigrid
 SOLVERS = {"block Jacobi": JACOBI, "multigrid": AUTO_SOLVER}
 
 
@@ -51,8 +51,8 @@ class Beam:
     Attributes:
         model: Of Sinew.
         values: Blocks of M + Δt² K at rest, (b, 9).
-        goal: Velocities after that step where the system is solved for to round-off [m/s], (n, 3).
-        twin: The same model, for solutions beside that leave the levels alone that steps of the first one share.
+        goal: Velocities after that step if the system is solved to round-off [m/s], (n, 3).
+        twin: The same model, for reference solutions that leave the levels of `model` alone.
     """
 
     model: Model
@@ -67,33 +67,33 @@ class Beam:
         return np.asarray(state.v)
 
     def error(self, settings: Settings) -> float:
-        """Returns the largest error of the steps of a frame, each against the solution of its own system."""
+        """Returns the largest error of the steps of a frame, each against the solution of its system."""
         state, acts, errors = rest_state(self.model), external_forces(self.model), []
         context = SolverContext(ReusedHierarchy())
         for _ in range(SUBSTEPS):
             solved = state.copy()
             step(self.twin, solved, acts, DT, EXACT_SETTINGS)
             step(self.model, state, acts, DT, settings, context=context)
-            values = context.workspace(self.model).values  # of the state that both began with
+            values = context.workspace(self.model).values  # at the state that both start from
             errors.append(energy_norm_error(self.model, values, np.asarray(state.v), np.asarray(solved.v)))
         return max(errors)
 
     def steps(self, settings: Settings) -> TimedSteps:
-        """Returns what steps the beam."""
+        """Returns the timed steps of the beam."""
         return TimedSteps(self.model, settings)
 
 
 class TimedSteps:
-    """Steps of a beam, as many from rest per call as make `TETS_PER_TURN` tets."""
+    """Steps of a beam: each call starts at rest and steps `TETS_PER_TURN` tets in all."""
 
     def __init__(self, model: Model, settings: Settings) -> None:
-        """Makes ready."""
+        """Prepares forces and work space."""
         self.model, self.settings, self.acts = model, settings, external_forces(model)
         self.count, self.context = repeats_per_turn(model), SolverContext(ReusedHierarchy())
         self.reports: list[StepReport] = []
 
     def __call__(self) -> None:
-        """Takes them."""
+        """Takes the steps of one turn."""
         state = rest_state(self.model)
         for number in range(self.count):
             if number % SUBSTEPS == 0:
@@ -102,19 +102,19 @@ class TimedSteps:
 
     @property
     def iterations(self) -> str:
-        """How many iterations the steps have made: "47", or "40 to 47"."""
+        """The iterations of the steps: "47", or "40 to 47"."""
         counts = [report.iterations for report in self.reports]
         return f"{max(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
 
     @property
     def before(self) -> float:
-        """What a step takes before its system is solved: records of tets and assembly, a median [ms]."""
+        """Median time of a step before its solve: records of tets and assembly [ms]."""
         stages = ("elements", "assembly")
         return statistics.median(sum(report.milliseconds[name] for name in stages) for report in self.reports)
 
 
 def make_beam(cells: tuple[int, int, int]) -> Beam:
-    """Returns the beam of so many cubes of five tets."""
+    """Returns the beam of `cells` cubes of five tets."""
     nodes, tets = box_tets(cells, BEAM_SIZE)
     material = Material(YOUNGS_MODULUS, POISSON_RATIO, DENSITY, 0.0, 0.0)
     model, twin = (make_model([Part("beam", nodes, tets, np.ones(len(tets)), material)]) for _ in range(2))
@@ -126,7 +126,7 @@ def make_beam(cells: tuple[int, int, int]) -> Beam:
 
 
 def system_with_masses(beam: Beam, mass: Floats) -> Floats:
-    """Returns the blocks of M + Δt² K with other masses [kg], (n,), where these are not zero."""
+    """Returns the blocks of M + Δt² K with other masses [kg], (n,), if these are not zero."""
     values = beam.values.copy()
     for k in (0, 4, 8):
         values[beam.model.pattern.diagonal, k] += np.where(mass > 0.0, mass - beam.model.mass, 0.0)
@@ -145,7 +145,7 @@ def energy_norm_error(model: Model, values: Floats, v: Floats, goal: Floats) -> 
 
 
 def fewest_iterations(reaches: Callable[[int], bool]) -> int | None:
-    """Returns the fewest iterations that reach what is asked for, None: not even `MAX_TRIED_ITERATIONS` do."""
+    """Returns the fewest iterations that reach the target, or None if `MAX_TRIED_ITERATIONS` do not."""
     end = 1
     while not reaches(end):
         if end >= MAX_TRIED_ITERATIONS:
@@ -159,7 +159,7 @@ def fewest_iterations(reaches: Callable[[int], bool]) -> int | None:
 
 
 def solver_settings(beam: Beam, largest: float) -> dict[str, Settings]:
-    """Returns by way the settings with which all steps of a frame come to an error in the fewest iterations."""
+    """Returns by solver the settings that bring all steps of a frame to an error in the fewest iterations."""
     found = {}
     for way, solver in SOLVERS.items():
         asked = Settings(tolerance=CONVERGED_RESIDUAL, linear_solver=solver)
@@ -170,7 +170,7 @@ def solver_settings(beam: Beam, largest: float) -> dict[str, Settings]:
 
 
 class MujocoBeam:
-    """MuJoCo with the beam."""
+    """MuJoCo's beam."""
 
     def __init__(self, beam: Beam) -> None:
         model, self.beam = beam.model, beam
@@ -190,7 +190,7 @@ class MujocoBeam:
         )
 
     def error(self, iterations: int) -> float:
-        """Returns the error of the first step with so many iterations, by its own masses."""
+        """Returns the error of the first step with `iterations` iterations, for MuJoCo's masses."""
         self.flex.start_again(iterations)
         self.flex.step()
         return energy_norm_error(self.beam.model, self.values, self.flex.velocities(), self.goal)
@@ -204,7 +204,7 @@ def compare_with_mujoco(sizes: dict[str, tuple[int, int, int]], rounds: int, val
         away = peer.error(MAX_TRIED_ITERATIONS)
         values[f"mujoco.{name}.away"] = away
         yield Row(
-            f"{name} tets: MuJoCo's converged first step from Sinew's with MuJoCo's masses, energy norm", NO_TARGET,
+            f"{name} tets: MuJoCo's converged first step against Sinew's with MuJoCo's masses, energy norm", NO_TARGET,
             f"{away:.0e}", remark="" if away < SOLUTION_TOLERANCE else "The two do not solve the same system.",
         )  # fmt: skip
         for size, largest, factor in TARGETS:
@@ -231,14 +231,14 @@ def _at_equal_error(
     values |= {f"{key}.{way} iterations": s.max_iterations for way, s in asked.items()}
     told = ", ".join(f"{way} {1e3 * taken[way]:.3g} ms ({steps[way].iterations} iterations)" for way in asked)
     yield bound_row(
-        f"{name} tets, a step at error {largest:g}, times faster than MuJoCo", f"at least {factor:g}",
+        f"{name} tets, a step at error {largest:g}: times faster than MuJoCo", f"at least {factor:g}",
         f"{ratio:.1f}: {told}; MuJoCo {1e3 * taken['MuJoCo']:.3g} ms ({theirs} iterations)", ratio >= factor,
         _shortfall_note(1e3 * taken["MuJoCo"] / factor, steps[best].before, multigrid_setup_ms(beam, rounds)), 1,
     )  # fmt: skip
 
 
 def multigrid_setup_ms(beam: Beam, rounds: int) -> float:
-    """Returns how long it takes to set multigrid up for the matrix of a beam, a median [ms]."""
+    """Returns the median time to set up multigrid for the matrix of a beam [ms]."""
     pattern, is_free = beam.model.pattern, beam.model.X[:, 2] != 0.0
     levels = hierarchy_of(pattern, beam.model.X)
     arrays = MultigridWorkspace()
@@ -247,25 +247,24 @@ def multigrid_setup_ms(beam: Beam, rounds: int) -> float:
 
 
 def _shortfall_note(asked: float, before: float, multigrid: float) -> str:
-    """Returns why a step does not come to what is asked for [ms]."""
+    """Returns why a step misses its target of `asked` [ms]."""
     return (
-        f"A step would have to take {asked:.3g} ms; records of tets and assembly take {before:.3g} before its system "
-        "is solved. With blocks of the diagonal, conjugate gradients need as many iterations here as in MuJoCo, so "
-        "that all hangs on how long one takes; multigrid needs a tenth of them, each of which goes through the matrix "
-        f"once in 64 bits and twice in 16, and through smaller ones, and once in {SUBSTEPS} steps its levels anew, "
-        f"which take {multigrid:.3g} ms."
+        f"A step would have to take {asked:.3g} ms; records of tets and assembly alone take {before:.3g} ms. With "
+        "block Jacobi, conjugate gradients need as many iterations here as in MuJoCo, so that the time of an iteration "
+        "decides. Multigrid needs a tenth of them; each reads the matrix once in 64 bits and twice in 16 bits, and the "
+        f"coarser matrices. Once in {SUBSTEPS} steps Sinew sets up its levels, which takes {multigrid:.3g} ms."
     )
 
 
 def step_times(steps: dict[str, Callable[[], object]], rounds: int, model: Model) -> dict[str, float]:
-    """Returns how long a step takes by each way [s], each call of which takes as many as make `TETS_PER_TURN` tets."""
+    """Returns the time of a step by name [s]; each call steps `TETS_PER_TURN` tets."""
     return {
         way: seconds / repeats_per_turn(model) for way, seconds in medians(interleaved_times(steps, rounds)).items()
     }
 
 
 def compare_with_scipy(sizes: dict[str, tuple[int, int, int]], rounds: int, values: dict[str, float]) -> Iterator[Row]:
-    """Compares a whole step of 20 iterations with 20 iterations of SciPy alone."""
+    """Compares a whole step of 20 iterations with 20 iterations of SciPy."""
     for name, cells in sizes.items():
         beam = make_beam(cells)
         model = beam.model
@@ -280,13 +279,13 @@ def compare_with_scipy(sizes: dict[str, tuple[int, int, int]], rounds: int, valu
         theirs = energy_norm_error(model, beam.values, peer.solve(b), beam.goal)
         mine = energy_norm_error(model, beam.values, beam.first_step(settings), beam.goal)
         values |= {f"scipy.{name}.scipy": 1e3 * taken["SciPy"], f"scipy.{name}.sinew": 1e3 * taken["Sinew"]}
-        told = f"{1e3 * taken['Sinew']:.3g}; the iterations alone with SciPy {1e3 * taken['SciPy']:.3g}"
-        remark = f"Errors {mine:.2g}, and SciPy {theirs:.2g}."
-        yield Row(f"{name} tets, a whole step with {ITERATIONS} iterations, ms", NO_TARGET, told, remark=remark)
+        told = f"{1e3 * taken['Sinew']:.3g}; SciPy's iterations alone {1e3 * taken['SciPy']:.3g}"
+        remark = f"Sinew's error is {mine:.2g}, SciPy's {theirs:.2g}."
+        yield Row(f"{name} tets, a whole step with {ITERATIONS} iterations [ms]", NO_TARGET, told, remark=remark)
 
 
 def run(quick: bool) -> Result:
-    """Compares steps; quick: of a beam of 450 tets alone, in place of the others."""
+    """Compares steps; quick: only of a beam of 450 tets."""
     names = ("10K", "100K")
     sizes = {name: CELLS["450" if quick else name] for name in (names[:1] if quick else names)}
     rounds = 1 if quick else 7
@@ -306,18 +305,16 @@ BENCHMARK = Benchmark(
     title="A dynamic step at equal error",
     what="A beam of cubes of five tets, 1 m × 0.25 m × 0.25 m (9 × 9 × 25 and 20 × 20 × 50 cubes), E = 1e6 Pa, "
     "ν = 0.33, 1000 kg/m³, undamped, is clamped at one end and falls under gravity across it, Δt = 10 ms. The error "
-    "of a step is that of the velocities after it, in the energy norm of M + Δt² K, against the solution of its linear "
-    f"system. MuJoCo: {SETTINGS_TEXT}; it spreads mass evenly over its vertices and is judged with these masses, by "
-    f"its "
-    f"first step. Sinew is judged by the worst of the {SUBSTEPS} steps of a frame, since these share the levels of "
-    "multigrid that the first sets up, as in a bake. For each the fewest iterations that come to an error are sought, "
-    "Sinew's with block Jacobi alone and with multigrid standing by as at a tight tolerance; then steps with so many "
-    f"are taken, in turns of as many as make {TETS_PER_TURN:,} tets, medians of seven turns, and the better of Sinew's "
-    "two counts. SciPy: "
-    "conjugate gradients with the blocks of the diagonal inverted, on CSR or BSR, whichever is faster. "
-    "At 10K tets two threads gain only where they share a cache. On the virtual machine of 2026-11-23 a line of it "
-    "went from one processor to the other in 46 ns or, for minutes at a time, in 163; a step of 20 iterations on both "
-    "took 1.2 or 1.9 ms then, as long as on one. So the rows were 10.9, 6.9 and 15.0 in the run of all benchmarks, "
-    "then 6.7, 6.8 and 15.9, then what is shown.",
+    "of a step is the error of its velocities in the energy norm of M + Δt² K, against the solution of its linear "
+    f"system. MuJoCo runs {SETTINGS_TEXT}. It spreads mass evenly over its vertices; its error is that of its first "
+    f"step, with these masses. Sinew's error is the largest of the {SUBSTEPS} steps of a frame, which share the "
+    "multigrid levels of the first step, as in a bake. For each program the benchmark finds the fewest iterations that "
+    "reach an error, for Sinew with block Jacobi alone and with multigrid allowed. Then it times steps with these "
+    f"iterations, in turns of {TETS_PER_TURN:,} tets, medians of seven turns, and takes the faster of Sinew's two "
+    "solvers. SciPy runs conjugate gradients with block Jacobi on CSR or BSR, whichever is faster. At 10K tets two "
+    "threads gain only if they share a cache. On the virtual machine of 2026-11-23 a cache line took 46 ns from one "
+    "processor to the other, or 163 ns for minutes at a time; a step of 20 iterations on both then took 1.2 or 1.9 ms, "
+    "as long as on one. So the three rows were 10.9, 6.9 and 15.0 in the run of all benchmarks, then 6.7, 6.8 and "
+    "15.9, then as shown.",
     run=run,
 )

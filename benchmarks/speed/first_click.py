@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the click on Simulate to the first step: nothing compiled, all compiled, and a solver that waits."""
+"""From the click on Simulate to the first step: with no kernels, with all kernels, and with a waiting solver."""
 
 from __future__ import annotations
 
@@ -21,22 +21,20 @@ from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row
 
 COLD_TARGET_SECONDS, WARM_TARGET_SECONDS = 8.0, 0.5  # [s], on the reference machine
 REMARKS = {
-    "cold": "Numba types and lowers in Python, which is more than half of it, and LLVM is the rest. The bake "
-    "compiles each kernel when it first calls it; kernels of contacts that push are compiled when frames are coming "
-    "already. A zip with kernels leaves nothing to compile. Ten kernels of a prototype took 17 s on the reference "
-    "machine. What was tried without gain is told below. What is left are fewer and shorter kernels. Compiled ahead, "
-    "no bake waits for it.",
-    "fresh": "A process that is new has to load NumPy and Numba first, which takes {libraries:.2f} s by itself; a "
-    "solver that waits takes {waiting:.2f} s to fill, bind and write the cube. What is left are three hundred modules "
-    "of Sinew's and 21 compiled kernels. Blender keeps one "
-    "that waits.",
-    "waiting": "The first step is there when the cube is filled, bound and written.",
-    "compiled": "A kernel was called with other types than when it was compiled ahead.",
+    "cold": "Numba types and lowers in Python, which takes more than half of the time; LLVM takes the rest. The bake "
+    "compiles each kernel when it first calls it, and the kernels of contact forces while frames already arrive. A zip "
+    "with kernels leaves nothing to compile. Ten kernels of a prototype took 17 s on the reference machine. See "
+    "“Rejected ideas”. Only fewer and shorter kernels would help.",
+    "fresh": "A new process first has to load NumPy and Numba, which takes {libraries:.2f} s; a waiting solver takes "
+    "{waiting:.2f} s to fill, bind and write the cube. The rest is three hundred modules of Sinew and 21 compiled "
+    "kernels. Blender keeps a waiting solver.",
+    "waiting": "Before the first step the solver has to fill, bind and write the cube.",
+    "compiled": "A call used other types than the kernel compiled ahead.",
 }
 
 
 def run(quick: bool) -> Result:
-    """Measures in empty folders of kernels, then in one where all is compiled."""
+    """Measures with empty kernel folders, then with all kernels compiled."""
     colds, rounds = (1, 1) if quick else (3, 5)
     with tempfile.TemporaryDirectory(prefix="sinew-first-click-") as name:
         folder = Path(name)
@@ -73,8 +71,8 @@ def _rows(seconds: dict[str, float], memory: float, kernels: int, more: int) -> 
     """Returns the table."""
     judged = [
         ("first step, nothing compiled [s]", "cold", COLD_TARGET_SECONDS),
-        ("first step, all compiled, a solver that waits [s]", "waiting", WARM_TARGET_SECONDS),
-        ("first step, all compiled, a new process [s]", "fresh", WARM_TARGET_SECONDS),
+        ("first step, all compiled, waiting solver [s]", "waiting", WARM_TARGET_SECONDS),
+        ("first step, all compiled, new process [s]", "fresh", WARM_TARGET_SECONDS),
     ]
     rows = [
         bound_row(
@@ -87,16 +85,16 @@ def _rows(seconds: dict[str, float], memory: float, kernels: int, more: int) -> 
         bound_row(
             "kernels compiled by a click after the first", "0", str(more), more == 0, REMARKS["compiled"], line=8
         ),
-        Row("until a person is told that it compiles [s]", NO_TARGET, f"{seconds['announced']:.2f}"),
-        Row(f"a process that only does “{LIBRARIES_CODE}” [s]", NO_TARGET, f"{seconds['libraries']:.2f}"),
-        Row("memory of a solver that waits [MB]", NO_TARGET, f"{memory:.0f}"),
+        Row("until Sinew announces the compilation [s]", NO_TARGET, f"{seconds['announced']:.2f}"),
+        Row(f"a process that only runs “{LIBRARIES_CODE}” [s]", NO_TARGET, f"{seconds['libraries']:.2f}"),
+        Row("memory of a waiting solver [MB]", NO_TARGET, f"{memory:.0f}"),
         Row("kernels of that scene", NO_TARGET, str(kernels)),
         Row(
-            "to compile all of them, time of a processor, of all processes [s]",
+            "processor time of all processes to compile them [s]",
             NO_TARGET,
             f"{seconds['processor']:.1f}",
         ),
-        Row("two small functions compiled by Numba here [s]", NO_TARGET, f"{seconds['yardstick']:.2f}"),
+        Row("Numba compiling two small functions [s]", NO_TARGET, f"{seconds['yardstick']:.2f}"),
     ]
 
 
@@ -104,14 +102,14 @@ BENCHMARK = Benchmark(
     lines=(8,),
     title="The first click",
     what=(
-        "Blender's default cube, two metres, filled with tets of a twelfth, half a metre above a ground, one "
-        "step per frame. The command that Blender starts for a bake (bootstrap.py … simulate CACHE) is started "
-        "with kernels in an empty folder, three times, then five times with what the first of them compiled; in "
-        "turns with the latter, a process that Blender has started before (sinew wait) is asked for the same "
-        "bake. The time is from the start of the process, or the line that asks it, to the event that says that "
-        "frame 2 is written. Nothing else runs. The bounds are those of the reference machine; beside them stands "
-        "what Numba takes here for two small functions. Before all that Blender writes the scene, frame by frame of "
-        "the timeline: see the export under “What a bake costs beside its solver”."
+        "The scene is Blender's default cube, two metres, filled with tets of a twelfth of it, half a metre above a "
+        "ground, with one step per frame. The benchmark starts the command that Blender starts for a bake "
+        "(bootstrap.py … simulate CACHE) three times with an empty kernel folder, then five times with the kernels of "
+        "the first run. In turns with the latter it sends the same bake to a process that Blender started before "
+        "(sinew wait). A time runs from the start of the process, or from the request, to the event that announces "
+        "frame 2. Nothing else runs. The targets hold for the reference machine; the time that Numba takes for two "
+        "small functions lets other machines be compared. Before all that Blender exports the scene frame by "
+        "frame: see “Overhead of a bake”."
     ),
     run=run,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much memory a dynamic bake takes at its peak, and at which stage; and a bake of a million tets."""
+"""Peak memory of a dynamic bake by stage, up to a million tets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZES = {"100K": torus_scene.TETS_100K, "400K": 60, "1M": 82}
 FEW_SEGMENTS = 6
 FRAMES = 2  # the first, and one of steps
 
-# Run in a process of its own, which has nothing in memory that a bake has not. It writes peaks in bytes by stage.
+# runs in its own process, with only a bake in memory, and prints the peaks by stage [bytes]
 CHILD_CODE = """
 import json, sys, time
 from pathlib import Path
@@ -71,17 +71,16 @@ def measure_peaks(divisions: int, segments: tuple[int, int]) -> tuple[int, float
 
 
 def run(quick: bool) -> Result:
-    """Measures bakes of growing size, each in a process of its own."""
+    """Measures bakes of growing size, each in its own process."""
     quantity, wanted = "peak of a dynamic bake [bytes per tet]", f"≤ {MAX_BYTES_PER_TET:.0f}"
     if not Path("/proc/self/clear_refs").exists():
-        return Result([Row(quantity, wanted, "only Linux says it", line=10)])
+        return Result([Row(quantity, wanted, "only Linux reports it", line=10)])
     try:
         import bpy  # noqa: F401
     except ImportError:
         return Result([missing_peer_row(quantity, wanted, "bpy", line=10)])
-    measure_peaks(
-        FEW_SEGMENTS, torus_scene.COARSE_SEGMENTS
-    )  # compiles: until then stages are not told, and memory is that of the compiler
+    # the first bake compiles the kernels: its memory is the compiler's
+    measure_peaks(FEW_SEGMENTS, torus_scene.COARSE_SEGMENTS)
     sizes = {"quick": FEW_SEGMENTS} if quick else SIZES
     rows, values, peaks = [], {}, {}
     for name, divisions in sizes.items():
@@ -97,20 +96,20 @@ def run(quick: bool) -> Result:
         rows.append(Row(f"{tets:,} tets: peak of all stages [bytes per tet]", NO_TARGET, f"{peak / tets:,.0f}"))
     (few, low, _, _), (many, high, stage, seconds) = next(iter(peaks.values())), list(peaks.values())[-1]
     whole = high / many
-    why = f"The most is needed in: {stage}. The render mesh of 200,000 vertices and Python with its kernels are in it."
-    rows.append(bound_row(f"{quantity}, {many:,} tets, all that the process takes", wanted, f"{whole:,.0f}",
+    why = f"The peak is in the stage: {stage}. It includes Python, its kernels and the render mesh of 200,000 vertices."
+    rows.append(bound_row(f"{quantity}, {many:,} tets, whole process", wanted, f"{whole:,.0f}",
                       whole <= MAX_BYTES_PER_TET, why, line=10))  # fmt: skip
     values["bytes per tet"] = whole
     if many > few:
         slope = (high - low) / (many - few)
         values["bytes per further tet"] = slope
-        rows.append(Row(f"{quantity}, for each tet more than {few:,}", NO_TARGET, f"{slope:,.0f}"))
+        rows.append(Row(f"{quantity}, per tet beyond {few:,}", NO_TARGET, f"{slope:,.0f}"))
         fits = high <= 0.75 * LAPTOP_BYTES  # the rest is for Blender and the system
         rows.append(bound_row(f"{many:,} tets on 16 GB [GB]", "≤ 12", f"{high / 1e9:.2f}", fits, why, line=10))
     notes = [
-        f"The bake of {many:,} tets took {seconds:.0f} s. Python with its kernels takes 0.16 GB, and the render "
-        "mesh needs up to 0.3 GB while it is tied, whatever the tets: so the bound is judged where these count least. "
-        "The body falls and touches nothing yet."
+        f"The bake of {many:,} tets took {seconds:.0f} s. Python with its kernels takes 0.16 GB, and "
+        "binding the render mesh up to 0.3 GB, whatever the number of tets; so the target applies to the largest mesh, "
+        "where these count least. The body falls and touches nothing yet."
     ]
     return Result(rows, values=values, notes=notes)
 
@@ -118,8 +117,8 @@ def run(quick: bool) -> Result:
 BENCHMARK = Benchmark(
     lines=(10,),
     title="Memory of a bake",
-    what="A torus with 200,000 vertices, as for the overhead of a bake but free and above a ground, at three sizes of "
-    "tets, each baked by `simulate` in a process of its own: filled, tied, and one frame of four steps computed and "
-    "written. Peaks are what Linux says (VmHWM), begun anew at each stage; all that the process has is in them.",
+    what="The torus of 200,000 vertices that measures the overhead of a bake, here free and above a ground, at three "
+    "sizes of tets. `simulate` bakes each in its own process: it fills the mesh, binds it, and computes and writes one "
+    "frame of four steps. Peaks are Linux's VmHWM of the whole process, reset at each stage.",
     run=run,
 )

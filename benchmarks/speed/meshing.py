@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filling Blender's monkey with tets, beside the two programs that others use for it."""
+"""Filling Blender's monkey with tets, against fTetWild and TetGen."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LEVELS, QUICK_LEVELS = 2, 0  # of subdivision: 15,744 and 968 triangles
 DIVISIONS, QUICK_DIVISIONS = 42, 12  # 100K tets
 FTETWILD_EDGE = 0.055  # of fTetWild, over the diagonal of the box: about 30K tets; its default of 0.05, 36K
 METHODS = ("smooth", "robust")
-SLOWER_NOTE = "Winding numbers of the lattice's points and the search for the nearest point take most of it."
+SLOWER_NOTE = "Winding numbers of the lattice points and the search for the nearest point take most of the time."
 
 
 def suzanne(levels: int) -> Surface:
-    """Returns Blender's monkey, subdivided so often: eyes apart from the head, and parts that cross each other."""
+    """Returns Blender's monkey, subdivided `levels` times: its eyes are separate and its parts cross each other."""
     import bpy
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -44,7 +44,7 @@ def suzanne(levels: int) -> Surface:
 
 
 def run(quick: bool) -> Result:
-    """Fills it by all."""
+    """Fills the monkey with every mesher."""
     if importlib.util.find_spec("bpy") is None:
         return Result([missing_peer_row("filling Suzanne", NO_TARGET, "Blender's module")])
     surface = suzanne(QUICK_LEVELS if quick else LEVELS)
@@ -61,7 +61,7 @@ def run(quick: bool) -> Result:
         given = surface.vertices, surface.triangles
         asked = {"edge_length_fac": 0.2, "num_opt_iter": 1} if quick else {"edge_length_fac": FTETWILD_EDGE}
         calls["fTetWild"] = lambda: made.update(fTetWild=peer(*given, **asked))
-    # fTetWild has nothing to compile, and a call of it takes a minute
+    # fTetWild needs no compilation, and a call takes a minute
     for method in METHODS:
         fill(method)
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # fTetWild leaves files
@@ -83,19 +83,19 @@ def run(quick: bool) -> Result:
 
 
 def mesh_text(seconds: float, nodes: np.ndarray, tets: np.ndarray) -> str:
-    """Returns how long it took, and what came of it."""
+    """Returns the text of a time and a mesh."""
     return f"{seconds:.2f}, {len(tets)}, {dihedral_angles(nodes, tets).min():.1f}"
 
 
 MESH_TEXT_COLUMNS = "seconds, tets, smallest dihedral angle [°]"
-TETGEN_NOTE = "It fills what is closed and crosses itself nowhere; the monkey's eyes and ears cross its head."
+TETGEN_NOTE = "TetGen needs a closed surface without self-intersections; the monkey's eyes and ears cross its head."
 
 BENCHMARK = Benchmark(
     lines=(7,),
     title="Filling a mesh with tets",
-    what=f"Blender's Suzanne, subdivided {LEVELS} times: 15,744 triangles that cross each other. Sinew fills it at "
-    f"{DIVISIONS} divisions by both its methods, fTetWild (pytetwild) with its defaults but for an edge of "
-    f"{FTETWILD_EDGE:g} of "
-    "the box's diagonal, which makes fewer tets. They take turns, five times each, on all cores.",
+    what=f"The mesh is Blender's Suzanne, subdivided {LEVELS} times: 15,744 triangles that cross each other. Sinew "
+    f"fills it at {DIVISIONS} divisions by both its methods. fTetWild (pytetwild) runs with its defaults except an "
+    f"edge of {FTETWILD_EDGE:g} of the box's diagonal, which makes fewer tets. They take turns, five times each, on "
+    "all cores.",
     run=run,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/performance.md: what the last run of every benchmark found, put together from what was stored of each."""
+"""Writes docs/performance.md from the stored results of the last run of every benchmark."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from speed.benchmark import Benchmark, Row
 from speed.catalogue import load, names
 from speed.rejected_ideas import REJECTED_IDEAS
 
-STORE = ROOT / "build" / "speed"  # NAME.json and NAME.png of what was run last
+STORE = ROOT / "build" / "speed"  # NAME.json and NAME.png of the last run
 PAGE = ROOT / "docs" / "performance.md"
 TABLE = ROOT / "docs" / "performance.json"  # all rows and values, for programs
 PICTURES = "images/performance"
 
 INTRO = """\
-# How fast Sinew is
+# Performance
 
-`make bench` measures all of this on the machine that it is called on, prints these tables and writes this page and
-[performance.json](performance.json). `make bench ARGS="NAME …"` runs some, `make bench ARGS=--list` names them. Each
-benchmark has a process and the machine for itself; who is compared takes turns in the same run; times are medians of
-at least five. Ratios can be compared between machines, milliseconds cannot.
+`make bench` runs all benchmarks, prints these tables and writes this page and [performance.json](performance.json).
+`make bench ARGS="NAME …"` runs some of them, `make bench ARGS=--list` lists them. Each benchmark runs in its own
+process, alone on the machine. Compared programs take turns in the same run. Times are medians of at least five. Compare
+ratios between machines, not milliseconds.
 
 {machine}
 """
 
 
 def load_stored(name: str) -> dict[str, Any] | None:
-    """Returns what was kept of a benchmark, or None where it was never run."""
+    """Returns the stored result of a benchmark, or None if it never ran."""
     return result_store.load_result(STORE, name, Row)
 
 
 def load_all_stored() -> dict[str, dict[str, Any]]:
-    """Returns what was kept of all benchmarks that were run."""
+    """Returns the stored results of all benchmarks that ran."""
     return {name: kept for name in names() if (kept := load_stored(name)) is not None}
 
 
@@ -51,7 +51,7 @@ def rows_of(found: dict[str, dict[str, Any]]) -> list[Row]:
 
 
 def write() -> list[str]:
-    """Writes the page, its JSON and its pictures out of what is stored; returns the benchmarks that were never run."""
+    """Writes the page, its JSON and its pictures from the stored results; returns the benchmarks that never ran."""
     found = load_all_stored()
     missing = [name for name in names() if name not in found]
     if missing:
@@ -73,11 +73,11 @@ def json_values(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def text(found: dict[str, dict[str, Any]]) -> str:
-    """Returns the whole page for what is stored of each benchmark."""
+    """Returns the whole page for the stored results."""
     rows = rows_of(found)
     parts = [
         INTRO.format(machine=wrap(measured_on(found))),
-        "## What was to be reached\n",
+        "## Targets\n",
         "\n".join(targets.markdown(rows)) + "\n",
         *shortfall_section(rows),
         *rejected_section(),
@@ -87,22 +87,22 @@ def text(found: dict[str, dict[str, Any]]) -> str:
 
 
 def shortfall_section(rows: Iterable[Row]) -> list[str]:
-    """Returns the section that says where Sinew is behind what was wanted."""
+    """Returns the section of the rows that miss their targets."""
     missed = [row for row in rows if row.reached is False]
     if not missed:
-        return ["## Where Sinew is behind\n", "Nowhere, by these rows.\n"]
-    said = [wrap(f"- {row.quantity}: wanted {row.wanted}, is {row.ours}. {row.remark}", "  ") for row in missed]
+        return ["## Where Sinew is behind\n", "No row misses its target.\n"]
+    said = [wrap(f"- {row.quantity}: target {row.wanted}, measured {row.ours}. {row.remark}", "  ") for row in missed]
     return ["## Where Sinew is behind\n", "\n".join(said) + "\n"]
 
 
 def rejected_section() -> list[str]:
-    """Returns the section of what was tried and taken out again."""
+    """Returns the section of rejected ideas."""
     said = [wrap(f"- {each}", "  ") for each in REJECTED_IDEAS]
-    return ["## What was tried and taken out again\n", "\n".join(said) + "\n"] if said else []
+    return ["## Rejected ideas\n", "\n".join(said) + "\n"] if said else []
 
 
 def section_of(name: str, benchmark: Benchmark, kept: dict[str, Any]) -> str:
-    """Returns what the page says of one benchmark."""
+    """Returns the section of one benchmark."""
     return page_section(
         name,
         f"## {benchmark.title}",
@@ -116,12 +116,12 @@ def section_of(name: str, benchmark: Benchmark, kept: dict[str, Any]) -> str:
 
 
 def machine_of(found: dict[str, dict[str, Any]]) -> str:
-    """Returns what the benchmarks ran on; several machines where some were run elsewhere."""
+    """Returns the machine that the benchmarks ran on, or all machines if there were several."""
     return "; ".join(sorted({kept["machine"] for kept in found.values()}))
 
 
 def measured_on(found: dict[str, dict[str, Any]]) -> str:
-    """Returns when, on what and with what the numbers were measured."""
+    """Returns the dates, the machine and the versions of the measurements."""
     days = sorted({kept["date"] for kept in found.values()})
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     minutes = sum(kept["seconds"] for kept in found.values()) / 60.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bar that is stretched and twisted, at rest: beside felupe with CHOLMOD."""
+"""The equilibrium of a stretched and twisted bar, against felupe with CHOLMOD."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from speed.timing import interleaved_times, medians, repeat, seconds
 CELLS = {"10K": (40, 7, 7), "100K": (90, 15, 15)}
 TARGET_SPEEDUPS = {"10K": 12.0, "100K": 10.0}
 ROUNDS = {"10K": 9, "100K": 5}
-SOLVES_PER_TURN = {"10K": 10, "100K": 1}  # solves of each per turn: small ones with caches and threads as in a bake
+SOLVES_PER_TURN = {"10K": 10, "100K": 1}  # per turn: repeated small solves find caches and threads as warm as in a bake
 STRETCH, TWIST = 0.2, 0.5 * np.pi
 LENGTHS = (4.0, 1.0, 1.0)
 TOLERANCE = 1.0e-6
-MAX_DIFFERENCE = 1.0e-4  # of the largest displacement, that the two may differ by
+MAX_DIFFERENCE = 1.0e-4  # between the two solutions, over the largest displacement
 OTHERWISE_NOTE = (
     "At 10K tets a solve makes three passes over all tets with tangents and two with forces alone, 42 iterations by "
-    "block Jacobi and 13 by multigrid, and sets up multigrid once; where this was written, 9.6 of 20 ms on one thread "
-    "were passes, 6.6 multigrid and 2.4 block Jacobi. Newton's method with exact solves is at 2.0e-6 after three "
-    "iterations, so that a fourth is needed, as in felupe. A second thread brings what it brings to instructions: see "
-    "the triad in the nearest cache beside the roofline."
+    "block Jacobi and 13 by multigrid, and sets up multigrid once. On the development machine the passes took 9.6 of "
+    "20 ms on one thread, multigrid 6.6 and block Jacobi 2.4. Newton's method with exact solves leaves 2.0e-6 after "
+    "three iterations, so both programs need a fourth. A second thread gains what it gains for instructions: see the "
+    "triad in the nearest cache beside the roofline."
 )
 PEER_PACKAGES = ("felupe", "cvxopt", "pymetis")
 
@@ -54,7 +54,7 @@ def run(quick: bool) -> Result:
         found, told = compare(size, model, held, begin, 2 if quick else ROUNDS[size])
         rows += found
         values |= told
-    blas = "" if lacking else f" CHOLMOD's products of dense matrices are those of {blas_of_cholmod()}."
+    blas = "" if lacking else f" CHOLMOD's dense matrix products come from {blas_of_cholmod()}."
     return Result(rows, values=values, notes=[NOTE + blas])
 
 
@@ -77,7 +77,7 @@ def solve_sinew(model: Model, held: FixedNodes, begin: Floats) -> Equilibrium:
 
 
 def solve_seconds(calls: Mapping[str, Callable[[], object]], size: str, rounds: int) -> dict[str, float]:
-    """Returns how long a solve takes by each way [s], so many of which make a turn."""
+    """Returns the median time of a solve by name [s]."""
     count = SOLVES_PER_TURN[size]
     turns = {name: repeat(call, count) for name, call in calls.items()}
     return {name: turn / count for name, turn in medians(interleaved_times(turns, rounds)).items()}
@@ -86,7 +86,7 @@ def solve_seconds(calls: Mapping[str, Callable[[], object]], size: str, rounds: 
 def compare(
     size: str, model: Model, held: FixedNodes, begin: Floats, rounds: int
 ) -> tuple[list[Row], dict[str, float]]:  # fmt: skip
-    """Measures both in turns, felupe with the ordering that is faster for this mesh."""
+    """Times both in turns, felupe with the faster ordering for this mesh."""
     peers = {name: FelupeBody(model, held, name) for name in ORDERINGS}
     first = {name: seconds(lambda each=each: each.solve(begin, TOLERANCE)) for name, each in peers.items()}
     again = {name: seconds(lambda each=each: each.solve(begin, TOLERANCE)) for name, each in peers.items()}
@@ -106,11 +106,11 @@ def compare(
             _quantity(model), f"≥ {TARGET_SPEEDUPS[size]:g} ×", told, ratio >= TARGET_SPEEDUPS[size], OTHERWISE_NOTE, 4
         ),
         bound_row(
-            f"{model.tet_count} tets: off from felupe's equilibrium, of the largest displacement",
+            f"{model.tet_count} tets: difference from felupe's equilibrium over the largest displacement",
             f"≤ {MAX_DIFFERENCE:g}",
             f"{off:.1e}",
             off <= MAX_DIFFERENCE,
-            "One of them is not at rest.",
+            "One of the two is not at rest.",
             4,
         ),
         Row(
@@ -128,17 +128,18 @@ def _quantity(model: Model) -> str:
 
 
 NOTE = (
-    "Kept from solve to solve, and not in these times: of Sinew the pattern, the order of tets and the lattices of the "
-    "mesh, of felupe region, body, pattern and CHOLMOD's analysis. felupe assembles on its own threads "
-    "(`parallel=True`), CHOLMOD is supernodal, and of its two orderings the faster one for the mesh counts."
+    "The times exclude what both programs reuse between solves: Sinew the pattern, the order of tets and the lattices "
+    "of the mesh, felupe its region, body, pattern and CHOLMOD's analysis. felupe assembles on its own threads "
+    "(`parallel=True`), CHOLMOD is supernodal, with the faster of two orderings for the mesh."
 )
 
 BENCHMARK = Benchmark(
     lines=(4,),
     title="A quasistatic bar",
-    what="A bar of 4 × 1 × 1 m, cubes of five tets, compressible neo-Hookean with ν = 0.3, held at both ends, one of "
-    "them moved out by 20 % of the length and turned by 90°. Both begin with the bar stretched and twisted evenly, "
-    "which lets both arrive in one load step, and end at ‖f‖ over free nodes ≤ 1e-6 ‖f‖ over held nodes. Two threads; "
-    f"medians; the two take turns, of {SOLVES_PER_TURN['10K']} solves at 10K tets and one at 100K.",
+    what="A bar of 4 × 1 × 1 m, cubes of five tets, compressible neo-Hookean with ν = 0.3, is held at both ends; one "
+    "end is moved out by 20 % of the length and turned by 90°. Both programs start with the bar evenly stretched and "
+    "twisted, from where both converge in one load step, and stop at ‖f‖ over free nodes ≤ 1e-6 ‖f‖ over held nodes. "
+    f"They run on two threads and take turns, of {SOLVES_PER_TURN['10K']} solves at 10K tets and one at 100K; times "
+    "are medians.",
     run=run,
 )

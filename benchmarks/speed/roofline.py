@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the machine's memory gives, and how much of it each kernel of a step takes."""
+"""The memory bandwidth of the machine, and the share of it that each kernel of a step reaches."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ SIZES = ("10K", "400K")
 JUDGED_SIZE = "400K"
 TARGET_SHARES = {1: 0.85, 2: 0.80}
 ROUNDS = 9
-TRIAD_TRAFFIC_RATIO = 32 / 24  # a triad moves more than is counted of it
+TRIAD_TRAFFIC_RATIO = 32 / 24  # a triad moves more bytes than STREAM counts
 NOTE = (
-    "STREAM counts 24 bytes per entry of a triad, but the processor also reads the lines of a before it writes them: "
-    "32 bytes. So a kernel that hardly writes may come to 133 % of a triad."
+    "STREAM counts 24 bytes per entry of a triad, but the processor also reads the cache lines of a before it writes "
+    "them: 32 bytes. So a kernel that hardly writes can reach 133 % of a triad."
 )
 SHARED_NOTE = (
-    "A triad over 0.02 MB waits for no memory: what two threads make of it is what two threads can make of a kernel "
-    "that is bound by instructions. Where it is little more than one thread's, the two cores share their units."
+    "A triad over 0.02 MB does not wait for memory: its gain on two threads is the gain of any kernel bound by "
+    "instructions. If it is small, the two cores share execution units."
 )
 BELOW_NOTE = (
-    "The product reads each block once, in order, with the vector's parts in the caches; with both threads at the "
-    "memory, its reads of columns and of the vector, which no prefetch foresees, are what is left."
+    "The product reads each block once, in order, with its parts of the vector in the caches. With both threads bound "
+    "by memory, what remains are the reads of columns and of the vector, which the processor cannot prefetch."
 )
 
 
 def run(quick: bool) -> Result:
-    """Measures the triad, and the kernels beside it."""
+    """Measures the triad and the kernels."""
     rows, values = triad_bandwidths(MEGABYTES[:2] if quick else MEGABYTES, 1 if quick else 7)
     for name in ["450"] if quick else SIZES:
         model = make_beam(CELLS[name])
-        # what fits the caches is set beside a triad that does
+        # a beam that fits the caches is compared with a triad that does
         megabytes = MEGABYTES[-1] if name == JUDGED_SIZE else MEGABYTES[1]
         found = kernel_rates(
             [kernel.repeated(repeats_per_turn(model)) for kernel in step_kernels(model, StepWorkspace(model.pattern))],
@@ -59,7 +59,7 @@ def run(quick: bool) -> Result:
 
 
 def triad_bandwidths(sizes: Sequence[float], rounds: int) -> tuple[list[Row], dict[str, float]]:
-    """Returns what the triad gives over so many MB."""
+    """Returns the bandwidth of triads of several sizes in MB."""
     rows, values = [], {}
     for size in sizes:
         found = {count: triad_bandwidth(size, count, rounds) for count in THREADS}
@@ -91,12 +91,12 @@ def kernel_rates(all_kernels: list[TimedKernel], megabytes: float, rounds: int) 
 
 
 def is_reached(share: dict[int, float]) -> list[Row]:
-    """Returns whether the product is as near to the triad as it has to be."""
+    """Returns the judged rows of the product."""
     return [
         bound_row(
             f"{JUDGED_SIZE}, {PRODUCT}, {n} thread{'s' if n > 1 else ''}: share of the triad",
             f"≥ {TARGET_SHARES[n]:.0%}",
-            f"{share[n]:.0%} ({share[n] / TRIAD_TRAFFIC_RATIO:.0%} of what it really moves)",
+            f"{share[n]:.0%} ({share[n] / TRIAD_TRAFFIC_RATIO:.0%} of the triad's real traffic)",
             share[n] >= TARGET_SHARES[n],
             BELOW_NOTE,
             line=6,
@@ -107,13 +107,11 @@ def is_reached(share: dict[int, float]) -> list[Row]:
 
 BENCHMARK = Benchmark(
     lines=(6,),
-    title="Beside what the memory gives",
-    what="The triad a = b + s c of STREAM over three arrays of so many MB in all, 24 bytes counted per entry; and the "
-    "kernels of a step in float64 (the cycle in float32, its matrices in 16 bits), called one by one. "
-    f"{DESCRIPTION}. Counted is each array that a kernel is given or leaves, once, however often it goes through "
-    f"memory. A "
-    "triad of 240 MB, for the small beam one "
-    f"of 10 MB, takes turns with the kernels, called as often as makes {TETS_PER_TURN:,} tets; "
-    f"medians of {ROUNDS}.",
+    title="Kernels against memory bandwidth",
+    what="The triad a = b + s c of STREAM runs over three arrays of the given size in all, with 24 bytes counted per "
+    "entry. The kernels of a step run one by one in float64 (the multigrid cycle in float32, its matrices in 16 bits). "
+    f"{DESCRIPTION}. The benchmark counts each array that a kernel reads or writes once, however often it goes through "
+    "memory. A triad of 240 MB, or of 10 MB for the small beam, takes turns with the kernels, each of which runs over "
+    f"{TETS_PER_TURN:,} tets per turn. Times are medians of {ROUNDS}.",
     run=run,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's own soft body beside Sinew on the same surface: springs along edges beside a solid of tets."""
+"""Blender's own soft body, springs along edges, beside a solid of Sinew's tets in the same surface."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from speed.timing import interleaved_times, medians
 FPS = 24
 SUBSTEPS = 4
 FRAMES = 20
-HELD_HEIGHT_SHARE = 0.75  # from this share of the height up it is held
+HELD_HEIGHT_SHARE = 0.75  # the body is held above this share of its height
 MATERIAL = Material(1.0e4, 0.45, 1000.0)
 
 
@@ -27,7 +27,7 @@ class BlenderSoftBody:
     Attributes:
         vertices: At rest [m], (n, 3).
         triangles: (t, 3).
-        is_held: Which vertices stay where they are, (n,).
+        is_held: Whether a vertex is held, (n,).
     """
 
     def __init__(self, subdivisions: int) -> None:
@@ -50,10 +50,10 @@ class BlenderSoftBody:
         self.object.soft_body.vertex_group_goal = "held"
         self.object.modifiers["Softbody"].point_cache.frame_end = 10 * FRAMES
         bpy.context.scene.frame_end = 10 * FRAMES
-        bpy.context.scene.frame_set(1)  # it begins there, or not at all
+        bpy.context.scene.frame_set(1)  # the simulation starts only at this frame
 
     def positions(self) -> Floats:
-        """Returns the vertices as they are now [m], (n, 3)."""
+        """Returns the current vertices [m], (n, 3)."""
         import bpy
 
         evaluated = self.object.evaluated_get(bpy.context.evaluated_depsgraph_get())
@@ -64,14 +64,14 @@ class BlenderSoftBody:
         return found.reshape(-1, 3)
 
     def next_frame(self) -> None:
-        """Moves it on by a frame, as playing does."""
+        """Advances by a frame, as playback does."""
         import bpy
 
         bpy.context.scene.frame_set(bpy.context.scene.frame_current + 1)
 
 
 class SinewBody:
-    """A body of Sinew that fills the same surface, held at the same place."""
+    """A body of Sinew in the same surface, held at the same place."""
 
     def __init__(self, vertices: Floats, triangles: Indices, divisions: int) -> None:
         held = np.flatnonzero(is_held_point(vertices)).astype(np.int32)
@@ -83,18 +83,18 @@ class SinewBody:
         self.positions = vertices
 
     def next_frame(self) -> None:
-        """Moves it on by a frame, with the vertices of the surface."""
+        """Advances by a frame and interpolates the vertices of the surface."""
         self.positions = self.simulation.advance().positions["suzanne"]
 
 
 def is_held_point(points: Floats) -> Bools:
-    """Returns which points are held, (n,)."""
+    """Returns whether points are held, (n,)."""
     low, high = points[:, 2].min(), points[:, 2].max()
     return points[:, 2] > low + HELD_HEIGHT_SHARE * (high - low)
 
 
 def compare(subdivisions: int, divisions: int, frames: int, values: dict[str, float]) -> Row:
-    """Compares frames of both."""
+    """Compares the times of frames."""
     theirs = BlenderSoftBody(subdivisions)
     ours = SinewBody(theirs.vertices, theirs.triangles, divisions)
     count, rest = len(theirs.vertices), theirs.vertices
@@ -110,7 +110,7 @@ def compare(subdivisions: int, divisions: int, frames: int, values: dict[str, fl
 
 
 def run(quick: bool) -> Result:
-    """Compares the two; quick: the coarse surface alone, for few frames."""
+    """Compares both; quick: the coarse surface alone, for few frames."""
     if importlib.util.find_spec("bpy") is None:
         return Result([Row("Suzanne, ms per frame", NO_TARGET, "Blender's module is not installed")])
     values: dict[str, float] = {}
@@ -119,18 +119,18 @@ def run(quick: bool) -> Result:
 
 
 NOTE = (
-    "Blender's soft body is springs along the edges of the surface, without an inside: another model, which neither "
-    "keeps volume nor has a Young's modulus; the two cannot be compared at equal error."
+    "Blender's soft body is a network of springs along the edges of the surface, without an inside. It neither keeps "
+    "volume nor has a Young's modulus, so the two cannot be compared at equal error."
 )
 
 
 BENCHMARK = Benchmark(
     lines=(),
     title="Blender's own soft body on the same surface",
-    what="Suzanne, as it is and subdivided once and twice, is held at its upper quarter and sags under gravity. "
-    "Blender: the soft body modifier at its default settings, the vertices above in the group of its goal, frame after "
-    "frame as when playing. Sinew: the surface filled by the robust method with 12, 16 and 24 tets along the longest "
-    f"side, E = 1e4 Pa, ν = 0.45, {SUBSTEPS} steps a frame at the default tolerance, and the vertices of the surface "
-    f"interpolated. Frames are taken in turns, medians of {FRAMES}.",
+    what="Suzanne, unsubdivided and subdivided once and twice, is held at its upper quarter and sags under gravity. "
+    "Blender runs the soft body modifier at its default settings, with the held vertices in its goal group, and plays "
+    "frame after frame. Sinew fills the surface by the robust method with 12, 16 and 24 tets along the longest side, "
+    f"E = 1e4 Pa, ν = 0.45, takes {SUBSTEPS} steps a frame at the default tolerance, and interpolates the vertices of "
+    f"the surface. The two take turns frame by frame; times are medians of {FRAMES} frames.",
     run=run,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a step with 20 iterations of conjugate gradients costs, stage by stage, and how its cost grows with the mesh."""
+"""The cost of a step with 20 iterations of conjugate gradients, by stage, and its growth with the mesh."""
 
 from __future__ import annotations
 
@@ -32,34 +32,34 @@ from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row
 from speed.stream_triad import StreamTriad
 from speed.timing import interleaved_times, medians, using_threads
 
-# on the reference machine, two threads: ms for a step, and its triad over so many MB [GB/s]
+# on the reference machine, two threads: time of a step [ms], and bandwidth of its triad by size in MB [GB/s]
 TARGET_MS = {"10K": 1.2, "100K": 12.0, "400K": 72.0}
 REFERENCE_TRIAD = {10: 222.0, 240: 85.0}
-MIN_STEPS_PER_SECOND = 60.0  # steps a second at 100K
+MIN_STEPS_PER_SECOND = 60.0  # at 100K
 SIZES = {
     "1K": (4, 4, 12), "3K": (6, 6, 16), "10K": CELLS["10K"], "30K": (13, 13, 35), "100K": CELLS["100K"],
     "200K": (25, 25, 64), "400K": CELLS["400K"], "800K": (40, 40, 100),
 }  # fmt: skip
 MAX_EXPONENT = 1.1
-DAMPING = 0.01  # that bodies have by default [s]: records of tets are twice as long
-DAMPED_LABEL = f"100K, damped by {DAMPING:g} s as bodies are by default"
+DAMPING = 0.01  # the default of bodies [s]: records of tets are twice as long
+DAMPED_LABEL = f"100K, with the default damping of {DAMPING:g} s"
 STAGE_LABELS = {"elements": "tets", "assembly": "assembly", "solve": "solve"}
 SLOWER_NOTE = (
-    "What fits the caches is bound by instructions, which the triads of these sizes do not tell: how little a second "
-    "thread adds to a triad that fits the nearest cache is written beside the roofline. What does not fit waits for "
-    "memory: see there for how near it is."
+    "Work that fits the caches is bound by instructions, which the triads do not measure: the roofline shows how "
+    "little a second thread adds to a triad in the nearest cache. Work that does not fit waits for memory: the "
+    "roofline shows how close it is to the bandwidth."
 )
 
 
 @dataclass(frozen=True)
 class StepCost:
-    """What a step costs: medians, of the whole and of each stage [ms].
+    """Median cost of a step and of each of its stages [ms].
 
     Attributes:
         tets: Of the beam.
         whole: Of a step.
         stages: Of each stage.
-        triad: What took turns with it: the triad over so many MB, on two threads [GB/s].
+        triad: Bandwidth on two threads by size in MB of the triads that took turns with the step [GB/s].
     """
 
     tets: int
@@ -69,29 +69,29 @@ class StepCost:
 
     @property
     def slower(self) -> float:
-        """By what the machine was slower than the reference meanwhile, as its triad says: the smaller of the ratios."""
+        """How much slower the machine was than the reference by its triads: the smaller of the ratios."""
         return min(REFERENCE_TRIAD[size] / gb for size, gb in self.triad.items())
 
 
 class TimedBeam:
-    """A beam that is stepped, and what its steps have told."""
+    """A beam and the reports of its steps."""
 
     def __init__(self, model: Model, count: int) -> None:
-        """Makes ready, with so many threads."""
+        """Prepares forces and work space for `count` threads."""
         self.model, self.count, self.outside = model, count, external_forces(model)
         self.at_once, self.context = repeats_per_turn(model), SolverContext()
         self.reports: list[StepReport] = []
 
     def __call__(self) -> None:
-        """Takes some steps from rest: where the beam has come to rest again, fewer iterations would do."""
+        """Takes the steps of a turn, from rest: a beam that has settled would need fewer iterations."""
         state = rest_state(self.model)
         with using_threads(self.count):
             for _ in range(self.at_once):
                 self.reports.append(step(self.model, state, self.outside, DT, FIXED_ITERATIONS, context=self.context))
 
     def cost(self, taken: float, rounds: int, triad: Mapping[int, float]) -> StepCost:
-        """Returns what a step costs where a call took so long [s], and the median stages of the last so many calls."""
-        assert {report.iterations for report in self.reports} == {ITERATIONS}, "a step ended early: not what is timed"
+        """Returns the cost of a step from the time of a call [s], with the median stages of the last `rounds` calls."""
+        assert {report.iterations for report in self.reports} == {ITERATIONS}, "a step ended early"
         last = [report.milliseconds for report in self.reports[-rounds * self.at_once :]]
         stages = {name: statistics.median(each[key] for each in last) for key, name in STAGE_LABELS.items()}
         return StepCost(self.model.tet_count, 1e3 * taken / self.at_once, stages, triad)
@@ -132,7 +132,7 @@ def run(quick: bool) -> Result:
 
 
 def table_rows(name: str, cost: Mapping[int, StepCost]) -> list[Row]:
-    """Returns what is told of one size."""
+    """Returns the rows of one size."""
     two, rows = cost[2], [cost_text(name, cost)]
     quantity = f"{name}: a step of {two.tets} tets on two threads [ms]"
     if name in TARGET_MS:
@@ -143,16 +143,16 @@ def table_rows(name: str, cost: Mapping[int, StepCost]) -> list[Row]:
 
 
 def rate_row(cost: StepCost) -> Row:
-    """Returns whether 100,000 tets step often enough."""
+    """Returns the row of steps per second at 100K tets."""
     per_second, least = 1e3 / cost.whole, MIN_STEPS_PER_SECOND / cost.slower
     wanted = f"> {least:.1f} ({MIN_STEPS_PER_SECOND:g} / {cost.slower:.2f})"
     return bound_row(
-        "100K: steps a second, two threads", wanted, f"{per_second:.1f}", per_second > least, SLOWER_NOTE, line=2
+        "100K: steps per second on two threads", wanted, f"{per_second:.1f}", per_second > least, SLOWER_NOTE, line=2
     )
 
 
 def cost_text(name: str, cost: Mapping[int, StepCost]) -> Row:
-    """Returns what a step costs on one and two threads, and its stages."""
+    """Returns the row of a step's cost on one and two threads, with its stages."""
     one, two = cost[1], cost[2]
     said = ", ".join(f"{stage} {one.stages[stage]:.3g} / {two.stages[stage]:.3g}" for stage in one.stages)
     return Row(f"{name}: on one / two threads [ms]", NO_TARGET, f"{one.whole:.3g} / {two.whole:.3g}: {said}")
@@ -164,7 +164,7 @@ def growth_exponent(found: Sequence[StepCost]) -> float:
 
 
 def growth_row(found: Mapping[str, StepCost]) -> list[Row]:
-    """Returns how the cost grows, over all sizes, and over the larger ones, where nothing is constant any more."""
+    """Returns the rows of the growth exponents, over all sizes and over the larger ones, without constant costs."""
     rows = []
     for which, chosen in (("all", list(found.values())), ("from 10K on", [c for c in found.values() if c.tets > 8000])):
         if len(chosen) > 1:
@@ -177,12 +177,12 @@ def growth_row(found: Mapping[str, StepCost]) -> list[Row]:
 
 
 def memory_exponent(fewest: int, largest: StepCost) -> str:
-    """Returns how much of an exponent, from the fewest tets to the largest mesh, memory makes by itself."""
+    """Returns a note on the exponent from `fewest` tets to the largest mesh that memory bandwidth alone explains."""
     near, far = (largest.triad[size] for size in REFERENCE_TRIAD)
     alone = 1.0 + math.log(near / far) / math.log(largest.tets / fewest)
     return (
-        "What fits the processor's caches costs less per tet, and larger meshes leave them: see the plot. A triad over "
-        f"240 MB takes {near / far:.1f} times as long a byte as one over 10 MB here: what waits for nothing but memory "
+        "Small meshes fit the processor's caches and cost less per tet: see the plot. Here a triad over 240 MB "
+        f"takes {near / far:.1f} times as long per byte as one over 10 MB: a kernel bound only by memory "
         f"has an exponent of {alone:.2f} between these sizes."
     )
 
@@ -197,29 +197,28 @@ def plot_costs(found: Mapping[str, Mapping[int, StepCost]]):
     for colour, stage in zip(("#ff8c00", "#2ca02c", "#9467bd"), STAGE_LABELS.values(), strict=True):
         ax.plot(tets, [cost[2].stages[stage] for cost in each], ".-", lw=0.8, color=colour, label=f"  of it {stage}")
     straight = each[-1][2].whole * np.array(tets) / tets[-1]
-    ax.plot(tets, straight, "k:", lw=0.8, label="in proportion to tets")
+    ax.plot(tets, straight, "k:", lw=0.8, label="proportional to tets")
     ax.legend(fontsize=7)
     return figure
 
 
 NOTE = (
-    f"The bounds in milliseconds are of a reference machine whose triad gives {REFERENCE_TRIAD[10]:g} GB/s over 10 MB "
-    f"and {REFERENCE_TRIAD[240]:g} over 240 MB on two threads. Here they are multiplied by the smaller of the ratios "
-    "to the triads that took turns with the steps of that size, and judged so. That is fair to what waits for memory, "
-    "as the solve of large meshes; how fast instructions are done is not in it."
+    f"The targets in milliseconds hold for a reference machine whose triad reaches {REFERENCE_TRIAD[10]:g} GB/s over "
+    f"10 MB and {REFERENCE_TRIAD[240]:g} GB/s over 240 MB on two threads. The benchmark multiplies them by the smaller "
+    "ratio to the triads that took turns with the steps of that size. That is fair to work bound by memory, such as "
+    "the solve of large meshes, but does not account for the speed of instructions."
 )
 CAPTION = (
     f"Cost of a step with {ITERATIONS} iterations over the number of tets, and of its stages on two threads; dotted: "
-    "in proportion to tets, through the largest."
+    "proportional to tets, through the largest mesh."
 )
 
 BENCHMARK = Benchmark(
     lines=(2, 11),
     title="A step",
-    what=f"{DESCRIPTION}. Each step is a whole one of implicit Euler from state to state, with {ITERATIONS} "
-    f"iterations of "
-    "conjugate gradients in float64: rotations and records of tets, assembly, solve, counting of inverted tets. One "
-    "and two threads take turns with triads; medians of seven rounds, each of as many steps as make "
-    f"{TETS_PER_TURN:,} tets, or one.",
+    what=f"{DESCRIPTION}. Each step is a whole step of implicit Euler with {ITERATIONS} iterations of conjugate "
+    "gradients in float64: rotations and records of tets, assembly, solve, count of inverted tets. Runs on one and on "
+    "two threads take turns with triads. Times are medians of seven rounds, each of which steps "
+    f"{TETS_PER_TURN:,} tets, at least once.",
     run=run,
 )

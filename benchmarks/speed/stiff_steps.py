@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frames of stiff bodies with the settings of a new scene: as they are baked, beside block Jacobi alone."""
+"""Frames of stiff bodies with the settings of a new scene, beside block Jacobi alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SwingingBeam:
 
     Attributes:
         iterations: Of the last frame's steps.
-        converged: Whether all steps have reached the tolerance.
+        converged: Whether all steps reached the tolerance.
     """
 
     def __init__(self, cells: tuple[int, int, int], youngs_modulus: float, settings: Settings) -> None:
@@ -55,13 +55,13 @@ class SwingingBeam:
         self.converged = self.converged and all(report.converged for report in taken)
 
     def told(self, seconds: float) -> str:
-        """Returns what a frame takes, and its iterations."""
+        """Returns the time of a frame and its iterations."""
         ended = "" if self.converged else ", not converged"
         return f"{1e3 * seconds:.3g} ({' / '.join(map(str, self.iterations))} iterations{ended})"
 
 
 def compare(name: str, cells: tuple[int, int, int], youngs_modulus: float, rounds: int) -> tuple[Row, dict[str, float]]:
-    """Compares frames of two beams that are the same."""
+    """Compares frames of two equal beams, one with block Jacobi alone."""
     ours, alone = (SwingingBeam(cells, youngs_modulus, settings) for settings in (SETTINGS, JACOBI_SETTINGS))
     taken = medians(interleaved_times({"ours": ours, "alone": alone}, rounds))
     row = Row(
@@ -73,7 +73,7 @@ def compare(name: str, cells: tuple[int, int, int], youngs_modulus: float, round
 
 
 def run(quick: bool) -> Result:
-    """Compares all beams; quick: of a beam of 450 tets alone, in place of the others."""
+    """Compares all beams; quick: only a beam of 450 tets."""
     rows, values = [], {}
     for name in ("450",) if quick else SIZES:
         for youngs_modulus in STIFFNESSES:
@@ -87,9 +87,9 @@ BENCHMARK = Benchmark(
     lines=(),
     title="Stiff bodies at the default tolerance",
     what="A beam of 1 m × 0.25 m × 0.25 m, ν = 0.45, 1000 kg/m³, undamped, is clamped at one end and swings under "
-    f"gravity, with the settings of a new scene: {FPS} frames a second, {SETTINGS.substeps} steps a frame, a tolerance "
-    f"of {SETTINGS.tolerance:g} and at most {SETTINGS.max_iterations} iterations. Beside it the same beam where "
-    "multigrid never takes over. Frames are taken in turns, without the first; medians of "
-    f"{ROUNDS}, and the iterations of the last frame.",
+    f"gravity with the settings of a new scene: {FPS} frames a second, {SETTINGS.substeps} steps a frame, tolerance "
+    f"{SETTINGS.tolerance:g}, at most {SETTINGS.max_iterations} iterations. Sinew may switch to "
+    "multigrid; a second beam always uses block Jacobi. The beams take turns frame by frame; the first frame does not "
+    f"count. Times are medians of {ROUNDS} frames, iterations those of the last frame.",
     run=run,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The twelve lines that are to be reached, and what the rows of all benchmarks say of them."""
+"""The twelve targets, and their verdicts from the rows of all benchmarks."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from harness import text_table
 from speed.benchmark import Row, verdict
 
 TARGETS = {
-    1: "Dynamic step at equal error against MuJoCo's flex: 5 × at 10K tets (error .025), 10 × at 10K (5e-4), "
-    "8 × at 100K (.15)",
-    2: "A step with 20 CG iterations, everything included: at most 1.2 / 12 / 72 ms at 10K / 100K / 400K tets in "
-    "float64 on the reference machine",
-    3: "Multigrid: iterations to 1e-5 grow less than twofold from 10K to 400K tets, ν = 0.33, 0.45, 0.49; to 1e-6 "
+    1: "Dynamic step at equal error against MuJoCo's flex: 5 × faster at 10K tets (error 0.025), 10 × at 10K (5e-4), "
+    "8 × at 100K (0.15)",
+    2: "A whole step with 20 CG iterations in float64: at most 1.2 / 12 / 72 ms at 10K / 100K / 400K tets on the "
+    "reference machine",
+    3: "Multigrid: iterations to 1e-5 grow less than twofold from 10K to 400K tets at ν = 0.33, 0.45, 0.49; to 1e-6 "
     "7 × faster than block Jacobi at 100K, 15 × at 400K, set-up included",
-    4: "Quasistatic bar against felupe with CHOLMOD: 12 × at 10K tets, 10 × at 100K, to 1e-6",
-    5: "Random scatter, solved from itself: 9 of 10 seeds back at rest, at most 80 Newton iterations in the median; "
-    "50K tets under 1.5 s in the median of ten seeds, half a million under 10 s",
+    4: "Quasistatic bar against felupe with CHOLMOD, to 1e-6: 12 × faster at 10K tets, 10 × at 100K",
+    5: "Random scatter with the start kept: 9 of 10 seeds return to rest, in at most 80 Newton iterations (median); "
+    "50K tets in under 1.5 s (median of ten seeds), half a million in under 10 s",
     6: "Product of the block matrix at 400K tets in float64: 85 % of the triad on one thread, 80 % on two",
     7: "Meshing: 100K tets at least 15 × faster than fTetWild makes 30K",
-    8: "First click: 8 s to the first step with cold caches, 0.5 s warm; announced, off the window's thread, possible "
-    "ahead",
-    9: "A bake beyond its solver: at most 10 % at 100K tets and 200,000 render vertices",
+    8: "First click: 8 s to the first step with cold caches, 0.5 s with warm ones; Sinew announces the compilation, "
+    "keeps it off the window's thread and can do it ahead",
+    9: "Overhead of a bake: at most 10 % of the solver's time at 100K tets and 200,000 render vertices",
     10: "Memory: at most 1.5 KB per tet at the peak of a dynamic bake; a million tets on 16 GB",
-    11: "Scaling: the cost of a step over tets has an exponent below 1.1 for fixed iterations",
-    12: "Contention: on a busy machine a step on two threads is never slower than 1.2 × one on one thread, and its "
-    "bytes are the same",
+    11: "Scaling: at fixed iterations the cost of a step grows with an exponent below 1.1 over tets",
+    12: "Contention: on a busy machine a step on two threads takes at most 1.2 × as long as on one; "
+    "its bytes are the same",
 }
-HEAD = ("line", "to reach", "")
+HEAD = ("line", "target", "")
 NOT_MEASURED = "not measured"
 
 
 def verdicts(rows: Iterable[Row]) -> dict[int, str]:
-    """Returns for each line whether it was reached, by the rows that judge it; a row that could not be is told."""
+    """Returns the verdict of each line from its rows, with the number of rows that were not judged."""
     told: dict[int, list[bool]] = {}
     open_rows: dict[int, int] = {}
     for row in rows:
@@ -48,10 +48,10 @@ def _verdict(reached: list[bool], open_rows: int) -> str:
     if not reached:
         return NOT_MEASURED
     if all(reached) and open_rows:
-        return f"{verdict(True)}, but for {open_rows} that could not be judged"
+        return f"{verdict(True)}; {open_rows} not judged"
     if all(reached) or not any(reached):
         return verdict(all(reached))
-    return f"{verdict(False)}: {sum(reached)} of {len(reached)} were"
+    return f"{verdict(False)}: {sum(reached)} of {len(reached)} rows pass"
 
 
 def _table_cells(found: Mapping[int, str]) -> list[tuple[str, str, str]]:
@@ -64,5 +64,5 @@ def markdown(rows: Iterable[Row]) -> list[str]:
 
 
 def plain(rows: Iterable[Row]) -> list[str]:
-    """Returns the table of the twelve lines for a terminal, the verdict first."""
+    """Returns the table of the twelve lines for a terminal, verdicts first."""
     return [f"{line:>3}  {told:<22}  {text}" for line, text, told in _table_cells(verdicts(rows))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Times that can be compared: who is compared takes turns in one run, so that all see the same machine."""
+"""Times that can be compared: the compared calls take turns in one run, so that all see the same machine."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ROUNDS = 5
 def interleaved_times(
     calls: Mapping[str, Callable[[], object]], rounds: int = ROUNDS, first: int = 1
 ) -> dict[str, list[float]]:
-    """Calls all of `calls`, one after the other, in so many rounds; returns by name how long each call took [s].
+    """Calls all of `calls` in turns for `rounds` rounds; returns the time of each call by name [s].
 
-    The `first` calls of each are not counted: they compile, allocate and fill caches.
+    The `first` calls of each do not count: they compile, allocate and fill caches.
     """
     for call in calls.values():
         for _ in range(first):
@@ -34,7 +34,7 @@ def interleaved_times(
 
 
 def repeat(call: Callable[[], object], times: int) -> Callable[[], None]:
-    """Returns what calls it so many times, one after the other: all but the first find caches and threads warm."""
+    """Returns a function that makes `times` calls in a row: all but the first find caches and threads warm."""
 
     def calls() -> None:
         for _ in range(times):
@@ -44,7 +44,7 @@ def repeat(call: Callable[[], object], times: int) -> Callable[[], None]:
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """Returns how long one call takes [s]; nothing is collected meanwhile."""
+    """Returns the time of one call [s], without garbage collection."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -63,7 +63,7 @@ def medians(taken: Mapping[str, list[float]]) -> dict[str, float]:
 
 @contextmanager
 def using_threads(count: int) -> Iterator[None]:
-    """Lets kernels use so many threads for a while, and loops over `numba.prange`, which only benchmarks have."""
+    """Runs kernels, and the benchmarks' own loops over `numba.prange`, on `count` threads."""
     before = thread_count()
     numba.set_num_threads(set_thread_count(count))
     try:

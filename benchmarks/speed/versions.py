@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which versions of Sinew and of what it is compared with are installed."""
+"""The installed versions of Sinew and of the programs that it is compared with."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = {
 
 
 def installed_versions() -> dict[str, str]:
-    """Returns the versions of those that are installed."""
+    """Returns the versions of the installed programs."""
     versions = {}
     for name, package in NAMES.items():
         try:
