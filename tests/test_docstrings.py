@@ -288,25 +288,26 @@ def test_names_exist():
     wrong, count = [], 0
     for path in files_of((*PRODUCT, *OTHERS)):
         is_product = path.relative_to(ROOT).parts[0] in PRODUCT
-        known = NAMES | definitions() | (names_of(path) if is_product else names_in(*PRODUCT, *OTHERS))
+        tops = PRODUCT if is_product else (*PRODUCT, *OTHERS)
+        known = NAMES | definitions() | (names_of(path) if is_product else names_in(*tops))
         for line, text in prose_of(path):
             found = re.findall(r"`((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:\(\))?`", text)
             found += re.findall(r"(?<![\w./])[a-z]{2,}\d*(?:_[a-z0-9]{2,})+\b(?!\.\w)", text)
             found = [name for name in found if not name.endswith(".py") and path != Path(__file__)]
             count += len(found)
-            gone = [name for name in found if {*name.split(".")} - known or not has_member(name)]
+            gone = [name for name in found if {*name.split(".")} - known or not has_member(name, tops)]
             wrong += [f"{path.relative_to(ROOT)}:{line} {name}" for name in gone]
     assert count > 1000 and not wrong, f"{count}\n" + "\n".join(wrong)
 
 
-def has_member(name: str) -> bool:
-    """Returns whether the last word belongs to the class or the module before it, where the product has that one."""
+def has_member(name: str, tops: tuple[str, ...]) -> bool:
+    """Returns whether the last word belongs to the class or the module before it, where a folder has that one."""
     owner, _, member = name.rpartition(".")
     owner = owner.rpartition(".")[2]
     known = classes()
     if owner in known and name != "Scene.sinew":  # Blender's Scene
         return any(member in members(node, known) for node in known[owner])
-    modules = [path for path in files_of(PRODUCT) if owner == path.stem]
+    modules = [path for path in files_of(tops) if owner == path.stem]
     is_folder = any(owner == path.parent.name for path in files_of(PRODUCT))
     return is_folder or not modules or any(member in names_of(path) for path in modules)
 

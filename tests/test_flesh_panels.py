@@ -17,7 +17,7 @@ from fixtures.flesh_objects import bone, flesh, select
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.status_text import Status
 from sinew.addon.objects import role_checks, roles
-from sinew.addon.panels import feature_rows, panels, start_layout
+from sinew.addon.panels import feature_rows, panels, size_and_start_layout
 from sinew.addon.properties import material_presets
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.flesh import FLESH_LAWS, FLESH_TIME_SCHEMES
@@ -165,13 +165,13 @@ def test_what_flesh_does_not_do_is_grey_with_the_reason() -> None:
         ("draw_plasticity", "yield_strain", "use_plasticity"),
         ("draw_heat", "conductivity", "use_heat"),
         ("draw_fracture", "breaking_stress", "use_fracture"),
-        ("draw_motion", "gravity_in_shape", ""),
+        ("draw_size_and_start", "gravity_in_shape", ""),
     ):
         for motion in ("POSE", "JIGGLE", "ELASTIC"):
             obj.sinew.motion = motion
             layout = drawn(obj, part)
             assert layout.enabled_of(setting) == (motion == "ELASTIC"), part
-            reason = feature_rows.FLESH_WITHOUT_FEATURES_NOTE if switch else start_layout.GRAVITY_IN_SHAPE_NOTE
+            reason = feature_rows.FLESH_WITHOUT_FEATURES_NOTE if switch else size_and_start_layout.GRAVITY_IN_SHAPE_NOTE
             assert (reason in " ".join(layout.lines)) == (motion != "ELASTIC")
             if not switch:
                 continue

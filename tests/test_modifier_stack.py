@@ -155,7 +155,8 @@ def test_other_settings_that_give_as_many_vertices_are_fine(tmp_path: Path) -> N
     add_rig(obj)
     obj.modifiers["Armature"].show_viewport = False
     roles.make_body(obj)
-    exported(scene, tmp_path / "c.sinew")
+    (body,) = exported(scene, tmp_path / "c.sinew").bodies
+    assert len(body.vertices) == len(obj.data.vertices)
 
 
 def test_node_trees_that_know_a_render_are_refused(tmp_path: Path) -> None:

@@ -21,8 +21,9 @@ from . import (
     heat_layout,
     main_layout,
     material_layout,
+    pins_layout,
     rigid_core_layout,
-    start_layout,
+    size_and_start_layout,
     tets_layout,
 )
 from .property_rows import HEADER_SWITCHES
@@ -118,9 +119,9 @@ PANEL_TABLE = (
     ("fracture", "Fracture", fracture_layout.draw_fracture, True),
     ("core", "Rigid Core", rigid_core_layout.draw_core, True),
     ("tets", "Tets", tets_layout.draw_tets, False),
-    ("pins", "Pins", start_layout.draw_pins, False),
+    ("pins", "Pins", pins_layout.draw_pins, False),
     ("collision", "Collision", collision_layout.draw_collision, True),
-    ("motion", "Size and Start", start_layout.draw_motion, True),
+    ("motion", "Size and Start", size_and_start_layout.draw_size_and_start, True),
     ("attributes", "Attributes", attributes_layout.draw_attributes, True),
     ("advanced", "Advanced", formulation_layout.draw_advanced, True),
     ("bone", "Bone Mesh", flesh_layout.draw_bone, False),

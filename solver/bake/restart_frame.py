@@ -15,9 +15,8 @@ from .cache.integrity import missing_ranges
 from .cache.pc2 import HEADER_BYTES
 from .pc2_repair import CompleteSamples
 
-MAX_REBAKED_FRAMES = (
-    30  # frames that a resume may bake again; resume points are at most 10 frames apart, and three stay
-)
+# frames that a resume may bake again; resume points are at most 10 frames apart, and three stay
+MAX_REBAKED_FRAMES = 30
 
 
 def holds_bake(folder: Path) -> bool:

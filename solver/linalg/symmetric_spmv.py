@@ -39,9 +39,8 @@ from .block_system import PcgWorkspace
 
 MIN_SEGMENT_ROWS = 4 * ROWS_PER_CHUNK  # of a segment
 MIN_LENGTH_OVER_REACH = 2  # a segment is this many times longer than it reaches ahead, at least
-PREFETCH_BLOCKS = (
-    64  # blocks that memory is asked for ahead of their use, twice as many as rows of whole matrices ask for
-)
+# blocks that memory is asked for ahead of their use, twice as many as rows of whole matrices ask for
+PREFETCH_BLOCKS = 64
 MIN_SEGMENTS = 4  # segments of an island that is longer than so many of the shortest: fewer keep fewer threads busy
 
 

@@ -65,15 +65,15 @@ def rotated_motion(
     turns = is_free & (np.linalg.norm(omega, axis=1) * dt > MIN_ANGLE)
     if not turns.any():
         return x, v
-    first, piece = start[:-1], np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
+    piece = _piece_of_nodes(start)
     centre, speed = motion.centre, motion.velocity
     arm, rest = before - centre[piece], v - speed[piece]
     R = rotation_matrices(midpoint_angular_velocity(inertia, angular, omega, dt) * dt)[piece]
     strain = rest - np.cross(omega[piece], arm)
     arm_after = np.einsum("nij,nj->ni", R, arm + dt * strain)
     strain = np.einsum("nij,nj->ni", R, strain)
-    left = angular - np.add.reduceat(mass[:, None] * np.cross(arm_after, strain), first)
-    spin = _solve_inertia(inertia_tensors(mass, arm_after, first), left)
+    after = rigid_motion(start, mass, arm_after, strain)
+    spin = _solve_inertia(after.inertia, angular - after.angular_momentum)
     moves = turns[piece][:, None]
     x_after = centre[piece] + dt * speed[piece] + arm_after
     v_after = speed[piece] + np.cross(spin[piece], arm_after) + strain
@@ -83,13 +83,13 @@ def rotated_motion(
 def with_finite_rotations(
     start: np.ndarray, mass: Floats, about: Floats, x: Floats, which: Bools
 ) -> tuple[Floats, Floats]:
-    """Returns where straight ways lead if what they have of a turn is made as a rotation.
+    """Returns the ends of straight displacements, with the turn in each piece's displacement made a rotation.
 
     Args:
         start: Where the pieces' nodes begin, (k + 1,).
         mass: Of the nodes [kg], (n,).
-        about, x: Positions at both ends of the ways [m], (n, 3).
-        which: Which pieces turn, (k,); the others get to x.
+        about, x: Positions before and after the displacements [m], (n, 3).
+        which: Which pieces turn, (k,); the others stay at x.
 
     Returns:
         Positions [m], (n, 3), and the angles by which pieces have turned, zero of the others [rad], (k,).
@@ -117,14 +117,14 @@ def _turns(start: np.ndarray, mass: Floats, about: Floats, x: Floats) -> tuple[R
 
 
 def chord_stretch_energy(model: Model, angle: Floats, dt: float) -> Floats:
-    """Returns about what energy islands would get if they turned along straight ways [J], (k,).
+    """Returns the approximate energy that islands would gain if they turned along straight lines [J], (k,).
 
-    What turns by θ along chords is stretched by θ²/2, and damped as if by that strain in one step.
+    A turn by θ along chords stretches an island by θ²/2; damping resists that strain within one step.
 
     Args:
         model: The bodies.
-        angle: By which every island turns [rad], (k,).
-        dt: In which time [s].
+        angle: Of the turn of every island [rad], (k,).
+        dt: Duration of the turn [s].
     """
     stiffness, damping = _chord_stiffness(model)
     return (stiffness + damping / dt) * angle**4
@@ -184,7 +184,9 @@ class RigidMotion(NamedTuple):
 
 
 def rigid_motion(start: np.ndarray, mass: Floats, x: Floats, v: Floats) -> RigidMotion:
-    """Returns the rigid part of motions v [m/s], (n, 3), of nodes at x [m], (n, 3); of displacements: per step.
+    """Returns the rigid part of velocities v [m/s], (n, 3), of nodes at x [m], (n, 3), piece by piece.
+
+    Displacements [m] in the place of v give displacements and turns [rad] in the place of velocities.
 
     Args:
         start: Where the pieces' nodes begin, (k + 1,).
@@ -196,6 +198,19 @@ def rigid_motion(start: np.ndarray, mass: Floats, x: Floats, v: Floats) -> Rigid
     motion = RigidMotion(np.empty((count, 3)), np.empty((count, 3)), np.empty((count, 3, 3)), np.empty((count, 3)))
     _sum_rigid_motion(start, mass, total, floats(x), floats(v), motion)
     return motion
+
+
+def rigid_velocities(start: np.ndarray, mass: Floats, x: Floats, v: Floats) -> Floats:
+    """Returns the velocities of the rigid part of a motion [m/s], (n, 3): v_c + ω × r; see `rigid_motion`."""
+    x, motion = floats(x), rigid_motion(start, mass, x, v)
+    out = np.empty_like(x)
+    _add_rotation(start, x, motion.centre, motion.angular_velocities(), motion.velocity[_piece_of_nodes(start)], out)
+    return out
+
+
+def _piece_of_nodes(start: np.ndarray) -> np.ndarray:
+    """Returns the number of every node's piece, (n,)."""
+    return np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
 
 
 @kernel()
@@ -264,15 +279,6 @@ def _add_rotation(start, x, centre, omega, v, out):
             out[node, 0] = v[node, 0] + (w[1] * r2 - w[2] * r1)
             out[node, 1] = v[node, 1] + (w[2] * r0 - w[0] * r2)
             out[node, 2] = v[node, 2] + (w[0] * r1 - w[1] * r0)
-
-
-def inertia_tensors(mass: Floats, arm: Floats, first: np.ndarray) -> Floats:
-    """Returns Σ m (|r|² − r rᵀ) [kg m²] of pieces, (k, 3, 3), a little larger about axes without any."""
-    square = np.einsum("ni,ni->n", arm, arm)
-    each = mass[:, None, None] * (square[:, None, None] * np.eye(3) - arm[:, :, None] * arm[:, None, :])
-    inertia = np.add.reduceat(each, first)
-    size = np.trace(inertia, axis1=1, axis2=2)
-    return inertia + (MIN_INERTIA_SHARE * size + SMALLEST_INERTIA)[:, None, None] * np.eye(3)
 
 
 def midpoint_angular_velocity(inertia: Floats, angular: Floats, omega: Floats, dt: float) -> Floats:

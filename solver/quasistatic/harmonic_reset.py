@@ -29,9 +29,8 @@ MAX_INVERTED_SHARE = 1.0 / 3.0  # share of a piece's tets, inside out or flat, f
 FLAT_STRETCH = 1.0e-6  # stretch below which round-off decides what is inside out
 CG_TOLERANCE = 1.0e-8  # of the linear solve: what it leaves is disorder again where a thread is thin
 MAX_CG_ITERATIONS = 500
-MIN_EXTENT_RATIO = (
-    1.0e-4  # second extent of a piece, in its first: nodes that are all in a line do not say how it is turned
-)
+# second extent of a piece, in its first: nodes that are all in a line do not say how it is turned
+MIN_EXTENT_RATIO = 1.0e-4
 
 
 def harmonic_reset(search: NewtonIterate, x: Floats) -> Floats | None:

@@ -21,8 +21,9 @@ import numpy as np
 from ..contact.contact_loads import ContactWork, contact_work
 from ..contact.contact_step import ContactStep
 from ..contact.separation_damping import FIELD as DAMPED_BODIES
+from ..mechanics.kinetic_energy import kinetic_energies
 from ..mechanics.model import Model
-from ..mechanics.rigid_rotation import inertia_tensors
+from ..mechanics.rigid_rotation import rigid_velocities
 from ..mechanics.state import State
 from ..runtime.arrays import Floats, Indices, floats
 from .boundary_conditions import BoundaryConditions
@@ -132,9 +133,7 @@ def energy_gain_in_step(
         is_driven = group[row[bounds.is_fixed & moves]]
         gained[is_driven] = separated[is_driven] = 0.0
     first: np.ndarray = np.asarray(model.pattern.island_start, np.int64)[:-1]
-    own = MAX_ENERGY_GAIN_RATIO * (
-        0.5 * np.add.reduceat(model.mass * np.einsum("ni,ni->n", before.v, before.v), first) + stored[0]
-    )
+    own = MAX_ENERGY_GAIN_RATIO * (kinetic_energies(model, before.v) + stored[0])
     weight = np.add.reduceat(model.mass * model.gravity_scale, first) * np.linalg.norm(gravity)
     row_of_tet = row[model.tets[:, 0]]
     own += weight * HEIGHT_TOLERANCE * np.cbrt(np.bincount(row_of_tet, model.volume, count))
@@ -191,15 +190,8 @@ def _kinetic_energy(mass: Floats, v: Floats) -> float:
 def _reference_motion(mass: Floats, x: Floats, v: Floats, support_velocity: Floats) -> Floats:
     """Returns the motion of a group relative to which it loses energy [m/s], (n, 3); see `EnergyGain`."""
     if np.isnan(support_velocity).any():
-        return _rigid_motion(mass, x, v)
+        return rigid_velocities(np.array([0, len(x)], np.int64), mass, x, v)
     return np.broadcast_to(support_velocity, v.shape)
-
-
-def _rigid_motion(mass: Floats, x: Floats, v: Floats) -> Floats:
-    """Returns the rigid motion with the momentum and angular momentum of nodes [m/s], (n, 3)."""
-    arm, mean = x - mass @ x / mass.sum(), mass @ v / mass.sum()
-    omega = np.linalg.solve(inertia_tensors(mass, arm, np.zeros(1, np.int64))[0], mass @ np.cross(arm, v - mean))
-    return mean + np.cross(omega, arm)
 
 
 def _support_displacements(work: ContactWork, group: Indices, count: int) -> Floats:

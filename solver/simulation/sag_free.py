@@ -33,9 +33,8 @@ from ..runtime.arrays import Bools, Floats
 RESIDUAL_TOLERANCE = 1.0e-11  # relative residual: what is left over is what moves in the first frames
 MAX_ITERATIONS = 20_000
 MAX_SUPPORT_SOLVES = 100  # solves to find which contacts bear
-MIN_SUPPORT_STIFFNESS_RATIO = (
-    1.0e-10  # smallest over largest stiffness against moving as a whole, below which a body is free
-)
+# smallest over largest stiffness against moving as a whole, below which a body is free
+MIN_SUPPORT_STIFFNESS_RATIO = 1.0e-10
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,8 @@ from ...runtime.errors import SolveFailed
 
 MAX_INVERTED_SHARE = 0.5  # share of the tets that a bone holds
 NEIGHBOUR_RINGS = 3  # of tets around one that is inside out, in which both bones have to be
-MIN_RELATIVE_MOTION = (
-    0.05  # of a tet's size: by how much nodes of two bones have to be off from one rigid motion of both
-)
+# of a tet's size: by how much nodes of two bones have to be off from one rigid motion of both
+MIN_RELATIVE_MOTION = 0.05
 MIN_INVERTED_TETS, MIN_INVERTED_SHARE = (
     4,
     0.001,

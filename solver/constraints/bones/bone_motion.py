@@ -39,9 +39,8 @@ from .harmonic_extension import HarmonicExtension, make_harmonic_extension
 NEIGHBOURHOOD_RADIUS = 1.5  # vertices around a node that count, in tet sizes
 CELL_SIZE = 0.5  # side of the cells in which vertices count alike, in radii
 MAX_NEIGHBOUR_CELLS = 64  # of these cells around a node, at most
-MIN_NEIGHBOURHOOD_EXTENT = (
-    0.05  # extent of the vertices around a node, in radii, below which they do not tell how it turns
-)
+# extent of the vertices around a node, in radii, below which they do not tell how it turns
+MIN_NEIGHBOURHOOD_EXTENT = 0.05
 MIN_VOLUME_RATIO = 1.0e-9  # share of a bone's size at rest down to which it is no plane
 
 

@@ -16,9 +16,8 @@ import numpy as np
 from ...runtime.arrays import Bools, Floats, Indices, indices
 from ..surfaces.collision_surfaces import CollisionSurfaces, PointTriangleContacts
 
-MAX_CROWDED_DEPTH = (
-    0.03  # depth in tet sizes above which a contact is released if corners of its triangle have contacts
-)
+# depth in tet sizes above which a contact is released if corners of its triangle have contacts
+MAX_CROWDED_DEPTH = 0.03
 EDGE_WEIGHT_TOLERANCE = 1.0e-6  # barycentric weight of a corner below which a point lies on the opposite edge
 
 

@@ -14,9 +14,8 @@ from ...runtime.simd.int16_words import BLOCKS_PER_QUAD, WORDS_PER_QUAD
 from ..block_pattern import UInt32s
 from .product_pattern import SparseStructure
 
-ROUNDING_SLOT = (
-    1  # slot of every row that is no block of its own: what rounding takes from all of them, on the diagonal
-)
+# slot of every row that is no block of its own: what rounding takes from all of them, on the diagonal
+ROUNDING_SLOT = 1
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,8 @@ from ...runtime.frozen_memo import derived_from
 from ..model import Model
 
 MAX_UNAVERAGED_POISSON_RATIO = 0.45  # Poisson's ratio up to which tets bear all
-NODAL_SHEAR_SHARE = (
-    0.5  # of the shear modulus that nodes bear: with it beams of all fillings bend as well as at ν = 0.3
-)
+# of the shear modulus that nodes bear: with it beams of all fillings bend as well as at ν = 0.3
+NODAL_SHEAR_SHARE = 0.5
 TET_LAME_RATIO = 3.0  # λ / μ of what tets keep
 
 

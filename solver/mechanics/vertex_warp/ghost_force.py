@@ -25,7 +25,7 @@ from ...linalg.rigid_modes import RigidModes, coarse_correction, is_any_free, ri
 from ...runtime.arrays import Bools, Floats
 from ...runtime.threads.thread_pool import run_ranges
 from ..model import Model
-from ..rigid_rotation import inertia_tensors
+from ..rigid_rotation import rigid_velocities
 from .warped_bodies import NODES_PER_CHUNK, WarpedSystem, warped_bodies
 from .warped_rows import subtract_rows
 
@@ -99,12 +99,8 @@ def ghost_impulse(model: Model, x: Floats, v: Floats, is_free: Bools, system: Wa
     found[bound] = 0.0
     if not found.any():
         return found
-    first, island, mass = start[:-1], pattern.island_of_row, model.mass
-    total = np.add.reduceat(mass, first)[:, None]
-    arm = x - (np.add.reduceat(mass[:, None] * x, first) / total)[island]
-    push, twist = np.add.reduceat(found, first), np.add.reduceat(np.cross(arm, found), first)
-    turn = np.linalg.solve(inertia_tensors(mass, arm, first), twist[:, :, None])[:, :, 0]
-    return mass[:, None] * ((push / total)[island] + np.cross(turn[island], arm))
+    mass = model.mass[:, None]
+    return mass * rigid_velocities(start, model.mass, x, found / mass)
 
 
 def is_unsymmetric(model: Model, pattern: BlockPattern) -> Bools:

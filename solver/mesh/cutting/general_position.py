@@ -20,9 +20,8 @@ NODE_PERTURBATION = 2.0e-10  # of the median edge: tets that touch the surface w
 VERTEX_PERTURBATION = 1.0e-12  # of the size: triangles without area get one
 GRID_CELLS = 2.0**52  # all coordinates are whole multiples of 1/GRID_CELLS, so differences are exact
 DOUBLE_DOUBLE_THRESHOLD = 1.0e-6  # of the sum of absolute products: below, one number per result has too few digits
-EXACT_THRESHOLD = (
-    1.0e-29  # of the same: two numbers have 106 digits in base 2, of which 20 and more operations cost a few
-)
+# of the same: two numbers have 106 digits in base 2, of which 20 and more operations cost a few
+EXACT_THRESHOLD = 1.0e-29
 SPLIT_FACTOR = 2.0**27 + 1.0  # cuts a number into two of half the digits
 
 

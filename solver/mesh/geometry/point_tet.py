@@ -11,9 +11,8 @@ from .box_tree import LEAF_SIZE
 from .degenerate_tets import DEGENERATE_TET_RATIO
 
 INSIDE_TOLERANCE = 1.0e-9
-DISTANCE_MARGIN = (
-    0.25  # a tet may be farther than the closest by this part of the distance, if that is less than its size
-)
+# a tet may be farther than the closest by this part of the distance, if that is less than its size
+DISTANCE_MARGIN = 0.25
 STACK_SIZE = 128  # more than the depth of any tree over 2³¹ items, times two
 
 

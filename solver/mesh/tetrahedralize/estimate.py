@@ -38,9 +38,8 @@ MAX_SHEET_VOLUME_RATIO = 1.0e-4  # a surface with less volume than this times ar
 BYTES_PER_TET = 1200
 # a block of 20,480 or of 69,120 tets made by one refinement took 2,600 to 2,900 for each
 BYTES_PER_REFINED_TET = 3000
-MIN_COUNTED_SIZE = (
-    1.0e-9  # of the longest side: finer tets are counted as that many, which no memory holds and floats still do
-)
+# of the longest side: finer tets are counted as that many, which no memory holds and floats still do
+MIN_COUNTED_SIZE = 1.0e-9
 BYTES_PER_CELL = 150  # of the lattice around the whole body, while it is filled
 
 

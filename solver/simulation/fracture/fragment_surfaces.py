@@ -31,13 +31,11 @@ from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from .breakable_bodies import FractureBodies
 from .face_adjacency import FACE_CORNERS, FaceAdjacency
 
-FRAGMENT_STIFFNESS_FACTOR = (
-    0.02  # of contacts between pieces, so that these give like the tets behind: blows of stiffer ones break more
-)
+# of contacts between pieces, so that these give like the tets behind: blows of stiffer ones break more
+FRAGMENT_STIFFNESS_FACTOR = 0.02
 MAX_PROJECTION_DISTANCE = 1.0  # how far a node may be put elsewhere, in tet sizes
-MIN_FREE_VERTEX_DISTANCE = (
-    0.05  # distance from the faces of tets from which a vertex of the mesh is a point by itself, in tet sizes
-)
+# distance from the faces of tets from which a vertex of the mesh is a point by itself, in tet sizes
+MIN_FREE_VERTEX_DISTANCE = 0.05
 
 
 @dataclass(frozen=True, eq=False)

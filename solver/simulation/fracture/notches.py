@@ -13,9 +13,8 @@ from ...runtime.arrays import Bools, Floats, Indices
 
 MIN_NOTCH_ANGLE = 60.0  # by how much the surface has to turn inward at an edge [degrees]
 NOTCH_POINT_SPACING = 0.25  # of the points on notches, in tet sizes
-MAX_NOTCH_DISTANCE = (
-    0.56  # how far a node may be from a notch that is its own: the lattice has a point within this of any place
-)
+# how far a node may be from a notch that is its own: the lattice has a point within this of any place
+MAX_NOTCH_DISTANCE = 0.56
 
 
 def notch_nodes(surface: Surface, nodes: Floats, tet_size: float) -> Bools:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panels about pins, and about the size and the start of a body."""
+"""The panel about the size of a body for the physics, and about how it starts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import bpy
 
 from ...solver.scene.settings.body_settings import (
     GRAVITY_IN_SHAPE,
-    PIN_GROUP,
-    PIN_SETTINGS,
-    PIN_STIFFNESS,
     SIMULATED_SIZE,
     START_SETTINGS,
     USE_SIMULATED_SIZE,
@@ -21,17 +18,7 @@ from .text_rows import draw_wrapped
 GRAVITY_IN_SHAPE_NOTE = "Flesh sags from its modeled shape: model it as it would be without weight, or stiffen it"
 
 
-def draw_pins(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draws what holds the body to its animated mesh."""
-    obj = context.object
-    column = locked_column(layout, context)
-    draw_settings(column, obj, (PIN_GROUP, PIN_STIFFNESS))
-    if obj.mode == "EDIT":
-        column.operator("sinew.pin_selected", icon="PINNED")
-    draw_settings(column, obj, (each for each in PIN_SETTINGS if each not in (PIN_GROUP, PIN_STIFFNESS)))
-
-
-def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+def draw_size_and_start(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how large the body seems to the physics, and how it starts."""
     settings = context.object.sinew
     layout = locked_column(layout, context)
