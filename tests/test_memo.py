@@ -72,3 +72,9 @@ def test_another_file_starts_without_results(monkeypatch: pytest.MonkeyPatch) ->
     clear_results()
     assert results.latest("a") is None and throttle.result("a", compute) == 3
     assert (results.clear_count, throttle.clear_count) == (counts[0] + 1, counts[1] + 1)
+
+
+def test_a_throttle_of_no_time_remembers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the clock has not moved: that of Windows stands still for 16 ms."""
+    compute, results = Counting(monkeypatch), Throttle[int](2, 0.0)
+    assert [results.result("a", compute) for _ in range(2)] == [1, 2]

@@ -98,7 +98,7 @@ class Throttle(_Results[tuple[object, float, Result]]):
         """
         begin = clock.monotonic()
         entry = self._entries.get(key)
-        if entry is None or entry[0] != stamp or begin > entry[1]:
+        if entry is None or entry[0] != stamp or begin >= entry[1]:
             found = compute()
             end = clock.monotonic()
             entry = (stamp, end + max(self._seconds, (end - begin) / self._time_share), found)
