@@ -101,7 +101,8 @@ class Throttle(_Results[tuple[object, float, Result]]):
         if entry is None or entry[0] != stamp or begin >= entry[1]:
             found = compute()
             end = clock.monotonic()
-            entry = (stamp, end + max(self._seconds, (end - begin) / self._time_share), found)
+            pause = (end - begin) * (1.0 / self._time_share - 1.0)
+            entry = (stamp, end + max(self._seconds, pause), found)
             self._store(key, entry)
         return entry[2]
 
