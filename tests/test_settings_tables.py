@@ -4,16 +4,11 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
@@ -267,135 +262,3 @@ def test_the_manual_is_what_the_tables_say() -> None:
         assert len(labels) == len(set(labels)), f"two rows of one name: {labels}"
     for name, each in ALL_SETTINGS.items():
         assert f"| `{name}` |" in text and each.description.removesuffix(". Can be keyframed") in text, name
-
-
-def patched_tree(folder: Path, heading: str) -> tuple[Path, list[str]]:
-    """Returns a copy of the tree with the diff below a heading of CONTRIBUTING.md, and the files that it changes."""
-    if shutil.which("git") is None:
-        pytest.skip("takes git")
-    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    diff = re.search(r"```diff\n(.*?)```", guide[guide.index(heading) :], re.DOTALL)[1]
-    root = folder / "sinew"
-    for part in ("solver", "addon", "scripts"):
-        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "__init__.py", root)
-    subprocess.run(["git", "apply", "-"], input=diff, cwd=root, text=True, check=True)
-    return root, re.findall(r"^\+\+\+ b/(\S+)", diff, re.MULTILINE)
-
-
-def run_in(folder: Path, code: str) -> str:
-    """Returns what a new Python prints that finds the package in a folder."""
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    command = [sys.executable, "-c", code]
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, env=environment)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
-ADDED_SETTING = """
-import dataclasses, sys
-sys.path.insert(0, {tests!r})
-import bpy, sinew
-sinew.register()
-from fixtures.blender_scenes import add_box, fresh
-from fixtures.fake_layout import FakeLayout
-from types import SimpleNamespace
-from sinew.addon.export.input_digest import settings_digest
-from sinew.addon.export.material_parameters import read_heat
-from sinew.addon.objects import roles
-from sinew.addon.panels import heat_layout
-from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene.scene import Body, Heat, Scene
-from sinew.solver.scene.serialisation.schema import check_ranges
-import numpy as np
-
-assert sinew.__file__.startswith({root!r}), sinew.__file__
-scene = fresh()
-obj = add_box(divisions=3)
-roles.make_body(obj)
-obj.sinew.use_heat = True
-print("DIGEST", settings_digest(scene))
-body = Body(np.zeros((3, 3)), np.array([[0, 1, 2]], np.int32), key="a", name="A", heat=Heat())
-print("SCENE", Scene((body,)).digest())
-obj.sinew.preset = "WAX"
-obj.sinew.{name} = {value}
-assert obj.sinew.preset == "CUSTOM", "it is a value of the material"
-obj.sinew.preset = "WAX"
-assert obj.sinew.{name} == 0.0, "which presets fill in"
-obj.sinew.{name} = {value}
-print("CHANGED", settings_digest(scene))
-heat = read_heat(obj.sinew)
-print("FIELD", round(heat.{field}, 9))
-print("SCENE", Scene((dataclasses.replace(body, heat=heat),)).digest())
-layout = FakeLayout()
-preferences = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
-region = SimpleNamespace(width=300)
-heat_layout.draw_heat(layout, SimpleNamespace(scene=scene, object=obj, preferences=preferences, region=region))
-print("DRAWN", *(line for line in layout.lines if "Expansion" in line))
-try:
-    check_ranges(dataclasses.replace(heat, {field}=-1.0))
-except BadInput as problem:
-    print("REFUSED", problem.sentence)
-sys.path.insert(0, {root!r} + "/scripts")
-import settings_page
-print("MANUAL", [line for line in settings_page.page().splitlines() if "`{name}`" in line])
-"""
-
-
-def test_the_setting_of_the_guide_takes_two_files(tmp_path: Path) -> None:
-    """CONTRIBUTING.md's diff is applied to a copy of the tree; everything but the setting's use follows from it."""
-    root, changed = patched_tree(tmp_path, "### A setting")
-    assert len(changed) == 2 and all(name.startswith("solver/scene/") for name in changed), changed
-    words = {"name": "expansion", "field": "expansion", "value": 2.5e-4}
-    result = run_in(tmp_path, ADDED_SETTING.format(tests=str(ROOT / "tests"), root=str(root), **words))
-    lines = result.splitlines()
-    said = {line.split()[0]: line for line in lines if line and line.split()[0].isupper()}
-    scenes = [line.split()[1] for line in lines if line.startswith("SCENE")]
-    made = fresh()
-    obj = add_box(divisions=3)
-    roles.make_body(obj)
-    obj.sinew.use_heat = True
-    assert said["DIGEST"].split()[1] == settings_digest(made), "bakes of before stay up to date"
-    assert said["CHANGED"].split()[1] != said["DIGEST"].split()[1]
-    assert said["FIELD"] == "FIELD 0.00025"
-    assert "Thermal Expansion (1/K)" in said["DRAWN"]
-    assert "Thermal Expansion" in said["REFUSED"] and "0 1/K or more" in said["REFUSED"]
-    assert "Thermal Expansion" in said["MANUAL"]
-    assert len(set(scenes)) == 2 and scenes[0] == _scene_digest(), "bakes of before can be resumed"
-
-
-ADDED_PANEL = """
-import sys
-sys.path.insert(0, {tests!r})
-import bpy, sinew
-sinew.register()
-from fixtures.blender_scenes import add_box, fresh
-from fixtures.fake_layout import FakeLayout
-from types import SimpleNamespace
-from sinew.addon.objects import roles
-assert sinew.__file__.startswith({root!r}), sinew.__file__
-scene = fresh()
-obj = add_box(divisions=3)
-context = SimpleNamespace(scene=scene, object=obj)
-for panel in (bpy.types.SINEW_PT_physics_wave_speed, bpy.types.SINEW_PT_sidebar_wave_speed):
-    assert panel.bl_label == "Wave Speed" and not panel.poll(context)
-roles.make_body(obj)
-obj.sinew.youngs_modulus, obj.sinew.density = 1.6e6, 1000.0
-layout = FakeLayout()
-self = SimpleNamespace(layout=layout, bl_space_type="PROPERTIES")
-assert panel.poll(context)
-panel.draw(self, context)
-print("DRAWN", *layout.lines)
-"""
-
-
-def test_the_panel_of_the_guide_takes_three_files(tmp_path: Path) -> None:
-    root, changed = patched_tree(tmp_path, "### A panel")
-    assert len(changed) == 3, changed
-    result = run_in(tmp_path, ADDED_PANEL.format(tests=str(ROOT / "tests"), root=str(root)))
-    assert "DRAWN Waves travel at 40 m/s" in result
-
-
-def _scene_digest() -> str:
-    triangle = np.array([[0, 1, 2]], np.int32)
-    return scene.Scene((scene.Body(np.zeros((3, 3)), triangle, key="a", name="A", heat=scene.Heat()),)).digest()
