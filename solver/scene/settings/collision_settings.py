@@ -64,8 +64,8 @@ COLLIDER_SETTINGS = (COLLIDER_SHAPE, COLLIDER_SIDES, USE_COLLISION, COLLIDER_FRI
 BODY_COLLISION_SETTINGS = (
     friction(
         "body_friction",
-        "Friction of this body on other bodies and itself: of two bodies √(μ₁ μ₂). "
-        "On a collider, the collider's Friction counts",
+        "Friction of this body on other bodies and on itself. Two bodies share the geometric mean √(μ₁ μ₂); "
+        "on a collider, only the collider's Friction counts",
         "Collision.friction",
     ),
     thickness(
@@ -85,7 +85,8 @@ BODY_COLLISION_SETTINGS = (
 COLLISION_COLLECTION = Setting(
     "collision_collection",
     "Collision Collection",
-    "Collide only with objects in this collection. Both objects must allow it. Empty: everything",
+    "Collide only with objects in this collection, if both objects allow it. No collection: everything. "
+    "To pass through one body, choose a collection of all others",
     COLLECTION,
     None,
     changes_bake=False,  # the pairs that it leaves out are in the digest

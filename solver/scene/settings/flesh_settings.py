@@ -107,7 +107,7 @@ SELF_CONTACT = switch(
 )
 ATTACHMENT_GROUP = weight_group(
     "attachment_group",
-    "Paint Attachment",
+    "Attachment Group",
     "Vertex group or attribute: bones hold flesh only under painted skin (weight above 0.5). "
     "Empty: wherever they reach",
     when=(IS_FLESH,),

@@ -150,7 +150,7 @@ CACHE_SETTINGS = (
     ),
     switch(
         "protect",
-        "Protect",
+        "Lock Bake",
         "Keep this bake: Simulate and Delete Bake are refused until this is off",
         changes_bake=False,
     ),
