@@ -61,6 +61,14 @@ COLLIDER_THICKNESS = thickness(
 
 COLLIDER_SETTINGS = (COLLIDER_SHAPE, COLLIDER_SIDES, USE_COLLISION, COLLIDER_FRICTION, COLLIDER_THICKNESS)
 
+SELF_COLLISION = switch(
+    "self_collision",
+    "Self Collisions",
+    "The body does not go through itself where it folds or coils. Slower. "
+    "Parts that overlap at rest, such as lips, are not pushed apart",
+    when=(When("motion", ("ELASTIC", "JIGGLE")),),
+    field="Collision.self_contact",
+)
 BODY_COLLISION_SETTINGS = (
     friction(
         "body_friction",
@@ -73,14 +81,7 @@ BODY_COLLISION_SETTINGS = (
         "Distance that others keep from the body's surface. Between two bodies both are added",
         "Collision.thickness",
     ),
-    switch(
-        "self_collision",
-        "Self Collisions",
-        "The body does not go through itself where it folds or coils. Slower. "
-        "Parts that overlap at rest, such as lips, are not pushed apart",
-        when=(When("motion", ("ELASTIC", "JIGGLE")),),
-        field="Collision.self_contact",
-    ),
+    SELF_COLLISION,
 )
 COLLISION_COLLECTION = Setting(
     "collision_collection",
