@@ -62,7 +62,7 @@ def drawn_in_main():
     from sinew.addon.panels import main_layout
 
     layout = FakeLayout()
-    main_layout.draw_main(layout, bpy.context)
+    main_layout.draw_main(layout, context_of(bpy.context.object))
     return layout
 
 
