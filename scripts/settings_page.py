@@ -7,40 +7,49 @@ from pathlib import Path
 from typing import Any
 
 from sinew.solver.scene.settings.setting import CHOICE, CHOICES, SWITCH, WEIGHT_GROUP, Choice, Setting, When
-from sinew.solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS, SUBJECTS, Subject
+from sinew.solver.scene.settings.tables import (
+    COLLISION_PANELS,
+    MAIN_PANEL,
+    OBJECT_SETTINGS,
+    SCENE_SETTINGS,
+    SUBJECTS,
+    Subject,
+)
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 INTRODUCTION = """# Settings
 
-This page lists every setting in Sinew's panels. First come the chapters that every bake needs, from Material to
+This page lists every setting, a chapter per panel. First come the panels that every bake needs, from the main panel to
 Cache, then those of single features.
 
 | Column | What it says |
 |---|---|
-| Setting | The name in the panel. ◆: it can be keyframed. If a switch and its value share a name, the row says which. |
+| Setting | The name in the panel. ◆: it can be keyframed. If two settings share a name, the row tells them apart. |
 | Property | The name in Python: `object.sinew.NAME`, or `scene.sinew.NAME` for settings of the scene. |
 | Type and range | What you can enter. The range of the slider is in brackets. |
-| Counts | When the setting has an effect. Otherwise the panel shows it grey. |
+| Counts | When the setting has an effect. Otherwise the panel grays it out or hides it. |
 """
-# the subjects in the order in which an artist needs them; those that are not named here come last
+# the panels in the order in which an artist needs them; those that are not named here come last
 CHAPTERS = (
+    MAIN_PANEL,
     "Material",
     "Tets",
     "Pins",
     "Collision",
-    "Collision of Bodies and Colliders",
+    COLLISION_PANELS,
     "Collider",
     "Size and Start",
-    "Frames",
     "Solver",
     "Cache",
     "Flesh",
+    "Bones",
     "Bone Mesh",
     "Plasticity",
     "Heat",
     "Heat Source",
     "Fracture",
     "Rigid Core",
+    "Attributes",
     "Advanced",
 )
 ROLE_WORDS = {"BODY": "bodies", "COLLIDER": "colliders", "HEAT": "heat sources", "BONE": "bone meshes"}
@@ -49,23 +58,30 @@ ALL_SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 
 def page() -> str:
     """Returns the whole page."""
-    chapters = [subject for title in CHAPTERS for subject in SUBJECTS if subject.title == title]
-    others = [subject for subject in SUBJECTS if subject not in chapters]
-    return "\n".join([INTRODUCTION, *(section(subject) for subject in [*chapters, *others])])
+    titles = dict.fromkeys([*CHAPTERS, *(subject.title for subject in SUBJECTS)])
+    return "\n".join([INTRODUCTION, *map(chapter, titles)])
 
 
-def section(subject: Subject) -> str:
-    """Returns the heading and the table of a subject."""
+def chapter(title: str) -> str:
+    """Returns the heading of a panel and the tables of its subjects."""
+    return "\n".join([f"## {title}", "", *(table(subject) for subject in SUBJECTS if subject.title == title)])
+
+
+def table(subject: Subject) -> str:
+    """Returns the table of a subject and the items of its menus."""
     owners = " and ".join(ROLE_WORDS[role] for role in subject.roles) or "the scene"
-    lines = [f"## {subject.title}", "", f"Settings of {owners}.", ""]
+    lines = [f"Settings of {owners}.", ""]
     lines += ["| Setting | Property | Type and range | Default | Counts | Meaning |", "|---|---|---|---|---|---|"]
     return "\n".join([*lines, *(_row(setting, subject) for setting in subject.settings), *_menus(subject), ""])
 
 
 def _row(setting: Setting, subject: Subject) -> str:
     label = setting.label
-    if [each.label for each in subject.settings].count(label) > 1:
+    namesakes = [each for each in subject.settings if each.label == label]
+    if len({each.kind for each in namesakes}) > 1:
         label += ": switch" if setting.kind == SWITCH else ": value"
+    elif len(namesakes) > 1:
+        label += f" ({_when(setting.when)})"
     label += " ◆" if setting.is_animated else ""
     meaning = setting.description.removesuffix(". Can be keyframed")
     cells = (label, f"`{setting.name}`", _type(setting), _default(setting), _when(setting.when), f"{meaning}.")

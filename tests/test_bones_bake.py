@@ -129,5 +129,5 @@ def test_what_two_bones_crush_is_told_with_what_helps(tmp_path: Path, shape: str
     (told_once,) = (event for event in told if event["kind"].startswith("flesh-crushed-between"))
     assert told_once["sentence"].startswith("In frame 2 ") and '"One" and "Two"' in told_once["sentence"]
     step = told_once["next_step"]
-    assert ("Radius" in step) == ("Paint Attachment" in step) == (shape != "mesh")
+    assert ("Radius" in step) == ("Attachment Group" in step) == (shape != "mesh")
     assert ("mask" in step) == (shape == "mesh")

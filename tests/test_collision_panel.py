@@ -73,15 +73,17 @@ def test_what_nobody_set_is_what_the_solver_takes() -> None:
     assert [item.identifier.lower() for item in items] == list(COLLIDER_SIDES)
 
 
-def test_self_collision_is_grey_where_flesh_has_a_switch_of_its_own() -> None:
+def test_of_both_self_collisions_the_one_that_counts_is_shown() -> None:
     fresh()
     jelly = body()
     for motion in ("ELASTIC", "JIGGLE", "POSE"):
         jelly.sinew.motion = motion
         found = drawn(jelly, "draw_collision")
         is_pose = motion == "POSE"
-        assert found.enabled_of("self_collision") != is_pose and found.enabled_of("body_friction")
-        assert (collision_layout.POSE_SELF_CONTACT_NOTE in " ".join(found.lines)) == is_pose
+        shown = {name for _, name in found.drawn if name in ("self_collision", "self_contact")}
+        assert shown == {"self_contact" if is_pose else "self_collision"} and found.enabled_of("body_friction")
+        assert all(map(found.enabled_of, shown)) and found.lines.count("Self Collisions") == 1
+        assert (collision_layout.POSE_FRICTION_NOTE in " ".join(found.lines)) == is_pose
     jelly.sinew.motion = "ELASTIC"
     jelly.sinew.use_fracture = True
     found = drawn(jelly, "draw_collision")
@@ -201,7 +203,7 @@ def test_what_is_read_makes_a_bake_out_of_date() -> None:
     jelly.sinew.motion = "POSE"
     assert changed()
     jelly.sinew.self_collision = False
-    assert not changed(), "Follow Pose reads the Self Collisions of Flesh instead"
+    assert not changed(), "Follow Pose reads the other Self Collisions"
     unread = {name for name, setting in (OBJECT_SETTINGS | SCENE_SETTINGS).items() if not setting.changes_bake}
     assert {"friction_preset", "show_contacts", "collision_collection"} <= unread
 

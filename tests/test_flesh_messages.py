@@ -98,14 +98,14 @@ def test_a_refusal_leaves_the_panel_when_its_cause_is_gone() -> None:
     assert not told_in_panel(other, words), "forgotten"
 
 
-def test_a_protected_bake_is_said_until_it_is_not() -> None:
+def test_a_locked_bake_is_said_until_it_is_not() -> None:
     scene = fresh()
     obj = flesh()
     scene.sinew.protect = True
     error_messages.remember_error(scene, BadInput("bake-protected", name=scene.name).as_event())
-    assert told_in_panel(obj, "protected")
+    assert told_in_panel(obj, "is locked")
     scene.sinew.protect = False
-    assert not told_in_panel(obj, "protected")
+    assert not told_in_panel(obj, "is locked")
 
 
 def test_what_a_solve_or_the_disk_said_stays() -> None:

@@ -179,7 +179,7 @@ def test_an_animation_without_numbers_is_named(tmp_path, name):
     [
         (replace(WAX, heat_capacity=0.0), TORCH, "Heat Capacity"),
         (replace(WAX, conductivity=-1.0), TORCH, "Conductivity"),
-        (replace(WAX, exchange=-1.0), TORCH, "Heat Transfer"),
+        (replace(WAX, exchange=-1.0), TORCH, "Heat Transfer to Air"),
         (replace(WAX, temperature=np.nan), TORCH, "Temperature"),
         (replace(WAX, melting_point=np.inf), TORCH, "Melting Point"),
         (replace(WAX, softening=np.array([[20.0, -1.0, 1.0, 1.0]])), TORCH, "factor of Softening"),

@@ -134,12 +134,12 @@ def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
     box.sinew.density = 500.0
     assert status().label == "Out of Date: Simulate Again"
     scene.sinew.protect = True
-    with pytest.raises(RuntimeError, match="protected"):
+    with pytest.raises(RuntimeError, match="is locked"):
         bpy.ops.sinew.simulate()
-    with pytest.raises(RuntimeError, match="protected"):
+    with pytest.raises(RuntimeError, match="is locked"):
         bpy.ops.sinew.delete_bake()
     assert CacheReader(folder).last_frame() == 12
-    assert "protected" in error_messages.last_failure(scene)
+    assert "is locked" in error_messages.last_failure(scene)
     scene.sinew.protect = False
 
     (folder / "notes.txt").write_text("mine")
@@ -353,7 +353,7 @@ def test_how_a_bake_is_asked_for_reaches_the_child() -> None:
     ]  # fmt: skip
 
 
-def test_a_bake_that_cannot_be_read_is_told_and_can_be_protected(tmp_path: Path) -> None:
+def test_a_bake_that_cannot_be_read_is_told_and_can_be_locked(tmp_path: Path) -> None:
     """Of a later version, say: the panel must not look as if nothing were there."""
     scene, box = falling_box(frames=2)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "later.blend"))
@@ -365,7 +365,7 @@ def test_a_bake_that_cannot_be_read_is_told_and_can_be_protected(tmp_path: Path)
         assert words in " ".join(panel_lines(box))
     assert "Delete Bake" in panel_lines(box)
     scene.sinew.protect = True
-    with pytest.raises(RuntimeError, match="is protected"):
+    with pytest.raises(RuntimeError, match="is locked"):
         bpy.ops.sinew.simulate()
     assert head.read_text() == "no"
     scene.sinew.protect = False

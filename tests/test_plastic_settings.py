@@ -117,13 +117,13 @@ def test_simulated_size_changes_neither_strain_nor_rate(tmp_path):
 BAD = [
     ({"yield_strain": -0.1}, "Yield"),
     ({"flow": -1.0}, "Flow"),
-    ({"maximum_strain": -1.0}, "Max Strain"),
+    ({"maximum_strain": -1.0}, "Max Plastic Strain"),
     ({"hardening": -0.5}, "Hardening"),
     ({"flow": np.nan}, "Flow"),
     ({"law": "liquid"}, "liquid"),
     ({"yield_paint": np.array([1.0, 2.0])}, "Yield"),
     ({"flow_paint": np.full(56, -1.0)}, "Flow"),
-    ({"maximum_paint": np.full(56, np.nan)}, "Maximum"),
+    ({"maximum_paint": np.full(56, np.nan)}, "Max Plastic Strain"),
 ]
 
 

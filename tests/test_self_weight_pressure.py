@@ -16,6 +16,8 @@ from sinew.solver.mechanics.self_weight_pressure import (
     has_self_weight_pressure,
     with_pressure_modulus,
 )
+from sinew.solver.runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
+from sinew.solver.runtime.errors import overriding_next_steps
 from sinew.solver.scene.flesh import DYNAMIC, Flesh
 from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS
@@ -126,11 +128,14 @@ def test_who_collapses_is_warned_of_whatever_its_method(tmp_path):
 
 def test_the_warning_names_what_lets_the_body_stand():
     (told,) = self_weight_warnings(soft_cube(4.0, length=2.0), GRAVITY, False)
-    assert "Simulated Size to 0.05 (--simulated-scale 0.025)" in told.next_step and "4 times" in told.sentence
+    assert "Simulated Size to 0.05." in told.next_step and "4 times" in told.sentence
     assert self_weight_warnings(replace(soft_cube(4.0), simulated_scale=0.025), GRAVITY, False) == []
     stiff = soft_cube(0.1, length=2.0).material.youngs_modulus
     assert f"{stiff:,.0f} Pa" not in told.next_step, "rounded to two digits"
-    assert f"--youngs-modulus {round(stiff, -4):.6g}" in told.next_step
+    assert f"{round(stiff, -4):,.0f} Pa" in told.next_step
+    with overriding_next_steps(MESH_COMMAND_NEXT_STEPS):
+        (told,) = self_weight_warnings(soft_cube(4.0, length=2.0), GRAVITY, False)
+    assert told.next_step == f"Choose --youngs-modulus {round(stiff, -4):.6g}, or --simulated-scale 0.025."
 
 
 def test_without_weight_there_is_no_pressure():

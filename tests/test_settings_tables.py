@@ -30,7 +30,9 @@ from sinew.solver.scene.settings.tables import (
     BODY,
     BONE,
     COLLIDER,
+    COLLISION_PANELS,
     HEAT_SOURCE,
+    MAIN_PANEL,
     OBJECT_SETTINGS,
     SCENE_SETTINGS,
     SUBJECTS,
@@ -160,29 +162,34 @@ def test_every_property_is_in_a_table() -> None:
         assert names - {"role", "extra_roles"} == set(table)
 
 
-def test_every_setting_is_drawn() -> None:
+def test_every_setting_is_drawn_in_its_panel() -> None:
     made = objects_of_all_roles()
     states: list[dict[str, Any]] = [{"use_scene_range": False}, {"sizing": "SIZE"}, {"method": "GIVEN"}]
     states += [{"motion": motion, "use_armature_bones": True} for motion in ("POSE", "JIGGLE")]
     states += [
         {"motion": "ELASTIC", "formulation": choice.identifier} for choice in ALL_SETTINGS["formulation"].choices
     ]
-    drawn: set[str] = set(property_rows.HEADER_SWITCHES.values())
+    labels = {name: label for name, label, *_ in panels.PANEL_TABLE}
+    drawn: dict[str, set[str]] = {name: {labels[key]} for key, name in property_rows.HEADER_SWITCHES.items()}
     scene_settings = bpy.context.scene.sinew
     for state in states:
         for name, value in state.items():
             setattr(scene_settings if name in SCENE_SETTINGS else made[BODY].sinew, name, value)
         for obj in made.values():
-            layout = FakeLayout()
             context = panel_context(obj)
             shown = panels._shown_panels(context) | panels.SCENE_PANELS
-            panels.main_layout.draw_main(layout, context)
-            for name, _, draw, _ in panels.PANEL_TABLE:
-                if name in shown:
-                    draw(layout, context)
-            drawn |= {name for _, name in layout.drawn}
-    missing = set(ALL_SETTINGS) - drawn - {"show_contacts", "protect"}  # which wait for a bake
+            rows = [(label, draw) for name, label, draw, _ in panels.PANEL_TABLE if name in shown]
+            for label, draw in [(MAIN_PANEL, panels.main_layout.draw_main), *rows]:
+                layout = FakeLayout()
+                draw(layout, context)
+                for _, name in layout.drawn:
+                    drawn.setdefault(name, set()).add(label)
+    missing = set(ALL_SETTINGS) - set(drawn) - {"protect"}  # which waits for a bake
     assert not missing, missing
+    for subject in SUBJECTS:
+        places = {"Collision", "Collider"} if subject.title == COLLISION_PANELS else {subject.title}
+        for setting in subject.settings:
+            assert setting.name == "protect" or places <= drawn[setting.name], setting.name
 
 
 def test_the_scene_gets_the_values() -> None:

@@ -208,7 +208,7 @@ def delete(scene: bpy.types.Scene) -> list[Path]:
     A bake that belongs to another .blend is only let go.
 
     Raises:
-        BadInput: It is protected or being baked.
+        BadInput: It is locked or being baked.
         StorageFailed: The operating system refused.
     """
     if session.is_baking(scene):

@@ -29,7 +29,7 @@ POSE_SETTINGS = (POSE_TOLERANCE, POSE_ITERATIONS)
 UNSETTLED_SHARE_NOTED = 0.05
 # why settings are grey beside a finished bake
 LOCKED_NOTE = "Delete Bake to change settings"
-PROTECTED_NOTE = "Unlock and Delete Bake to change settings"
+LOCKED_BAKE_NOTE = "Unlock the bake, then press Delete Bake, to change settings"
 
 
 def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offered: Mapping[str, str]) -> None:
@@ -49,7 +49,7 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
     elif status.frame is not None or status.problem is not None:
         _draw_baked(column, scene, status)
         if status.is_locked:
-            draw_wrapped(layout, PROTECTED_NOTE if scene.sinew.protect else LOCKED_NOTE, "INFO", context)
+            draw_wrapped(layout, LOCKED_BAKE_NOTE if scene.sinew.protect else LOCKED_NOTE, "INFO", context)
     if solver_in_waiting.is_compiling:
         layout.label(text=preferences.COMPILING_LABEL, icon="TIME")
     unreadable = error_messages.error_text(status.problem) if status.problem else ""

@@ -13,8 +13,9 @@ from ...solver.scene.settings.collision_settings import (
     COLLIDER_SETTINGS,
     COLLIDER_THICKNESS,
     COLLISION_COLLECTION,
+    SELF_COLLISION,
 )
-from ...solver.scene.settings.flesh_settings import POSE
+from ...solver.scene.settings.flesh_settings import POSE, SELF_CONTACT
 from ...solver.scene.settings.preset_settings import FRICTION_PRESET
 from ..baking import bake_status, collider_forces
 from ..blender_data import collider_force_curves
@@ -27,10 +28,9 @@ from .text_rows import count_text, draw_wrapped
 SURFACE_SETTINGS = (COLLIDER_FRICTION, COLLIDER_THICKNESS)
 # so many of what is touched are named
 MAX_NAMED_PARTNERS = 3
-POSE_SELF_CONTACT_NOTE = "With Follow Pose, Self Collisions in the panel Flesh counts instead"
 POSE_FRICTION_NOTE = (
-    "It slides on colliders and on other flesh that follows a pose, whatever the Friction. It keeps the Thickness from "
-    "colliders, and from bodies that move by themselves"
+    "With Follow Pose, Friction counts only against Soft Bodies and Jiggle, and Thickness only against these and "
+    "colliders"
 )
 PIECES_COLLIDE_NOTE = "Broken pieces collide with each other also without Self Collisions. More pieces are slower"
 GROUND_SIDE_NOTE = "A ground is endless, and solid below"
@@ -42,9 +42,12 @@ def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
     """Draws how a body meets others and itself."""
     obj, settings = context.object, context.object.sinew
     column = locked_column(layout, context)
-    draw_settings(column, obj, (FRICTION_PRESET, *BODY_COLLISION_SETTINGS))
+    # of both that are called Self Collisions, the one that counts
+    other_switch = SELF_COLLISION if settings.motion == POSE else SELF_CONTACT
+    shown = (each for each in (*BODY_COLLISION_SETTINGS, SELF_CONTACT) if each != other_switch)
+    draw_settings(column, obj, (FRICTION_PRESET, *shown))
     if settings.motion == POSE:
-        draw_wrapped(column, f"{POSE_SELF_CONTACT_NOTE}. {POSE_FRICTION_NOTE}", "INFO", context)
+        draw_wrapped(column, POSE_FRICTION_NOTE, "INFO", context)
     elif settings.use_fracture:
         draw_wrapped(column, PIECES_COLLIDE_NOTE, "INFO", context)
     _draw_filter(column, context, obj)

@@ -5,17 +5,13 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.settings.flesh_settings import BONE_SETTINGS, BY_ARMATURE, FLESH_SETTINGS, POSE
+from ...solver.scene.settings.flesh_settings import ARMATURE_SETTINGS, BONE_SETTINGS, ELASTICITY_SETTINGS, POSE
 from ..baking import bake_status
 from ..evaluation.sample_times import rest_frame
 from ..objects import attachment, roles
 from .property_rows import draw_row, draw_settings, draw_weight_group, locked_column
 from .text_rows import draw_wrapped
 
-# settings of flesh that other panels than its own show
-_OTHER_PANELS = {"motion", "attachment_group", "use_armature_bones"}
-ARMATURE_SETTINGS = tuple(s for s in FLESH_SETTINGS if BY_ARMATURE in s.when)
-FLESH_PANEL_SETTINGS = tuple(s for s in FLESH_SETTINGS if s.name not in _OTHER_PANELS and s not in ARMATURE_SETTINGS)
 BONE_PANEL_SETTINGS = tuple(s for s in BONE_SETTINGS if s.changes_bake)
 # so many bones are named
 MAX_NAMED_BONES = 3
@@ -83,8 +79,8 @@ def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how flesh resists and moves, and where it differs."""
     obj, settings = context.object, context.object.sinew
     column = locked_column(layout, context)
-    # of the two that depend on the motion, only the one that counts
-    shown = (each for each in FLESH_PANEL_SETTINGS if each.counts(lambda name: getattr(settings, name)))
+    # the Scheme only where it counts
+    shown = (each for each in ELASTICITY_SETTINGS if each.counts(lambda name: getattr(settings, name)))
     for setting in shown:
         row = column.row()
         row.active = setting.name != "rest_from_keys" or obj.data.shape_keys is not None

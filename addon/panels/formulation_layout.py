@@ -10,7 +10,7 @@ from ..objects import roles
 from .property_rows import draw_menu, locked_column
 from .text_rows import draw_wrapped
 
-FLESH_WITHOUT_METHOD_NOTE = "Flesh has no Method, but a Law, in the panel Flesh. Only a Soft Body has a Method"
+FLESH_WITHOUT_METHOD_NOTE = "Flesh has a Law in place of a Method: see the panel Flesh"
 INCOMPATIBLE_NOTE = "{method} does not support {feature}: choose another Method, such as Polar, or turn {feature} off"
 # notes on switches with a certain value
 SWITCH_NOTES = {

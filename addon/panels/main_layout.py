@@ -16,6 +16,7 @@ from .property_rows import locked_column
 from .self_weight_layout import draw_fixes_for_all_bodies
 from .text_rows import draw_wrapped
 
+LIGHT_NOTE = "To heat with it, press Add Heat Source in the panel Heat of a body and parent the empty to it"
 BONE_COLLIDER_NOTE = "The flesh that this bone mesh may hold passes through it. Other bodies collide with it"
 
 
@@ -59,6 +60,8 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
             column.operator("sinew.make_collider", icon=ROLE_BY_KEY[COLLIDER].icon)
         elif obj.type != "EMPTY":
             column.label(text=f"{obj.name} is not a mesh: select one", icon="INFO")
+            if obj.type == "LIGHT":
+                draw_wrapped(column, LIGHT_NOTE, "INFO", context)
         if obj.type in {"MESH", "EMPTY"}:
             column.operator("sinew.make_heat_source", icon=ROLE_BY_KEY[HEAT_SOURCE].icon)
     else:

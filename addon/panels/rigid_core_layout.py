@@ -19,7 +19,7 @@ FREE_NOTE = "It moves freely. A Hinge lets it only turn, a Spring Target pulls i
 HINGE_NOTE = "It turns about the Z axis of {name}, and goes where that goes"
 # after a bake
 TET_COUNT_NOTE = "{core} of {all} tets are rigid: the Viewport Display of Tets shows them in yellow"
-PULL_NOTE = "A spring pulls it to {name}, from where {name} is in the rest pose"
+PULL_NOTE = "A spring joins {name} to the point of the core where {name} is in the rest pose"
 
 
 def draw_core(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

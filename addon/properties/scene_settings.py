@@ -12,7 +12,9 @@ from ...solver.scene.settings.simulation_settings import (
     AIR_TEMPERATURE,
     CACHE_SETTINGS,
     FRAME_SETTINGS,
+    LOCK_BAKE,
     REST_SETTINGS,
+    SHOW_CONTACTS,
     SOLVER_SETTINGS,
     STEP_SETTINGS,
 )
@@ -32,7 +34,16 @@ def _place_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Contex
 _SceneSettings: Any = settings_group(
     "SceneSettings",
     "Frames, steps, accuracy and cache.",
-    (*FRAME_SETTINGS, *STEP_SETTINGS, AIR_TEMPERATURE, *REST_SETTINGS, *SOLVER_SETTINGS, *CACHE_SETTINGS),
+    (
+        *FRAME_SETTINGS,
+        *STEP_SETTINGS,
+        AIR_TEMPERATURE,
+        *REST_SETTINGS,
+        *SOLVER_SETTINGS,
+        *CACHE_SETTINGS,
+        LOCK_BAKE,
+        SHOW_CONTACTS,
+    ),
     dict.fromkeys(("take", "cache_path"), _place_changed),
 )
 

@@ -51,8 +51,15 @@ def collapse_warning(name: str, strain: float, stiffness: float, size: float, sc
         stiffness: Young's modulus [Pa] with which it stands.
         size, scale: Simulated Size [m, or the scene's unit] with which it stands, and over its real size.
     """
-    numbers = {"times": f"{strain:.2g}", "stiffness": f"{stiffness:,.0f}", "size": f"{size:.2g}"}
-    return SinewError("collapses", name=name, scale=f"{scale:.2g}", pascals=f"{stiffness:.6g}", **numbers)
+    return SinewError(
+        "collapses",
+        name=name,
+        times=f"{strain:.2g}",
+        stiffness=f"{stiffness:,.0f}",
+        size=f"{size:.2g}",
+        pascals=f"{stiffness:.6g}",  # of the option --youngs-modulus
+        scale=f"{scale:.2g}",  # of the option --simulated-scale
+    )
 
 
 def round_to_two_digits(value: float) -> float:

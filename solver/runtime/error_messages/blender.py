@@ -44,8 +44,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "For motion at true size, set 9.81 m/s² in Scene Properties > Gravity.",
     ),
     "hangs-far": (
-        '"{name}" is very soft: its weight is {times} times its stiffness where it is thickest. It may hang far '
-        "below its bones or pins, and the solver may not find its poses.",
+        '"{name}" is very soft: where it is thickest, the pressure of its own weight is {times} times its Stiffness '
+        "(E). It may hang far below its bones or pins, and the solver may not find its poses.",
         "Raise Stiffness to {stiffness} Pa, or let bones hold more of it: raise the Radius of its armature bones "
         "(panel Bones) or the Distance of its bone meshes.",
     ),
@@ -128,7 +128,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "no-such-scene": ('{path} has no scene "{name}".', "Check the name."),
     "not-a-body": ('"{name}" is not a body.', "Press Make Body first."),
     "bake-running": ('Sinew is baking the scene "{name}".', "Wait for the bake, or press Cancel."),
-    "bake-protected": ('The bake of the scene "{name}" is protected.', "Turn off the lock beside Delete Bake first."),
+    "bake-protected": ('The bake of the scene "{name}" is locked.', "Turn off the lock beside Delete Bake first."),
     "nothing-to-attach": (
         'No mesh of the scene "{name}" has the name of a body in {path}.',
         "Check the cache, or the names of the objects.",

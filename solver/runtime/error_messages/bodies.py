@@ -18,7 +18,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "pins-everything": (
         'Pins of weight 1 hold all of "{name}", so nothing is left to simulate.',
-        "Remove vertices from its Pin Group, lower their weights, or choose a smaller Tet Size.",
+        "Remove vertices from its Pin Group, lower their weights, or choose smaller tets (panel Tets).",
     ),
     "pins-without-vertices": ('The pins of "{name}" refer to vertices that it does not have.', "Bake it again."),
     "tets-without-nodes": ('The tets of "{name}" refer to nodes that it does not have.', "Repair the tet file."),
@@ -56,11 +56,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "pieces-apart": (
         '"{name}" is thinner than its tets in places, so its tets form {count} separate pieces.',
-        "Choose a smaller Tet Size, or Robust under Tets.",
+        "Choose smaller tets or Robust (panel Tets).",
     ),
     "parts-joined": (
         '{count} tets of "{name}" join surfaces that are far apart along the mesh, such as lips or fingers.',
-        "Choose a smaller Tet Size to separate them. Viewport Display shows these tets.",
+        "Choose smaller tets (panel Tets) to separate them. Viewport Display shows these tets.",
     ),
     "mesh-open": (
         '"{name}" has holes, so Sinew used the winding number of its surface to decide what is inside.',
@@ -68,11 +68,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "volume-changed": (
         'The tets of "{name}" fill {percent} % of its volume.',
-        "Choose a smaller Tet Size for a closer fit.",
+        "Choose smaller tets (panel Tets) for a closer fit.",
     ),
     "volume-multiplied": (
         'The tets of "{name}" have {times} times its volume, because it is thinner than they are.',
-        "Choose a smaller Tet Size, or give it thickness (Solidify). Otherwise it is as heavy and stiff as its tets.",
+        "Choose smaller tets (panel Tets), or give it thickness (Solidify). Otherwise it is as heavy and stiff as its "
+        "tets.",
     ),
     "gravity-in-shape-free": (
         'Nothing holds "{name}" at the first frame, so it falls in spite of Gravity Already in Shape.',
@@ -96,7 +97,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "do not recover inverted tets.",
     ),
     # tets and the solve
-    "no-tets": ('"{name}" has no tets inside.', "Choose a smaller Tet Size."),
+    "no-tets": ('"{name}" has no tets inside.', "Choose smaller tets (panel Tets)."),
     "tets-inverted": (
         '{count} tets of "{name}" are flat or inverted at rest.',
         "Let Sinew make the tets, or repair them.",

@@ -37,6 +37,8 @@ MESH_COMMAND_NEXT_STEPS: dict[str, str] = {
     "contacts-unsettled": "If the body trembles or sinks in a little, choose more --substeps.",
     "inverted-after-steps": "If the shape looks wrong, choose more --substeps or a stiffer --preset.",
     "solve-not-finite": "Choose more --substeps.",
+    "most-steps-unsettled": "Choose more --substeps, or a lower --youngs-modulus.",
+    "collapses": "Choose --youngs-modulus {pascals}, or --simulated-scale {scale}.",
     "step-gains-energy": "Choose more --substeps, or a lower --youngs-modulus.",
 }
 # of commands that take a cache folder: simulate, info, finish

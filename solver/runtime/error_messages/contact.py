@@ -44,9 +44,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # solver/simulation/sheet_warnings.py
     "sheet-in-body": (
-        'At frame {frame} the sheet "{name}" is suddenly inside "{body}". Neither side of the sheet is outside, so '
-        "the body stays on both.",
-        "Move the sheet in from outside over some frames, or place it elsewhere.",
+        'At frame {frame} the collider "{name}" is suddenly inside "{body}", which stays on both sides of its faces.',
+        "Move the collider in from outside over some frames, or place it elsewhere.",
     ),
     # addon/baking/error_messages.py
     "contacts-unsettled": (
@@ -58,7 +57,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "most-steps-unsettled": (
         "In {count} of {steps} steps with contact, the contact solve did not converge or bodies gained energy, so the "
         "motion may be wrong.",
-        "Use more Substeps Per Frame (--substeps), or lower the Stiffness of small hard bodies.",
+        "Use more Substeps Per Frame, or lower the Stiffness of small hard bodies.",
     ),
     # solver/simulation/time_step.py
     "step-gains-energy": (

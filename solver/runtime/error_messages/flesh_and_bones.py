@@ -47,11 +47,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     "bone-outside": (
         'The bone "{name}" holds no flesh: its Distance is {distance} m, but the nearest node of "{body}" is {away} m '
         "away.",
-        "Move it into the flesh, set its Distance to {wanted} m or more, or choose a smaller Tet Size.",
+        "Move it into the flesh, set its Distance to {wanted} m or more, or choose smaller tets (panel Tets).",
     ),
     "bone-masked": (
         'The painted weights leave the bone "{name}" nothing of "{body}" to hold.',
-        "Paint above 0.5 where the bone holds, or clear the Mask of the bone and Paint Attachment of the flesh.",
+        "Paint above 0.5 where the bone holds, or clear the Mask of the bone and Attachment Group of the flesh.",
     ),
     "armature-outside": (
         'None of the {count} armature bones of "{name}" holds any of it.',
@@ -64,28 +64,29 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "bones-everything": (
         'Bones hold all of "{name}", so nothing is left to simulate.',
-        "Lower their Distance, paint masks, or choose a smaller Tet Size.",
+        "Lower their Distance, paint masks, or choose smaller tets (panel Tets).",
     ),
     "bones-want-the-same": (
-        'The bones "{bone}" and "{other}" both reach {count} nodes of "{name}". Each node follows the bone that it is '
-        "deeper in or nearer to.",
-        "Where that is wrong, move the bones apart, paint their masks, or lower their Distance.",
+        'The bones "{bone}" and "{other}" both reach {count} nodes of "{name}". Each node follows one of them: the '
+        "bone that it lies deepest in or, outside both, the nearer one.",
+        "If a node follows the wrong bone, move the bones apart, paint the Mask or lower the Distance of a bone mesh, "
+        "or lower the Radius of the armature bones (panel Bones).",
     ),
     "bone-crowded-out": (
         'Nothing of "{body}" follows {bones}: other bones hold everything within reach.',
-        "Choose a smaller Tet Size, or paint the masks of the neighboring bones.",
+        "Choose smaller tets (panel Tets), or paint the masks of the neighboring bones.",
     ),
     "armature-crowded-out": (
         'Nothing of "{body}" follows {bones}: other bones hold everything within reach.',
-        "Choose a smaller Tet Size, or lower the Radius of its armature bones (panel Bones).",
+        "Choose smaller tets (panel Tets), or lower the Radius of its armature bones (panel Bones).",
     ),
     "bones-hold-few": (
         'These bones hold too few nodes of "{name}" to rotate the flesh: {bones}.',
-        "Choose a smaller Tet Size, or give them a {setting} of {distance} m or more.",
+        "Choose smaller tets (panel Tets), or give them a {setting} of {distance} m or more.",
     ),
     "bones-hold-few-at-all": (
         'These bones hold too few nodes of "{name}" to rotate the flesh: {bones}.',
-        "Choose a smaller Tet Size; begin with {tet_size} m.",
+        "Choose a Tet Size of about {tet_size} m, or more Resolution Divisions (panel Tets).",
     ),
     "pins-against-bones": (
         'At the first frame, pins and the bone "{bone}" place {count} nodes of "{name}" differently, up to '
@@ -118,13 +119,13 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "flesh-crushed-between-armature": (
         'In frame {frame} the armature bones "{bone}" and "{other}" crush {count} tets of "{name}" between them.',
-        "Lower the Radius of its armature bones (panel Bones), or remove the flesh at that joint from Paint "
-        "Attachment.",
+        "Lower the Radius of its armature bones (panel Bones), or remove the flesh at that joint from the "
+        "Attachment Group.",
     ),
     "flesh-crushed-between-both": (
         'In frame {frame} "{bone}" and "{other}" crush {count} tets of "{name}" between them.',
         "Lower the Radius of its armature bones (panel Bones), make the bone mesh thinner there, or remove the flesh "
-        "between them from Paint Attachment.",
+        "between them from the Attachment Group.",
     ),
     # messages at the end of a bake
     "poses-not-converged": (

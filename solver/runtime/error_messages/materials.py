@@ -13,10 +13,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # self-weight
     "collapses": (
-        '"{name}" is too soft for its size and collapses under its own weight, which presses on its base with '
-        "{times} times its stiffness.",
-        "Raise Stiffness to {stiffness} Pa (--youngs-modulus {pascals}), or set Simulated Size to {size} "
-        "(--simulated-scale {scale}).",
+        '"{name}" is too soft for its size and collapses: the pressure of its own weight on its base is {times} times '
+        "its Stiffness (E).",
+        "Raise Stiffness to {stiffness} Pa, or set Simulated Size to {size}.",
     ),
     # plastic flow and creep
     "plastic-law": (
@@ -40,7 +39,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "heat-source-small": (
         'The Radius of the heat source "{name}" ({radius} m) is smaller than the tets of "{body}" ({size} m), '
         "so it may pass between their nodes.",
-        "Choose a larger Radius or a smaller Tet Size.",
+        "Choose a larger Radius, or smaller tets (panel Tets).",
     ),
     "heat-source-idle": ('The heat source "{name}" has no body to heat.', "Turn Heat on for a body."),
     "heat-source-flat": ('A scale of the heat source "{name}" is zero.', "Set a scale other than zero."),
@@ -68,11 +67,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     # fracture
     "strength-all-zero": (
         'The painted strength of "{name}" is 0 everywhere, so the body would break into single tets.',
-        "Paint the group under Breaking Stress, or clear the field.",
+        "Raise weights of its Paint Strength group, or clear the field.",
     ),
     "nothing-breakable": (
         'All of "{name}" is unbreakable.',
-        "Remove vertices from the group Unbreakable, or turn Fracture off.",
+        "Remove vertices from its Unbreakable Group, or turn Fracture off.",
     ),
     "pieces-at-limit": (
         '"{name}" reached its limit of {count} pieces at frame {frame} and breaks no further.',

@@ -30,7 +30,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "nothing-inside": (
         'The tets of "{name}" are too large: none fits inside.',
-        "Choose a Tet Size of {thickness} m or less, Robust under Tets, or more thickness (Solidify).",
+        "Choose a Tet Size of {thickness} m or less, more Resolution Divisions, Robust under Tets, or more thickness "
+        "(Solidify).",
     ),
     "tet-size-too-large": (
         'The tets of "{name}" would be {size} m long, larger than the object ({longest} m).',
@@ -38,11 +39,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "too-many-refined": (
         '"{name}" would get {count} tets with {levels} Refinements, which need {needed} of memory; {limit} is free.',
-        "Choose fewer Refinements under Advanced, or a larger Tet Size.",
+        "Choose fewer Refinements under Advanced, or larger tets (panel Tets).",
     ),
     "too-many-tets": (
         '"{name}" would get about {count} tets of {tet_size} m, which need {needed} of memory; {limit} is free.',
-        "Choose a Tet Size of {fitting_size} m or more.",
+        "Choose a Tet Size of {fitting_size} m or more, or fewer Resolution Divisions.",
     ),
     # mesh files
     "file-format": ("Sinew cannot read files of the type of {path}.", "Use a file of one of these types: {wanted}."),

@@ -38,10 +38,10 @@ TETS_PATH = Setting(
 )
 SIZING = menu(
     "sizing",
-    "Sizing",
+    "Size By",
     "What sets the size of the tets",
     (
-        Choice("DIVISIONS", "Divisions", "The number of tets along the largest of the object's Dimensions", 0),
+        Choice("DIVISIONS", "Divisions", "The number of tets along the object's longest own axis", 0),
         Choice("SIZE", "Tet Size", "The edge length of the tets", 1),
     ),
     "DIVISIONS",
@@ -50,7 +50,7 @@ SIZING = menu(
 DIVISIONS = integer(
     "divisions",
     "Resolution Divisions",
-    "Number of tets along the largest of the object's Dimensions, however it is turned",
+    "Number of tets along the object's longest own axis (Dimensions)",
     12,
     at_least(1, "Resolution Divisions"),
     maximum=1000,

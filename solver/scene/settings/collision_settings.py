@@ -61,11 +61,19 @@ COLLIDER_THICKNESS = thickness(
 
 COLLIDER_SETTINGS = (COLLIDER_SHAPE, COLLIDER_SIDES, USE_COLLISION, COLLIDER_FRICTION, COLLIDER_THICKNESS)
 
+SELF_COLLISION = switch(
+    "self_collision",
+    "Self Collisions",
+    "The body does not go through itself where it folds or coils. Slower. "
+    "Parts that overlap at rest, such as lips, are not pushed apart",
+    when=(When("motion", ("ELASTIC", "JIGGLE")),),
+    field="Collision.self_contact",
+)
 BODY_COLLISION_SETTINGS = (
     friction(
         "body_friction",
-        "Friction of this body on other bodies and itself: of two bodies √(μ₁ μ₂). "
-        "On a collider, the collider's Friction counts",
+        "Friction of this body on other bodies and on itself. Two bodies share the geometric mean √(μ₁ μ₂); "
+        "on a collider, only the collider's Friction counts",
         "Collision.friction",
     ),
     thickness(
@@ -73,19 +81,13 @@ BODY_COLLISION_SETTINGS = (
         "Distance that others keep from the body's surface. Between two bodies both are added",
         "Collision.thickness",
     ),
-    switch(
-        "self_collision",
-        "Self Collisions",
-        "The body does not go through itself where it folds or coils. Slower. "
-        "Parts that overlap at rest, such as lips, are not pushed apart",
-        when=(When("motion", ("ELASTIC", "JIGGLE")),),
-        field="Collision.self_contact",
-    ),
+    SELF_COLLISION,
 )
 COLLISION_COLLECTION = Setting(
     "collision_collection",
     "Collision Collection",
-    "Collide only with objects in this collection. Both objects must allow it. Empty: everything",
+    "Collide only with objects in this collection, if both objects allow it. No collection: everything. "
+    "To pass through one body, choose a collection of all others",
     COLLECTION,
     None,
     changes_bake=False,  # the pairs that it leaves out are in the digest

@@ -107,7 +107,7 @@ SELF_CONTACT = switch(
 )
 ATTACHMENT_GROUP = weight_group(
     "attachment_group",
-    "Paint Attachment",
+    "Attachment Group",
     "Vertex group or attribute: bones hold flesh only under painted skin (weight above 0.5). "
     "Empty: wherever they reach",
     when=(IS_FLESH,),
@@ -120,6 +120,7 @@ USE_ARMATURE_BONES = switch(
     "Where bones compete, the vertex group with the largest weight wins",
     when=(IS_FLESH,),
 )
+# the order is that of the properties, which the digest of a bake depends on
 FLESH_SETTINGS = (
     MOTION,
     FLESH_LAW,
@@ -156,6 +157,11 @@ FLESH_SETTINGS = (
         when=(IS_FLESH, BY_ARMATURE, When("use_armature_bone_spring", (True,))),
     ),
 )
+ARMATURE_SETTINGS = tuple(setting for setting in FLESH_SETTINGS if BY_ARMATURE in setting.when)
+# of the panel Bones
+ATTACHMENT_SETTINGS = (USE_ARMATURE_BONES, *ARMATURE_SETTINGS, ATTACHMENT_GROUP)
+# of the panel Flesh
+ELASTICITY_SETTINGS = tuple(s for s in FLESH_SETTINGS if s not in (MOTION, SELF_CONTACT, *ATTACHMENT_SETTINGS))
 
 BONE_DISTANCE = length(
     "bone_distance",

@@ -100,8 +100,8 @@ FORMULATION_SETTINGS = (
     ),
     _switch(
         "keeps_momentum",
-        "Conserve Momentum",
-        "Remove the ghost force and torque of the method after every step. Off: free bodies drift and turn",
+        "Remove Ghost Force",
+        "Remove the false force and torque of the method after every step. Off: free bodies drift and turn",
     ),
     _menu(
         "network",

@@ -75,7 +75,7 @@ STRENGTH_GROUP = paint(
 )
 UNBREAKABLE_GROUP = weight_group(
     "unbreakable_group",
-    "Unbreakable",
+    "Unbreakable Group",
     "Vertex group or attribute: painted surface (weight above 0.5) and what lies under it never break",
     when=(IS_BREAKABLE,),
     field="Fracture.unbreakable",

@@ -48,12 +48,12 @@ HEAT_CAPACITY = Setting(
 )
 HEAT_EXCHANGE = Setting(
     "heat_exchange",
-    "Heat Transfer",
-    "How well the surface gives heat to the air: 10 in a room, 100 in strong wind",
+    "Heat Transfer to Air",
+    "How well the surface exchanges heat with the air: 10 in a room, 100 in strong wind",
     default=10.0,
     term="Heat transfer coefficient h",
     unit="W/(m² K)",
-    limits=at_least(0.0, "Heat Transfer", "W/(m² K)"),
+    limits=at_least(0.0, "Heat Transfer to Air", "W/(m² K)"),
     soft=(None, 1000.0),
     precision=1,
     step=100,

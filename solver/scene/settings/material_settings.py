@@ -61,7 +61,8 @@ MASS_DAMPING = Setting(
 STIFFNESS_DAMPING = Setting(
     "stiffness_damping",
     "Damping",
-    "Stops wobbling sooner. Does not slow falling and turning",
+    "Stops wobbling and bouncing sooner. Lower is livelier; more Substeps Per Frame keep more of the bounce. "
+    "Does not slow falling and turning",
     default=0.00424,
     term="Rayleigh's stiffness damping β",
     unit="s",

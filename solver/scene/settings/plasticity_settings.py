@@ -59,11 +59,11 @@ FLOW = Setting(
 )
 MAXIMUM_STRAIN = Setting(
     "maximum_strain",
-    "Max Strain",
+    "Max Plastic Strain",
     "Most deformation that can stay; anything more springs back. 0.5 = half the length",
     default=10.0,
     term="Maximum plastic strain",
-    limits=at_least(0.0, "Max Strain"),
+    limits=at_least(0.0, "Max Plastic Strain"),
     soft=(None, 10.0),
     when=(IS_PLASTIC,),
     field="Plasticity.maximum_strain",
@@ -84,7 +84,11 @@ HARDENING = Setting(
 YIELD_GROUP = paint("yield_group", "Paint Yield", "Yield Strain", when=(IS_PLASTIC,), field="Plasticity.yield_paint")
 FLOW_GROUP = paint("flow_group", "Paint Flow", "Flow Rate", when=(IS_PLASTIC,), field="Plasticity.flow_paint")
 MAXIMUM_GROUP = paint(
-    "maximum_group", "Paint Maximum", "Max Strain", when=(IS_PLASTIC,), field="Plasticity.maximum_paint"
+    "maximum_group",
+    "Paint Max Plastic Strain",
+    "Max Plastic Strain",
+    when=(IS_PLASTIC,),
+    field="Plasticity.maximum_paint",
 )
 
 PLASTICITY_SETTINGS = (

@@ -62,7 +62,7 @@ MATERIAL_PRESET = menu(
 )
 FRICTION_PRESET = menu(
     "friction_preset",
-    "Surfaces",
+    "Friction Preset",
     "Preset of the Friction of two materials on each other",
     (
         Choice(CUSTOM_PRESET, "Custom", "A friction of your own", FRICTION_NUMBERS[CUSTOM_PRESET]),

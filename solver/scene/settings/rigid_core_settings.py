@@ -43,7 +43,7 @@ CORE_HINGE = Setting(
 CORE_PULL = Setting(
     "core_pull",
     "Spring Target",
-    "A spring pulls the core to this object, from where the object is in the rest pose. Empty: no spring",
+    "A spring joins this object to the point of the core where the object is in the rest pose. Empty: no spring",
     OBJECT,
     None,
     when=(HAS_CORE,),

@@ -199,7 +199,8 @@ def weight_group(name: str, label: str, tooltip: str, **more: Any) -> Setting:
 def paint(name: str, label: str, painted: str, **more: Any) -> Setting:
     """Returns a setting that names the weights which the setting called `painted` is multiplied with."""
     tooltip = (
-        f"Multiplies {painted} by a vertex group or attribute. Points inside take the weight of the nearest surface"
+        f"Multiplies {painted} by a vertex group or attribute. Unpainted is 0. "
+        "Points inside take the weight of the nearest surface"
     )
     return weight_group(name, label, tooltip, **more)
 

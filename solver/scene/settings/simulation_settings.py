@@ -131,6 +131,18 @@ REST_SETTINGS = (
     PREROLL,
 )
 SOLVER_SETTINGS = (POSE_TOLERANCE, POSE_ITERATIONS, TOLERANCE, MAX_ITERATIONS)
+LOCK_BAKE = switch(
+    "protect",
+    "Lock Bake",
+    "Keep this bake: Simulate and Delete Bake are refused until this is off",
+    changes_bake=False,
+)
+SHOW_CONTACTS = switch(
+    "show_contacts",
+    "Contacts",
+    "Show the contacts of this frame in the viewport: a dot, the normal, and an arrow for the force on the body",
+    changes_bake=False,
+)
 CACHE_SETTINGS = (
     Setting(
         "take",
@@ -146,18 +158,6 @@ CACHE_SETTINGS = (
         "Folder of the cache. Empty: beside the .blend file, by its name and the take",
         FOLDER,
         "",
-        changes_bake=False,
-    ),
-    switch(
-        "protect",
-        "Protect",
-        "Keep this bake: Simulate and Delete Bake are refused until this is off",
-        changes_bake=False,
-    ),
-    switch(
-        "show_contacts",
-        "Contacts",
-        "Show the contacts of this frame in the viewport: a dot, the normal, and an arrow for the force on the body",
         changes_bake=False,
     ),
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All settings of objects and of the scene, by subject, with the role of the objects that have them."""
+"""All settings of objects and of the scene, by the panel that shows them and the role of their owners."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from .body_settings import DISPLAY_SETTINGS, PIN_SETTINGS, START_SETTINGS, TET_SETTINGS
 from .collision_settings import BODY_COLLISION_SETTINGS, COLLIDER_SETTINGS, COLLISION_COLLECTION
-from .flesh_settings import BONE_SETTINGS, FLESH_SETTINGS
+from .flesh_settings import ATTACHMENT_SETTINGS, BONE_SETTINGS, ELASTICITY_SETTINGS, MOTION, SELF_CONTACT
 from .formulation_settings import FORMULATION_SETTINGS
-from .fracture_settings import FRACTURE_SETTINGS, RESULT_SETTINGS
+from .fracture_settings import ATTRIBUTES_SETTING, BROKEN_MATERIAL, FRACTURE_SETTINGS, SEPARATE_PIECES
 from .heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
 from .material_settings import MATERIAL_SETTINGS
 from .plasticity_settings import PLASTICITY_SETTINGS
@@ -20,7 +20,9 @@ from .simulation_settings import (
     AIR_TEMPERATURE,
     CACHE_SETTINGS,
     FRAME_SETTINGS,
+    LOCK_BAKE,
     REST_SETTINGS,
+    SHOW_CONTACTS,
     SOLVER_SETTINGS,
     STEP_SETTINGS,
 )
@@ -28,15 +30,18 @@ from .simulation_settings import (
 # roles of objects; NONE: an object without a role
 BODY, COLLIDER, HEAT_SOURCE, BONE, NONE = "BODY", "COLLIDER", "HEAT", "BONE", "NONE"
 
+# the titles of subjects that are not in one panel with a label of its own
+MAIN_PANEL, COLLISION_PANELS = "Main Panel", "Collision and Collider"
+
 
 @dataclass(frozen=True)
 class Subject:
-    """Settings of one subject.
+    """Settings of one owner in one panel.
 
     Attributes:
-        title: The heading in the manual.
+        title: The label of the panel, which is a heading in the manual; subjects may share it.
         roles: Of the objects that have them; none: the scene has them.
-        settings: In the order of the properties.
+        settings: In the order of the manual.
     """
 
     title: str
@@ -46,22 +51,27 @@ class Subject:
 
 SUBJECTS = (
     Subject("Material", (BODY,), (MATERIAL_PRESET, *MATERIAL_SETTINGS)),
-    Subject("Flesh", (BODY,), FLESH_SETTINGS),
+    Subject(MAIN_PANEL, (BODY,), (MOTION,)),
+    Subject("Flesh", (BODY,), ELASTICITY_SETTINGS),
+    Subject("Bones", (BODY,), ATTACHMENT_SETTINGS),
     Subject("Plasticity", (BODY,), PLASTICITY_SETTINGS),
     Subject("Heat", (BODY,), HEAT_SETTINGS),
-    Subject("Fracture", (BODY,), (*FRACTURE_SETTINGS, *RESULT_SETTINGS)),
+    Subject("Fracture", (BODY,), (*FRACTURE_SETTINGS, BROKEN_MATERIAL, SEPARATE_PIECES)),
+    Subject("Attributes", (BODY,), (ATTRIBUTES_SETTING,)),
     Subject("Rigid Core", (BODY,), CORE_SETTINGS),
     Subject("Tets", (BODY,), (*TET_SETTINGS, *DISPLAY_SETTINGS)),
     Subject("Pins", (BODY,), PIN_SETTINGS),
     Subject("Size and Start", (BODY,), START_SETTINGS),
-    Subject("Collision", (BODY,), BODY_COLLISION_SETTINGS),
-    Subject("Collision of Bodies and Colliders", (BODY, COLLIDER), (FRICTION_PRESET, COLLISION_COLLECTION)),
+    Subject("Collision", (BODY,), (*BODY_COLLISION_SETTINGS, SELF_CONTACT)),
+    Subject(COLLISION_PANELS, (BODY, COLLIDER), (FRICTION_PRESET, COLLISION_COLLECTION)),
     Subject("Advanced", (BODY,), FORMULATION_SETTINGS),
     Subject("Collider", (COLLIDER,), COLLIDER_SETTINGS),
     Subject("Heat Source", (HEAT_SOURCE,), HEAT_SOURCE_SETTINGS),
     Subject("Bone Mesh", (BONE,), BONE_SETTINGS),
-    Subject("Frames", (), FRAME_SETTINGS),
-    Subject("Solver", (), (*STEP_SETTINGS, AIR_TEMPERATURE, *REST_SETTINGS, *SOLVER_SETTINGS)),
+    Subject(MAIN_PANEL, (), (LOCK_BAKE,)),
+    Subject("Solver", (), (*FRAME_SETTINGS, *REST_SETTINGS, *STEP_SETTINGS, *SOLVER_SETTINGS)),
+    Subject("Heat", (), (AIR_TEMPERATURE,)),
+    Subject(COLLISION_PANELS, (), (SHOW_CONTACTS,)),
     Subject("Cache", (), CACHE_SETTINGS),
 )
 OBJECT_SETTINGS: dict[str, Setting] = {each.name: each for s in SUBJECTS if s.roles for each in s.settings}
