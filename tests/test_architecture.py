@@ -55,7 +55,7 @@ SOLVER_TIERS = {
 }
 ADDON_TIERS = {
     "Foundation": {
-        "runtime": "what all rooms use: results that are computed again only when necessary",
+        "runtime": "what all rooms use: results computed again only when necessary, quantities as text",
     },
     "Blender": {
         "blender_data": "Blender's own data: object keys, modifiers, visibility, F-curves, library overrides",

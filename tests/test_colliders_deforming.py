@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fixtures import closed_surfaces as shapes
-from fixtures.contact_measures import away_from_rest
+from fixtures.rigid_fit import away_from_rest
 from fixtures.scenes import Run, block, pose, rotation
 from sinew.solver.contact.colliders.deforming_collider import build_deforming, interpolate_corners
 from sinew.solver.mechanics.state import State

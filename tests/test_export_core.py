@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, evaluated, fresh, world
 from fixtures.export_scenes import exported, refused
 from sinew.addon.baking import bake_status
-from sinew.addon.baking.status_text import Status
+from sinew.addon.baking.bake_status import Status
 from sinew.addon.export import export_scene
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles, self_weight

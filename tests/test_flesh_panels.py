@@ -15,7 +15,7 @@ from fixtures.blender_scenes import add_box, add_mesh, add_rig, fresh, link_obje
 from fixtures.fake_layout import FakeLayout
 from fixtures.flesh_objects import bone, flesh, select
 from sinew.addon.baking import bake_status
-from sinew.addon.baking.status_text import Status
+from sinew.addon.baking.bake_status import Status
 from sinew.addon.objects import role_checks, roles
 from sinew.addon.panels import feature_rows, panels, size_and_start_layout
 from sinew.addon.properties import material_presets

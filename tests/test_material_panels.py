@@ -15,9 +15,9 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, add_mesh, fresh, write_cache
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import bake_status, body_reports
+from sinew.addon.baking.bake_status import Status
 from sinew.addon.baking.body_reports import BodyReport
-from sinew.addon.baking.status_text import Status
-from sinew.addon.cache import cache_status
+from sinew.addon.cache import cache_folder_status
 from sinew.addon.objects import mesh_defects, new_objects, roles
 from sinew.addon.overlays import heat_overlay
 from sinew.addon.panels import panels
@@ -104,7 +104,7 @@ def test_the_largest_stress_stands_beside_the_breaking_stress(tmp_path: Path) ->
     rest = {"coldest": 20.0, "hottest": 61.25, "largest_plastic_strain": 0.125}
     lines = [json.dumps({"frame": i + 1, "bodies": {"Box": told[i] | rest}}) + "\n" for i in range(3)]
     report.write_text("".join(lines[:2]) + lines[2][:20])
-    cache_status.invalidate()
+    cache_folder_status.invalidate()
     obj.sinew.breaking_stress = 1.0e5
     words = " ".join(drawn(obj, "draw_fracture").lines)
     assert "25 kPa, 25 % of Breaking Stress" in words

@@ -12,7 +12,7 @@ from ...solver.bake.cache import layout
 from ...solver.runtime.errors import SinewError
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
-from ..cache import cache_paths, cache_status
+from ..cache import cache_folder_status, cache_paths
 from ..fracture_meshes import show_results
 from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
@@ -35,7 +35,7 @@ def attach(
     if scene is None or scene.library is not None:
         return
     folder = folder or cache_paths.cache_folder(scene)
-    head = cache_status.read_status(folder).metadata
+    head = cache_folder_status.read_status(folder).metadata
     keys = {body.key for body in head.bodies} if head is not None else set()
     for obj in roles.bodies(scene):
         key = body_key(obj)
@@ -54,7 +54,7 @@ def attach(
 def is_whole(scene: bpy.types.Scene) -> bool:
     """Whether the file has all that the present bake needs: broken meshes, and nodes for attributes."""
     folder = cache_paths.cache_folder(scene)
-    if scene.library is not None or cache_status.read_status(folder).metadata is None:
+    if scene.library is not None or cache_folder_status.read_status(folder).metadata is None:
         return True
     return all(_is_whole(obj, folder, body_key(obj)) for obj in roles.bodies(scene))
 

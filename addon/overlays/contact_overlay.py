@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..cache import cache_paths, cache_status
+from ..cache import cache_folder_status, cache_paths
 from ..objects import roles
 from . import contact_geometry
 from .contact_geometry import Contacts
@@ -22,7 +22,7 @@ POINT_SIZE, NORMAL_WIDTH, ARROW_WIDTH = 4.0, 1.5, 2.0
 def contacts(scene: bpy.types.Scene) -> Contacts:
     """Returns the contacts of the present bake at the playhead, or at its nearest frame."""
     folder = cache_paths.cache_folder(scene)
-    frame = cache_status.read_status(folder).frame_shown_at(scene.frame_current)
+    frame = cache_folder_status.read_status(folder).frame_shown_at(scene.frame_current)
     return contact_geometry.NO_CONTACTS if frame is None else contact_geometry.load_contacts(folder, frame)
 
 
@@ -39,7 +39,7 @@ def draw() -> None:
     if not scene.sinew.show_contacts or space is None or not space.overlay.show_overlays:
         return
     folder = cache_paths.cache_folder(scene)
-    frame, size = cache_status.read_status(folder).frame_shown_at(scene.frame_current), median_body_size(scene)
+    frame, size = cache_folder_status.read_status(folder).frame_shown_at(scene.frame_current), median_body_size(scene)
     if frame is None or not size > 0.0:
         return
     unit = scene.unit_settings.scale_length

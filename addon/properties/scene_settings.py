@@ -22,10 +22,10 @@ from .property_factory import settings_group
 def _place_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     from ..baking import attach_bake
     from ..baking.session import session
-    from ..cache import cache_status
+    from ..cache import cache_folder_status
 
     if not session.is_rebasing_paths:
-        cache_status.invalidate()
+        cache_folder_status.invalidate()
         attach_bake.attach(settings.id_data)
 
 

@@ -12,7 +12,7 @@ from ...solver.scene.tracks import TrackWriter
 CHUNK_BYTES = 8 << 20
 
 
-class TrackRecorder:
+class BufferedTrackWriter:
     """Takes the samples of all tracks of one scene in the order of time."""
 
     def __init__(self, writer: TrackWriter) -> None:
