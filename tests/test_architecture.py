@@ -90,14 +90,14 @@ RANK = {
     top: {room: n for n, room in enumerate(room for rooms in tiers.values() for room in rooms)}
     for top, tiers in TIERS.items()
 }
-# Blender's own classes need what is registered later: called when a property is edited, not when files are loaded
+# Blender's own classes need what is registered later: imported inside a callback or a draw function
 LATE_EXCEPTIONS = {
     ("addon.properties.preferences", "addon.panels"),
     ("addon.properties.preferences", "addon.baking"),
-    ("addon.properties.heat_settings", "addon.objects"),
-    ("addon.properties.flesh_settings", "addon.objects"),
-    ("addon.properties.fracture_settings", "addon.baking"),
-    ("addon.properties.scene_settings", "addon.baking"),
+    ("addon.properties.heat_properties", "addon.objects"),
+    ("addon.properties.flesh_properties", "addon.objects"),
+    ("addon.properties.fracture_properties", "addon.baking"),
+    ("addon.properties.scene_properties", "addon.baking"),
 }
 # what Blender may load: nothing that loads Numba or SciPy
 ADDON_MAY_IMPORT = {

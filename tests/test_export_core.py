@@ -190,7 +190,7 @@ def test_a_soft_body_stands_on_its_core() -> None:
 def test_every_setting_stands_in_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:
     fresh()
     obj = body()
-    group = next(kind for kind in type(obj.sinew).__mro__ if kind.__name__ == "CoreSettings")
+    group = next(kind for kind in type(obj.sinew).__mro__ if kind.__name__ == "CoreProperties")
     wanted = set(group.__annotations__) - {"use_core"}
     for state in (Status(), Status("baking"), Status("baked", frame=8)):
         monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)

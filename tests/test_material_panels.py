@@ -45,11 +45,11 @@ def test_every_setting_stands_in_a_panel() -> None:
     unseen = {"use_plasticity", "use_heat", "use_fracture", "softening_index"}
     for group in type(obj.sinew).__mro__:
         if group.__name__ in {
-            "PlasticSettings",
-            "HeatSettings",
-            "FractureSettings",
-            "ResultSettings",
-            "HeatSourceSettings",
+            "PlasticityProperties",
+            "HeatProperties",
+            "FractureProperties",
+            "ResultProperties",
+            "HeatSourceProperties",
         }:
             assert set(group.__annotations__) - unseen <= names, group
     assert "air_temperature" in names

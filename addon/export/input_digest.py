@@ -22,7 +22,7 @@ from ..objects import collision_filter
 from ..objects.roles import roles_of
 from ..properties.object_roles import BODY, BONE, HEAT_SOURCE
 from . import artist_tet_files, rigid_core
-from .bone_meshes import bones_of
+from .bone_meshes import bones_that_hold
 from .relevant_settings import painted_parts, unread_scene_settings, unread_settings
 
 TRANSFORM_PROPERTIES = (
@@ -59,7 +59,7 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
     has_heat = any(o.sinew.use_heat for o in bodies)
     keys = {o: body_key(o) for o in bodies}
     pairs = sorted(repr(sorted(keys.get(o, o.name) for o in pair)) for pair in collision_filter.ignored_objects(scene))
-    holding = set(bones_of(scene, keys))
+    holding = set(bones_that_hold(scene, keys))
     seen: set[bpy.types.ID] = {scene}
     waiting: list[bpy.types.ID] = []
     found = []

@@ -29,15 +29,15 @@ def _place_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Contex
         attach_bake.attach(settings.id_data)
 
 
-_SceneSettings: Any = settings_group(
-    "SceneSettings",
+_SceneProperties: Any = settings_group(
+    "SceneProperties",
     "Frames, steps, accuracy and cache.",
     (*FRAME_SETTINGS, *STEP_SETTINGS, AIR_TEMPERATURE, *REST_SETTINGS, *SOLVER_SETTINGS, *CACHE_SETTINGS),
     dict.fromkeys(("take", "cache_path"), _place_changed),
 )
 
 
-class SinewScene(_SceneSettings, bpy.types.PropertyGroup):
+class SinewScene(_SceneProperties, bpy.types.PropertyGroup):
     """How the whole scene is simulated and where its cache lies."""
 
     # where the present bake lies: only addon/cache/cache_paths.py writes these
