@@ -15,7 +15,7 @@ from .blender_data import override_saving
 from .blender_data.scene_lookup import find_scene
 from .cache import cache_folder_status, cache_paths
 from .cache.temporary_folders import temporary_folders
-from .evaluation import weight_digest
+from .evaluation import geometry_changes, weight_digest
 from .fracture_meshes.result_objects import results_of
 from .objects import roles
 
@@ -58,7 +58,7 @@ def undo_post(*_: object) -> None:
 @persistent
 def depsgraph_update_post(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Something was evaluated again."""
-    weight_digest.changes.note(depsgraph)
+    geometry_changes.changes.note(depsgraph)
 
 
 @persistent

@@ -103,6 +103,7 @@ LATE_EXCEPTIONS = {
 ADDON_MAY_IMPORT = {
     "scene",
     "bake.cache",
+    "mesh.geometry.manifold_defects",
     "mesh.tetrahedralize.estimate",
     "runtime.arrays",
     "runtime.atomic_files",
@@ -118,7 +119,7 @@ STATEFUL_OBJECTS = {
     ("addon.baking.warm_solver", "solver_in_waiting"): "the processes that compile ahead and wait for a bake",
     ("addon.baking.orphaned_caches_timer", "orphan_search"): "the search when Blender has started",
     ("addon.cache.temporary_folders", "temporary_folders"): "locks on the disk",
-    ("addon.evaluation.weight_digest", "changes"): "what Blender has reported as changed",
+    ("addon.evaluation.geometry_changes", "changes"): "what Blender has reported as changed",
     ("addon.command_line.commands", "_command"): "what Blender needs to unregister the command",
     ("addon.command_line.commands", "_temporary_folders"): "folders that stay until the process ends",
 }

@@ -19,7 +19,7 @@ from sinew.addon.baking.bake_status import Status
 from sinew.addon.baking.body_reports import BodyReport
 from sinew.addon.cache import cache_folder_status
 from sinew.addon.objects import mesh_defects, new_objects, roles
-from sinew.addon.overlays import heat_overlay
+from sinew.addon.overlays import heat_source_overlay
 from sinew.addon.panels import panels
 from sinew.addon.panels.property_rows import BLENDER_UNITS, SETTINGS, label_with_unit, stress_text
 from sinew.addon.properties import material_presets
@@ -199,13 +199,13 @@ def test_the_reach_of_heat_sources_is_drawn_at_its_true_size() -> None:
     cube.sinew.source_radius, cube.scale = 0.25, (3.0, 1.0, 1.0)
     bpy.context.view_layer.update()
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    rings = heat_overlay.reach_lines(source, source.evaluated_get(depsgraph))
+    rings = heat_source_overlay.reach_lines(source, source.evaluated_get(depsgraph))
     assert np.allclose(np.linalg.norm(rings - [1.0, 2.0, 3.0], axis=2), 0.5, atol=1e-6)
-    grown = heat_overlay.reach_lines(cube, cube.evaluated_get(depsgraph))
+    grown = heat_source_overlay.reach_lines(cube, cube.evaluated_get(depsgraph))
     corners = np.array([1.5, 0.5, 0.5])
     assert grown.shape == (12, 2, 3)
     assert np.allclose(np.linalg.norm(np.abs(grown) - corners, axis=2), 0.25, atol=1e-5)
-    edges = heat_overlay.box_lines(np.array([[0.0, 0, 0], [1, 1, 1]]), 0.5)
+    edges = heat_source_overlay.box_lines(np.array([[0.0, 0, 0], [1, 1, 1]]), 0.5)
     assert len({frozenset(map(tuple, edge)) for edge in edges.round(6).tolist()}) == 12
     assert np.allclose(np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1), 2.0)
 

@@ -15,8 +15,9 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.flesh import Bone
-from ..evaluation.evaluated_mesh import evaluated_mesh, metres_matrix, positions, to_world, triangles
+from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.scene_copy import SceneCopy
+from ..evaluation.world_transforms import metres_matrix, to_world
 from ..objects import roles
 from ..objects.attachment import may_hold
 from . import validation

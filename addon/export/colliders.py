@@ -17,9 +17,10 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.scene import Collider, Scene
 from ...solver.scene.tracks import polar_decomposition
 from ..blender_data.rna_snapshot import animated_paths
-from ..evaluation.evaluated_mesh import evaluated_mesh, positions, rigid_matrix, to_world, triangles
+from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.sample_times import SampleTime
 from ..evaluation.scene_copy import SceneCopy
+from ..evaluation.world_transforms import rigid_matrix, to_world
 from .buffered_track_writer import BufferedTrackWriter
 from .collider_teleports import TeleportDetector, box_corners
 from .mesh_deformation import DEFORMING_PARENTS

@@ -17,7 +17,8 @@ from ..cache import cache_folder_status, cache_paths
 from ..evaluation.sample_times import rest_frame
 from ..objects import attachment, roles
 from . import attachment_geometry, attachment_preview, tet_geometry
-from .draw_handler import DrawHandler, blending, draw_batch, make_batch
+from .draw_handler import DrawHandler
+from .gpu_batches import blending, draw_batch, make_batch
 
 FACE_ALPHA, CROSS_ALPHA = 0.30, 0.95
 

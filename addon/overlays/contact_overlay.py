@@ -10,7 +10,8 @@ from ..cache import cache_folder_status, cache_paths
 from ..objects import roles
 from . import contact_geometry
 from .contact_geometry import Contacts
-from .draw_handler import DrawHandler, blending, draw_batch, make_batch
+from .draw_handler import DrawHandler
+from .gpu_batches import blending, draw_batch, make_batch
 
 POINT_COLOUR = (1.0, 1.0, 1.0, 0.95)
 NORMAL_COLOUR = (0.25, 0.75, 1.0, 0.9)

@@ -17,7 +17,8 @@ from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
 from ..runtime.memo import Memo
 from . import tet_geometry
-from .draw_handler import DrawHandler, blending, draw_batch, make_batch
+from .draw_handler import DrawHandler
+from .gpu_batches import blending, draw_batch, make_batch
 
 FACE_COLOUR = (0.25, 0.55, 0.85, 0.18)
 EDGE_COLOUR = (0.10, 0.30, 0.55, 0.85)

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..baking import body_reports
 from ..cache import cache_folder_status, cache_paths
-from .draw_handler import DrawHandler, blending, draw_batch, make_batch
+from .draw_handler import DrawHandler
+from .gpu_batches import blending, draw_batch, make_batch
 
 COLOUR = (0.95, 0.20, 0.15, 0.95)
 MARK_HEIGHT, MIN_MARK_WIDTH = 5.0, 3.0  # [pixels at 100 %]
