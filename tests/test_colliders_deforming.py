@@ -16,8 +16,8 @@ from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.contact import SIDES_BOTH, SIDES_FRONT
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
-from test_collider_active import FRAME, SMALL, written
 from test_collider_contact import sheet
+from test_collider_sides_and_teleports import FRAME, SMALL, written
 
 pytestmark = pytest.mark.slow
 

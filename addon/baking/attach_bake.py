@@ -69,7 +69,7 @@ def _is_whole(obj: bpy.types.Object, folder: Path, key: str) -> bool:
 
 
 def refresh_result(obj: bpy.types.Object) -> None:
-    """Makes what stands in for a broken body as its settings say by now; nothing where nothing does."""
+    """Remakes the result objects of a broken body after its settings changed; does nothing if it has none."""
     for scene in obj.users_scene:
         folder = cache_paths.cache_folder(scene)
         if show_results.has_result(folder, body_key(obj)) and results_of(obj):
@@ -96,7 +96,10 @@ def attach_body(
 def _attach_result(
     scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str, is_undoable: bool
 ) -> list[bpy.types.Object]:
-    """Lets what a broken body has become stand in for it, and returns it; why that cannot be, the panel says."""
+    """Replaces a broken body by its result objects and returns them.
+
+    On failure it stores the message for the panel and shows the original.
+    """
     try:
         if show_results.has_result(folder, key) and (is_undoable or show_results.has_result_objects(obj, folder, key)):
             return show_results.show_result(scene, obj, folder, key, is_undoable)
