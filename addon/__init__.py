@@ -13,7 +13,7 @@ PARTS = (
     "operators",
     "panels.panels",
     "overlays.tet_overlay",
-    "overlays.heat_overlay",
+    "overlays.heat_source_overlay",
     "overlays.attachment_overlay",
     "overlays.contact_overlay",
     "overlays.unconverged_marks",

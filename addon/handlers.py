@@ -13,9 +13,9 @@ from .baking import attach_bake, bake_session, bake_status, bake_timer, error_me
 from .baking.session import session
 from .blender_data import override_saving
 from .blender_data.scene_lookup import find_scene
-from .cache import cache_paths, cache_status
+from .cache import cache_folder_status, cache_paths
 from .cache.temporary_folders import temporary_folders
-from .evaluation import weight_digest
+from .evaluation import geometry_changes, weight_digest
 from .fracture_meshes.result_objects import results_of
 from .objects import roles
 
@@ -48,7 +48,7 @@ def undo_post(*_: object) -> None:
     """Undo and redo change what the file says about a bake, but not the bake: it plays again as far as values go."""
     weight_digest.invalidate()
     bake_status.invalidate()
-    cache_status.invalidate()
+    cache_folder_status.invalidate()
     stale_errors.invalidate()
     bake_session.reattach()
     for scene in bpy.data.scenes:
@@ -58,7 +58,7 @@ def undo_post(*_: object) -> None:
 @persistent
 def depsgraph_update_post(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Something was evaluated again."""
-    weight_digest.changes.note(depsgraph)
+    geometry_changes.changes.note(depsgraph)
 
 
 @persistent
@@ -117,7 +117,7 @@ def missing_bake_text(scene: bpy.types.Scene, frame: int) -> str:
     if not any(not obj.hide_render for obj in shown):
         return ""
     folder = cache_paths.cache_folder(scene)
-    seen = cache_status.read_status(folder)
+    seen = cache_folder_status.read_status(folder)
     if seen.metadata is None or seen.last_frame is None:
         return f'The bodies of "{scene.name}" are not baked and render undeformed. Press Simulate first'
     if frame > seen.last_frame:

@@ -15,11 +15,12 @@ bpy = pytest.importorskip("bpy")
 import sinew
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
-from sinew.addon.baking import bake_status, error_messages, status_text
-from sinew.addon.baking.status_text import Status
-from sinew.addon.cache import cache_paths, cache_status
+from sinew.addon.baking import bake_status, error_messages
+from sinew.addon.baking.bake_status import Status
+from sinew.addon.cache import cache_folder_status, cache_paths
 from sinew.addon.objects import roles, subdivision
 from sinew.addon.panels import bake_layout, main_layout, panels
+from sinew.addon.runtime import quantity_text
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS
 
 # by their names: of the main panel, and of all others
@@ -282,14 +283,14 @@ def test_all_selected_bodies_with_few_vertices_are_subdivided() -> None:
     ("seconds", "words"), [(0.2, "0 s"), (59.6, "1 min 00 s"), (125.4, "2 min 05 s"), (7800.0, "2 h 10 min")]
 )
 def test_durations(seconds: float, words: str) -> None:
-    assert status_text.duration_text(seconds) == words
+    assert quantity_text.duration_text(seconds) == words
 
 
 @pytest.mark.parametrize(
     ("count", "words"), [(0, "0 B"), (999, "999 B"), (108e6, "108 MB"), (1.25e9, "1.2 GB"), (5.3e6, "5.3 MB")]
 )
 def test_sizes(count: float, words: str) -> None:
-    assert status_text.size_text(count) == words
+    assert quantity_text.size_text(count) == words
 
 
 def test_names_of_cache_folders(tmp_path: Path) -> None:
@@ -316,8 +317,8 @@ def test_paths_are_written_relative_with_forward_slashes() -> None:
 
 
 def test_a_look_at_nothing_finds_nothing(tmp_path: Path) -> None:
-    cache_status.invalidate()
-    seen = cache_status.read_status(tmp_path / "none.sinew")
+    cache_folder_status.invalidate()
+    seen = cache_folder_status.read_status(tmp_path / "none.sinew")
     assert seen.metadata is None and seen.last_frame is None and not (tmp_path / "none.sinew").exists()
 
 

@@ -16,7 +16,7 @@ from fixtures.blender_scenes import evaluated as shown_at
 from fixtures.tiny_bakes import box_of_tets
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.session import session
-from sinew.addon.cache import cache_status
+from sinew.addon.cache import cache_folder_status
 from sinew.addon.export import artist_tet_files, export_scene, input_digest
 from sinew.addon.objects import roles
 from sinew.addon.panels import tets_layout
@@ -143,7 +143,7 @@ def test_a_finished_bake_is_marked_when_the_file_changes(tmp_path: Path) -> None
     bpy.ops.sinew.simulate()
 
     def label() -> str:
-        cache_status.invalidate()
+        cache_folder_status.invalidate()
         bake_status.invalidate()
         return bake_status.status(scene).label
 

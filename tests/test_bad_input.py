@@ -15,7 +15,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, add_mesh, counts, fresh, link_object
 from sinew.addon.baking import bake_status, error_messages
 from sinew.addon.baking.session import session
-from sinew.addon.cache import cache_status
+from sinew.addon.cache import cache_folder_status
 from sinew.addon.command_line import commands
 from sinew.addon.objects import roles
 from sinew.solver.bake.cache import CacheReader
@@ -260,6 +260,6 @@ def test_a_refused_bake_leaves_the_last_one_and_says_that_it_is_old(box: Object,
     _pin_everything(box)
     assert "nothing is left" in refused(bpy.ops.sinew.simulate)
     assert CacheReader(tmp_path / "bad.sinew").last_frame() == 3
-    cache_status.invalidate()
+    cache_folder_status.invalidate()
     bake_status.invalidate()
     assert bake_status.status(bpy.context.scene).label == "Out of Date: Simulate Again"

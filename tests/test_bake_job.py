@@ -35,10 +35,10 @@ from sinew.addon.baking.state_machine import (
 from sinew.solver.runtime.errors import BadInput
 
 
-def through(*happenings: BakeEvent, job: Job | None = None) -> tuple[Job, list[str]]:
+def through(*bake_events: BakeEvent, job: Job | None = None) -> tuple[Job, list[str]]:
     job, all_effects = job or Job(), []
-    for happening in happenings:
-        job, effects = advance(job, happening)
+    for bake_event in bake_events:
+        job, effects = advance(job, bake_event)
         all_effects += effects
     return job, all_effects
 
@@ -231,8 +231,8 @@ ANYTHING = st.one_of(
 
 
 @given(st.lists(ANYTHING, max_size=25))
-def test_cancel_and_patience_end_everything(happenings: list[BakeEvent]) -> None:
-    job, _ = through(*happenings)
+def test_cancel_and_patience_end_everything(bake_events: list[BakeEvent]) -> None:
+    job, _ = through(*bake_events)
     job, effects = through(CancelPressed(1e4), Tick(2e4), Tick(3e4), Tick(4e4), job=job)
     assert not job.is_running and job.deadline is None
     assert effects.count("end") <= 1

@@ -14,7 +14,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.small_drives import FILLER, clear, fill, small_drive
 from sinew.addon.baking import bake_status
-from sinew.addon.cache import cache_status
+from sinew.addon.cache import cache_folder_status
 from sinew.addon.command_line import blend_output, commands
 from sinew.addon.objects import roles
 from sinew.solver.runtime.errors import BadInput, StorageFailed
@@ -111,7 +111,7 @@ def test_a_bake_whose_motion_is_damaged_is_not_attached(shot: Path, capfd: pytes
     whole, blend = play.read_bytes(), shot.read_bytes()
     play.write_bytes(whole[:-100])
     try:
-        cache_status.invalidate()
+        cache_folder_status.invalidate()
         bake_status.invalidate()
         status = bake_status.status(bpy.context.scene)
         assert "Left.pc2 counts 3 samples and holds 2" in status.problem.text
@@ -120,7 +120,7 @@ def test_a_bake_whose_motion_is_damaged_is_not_attached(shot: Path, capfd: pytes
         assert "counts 3 samples" in capfd.readouterr().err and shot.read_bytes() == blend
     finally:
         play.write_bytes(whole)
-        cache_status.invalidate()
+        cache_folder_status.invalidate()
 
 
 def test_a_read_only_file_is_refused(shot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,7 +163,7 @@ def test_starting_over_leaves_nothing_of_the_last_bake(tmp_path: Path) -> None:
     assert CacheReader(tmp_path).baked_range() == (5, 5)
 
 
-def test_the_tally_sums_up_what_the_steps_said() -> None:
+def test_the_summary_sums_up_the_reports_of_steps() -> None:
     told = [
         {"frame": 1, "residual": 0.0, "not_converged": 0, "unsettled": 0, "inverted_tets": 0},
         {"frame": 2, "residual": 0.2, "not_converged": 3, "unsettled": 1, "inverted_tets": 5},

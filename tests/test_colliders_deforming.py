@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from fixtures import closed_surfaces as shapes
-from fixtures.contact_measures import away_from_rest
+from fixtures.rigid_fit import away_from_rest
 from fixtures.scenes import Run, block, pose, rotation
 from sinew.solver.contact.colliders.deforming_collider import build_deforming, interpolate_corners
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.contact import SIDES_BOTH, SIDES_FRONT
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
-from test_collider_active import FRAME, SMALL, written
 from test_collider_contact import sheet
+from test_collider_sides_and_teleports import FRAME, SMALL, written
 
 pytestmark = pytest.mark.slow
 

@@ -14,9 +14,9 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import fresh, write_cache
 from fixtures.collision_objects import body, collection, collider
 from sinew.addon.baking import bake_status, collider_forces
-from sinew.addon.baking.status_text import Status
+from sinew.addon.baking.bake_status import Status
 from sinew.addon.blender_data.object_keys import body_key
-from sinew.addon.cache import cache_paths, cache_status
+from sinew.addon.cache import cache_folder_status, cache_paths
 from sinew.addon.export import input_digest, input_warnings
 from sinew.addon.objects import roles
 from sinew.addon.panels import collision_layout, panels
@@ -223,7 +223,7 @@ def test_a_collider_says_what_presses_it() -> None:
     write_cache(folder, {"Jelly": np.zeros((3, 4, 3))})
     line = json.dumps({"frame": 2, "colliders": {body_key(bowl): [0.0, -3000.0, 4000.0, 0.0, 0.0, 0.0]}})
     (folder / layout.REPORT_FILE).write_text(line + "\n")
-    cache_status.invalidate()
+    cache_folder_status.invalidate()
     bpy.context.scene.frame_set(2)
     lines = drawn(bowl, "draw_collider").lines
     assert "Pressed with 5 kN" in lines and "Create Force Curves" in lines and "Remove Force Curves" not in lines

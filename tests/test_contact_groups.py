@@ -8,8 +8,9 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from fixtures.contact_measures import DeepestEver, kinetic_energy
 from fixtures.contact_scenes import NOTHING
+from fixtures.energy_measures import kinetic_energy
+from fixtures.penetration_measures import DeepestEver
 from fixtures.scenes import Run, block
 from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from fixtures.contact_measures import depths, kinetic_energy
 from fixtures.contact_scenes import NOTHING
+from fixtures.energy_measures import kinetic_energy
+from fixtures.penetration_measures import depths
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.contact.detection.persistent_contacts import PersistentContacts, remap_contacts, resolving_contacts
 from sinew.solver.contact.surfaces.collision_surfaces import vertex_positions

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from fixtures import closed_surfaces as shapes
-from fixtures.contact_measures import DeepestEver, TetOverlap, away_from_rest, deepest, depths, elastic_energy, energy
 from fixtures.contact_scenes import pairs, pinched, stack
+from fixtures.energy_measures import elastic_energy, energy
+from fixtures.penetration_measures import DeepestEver, TetOverlap, deepest, depths
+from fixtures.rigid_fit import away_from_rest
 from fixtures.scenes import JELLY, Run, block, rotation
 from sinew.solver.scene.scene import Scene
 from validate_contact_fast import Pair, advance

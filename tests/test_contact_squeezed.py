@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fixtures import closed_surfaces as shapes
-from fixtures.contact_measures import elastic_energy
 from fixtures.contact_scenes import NOTHING, RUBBER, plates
+from fixtures.energy_measures import elastic_energy
 from fixtures.scenes import Run, block, pose, rotation
 from sinew.solver.scene.scene import Collider, Scene, Settings
 

@@ -17,9 +17,9 @@ from fixtures.cut_surface_checks import area_vectors, broken_rules, piece_volume
 from fixtures.tet_meshes import bar, lattice_bar
 from sinew.solver.mesh.cutting.cut import check_covered, cut_surface, embed_surface
 from sinew.solver.mesh.cutting.node_winding_numbers import node_windings
-from sinew.solver.mesh.cutting.watertight import find_manifold_defects
 from sinew.solver.mesh.embedding import barycentric_weights
 from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 from sinew.solver.mesh.geometry.winding_number import winding_numbers
 from sinew.solver.mesh.tetrahedralize import tetrahedralize

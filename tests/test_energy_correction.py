@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fixtures.contact_measures import elastic_energy, energy
 from fixtures.contact_scenes import NOTHING
 from fixtures.corotational_bars import forces_in
+from fixtures.energy_measures import elastic_energy, energy
 from fixtures.scenes import JELLY, Run, block, pose, rotation
 from fixtures.tet_meshes import bar
 from sinew.solver.integrators.system.step_matrix import compute_element_records

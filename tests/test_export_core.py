@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, evaluated, fresh, world
 from fixtures.export_scenes import exported, refused
 from sinew.addon.baking import bake_status
-from sinew.addon.baking.status_text import Status
+from sinew.addon.baking.bake_status import Status
 from sinew.addon.export import export_scene
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles, self_weight
@@ -190,7 +190,7 @@ def test_a_soft_body_stands_on_its_core() -> None:
 def test_every_setting_stands_in_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:
     fresh()
     obj = body()
-    group = next(kind for kind in type(obj.sinew).__mro__ if kind.__name__ == "CoreSettings")
+    group = next(kind for kind in type(obj.sinew).__mro__ if kind.__name__ == "CoreProperties")
     wanted = set(group.__annotations__) - {"use_core"}
     for state in (Status(), Status("baking"), Status("baked", frame=8)):
         monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)

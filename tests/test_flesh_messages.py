@@ -19,7 +19,7 @@ from sinew.addon.baking import bake_status, error_messages, stale_errors
 from sinew.addon.baking.events import ChildSaid
 from sinew.addon.baking.state_machine import Job, advance
 from sinew.addon.blender_data import object_keys
-from sinew.addon.cache import cache_status
+from sinew.addon.cache import cache_folder_status
 from sinew.addon.objects import attachment, roles
 from sinew.addon.overlays import unconverged_marks
 from sinew.addon.panels import flesh_layout
@@ -158,7 +158,7 @@ def baked(tmp_path: Path, scene: bpy.types.Scene, obj: bpy.types.Object, lines: 
     write_cache(folder, {object_keys.body_key(obj): np.zeros((len(lines), len(obj.data.vertices), 3))})
     told = [json.dumps({"frame": 1 + i, **line}) + "\n" for i, line in enumerate(lines)]
     (folder / "report.jsonl").write_text("".join(told))
-    cache_status.invalidate()
+    cache_folder_status.invalidate()
     return folder
 
 

@@ -15,7 +15,7 @@ from fixtures.blender_scenes import add_box, add_mesh, add_rig, fresh, link_obje
 from fixtures.fake_layout import FakeLayout
 from fixtures.flesh_objects import bone, flesh, select
 from sinew.addon.baking import bake_status
-from sinew.addon.baking.status_text import Status
+from sinew.addon.baking.bake_status import Status
 from sinew.addon.objects import role_checks, roles
 from sinew.addon.panels import feature_rows, panels, size_and_start_layout
 from sinew.addon.properties import material_presets
@@ -85,7 +85,7 @@ def test_every_setting_stands_in_a_panel() -> None:
         obj.sinew.motion = motion
         names |= {name for _, name in drawn(obj, "draw_main", "draw_solver", "draw_collision", *PARTS).drawn}
     for group in type(obj.sinew).__mro__:
-        if group.__name__ in {"FleshSettings", "BoneSettings"}:
+        if group.__name__ in {"FleshProperties", "BoneProperties"}:
             assert set(group.__annotations__) <= names, group
     assert {"use_rest_frame", "rest_frame", "preroll", "pose_tolerance", "pose_iterations"} <= names
     for name in ("bone_stiffness", "armature_bone_stiffness"):
@@ -249,7 +249,7 @@ def test_flesh_and_bones_of_another_file_can_be_changed_on_their_overrides(tmp_p
 def test_nothing_of_flesh_and_bones_can_be_keyed() -> None:
     scene = fresh()
     own = flesh().sinew
-    groups = [g for g in type(own).__mro__ if g.__name__ in {"FleshSettings", "BoneSettings"}]
+    groups = [g for g in type(own).__mro__ if g.__name__ in {"FleshProperties", "BoneProperties"}]
     names = {name for group in groups for name in group.__annotations__}
     assert len(names) > 15 and not [name for name in names if own.bl_rna.properties[name].is_animatable]
     for name in ("rest_frame", "preroll", "pose_tolerance", "pose_iterations"):

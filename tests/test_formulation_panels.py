@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, fresh, link_object
 from fixtures.flesh_objects import flesh
 from sinew.addon.baking import bake_status
-from sinew.addon.baking.status_text import Status
+from sinew.addon.baking.bake_status import Status
 from sinew.addon.export.formulation import FEATURE_PROPERTIES, FORMULATION_PROPERTIES, PROPERTY_PREFIX
 from sinew.addon.objects import roles
 from sinew.addon.panels import formulation_layout, panels

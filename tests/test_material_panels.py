@@ -15,11 +15,11 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, add_mesh, fresh, write_cache
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import bake_status, body_reports
+from sinew.addon.baking.bake_status import Status
 from sinew.addon.baking.body_reports import BodyReport
-from sinew.addon.baking.status_text import Status
-from sinew.addon.cache import cache_status
+from sinew.addon.cache import cache_folder_status
 from sinew.addon.objects import mesh_defects, new_objects, roles
-from sinew.addon.overlays import heat_overlay
+from sinew.addon.overlays import heat_source_overlay
 from sinew.addon.panels import panels
 from sinew.addon.panels.property_rows import BLENDER_UNITS, SETTINGS, label_with_unit, stress_text
 from sinew.addon.properties import material_presets
@@ -45,11 +45,11 @@ def test_every_setting_stands_in_a_panel() -> None:
     unseen = {"use_plasticity", "use_heat", "use_fracture", "softening_index"}
     for group in type(obj.sinew).__mro__:
         if group.__name__ in {
-            "PlasticSettings",
-            "HeatSettings",
-            "FractureSettings",
-            "ResultSettings",
-            "HeatSourceSettings",
+            "PlasticityProperties",
+            "HeatProperties",
+            "FractureProperties",
+            "ResultProperties",
+            "HeatSourceProperties",
         }:
             assert set(group.__annotations__) - unseen <= names, group
     assert "air_temperature" in names
@@ -104,7 +104,7 @@ def test_the_largest_stress_stands_beside_the_breaking_stress(tmp_path: Path) ->
     rest = {"coldest": 20.0, "hottest": 61.25, "largest_plastic_strain": 0.125}
     lines = [json.dumps({"frame": i + 1, "bodies": {"Box": told[i] | rest}}) + "\n" for i in range(3)]
     report.write_text("".join(lines[:2]) + lines[2][:20])
-    cache_status.invalidate()
+    cache_folder_status.invalidate()
     obj.sinew.breaking_stress = 1.0e5
     words = " ".join(drawn(obj, "draw_fracture").lines)
     assert "25 kPa, 25 % of Breaking Stress" in words
@@ -199,13 +199,13 @@ def test_the_reach_of_heat_sources_is_drawn_at_its_true_size() -> None:
     cube.sinew.source_radius, cube.scale = 0.25, (3.0, 1.0, 1.0)
     bpy.context.view_layer.update()
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    rings = heat_overlay.reach_lines(source, source.evaluated_get(depsgraph))
+    rings = heat_source_overlay.reach_lines(source, source.evaluated_get(depsgraph))
     assert np.allclose(np.linalg.norm(rings - [1.0, 2.0, 3.0], axis=2), 0.5, atol=1e-6)
-    grown = heat_overlay.reach_lines(cube, cube.evaluated_get(depsgraph))
+    grown = heat_source_overlay.reach_lines(cube, cube.evaluated_get(depsgraph))
     corners = np.array([1.5, 0.5, 0.5])
     assert grown.shape == (12, 2, 3)
     assert np.allclose(np.linalg.norm(np.abs(grown) - corners, axis=2), 0.25, atol=1e-5)
-    edges = heat_overlay.box_lines(np.array([[0.0, 0, 0], [1, 1, 1]]), 0.5)
+    edges = heat_source_overlay.box_lines(np.array([[0.0, 0, 0], [1, 1, 1]]), 0.5)
     assert len({frozenset(map(tuple, edge)) for edge in edges.round(6).tolist()}) == 12
     assert np.allclose(np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1), 2.0)
 

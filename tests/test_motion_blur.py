@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Samples between frames are what a render with motion blur shows, and a render of what is not baked says so."""
+"""A render with motion blur shows the samples between frames."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, fresh, write_cache
-from sinew.addon.baking import error_messages
 from sinew.addon.cache import cache_paths
 from sinew.addon.objects import roles
 from sinew.addon.playback import mesh_cache
@@ -48,12 +47,3 @@ def test_motion_blur_shows_the_samples_between_frames(tmp_path: Path) -> None:
     inside = {count: alpha[28:36, 28:36].mean() for count, alpha in alphas.items()}
     assert above[1] == 0.0 and inside[1] > 0.99
     assert 0.05 < above[2] < 0.9 and 0.05 < inside[2] < 0.9, (above, inside)
-
-
-def test_a_render_of_frames_that_are_not_baked_warns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    scene, _ = nodding(tmp_path / "c.sinew", 1)
-    render(scene, 3, tmp_path / "there.png")
-    assert "baked up to" not in capfd.readouterr().err
-    render(scene, FRAMES + 3, tmp_path / "missing.png")
-    assert f"is baked up to frame {FRAMES} only" in capfd.readouterr().err
-    assert f"frame {FRAMES} only" in error_messages.last_failure(scene)

@@ -16,7 +16,7 @@ from fixtures.blender_scenes import add_box, fresh, write_cache
 from fixtures.fake_layout import FakeLayout
 from sinew.addon import handlers
 from sinew.addon.baking.orphaned_caches_timer import orphan_search
-from sinew.addon.cache import cache_paths, cache_status, orphaned_caches
+from sinew.addon.cache import cache_folder_status, cache_paths, orphaned_caches
 from sinew.addon.cache.temporary_folders import temporary_folders
 from sinew.addon.objects import roles
 from sinew.addon.panels import bake_layout, orphaned_caches_layout
@@ -116,7 +116,7 @@ def test_what_the_open_file_plays_is_held_until_another_is_open(
     scene = fresh()
     monkeypatch.setattr(cache_paths, "temporary_home", lambda: temporary / NAMES[0])
     roles.make_body(add_box("Box"))
-    cache_status.invalidate()
+    cache_folder_status.invalidate()
     cache_paths.lock_temporary_folders()
     assert names(temporary) == NAMES[1:3] and cache_paths.cache_folder(scene).parent == temporary / NAMES[0]
     monkeypatch.setattr(cache_paths, "temporary_home", lambda: temporary / NAMES[3])

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from fixtures import closed_surfaces as shapes
-from fixtures.contact_measures import DeepestEver, kinetic_energy
 from fixtures.contact_scenes import NOTHING, RUBBER
+from fixtures.energy_measures import kinetic_energy
+from fixtures.penetration_measures import DeepestEver
 from fixtures.scenes import Run, block
 from sinew.solver.contact.initial.resolve_overlap import initial_overlaps
 from sinew.solver.contact.separation_damping import FIELD, SEPARATION_DAMPING_TIME, damp_separation, damped_velocities

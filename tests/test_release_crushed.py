@@ -13,7 +13,7 @@ from fixtures.scenes import Run, block
 from sinew.solver.contact.detection.release_crushed import faces_at_points, pushes_from_inside
 from sinew.solver.scene.contact import SIDES_BOTH
 from sinew.solver.scene.scene import Scene
-from test_collider_active import FRAME
+from test_collider_sides_and_teleports import FRAME
 from test_collision_surfaces import collider
 
 

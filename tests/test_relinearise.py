@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fixtures.contact_measures import elastic_energy, kinetic_energy
 from fixtures.contact_scenes import NOTHING
+from fixtures.energy_measures import elastic_energy, kinetic_energy
 from fixtures.scenes import Run, block, rotation
 from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces

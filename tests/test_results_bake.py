@@ -200,7 +200,7 @@ def test_a_bake_that_is_stopped_in_a_long_step_is_cut_too(tmp_path: Path) -> Non
     before = layout.result_paths(tmp_path / "shot.sinew", "Block")[1].read_bytes()
     shutil.rmtree(tmp_path / "shot.sinew" / "result")
     bake_status.invalidate()
-    bake_status.cache_status.invalidate()
+    bake_status.cache_folder_status.invalidate()
     now = bake_status.status(scene)
     assert now.phase == "partial" and now.is_unfinished
     assert bpy.ops.sinew.simulate(only_cuts=True) == {"FINISHED"}

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fixtures.contact_measures import TetOverlap, kinetic_energy
 from fixtures.contact_scenes import NOTHING, RUBBER, given, held, stay
+from fixtures.energy_measures import kinetic_energy
+from fixtures.penetration_measures import TetOverlap
 from fixtures.scenes import Run, boundary, rotation
 from fixtures.tet_meshes import bar
 from sinew.solver.mesh.geometry.triangle_surface import Surface

@@ -14,7 +14,7 @@ from fixtures.blender_scenes import add_box, fresh
 from sinew.addon import handlers
 from sinew.addon.baking import error_messages, save_handlers, undo_step
 from sinew.addon.baking.session import PendingSave, session
-from sinew.addon.evaluation import weight_digest
+from sinew.addon.evaluation import geometry_changes
 from sinew.addon.objects import roles
 from sinew.addon.runtime.memo import Memo
 
@@ -32,7 +32,7 @@ def test_another_file_starts_without_memories(tmp_path: Path) -> None:
     mesh.vertices[0].co.x += 1.0
     mesh.update()
     bpy.context.view_layer.update()
-    assert weight_digest.change_count(mesh) > 0
+    assert geometry_changes.change_count(mesh) > 0
     uid, results = mesh.session_uid, Memo[int](2)
     results.result("a", 0, lambda: 1)
     error_messages.remember_failure(scene, "It failed")
@@ -43,7 +43,7 @@ def test_another_file_starts_without_memories(tmp_path: Path) -> None:
     session.pending_save = PendingSave("nowhere")
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "a.blend"))
     assert session._messages == {} and not undo_step.is_due() and session.pending_save is None
-    assert results.latest("a") is None and weight_digest.changes.count(uid) == 0
+    assert results.latest("a") is None and geometry_changes.changes.count(uid) == 0
 
 
 def test_a_save_is_forgotten_when_it_has_ended(tmp_path: Path) -> None:

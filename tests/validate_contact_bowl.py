@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from fixtures.claim_table import reach
-from fixtures.contact_measures import DeepestEver, depths, energy
 from fixtures.contact_scenes import bowl_mesh, dropped
+from fixtures.energy_measures import energy
+from fixtures.penetration_measures import DeepestEver, depths
 from fixtures.scenes import Run
 from sinew.solver.contact.contact_step import ContactStep
 from sinew.solver.linalg import pair_terms as pair_blocks

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 from fixtures.claim_table import reach
-from fixtures.contact_measures import depths, kinetic_energy, size_of, turned
 from fixtures.contact_scenes import NOTHING, pairs
+from fixtures.energy_measures import kinetic_energy
+from fixtures.penetration_measures import depths, size_of
+from fixtures.rigid_fit import turned
 from fixtures.scenes import Run, block
 from sinew.solver.scene.scene import Material, Scene, Settings
 from test_collider_contact import sheet

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fixtures.claim_table import reach
-from fixtures.contact_measures import kinetic_energy
+from fixtures.energy_measures import kinetic_energy
 from fixtures.relative_time import RelativeTime
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.scene.scene import Body, Collider, Fracture, Material, Meshing, Scene, Settings

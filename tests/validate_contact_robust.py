@@ -13,8 +13,10 @@ import pytest
 
 from fixtures import closed_surfaces as shapes
 from fixtures.claim_table import reach
-from fixtures.contact_measures import DeepestEver, away_from_rest, kinetic_energy
 from fixtures.contact_scenes import RUBBER, pinched, surface_body
+from fixtures.energy_measures import kinetic_energy
+from fixtures.penetration_measures import DeepestEver
+from fixtures.rigid_fit import away_from_rest
 from fixtures.scenes import Run, block, pose
 from sinew.solver.mesh.geometry.closest_point import closest_points
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from fixtures.claim_table import reach
-from fixtures.contact_measures import TetOverlap, away_from_rest
 from fixtures.contact_scenes import pinched, twisted_bar
+from fixtures.penetration_measures import TetOverlap
+from fixtures.rigid_fit import away_from_rest
 from fixtures.scenes import Run
 from sinew.solver.mesh.embedding import bind
 

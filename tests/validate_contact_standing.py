@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fixtures.claim_table import reach
-from fixtures.contact_measures import DeepestEver
 from fixtures.contact_scenes import arch, stack
+from fixtures.penetration_measures import DeepestEver
 from fixtures.scenes import Run
 
 SECTION = "Contact"

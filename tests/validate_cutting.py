@@ -13,8 +13,8 @@ from fixtures.claim_table import reach
 from fixtures.cut_surface_checks import broken_rules, piece_volumes, shattered
 from fixtures.relative_time import RelativeTime
 from sinew.solver.mesh.cutting.cut import cut_surface
-from sinew.solver.mesh.cutting.watertight import find_manifold_defects
 from sinew.solver.mesh.formats.surface_files import read_surface
+from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects
 from sinew.solver.mesh.geometry.triangle_surface import Surface
 from sinew.solver.mesh.geometry.welding import weld
 from sinew.solver.mesh.tetrahedralize import tetrahedralize

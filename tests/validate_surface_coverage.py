@@ -18,7 +18,7 @@ from sinew.solver.mesh.tet_quality import signed_volumes
 from sinew.solver.mesh.tetrahedralize import tetrahedralize
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Meshing
-from test_robust import points_on
+from test_robust_fill import points_on
 
 SECONDS = 60.0
 

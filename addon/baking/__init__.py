@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bake as it runs, and where its cache lies."""
+"""Runs the bake in a child process and attaches its results."""

@@ -12,7 +12,7 @@ from ...solver.bake.cache import layout
 from ...solver.runtime.errors import SinewError
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
-from ..cache import cache_paths, cache_status
+from ..cache import cache_folder_status, cache_paths
 from ..fracture_meshes import show_results
 from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
@@ -35,7 +35,7 @@ def attach(
     if scene is None or scene.library is not None:
         return
     folder = folder or cache_paths.cache_folder(scene)
-    head = cache_status.read_status(folder).metadata
+    head = cache_folder_status.read_status(folder).metadata
     keys = {body.key for body in head.bodies} if head is not None else set()
     for obj in roles.bodies(scene):
         key = body_key(obj)
@@ -54,7 +54,7 @@ def attach(
 def is_whole(scene: bpy.types.Scene) -> bool:
     """Whether the file has all that the present bake needs: broken meshes, and nodes for attributes."""
     folder = cache_paths.cache_folder(scene)
-    if scene.library is not None or cache_status.read_status(folder).metadata is None:
+    if scene.library is not None or cache_folder_status.read_status(folder).metadata is None:
         return True
     return all(_is_whole(obj, folder, body_key(obj)) for obj in roles.bodies(scene))
 
@@ -69,7 +69,7 @@ def _is_whole(obj: bpy.types.Object, folder: Path, key: str) -> bool:
 
 
 def refresh_result(obj: bpy.types.Object) -> None:
-    """Makes what stands in for a broken body as its settings say by now; nothing where nothing does."""
+    """Remakes the result objects of a broken body after its settings changed; does nothing if it has none."""
     for scene in obj.users_scene:
         folder = cache_paths.cache_folder(scene)
         if show_results.has_result(folder, body_key(obj)) and results_of(obj):
@@ -96,7 +96,10 @@ def attach_body(
 def _attach_result(
     scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str, is_undoable: bool
 ) -> list[bpy.types.Object]:
-    """Lets what a broken body has become stand in for it, and returns it; why that cannot be, the panel says."""
+    """Replaces a broken body by its result objects and returns them.
+
+    On failure it stores the message for the panel and shows the original.
+    """
     try:
         if show_results.has_result(folder, key) and (is_undoable or show_results.has_result_objects(obj, folder, key)):
             return show_results.show_result(scene, obj, folder, key, is_undoable)

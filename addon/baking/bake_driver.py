@@ -104,8 +104,8 @@ class BakeDriver:
             self._child = None
             self._advance_job(state_machine.ChildEnded(code, clock.monotonic()))
 
-    def _advance_job(self, happening: state_machine.BakeEvent) -> None:
-        self.job, effects = state_machine.advance(self.job, happening)
+    def _advance_job(self, bake_event: state_machine.BakeEvent) -> None:
+        self.job, effects = state_machine.advance(self.job, bake_event)
         for effect in effects:
             self._run_effect(effect)
 

@@ -13,7 +13,7 @@ import bpy
 
 from ...solver.bake.cache import is_cache, layout
 from ...solver.runtime.errors import BadInput, StorageFailed
-from ..cache import cache_paths, cache_status
+from ..cache import cache_folder_status, cache_paths
 from ..evaluation import sample_times
 from ..export import validation
 from ..objects import attachment, roles
@@ -97,5 +97,5 @@ def make_resumable(scene: bpy.types.Scene, request: BakeRequest) -> int | None:
             shutil.copytree(present, own, dirs_exist_ok=True, ignore=shutil.ignore_patterns(layout.LOCK_FILE))
         except (OSError, shutil.Error) as problem:
             raise StorageFailed("disk-failed", path=str(own), problem=str(problem)) from problem
-        cache_status.invalidate()
-    return cache_status.read_status(request.folder or own).resume_frame(request.from_frame)
+        cache_folder_status.invalidate()
+    return cache_folder_status.read_status(request.folder or own).resume_frame(request.from_frame)

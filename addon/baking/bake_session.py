@@ -14,7 +14,7 @@ from ...solver.bake.cache import delete_cache, is_cache, layout
 from ...solver.runtime.errors import BadInput
 from ..blender_data import modifier_stack
 from ..blender_data.scene_lookup import find_scene
-from ..cache import cache_paths, cache_status
+from ..cache import cache_folder_status, cache_paths
 from ..evaluation import sample_times
 from ..export import export_scene, input_warnings
 from ..export.history_dependence import follows_rigid_bodies
@@ -62,7 +62,7 @@ def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> Run
 
 def _start_cutting(scene: bpy.types.Scene, folder: Path) -> RunningBake:
     """Begins to cut the mesh of what broke in the frames that a cache has."""
-    seen = cache_status.read_status(folder)
+    seen = cache_folder_status.read_status(folder)
     if seen.metadata is None or seen.last_frame is None:
         raise BadInput("not-baked", name=scene.name)
     driver = BakeDriver(
@@ -119,14 +119,14 @@ def poll() -> bool:
                 messages = session.messages(scene)
                 messages.warnings = _warning_lines(bake.driver.job, messages.notes)
         elif effect == state_machine.FRAMES_CHANGED:
-            cache_status.invalidate()
+            cache_folder_status.invalidate()
             if scene is not None:
                 _show_frames(scene, bake)
         elif effect == state_machine.END:
             session.bake = None
             if scene is not None:
                 save_handlers.move_to_final_folder(scene)
-                cache_status.invalidate()
+                cache_folder_status.invalidate()
                 _show_end(scene, bake)
                 _report_end(scene, bake.driver.job)
                 _resume_cutting(scene, bake)
@@ -185,7 +185,7 @@ def reattach() -> None:
 def _resume_cutting(scene: bpy.types.Scene, bake: RunningBake) -> None:
     """Goes on with the mesh of what broke where a cancelled bake had no time for it: a step took too long."""
     is_left = bake.driver.job.phase == "cancelled" and not bake.only_cuts
-    has_frames = cache_status.read_status(bake.folder).last_frame is not None
+    has_frames = cache_folder_status.read_status(bake.folder).last_frame is not None
     if is_left and has_frames and body_reports.lacks_final_mesh(bake.folder):
         _start_cutting(scene, bake.folder)
 
@@ -218,7 +218,7 @@ def delete(scene: bpy.types.Scene) -> list[Path]:
     folder = cache_paths.cache_folder(scene)
     foreign = [] if cache_paths.is_borrowed(scene) or not is_cache(folder) else delete_cache(folder)
     cache_paths.forget_bake(scene)
-    cache_status.invalidate()
+    cache_folder_status.invalidate()
     session.forget_messages(scene)
     attach_bake.restore(scene)
     return foreign

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the panels show about a scene's bake: read off the running bake and the cache on disk."""
+"""The status of a scene's bake for the panels, from the running bake and the cache on disk, never from the file.
+
+A crash of Blender therefore leaves no "baking" state behind.
+"""
 
 from __future__ import annotations
 
 import time as clock
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
 
+from ...solver.bake.cache.convergence_summary import ConvergenceSummary
+from ...solver.runtime.errors import SinewError
 from ..blender_data.object_keys import body_key
-from ..cache import cache_paths, cache_status
+from ..cache import cache_folder_status, cache_paths
 from ..evaluation import sample_times
 from ..export import input_digest
 from ..fracture_meshes.result_objects import results_of
@@ -19,15 +25,118 @@ from ..runtime.memo import Throttle
 from . import attach_bake, body_reports, state_machine, undo_step
 from .session import session
 from .stale_errors import DIGEST_TIME_SHARE
-from .status_text import Status, newton_iteration
 
 STAGE_LABELS = {"tetrahedralize": "Filling with Tets", "bind": "Binding", "rest": "Finding the Rest Shape"}
-
+CUT_LABEL = "Cut the Broken Meshes"
+# labels of the button during a bake; the bar below has the details
+RUNNING_LABELS = {
+    "exporting": "Reading",
+    "starting": "Preparing …",
+    "compiling": "Compiling …",
+    "building": "Preparing …",
+    "finishing": "Finishing",
+}
 MAX_SCENES = 100  # that are remembered
 
+
+@dataclass(frozen=True)
+class Status:
+    """The status of one scene's bake, for display.
+
+    Attributes:
+        phase: "none", "partial", "baked", or one of `state_machine.RUNNING_PHASES`.
+        outdated: Whether settings or animation changed since the frames were baked.
+        is_unfinished: Whether a broken body lacks its final mesh, because Blender was closed before.
+        is_whole: Whether the file has the broken meshes and the nodes of the bake, which an undo removes.
+        frame: The last complete frame in the cache, or None.
+        resume_frame: The last frame from which the bake can continue, or None.
+        frame_start, frame_end: The requested range.
+        fraction: Of the running bake that is done, 0 to 1.
+        seconds_left: Estimate for the rest of the running bake [s], or None.
+        tets: Tets of all bodies, or None before they are known.
+        stage: Of the running bake, for people.
+        prerolled: Fraction of the pre-roll that is done, 0 to 1, or None outside it.
+        iteration: Newton iteration of the present flesh solve, and its residual; or None.
+        convergence: Summary of the running bake, or of the frames in the cache.
+        contacts: Of the last frame of the running bake, or None.
+        problem: Why the bake on disk cannot be read, or None.
+        busy_elsewhere: Whether another process has the cache's lock.
+    """
+
+    phase: str = "none"
+    outdated: bool = False
+    is_unfinished: bool = False
+    is_whole: bool = True
+    frame: int | None = None
+    resume_frame: int | None = None
+    frame_start: int = 1
+    frame_end: int = 250
+    fraction: float = 0.0
+    seconds_left: float | None = None
+    tets: int | None = None
+    stage: str = ""
+    prerolled: float | None = None
+    iteration: tuple[int, float] | None = None
+    convergence: ConvergenceSummary = ConvergenceSummary()
+    contacts: int | None = None
+    problem: SinewError | None = None
+    busy_elsewhere: bool = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether this Blender is baking the scene."""
+        return self.phase in state_machine.RUNNING_PHASES
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether the settings are locked, since they belong to frames that are or will be up to date."""
+        return self.is_running or (self.phase == "baked" and not self.outdated)
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether frames or final meshes are missing and the cache can be resumed."""
+        is_incomplete = self.phase == "partial" or (self.phase == "baked" and self.is_unfinished)
+        return is_incomplete and self.resume_frame is not None
+
+    @property
+    def next_frame(self) -> int:
+        """The first frame that a resumed bake computes."""
+        return (self.resume_frame or 0) + 1
+
+    @property
+    def label(self) -> str:
+        """The label of the button."""
+        if self.phase == "cancelling":
+            return "Stopping …"
+        if self.is_running:
+            return f"{_running_label(self)}   Cancel"
+        if self.busy_elsewhere:
+            return "Baking in Another Blender …"
+        if self.outdated:
+            return "Out of Date: Simulate Again"
+        if self.can_resume and self.phase == "baked":
+            return CUT_LABEL
+        if self.can_resume:
+            return f"Resume from Frame {self.next_frame}"
+        if self.phase == "baked":
+            return f"Baked to Frame {self.frame}"
+        return "Simulate"
+
+
+def _running_label(status: Status) -> str:
+    if status.phase in ("exporting", "baking", "finishing"):
+        return f"{RUNNING_LABELS.get(status.phase, 'Baking')} {_percent(status.fraction)}"
+    return RUNNING_LABELS[status.phase]
+
+
+def _percent(fraction: float) -> str:
+    """Returns a percentage, never 100 before the end: "12 %"."""
+    return f"{min(int(100.0 * fraction), 99)} %"
+
+
 # by session id of the scene: the digest of its settings, and its status while it is not being baked
-_digests: Throttle[str] = Throttle(MAX_SCENES, cache_status.MAX_AGE_SECONDS, DIGEST_TIME_SHARE)
-_statuses: Throttle[Status] = Throttle(MAX_SCENES, cache_status.MAX_AGE_SECONDS / 2.0)
+_digests: Throttle[str] = Throttle(MAX_SCENES, cache_folder_status.MAX_AGE_SECONDS, DIGEST_TIME_SHARE)
+_statuses: Throttle[Status] = Throttle(MAX_SCENES, cache_folder_status.MAX_AGE_SECONDS / 2.0)
 
 
 def status(scene: bpy.types.Scene) -> Status:
@@ -36,13 +145,13 @@ def status(scene: bpy.types.Scene) -> Status:
     if session.bake is not None and session.is_baking(scene):
         return _running_status(session.bake.driver.job)
     # every panel asks, many times a second, and a network drive answers slowly
-    stamp = cache_status.invalidation_count()
+    stamp = cache_folder_status.invalidation_count()
     return _statuses.result(scene.session_uid, lambda: _status_on_disk(scene, first, last), stamp)
 
 
 def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
     folder = cache_paths.cache_folder(scene)
-    seen = cache_status.read_status(folder)
+    seen = cache_folder_status.read_status(folder)
     frame = seen.last_frame if seen.problem is None else seen.frame_files
     if seen.metadata is None or frame is None:
         return Status(frame_start=first, frame_end=last, problem=seen.problem, busy_elsewhere=seen.is_written)
@@ -57,7 +166,7 @@ def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
         resume_frame=seen.resume_frame(),
         frame_start=seen.metadata.frame_start,
         frame_end=last,
-        convergence=cache_status.convergence(folder),
+        convergence=cache_folder_status.convergence(folder),
         busy_elsewhere=seen.is_written,
     )
 
@@ -75,7 +184,7 @@ def _running_status(job: state_machine.Job) -> Status:
         convergence=job.convergence,
         contacts=_contact_count(job.last_frame_event),
         prerolled=job.prerolled,
-        iteration=newton_iteration(job.newton_event),
+        iteration=_newton_iteration(job.newton_event),
         stage=f'{stage}: "{job.body}"' if job.body else stage,
     )
 
@@ -86,7 +195,15 @@ def _contact_count(event: Mapping[str, Any] | None) -> int | None:
     return count if isinstance(count, int) else None
 
 
-def is_outdated(scene: bpy.types.Scene, seen: cache_status.CacheStatus) -> bool:
+def _newton_iteration(event: Mapping[str, Any] | None) -> tuple[int, float] | None:
+    """Returns the Newton iteration and the residual in a `solving` event."""
+    if event is None or not isinstance(event.get("newton_iterations"), int):
+        return None
+    residual = event.get("residual")
+    return event["newton_iterations"], float(residual) if isinstance(residual, int | float) else float("inf")
+
+
+def is_outdated(scene: bpy.types.Scene, seen: cache_folder_status.CacheStatus) -> bool:
     """Whether settings or animation changed since the bake; looked up once a second, or less often where that is slow.
 
     Looking takes 0.04 s with 90,000 vertices, 0.3 s where all of them are pinned.
@@ -107,12 +224,12 @@ def core_tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
 
 
 def _tet_counts(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[int, int] | None:
-    return cache_status.tet_counts(cache_paths.cache_folder(scene), body_key(obj))
+    return cache_folder_status.tet_counts(cache_paths.cache_folder(scene), body_key(obj))
 
 
 def earlier_resume_frame(scene: bpy.types.Scene) -> int | None:
     """Returns the last frame up to the playhead, and before the end, from which the bake can go on, or None."""
-    seen = cache_status.read_status(cache_paths.cache_folder(scene))
+    seen = cache_folder_status.read_status(cache_paths.cache_folder(scene))
     end = sample_times.frame_range(scene)[1]
     found = seen.resume_frame(scene.frame_current)
     if seen.metadata is None or found in (None, seen.resume_frame(), seen.metadata.frame_start) or found >= end:
@@ -122,12 +239,12 @@ def earlier_resume_frame(scene: bpy.types.Scene) -> int | None:
 
 def bytes_on_disk(scene: bpy.types.Scene) -> int:
     """Returns the size of the present bake."""
-    return cache_status.bytes_on_disk(cache_paths.cache_folder(scene))
+    return cache_folder_status.bytes_on_disk(cache_paths.cache_folder(scene))
 
 
 def shape_key_bytes(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     """Returns what a body takes as shape keys, in a file: three floats per vertex and sample, and the mesh."""
-    seen = cache_status.read_status(cache_paths.cache_folder(scene))
+    seen = cache_folder_status.read_status(cache_paths.cache_folder(scene))
     if seen.metadata is None or seen.last_frame is None:
         return 0
     vertices = next((body.vertices for body in seen.metadata.bodies if body.key == body_key(obj)), 0)

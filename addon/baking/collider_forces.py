@@ -12,7 +12,7 @@ from ...solver.bake.cache import layout
 from ..blender_data import collider_force_curves
 from ..blender_data.object_keys import body_key, unique_keys
 from ..blender_data.time_remapping import time_stretch
-from ..cache import cache_paths, cache_status
+from ..cache import cache_folder_status, cache_paths
 from ..export.participants import is_ever_collider
 from ..objects import roles
 from . import body_reports
@@ -67,7 +67,7 @@ def are_curves_missing(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
 def force_at(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[float] | None:
     """Returns force [N] and torque [N m] on a collider at the playhead, or the nearest baked frame, (6,), or None."""
     folder = cache_paths.cache_folder(scene)
-    frame = cache_status.read_status(folder).frame_shown_at(scene.frame_current)
+    frame = cache_folder_status.read_status(folder).frame_shown_at(scene.frame_current)
     key = _collider_keys(scene).get(obj)
     return body_reports.collider_forces(folder).get(key, {}).get(frame) if key and frame is not None else None
 

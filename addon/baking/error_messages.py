@@ -50,38 +50,38 @@ def ending_message(job: Job) -> tuple[str, str]:
     return ("WARNING", f"{line}. {unsolved}") if unsolved else ("INFO", line)
 
 
-def unconverged_text(tally: ConvergenceSummary) -> str:
+def unconverged_text(summary: ConvergenceSummary) -> str:
     """Returns the message about steps and poses above the tolerance, or ""."""
-    lines, steps = [], tally.not_converged - tally.poses_not_converged
+    lines, steps = [], summary.not_converged - summary.poses_not_converged
     if steps:
-        worst = {"residual": tally.residual, "frame": tally.worst_frame}
-        if tally.residual > UNSTABLE_RESIDUAL:
+        worst = {"residual": summary.residual, "frame": summary.worst_frame}
+        if summary.residual > UNSTABLE_RESIDUAL:
             lines.append(error_text(SinewError("steps-astray", count=steps, **worst)))
         else:
             lines.append(error_text(SinewError("steps-not-converged", count=steps, **worst)))
-    if tally.poses_not_converged:
-        worst = {"residual": tally.pose_residual, "frame": tally.worst_pose_frame}
-        lines.append(error_text(SinewError("poses-not-converged", count=tally.poses_not_converged, **worst)))
+    if summary.poses_not_converged:
+        worst = {"residual": summary.pose_residual, "frame": summary.worst_pose_frame}
+        lines.append(error_text(SinewError("poses-not-converged", count=summary.poses_not_converged, **worst)))
     return ". ".join(lines)
 
 
-def step_notes(tally: ConvergenceSummary) -> list[str]:
+def step_notes(summary: ConvergenceSummary) -> list[str]:
     """Returns further notes on the steps of a bake."""
-    lines = [f"Largest residual {tally.residual:.1e}"] if tally.residual or not tally.pose_residual else []
-    if tally.pose_residual:
-        lines.append(f"Largest residual of a pose {tally.pose_residual:.1e}, in frame {tally.worst_pose_frame}")
-    if tally.contacts:
-        lines.append(f"Most contacts at once: {tally.contacts:,}, in frame {tally.busiest_frame}")
-    if tally.unsettled:
-        lines.append(unsettled_text(tally))
-    if tally.inverted_tets:
-        lines.append(error_text(SinewError("inverted-after-steps", count=tally.inverted_tets)))
+    lines = [f"Largest residual {summary.residual:.1e}"] if summary.residual or not summary.pose_residual else []
+    if summary.pose_residual:
+        lines.append(f"Largest residual of a pose {summary.pose_residual:.1e}, in frame {summary.worst_pose_frame}")
+    if summary.contacts:
+        lines.append(f"Most contacts at once: {summary.contacts:,}, in frame {summary.busiest_frame}")
+    if summary.unsettled:
+        lines.append(unsettled_text(summary))
+    if summary.inverted_tets:
+        lines.append(error_text(SinewError("inverted-after-steps", count=summary.inverted_tets)))
     return lines
 
 
-def unsettled_text(tally: ConvergenceSummary) -> str:
+def unsettled_text(summary: ConvergenceSummary) -> str:
     """Returns the message about unsettled steps."""
-    return error_text(SinewError("contacts-unsettled", count=tally.unsettled))
+    return error_text(SinewError("contacts-unsettled", count=summary.unsettled))
 
 
 def remember_failure(scene: bpy.types.Scene, line: str) -> None:

@@ -18,7 +18,7 @@ import bpy
 
 from ...solver.bake.cache import is_cache
 from ...solver.runtime.errors import StorageFailed
-from ..cache import cache_paths, cache_status
+from ..cache import cache_folder_status, cache_paths
 from ..playback import attribute_playback
 from . import attach_bake, error_messages
 from .session import PendingSave, session
@@ -68,7 +68,7 @@ def after_save(*_: object) -> None:
     pending, session.pending_save = session.pending_save, None
     if pending is not None and os.path.abspath(bpy.data.filepath or ".") != pending.target:
         _restore_paths(pending)
-    cache_status.invalidate()
+    cache_folder_status.invalidate()
 
 
 def _restore_paths(pending: PendingSave) -> None:
@@ -156,5 +156,5 @@ def _move_bake(scene: bpy.types.Scene, present: Path, blend: str) -> None:
         return
     cache_paths.remember_bake(scene, target, blend=blend)
     cache_paths.lock_temporary_folders()
-    cache_status.invalidate()
+    cache_folder_status.invalidate()
     attach_bake.attach(scene, folder=target, is_undoable=False)

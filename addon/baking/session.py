@@ -17,8 +17,8 @@ from typing import Any
 
 import bpy
 
-from ..cache import cache_status
-from ..evaluation import weight_digest
+from ..cache import cache_folder_status
+from ..evaluation import geometry_changes
 from ..runtime.memo import clear_results
 from .bake_driver import BakeDriver
 
@@ -126,7 +126,7 @@ class AddonSession:
         if self.bake is not None:
             bake, self.bake = self.bake, None
             bake.driver.close()
-            cache_status.invalidate()
+            cache_folder_status.invalidate()
 
     def messages(self, scene: bpy.types.Scene) -> SceneMessages:
         """Returns what the panel says about the last bake of `scene`."""
@@ -156,7 +156,7 @@ class AddonSession:
         self.pending_save = None
         self.shown_progress = None
         clear_results()
-        weight_digest.changes.clear()
+        geometry_changes.changes.clear()
 
 
 session = AddonSession()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a refusal depended on: once any of it has changed, the sentence may be wrong and leaves the panel."""
+"""When an error leaves the panel: once an input of the refused bake has changed."""
 
 from __future__ import annotations
 

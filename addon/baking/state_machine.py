@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bake as a pure transition: (job, happening) → (job, effects). No Blender, no process, no clock.
+"""The bake as a pure transition: (job, bake_event) → (job, effects). No Blender, no process, no clock.
 
 `bake_driver.py` says what happened, with the time, and does what the effects say. Every phase ends: exporting and a
 running child by themselves or by Cancel, a cancelled child by its deadline, a killed one by another.
@@ -116,29 +116,29 @@ Effects = tuple[str, ...]
 Transition = tuple[Job, Effects]
 
 
-def advance(job: Job, happening: BakeEvent) -> Transition:
+def advance(job: Job, bake_event: BakeEvent) -> Transition:
     """Returns the job after something happened, and what is to be done; what cannot happen now changes nothing."""
-    match happening:
+    match bake_event:
         case Started() if not job.is_running:
-            fresh = Job("exporting", happening.frame_start, happening.frame_end, happening.resume_frame)
-            return replace(fresh, frame=happening.resume_frame), (START_EXPORT,)
+            fresh = Job("exporting", bake_event.frame_start, bake_event.frame_end, bake_event.resume_frame)
+            return replace(fresh, frame=bake_event.resume_frame), (START_EXPORT,)
         case Exporting() if job.phase == "exporting":
-            return replace(job, exported=min(max(happening.done, 0.0), 1.0)), ()
+            return replace(job, exported=min(max(bake_event.done, 0.0), 1.0)), ()
         case Exported() if job.phase == "exporting":
-            return replace(job, phase="starting", deadline=happening.now + SILENCE_TIMEOUT_SECONDS), (LAUNCH,)
+            return replace(job, phase="starting", deadline=bake_event.now + SILENCE_TIMEOUT_SECONDS), (LAUNCH,)
         case ExportFailed() if job.phase == "exporting":
-            return _end(job, "failed", happening.error)
+            return _end(job, "failed", bake_event.error)
         case ChildSaid() if job.is_running and job.phase != "exporting":
-            return _on_child_event(job, happening.event, happening.now)
+            return _on_child_event(job, bake_event.event, bake_event.now)
         case ChildEnded() if job.is_running and job.phase != "exporting":
-            return _on_child_exit(job, happening)
+            return _on_child_exit(job, bake_event)
         case CancelPressed() if job.phase == "exporting":
             ended, effects = _end(job, "cancelled")
             return ended, (STOP_EXPORT, *effects)
         case CancelPressed() if job.is_running and job.phase != "cancelling":
-            return replace(job, phase="cancelling", deadline=happening.now + CANCEL_TIMEOUT_SECONDS), (SEND_CANCEL,)
-        case Tick() if job.is_running and job.deadline is not None and happening.now >= job.deadline:
-            return _silence_deadline(job, happening.now)
+            return replace(job, phase="cancelling", deadline=bake_event.now + CANCEL_TIMEOUT_SECONDS), (SEND_CANCEL,)
+        case Tick() if job.is_running and job.deadline is not None and bake_event.now >= job.deadline:
+            return _silence_deadline(job, bake_event.now)
     return job, ()
 
 
@@ -244,10 +244,10 @@ def _silence_deadline(job: Job, now: float) -> Transition:
     return _on_child_exit(job, ChildEnded(-9, now))
 
 
-def _final_convergence(event: Mapping[str, Any], tally: ConvergenceSummary) -> ConvergenceSummary:
+def _final_convergence(event: Mapping[str, Any], summary: ConvergenceSummary) -> ConvergenceSummary:
     """Returns the convergence in a `done` event, which counts what was baked before a resume too."""
-    known = {name: event.get(name) for name in tally.as_event()}
-    return replace(tally, **{name: value for name, value in known.items() if value is not None})
+    known = {name: event.get(name) for name in summary.as_event()}
+    return replace(summary, **{name: value for name, value in known.items() if value is not None})
 
 
 def _exit_deadline(job: Job, now: float) -> float:

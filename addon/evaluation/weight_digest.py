@@ -8,34 +8,10 @@ import numpy as np
 
 from ...solver.runtime.arrays import digest
 from ..runtime.memo import Memo
+from .geometry_changes import change_count
 
 MAX_OBJECTS = 1000  # that are remembered
 
-
-class ChangeCounter:
-    """How often Blender has reported a change of the geometry of each object and mesh, by session id."""
-
-    def __init__(self) -> None:
-        self._counts: dict[int, int] = {}
-
-    def note(self, depsgraph: bpy.types.Depsgraph) -> None:
-        """Counts the changes that a depsgraph has just evaluated."""
-        for update in depsgraph.updates:
-            if update.is_updated_geometry:
-                uid = update.id.original.session_uid
-                self._counts[uid] = self.count(uid) + 1
-
-    def count(self, uid: int) -> int:
-        """Returns the number of changes."""
-        return self._counts.get(uid, 0)
-
-    def clear(self) -> None:
-        """Counts from zero, when nothing remembers a count."""
-        self._counts.clear()
-
-
-# of the open file; addon/handlers.py lets it count
-changes = ChangeCounter()
 _digests: Memo[str] = Memo(MAX_OBJECTS)
 
 
@@ -44,11 +20,6 @@ def weight_digest(obj: bpy.types.Object) -> str:
     mesh = obj.data
     stamp = (change_count(obj), change_count(mesh))
     return _digests.result((obj.session_uid, mesh.session_uid), stamp, lambda: _digest(obj, mesh))
-
-
-def change_count(item: bpy.types.ID) -> int:
-    """Returns how often Blender reported a change of the geometry of an object or mesh."""
-    return changes.count(item.session_uid)
 
 
 def invalidate() -> None:

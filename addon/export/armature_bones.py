@@ -19,8 +19,10 @@ from ...solver.scene.flesh import Bone
 from ...solver.scene.scene import Body
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import key_from_name
-from ..evaluation.evaluated_mesh import evaluated_mesh, group_weights, metres_matrix, to_world, weights
+from ..evaluation.evaluated_mesh import evaluated_mesh
 from ..evaluation.scene_copy import SceneCopy
+from ..evaluation.vertex_weights import group_weights, weights
+from ..evaluation.world_transforms import metres_matrix, to_world
 from . import validation
 from .bone_meshes import RestTransform
 from .sampling import Sampling

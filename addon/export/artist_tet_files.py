@@ -15,7 +15,7 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..cache.cache_paths import absolute_path
-from ..evaluation.evaluated_mesh import to_world
+from ..evaluation.world_transforms import to_world
 from ..runtime.memo import Memo, Throttle
 from . import file_stamp
 from .file_stamp import Stamp

@@ -6,7 +6,7 @@ A mesh that only its object moves gives a matrix; one that a modifier or shape k
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import bpy
@@ -15,9 +15,11 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.flesh import Bone
-from ..evaluation.evaluated_mesh import evaluated_mesh, metres_matrix, positions, to_world, triangles
+from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.scene_copy import SceneCopy
+from ..evaluation.world_transforms import metres_matrix, to_world
 from ..objects import roles
+from ..objects.attachment import may_hold
 from . import validation
 from .sampling import Sampling
 from .scene_fields import read_fields
@@ -41,10 +43,10 @@ class RestTransform:
         return np.eye(4) if np.array_equal(now, self.matrix) else now @ self.inverse
 
 
-def bones_of(scene: bpy.types.Scene, bodies: Mapping[bpy.types.Object, str]) -> list[bpy.types.Object]:
-    """Returns the bone meshes that hold some of these bodies."""
-    held = {obj for obj in bodies if roles.is_flesh(obj)}
-    return [o for o in roles.bones(scene) if held and (o.sinew.bone_body is None or o.sinew.bone_body in held)]
+def bones_that_hold(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Returns the bone meshes that may hold any of these bodies."""
+    flesh = [obj for obj in bodies if roles.is_flesh(obj)]
+    return [bone for bone in roles.bones(scene) if any(may_hold(bone, obj) for obj in flesh)]
 
 
 def read_bone(

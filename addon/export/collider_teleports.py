@@ -13,7 +13,7 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats
 from ..evaluation.sample_times import SampleTime
-from .track_recorder import TrackRecorder
+from .buffered_track_writer import BufferedTrackWriter
 
 MAX_SPEED_RATIO = 4.0  # times the speed before, a little below what the solver takes for a jump
 MAX_MOVED_SHARE = 0.04  # share of its size that it moves by, likewise
@@ -35,8 +35,8 @@ class _LastSample:
 class TeleportDetector:
     """Watches colliders, sample by sample."""
 
-    def __init__(self, recorder: TrackRecorder) -> None:
-        self._recorder, self._seen = recorder, dict[str, _LastSample]()
+    def __init__(self, track_writer: BufferedTrackWriter) -> None:
+        self._track_writer, self._seen = track_writer, dict[str, _LastSample]()
         self._first: dict[str, float] = {}
         self._has_track: set[str] = set()
         self._before: SampleTime | None = None
@@ -61,7 +61,7 @@ class TeleportDetector:
                 self._before = before.moment
         self._seen[key] = now
         if key not in self.pending and key in self._has_track:
-            self._recorder.add(_track_name(key), moment.time, TRACK_UNKNOWN, "step")
+            self._track_writer.add(_track_name(key), moment.time, TRACK_UNKNOWN, "step")
 
     def halfway_time(self) -> SampleTime | None:
         """Returns the moment at which colliders are `pending`, None where none is."""
@@ -81,8 +81,8 @@ class TeleportDetector:
         is_cut = min(_mean_distance(points, seen.from_), _mean_distance(points, seen.points)) <= way
         if key not in self._has_track:
             self._has_track.add(key)
-            self._recorder.add(_track_name(key), self._first[key], TRACK_UNKNOWN, "step")
-        self._recorder.add(_track_name(key), seen.moment.time, TRACK_TELEPORT if is_cut else TRACK_MOTION, "step")
+            self._track_writer.add(_track_name(key), self._first[key], TRACK_UNKNOWN, "step")
+        self._track_writer.add(_track_name(key), seen.moment.time, TRACK_TELEPORT if is_cut else TRACK_MOTION, "step")
 
 
 def box_corners(points: Floats) -> Floats:

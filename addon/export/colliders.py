@@ -17,15 +17,16 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.scene import Collider, Scene
 from ...solver.scene.tracks import polar_decomposition
 from ..blender_data.rna_snapshot import animated_paths
-from ..evaluation.evaluated_mesh import evaluated_mesh, positions, rigid_matrix, to_world, triangles
+from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.sample_times import SampleTime
 from ..evaluation.scene_copy import SceneCopy
+from ..evaluation.world_transforms import rigid_matrix, to_world
+from .buffered_track_writer import BufferedTrackWriter
 from .collider_teleports import TeleportDetector, box_corners
 from .mesh_deformation import DEFORMING_PARENTS
 from .participants import Participants
 from .sampling import Sampling
 from .scene_fields import read_fields
-from .track_recorder import TrackRecorder
 from .validation import check_matrix, check_points, points_differ
 
 STRETCH_TOLERANCE = 2.0e-4  # relative change of scale or shear from which a collider counts as changing its shape
@@ -77,10 +78,10 @@ class _ColliderSamples:
 class ColliderSampler:
     """Takes where colliders are, moment by moment; nothing of Blender's data is kept."""
 
-    def __init__(self, scene: Scene, recorder: TrackRecorder) -> None:
-        self._scene, self._recorder = scene, recorder
+    def __init__(self, scene: Scene, track_writer: BufferedTrackWriter) -> None:
+        self._scene, self._track_writer = scene, track_writer
         self._motions = {collider.key: _ColliderSamples() for collider in scene.colliders}
-        self._cuts = TeleportDetector(recorder)
+        self._cuts = TeleportDetector(track_writer)
 
     def sample(self, sampling: Sampling, inputs: Participants) -> None:
         """Adds to the tracks where all colliders are at a moment.
@@ -128,9 +129,9 @@ class ColliderSampler:
             motion.deforms = motion.is_stretched(matrix) or points_differ(points, collider.vertices)
             if motion.deforms:
                 for before, place in zip(motion.times[:-1], motion.matrices[:-1], strict=True):
-                    self._recorder.add(name, before, to_world(place, collider.vertices))
+                    self._track_writer.add(name, before, to_world(place, collider.vertices))
         if motion.deforms:
-            self._recorder.add(name, time, to_world(matrix, points))
+            self._track_writer.add(name, time, to_world(matrix, points))
 
     def with_world_vertices(self) -> Scene:
         """Returns the scene, with the colliders that deform as they were in the world at the first moment."""

@@ -27,6 +27,7 @@ from ..evaluation.sample_times import SampleTime, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
 from ..objects import roles
 from . import validation
+from .buffered_track_writer import BufferedTrackWriter
 from .colliders import ColliderSampler
 from .history_dependence import first_frame_needed, follows_rigid_bodies
 from .input_digest import settings_digest
@@ -35,7 +36,6 @@ from .rest_pose import RestPose, read_rest_pose
 from .rest_shape_animation import RestShapeReader
 from .sampling import Sampling
 from .scene_objects import read_scene, sample_tracks
-from .track_recorder import TrackRecorder
 
 SLICE_SECONDS = 0.1
 
@@ -85,7 +85,7 @@ class _Recording:
 
     built: Scene
     rest: RestPose
-    recorder: TrackRecorder
+    track_writer: BufferedTrackWriter
     colliders: ColliderSampler
 
 
@@ -158,8 +158,8 @@ class SliceWriter:
         with named_errors(self._folder.parent):
             shutil.rmtree(self._folder, ignore_errors=True)
             built.save(self._folder)
-            recorder = TrackRecorder(TrackWriter(self._folder, is_durable=False))
-            return _Recording(built, rest, recorder, ColliderSampler(built, recorder))
+            track_writer = BufferedTrackWriter(TrackWriter(self._folder, is_durable=False))
+            return _Recording(built, rest, track_writer, ColliderSampler(built, track_writer))
 
     def _evaluate(self, scene_copy: SceneCopy, before: SampleTime | None) -> None:
         """Evaluates the next moment. If an input depends on earlier frames, evaluates these first, in order."""
@@ -172,7 +172,7 @@ class SliceWriter:
         self, recording: _Recording, scene_copy: SceneCopy, inputs: Participants, shapes: RestShapeReader
     ) -> None:
         """Adds the moment that is evaluated to the tracks."""
-        sampling = Sampling(scene_copy, inputs.unit, self._moments[self._done], recording.recorder)
+        sampling = Sampling(scene_copy, inputs.unit, self._moments[self._done], recording.track_writer)
         sample_tracks(sampling, inputs, recording.built, recording.rest, shapes)
         recording.colliders.sample(sampling, inputs)
         half_way = recording.colliders.halfway_time()
@@ -185,7 +185,7 @@ class SliceWriter:
         if self._recording is None:
             return
         with named_errors(self._folder.parent):
-            self._recording.recorder.close()
+            self._recording.track_writer.close()
             if self._recording.colliders.has_deforming:
                 self._recording.colliders.with_world_vertices().save(self._folder)
 

@@ -9,8 +9,9 @@ import numpy as np
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.scene import HeatSource
 from ..blender_data.rna_snapshot import animated_paths
-from ..evaluation.evaluated_mesh import evaluated_mesh, positions, rigid_matrix, triangles
+from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.scene_copy import SceneCopy
+from ..evaluation.world_transforms import rigid_matrix
 from . import validation
 from .sampling import Sampling
 from .scene_fields import read_fields

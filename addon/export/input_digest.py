@@ -13,17 +13,20 @@ import bpy
 import numpy as np
 
 from ...solver.runtime.arrays import digest
+from ...solver.scene.settings.setting import WEIGHT_GROUP
+from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
 from ..blender_data.rna_snapshot import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
 from ..evaluation.sample_times import frame_range, preroll
+from ..evaluation.vertex_weights import WEIGHT_TYPES, raw_weights
 from ..evaluation.weight_digest import weight_digest
 from ..objects import collision_filter
 from ..objects.roles import roles_of
 from ..properties.object_roles import BODY, BONE, HEAT_SOURCE
 from . import artist_tet_files, rigid_core
-from .bone_meshes import bones_of
-from .relevant_settings import painted_parts, unread_scene_settings, unread_settings
+from .bone_meshes import bones_that_hold
+from .relevant_settings import unread_scene_settings, unread_settings
 
 TRANSFORM_PROPERTIES = (
     "location",
@@ -59,7 +62,7 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
     has_heat = any(o.sinew.use_heat for o in bodies)
     keys = {o: body_key(o) for o in bodies}
     pairs = sorted(repr(sorted(keys.get(o, o.name) for o in pair)) for pair in collision_filter.ignored_objects(scene))
-    holding = set(bones_of(scene, keys))
+    holding = set(bones_that_hold(scene, keys))
     seen: set[bpy.types.ID] = {scene}
     waiting: list[bpy.types.ID] = []
     found = []
@@ -162,7 +165,18 @@ def _mesh_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh, waiting: list[bpy.t
         items.foreach_get(name, array)
         parts.append(array)
     parts.append(weight_digest(obj))
-    return [*parts, *painted_parts(obj, mesh), *_key_parts(mesh.shape_keys, waiting)]
+    return [*parts, *_painted_parts(obj, mesh), *_key_parts(mesh.shape_keys, waiting)]
+
+
+def _painted_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> Parts:
+    """Returns the values of the mesh's own attributes that settings name instead of a vertex group."""
+    parts: Parts = []
+    fields = [s.name for role in roles_of(obj) for s in settings_of_role(role) if s.kind == WEIGHT_GROUP]
+    for name in sorted({getattr(obj.sinew, field) for field in fields}):
+        attribute = mesh.attributes.get(name) if name and name not in obj.vertex_groups else None
+        if attribute is not None and attribute.domain == "POINT" and attribute.data_type in WEIGHT_TYPES:
+            parts += [name, raw_weights(attribute, len(mesh.vertices))]
+    return parts
 
 
 def _key_parts(keys: bpy.types.Key | None, waiting: list[bpy.types.ID]) -> Parts:

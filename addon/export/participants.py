@@ -14,7 +14,7 @@ from ..blender_data.rna_snapshot import animated_paths
 from ..evaluation.scene_copy import input_modifier_counts
 from ..objects import roles
 from .armature_bones import ArmatureBone, armature_bones
-from .bone_meshes import bones_of
+from .bone_meshes import bones_that_hold
 from .rigid_core import find_core_objects
 
 # objects in the order of their names, and what they are called in files
@@ -64,7 +64,7 @@ def find_participants(scene: bpy.types.Scene) -> Participants:
         BadInput: A body asks for the bones of its armature, and has none.
     """
     bodies = {obj: body_key(obj) for obj in roles.bodies(scene)}
-    bones = _with_keys(bones_of(scene, bodies))
+    bones = _with_keys(bones_that_hold(scene, bodies))
     taken = set(bones.values())
     return Participants(
         scene,

@@ -10,11 +10,8 @@ import bpy
 from ...solver.scene.settings.body_settings import IS_MESHED
 from ...solver.scene.settings.flesh_settings import POSE
 from ...solver.scene.settings.plasticity_settings import IS_PLASTIC
-from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, VECTOR, WEIGHT_GROUP, Setting, When
+from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, VECTOR, Setting, When
 from ...solver.scene.settings.tables import SCENE_SETTINGS, settings_of_role
-from ..blender_data.rna_snapshot import Parts
-from ..evaluation.evaluated_mesh import WEIGHT_TYPES, raw_weights
-from ..objects.roles import roles_of
 from ..properties.object_roles import BODY
 from . import formulation
 
@@ -72,14 +69,3 @@ def _has_default(settings: bpy.types.PropertyGroup, setting: Setting) -> bool:
     if setting.kind == VECTOR:
         return list(value) == list(rna.default_array)
     return bool(value == (rna.default_flag if setting.kind == CHOICES else rna.default))
-
-
-def painted_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> Parts:
-    """Returns the values of the mesh's own attributes that settings name instead of a vertex group."""
-    parts: Parts = []
-    fields = [s.name for role in roles_of(obj) for s in settings_of_role(role) if s.kind == WEIGHT_GROUP]
-    for name in sorted({getattr(obj.sinew, field) for field in fields}):
-        attribute = mesh.attributes.get(name) if name and name not in obj.vertex_groups else None
-        if attribute is not None and attribute.domain == "POINT" and attribute.data_type in WEIGHT_TYPES:
-            parts += [name, raw_weights(attribute, len(mesh.vertices))]
-    return parts

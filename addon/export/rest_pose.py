@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ...solver.runtime.arrays import Floats
 from ...solver.scene.scene import Scene
-from ..evaluation.evaluated_mesh import metres_matrix
 from ..evaluation.scene_copy import SceneCopy
+from ..evaluation.world_transforms import metres_matrix
 from . import armature_bones, mesh_deformation
 from .bone_meshes import RestTransform
 from .participants import Participants

@@ -9,10 +9,10 @@ import bpy
 import numpy.typing as npt
 
 from ...solver.runtime.arrays import Floats
-from ..evaluation.evaluated_mesh import metres_matrix, rigid_matrix
 from ..evaluation.sample_times import SampleTime
 from ..evaluation.scene_copy import SceneCopy
-from .track_recorder import TrackRecorder
+from ..evaluation.world_transforms import metres_matrix, rigid_matrix
+from .buffered_track_writer import BufferedTrackWriter
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,17 @@ class Sampling:
         scene_copy: Evaluated at the moment.
         unit: Metres in a Blender unit.
         moment: Which one.
-        recorder: Writes the tracks.
+        track_writer: Writes the tracks.
     """
 
     scene_copy: SceneCopy
     unit: float
     moment: SampleTime
-    recorder: TrackRecorder
+    track_writer: BufferedTrackWriter
 
     def add(self, track: str, value: npt.ArrayLike, kind: str = "linear") -> None:
         """Adds the value of a track at this moment."""
-        self.recorder.add(track, self.moment.time, value, kind)
+        self.track_writer.add(track, self.moment.time, value, kind)
 
     def evaluated(self, obj: bpy.types.Object) -> bpy.types.Object:
         """Returns an object as it is evaluated now."""

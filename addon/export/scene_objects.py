@@ -14,17 +14,11 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.contact import Collision
 from ...solver.scene.scene import Body, Material, Meshing, Scene, Settings
 from ..blender_data.rna_snapshot import animated_paths
-from ..evaluation.evaluated_mesh import (
-    evaluated_mesh,
-    longest_side,
-    metres_matrix,
-    positions,
-    to_world,
-    triangles,
-    weights,
-)
+from ..evaluation.evaluated_mesh import evaluated_mesh, longest_side, positions, triangles
 from ..evaluation.sample_times import frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.scene_copy import SceneCopy
+from ..evaluation.vertex_weights import weights
+from ..evaluation.world_transforms import metres_matrix, to_world
 from ..objects import collision_filter, watertight
 from . import animated_settings, artist_tet_files, material_parameters, validation
 from .armature_bones import read_armature_bones, sample_armature_bone

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
-from ..evaluation.evaluated_mesh import weights
+from ..evaluation.vertex_weights import weights
 
 
 @dataclass(frozen=True)

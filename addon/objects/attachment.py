@@ -8,12 +8,23 @@ import bpy
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.flesh_settings import POSE
 from ..blender_data import modifier_stack
+from ..properties.object_roles import BONE
 from . import roles
+
+
+def may_hold(bone: bpy.types.Object, body: bpy.types.Object) -> bool:
+    """Whether the bone mesh `bone` may hold `body`: it holds all flesh, or this body alone."""
+    return bone.sinew.bone_body in (None, body)
+
+
+def is_bone_of(bone: bpy.types.Object, body: bpy.types.Object) -> bool:
+    """Whether `bone` is a bone mesh that may hold the flesh `body`."""
+    return roles.has_role(bone, BONE) and roles.is_flesh(body) and may_hold(bone, body)
 
 
 def bones_of(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Returns the bone meshes that may hold `obj`: its own ones, and those of all flesh."""
-    return [bone for bone in roles.bones(scene) if bone.sinew.bone_body in (None, obj)]
+    return [bone for bone in roles.bones(scene) if may_hold(bone, obj)]
 
 
 def armatures_of(obj: bpy.types.Object) -> list[bpy.types.Object]:

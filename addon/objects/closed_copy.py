@@ -8,6 +8,7 @@ import numpy as np
 from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
+from ...solver.mesh.geometry.manifold_defects import find_manifold_defects
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..blender_data import modifier_stack
@@ -22,7 +23,7 @@ from ..fracture_meshes.source_mesh import (
     read_source,
     removing_on_failure,
 )
-from . import roles, watertight
+from . import roles
 
 SUFFIX = " Closed"
 # voxels along a tet, and along the longest side at least and at most
@@ -57,7 +58,7 @@ def make_closed_copy(context: bpy.types.Context, obj: bpy.types.Object, voxel: f
         raise BadInput("mesh-empty", name=obj.name)
     mesh = _remesh(scene, source, size, obj.name + SUFFIX)
     with removing_on_failure(mesh):
-        if not len(mesh.polygons) or watertight.defects(triangles(mesh)) is not None:
+        if not len(mesh.polygons) or find_manifold_defects(triangles(mesh)) is not None:
             raise BadInput("copy-not-closed", name=obj.name, size=f"{size:.3g}")
         weights = _transfer_layers(mesh, source)
     made = _make_object(obj, mesh, source, weights)

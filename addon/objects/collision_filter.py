@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which objects collide: two do when each is in the collection that the other collides with, empty being everything.
+"""Which objects collide: each is in the other's Collision Collection; without one, an object collides with all.
 
 Flesh never collides with the bones that may hold it.
 """
@@ -12,6 +12,7 @@ import bpy
 
 from ..properties.object_roles import BODY, BONE
 from . import roles
+from .attachment import is_bone_of
 
 CollectionMembers = dict[bpy.types.Object, set[bpy.types.Object]]
 
@@ -46,7 +47,7 @@ def collision_partners(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bp
 
 
 def excluded_by(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object | None:
-    """Returns the first of those that a body or collider would touch, but that do not collide with it."""
+    """Returns the first object that this one's Collision Collection admits and whose own one leaves it out, or None."""
     others = _others(scene, obj)
     members = _members([obj, *others])
     wanted = (other for other in others if other in members.get(obj, (other,)))
@@ -61,14 +62,9 @@ def _others(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Obj
     return [other for other in others if other != obj]
 
 
-def grows_on(body: bpy.types.Object, other: bpy.types.Object) -> bool:
-    """Whether `other` is a bone that may hold `body`: flesh begins at its bones, so it does not collide with them."""
-    return roles.is_flesh(body) and roles.has_role(other, BONE) and other.sinew.bone_body in (None, body)
-
-
 def _can_collide(members: CollectionMembers, a: bpy.types.Object, b: bpy.types.Object) -> bool:
     is_chosen = b in members.get(a, (b,)) and a in members.get(b, (a,))
-    return is_chosen and not grows_on(a, b) and not grows_on(b, a)
+    return is_chosen and not is_bone_of(a, b) and not is_bone_of(b, a)
 
 
 def _members(objects: Iterable[bpy.types.Object]) -> CollectionMembers:

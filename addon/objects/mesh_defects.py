@@ -6,10 +6,10 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
+from ...solver.mesh.geometry.manifold_defects import ManifoldDefects, find_manifold_defects
 from ..blender_data import modifier_stack
-from ..evaluation import weight_digest
+from ..evaluation.geometry_changes import change_count
 from ..runtime.memo import Memo
-from . import watertight
 
 # modifiers that may close a mesh or open it: what is above Sinew's place is looked at when a bake begins
 TOPOLOGY_MODIFIERS = {
@@ -26,20 +26,20 @@ TOPOLOGY_MODIFIERS = {
     "WELD",
 }
 
-_defects_of_meshes: Memo[watertight.Defects | None] = Memo(100)
+_defects_of_meshes: Memo[ManifoldDefects | None] = Memo(100)
 
 
-def defects(obj: bpy.types.Object) -> watertight.Defects | None:
+def defects(obj: bpy.types.Object) -> ManifoldDefects | None:
     """Returns what keeps the mesh of `obj` from being closed; None where nothing does, or modifiers remake it."""
     above = list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)]
     if any(modifier.type in TOPOLOGY_MODIFIERS for modifier in above):
         return None
     mesh = obj.data
-    depends = (weight_digest.change_count(mesh), len(mesh.vertices), len(mesh.loops))
+    depends = (change_count(mesh), len(mesh.vertices), len(mesh.loops))
     return _defects_of_meshes.result(mesh.session_uid, depends, lambda: _find_defects(mesh))
 
 
-def _find_defects(mesh: bpy.types.Mesh) -> watertight.Defects | None:
+def _find_defects(mesh: bpy.types.Mesh) -> ManifoldDefects | None:
     triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
     mesh.loop_triangles.foreach_get("vertices", triangles)
-    return watertight.defects(triangles.reshape(-1, 3))
+    return find_manifold_defects(triangles.reshape(-1, 3))

@@ -6,12 +6,13 @@ from __future__ import annotations
 import bpy
 
 from . import (
-    bake_results,
     bodies,
     bones,
     closed_copy,
     collider_force_curves,
     colliders,
+    compile_ahead,
+    finished_bake,
     flesh,
     heat,
     import_tets,
@@ -20,7 +21,7 @@ from . import (
     self_weight,
     shape_keys,
     simulate,
-    subdivide,
+    subdivision,
 )
 
 PARTS = (
@@ -32,10 +33,11 @@ PARTS = (
     collider_force_curves,
     heat,
     pins,
-    subdivide,
+    subdivision,
     self_weight,
     simulate,
-    bake_results,
+    compile_ahead,
+    finished_bake,
     shape_keys,
     closed_copy,
     orphaned_caches,

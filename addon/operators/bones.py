@@ -11,7 +11,7 @@ from .selection import active_mesh, selected_objects
 
 
 class SINEW_OT_make_bone(bpy.types.Operator):
-    """Make the selected meshes bone meshes, which flesh follows. Flesh that is active among several is skipped"""
+    """Make the selected meshes bone meshes, which flesh follows. If the active object is flesh, it stays flesh"""
 
     bl_idname = "sinew.make_bone"
     bl_label = "Make Bone Mesh"

@@ -13,7 +13,7 @@ from .selection import active_mesh
 
 
 class SINEW_OT_remesh_closed(bpy.types.Operator):
-    """Make a closed copy by voxels, which can break, and make it the body. Hides the original"""
+    """Remesh the object by voxels into a closed copy that can break, and make that the body. The original is hidden"""
 
     bl_idname = "sinew.remesh_closed"
     bl_label = "Make Closed Copy"

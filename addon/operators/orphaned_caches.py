@@ -10,8 +10,8 @@ from bpy.props import StringProperty
 
 from ..baking.error_messages import reporting_errors
 from ..baking.orphaned_caches_timer import orphan_search
-from ..baking.status_text import size_text
 from ..cache.orphaned_caches import EXPIRY_DAYS
+from ..runtime.quantity_text import size_text
 
 
 class SINEW_OT_delete_lost_caches(bpy.types.Operator):

@@ -9,12 +9,12 @@ from ...solver.runtime.errors import BadInput
 from ..baking import bake_status
 from ..baking.error_messages import reporting_errors
 from ..baking.session import session
-from ..baking.status_text import size_text
 from ..blender_data import visibility
-from ..cache import cache_paths, cache_status
+from ..cache import cache_folder_status, cache_paths
 from ..fracture_meshes.result_objects import results_of
 from ..playback import shape_keys
 from ..properties.object_roles import BODY
+from ..runtime.quantity_text import size_text
 
 
 class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
@@ -42,7 +42,7 @@ class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
         copy = shape_keys.convert_to_shape_keys(context, scene, obj, folder, shown[0] if shown else None)
         for each in [*shown, obj]:
             visibility.hide_permanently(each)
-        frames = cache_status.read_status(folder)
+        frames = cache_folder_status.read_status(folder)
         kept = f"frames {frames.metadata.frame_start if frames.metadata else 1} to {frames.last_frame}"
         self.report({"INFO"}, f'"{copy.name}" has {kept} as shape keys, {size_text(needed)}; "{obj.name}" is hidden')
         return {"FINISHED"}

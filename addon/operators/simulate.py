@@ -12,7 +12,6 @@ from ..baking import bake_session, bake_timer, error_messages
 from ..baking.bake_request import BakeRequest
 from ..baking.session import RunningBake, session
 from ..baking.state_machine import Job
-from ..baking.warm_solver import solver_in_waiting
 
 # no frame of Blender's has this number
 UNSET_FRAME = -(2**31)
@@ -120,17 +119,4 @@ class SINEW_OT_cancel(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class SINEW_OT_compile_ahead(bpy.types.Operator):
-    """Compile the solver now, in the background, so that no bake on this machine has to"""
-
-    bl_idname = "sinew.compile_ahead"
-    bl_label = "Compile Now"
-    bl_options = {"INTERNAL"}
-
-    def execute(self, _context: bpy.types.Context) -> set[str]:
-        """Starts it."""
-        solver_in_waiting.compile()
-        return {"FINISHED"}
-
-
-CLASSES = (SINEW_OT_simulate, SINEW_OT_cancel, SINEW_OT_compile_ahead)
+CLASSES = (SINEW_OT_simulate, SINEW_OT_cancel)

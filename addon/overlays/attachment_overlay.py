@@ -13,11 +13,12 @@ import numpy as np
 from ...solver.bake.cache import CacheReader
 from ...solver.runtime.errors import StorageFailed
 from ..blender_data.object_keys import body_key
-from ..cache import cache_paths, cache_status
+from ..cache import cache_folder_status, cache_paths
 from ..evaluation.sample_times import rest_frame
 from ..objects import attachment, roles
 from . import attachment_geometry, attachment_preview, tet_geometry
-from .draw_handler import DrawHandler, blending, draw_batch, make_batch
+from .draw_handler import DrawHandler
+from .gpu_batches import blending, draw_batch, make_batch
 
 FACE_ALPHA, CROSS_ALPHA = 0.30, 0.95
 
@@ -50,7 +51,7 @@ def draw() -> None:
 def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, bones: set[str] | None) -> list:
     """Returns (shader, batch, colour), made again only after a change of frame, bake or shown bones."""
     key, unit = body_key(obj), scene.unit_settings.scale_length
-    seen, chosen = cache_status.read_status(folder), None if bones is None else frozenset(bones)
+    seen, chosen = cache_folder_status.read_status(folder), None if bones is None else frozenset(bones)
     make: Callable[[], Iterator[BonePart]]
     frame = seen.frame_shown_at(scene.frame_current)
     if frame is not None:

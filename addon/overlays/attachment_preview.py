@@ -16,7 +16,7 @@ from mathutils.bvhtree import BVHTree
 from mathutils.geometry import intersect_point_line
 
 from ...solver.runtime.arrays import Floats
-from ..evaluation.evaluated_mesh import group_weights
+from ..evaluation.vertex_weights import group_weights
 from ..export.armature_bones import automatic_radius
 from ..objects import attachment, tet_estimate
 

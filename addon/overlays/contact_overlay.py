@@ -6,11 +6,12 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..cache import cache_paths, cache_status
+from ..cache import cache_folder_status, cache_paths
 from ..objects import roles
 from . import contact_geometry
 from .contact_geometry import Contacts
-from .draw_handler import DrawHandler, blending, draw_batch, make_batch
+from .draw_handler import DrawHandler
+from .gpu_batches import blending, draw_batch, make_batch
 
 POINT_COLOUR = (1.0, 1.0, 1.0, 0.95)
 NORMAL_COLOUR = (0.25, 0.75, 1.0, 0.9)
@@ -22,7 +23,7 @@ POINT_SIZE, NORMAL_WIDTH, ARROW_WIDTH = 4.0, 1.5, 2.0
 def contacts(scene: bpy.types.Scene) -> Contacts:
     """Returns the contacts of the present bake at the playhead, or at its nearest frame."""
     folder = cache_paths.cache_folder(scene)
-    frame = cache_status.read_status(folder).frame_shown_at(scene.frame_current)
+    frame = cache_folder_status.read_status(folder).frame_shown_at(scene.frame_current)
     return contact_geometry.NO_CONTACTS if frame is None else contact_geometry.load_contacts(folder, frame)
 
 
@@ -39,7 +40,7 @@ def draw() -> None:
     if not scene.sinew.show_contacts or space is None or not space.overlay.show_overlays:
         return
     folder = cache_paths.cache_folder(scene)
-    frame, size = cache_status.read_status(folder).frame_shown_at(scene.frame_current), median_body_size(scene)
+    frame, size = cache_folder_status.read_status(folder).frame_shown_at(scene.frame_current), median_body_size(scene)
     if frame is None or not size > 0.0:
         return
     unit = scene.unit_settings.scale_length

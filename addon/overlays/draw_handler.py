@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import bpy
-import numpy as np
 
 from ..runtime.memo import Memo
 
@@ -44,44 +42,3 @@ class DrawHandler:
         getattr(bpy.types, self._space).draw_handler_remove(self._handle, "WINDOW")
         self._handle = None
         self._batches.clear()
-
-
-def make_batch(kind: str, points: np.ndarray, shader: str = "UNIFORM_COLOR", **more: Any) -> tuple[Any, Any]:
-    """Returns a built-in shader and a batch of "POINTS", "LINES" or "TRIS" at positions (n, 2) or (n, 3).
-
-    Args:
-        more: Other values per position by name, or `indices`.
-    """
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
-    made, indices = gpu.shader.from_builtin(shader), more.pop("indices", None)
-    if indices is not None:
-        indices = np.ascontiguousarray(indices, np.int32)
-    values = {"pos": points, **more}
-    values = {name: np.ascontiguousarray(value, np.float32) for name, value in values.items()}
-    return made, batch_for_shader(made, kind, values, indices=indices)
-
-
-@contextmanager
-def blending(depth_test: str = "NONE") -> Iterator[None]:
-    """Draws transparently, in front of everything or by `depth_test`."""
-    import gpu
-
-    gpu.state.blend_set("ALPHA")
-    gpu.state.depth_test_set(depth_test)
-    try:
-        yield
-    finally:
-        gpu.state.depth_test_set("NONE")
-        gpu.state.blend_set("NONE")
-
-
-def draw_batch(shader: Any, batch: Any, colour: tuple[float, ...] | None = None, **uniforms: Any) -> None:
-    """Draws a batch in a colour, or None for the colours of the batch."""
-    shader.bind()
-    if colour is not None:
-        uniforms["color"] = colour
-    for name, value in uniforms.items():
-        shader.uniform_float(name, value)
-    batch.draw(shader)

@@ -12,12 +12,13 @@ from ...solver.bake.cache import CacheReader
 from ...solver.runtime.errors import StorageFailed
 from ..blender_data import visibility
 from ..blender_data.object_keys import body_key
-from ..cache import cache_paths, cache_status
+from ..cache import cache_folder_status, cache_paths
 from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
 from ..runtime.memo import Memo
 from . import tet_geometry
-from .draw_handler import DrawHandler, blending, draw_batch, make_batch
+from .draw_handler import DrawHandler
+from .gpu_batches import blending, draw_batch, make_batch
 
 FACE_COLOUR = (0.25, 0.55, 0.85, 0.18)
 EDGE_COLOUR = (0.10, 0.30, 0.55, 0.85)
@@ -66,7 +67,7 @@ def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object) -> lis
         stamp = (folder / "cache.json").stat().st_mtime_ns
     except OSError:
         return []
-    frame = cache_status.read_status(folder).frame_shown_at(scene.frame_current)
+    frame = cache_folder_status.read_status(folder).frame_shown_at(scene.frame_current)
     if frame is None:
         return []
     depends = (stamp, frame, obj.sinew.show_joined, scene.unit_settings.scale_length, replaces_mesh(obj, scene))

@@ -9,8 +9,9 @@ import bpy
 import numpy as np
 
 from ..baking import body_reports
-from ..cache import cache_paths, cache_status
-from .draw_handler import DrawHandler, blending, draw_batch, make_batch
+from ..cache import cache_folder_status, cache_paths
+from .draw_handler import DrawHandler
+from .gpu_batches import blending, draw_batch, make_batch
 
 COLOUR = (0.95, 0.20, 0.15, 0.95)
 MARK_HEIGHT, MIN_MARK_WIDTH = 5.0, 3.0  # [pixels at 100 %]
@@ -31,7 +32,7 @@ def consecutive_runs(frames: Iterable[int]) -> list[tuple[int, int]]:
 def unconverged_runs(scene: bpy.types.Scene) -> list[tuple[int, int]]:
     """Returns the runs of frames of the present bake that did not converge."""
     folder = cache_paths.cache_folder(scene)
-    seen = cache_status.read_status(folder)
+    seen = cache_folder_status.read_status(folder)
     if seen.metadata is None or seen.last_frame is None:
         return []
     first, last = seen.metadata.frame_start, seen.last_frame

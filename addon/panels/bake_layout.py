@@ -11,8 +11,8 @@ import bpy
 from ...solver.scene.settings.flesh_settings import POSE
 from ...solver.scene.settings.simulation_settings import POSE_ITERATIONS, POSE_TOLERANCE, SOLVER_SETTINGS, STEP_SETTINGS
 from ..baking import bake_status, error_messages
+from ..baking.bake_status import CUT_LABEL, Status
 from ..baking.session import session
-from ..baking.status_text import CUT_LABEL, Status, duration_text, size_text
 from ..baking.warm_solver import solver_in_waiting
 from ..cache import cache_paths
 from ..evaluation import sample_times
@@ -20,6 +20,7 @@ from ..evaluation.sample_times import rest_frame
 from ..objects import roles
 from ..properties import preferences
 from ..properties.object_roles import BODY
+from ..runtime.quantity_text import duration_text, size_text
 from . import orphaned_caches_layout
 from .property_rows import draw_settings, locked_column
 from .text_rows import count_text, draw_wrapped

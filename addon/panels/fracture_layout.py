@@ -9,6 +9,7 @@ from ...solver.scene.settings.fracture_settings import BREAKING_STRESS, FRACTURE
 from ..baking import body_reports
 from ..fracture_meshes import material_swap
 from ..objects import mesh_defects
+from ..objects.watertight import defects_text
 from .feature_rows import draw_flesh_note, feature_column
 from .property_rows import draw_settings, stress_text
 from .text_rows import count_text, draw_wrapped
@@ -73,6 +74,6 @@ def draw_defects(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bp
     """Draws why the mesh cannot break into closed pieces, and what makes a copy which can; returns whether it did."""
     found = mesh_defects.defects(obj)
     if found is not None:
-        draw_wrapped(layout, f"{found.words}: pieces of this mesh could not be closed", "ERROR", context)
+        draw_wrapped(layout, f"{defects_text(found)}: pieces of this mesh could not be closed", "ERROR", context)
         layout.operator("sinew.remesh_closed", icon="MOD_REMESH")
     return found is not None

@@ -8,8 +8,8 @@ import time as clock
 import bpy
 
 from ..baking.orphaned_caches_timer import orphan_search
-from ..baking.status_text import size_text
 from ..cache.orphaned_caches import EXPIRY_DAYS, SECONDS_PER_DAY, OrphanedCache
+from ..runtime.quantity_text import size_text
 
 
 def draw_notice(layout: bpy.types.UILayout) -> None:

@@ -121,7 +121,7 @@ PANEL_TABLE = (
     ("tets", "Tets", tets_layout.draw_tets, False),
     ("pins", "Pins", pins_layout.draw_pins, False),
     ("collision", "Collision", collision_layout.draw_collision, True),
-    ("motion", "Size and Start", size_and_start_layout.draw_size_and_start, True),
+    ("size_and_start", "Size and Start", size_and_start_layout.draw_size_and_start, True),
     ("attributes", "Attributes", attributes_layout.draw_attributes, True),
     ("advanced", "Advanced", formulation_layout.draw_advanced, True),
     ("bone", "Bone Mesh", flesh_layout.draw_bone, False),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's properties for all settings: `Object.sinew` for one object, `Scene.sinew` for the whole simulation.
 
-Values with a length in their unit (LENGTH, VELOCITY) are in Blender units, as everywhere in Blender, and the
-exporter multiplies them by the scene's unit scale. All others are in the SI unit that the tooltip names, and
+Values in `METRE` and `METRE_PER_SECOND` are stored in Blender units, as everywhere in Blender; the exporter multiplies
+them by the scene's unit scale. All others are in the SI unit that the tooltip names, and
 temperatures in °C. Only what is sampled on every frame can be animated.
 """
 
@@ -11,9 +11,9 @@ from __future__ import annotations
 import bpy
 from bpy.props import PointerProperty
 
-from .heat_settings import SinewSoftening
-from .object_settings import SinewObject
-from .scene_settings import SinewScene
+from .heat_properties import SinewSoftening
+from .object_properties import SinewObject
+from .scene_properties import SinewScene
 
 CLASSES = (SinewSoftening, SinewObject, SinewScene)
 

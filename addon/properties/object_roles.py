@@ -49,7 +49,7 @@ ROLES = (
             "tets",
             "pins",
             "collision",
-            "motion",
+            "size_and_start",
             "attributes",
             "advanced",
         ),

@@ -6,9 +6,6 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty, IntProperty
 
-from ..baking.warm_solver import solver_in_waiting
-from ..panels import orphaned_caches_layout
-
 # "sinew" from a clone, "bl_ext.user_default.sinew" as an extension
 PACKAGE = __package__.rsplit(".", 2)[0]
 COMPILING_LABEL = "Compiling the solver ahead, once per machine"
@@ -44,6 +41,9 @@ class SinewPreferences(bpy.types.AddonPreferences):
 
     def draw(self, _context: bpy.types.Context) -> None:
         """Draws the settings."""
+        from ..baking.warm_solver import solver_in_waiting
+        from ..panels import orphaned_caches_layout
+
         self.layout.use_property_split = True
         self.layout.prop(self, "threads", text="Threads (0 for All)")
         column = self.layout.column(heading="Before a Bake")

@@ -7,7 +7,7 @@ from types import TracebackType
 
 
 class PresetFilling:
-    """Whether a preset is filling in its values: `with` it is."""
+    """A context manager: `is_active` is true inside its `with` block."""
 
     def __init__(self) -> None:
         self.is_active = False

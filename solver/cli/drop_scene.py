@@ -74,7 +74,7 @@ def drop_report(reader: CacheReader, seconds: Sequence[float], substeps: int) ->
     """
     model = reader.read_model(BODY_KEY)
     fill = model["fill"]
-    lines, tally = reader.report()[1:], reader.convergence()
+    lines, summary = reader.report()[1:], reader.convergence()
     first, last = reader.baked_range() or (0, -1)
     volumes = [_filled_volume(*_tets_at_frame(reader, frame, model["tets"]), fill) for frame in range(first, last + 1)]
     samples = reader.metadata.sample_count(last)
@@ -82,9 +82,9 @@ def drop_report(reader: CacheReader, seconds: Sequence[float], substeps: int) ->
     return {
         "frames": last - first + 1,
         "steps": len(lines) * substeps,
-        "steps_not_converged": tally.not_converged,
-        "steps_with_unsettled_contacts": tally.unsettled,
-        "residual_max": tally.residual,
+        "steps_not_converged": summary.not_converged,
+        "steps_with_unsettled_contacts": summary.unsettled,
+        "residual_max": summary.residual,
         "residuals": [line["residual"] for line in lines],
         "iterations_per_step": sum(line["iterations"] for line in lines) / max(len(lines) * substeps, 1),
         "tets": len(model["tets"]),
@@ -95,7 +95,7 @@ def drop_report(reader: CacheReader, seconds: Sequence[float], substeps: int) ->
         "volume_ratio_min": min(volumes) / volumes[0],
         "volume_ratio_max": max(volumes) / volumes[0],
         "inverted_tets": lines[-1]["inverted_tets"] if lines else 0,
-        "inverted_tets_max": tally.inverted_tets,
+        "inverted_tets_max": summary.inverted_tets,
         "contacts_at_end": lines[-1]["contacts"] if lines else 0,
         "body": lines[-1].get("bodies", {}).get(BODY_KEY, {}) if lines else {},
         "results": reader.results(),

@@ -17,27 +17,30 @@ GREEN, HYBRID, HIERARCHICAL = "green", "hybrid", "hierarchical"
 FORMULATIONS = (LINEAR, VERTEX_WARP, POLAR, QR, GREEN, HYBRID, HIERARCHICAL)
 NEWTON_FORMULATIONS = (GREEN, HYBRID)  # with an energy of their own, whose steps are solved by Newton's method
 
-# `Method.rotation`: of "polar", how R is found
+# `FormulationSettings.rotation`: of "polar", how R is found
 NEAREST, HIGHAM = "nearest", "higham"
 ROTATIONS = (NEAREST, HIGHAM)
-# `Method.rotation_field`: of "vertex-warp"
+# `FormulationSettings.rotation_field`: of "vertex-warp"
 LEAST_SQUARES, EDGES = "least-squares", "edges"
 ROTATION_FIELDS = (LEAST_SQUARES, EDGES)
-# `Method.network`: of "vertex-warp"
+# `FormulationSettings.network`: of "vertex-warp"
 TETS, SPRINGS = "tets", "springs"
 NETWORKS = (TETS, SPRINGS)
-# `Method.scheme`
+# `FormulationSettings.scheme`
 EULER, BDF2 = "euler", "bdf2"
 TIME_SCHEMES = (EULER, BDF2)
-# `Method.coarse_solver`: of "hierarchical"
+# `FormulationSettings.coarse_solver`: of "hierarchical"
 PCG, LU = "pcg", "lu"
 COARSE_SOLVERS = (PCG, LU)
-MAX_REFINEMENTS = 3  # of `Method.levels`
+MAX_REFINEMENTS = 3  # of `FormulationSettings.levels`
 
 
 @dataclass(frozen=True)
 class FormulationSettings:
-    """A formulation and its switches. Only the methods that a switch names read it (`FORMULATION_SWITCHES`).
+    """A formulation and its switches.
+
+    A formulation reads only its own switches (`FORMULATION_SWITCHES`); each line below begins with the formulations
+    that read it.
 
     Attributes:
         name: Of `FORMULATIONS`.
@@ -81,7 +84,7 @@ FORMULATION_LABELS = {
     HYBRID: "Hybrid",
     HIERARCHICAL: "Hierarchical",
 }
-# the switches that each method reads
+# the switches that each formulation reads
 FORMULATION_SWITCHES = {
     LINEAR: ("scheme",),
     VERTEX_WARP: ("rotation_field", "keeps_momentum", "network", "rotations_every"),
@@ -105,34 +108,34 @@ CHILDREN_PER_TET = 8  # tets that one refinement makes of one
 PLASTICITY, HEAT, FRACTURE, GRAVITY_IN_SHAPE = "Plasticity", "Heat", "Fracture", "Gravity Already in Shape"
 
 
-def with_unread_defaults(method: FormulationSettings) -> FormulationSettings:
-    """Returns a method with only those switches that it reads, all others as they are by default."""
+def with_unread_defaults(formulation: FormulationSettings) -> FormulationSettings:
+    """Returns a formulation with only those switches that it reads, all others as they are by default."""
     return FormulationSettings(
-        method.name, **{switch: getattr(method, switch) for switch in FORMULATION_SWITCHES[method.name]}
+        formulation.name, **{switch: getattr(formulation, switch) for switch in FORMULATION_SWITCHES[formulation.name]}
     )
 
 
-def refinement_factor(method: FormulationSettings) -> int:
-    """Returns how many tets a method makes of each that a body is filled with."""
-    return CHILDREN_PER_TET**method.levels if method.name == HIERARCHICAL else 1
+def refinement_factor(formulation: FormulationSettings) -> int:
+    """Returns how many tets a formulation makes of each that a body is filled with."""
+    return CHILDREN_PER_TET**formulation.levels if formulation.name == HIERARCHICAL else 1
 
 
-def is_spring_network(method: FormulationSettings) -> bool:
+def is_spring_network(formulation: FormulationSettings) -> bool:
     """Whether a body resists by springs in place of its tets."""
-    return method.name == VERTEX_WARP and method.network == SPRINGS
+    return formulation.name == VERTEX_WARP and formulation.network == SPRINGS
 
 
-def display_name(method: FormulationSettings) -> str:
-    """Returns what a method is called in the window, with its springs, where it has some."""
+def display_name(formulation: FormulationSettings) -> str:
+    """Returns what a formulation is called in the window, with its springs, where it has some."""
     return (
-        f"{FORMULATION_LABELS[method.name]} with Springs"
-        if is_spring_network(method)
-        else FORMULATION_LABELS[method.name]
+        f"{FORMULATION_LABELS[formulation.name]} with Springs"
+        if is_spring_network(formulation)
+        else FORMULATION_LABELS[formulation.name]
     )
 
 
-def unsupported_features(method: FormulationSettings) -> Iterator[str]:
-    """Yields the features that a body of this method cannot have, each with a reason that was measured or derived.
+def unsupported_features(formulation: FormulationSettings) -> Iterator[str]:
+    """Yields the features that a body of this formulation cannot have, each with a reason that was measured or derived.
 
     Green, hybrid and hierarchical bodies are moved by the steps of dynamic flesh: what flows, melts, breaks or is under
     stress at rest changes the linear tets' record, which these do not have. Springs have no stress that could flow or
@@ -141,7 +144,7 @@ def unsupported_features(method: FormulationSettings) -> Iterator[str]:
     vertices that have melted and are hit ran away in two of some 300 random scenes (342 m/s after a blow of 4 m/s with
     rotations held for three steps, 20 m/s with rotations in every step); polar ones of the same scenes did not.
     """
-    if method.name in {GREEN, HYBRID, HIERARCHICAL} or is_spring_network(method):
+    if formulation.name in {GREEN, HYBRID, HIERARCHICAL} or is_spring_network(formulation):
         yield from (PLASTICITY, HEAT, FRACTURE, GRAVITY_IN_SHAPE)
-    elif method.name == VERTEX_WARP:
+    elif formulation.name == VERTEX_WARP:
         yield HEAT

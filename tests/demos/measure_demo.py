@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "demo_blends")]
 
 import make_demo
-from demos import contact_measures as demo_contact
+from demos import contact_demo_measures as demo_contact
 from demos import flesh_measures as demo_flesh
 from demos import rigid_core_measures as demo_core
 from sinew.solver.bake.cache import CacheReader

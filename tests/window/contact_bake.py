@@ -32,10 +32,10 @@ DEEP = 0.02
 def contact_bake() -> Steps:
     yield from _make()
     yield from bake()
-    tally, scene = status().convergence, bpy.context.scene
-    assert status().phase == "baked" and not tally.not_converged, status()
-    result["most_contacts"], result["unsettled"] = tally.contacts, tally.unsettled
-    assert tally.contacts > 0
+    summary, scene = status().convergence, bpy.context.scene
+    assert status().phase == "baked" and not summary.not_converged, status()
+    result["most_contacts"], result["unsettled"] = summary.contacts, summary.unsettled
+    assert summary.contacts > 0
     scene.frame_set(FRAMES)
     yield from picture("18-baked-without-contacts")
     yield from switch("show_contacts")

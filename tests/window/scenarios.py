@@ -183,9 +183,9 @@ def flesh_bake() -> Steps:
     yield from make_limb()
     lowest, height = lowest_and_height()
     yield from bake()
-    tally = status().convergence
-    result["pose_residual"] = tally.pose_residual
-    assert status().phase == "baked" and not tally.poses_not_converged and 0.0 < tally.pose_residual, status()
+    summary = status().convergence
+    result["pose_residual"] = summary.pose_residual
+    assert status().phase == "baked" and not summary.poses_not_converged and 0.0 < summary.pose_residual, status()
     assert unconverged_marks.unconverged_runs(bpy.context.scene) == []
     bpy.context.scene.frame_set(FLESH_FRAMES)
     bent_lowest, bent_height = lowest_and_height()

@@ -41,10 +41,10 @@ class ConvergenceSummary:
     @staticmethod
     def from_report(lines: Iterable[Mapping[str, Any]]) -> ConvergenceSummary:
         """Returns the summary of the lines of a report, or of `frame` events."""
-        tally = ConvergenceSummary()
+        summary = ConvergenceSummary()
         for line in lines:
-            tally = tally.with_frame(line)
-        return tally
+            summary = summary.with_frame(line)
+        return summary
 
     def with_frame(self, line: Mapping[str, Any]) -> ConvergenceSummary:
         """Returns the summary with one more line of the report."""

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...mesh.geometry.connected_components import connected_components
+from ...mesh.geometry.face_edges import face_edges
 from ...mesh.geometry.triangle_surface import Surface
-from ...mesh.geometry.welding import face_edges, weld
+from ...mesh.geometry.welding import weld
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from .broad_phase import SurfaceTrees, make_trees
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...mesh.geometry.face_edges import face_edges
 from ...mesh.geometry.triangle_surface import Surface
-from ...mesh.geometry.welding import face_edges, weld
+from ...mesh.geometry.welding import weld
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 
 MAX_POINTS = 20_000

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...runtime.errors import BadInput, SolveFailed
+from ..geometry.manifold_defects import find_manifold_defects
 from .assemble_mesh import assemble_mesh
 from .clip_triangle_tet import make_fragments
 from .crack_faces import make_broken_faces
@@ -25,7 +26,6 @@ from .tet_complex import OverlappingTets, TetComplex, make_tet_complex, parted_f
 from .tet_components import material_components
 from .uncut_faces import uncut_faces
 from .vertex_tets import find_vertex_tets
-from .watertight import find_manifold_defects
 
 MAX_ATTEMPTS = 8  # at points in general position
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices, indices
-from ..geometry.welding import face_edges
+from ..geometry.face_edges import face_edges
 from .general_position import PerturbedPoints
 from .orientation_signs import find_crossing_rows, triangle_sides
 from .tet_complex import TetComplex

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
 from .connected_components import connected_components
-from .welding import Edges, adjacent_sides, face_edges
+from .face_edges import Edges, adjacent_sides, face_edges
 
 
 def consistent_faces(faces: Indices, areas: Floats) -> tuple[Indices, Indices]:

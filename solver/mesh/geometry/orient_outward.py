@@ -17,9 +17,10 @@ import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices
 from .consistent_orientation import consistent_faces
+from .face_edges import face_edges
 from .triangle_bvh import build_bvh
 from .triangle_surface import Surface
-from .welding import distinct_faces, face_edges, weld
+from .welding import distinct_faces, weld
 from .winding_number import winding_numbers
 
 # An open shell with less volume than this, in units of area^1.5 (a sphere has 0.094), has no side to prefer.

@@ -3,40 +3,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
 from .connected_components import connected_components
+from .face_edges import adjacent_sides, face_edges
 from .triangle_surface import Surface
 
 # Corners closer than this fraction of the bounding box's diagonal are one.
 WELD_TOLERANCE = 1.0e-9
-
-
-class Edges(NamedTuple):
-    """The sides of faces, grouped by the edge they lie on.
-
-    Attributes:
-        edge: Edge of each side, (3 t,): side s of face f is row 3 f + s, from corner s to corner s + 1.
-        direction: 1 where the side runs from the lower to the higher corner number, else -1, (3 t,).
-        count: Number of edges.
-    """
-
-    edge: Indices
-    direction: Indices
-    count: int  # type: ignore[assignment]
-
-    @property
-    def faces_at(self) -> Indices:
-        """Number of faces at each edge, (count,)."""
-        return np.bincount(self.edge, minlength=self.count)
-
-    @property
-    def balance(self) -> Indices:
-        """Sides that run up minus sides that run down each edge, (count,): all 0 on a closed surface."""
-        return np.bincount(self.edge, self.direction, minlength=self.count).astype(np.int64)
 
 
 def weld(surface: Surface) -> Indices:
@@ -47,14 +22,6 @@ def weld(surface: Surface) -> Indices:
     step = max(float(np.linalg.norm(upper - lower)) * WELD_TOLERANCE, np.finfo(float).tiny)
     number = _number_rows(np.round((points - lower) / step))
     return number[triangles.reshape(-1, 3)].astype(np.int32)
-
-
-def face_edges(faces: Indices) -> Edges:
-    """Returns the edges of welded faces, (t, 3)."""
-    a, b = faces.ravel().astype(np.int64), np.roll(faces, -1, axis=1).ravel()
-    key = np.minimum(a, b) * (int(faces.max(initial=0)) + 1) + np.maximum(a, b)
-    unique, edge = np.unique(key, return_inverse=True)
-    return Edges(edge.ravel(), np.where(a < b, 1, -1), len(unique))
 
 
 def distinct_faces(faces: Indices) -> Indices:
@@ -88,20 +55,6 @@ def _walls(faces: Indices, is_double: Bools) -> Bools:
     patch = connected_components(a // 3, b // 3, len(faces))
     votes = np.bincount(patch.repeat(3), np.where(is_border, np.where(fits, 1, -1), 0))
     return is_double & (votes > 0)[patch]
-
-
-def adjacent_sides(edges: Edges, is_chosen: Bools, is_side: Bools | bool = True) -> tuple[Indices, Indices]:
-    """Returns pairs of sides that lie on one chosen edge, enough to connect all faces there, each (p,).
-
-    Args:
-        edges: The edges.
-        is_chosen: Which edges, (count,).
-        is_side: Which sides, (3 t,).
-    """
-    chosen = np.flatnonzero(is_chosen[edges.edge] & is_side)
-    chosen = chosen[np.argsort(edges.edge[chosen], kind="stable")]
-    same = edges.edge[chosen[1:]] == edges.edge[chosen[:-1]]
-    return chosen[:-1][same], chosen[1:][same]
 
 
 def _number_rows(rows: Floats | Indices) -> np.ndarray:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...mesh.geometry.face_edges import face_edges
 from ...mesh.geometry.nearest_points import nearest_points
 from ...mesh.geometry.orient_outward import orient_outward
 from ...mesh.geometry.triangle_surface import Surface
-from ...mesh.geometry.welding import face_edges, weld
+from ...mesh.geometry.welding import weld
 from ...runtime.arrays import Bools, Floats, Indices
 
 MIN_NOTCH_ANGLE = 60.0  # by how much the surface has to turn inward at an edge [degrees]

@@ -39,8 +39,8 @@ def limit_poisson_ratio(settings: bpy.types.PropertyGroup) -> None:
         settings.poisson_ratio = NEARLY_INCOMPRESSIBLE
 
 
-MaterialSettings: Any = settings_group(
-    "MaterialSettings",
+MaterialProperties: Any = settings_group(
+    "MaterialProperties",
     "Stiffness, volume preservation, density and damping.",
     (MATERIAL_PRESET, *MATERIAL_SETTINGS),
     {

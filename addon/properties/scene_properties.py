@@ -24,15 +24,15 @@ from .property_factory import settings_group
 def _place_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     from ..baking import attach_bake
     from ..baking.session import session
-    from ..cache import cache_status
+    from ..cache import cache_folder_status
 
     if not session.is_rebasing_paths:
-        cache_status.invalidate()
+        cache_folder_status.invalidate()
         attach_bake.attach(settings.id_data)
 
 
-_SceneSettings: Any = settings_group(
-    "SceneSettings",
+_SceneProperties: Any = settings_group(
+    "SceneProperties",
     "Frames, steps, accuracy and cache.",
     (
         *FRAME_SETTINGS,
@@ -48,7 +48,7 @@ _SceneSettings: Any = settings_group(
 )
 
 
-class SinewScene(_SceneSettings, bpy.types.PropertyGroup):
+class SinewScene(_SceneProperties, bpy.types.PropertyGroup):
     """How the whole scene is simulated and where its cache lies."""
 
     # where the present bake lies: only addon/cache/cache_paths.py writes these

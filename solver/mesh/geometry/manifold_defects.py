@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a render mesh can be kept closed: every edge between two triangles that agree which side is out."""
+"""What keeps a mesh from being closed: every edge has to be between two triangles that agree which side is out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...runtime.arrays import Indices
-from ..geometry.welding import face_edges
+from .face_edges import face_edges
 
 
 class ManifoldDefects(NamedTuple):
@@ -21,10 +21,10 @@ class ManifoldDefects(NamedTuple):
         degenerate_triangles: Triangles that have a vertex twice.
     """
 
-    open_edges: int
-    nonmanifold_edges: int
-    flipped_edges: int
-    degenerate_triangles: int
+    open_edges: int = 0
+    nonmanifold_edges: int = 0
+    flipped_edges: int = 0
+    degenerate_triangles: int = 0
 
 
 def find_manifold_defects(triangles: Indices) -> ManifoldDefects | None:

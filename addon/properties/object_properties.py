@@ -6,33 +6,33 @@ from __future__ import annotations
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
-from .body_settings import BodySettings, CoreSettings, FormulationProperties
-from .collider_settings import ColliderSettings, CollisionSettings
-from .flesh_settings import BoneSettings, FleshSettings
-from .fracture_settings import FractureSettings, ResultSettings
-from .heat_settings import HeatSettings, HeatSourceSettings
-from .material_settings import MaterialSettings
+from .body_properties import BodyProperties, CoreProperties, FormulationProperties
+from .collider_properties import ColliderProperties, CollisionProperties
+from .flesh_properties import BoneProperties, FleshProperties
+from .fracture_properties import FractureProperties, ResultProperties
+from .heat_properties import HeatProperties, HeatSourceProperties
+from .material_properties import MaterialProperties
 from .object_roles import EXTRA_ROLE_ITEMS, NONE, ROLE_ITEMS
-from .plasticity_settings import PlasticSettings
+from .plasticity_properties import PlasticityProperties
 from .property_factory import OVERRIDABLE
 from .restore_data import RestoreData
 
 
 class SinewObject(
-    MaterialSettings,
-    BodySettings,
-    FleshSettings,
-    PlasticSettings,
-    HeatSettings,
-    FractureSettings,
-    ResultSettings,
+    MaterialProperties,
+    BodyProperties,
+    FleshProperties,
+    PlasticityProperties,
+    HeatProperties,
+    FractureProperties,
+    ResultProperties,
     RestoreData,
-    ColliderSettings,
-    CollisionSettings,
-    HeatSourceSettings,
-    BoneSettings,
+    ColliderProperties,
+    CollisionProperties,
+    HeatSourceProperties,
+    BoneProperties,
     FormulationProperties,
-    CoreSettings,
+    CoreProperties,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

@@ -8,7 +8,7 @@ import itertools
 import bpy
 import numpy as np
 
-from fixtures.contact_measures import depths
+from fixtures.penetration_measures import depths
 from sinew.solver.bake.cache import CacheReader
 
 EVERY = 3  # frames from one look to the next

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ...solver.scene.settings.fracture_settings import FRACTURE_SETTINGS, RESULT_SETTINGS
-from .material_settings import material_edited
+from .material_properties import material_edited
 from .property_factory import settings_group
 
 
@@ -19,14 +19,14 @@ def _result_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Contex
     attach_bake.refresh_result(settings.id_data)
 
 
-FractureSettings: Any = settings_group(
-    "FractureSettings",
+FractureProperties: Any = settings_group(
+    "FractureProperties",
     "Strength, where it is weaker, and how many pieces there may be.",
     FRACTURE_SETTINGS,
     dict.fromkeys(("breaking_stress", "use_toughness", "toughness"), material_edited),
 )
-ResultSettings: Any = settings_group(
-    "ResultSettings",
+ResultProperties: Any = settings_group(
+    "ResultProperties",
     "What the bake gives to the renderer.",
     RESULT_SETTINGS,
     dict.fromkeys(("broken_material", "separate_pieces"), _result_edited),

@@ -10,7 +10,7 @@ import bpy
 from ...solver.scene.settings.flesh_settings import BONE_SETTINGS, ELASTIC, FLESH_SETTINGS
 from ...solver.scene.settings.tables import OBJECT_SETTINGS
 from .material_presets import NON_FLESH_SWITCHES
-from .material_settings import limit_poisson_ratio
+from .material_properties import limit_poisson_ratio
 from .property_factory import make_property, settings_group
 
 
@@ -22,8 +22,8 @@ def _motion_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Contex
             setattr(settings, name, False)
 
 
-FleshSettings: Any = settings_group(
-    "FleshSettings", "Motion, law, paint, and the bones of armatures.", FLESH_SETTINGS, {"motion": _motion_chosen}
+FleshProperties: Any = settings_group(
+    "FleshProperties", "Motion, law, paint, and the bones of armatures.", FLESH_SETTINGS, {"motion": _motion_chosen}
 )
 
 
@@ -33,8 +33,8 @@ def _is_flesh(_settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool
     return roles.is_flesh(obj)
 
 
-BoneSettings: Any = settings_group(
-    "BoneSettings",
+BoneProperties: Any = settings_group(
+    "BoneProperties",
     "Which flesh follows a bone mesh, and how strictly.",
     BONE_SETTINGS,
     more={"bone_body": make_property(OBJECT_SETTINGS["bone_body"], poll=_is_flesh)},

@@ -16,7 +16,7 @@ from ...solver.scene.settings.heat_settings import (
 )
 from . import material_presets
 from .material_presets import HEAT_FIELDS
-from .material_settings import material_edited
+from .material_properties import material_edited
 from .property_factory import OVERRIDABLE, settings_group
 
 
@@ -24,20 +24,20 @@ def _row_edited(row: bpy.types.PropertyGroup, _context: bpy.types.Context) -> No
     material_presets.mark_custom(row.id_data.sinew)
 
 
-_RowSettings: Any = settings_group(
-    "RowSettings",
+_RowProperties: Any = settings_group(
+    "RowProperties",
     "A temperature, and the factors on the material there.",
     SOFTENING_ROW_SETTINGS,
     {setting.name: _row_edited for setting in SOFTENING_ROW_SETTINGS},
 )
 
 
-class SinewSoftening(_RowSettings, bpy.types.PropertyGroup):
+class SinewSoftening(_RowProperties, bpy.types.PropertyGroup):
     """One row of the softening table."""
 
 
-HeatSettings: Any = settings_group(
-    "HeatSettings",
+HeatProperties: Any = settings_group(
+    "HeatProperties",
     "Temperature, how heat moves, and what it softens.",
     HEAT_SETTINGS,
     dict.fromkeys(HEAT_FIELDS, material_edited),
@@ -60,8 +60,8 @@ def _radius_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Conte
     roles.show_radius(settings.id_data)
 
 
-HeatSourceSettings: Any = settings_group(
-    "HeatSourceSettings",
+HeatSourceProperties: Any = settings_group(
+    "HeatSourceProperties",
     "How a heat source warms or cools what is near it.",
     HEAT_SOURCE_SETTINGS,
     {"source_radius": _radius_changed},

@@ -23,14 +23,14 @@ def _friction_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Cont
     friction_presets.mark_custom(settings)
 
 
-ColliderSettings: Any = settings_group(
-    "ColliderSettings",
+ColliderProperties: Any = settings_group(
+    "ColliderProperties",
     "Shape, sides, friction and thickness, and whether it is there.",
     COLLIDER_SETTINGS,
     {"friction": _friction_edited},
 )
-CollisionSettings: Any = settings_group(
-    "CollisionSettings",
+CollisionProperties: Any = settings_group(
+    "CollisionProperties",
     "How a body meets others and itself, and what bodies and colliders have in common.",
     (*BODY_COLLISION_SETTINGS, FRICTION_PRESET, COLLISION_COLLECTION),
     {"body_friction": _friction_edited, "friction_preset": _preset_chosen},

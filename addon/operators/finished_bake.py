@@ -71,7 +71,7 @@ class SINEW_OT_show_bake(bpy.types.Operator):
 
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Makes it."""
+        """Restores them."""
         attach_bake.attach(context.scene, detach_missing=False)
         bake_status.invalidate()
         return {"FINISHED"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A writer of tracks that stores a constant track once."""
+"""A buffer in front of the writer of tracks: it drops repeated values and writes in chunks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ...solver.scene.tracks import TrackWriter
 CHUNK_BYTES = 8 << 20
 
 
-class TrackRecorder:
-    """Takes the samples of all tracks of one scene in the order of time."""
+class BufferedTrackWriter:
+    """Buffers the samples of all tracks of a scene, in the order of time; stores a constant track once."""
 
     def __init__(self, writer: TrackWriter) -> None:
         self._writer = writer

@@ -7,7 +7,8 @@ import bpy
 import numpy as np
 
 from ..objects import roles
-from .draw_handler import DrawHandler, blending, draw_batch, make_batch
+from .draw_handler import DrawHandler
+from .gpu_batches import blending, draw_batch, make_batch
 
 COLOUR = (1.0, 0.45, 0.1, 0.7)
 CIRCLE_SEGMENTS = 64

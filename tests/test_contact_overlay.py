@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is said and drawn of the contacts of a bake: counts, and arrows in the viewport."""
+"""The contact overlay: arrows of a bake's contacts in the viewport, and their count in the panel."""
 
 from __future__ import annotations
 
@@ -12,53 +12,12 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import fresh, write_cache
 from fixtures.collision_objects import body
-from sinew.addon.baking import bake_status, error_messages
-from sinew.addon.baking.state_machine import Job
-from sinew.addon.baking.status_text import Status
 from sinew.addon.blender_data.object_keys import body_key
-from sinew.addon.cache import cache_paths, cache_status
+from sinew.addon.cache import cache_folder_status, cache_paths
 from sinew.addon.overlays import contact_geometry, contact_overlay
 from sinew.addon.runtime.memo import clear_results
 from sinew.solver.bake.cache import layout
-from sinew.solver.bake.cache.convergence_summary import ConvergenceSummary
 from test_addon import drawn
-
-
-def test_the_tally_knows_the_busiest_frame() -> None:
-    tally = ConvergenceSummary.from_report(
-        [{"frame": 1, "contacts": 3}, {"frame": 2, "contacts": 9, "unsettled": 2}, {"frame": 3}]
-    )
-    assert (tally.contacts, tally.busiest_frame, tally.unsettled) == (9, 2, 2)
-    assert tally.as_event()["contacts"] == 9
-    level, line = error_messages.ending_message(Job("done", 1, 3, frame=3, convergence=tally))
-    assert (level, line) == ("INFO", "Baked frames 1 to 3, up to 9 contacts at once")
-    told = error_messages.step_notes(tally)
-    assert "Most contacts at once: 9, in frame 2" in told
-    assert any("2 steps" in line and "Substeps" in line for line in told)
-
-
-def test_a_running_bake_counts_its_contacts(monkeypatch: pytest.MonkeyPatch) -> None:
-    fresh()
-    jelly = body()
-    for contacts, words in (
-        (None, "900 tets"),
-        (0, "900 tets"),
-        (1, "900 tets, 1 contact"),
-        (12, "900 tets, 12 contacts"),
-    ):
-        state = Status("baking", tets=900, contacts=contacts)
-        monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
-        assert words in drawn(jelly).lines
-
-
-def test_many_unsettled_steps_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
-    scene = fresh()
-    jelly = body()
-    for count, frame, is_told in ((0, 25, False), (4, 25, False), (6, 25, True), (6, 250, False), (1, 1, True)):
-        state = Status("baked", frame=frame, convergence=ConvergenceSummary(unsettled=count))
-        monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
-        assert scene.sinew.substeps == 4
-        assert any("Substeps" in line for line in drawn(jelly).lines) == is_told, (count, frame)
 
 
 def write_contacts(folder: Path, frame: int, positions, forces, normals=None) -> None:
@@ -78,7 +37,7 @@ def baked(tmp_path: Path) -> tuple[bpy.types.Scene, bpy.types.Object, Path]:
     points = np.array([v.co for v in jelly.data.vertices], float)
     folder.parent.mkdir(exist_ok=True)
     write_cache(folder, {body_key(jelly): np.stack([points] * 3)})
-    cache_status.invalidate()
+    cache_folder_status.invalidate()
     return scene, jelly, folder
 
 

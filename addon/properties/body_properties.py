@@ -12,8 +12,8 @@ from ...solver.scene.settings.formulation_settings import FORMULATION_SETTINGS
 from ...solver.scene.settings.rigid_core_settings import CORE_HINGE, CORE_PULL, CORE_SETTINGS
 from .property_factory import make_property, settings_group
 
-BodySettings: Any = settings_group(
-    "BodySettings",
+BodyProperties: Any = settings_group(
+    "BodyProperties",
     "Tets, size, start and pins.",
     (*TET_SETTINGS, *START_SETTINGS, *PIN_SETTINGS, *DISPLAY_SETTINGS),
 )
@@ -28,8 +28,8 @@ def _is_other(settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
     return bool(obj != settings.id_data)
 
 
-CoreSettings: Any = settings_group(
-    "CoreSettings",
+CoreProperties: Any = settings_group(
+    "CoreProperties",
     "The core, its hinge, and the spring that pulls it.",
     CORE_SETTINGS,
     more={each.name: make_property(each, poll=_is_other) for each in (CORE_HINGE, CORE_PULL)},
