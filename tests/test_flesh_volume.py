@@ -96,7 +96,7 @@ def test_it_adds_to_a_term_with_directions_too():
     x, found = scattered(model, 5, 0.03), {}
     for term in (None, along_x(model, 1.0)):
         for kappa in (True, False):
-            law = with_pressure(model, extra_term=term)
+            law = with_pressure(model, anisotropic_term=term)
             law = law if kappa else replace(law, pressure_modulus=np.zeros(0))
             values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
             forces_and_tangent(model, law, x, values, force, tet_arrays(model.pattern), clamp=False)

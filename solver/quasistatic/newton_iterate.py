@@ -260,8 +260,8 @@ class NewtonIterate:
 
     def _ordered_model(self, law: Hyperelastic) -> tuple[Model, Hyperelastic]:
         """Returns model and law with tets in the order in which passes over them take least."""
-        self.is_ordered = law.extra_term is None
-        if self.ordered is None or law.extra_term is not None:
+        self.is_ordered = law.anisotropic_term is None
+        if self.ordered is None or law.anisotropic_term is not None:
             return self.model, law
         return self.ordered.model, self.ordered.law(law)
 

@@ -119,14 +119,14 @@ def linear_strain(model: Model, u: Floats) -> Floats:
 def _sag_displacements(model: Model, is_free: Bools, points: PointForces, gravity: Floats, u: Floats) -> None:
     """Solves K u = f_gravity for u [m], (n, 3), from what it holds; zero at nodes that are not free."""
     pattern = model.pattern
-    warped = np.empty((model.tet_count, UNDAMPED_LENGTH))
+    records = np.empty((model.tet_count, UNDAMPED_LENGTH))
     values, force = np.empty((pattern.block_count, 9)), np.empty((model.node_count, 3))
     u[~is_free] = 0.0
     if not is_free.any():
         return
     elements = element_arrays(model)._replace(lam=model.lam, initial_strain=np.zeros((0, 6)))
-    compute_corotational_records(model.X, elements, warped)
-    assemble(1.0, 0.0, np.zeros(model.node_count), pattern, warped, values, force)
+    compute_corotational_records(model.X, elements, records)
+    assemble(1.0, 0.0, np.zeros(model.node_count), pattern, records, values, force)
     b = (model.mass * model.gravity_scale)[:, None] * gravity
     none = np.zeros_like(points.stiffness)
     add_point_terms(

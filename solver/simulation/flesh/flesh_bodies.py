@@ -16,7 +16,7 @@ from ...integrators.newton.lagged_shear import pressure_only
 from ...integrators.newton.nonlinear_bodies import LAW_BY_METHOD, scheme_of
 from ...mechanics.hierarchical.hierarchical_bodies import hierarchical_numbers
 from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic, hyperelastic
-from ...mechanics.hyperelastic.laws import EXTENDED_LAWS
+from ...mechanics.hyperelastic.law_numbers import EXTENDED_LAWS
 from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel, make_submodel
 from ...quasistatic.contact import FleshContact
