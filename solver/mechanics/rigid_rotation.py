@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lets pieces that spin turn instead of growing.
+"""Replaces the straight-line motion of spinning pieces by a rotation, at equal momenta.
 
 A step moves nodes along straight lines. The nodes of a piece that turns by an angle θ in a step are then √(1 + θ²)
 times as far from its axis: what spins grows, is stressed by that, and breaks again. Bodies turn little in a step;

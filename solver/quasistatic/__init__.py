@@ -3,6 +3,6 @@
 
     equilibrium = solve(model, law, Held(nodes, positions), x)
 
-`equilibrium.py` is the solver, `equilibrium_residual.py` says when it is done, `step_length.py` how far it goes along a
+`equilibrium.py` is the solver, `equilibrium_residual.py` says when it is done, `line_search.py` how far it goes along a
 direction, `initial_guesses.py` and `harmonic_reset.py` where it begins, `diagnosis.py` what it has come to.
 """

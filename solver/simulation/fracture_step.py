@@ -13,11 +13,11 @@ from ..mechanics.state import NODE_FIELDS
 from ..mechanics.state_fields import CRACK_TIP_FIELD
 from ..runtime.arrays import Bools
 from .assembled_scene import AssembledScene
+from .build_contact_step import add_backside_contacts
 from .features.fracture import piece_count
 from .fracture.face_adjacency import FACE_CORNERS
 from .fracture_topology import split_scene
 from .simulated_scene import SimulatedScene
-from .step_contacts import add_backside_contacts
 
 
 def pieces_at_limit(simulation: SimulatedScene) -> dict[str, dict[str, Any]]:
