@@ -31,14 +31,14 @@ def pieces_at_limit(simulation: SimulatedScene) -> dict[str, dict[str, Any]]:
     }
 
 
-def separate_faces(simulation: SimulatedScene, is_separated: Bools) -> None:
+def separate_faces(simulation: SimulatedScene, is_parted: Bools) -> None:
     """Gives a simulation the nodes that it has when just these faces of its tets are apart, (m, 4).
 
     Copies of a node go on from where the node was. Features and forces are remapped, fields of the state are copied
     where they have a row per node, and contacts get the numbers that their points have now.
     """
     before, state = simulation.built, simulation.state
-    broken = split_scene(before.unbroken or before, is_separated)
+    broken = split_scene(before.unbroken or before, is_parted)
     source = before.model.tets.ravel()[broken.corner]
     state.x, state.v = state.x[source], state.v[source]
     for name, values in state.fields.items():
@@ -48,7 +48,7 @@ def separate_faces(simulation: SimulatedScene, is_separated: Bools) -> None:
     fracture = before.fracture
     assert fracture is not None
     state.fields[CRACK_TIP_FIELD][has_split] = 0
-    state.fields[CRACK_TIP_FIELD][crack_front(broken.topology.tets, fracture.neighbours.twin, is_separated)] = 1
+    state.fields[CRACK_TIP_FIELD][crack_front(broken.topology.tets, fracture.neighbours.twin, is_parted)] = 1
     broken.topology.store_in(state)
     memory = _remapped_contacts(PersistentContacts.from_state(state), before, broken.built)
     simulation.built = replace(broken.built, initial=before.initial)

@@ -55,7 +55,7 @@ def apply_topology(built: AssembledScene, state: State) -> AssembledScene:
     if TETS_FIELD not in state.fields:
         return unbroken
     assert unbroken.fracture is not None
-    return split_scene(unbroken, unbroken.fracture.neighbours.is_separated(state.fields[TETS_FIELD])).built
+    return split_scene(unbroken, unbroken.fracture.neighbours.is_parted(state.fields[TETS_FIELD])).built
 
 
 def split_scene(unbroken: AssembledScene, separated: Bools) -> SplitScene:

@@ -82,7 +82,7 @@ def make_sag_free(
             is_free[pin.fixed_nodes] = False
             springs.append(pin.spring_forces(state, model, pin.rest, stiffness, dt))
     springs_held = PointForces.concatenate(PointForces(), *springs)
-    is_held = [not is_free[body.nodes].all() for body in model.bodies]
+    has_fixed_nodes = [not is_free[body.nodes].all() for body in model.bodies]
 
     free: set[int] = set()
     u = np.zeros_like(model.X)
@@ -90,14 +90,14 @@ def make_sag_free(
         contacts = bearings.springs()
         together = PointForces.concatenate(springs_held, contacts)
         for number in wanted:
-            if not is_held[number] and number not in free and not _is_supported(model, number, together):
+            if not has_fixed_nodes[number] and number not in free and not _is_supported(model, number, together):
                 free.add(number)
                 is_free[model.bodies[number].nodes] = False
         _sag_displacements(model, is_free, together, gravity, u)
         if not bearings.update(contacts.positions(u, model.tets)):
             break
     if bearings.force_change > MAX_SLIDING_FORCE_CHANGE:  # contacts that never come to rest bear nothing for long
-        free |= {number for number in wanted if not is_held[number]}
+        free |= {number for number in wanted if not has_fixed_nodes[number]}
     for number in free:
         u[model.bodies[number].nodes] = 0.0
 
