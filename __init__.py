@@ -39,7 +39,7 @@ _PUBLIC = {
     ".solver.api": ("bake", "equilibrium", "hyperelastic", "model_of_tets", "rest_state", "step", "tetrahedralize"),
     ".solver.mechanics.model": ("Model", "Part", "make_model"),
     ".solver.mechanics.state": ("State",),
-    ".solver.mechanics.hyperelastic.extra_terms": ("AnisotropicTerm",),
+    ".solver.mechanics.hyperelastic.anisotropic_terms": ("AnisotropicTerm",),
     ".solver.mechanics.hyperelastic.hyperelastic_element": ("Hyperelastic",),
     ".solver.constraints.external_forces": ("ExternalForces", "PairForces", "PointForces"),
     ".solver.integrators.step_report": ("StepReport",),

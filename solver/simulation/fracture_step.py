@@ -63,9 +63,9 @@ def _bodies_changed(before: AssembledScene, now: AssembledScene) -> np.ndarray:
     return np.array(counts[0]) != np.array(counts[1])
 
 
-def crack_front(tets: np.ndarray, twin: np.ndarray, separated: Bools) -> np.ndarray:
+def crack_front(tets: np.ndarray, twin: np.ndarray, is_parted: Bools) -> np.ndarray:
     """Returns the nodes at which tets have separated across a face and still share the node: the tips of cracks."""
-    tet, face = np.nonzero(separated)
+    tet, face = np.nonzero(is_parted)
     at = FACE_CORNERS[face]
     nodes = tets[tet[:, None], at]
     return nodes[tets.ravel()[twin[tet[:, None], face[:, None], at]] == nodes]
