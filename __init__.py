@@ -39,7 +39,7 @@ _PUBLIC = {
     ".solver.api": ("bake", "equilibrium", "hyperelastic", "model_of_tets", "rest_state", "step", "tetrahedralize"),
     ".solver.mechanics.model": ("Model", "Part", "make_model"),
     ".solver.mechanics.state": ("State",),
-    ".solver.mechanics.hyperelastic.extra_terms": ("ExtraTerm",),
+    ".solver.mechanics.hyperelastic.anisotropic_terms": ("AnisotropicTerm",),
     ".solver.mechanics.hyperelastic.hyperelastic_element": ("Hyperelastic",),
     ".solver.constraints.external_forces": ("ExternalForces", "PairForces", "PointForces"),
     ".solver.integrators.step_report": ("StepReport",),
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from .solver.constraints.external_forces import PairForces as PairForces
     from .solver.constraints.external_forces import PointForces as PointForces
     from .solver.integrators.step_report import StepReport as StepReport
-    from .solver.mechanics.hyperelastic.extra_terms import ExtraTerm as ExtraTerm
+    from .solver.mechanics.hyperelastic.anisotropic_terms import AnisotropicTerm as AnisotropicTerm
     from .solver.mechanics.hyperelastic.hyperelastic_element import Hyperelastic as Hyperelastic
     from .solver.mechanics.model import Model as Model
     from .solver.mechanics.model import Part as Part

@@ -13,7 +13,7 @@ import sinew
 
 @dataclass
 class Stiffening:
-    """A `sinew.ExtraTerm` at the stretches σ of tets: all that the solver needs are ψ, P and ∂P/∂F at F = diag(σ)."""
+    """A `sinew.AnisotropicTerm` at the stretches σ of tets: the solver needs ψ, P and ∂P/∂F at F = diag(σ)."""
 
     tets: np.ndarray  # that have it
     k: float  # [Pa]
@@ -43,7 +43,7 @@ pulled = sinew.FixedNodes(held, nodes[held] + np.outer(is_right[held], [0.15, 0.
 term = Stiffening(np.arange(len(tets), dtype=np.int32), 2.0e4)
 laws = {
     "neo-hookean": sinew.hyperelastic(model, "neo-hookean"),
-    "with term": sinew.hyperelastic(model, "neo-hookean", extra_term=term),
+    "with term": sinew.hyperelastic(model, "neo-hookean", anisotropic_term=term),
 }
 results = {name: sinew.equilibrium(model, pulled, law) for name, law in laws.items()}
 is_middle = np.isclose(nodes[:, 0], 0.15)

@@ -22,9 +22,9 @@ from .constraints.external_forces import ExternalForces
 from .integrators.step import step as take_step
 from .integrators.step_report import StepReport
 from .mechanics.hyperelastic import hyperelastic_element
-from .mechanics.hyperelastic.extra_terms import ExtraTerm
+from .mechanics.hyperelastic.anisotropic_terms import AnisotropicTerm
 from .mechanics.hyperelastic.hyperelastic_element import Hyperelastic
-from .mechanics.hyperelastic.laws import EXTENDED_LAWS
+from .mechanics.hyperelastic.law_numbers import EXTENDED_LAWS
 from .mechanics.model import Model, Part, make_model
 from .mechanics.state import State
 from .mesh.geometry.triangle_surface import make_surface
@@ -110,7 +110,11 @@ def step(model: Model, state: State, forces: ExternalForces, dt: float, settings
 
 
 def hyperelastic(
-    model: Model, law: str = DEFAULT_LAW, *, parameter: float | None = None, extra_term: ExtraTerm | None = None
+    model: Model,
+    law: str = DEFAULT_LAW,
+    *,
+    parameter: float | None = None,
+    anisotropic_term: AnisotropicTerm | None = None,
 ) -> Hyperelastic:
     """Returns a hyperelastic law for every tet of a model, as `equilibrium` and flesh have it.
 
@@ -121,14 +125,14 @@ def hyperelastic(
         model: The bodies, with the moduli of the law for small strains.
         law: "neo-hookean", "stable-neo-hookean", "mooney-rivlin", "corotated", "stvk" or "hybrid".
         parameter: The law's own, such as the share of μ before the second invariant of Mooney–Rivlin; None: default.
-        extra_term: A term of one's own that is added to the law; None: none.
+        anisotropic_term: A term of one's own that is added to the law; None: none.
 
     Raises:
         BadInput: There is no such law.
     """
     extension = "constant" if law in EXTENDED_LAWS else None
     made = hyperelastic_element.hyperelastic(model, law, extension, parameter=parameter, average=True)
-    return replace(made, extra_term=extra_term)
+    return replace(made, anisotropic_term=anisotropic_term)
 
 
 def equilibrium(

@@ -43,7 +43,7 @@ SOLVER_TIERS = {
         "simulation": "builds a scene and advances it by steps and frames, with fracture and posed flesh",
     },
     "Bake": {
-        "bake": "writes a cache: frames, resume points, verification, attributes, meshes of broken bodies",
+        "bake": "writes a cache: frames, checkpoints, verification, attributes, meshes of broken bodies",
     },
     "Library": {
         "api": "what `import sinew` gives in one call: tets, equilibria, steps, bakes",

@@ -130,7 +130,7 @@ def test_the_same_bytes_and_events_as_without_a_thread(through: Path, tmp_path: 
     assert baked(tmp_path / "slow") == baked(through)
 
 
-def test_a_frame_counts_when_it_is_told_and_its_resume_point_is_there(tmp_path: Path) -> None:
+def test_a_frame_counts_when_it_is_told_and_its_checkpoint_is_there(tmp_path: Path) -> None:
     cache = fresh(tmp_path / "c")
 
     def hear(event: Any) -> None:
@@ -199,7 +199,7 @@ def test_a_full_disk_counts_for_more_than_a_stop(tmp_path: Path, monkeypatch: py
 
 
 def test_stopped_while_frames_are_under_way(through: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that was computed is written and told before the bake ends, with a resume point at the last frame."""
+    """All that was computed is written and told before the bake ends, with a checkpoint at the last frame."""
     cache, told, whole = fresh(tmp_path / "c"), [], disk.write_atomic
 
     def slowly(path: Path, *more: Any) -> None:

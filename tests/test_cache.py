@@ -69,7 +69,7 @@ CRASHES = {
         raise_count(c / "play" / "a.pc2", 17),
     ),
     "head without its samples": lambda c: raise_count(c / "play" / "b.pc2", 17),
-    "part of a resume point": lambda c: (c / "resume" / "000013.npz.part").write_bytes(b""),
+    "part of a checkpoint": lambda c: (c / "resume" / "000013.npz.part").write_bytes(b""),
     "topologies of a frame that is not there": lambda c: (
         (c / "topology" / "000017.npz").write_bytes(b"abc"),
         (c / "topology" / "000018.npz.part").write_bytes(b"abc"),

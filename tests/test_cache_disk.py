@@ -42,7 +42,7 @@ def test_everything_is_synced_before_it_counts(tmp_path: Path, calls: list[str])
 
 
 def bake_or_resume(folder: Path, told: list[int], last: int) -> None:
-    """Bakes, or goes on from the last resume point; notes every frame that counts."""
+    """Bakes, or goes on from the last checkpoint; notes every frame that counts."""
     with CacheWriter(folder) as writer:
         resume = CacheReader(folder).resume_frame() if (folder / "cache.json").exists() else None
         if resume is None:

@@ -106,7 +106,7 @@ def test_a_changed_scene_is_out_of_date_until_accepted(through: Path, tmp_path: 
     run_bake(cache, nothing, options=BakeOptions(resume=True, from_frame=15, accept_changes=True))
     old, new = CacheReader(through), CacheReader(cache)
     assert new.is_done() and new.integrity_problems() == []
-    assert (old.read_frame(11).x == new.read_frame(11).x).all()  # the last resume point up to 15
+    assert (old.read_frame(11).x == new.read_frame(11).x).all()  # the last checkpoint up to 15
     assert old.read_frame(FRAMES).x[:27, 2].mean() < new.read_frame(FRAMES).x[:27, 2].mean()
     assert new.metadata.scene == Scene.load(cache / "scene").digest()
 

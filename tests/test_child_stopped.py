@@ -84,7 +84,7 @@ def test_it_ends_when_nobody_listens(through: Path, tmp_path: Path) -> None:
     assert process._process.returncode == 130
 
 
-def test_killed_between_the_last_frame_and_its_resume_point(through: Path, tmp_path: Path) -> None:
+def test_killed_between_the_last_frame_and_its_checkpoint(through: Path, tmp_path: Path) -> None:
     cache = tmp_path / "c"
     shutil.copytree(through, cache)
     (cache / "resume" / f"{FRAMES:06d}.npz").rename(cache / "resume" / f"{FRAMES:06d}.npz.part")

@@ -10,7 +10,6 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from sinew.solver.mesh.cutting.duplicate_edges import split_duplicate_edges
 from sinew.solver.mesh.cutting.ear_clipping import cut_ears
 from sinew.solver.mesh.cutting.general_position import (
     GRID_CELLS,
@@ -21,6 +20,7 @@ from sinew.solver.mesh.cutting.general_position import (
     fill_volumes,
     perturb_points,
 )
+from sinew.solver.mesh.cutting.parallel_edges import split_parallel_edges
 from sinew.solver.mesh.cutting.polygon_holes import triangulate_with_holes
 from sinew.solver.mesh.cutting.polygons import (
     DIAGONAL_SIDE,
@@ -198,7 +198,7 @@ def test_edges_that_fall_on_each_other_get_a_vertex_between():
     table = pillow([first, *RIM, first, RIM[1], RIM[0], second, *OTHER, second, OTHER[1], OTHER[0]])
     a, b = paired_sides(table)
     vertex = table.point  # as if their corners were one by neighbours elsewhere
-    polygons, vertex, is_new, ends = split_duplicate_edges(table, vertex, a, b, point_count=4)
+    polygons, vertex, is_new, ends = split_parallel_edges(table, vertex, a, b, point_count=4)
     assert polygons.size.tolist() == [3, 3, 4, 4] and is_new.sum() == 2 and ends.tolist() == [[0, 1]]
     assert polygons.point.tolist() == [0, 1, 2, 1, 0, 2, 0, 4, 1, 3, 1, 4, 0, 3]
     assert (vertex == polygons.point).all()
@@ -210,7 +210,7 @@ def test_edges_stay_as_they_are_where_none_is_twice():
     a, b = paired_sides(table)
     vertex = glue_corners(table, a, b)
     assert vertex.tolist() == [0, 1, 2, 1, 0, 2, 3, 4, 5, 4, 3, 5]
-    polygons, after, is_new, ends = split_duplicate_edges(table, vertex, a, b, point_count=4)
+    polygons, after, is_new, ends = split_parallel_edges(table, vertex, a, b, point_count=4)
     assert (after == vertex).all() and not is_new.any() and len(ends) == 0
     assert (polygons.side == table.side).all()
 

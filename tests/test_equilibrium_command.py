@@ -13,7 +13,7 @@ import pytest
 from fixtures import quasistatic_scenes as scenes
 from sinew.solver.__main__ import main
 from sinew.solver.cli.commands.equilibrium import OUTCOME_TEXTS
-from sinew.solver.mechanics.hyperelastic.laws import LAWS
+from sinew.solver.mechanics.hyperelastic.law_numbers import LAWS
 from sinew.solver.quasistatic import diagnosis, initial_guesses
 
 

@@ -20,7 +20,7 @@ from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     hyperelastic,
     tet_arrays,
 )
-from sinew.solver.mechanics.hyperelastic.laws import LAWS
+from sinew.solver.mechanics.hyperelastic.law_numbers import LAWS
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.mechanics.submodel import make_submodel
 from sinew.solver.quasistatic import initial_guesses
@@ -122,7 +122,7 @@ def test_some_tets_have_fibres_and_forces_are_derivatives_of_the_energy():
     model, rng = cube(poisson_ratio=0.49), np.random.default_rng(8)
     some = fibres(model.tet_count // 2, 0.6, seed=9)
     term = replace(some, tets=np.sort(rng.permutation(model.tet_count)[: model.tet_count // 2]))
-    flesh = replace(hyperelastic(model, "neo-hookean", "linear", average=True), extra_term=term)
+    flesh = replace(hyperelastic(model, "neo-hookean", "linear", average=True), anisotropic_term=term)
     x, d = model.X + 0.02 * rng.normal(size=model.X.shape), rng.normal(size=model.X.shape)
     work, force, other = tet_arrays(model.pattern), np.empty_like(x), np.empty_like(x)
     here = forces(model, flesh, x, force, work)
@@ -142,7 +142,7 @@ def test_some_tets_have_fibres_and_forces_are_derivatives_of_the_energy():
 def test_an_active_cube_becomes_as_short_as_its_energy_says():
     """Held at one node: every tet has the stretches (a, b, b) for which ψ is least."""
     model = cube()
-    flesh = replace(hyperelastic(model), extra_term=along_x(model, 1.0))
+    flesh = replace(hyperelastic(model), anisotropic_term=along_x(model, 1.0))
     mu, lam = model.mu[0], model.lam[0]
 
     def psi(ab: np.ndarray) -> float:
@@ -164,7 +164,7 @@ def test_an_active_cube_comes_back_from_a_scatter_to_the_same_shape():
     model = cube()
     nodes = np.flatnonzero(model.X[:, 0] < 1e-9).astype(np.int32)
     held = FixedNodes(nodes, model.X[nodes])
-    flesh = replace(hyperelastic(model), extra_term=along_x(model, 1.0))
+    flesh = replace(hyperelastic(model), anisotropic_term=along_x(model, 1.0))
     lengths = []
     for start in (model.X, initial_guesses.scattered(model.X, held, 10.0, 1)):
         found = solve(EquilibriumProblem(model, flesh, held), start)
@@ -173,7 +173,7 @@ def test_an_active_cube_comes_back_from_a_scatter_to_the_same_shape():
     end = model.X[:, 0] > 1.0 - 1e-9
     assert lengths[0][end, 0].mean() < 0.8 and np.ptp(lengths[0][:, 1]) > 1.1
     assert np.abs(lengths[0] - lengths[1]).max() < 1e-4
-    passive = solve(EquilibriumProblem(model, replace(flesh, extra_term=along_x(model, 0.0)), held), model.X)
+    passive = solve(EquilibriumProblem(model, replace(flesh, anisotropic_term=along_x(model, 0.0)), held), model.X)
     assert passive.newton_iterations == 0 and np.array_equal(passive.x, model.X)
 
 
@@ -182,10 +182,10 @@ def test_dynamic_bodies_of_two_schemes_keep_their_fibres():
     part = Part("a", nodes, tets, np.ones(len(tets)), Material(youngs_modulus=1e4))
     whole = make_model([part, replace(part, key="b", nodes=nodes + 5.0)])
     term = replace(fibres(3, 1.0), tets=np.array([2, len(tets), len(tets) + 1]))
-    law = replace(hyperelastic(whole, extension="smooth"), extra_term=term)
+    law = replace(hyperelastic(whole, extension="smooth"), anisotropic_term=term)
     flesh = dynamic_flesh(whole, make_submodel(whole, [0, 1]), law, ["euler", "newmark"])
     assert flesh.euler is not None and flesh.newmark is not None
-    first, second = flesh.euler.law.extra_term, flesh.newmark.law.extra_term
+    first, second = flesh.euler.law.anisotropic_term, flesh.newmark.law.anisotropic_term
     assert isinstance(first, Fibres) and isinstance(second, Fibres)
     assert first.tets.tolist() == [2] and second.tets.tolist() == [0, 1]
     assert np.array_equal(np.vstack([first.direction, second.direction]), term.direction)

@@ -27,7 +27,7 @@ from sinew.solver.integrators.newton.line_search import step_lengths
 from sinew.solver.integrators.step import step
 from sinew.solver.integrators.step_input import StepOptions
 from sinew.solver.mechanics.elements.inverted_tets import count_inverted
-from sinew.solver.mechanics.hyperelastic.laws import LAWS
+from sinew.solver.mechanics.hyperelastic.law_numbers import LAWS
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import SolveFailed
 from sinew.solver.runtime.jit import set_thread_count, thread_count

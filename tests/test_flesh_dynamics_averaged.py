@@ -16,7 +16,7 @@ from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     hyperelastic,
     tet_arrays,
 )
-from sinew.solver.mechanics.hyperelastic.nodal_gradients import nodal_share
+from sinew.solver.mechanics.hyperelastic.nodal_averaging import nodal_share
 from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
 from sinew.solver.mechanics.model import Model
 from sinew.solver.quasistatic.equilibrium import solve

@@ -11,7 +11,7 @@ from sinew.solver.mechanics.elements.corotational_element import compute_corotat
 from sinew.solver.mechanics.elements.edge_assembly import assemble
 from sinew.solver.mechanics.elements.element_buffer import MAX_RECORD_LENGTH, element_arrays
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces_and_tangent, hyperelastic, tet_arrays
-from sinew.solver.mechanics.hyperelastic.laws import LAWS
+from sinew.solver.mechanics.hyperelastic.law_numbers import LAWS
 from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.scene.scene import Material

@@ -12,6 +12,7 @@ from fixtures.flesh_dynamics import model_of
 from fixtures.scenes import Run
 from fixtures.self_weight_scenes import fall, fall_and_float, press_by_plate, soft_cube
 from sinew.solver.integrators.newton.dynamic_flesh import dynamic_flesh
+from sinew.solver.mechanics.elements.volume_pressure import MIN_FREE_VOLUME_RATIO
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     energy,
     forces,
@@ -20,7 +21,6 @@ from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     tet_arrays,
 )
 from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
-from sinew.solver.mechanics.hyperelastic.volume_terms import FLAT
 from sinew.solver.mechanics.self_weight_pressure import MAX_UPRIGHT_STRAIN, flesh_has_pressure, pressure_of_flesh
 from sinew.solver.mechanics.submodel import make_submodel
 from sinew.solver.scene.flesh import DYNAMIC, FLESH_LAWS, QUASISTATIC, Bone, Flesh
@@ -55,11 +55,11 @@ def test_the_energy_is_that_of_the_volumes_and_no_other_tet_changes():
     model = replace(model, volume=0.6 * model.volume)  # as where the surface cuts through
     law, work, x = with_pressure(model), tet_arrays(model.pattern), scattered(model, 1, 0.1)
     J, whole = volume_ratios(model, x), 1.0 / (6.0 * np.linalg.det(model.Dm_inverse))
-    assert (J < 0.0).any() and ((J > 0.0) & (J < FLAT)).any() and (J > FLAT).any()
+    assert (J < 0.0).any() and ((J > 0.0) & (J < MIN_FREE_VOLUME_RATIO)).any() and (J > MIN_FREE_VOLUME_RATIO).any()
     energy(model, replace(law, pressure_modulus=np.zeros(0)), x, work)
     alone = work.energy.copy()
     energy(model, law, x, work)
-    flat = np.where(J < FLAT, whole * (J - FLAT) ** 2, 0.0)
+    flat = np.where(J < MIN_FREE_VOLUME_RATIO, whole * (J - MIN_FREE_VOLUME_RATIO) ** 2, 0.0)
     wanted = 0.5 * law.pressure_modulus * (model.volume * (J - 1.0) ** 2 + flat)
     assert work.energy - alone == pytest.approx(wanted, rel=1e-9, abs=1e-9 * wanted.max())
     assert (work.energy[::2] == alone[::2]).all()
@@ -69,7 +69,7 @@ def test_the_energy_is_that_of_the_volumes_and_no_other_tet_changes():
 def test_forces_and_tangent_are_derivatives_of_the_energy(law):
     model, rng = model_of(), np.random.default_rng(3)
     flesh, work, x = with_pressure(model, law), tet_arrays(model.pattern), scattered(model, 3, 0.03)
-    assert np.abs(volume_ratios(model, x) - FLAT).min() > 1e-3, "there the tangent jumps"
+    assert np.abs(volume_ratios(model, x) - MIN_FREE_VOLUME_RATIO).min() > 1e-3, "there the tangent jumps"
     values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
     forces_and_tangent(model, flesh, x, values, force, work, clamp=False)
     step, d = 1e-7, rng.normal(size=x.shape)
@@ -96,7 +96,7 @@ def test_it_adds_to_a_term_with_directions_too():
     x, found = scattered(model, 5, 0.03), {}
     for term in (None, along_x(model, 1.0)):
         for kappa in (True, False):
-            law = with_pressure(model, extra_term=term)
+            law = with_pressure(model, anisotropic_term=term)
             law = law if kappa else replace(law, pressure_modulus=np.zeros(0))
             values, force = np.empty((model.pattern.block_count, 9)), np.empty_like(x)
             forces_and_tangent(model, law, x, values, force, tet_arrays(model.pattern), clamp=False)
@@ -120,7 +120,7 @@ def test_changes_of_volume_are_damped_and_rigid_motions_are_not():
     rate = (volume_ratios(model, x + step * v) - volume_ratios(model, x - step * v)) / (2.0 * step)
     stiffness = law.pressure_modulus * model.volume
     J, whole = volume_ratios(model, x), law.pressure_modulus / (6.0 * np.linalg.det(model.Dm_inverse))
-    wanted = np.sum(0.02 * (stiffness + np.where(J < FLAT, whole, 0.0)) * rate**2)
+    wanted = np.sum(0.02 * (stiffness + np.where(J < MIN_FREE_VOLUME_RATIO, whole, 0.0)) * rate**2)
     assert v.ravel() @ own @ v.ravel() == pytest.approx(wanted, rel=1e-6)
 
 

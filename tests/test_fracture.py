@@ -67,7 +67,7 @@ def test_momentum_and_energy_of_motion_are_kept_by_splitting_alone(tmp_path, mon
     sums = []
     take = module.separate_faces
 
-    def watched(simulation, is_separated):
+    def watched(simulation, is_parted):
         def momentum():
             m, v, x = simulation.built.model.mass[:, None], simulation.state.v, simulation.state.x
             return np.concatenate(
@@ -75,7 +75,7 @@ def test_momentum_and_energy_of_motion_are_kept_by_splitting_alone(tmp_path, mon
             )
 
         before = momentum()
-        take(simulation, is_separated)
+        take(simulation, is_parted)
         sums.append((before, momentum()))
 
     monkeypatch.setattr(module, "separate_faces", watched)
@@ -96,7 +96,7 @@ def test_tips_are_where_tets_have_parted_and_still_share_a_node(tmp_path):
         if run.built.unbroken is None:
             continue
         neighbours, tets = run.built.fracture.neighbours, run.built.model.tets
-        parted = neighbours.is_separated(tets)
+        parted = neighbours.is_parted(tets)
         is_tip = np.zeros(run.built.model.node_count, bool)
         for tet, face in zip(*np.nonzero(parted), strict=True):
             for corner in range(4):
@@ -167,7 +167,7 @@ def test_pieces_from_the_inside_lie_on_the_ground(tmp_path):
     assert pieces(run) > 30
     assert at[:, 2].min() > -0.35 * size
     # nothing parts from what it has to keep to
-    parted = built.fracture.neighbours.is_separated(built.model.tets)
+    parted = built.fracture.neighbours.is_parted(built.model.tets)
     assert built.fracture.is_bonded.sum() > 50 and not (parted & built.fracture.is_bonded).any()
     # every piece has points, and lies within a tet's reach of the ground or above
     piece = np.searchsorted(built.model.pattern.island_start, built.model.tets[:, 0], side="right") - 1
@@ -199,9 +199,9 @@ def test_contacts_are_remembered_when_points_are_added(tmp_path):
 
     take, kept = module.separate_faces, []
 
-    def watched(simulation, is_separated):
+    def watched(simulation, is_parted):
         before = remembered()
-        take(simulation, is_separated)
+        take(simulation, is_parted)
         after = remembered()
         assert (np.diff(PersistentContacts.from_state(run.state).id) > 0).all()
         assert before == after

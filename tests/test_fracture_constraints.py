@@ -61,7 +61,7 @@ def test_nothing_breaks_where_it_is_unbreakable_or_held(tmp_path):
     run.advance(60)
     fracture, model = run.built.fracture, run.built.model
     assert run.reports[-1].bodies["bar"]["pieces"] >= 2
-    parted = fracture.neighbours.is_separated(model.tets)
+    parted = fracture.neighbours.is_parted(model.tets)
     tet, face = np.nonzero(parted)
     other = fracture.neighbours.tet[tet, face]
     assert len(tet) and (fracture.is_breakable[tet] | fracture.is_breakable[other]).all()
@@ -78,7 +78,7 @@ def test_paint_and_an_animated_breaking_stress_decide_where_and_when(tmp_path):
     while not run.reports or run.reports[-1].bodies["bar"]["splits"] == 0.0:
         run.advance()
     early = run.frame
-    tet = np.flatnonzero(run.built.fracture.neighbours.is_separated(run.built.model.tets).any(axis=1))
+    tet = np.flatnonzero(run.built.fracture.neighbours.is_parted(run.built.model.tets).any(axis=1))
     middle = run.built.model.X[run.built.model.tets[tet]].mean(axis=(0, 1))
     assert abs(middle[0] - 1.2) < 0.25
 
@@ -164,7 +164,7 @@ def test_gravity_already_in_shape_counts_as_stress_and_stays_after_breaking(tmp_
     assert run.built.unbroken is None
     run.advance(30)
     assert run.reports[-1].bodies["bar"]["pieces"] >= 2
-    parted = run.built.fracture.neighbours.is_separated(run.built.model.tets)
+    parted = run.built.fracture.neighbours.is_parted(run.built.model.tets)
     broken = run.built.model.X[run.built.model.tets[np.flatnonzero(parted.any(axis=1))]].mean(axis=1)
     assert np.median(broken[:, 2]) > 0.7
     assert np.abs(run.render["bar"][top] - body.vertices[top]).max() < 1e-9

@@ -113,7 +113,7 @@ def test_copies_are_what_can_be_reached_through_faces(share):
     assert (of_node == of_node[:, :1]).all()  # no tet belongs to two pieces
     assert len({*zip(piece.tolist(), of_node[:, 0].tolist(), strict=True)}) == count
     # what has parted can be read off the nodes again
-    assert np.array_equal(neighbours.is_separated(copies.tets), parted_through(neighbours, parted, copies.tets))
+    assert np.array_equal(neighbours.is_parted(copies.tets), parted_through(neighbours, parted, copies.tets))
 
 
 def parted_through(neighbours, parted, tets):

@@ -10,7 +10,7 @@ import numpy as np
 
 from fixtures.multigrid_problems import bar_problem
 from sinew.solver.linalg.block_system import BlockSystem, PcgWorkspace, StoppingCriteria
-from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
+from sinew.solver.linalg.multigrid.lattice_multigrid import LatticeMultigrid
 from sinew.solver.linalg.pcg import MIN_BLOCKS_PER_THREAD, solve
 from sinew.solver.linalg.symmetric_spmv import upper_half
 from sinew.solver.runtime.frozen_memo import derived, derived_from

@@ -138,12 +138,12 @@ def with_pressure(model, x, dt):
     """Returns forces (n, 3) and the dense matrix that `add_pressure` adds."""
     pattern, n = model.pattern, model.node_count
     values, force = np.zeros((pattern.block_count, 9)), np.zeros((n, 3))
-    warped = np.zeros((model.tet_count, MAX_RECORD_LENGTH))
+    records = np.zeros((model.tet_count, MAX_RECORD_LENGTH))
     add_pressure(
         x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,
-        model.initial_strain, warped,
+        model.initial_strain, records,
     )  # fmt: skip
-    assemble(dt * dt, dt, np.zeros(n), pattern, warped, values, force)
+    assemble(dt * dt, dt, np.zeros(n), pattern, records, values, force)
     dense = np.zeros((n, 3, n, 3))
     rows = np.repeat(np.arange(n), np.diff(pattern.row_start.astype(np.int64)))
     for block_number, (row, column) in enumerate(zip(rows, pattern.column, strict=True)):

@@ -9,7 +9,7 @@ import pytest
 from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.integrators.formulations import formulation
-from sinew.solver.integrators.newton.newton_system import FleshSystem
+from sinew.solver.integrators.newton.newton_system import NewtonSystem
 from sinew.solver.integrators.newton.nonlinear_bodies import nonlinear_bodies
 from sinew.solver.integrators.solver_context import StepWorkspace
 from sinew.solver.integrators.step import step
@@ -148,7 +148,7 @@ def test_coarse_motion_leaves_nothing_to_coarse_nodes(solver):
     is_free = ~outside.is_fixed
     workspace = StepWorkspace(model.pattern)
     start = StepInput(model, state, outside, 0.2, Settings(), workspace)
-    system = FleshSystem(start, nonlinear_bodies(model, workspace))
+    system = NewtonSystem(start, nonlinear_bodies(model, workspace))
     v = np.zeros_like(state.x)
     system.evaluate(state.x, v, outside, is_free)
     levels = model.levels[0]

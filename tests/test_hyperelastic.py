@@ -18,7 +18,7 @@ from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     hyperelastic,
     tet_arrays,
 )
-from sinew.solver.mechanics.hyperelastic.laws import LAWS
+from sinew.solver.mechanics.hyperelastic.law_numbers import LAWS
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.runtime.errors import BadInput

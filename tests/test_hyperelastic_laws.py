@@ -18,8 +18,8 @@ from reference.hyperelastic_laws import (
     rotations,
     size,
 )
-from sinew.solver.mechanics.hyperelastic.laws import DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
-from sinew.solver.mechanics.hyperelastic.principal_stress import principal_stress
+from sinew.solver.mechanics.hyperelastic.diagonal_frame_stress import diagonal_frame_stress
+from sinew.solver.mechanics.hyperelastic.law_numbers import DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
 from sinew.solver.mechanics.hyperelastic.signed_svd import signed_svd
 
 SMOOTH = ("linear", "smooth")
@@ -133,7 +133,7 @@ def test_lanes_say_what_one_tet_says(law, extension):
     for psi, P, T, f in zip(here.psi, here.P, here.T, F, strict=True):
         parts = np.array(signed_svd(*f.ravel()))
         U, V = parts[:9].reshape(3, 3), parts[12:].reshape(3, 3)
-        alone = principal_stress(
+        alone = diagonal_frame_stress(
             LAWS[law],
             MU,
             LAM,

@@ -8,22 +8,22 @@ import math
 import numpy as np
 import pytest
 
-from sinew.solver.mechanics.hyperelastic import invariants
-from sinew.solver.mechanics.hyperelastic.laws import LAWS, NO_EXTENSION, WEIGHTED_COROTATED
+from sinew.solver.mechanics.hyperelastic import energy_densities
+from sinew.solver.mechanics.hyperelastic.law_numbers import LAWS, NO_EXTENSION, WEIGHTED_COROTATED
 
 
 @pytest.fixture
 def derivatives(monkeypatch):
     """Returns ψ and its derivatives of a law at some stretches, without compiling anything."""
     for name in ("taylor_cubic", "rotation_weight"):
-        monkeypatch.setattr(invariants, name, getattr(invariants, name).__wrapped__)
-    s, e, j, trace, squares = invariants.stretch_sums.__wrapped__(1.2, 1.05, 0.9)
+        monkeypatch.setattr(energy_densities, name, getattr(energy_densities, name).__wrapped__)
+    s, e, j, trace, squares = energy_densities.stretch_sums.__wrapped__(1.2, 1.05, 0.9)
     log = math.log1p(j)
 
     def evaluate(law):
         power = math.exp(-2.0 / 3.0 * log) if law == LAWS["mooney-rivlin"] else 1.0
         sums = s, e, j, trace, squares
-        return invariants.energy_derivatives.__wrapped__(law, 2.0, 3.0, 0.25, NO_EXTENSION, sums, j, log, power)
+        return energy_densities.energy_derivatives.__wrapped__(law, 2.0, 3.0, 0.25, NO_EXTENSION, sums, j, log, power)
 
     return evaluate
 

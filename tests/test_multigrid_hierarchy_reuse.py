@@ -20,7 +20,7 @@ from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.multigrid import hierarchy_reuse as kept_levels
 from sinew.solver.linalg.multigrid import solve as take_over
 from sinew.solver.linalg.multigrid.hierarchy_reuse import EXTRA_ITERATIONS, ReusedHierarchy
-from sinew.solver.linalg.multigrid.switching_policy import (
+from sinew.solver.linalg.multigrid.lattice_multigrid import (
     JACOBI_ITERATIONS,
     JACOBI_ITERATIONS_IF_HARD,
     JACOBI_ITERATIONS_IF_SMALL,

@@ -14,11 +14,11 @@ from sinew.solver.integrators.step import step
 from sinew.solver.integrators.system import multigrid_policy
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
-from sinew.solver.linalg.multigrid import mg_pcg, numeric_setup, switching_policy
+from sinew.solver.linalg.multigrid import lattice_multigrid, mg_pcg, numeric_setup
 from sinew.solver.linalg.multigrid import solve as take_over
 from sinew.solver.linalg.multigrid.hierarchy import build_hierarchy, hierarchy_of
 from sinew.solver.linalg.multigrid.lattice_coarsening import MAX_DENSE_NODES, lattice_prolongations
-from sinew.solver.linalg.multigrid.switching_policy import (
+from sinew.solver.linalg.multigrid.lattice_multigrid import (
     JACOBI_ITERATIONS,
     JACOBI_ITERATIONS_IF_HARD,
     JACOBI_ITERATIONS_IF_SMALL,
@@ -59,7 +59,7 @@ def test_it_solves_with_held_nodes_in_few_iterations(mesh, nu):
 
 
 def test_islands_of_very_different_weight_and_size_are_all_solved(monkeypatch):
-    monkeypatch.setattr(switching_policy, "MIN_ISLAND_NODES", 0)  # however small
+    monkeypatch.setattr(lattice_multigrid, "MIN_ISLAND_NODES", 0)  # however small
     X, t = jittered(bar, (3, 3, 6))
     model = made([(X, t), (1e-3 * X + 5.0, t), (40.0 * X - 500.0, t)])
     values = stiffness(model, mass=1.0)

@@ -21,8 +21,8 @@ from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     tet_arrays,
     whole_tangent,
 )
-from sinew.solver.mechanics.hyperelastic.laws import LAWS
-from sinew.solver.mechanics.hyperelastic.nodal_gradients import NODAL_SHEAR_SHARE, TET_LAME_RATIO
+from sinew.solver.mechanics.hyperelastic.law_numbers import LAWS
+from sinew.solver.mechanics.hyperelastic.nodal_averaging import NODAL_SHEAR_SHARE, TET_LAME_RATIO
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.quasistatic.equilibrium import solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem

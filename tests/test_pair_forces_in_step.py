@@ -83,13 +83,13 @@ def system_of(model, state, outside):
     from sinew.solver.mechanics.elements.element_buffer import element_arrays
 
     p, n = model.pattern, model.node_count
-    warped, values, force = (
+    records, values, force = (
         np.zeros((model.tet_count, MAX_RECORD_LENGTH)),
         np.zeros((p.block_count, 9)),
         np.zeros((n, 3)),
     )
-    compute_corotational_records(state.x, element_arrays(model), warped)
-    assemble(DT * DT, DT, model.mass * (1.0 + DT * model.mass_damping), p, warped, values, force)
+    compute_corotational_records(state.x, element_arrays(model), records)
+    assemble(DT * DT, DT, model.mass * (1.0 + DT * model.mass_damping), p, records, values, force)
     b = model.mass[:, None] * (state.v + DT * outside.gravity) + DT * force
     o = outside.points
     add_point_terms(DT, o.tet, o.weights, o.stiffness, o.damping, o.force, model.tets, p.corner_block, values, b)

@@ -15,14 +15,14 @@ from sinew.solver.quasistatic.equilibrium import solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.equilibrium_residual import REFERENCE_STRAIN, force_scale, relative_residual
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
-from sinew.solver.quasistatic.newton_iterate import NewtonIterate
-from sinew.solver.quasistatic.progress import Progress
-from sinew.solver.quasistatic.step_length import (
+from sinew.solver.quasistatic.line_search import (
     MAX_EXTRAPOLATION,
     backtracking_step_length,
     energy_round_off,
     secant_step_length,
 )
+from sinew.solver.quasistatic.newton_iterate import NewtonIterate
+from sinew.solver.quasistatic.progress import Progress
 from sinew.solver.runtime.jit import set_thread_count, thread_count
 
 

@@ -21,7 +21,7 @@ from sinew.solver.runtime.errors import StorageFailed
 
 pytestmark = pytest.mark.slow
 
-STOPPED = 18  # no regular resume point: the bake was stopped there
+STOPPED = 18  # no regular checkpoint: the bake was stopped there
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ HEADS = {
     "cache.json lost": lambda c: (c / "cache.json").unlink(),
     "cache.json of no bytes": lambda c: (c / "cache.json").write_bytes(b""),
     "cache.json changed": lambda c: change_byte(c / "cache.json", 12),
-    "list of resume points lost": lambda c: (c / "resume" / "points.json").unlink(),
+    "list of checkpoints lost": lambda c: (c / "resume" / "points.json").unlink(),
     "count raised": lambda c: raise_count(c, "falls", 1 << 30),
     "signature changed": lambda c: change_byte(c / "play" / "hangs.pc2", 3),
     "vertices changed": lambda c: change_byte(c / "play" / "hangs.pc2", 16),
@@ -165,7 +165,7 @@ def failure_of(cache: Path, **options: Any) -> str:
     return failure(StorageFailed, cache, resume=True, **options)
 
 
-def test_a_damaged_resume_point_is_skipped_and_told(cache: Path, through: Path) -> None:
+def test_a_damaged_checkpoint_is_skipped_and_told(cache: Path, through: Path) -> None:
     change_byte(cache / "resume" / f"{STOPPED:06d}.npz", 100)
     events = resume(cache)
     assert warnings_of(events) == ["cache-point-damaged"]

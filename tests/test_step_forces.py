@@ -36,7 +36,7 @@ def model_of(cells=(1, 2, 1), initial_strain=None, material=MATERIAL, nodes=None
     return make_model([Part("bar", X, tets, fill, material, initial_strain=initial_strain)])
 
 
-def warped(model, x, write=corotational_element.compute_corotational_records):
+def records_at(model, x, write=corotational_element.compute_corotational_records):
     out = np.full((model.tet_count, corotational_element.MAX_RECORD_LENGTH), np.nan)
     write(x, element_arrays(model)._replace(lam=model.lam), out)
     return out
@@ -44,13 +44,13 @@ def warped(model, x, write=corotational_element.compute_corotational_records):
 
 def tet_forces(model, x):
     """Forces on the corners of each tet, (m, 4, 3)."""
-    return forces_in(warped(model, x))
+    return forces_in(records_at(model, x))
 
 
 def assembled(model, x, stiff, damp, mass):
     p = model.pattern
     values, force = np.full((p.block_count, 9), np.nan), np.full((model.node_count, 3), np.nan)
-    assemble(stiff, damp, mass, p, warped(model, x), values, force)
+    assemble(stiff, damp, mass, p, records_at(model, x), values, force)
     dense = np.zeros((model.node_count, 3, model.node_count, 3))
     rows = np.repeat(np.arange(model.node_count), np.diff(p.row_start))
     dense[rows, :, p.column, :] = values.reshape(-1, 3, 3)
@@ -162,7 +162,7 @@ def test_linear_tets_do_feel_a_rotation():
     model = model_of()
     turned = model.X @ np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).T
     force = slice(FORCE, FORCE + 9)
-    corotated, linear = warped(model, turned)[:, force], warped(model, turned, compute_linear_records)[:, force]
+    corotated, linear = records_at(model, turned)[:, force], records_at(model, turned, compute_linear_records)[:, force]
     assert np.abs(corotated).max() < 1e-10 * np.abs(linear).max()
 
 
@@ -286,10 +286,10 @@ def test_rows_of_some_bodies_are_written_and_no_others():
     model = make_model([Part(f"b{len(X)}", X, tets, np.ones(len(tets)), MATERIAL) for X, tets in meshes])
     p, x, mass = model.pattern, crumpled(model, 0.1), np.linspace(1.0, 2.0, model.node_count)
     whole, whole_force = np.full((p.block_count, 9), np.nan), np.full((model.node_count, 3), np.nan)
-    assemble(2.0, 3.0, mass, p, warped(model, x), whole, whole_force)
+    assemble(2.0, 3.0, mass, p, records_at(model, x), whole, whole_force)
     for nodes in (body.nodes for body in model.bodies):
         values, force = np.full((p.block_count, 9), np.nan), np.full((model.node_count, 3), np.nan)
-        assemble(2.0, 3.0, mass, p, warped(model, x), values, force, nodes)
+        assemble(2.0, 3.0, mass, p, records_at(model, x), values, force, nodes)
         rows = slice(p.row_start[nodes.start], p.row_start[nodes.stop])
         assert (values[rows] == whole[rows]).all() and (force[nodes] == whole_force[nodes]).all()
         assert np.isnan(values).sum() == 9 * (p.block_count - (rows.stop - rows.start)) > 0
@@ -311,7 +311,7 @@ def test_blocks_of_no_tet_are_zero():
     )
     values, force = np.full((n * n, 9), np.nan), np.empty((n, 3))
     expected, _ = assembled(model, model.X, 1.0, 0.5, np.ones(n))
-    assemble(1.0, 0.5, np.ones(n), full, warped(model, model.X), values, force)
+    assemble(1.0, 0.5, np.ones(n), full, records_at(model, model.X), values, force)
     found = np.zeros((n, 3, n, 3))
     found[rows, :, columns, :] = values.reshape(-1, 3, 3)
     assert (found.reshape(3 * n, -1) == expected).all() and len(rows) > len(old_rows)
@@ -326,7 +326,7 @@ def test_the_number_of_threads_changes_no_bit():
         set_thread_count(count)
         p = model.pattern
         values, force = np.empty((p.block_count, 9)), np.empty((model.node_count, 3))
-        assemble(1.0, 0.1, model.mass, p, warped(model, x), values, force)
+        assemble(1.0, 0.1, model.mass, p, records_at(model, x), values, force)
         found.append(values.tobytes() + force.tobytes())
     set_thread_count(before)
     assert found[0] == found[1]
@@ -335,7 +335,7 @@ def test_the_number_of_threads_changes_no_bit():
 def test_what_becomes_of_a_tet_does_not_depend_on_those_worked_on_at_the_same_time():
     model = model_of((2, 2, 3))
     x = crumpled(model, 0.4)
-    whole, alone = warped(model, x), np.empty((model.tet_count, corotational_element.MAX_RECORD_LENGTH))
+    whole, alone = records_at(model, x), np.empty((model.tet_count, corotational_element.MAX_RECORD_LENGTH))
     for tet in range(model.tet_count):
         one = slice(tet, tet + 1)
         corotational_element.compute_corotational_records(x, element_arrays(model).select(one), alone[one])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Heads, reports, tets and resume points of a cache with wrong types or sizes end in one sentence."""
+"""Heads, reports, tets and checkpoints of a cache with wrong types or sizes end in one sentence."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ SPOILT_MODELS = [
 
 
 @pytest.mark.parametrize("spoil", SPOILT_POINTS)
-def test_a_resume_point_of_wrong_types_or_sizes_is_none(baked: Path, spoil: Callable[[Arrays], Arrays]) -> None:
+def test_a_checkpoint_of_wrong_types_or_sizes_is_none(baked: Path, spoil: Callable[[Arrays], Arrays]) -> None:
     reader = CacheReader(baked)
     meshes = [from_arrays(reader.read_model(key))[0] for key in ("falls", "hangs")]
     counts = sum(len(mesh.nodes) for mesh in meshes), sum(len(mesh.tets) for mesh in meshes)

@@ -36,7 +36,7 @@ TOUGHNESS = 4.0e3  # [Pa √m]
 def broken_corners(simulation):
     """Returns the corners of the faces across which tets have parted, at rest [m], (k, 3, 3)."""
     model = simulation.built.model
-    tet, face = np.nonzero(simulation.built.fracture.neighbours.is_separated(model.tets))
+    tet, face = np.nonzero(simulation.built.fracture.neighbours.is_parted(model.tets))
     return model.X[model.tets[tet[:, None], FACE_CORNERS[face]]]
 
 
@@ -106,7 +106,7 @@ def test_a_notched_plate_cracks_at_the_notch_and_runs_across(tmp_path, reach):
         # crack faces move apart along the pull, hardly along the crack: mode I
         model, x = pulled.simulation.built.model, pulled.simulation.state.x
         neighbours = pulled.simulation.built.fracture.neighbours
-        tet, face = np.nonzero(neighbours.is_separated(model.tets))
+        tet, face = np.nonzero(neighbours.is_parted(model.tets))
         at = FACE_CORNERS[face]
         other = model.tets.ravel()[neighbours.twin[tet[:, None], face[:, None], at]]
         apart = np.abs((x[model.tets[tet[:, None], at]] - x[other]).mean(axis=1)).sum(axis=0)
@@ -156,7 +156,7 @@ def test_splitting_keeps_what_a_body_is_made_of(tmp_path, reach):
 
     take = module.separate_faces
 
-    def watched(simulation, is_separated):
+    def watched(simulation, is_parted):
         nonlocal worst_mass, worst_momentum
 
         def sums():
@@ -168,7 +168,7 @@ def test_splitting_keeps_what_a_body_is_made_of(tmp_path, reach):
             )
 
         before = sums()
-        take(simulation, is_separated)
+        take(simulation, is_parted)
         after = sums()
         worst_mass = max(worst_mass, abs(after[0] / before[0] - 1.0))
         worst_momentum = max(worst_momentum, np.abs(after[1] - before[1]).max() / before[2])

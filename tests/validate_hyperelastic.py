@@ -22,7 +22,7 @@ from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     hyperelastic,
     tet_arrays,
 )
-from sinew.solver.mechanics.hyperelastic.laws import EXTENSION_STRETCH, EXTENSIONS, LAWS
+from sinew.solver.mechanics.hyperelastic.law_numbers import EXTENSION_STRETCH, EXTENSIONS, LAWS
 from sinew.solver.mechanics.hyperelastic.signed_svd import signed_svd
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.runtime.jit import limiting_threads

@@ -14,7 +14,7 @@ import pytest
 from fixtures.claim_table import reach
 from harness.bent_bar import bent_bar
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
-from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
+from sinew.solver.linalg.multigrid.lattice_multigrid import LatticeMultigrid
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.runtime.jit import set_thread_count
 

@@ -26,8 +26,8 @@ def bent_bar(across: int, nu: float) -> tuple[Model, Floats, Floats, Bools]:
     arm, angle = X[:, 0] - 0.5 + BEND_RADIUS, X[:, 2] / BEND_RADIUS
     x = np.stack([arm * np.cos(angle) - BEND_RADIUS + 0.5, X[:, 1], arm * np.sin(angle)], axis=1)
     p = model.pattern
-    warped, values = np.empty((model.tet_count, MAX_RECORD_LENGTH)), np.empty((p.block_count, 9))
+    records, values = np.empty((model.tet_count, MAX_RECORD_LENGTH)), np.empty((p.block_count, 9))
     force = np.empty((model.node_count, 3))
-    compute_corotational_records(x, element_arrays(model), warped)
-    assemble(1.0, 0.0, np.zeros(model.node_count), p, warped, values, force)
+    compute_corotational_records(x, element_arrays(model), records)
+    assemble(1.0, 0.0, np.zeros(model.node_count), p, records, values, force)
     return model, values, force + model.mass[:, None] * [0.3, 0.2, -9.81], X[:, 2] > 1e-9

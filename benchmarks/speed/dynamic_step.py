@@ -17,8 +17,8 @@ from sinew.solver.integrators.step_report import StepReport
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.multigrid.hierarchy import hierarchy_of
 from sinew.solver.linalg.multigrid.hierarchy_reuse import MultigridWorkspace, ReusedHierarchy
+from sinew.solver.linalg.multigrid.lattice_multigrid import LatticeMultigrid
 from sinew.solver.linalg.multigrid.numeric_setup import numeric_setup
-from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.mesh.shapes import box_tets

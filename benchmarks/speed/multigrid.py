@@ -12,8 +12,8 @@ from harness.result import Result
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.multigrid.hierarchy import build_hierarchy, hierarchy_of
 from sinew.solver.linalg.multigrid.hierarchy_reuse import MultigridWorkspace
+from sinew.solver.linalg.multigrid.lattice_multigrid import LatticeMultigrid
 from sinew.solver.linalg.multigrid.numeric_setup import last_multigrid
-from sinew.solver.linalg.multigrid.switching_policy import LatticeMultigrid
 from sinew.solver.linalg.pcg import SolveResult, solve
 from sinew.solver.linalg.symmetric_spmv import upper_half
 from sinew.solver.mechanics.model import Model

@@ -24,8 +24,8 @@ from .cache import BackgroundWriter, CacheMetadata, CacheWriter
 from .frame_recorder import FrameRecorder
 
 OnEvent = Callable[[Mapping[str, Any]], None]
-RESUME_EVERY_FRAME_NODES = 10_000  # from here on frames are so slow that each gets a resume point
-RESUME_INTERVAL_FRAMES = 10  # frames between resume points otherwise
+RESUME_EVERY_FRAME_NODES = 10_000  # from here on frames are so slow that each gets a checkpoint
+RESUME_INTERVAL_FRAMES = 10  # frames between checkpoints otherwise
 MIN_SECONDS_BETWEEN_EVENTS = 0.2  # between `solving` or `preroll` events
 
 
@@ -94,7 +94,7 @@ class Bake:
 
     @property
     def resume_interval(self) -> int:
-        """Frames between resume points; independent of time, so that the same bake has the same files."""
+        """Frames between checkpoints; independent of time, so that the same bake has the same files."""
         built = self.simulation.built
         return 1 if (built.unbroken or built).model.node_count >= RESUME_EVERY_FRAME_NODES else RESUME_INTERVAL_FRAMES
 
@@ -193,7 +193,7 @@ class Bake:
     def _write_and_event(
         self, recorder: FrameRecorder, report: FrameReport, began: float
     ) -> tuple[Callable[[], None], dict[str, Any]]:
-        """Returns a function that writes the present frame, with a resume point if one is due, and the frame's event.
+        """Returns a function that writes the present frame, with a checkpoint if one is due, and the frame's event.
 
         Another thread may call it while the simulation advances.
         """

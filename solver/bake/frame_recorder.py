@@ -15,7 +15,7 @@ from ..mesh.object_space import to_object_space
 from ..runtime.arrays import Floats
 from ..simulation.simulation import Simulation
 from .attributes.attribute_fields import attribute_values, body_values
-from .attributes.nodal_averaging import interpolate_at_vertices
+from .attributes.nodal_recovery import interpolate_at_vertices
 from .attributes.point_ply import ply_bytes
 from .cache import CacheMetadata, Frame
 from .postprocess.breakable_frames import attribute_array_name, breakable_keys, frame_arrays

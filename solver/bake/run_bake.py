@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs a bake: reads the scene, writes the cache, emits events (docs/architecture.md).
 
-The first frame is the start state after the pre-roll, with flesh at rest in its pose. A resume point is written every
+The first frame is the start state after the pre-roll, with flesh at rest in its pose. A checkpoint is written every
 few frames, at the last frame, and after a cancellation or a failure. A resumed bake uses the tets and bindings in the
 cache, so it never depends on meshing again.
 """
@@ -33,9 +33,9 @@ from .bake_loop import Bake, OnEvent
 from .bake_warnings import bake_warnings
 from .cache import CacheMetadata, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
-from .checkpoint import Checkpoint, find_checkpoint, with_initial_fields
 from .pc2_repair import repair_pc2_files
 from .postprocess.breakable_frames import breakable_keys
+from .resume import Checkpoint, find_checkpoint, with_initial_fields
 from .warmup.compile_kernels import announcing_compilation
 
 
@@ -45,7 +45,7 @@ class BakeOptions:
 
     Attributes:
         resume: Whether to continue where the last bake stopped; otherwise an existing bake is replaced.
-        from_frame: With `resume`: continue from this frame, or from the last resume point before it.
+        from_frame: With `resume`: continue from this frame, or from the last checkpoint before it.
         accept_changes: With `resume`: continue even if the scene has changed, but not its bodies.
         frame_end, threads, strict: Instead of the scene's settings; None: as these say.
     """
@@ -182,7 +182,7 @@ def _prepare_bake(
     should_stop: Callable[[], bool],
     is_compiling: Callable[[], bool],
 ) -> Bake:
-    """Returns the bake at its first frame or at the resume point.
+    """Returns the bake at its first frame or at the checkpoint.
 
     Replaces an existing bake only after the build has succeeded, so invalid input destroys nothing.
     """
@@ -275,7 +275,7 @@ def _plainly(warning: SinewError) -> dict[str, Any]:
 def _is_fully_baked(folder: Path, scene: Scene) -> bool:
     """Whether the cache has the whole requested range; then even later frames stay.
 
-    A bake that was killed between its last frame and the resume point there is not complete.
+    A bake that was killed between its last frame and the checkpoint there is not complete.
     """
     reader, end = CacheReader(folder), scene.settings.frame_end
     last = reader.last_frame()

@@ -7,13 +7,13 @@ Let r be the motion of a point in the step relative to the other side: p − c f
     f = −k n (gap + n·r) − κ s,   s = s0 + (I − n nᵀ) r,
 
 and −f to q. It is a spring against penetration, linear in the end of the step, and only acts while it pushes. s is the
-shear of the contact. The contact sticks with κ = k as long as k ‖s‖ ≤ μ N, with the normal force N. Otherwise it slides
-with κ = μ N / ‖s‖: this is the friction μ N against the sliding at the end of the step, and keeps the matrix symmetric;
-N and ‖s‖ come from the previous solve. In the first solve of a step, a contact that slid in the step before has this
-friction as a constant force along s0, and κ only across it: near μ, where gravity along a slope is hardly more than
-friction, the lag of ‖s‖ would brake it. The step is solved again, a bounded number of times, until the sets of pushing
-and of sliding contacts no longer change. A sliding contact stores s shortened to μ N / k, so it neither creeps while it
-sticks nor springs back when it stops.
+shear of the contact. Coulomb friction: the contact sticks with κ = k as long as k ‖s‖ ≤ μ N, with the normal force N.
+Otherwise it slides with κ = μ N / ‖s‖: this is the friction μ N against the sliding at the end of the step, and keeps
+the matrix symmetric; N and ‖s‖ come from the previous solve. `active_set/active_set_kernels.py` chooses κ. In the first
+solve of a step, a contact that slid in the step before has this friction as a constant force along s0, and κ only
+across it: near μ, where gravity along a slope is hardly more than friction, the lag of ‖s‖ would brake it. The step is
+solved again, a bounded number of times, until the sets of pushing and of sliding contacts no longer change. A sliding
+contact stores s shortened to μ N / k, so it neither creeps while it sticks nor springs back when it stops.
 
 A spring needs depth to push. While a contact lasts, each step moves a share of this depth into a shift of its gap, so
 that bodies rest at the surface and not in it. A large shift only rises where that brings the point out: a point that

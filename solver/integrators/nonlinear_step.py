@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One step with dynamic flesh: Newton's method, Newmark's substeps and changes of contacts share one loop of solves.
+"""One step with nonlinear forces: Newton's method, Newmark's substeps and changes of contacts share one loop of solves.
 
-Bodies that move by implicit Euler, flesh or not, are one system (`solver/integrators/newton/newton.py`). For it, the
-nodes of bodies that move by Newmark's scheme (`solver/integrators/newmark/newmark.py`) are fixed where that scheme
-ends. A step whose residual stays above the tolerance is reported as not converged.
+Nonlinear are dynamic flesh, and bodies with Green's strain, hybrid strain or a hierarchical basis. Bodies that move by
+implicit Euler, nonlinear or not, are one system (`solver/integrators/newton/newton.py`). For it, the nodes of bodies
+that move by Newmark's scheme (`solver/integrators/newmark/newmark.py`) are fixed where that scheme ends. A step whose
+residual stays above the tolerance is reported as not converged.
 
 Bodies that are linearised once leave a residual in every step. They are unstable in long steps, and the linear system
 does not show it: so a step that leaves more than all terms of its equation has not converged.

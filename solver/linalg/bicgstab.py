@@ -21,9 +21,9 @@ from .block_system import BlockSystem, StoppingCriteria
 from .pcg import SolveResult
 from .pcg_row_passes import invert_diagonal
 
-MAX_RESTARTS = 4  # of a search: where it breaks down it is begun anew
+MAX_RESTARTS = 4  # of a solve: where it breaks down it is begun anew
 BREAKDOWN_TOLERANCE = 1.0e-15  # of what a product of vectors may be, below which it says nothing
-DIVERGENCE_RATIO = 1.0e8  # ‖r‖² over that of the start, from which on a search is begun anew
+DIVERGENCE_RATIO = 1.0e8  # ‖r‖² over that of the start, from which on a solve is begun anew
 MIN_SQUARED_NORM = 1.0e-300  # ‖b‖² that counts as none
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from .envelope_cholesky import EnvelopeLayout, Int64s, union_clusters
+from ..runtime.union_find import union_pairs
+from .envelope_cholesky import EnvelopeLayout, Int64s
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ def island_coupling(one: npt.NDArray, two: npt.NDArray, count: int) -> Coupling 
         return None
     first, second = np.divmod(keys, count)
     root = np.arange(count, dtype=np.int64)
-    union_clusters(first, second, root)
+    union_pairs(first, second, root)
     members = np.argsort(root, kind="stable")
     start = np.append(np.flatnonzero(np.diff(root[members], prepend=-1)), count)
     return Coupling(start, members, first, second)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..runtime.jit import kernel
+from ..runtime.union_find import union_pairs
 
 MIN_RELATIVE_PIVOT = 1.0e-12  # of a number on the diagonal, that what is left of it is compared with
 
@@ -45,7 +46,7 @@ def envelope_layout(first: Int64s, second: Int64s, count: int, most_work: float)
     if np.sum((np.arange(len(whole.first), dtype=np.int64) - whole.first) ** 2, dtype=float) <= most_work:
         return whole
     root = np.arange(count, dtype=np.int64)
-    union_clusters(first, second, root)
+    union_pairs(first, second, root)
     return _layout_of_groups(np.unique(root, return_inverse=True)[1].ravel(), first, second)
 
 
@@ -76,23 +77,6 @@ def envelope_rows(first: Int64s, second: Int64s, count: int) -> tuple[Int64s, In
     np.minimum.at(lowest, np.maximum(first, second), np.minimum(first, second))
     columns = np.repeat(6 * lowest, 6)
     return np.concatenate([[0], np.cumsum(np.arange(6 * count, dtype=np.int64) - columns + 1, dtype=np.int64)]), columns
-
-
-@kernel()
-def union_clusters(first, second, root):
-    """Writes the smallest member of everyone's cluster, (k,), which is everyone itself at first."""
-    for k in range(len(first)):
-        i, j = first[k], second[k]
-        while root[i] != i:
-            i = root[i]
-        while root[j] != j:
-            j = root[j]
-        if i < j:
-            root[j] = i
-        else:
-            root[i] = j
-    for i in range(len(root)):
-        root[i] = root[root[i]]  # roots are smaller, and thus there already
 
 
 @kernel(allow_fma=True)

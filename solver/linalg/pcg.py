@@ -76,7 +76,7 @@ class SolveResult:
 
 
 class Preconditioner(Protocol):
-    """A solver that continues where block Jacobi would take long, such as `multigrid.switching_policy`."""
+    """A solver that continues where block Jacobi would take long, such as `LatticeMultigrid`."""
 
     def iteration_limit(self, pattern: BlockPattern, is_free: Bools, tolerance: float) -> tuple[int, int]:
         """Returns how many iterations of block Jacobi come first, over all rows, and where only some are left."""

@@ -51,7 +51,7 @@ from .symmetric_spmv import add_segment_rings, multiply_segment, pack_rows
 
 MAX_RESTARTS = 3
 MIN_SQUARED_NORM = 1.0e-300  # ‖b‖² that counts as none
-DIVERGENCE_RATIO = 1.0e4  # the smallest ‖r‖² so far, from which on an island's search is begun anew
+DIVERGENCE_RATIO = 1.0e4  # the smallest ‖r‖² so far, from which on an island's solve is begun anew
 
 
 @kernel(no_refcount=True)

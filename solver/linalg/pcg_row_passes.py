@@ -65,7 +65,7 @@ class PcgVectors(NamedTuple):
 
     Attributes:
         b, x: Right-hand side, and the solution so far, (n, 3).
-        p: The direction of the search, with another row behind it, (n + 1, 3).
+        p: The search direction, with another row behind it, (n + 1, 3).
         work: r, z, q and d, one behind the other, (4 n, 3).
         initial_direction: In which the solution is expected, (n, 3), or (0, 3).
         inverse: Inverses of the blocks on the diagonal, (n, 9).

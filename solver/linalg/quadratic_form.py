@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How strongly a quadratic energy bends along a direction, island by island."""
+"""Curvature dᵀ A d along a direction d, per island."""
 
 from __future__ import annotations
 

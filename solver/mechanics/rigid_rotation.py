@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lets pieces that spin turn instead of growing.
+"""Replaces the straight-line motion of spinning pieces by a rotation, at equal momenta.
 
 A step moves nodes along straight lines. The nodes of a piece that turns by an angle θ in a step are then √(1 + θ²)
 times as far from its axis: what spins grows, is stressed by that, and breaks again. Bodies turn little in a step;
@@ -26,22 +26,22 @@ MIN_INERTIA_SHARE = 1.0e-9  # of the trace of the inertia, where a piece has har
 SMALLEST_INERTIA = float(np.finfo(float).tiny)  # [kg m²]: so that a piece of one node can be divided by
 
 
-def rotate_free_islands(model: Model, state: State, before: Floats, is_held: Bools | None, dt: float) -> None:
+def rotate_free_islands(model: Model, state: State, before: Floats, is_fixed: Bools | None, dt: float) -> None:
     """Changes positions and velocities in `state` at the end of a step of `dt` [s], if something has broken.
 
     Args:
         model: Of the step.
         state: At its end.
         before: Positions at its begin [m], (n, 3).
-        is_held: Nodes that are held, (n,), or None: a piece with one of them does not turn freely.
+        is_fixed: Nodes that are held, (n,), or None: a piece with one of them does not turn freely.
         dt: [s].
     """
     if TETS_FIELD not in state.fields:
         return
     start: np.ndarray = np.asarray(model.pattern.island_start, np.int64)
     is_free = np.ones(len(start) - 1, bool)
-    if is_held is not None:
-        is_free = ~np.logical_or.reduceat(is_held, start[:-1])
+    if is_fixed is not None:
+        is_free = ~np.logical_or.reduceat(is_fixed, start[:-1])
     state.x, state.v = rotated_motion(start, model.mass, before, state.x, state.v, is_free, dt)
 
 

@@ -8,6 +8,15 @@ import numpy as np
 from ..runtime.arrays import Floats
 
 
+def kabsch_rotation(H: Floats) -> Floats:
+    """Returns the proper rotation R that has the largest tr(Rᵀ H), (3, 3), for H = Σ m (x − x̄) (X − X̄)ᵀ.
+
+    Source: Kabsch (1976).
+    """
+    U, _, Vt = np.linalg.svd(H)
+    return np.asarray(U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt)
+
+
 def align_rigidly(X: Floats, rest: Floats, there: Floats) -> Floats:
     """Returns rest positions X [m], (n, 3), moved rigidly as some points are on the whole.
 
@@ -19,6 +28,5 @@ def align_rigidly(X: Floats, rest: Floats, there: Floats) -> Floats:
     H = (there - target).T @ (rest - middle)
     spread = np.trace(H.T @ H) ** 0.5
     # turns that the held nodes leave open, such as about the line on which they all are, become none
-    U, _, Vt = np.linalg.svd(H + 1.0e-9 * spread * np.eye(3) if spread else np.eye(3))
-    R = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
+    R = kabsch_rotation(H + 1.0e-9 * spread * np.eye(3) if spread else np.eye(3))
     return np.asarray((X - middle) @ R.T + target)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The shape in which a hyperelastic body is at rest, while some of its nodes are held: Newton's method, from any start.
 
-    equilibrium = solve(model, law, Held(nodes, positions), x)
+    equilibrium = solve(EquilibriumProblem(model, law, FixedNodes(nodes, positions)), x)
 
-`equilibrium.py` is the solver, `equilibrium_residual.py` says when it is done, `step_length.py` how far it goes along a
+`equilibrium.py` is the solver, `equilibrium_residual.py` says when it is done, `line_search.py` how far it goes along a
 direction, `initial_guesses.py` and `harmonic_reset.py` where it begins, `diagnosis.py` what it has come to.
 """

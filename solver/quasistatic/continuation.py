@@ -2,8 +2,8 @@
 """Which law a solve goes by, from a tangle to the equilibrium.
 
 0. Ordering, of starts that are kept though they are in disorder (`newton.solve`). As untangling, but rotations of tets
-   count by a weight, P = 2 μ (F − w R), w ≤ 1 (`invariants.rotation_weight`), until one tet in 200 is inside out. Under
-   the corotated law itself every strewn tet pulls with its own rotation R, however far it is drawn out: long limbs
+   count by a weight, P = 2 μ (F − w R), w ≤ 1 (`energy_densities.rotation_weight`), until one tet in 200 is inside out.
+   Under the corotated law every strewn tet pulls with its own rotation R, however far it is drawn out: long limbs
    become chains of pieces that are turned by chance, and where these add up to a whole turn, the limb ends twisted.
    With the weight, first iterates are smooth, and order spreads from what is held. Measured on bars of 3 × 3 × 30
    cells, held at both ends: of 50 scatters 40 came back untwisted without this stage, in a median of 27 iterations, and
@@ -29,7 +29,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..mechanics.hyperelastic.hyperelastic_element import EvaluationResult, Hyperelastic
-from ..mechanics.hyperelastic.laws import COROTATED, NO_EXTENSION, WEIGHTED_COROTATED
+from ..mechanics.hyperelastic.law_numbers import COROTATED, NO_EXTENSION, WEIGHTED_COROTATED
 
 TANGLED_SHARE = 1.0 / 2000.0  # share of inverted tets from which the first stage is passed
 ENERGETIC_TANGLED_SHARE = 1.0 / 50.0  # the same where the law has an energy everywhere: it leads tets back itself
@@ -66,7 +66,7 @@ class MaterialContinuation:
             lam=np.zeros_like(law.lam),
             extension=NO_EXTENSION,
             left=None,
-            extra_term=None,
+            anisotropic_term=None,
         )
         self.ordering = replace(self.untangling, law=np.full_like(law.law, WEIGHTED_COROTATED))
         self.law = self.ordering if orders else self.untangling

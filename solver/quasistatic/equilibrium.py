@@ -2,7 +2,7 @@
 """Newton's method for f(x) + load = 0 with the clamped tangent K = −∂f/∂x, from any start.
 
 Every iteration solves K d = f + load by conjugate gradients, as exactly as it pays, and takes a step along d whose
-length is that of `step_length.py`, under the law of `continuation.py`. A start that says nothing of the shape is first
+length is that of `line_search.py`, under the law of `continuation.py`. A start that says nothing of the shape is first
 replaced by a harmonic (Laplace) solve (`harmonic_reset.py`), unless the caller wants to keep it. The first solves of a
 tangle are more exact than later ones: the disorder that is left decides whether a limb ends twisted.
 

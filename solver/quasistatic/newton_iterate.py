@@ -10,7 +10,8 @@ import numpy as np
 from ..linalg import pcg
 from ..linalg.block_pattern import BlockPattern
 from ..linalg.block_system import BlockSystem, StoppingCriteria
-from ..linalg.multigrid.switching_policy import LatticeMultigrid
+from ..linalg.multigrid.lattice_multigrid import LatticeMultigrid
+from ..mechanics.backtracking import ARMIJO_FACTOR
 from ..mechanics.hyperelastic.hyperelastic_element import (
     EvaluationResult,
     Hyperelastic,
@@ -28,7 +29,7 @@ from .equilibrium_problem import EquilibriumProblem
 from .equilibrium_residual import force_scales, relative_residual
 from .external_terms import CouplingForce, PotentialForce
 from .fixed_nodes import FixedNodes
-from .step_length import ARMIJO_FRACTION, SlopeBracket, backtracking_step_length, energy_round_off, secant_step_length
+from .line_search import SlopeBracket, backtracking_step_length, energy_round_off, secant_step_length
 
 MAX_CG_ITERATIONS = 2000
 TRUE_TANGENT_RESIDUAL = 1.0e-2  # residual from which the true tangent is tried
@@ -200,7 +201,7 @@ class NewtonIterate:
         answer = self.evaluate_forces(law, x + d) if is_last else self._evaluate_next_tangent(law, x + d, before)
         if answer.extended_count:
             length = secant_step_length(slope, self._slope(d))
-        elif answer.energy <= before.energy - ARMIJO_FRACTION * slope + rounding:
+        elif answer.energy <= before.energy - ARMIJO_FACTOR * slope + rounding:
             length = 1.0
         else:
             length = backtracking_step_length(before.energy, slope, rounding, lambda s: self._energy(law, x + s * d))
@@ -260,8 +261,8 @@ class NewtonIterate:
 
     def _ordered_model(self, law: Hyperelastic) -> tuple[Model, Hyperelastic]:
         """Returns model and law with tets in the order in which passes over them take least."""
-        self.is_ordered = law.extra_term is None
-        if self.ordered is None or law.extra_term is not None:
+        self.is_ordered = law.anisotropic_term is None
+        if self.ordered is None or law.anisotropic_term is not None:
             return self.model, law
         return self.ordered.model, self.ordered.law(law)
 

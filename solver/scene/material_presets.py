@@ -25,7 +25,7 @@ from ..runtime.errors import BadInput
 from .scene import Fracture, Heat, Material, Plasticity
 
 NEARLY_INCOMPRESSIBLE = 0.45
-# Flesh that follows a pose does not lock (`mechanics/hyperelastic/nodal_gradients.py`), and goes on to here
+# Flesh that follows a pose does not lock (`mechanics/hyperelastic/nodal_averaging.py`), and goes on to here
 NEARLY_INCOMPRESSIBLE_FLESH = 0.49
 SWING_FREQUENCY_HZ = 3.0
 

@@ -226,8 +226,8 @@ def end_features(simulation: SimulatedScene, step: FeatureStep) -> None:
     """Lets features act on the state at the end of a step, and separates the faces that they want apart."""
     for feature in simulation.built.features:
         feature.after_step(step)
-    if step.separated_faces is not None:
-        separate_faces(simulation, step.separated_faces)
+    if step.is_parted is not None:
+        separate_faces(simulation, step.is_parted)
 
 
 def _body_reports(simulation: SimulatedScene, steps: list[StepReport], poses: list[PoseReport]) -> BodyNumbers:

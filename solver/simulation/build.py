@@ -294,11 +294,11 @@ def _initial_state(scene: Scene, model: Model) -> State:
 
 def _check_colliders(built: AssembledScene, surfaces: list[Surface], tracks: TrackReader, time: float) -> None:
     """Raises BadInput where a body starts inside a collider, or the other way round."""
-    is_held = np.zeros(built.model.node_count, bool)
+    is_fixed = np.zeros(built.model.node_count, bool)
     for force in built.forces:
-        is_held[force.fixed_nodes] = True
+        is_fixed[force.fixed_nodes] = True
     points = built.contact_points
-    moves = ~is_held[built.model.tets[points.tet]].any(axis=1)
+    moves = ~is_fixed[built.model.tets[points.tet]].any(axis=1)
     start = np.einsum("ka,kai->ki", points.weights, built.model.X[built.model.tets[points.tet]])
     check_enclosed_colliders(built.deforming, built.contact_materials, [body.name for body in built.bodies], surfaces)
     for collider in built.colliders:

@@ -13,11 +13,11 @@ from ..mechanics.state import NODE_FIELDS
 from ..mechanics.state_fields import CRACK_TIP_FIELD
 from ..runtime.arrays import Bools
 from .assembled_scene import AssembledScene
+from .build_contact_step import add_backside_contacts
 from .features.fracture import piece_count
 from .fracture.face_adjacency import FACE_CORNERS
 from .fracture_topology import split_scene
 from .simulated_scene import SimulatedScene
-from .step_contacts import add_backside_contacts
 
 
 def pieces_at_limit(simulation: SimulatedScene) -> dict[str, dict[str, Any]]:
@@ -31,14 +31,14 @@ def pieces_at_limit(simulation: SimulatedScene) -> dict[str, dict[str, Any]]:
     }
 
 
-def separate_faces(simulation: SimulatedScene, is_separated: Bools) -> None:
+def separate_faces(simulation: SimulatedScene, is_parted: Bools) -> None:
     """Gives a simulation the nodes that it has when just these faces of its tets are apart, (m, 4).
 
     Copies of a node go on from where the node was. Features and forces are remapped, fields of the state are copied
     where they have a row per node, and contacts get the numbers that their points have now.
     """
     before, state = simulation.built, simulation.state
-    broken = split_scene(before.unbroken or before, is_separated)
+    broken = split_scene(before.unbroken or before, is_parted)
     source = before.model.tets.ravel()[broken.corner]
     state.x, state.v = state.x[source], state.v[source]
     for name, values in state.fields.items():
@@ -48,7 +48,7 @@ def separate_faces(simulation: SimulatedScene, is_separated: Bools) -> None:
     fracture = before.fracture
     assert fracture is not None
     state.fields[CRACK_TIP_FIELD][has_split] = 0
-    state.fields[CRACK_TIP_FIELD][crack_front(broken.topology.tets, fracture.neighbours.twin, is_separated)] = 1
+    state.fields[CRACK_TIP_FIELD][crack_front(broken.topology.tets, fracture.neighbours.twin, is_parted)] = 1
     broken.topology.store_in(state)
     memory = _remapped_contacts(PersistentContacts.from_state(state), before, broken.built)
     simulation.built = replace(broken.built, initial=before.initial)
@@ -63,9 +63,9 @@ def _bodies_changed(before: AssembledScene, now: AssembledScene) -> np.ndarray:
     return np.array(counts[0]) != np.array(counts[1])
 
 
-def crack_front(tets: np.ndarray, twin: np.ndarray, separated: Bools) -> np.ndarray:
+def crack_front(tets: np.ndarray, twin: np.ndarray, is_parted: Bools) -> np.ndarray:
     """Returns the nodes at which tets have separated across a face and still share the node: the tips of cracks."""
-    tet, face = np.nonzero(separated)
+    tet, face = np.nonzero(is_parted)
     at = FACE_CORNERS[face]
     nodes = tets[tet[:, None], at]
     return nodes[tets.ravel()[twin[tet[:, None], face[:, None], at]] == nodes]

@@ -55,19 +55,19 @@ def apply_topology(built: AssembledScene, state: State) -> AssembledScene:
     if TETS_FIELD not in state.fields:
         return unbroken
     assert unbroken.fracture is not None
-    return split_scene(unbroken, unbroken.fracture.neighbours.is_separated(state.fields[TETS_FIELD])).built
+    return split_scene(unbroken, unbroken.fracture.neighbours.is_parted(state.fields[TETS_FIELD])).built
 
 
-def split_scene(unbroken: AssembledScene, separated: Bools) -> SplitScene:
+def split_scene(unbroken: AssembledScene, is_parted: Bools) -> SplitScene:
     """Returns the unbroken simulation after tets have separated across some of their faces, (m, 4)."""
     feature = unbroken.feature(Fracture)
     assert feature is not None
     fracture = feature.bodies
-    nodes = _number_nodes(unbroken, fracture, separated)
+    nodes = _number_nodes(unbroken, fracture, is_parted)
     origin = unbroken.model.tets.ravel()[nodes.corner]
     model = _split_model(unbroken.model, fracture, nodes, origin)
-    split = SplitNodes(unbroken.model, model, origin, separated)
-    keys = fracture.points.keys(nodes.tets, origin, nodes.corner, separated)
+    split = SplitNodes(unbroken.model, model, origin, is_parted)
+    keys = fracture.points.keys(nodes.tets, origin, nodes.corner, is_parted)
     return SplitScene(
         built=replace(
             unbroken,
@@ -80,7 +80,7 @@ def split_scene(unbroken: AssembledScene, separated: Bools) -> SplitScene:
             ),
             crack_point_rows=keys,
             unbroken=unbroken,
-            contact_materials=feature.surfaces.at_topology(nodes.tets, origin, separated)
+            contact_materials=feature.surfaces.at_topology(nodes.tets, origin, is_parted)
             if feature.surfaces
             else unbroken.contact_materials,
         ),
@@ -89,7 +89,7 @@ def split_scene(unbroken: AssembledScene, separated: Bools) -> SplitScene:
     )
 
 
-def _number_nodes(unbroken: AssembledScene, fracture: FractureBodies, separated: Bools) -> _NodeNumbering:
+def _number_nodes(unbroken: AssembledScene, fracture: FractureBodies, is_parted: Bools) -> _NodeNumbering:
     may_break = {body.number for body in fracture.bodies}
     tets = np.empty_like(unbroken.model.tets)
     first_corner = _first_corners(unbroken.model)
@@ -103,7 +103,7 @@ def _number_nodes(unbroken: AssembledScene, fracture: FractureBodies, separated:
                 unbroken.model.tets[own],
                 fracture.neighbours.tet[own],
                 fracture.neighbours.twin[own],
-                separated[own],
+                is_parted[own],
                 own.start,
             )
             tets[own] = copies.tets + np.int32(start)

@@ -82,7 +82,7 @@ def make_sag_free(
             is_free[pin.fixed_nodes] = False
             springs.append(pin.spring_forces(state, model, pin.rest, stiffness, dt))
     springs_held = PointForces.concatenate(PointForces(), *springs)
-    is_held = [not is_free[body.nodes].all() for body in model.bodies]
+    has_fixed_nodes = [not is_free[body.nodes].all() for body in model.bodies]
 
     free: set[int] = set()
     u = np.zeros_like(model.X)
@@ -90,14 +90,14 @@ def make_sag_free(
         contacts = bearings.springs()
         together = PointForces.concatenate(springs_held, contacts)
         for number in wanted:
-            if not is_held[number] and number not in free and not _is_supported(model, number, together):
+            if not has_fixed_nodes[number] and number not in free and not _is_supported(model, number, together):
                 free.add(number)
                 is_free[model.bodies[number].nodes] = False
         _sag_displacements(model, is_free, together, gravity, u)
         if not bearings.update(contacts.positions(u, model.tets)):
             break
     if bearings.force_change > MAX_SLIDING_FORCE_CHANGE:  # contacts that never come to rest bear nothing for long
-        free |= {number for number in wanted if not is_held[number]}
+        free |= {number for number in wanted if not has_fixed_nodes[number]}
     for number in free:
         u[model.bodies[number].nodes] = 0.0
 
@@ -119,14 +119,14 @@ def linear_strain(model: Model, u: Floats) -> Floats:
 def _sag_displacements(model: Model, is_free: Bools, points: PointForces, gravity: Floats, u: Floats) -> None:
     """Solves K u = f_gravity for u [m], (n, 3), from what it holds; zero at nodes that are not free."""
     pattern = model.pattern
-    warped = np.empty((model.tet_count, UNDAMPED_LENGTH))
+    records = np.empty((model.tet_count, UNDAMPED_LENGTH))
     values, force = np.empty((pattern.block_count, 9)), np.empty((model.node_count, 3))
     u[~is_free] = 0.0
     if not is_free.any():
         return
     elements = element_arrays(model)._replace(lam=model.lam, initial_strain=np.zeros((0, 6)))
-    compute_corotational_records(model.X, elements, warped)
-    assemble(1.0, 0.0, np.zeros(model.node_count), pattern, warped, values, force)
+    compute_corotational_records(model.X, elements, records)
+    assemble(1.0, 0.0, np.zeros(model.node_count), pattern, records, values, force)
     b = (model.mass * model.gravity_scale)[:, None] * gravity
     none = np.zeros_like(points.stiffness)
     add_point_terms(

@@ -24,9 +24,9 @@ from ..quasistatic.progress import Progress
 from ..runtime.arrays import Bools, Floats, floats
 from ..scene.gravity import gravity_at
 from .boundary_conditions import boundary_conditions
+from .build_contact_step import make_contact_step
 from .pose_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
-from .step_contacts import make_contact_step
 
 MAX_HALVINGS = 14  # halvings of a step where what is stiff turns far, or energy comes from nothing
 # energy of a turn along straight lines over that of motion, from which rotations have to follow

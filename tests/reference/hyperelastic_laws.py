@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sinew.solver.mechanics.hyperelastic.laws import DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
+from sinew.solver.mechanics.hyperelastic.law_numbers import DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
 from sinew.solver.mechanics.hyperelastic.tet_kernels import (
     RECORD_LENGTH,
     SCRATCH_SIZE,

@@ -15,7 +15,7 @@ import numpy as np
 
 from reference.hyperelastic_laws import LAM, MU, Found, read
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces_and_tangent, hyperelastic, tet_arrays
-from sinew.solver.mechanics.hyperelastic.laws import EXTENSION_STRETCH
+from sinew.solver.mechanics.hyperelastic.law_numbers import EXTENSION_STRETCH
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.runtime.arrays import Floats, Indices
 from sinew.solver.scene.scene import Material
@@ -112,7 +112,7 @@ def found_with(term: Fibres | None, law: str, extension: str | None, F: Floats, 
     x = np.zeros((len(F), 4, 3))
     x[:, 1:] = np.swapaxes(F, 1, 2)
     work, values = tet_arrays(model.pattern), np.empty((model.pattern.block_count, 9))
-    flesh = replace(hyperelastic(model, law, extension), extra_term=term)
+    flesh = replace(hyperelastic(model, law, extension), anisotropic_term=term)
     forces_and_tangent(model, flesh, x.reshape(-1, 3), values, np.empty((4 * len(F), 3)), work, clamp=clamped)
     return read(work.energy * 6.0, work.record * 6.0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The list of resume points, `resume/points.json`, which reveals a lost one, and which of them stay.
+"""The list of checkpoints, `resume/points.json`, which reveals a lost one, and which of them stay.
 
 The list is written after a new point and before old ones are deleted: after a crash, points may be missing from the
 list, but every listed point exists.
@@ -19,7 +19,7 @@ MAX_REGULAR_CHECKPOINTS = 3  # regular ones, in addition to the newest
 
 
 def checkpoints_to_keep(frames: Iterable[int], frame_start: int, newest: int, interval: int) -> list[int]:
-    """Returns the resume points of `frames` that stay after the newest one was written.
+    """Returns the checkpoints of `frames` that stay after the newest one was written.
 
     Args:
         frames: Rising.
@@ -32,12 +32,12 @@ def checkpoints_to_keep(frames: Iterable[int], frame_start: int, newest: int, in
 
 
 def write_list(cache: Path, frames: Iterable[int]) -> None:
-    """Writes the list of resume points."""
+    """Writes the list of checkpoints."""
     write_atomic(cache / RESUME_LIST, json.dumps(tree_with_checksum({"frames": list(frames)})).encode())
 
 
 def read_list(cache: Path) -> list[int] | None:
-    """Returns the listed resume points, or None without a list.
+    """Returns the listed checkpoints, or None without a list.
 
     Raises:
         ValueError: The list is damaged.

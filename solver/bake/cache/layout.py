@@ -30,7 +30,7 @@ TOPOLOGY_FOLDER = "topology"
 RESULT_FOLDER = "result"
 ATTRIBUTE_FOLDER = "attributes"
 CONTACT_FOLDER = "contacts"
-# the list of resume points
+# the list of checkpoints
 RESUME_LIST = f"{RESUME_FOLDER}/points.json"
 # copy of cache.json, in case that is lost
 METADATA_COPY = f"{MODEL_FOLDER}/{METADATA_FILE}"
@@ -51,12 +51,12 @@ _ATTRIBUTES_NAME = re.compile(r"(-?\d+)\.ply")
 
 
 def numbered_path(folder: Path, frame: int) -> Path:
-    """Returns the path of a frame, a resume point or a topology."""
+    """Returns the path of a frame, a checkpoint or a topology."""
     return folder / f"{frame:06d}.npz"
 
 
 def numbers_in(folder: Path) -> list[int]:
-    """Returns the numbers of the frames, resume points or topologies in a folder, rising."""
+    """Returns the numbers of the frames, checkpoints or topologies in a folder, rising."""
     if not folder.is_dir():
         return []
     found = (_NUMBERED_NAME.fullmatch(path.name) for path in folder.iterdir())

@@ -131,7 +131,7 @@ class CacheReader:
         return fitting[-1] if fitting else None
 
     def read_resume(self, frame: int) -> dict[str, npt.NDArray]:
-        """Returns the arrays of a resume point."""
+        """Returns the arrays of a checkpoint."""
         return self.read_arrays(layout.numbered_path(self.folder / layout.RESUME_FOLDER, frame))
 
     def report(self) -> list[dict[str, Any]]:

@@ -63,7 +63,7 @@ class Verifier:
         for frame in frames:
             yield from self._frame(frame)
         yield from self._report(frames)
-        yield from self._resume_points()
+        yield from self._checkpoints()
         for body in self.metadata.bodies:
             yield from self._result(body.key)
 
@@ -152,7 +152,7 @@ class Verifier:
         if beyond and not is_dropping_frames(self.reader):
             yield f"{layout.REPORT_FILE} tells of frame {max(beyond)}, which is not there"
 
-    def _resume_points(self) -> Iterator[str]:
+    def _checkpoints(self) -> Iterator[str]:
         there = layout.numbers_in(self.folder / layout.RESUME_FOLDER)
         last = self.reader.last_frame()
         for frame in there:
@@ -174,7 +174,7 @@ class Verifier:
             self._unchecked.append(layout.RESUME_LIST)
 
     def _has_lost_list(self, there: list[int]) -> bool:
-        """Whether the list of resume points is missing, which is normal only for a crash after the first point."""
+        """Whether the list of checkpoints is missing, which is normal only for a crash after the first point."""
         newest = there[-1] if there else self.reader.last_frame()
         try:
             path = layout.numbered_path(self.folder / layout.FRAME_FOLDER, newest or 0)

@@ -107,7 +107,7 @@ class CacheWriter:
             remove_file(self.folder / layout.RESUME_MARK)
 
     def repair(self) -> None:
-        """Rewrites `cache.json`, its copy and the list of resume points if they are missing or damaged.
+        """Rewrites `cache.json`, its copy and the list of checkpoints if they are missing or damaged.
 
         Corrects PC2 headers that count missing samples.
         """
@@ -179,14 +179,14 @@ class CacheWriter:
                 raise
 
     def write_resume(self, frame: int, arrays: Mapping[str, Any], interval: int) -> None:
-        """Writes the resume point of `frame`, and deletes all but the newest and the last few regular ones.
+        """Writes the checkpoint of `frame`, and deletes all but the newest and the last few regular ones.
 
         Regular frames are multiples of `interval` after the first. Another one stays only until the next is written, so
         that the files do not depend on where a bake was interrupted.
         """
         with self._named():
             write_atomic(layout.numbered_path(self.folder / layout.RESUME_FOLDER, frame), npz_bytes(arrays))
-            self._thin_resume_points(frame, interval)
+            self._thin_checkpoints(frame, interval)
 
     def write_head(self, head: CacheMetadata) -> None:
         """Replaces the metadata by an extended version of the same bake."""
@@ -282,7 +282,7 @@ class CacheWriter:
         with retry_while_locked(lambda: open(path, "ab"), path) as file:
             file.write(line_with_checksum(report).encode() + b"\n")
 
-    def _thin_resume_points(self, newest: int, interval: int) -> None:
+    def _thin_checkpoints(self, newest: int, interval: int) -> None:
         assert self.metadata is not None
         folder = self.folder / layout.RESUME_FOLDER
         remaining = checkpoints_to_keep(layout.numbers_in(folder), self.metadata.frame_start, newest, interval)

@@ -29,5 +29,5 @@ class CrackOpening:
         """Records the pairs that the topology from `sample` on parts. Call it in rising order."""
         closed = np.flatnonzero(self.sample == NEVER_OPEN)
         one, other = self.pairs[closed].T
-        parted = tets[one] != tets[other[:, None], self._slot[closed]]
-        self.sample[closed[(parted & self._has[closed]).any(axis=1)]] = sample
+        is_parted = tets[one] != tets[other[:, None], self._slot[closed]]
+        self.sample[closed[(is_parted & self._has[closed]).any(axis=1)]] = sample

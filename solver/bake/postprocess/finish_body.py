@@ -21,7 +21,7 @@ from ...runtime.atomic_files import npz_bytes, sync_all, write_atomic
 from ...runtime.errors import BadInput
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
-from ..attributes.nodal_averaging import interpolate_at_vertices
+from ..attributes.nodal_recovery import interpolate_at_vertices
 from ..attributes.point_ply import ply_bytes
 from ..cache import FractureResult, layout
 from ..cache.pc2 import AtomicPc2Writer, read_samples

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...mechanics.hyperelastic.hyperelastic_element import hyperelastic
-from ...mechanics.hyperelastic.nodal_gradients import MAX_UNAVERAGED_POISSON_RATIO
+from ...mechanics.hyperelastic.nodal_averaging import MAX_UNAVERAGED_POISSON_RATIO
 from ...quasistatic.equilibrium import solve
 from ...quasistatic.equilibrium_problem import EquilibriumProblem
 from ...quasistatic.fixed_nodes import FixedNodes

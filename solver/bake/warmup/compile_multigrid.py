@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...linalg.block_system import BlockSystem, PcgWorkspace, StoppingCriteria
-from ...linalg.multigrid.switching_policy import LatticeMultigrid
+from ...linalg.multigrid.lattice_multigrid import LatticeMultigrid
 from ...mechanics.model import Model, Part, make_model
 from ...scene.scene import Material
 from .small_scenes import grid_of_tets

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...mechanics.hyperelastic.laws import EXTENDED_LAWS, LAWS
+from ...mechanics.hyperelastic.law_numbers import EXTENDED_LAWS, LAWS
 from ...runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
 from ...runtime.errors import BadInput
 

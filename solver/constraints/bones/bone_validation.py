@@ -127,9 +127,9 @@ def _contested_nodes(pieces: Sequence[BonePart], found: Attachment, tet_size: fl
     return node_counts
 
 
-def check_freedom(body: Body, is_held: np.ndarray) -> None:
+def check_freedom(body: Body, is_fixed: np.ndarray) -> None:
     """Raises BadInput where bones and pins hold all nodes of a body, (n,)."""
-    if is_held.all():
+    if is_fixed.all():
         raise BadInput("bones-everything", name=body.name)
 
 

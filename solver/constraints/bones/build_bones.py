@@ -65,12 +65,12 @@ def make_bones(
         )
         own_pins = [one for one in pins if one.body == number]
         warnings[number] = (*conflicts, *_pin_conflicts(own_holds, own_pins, model, tracks, size))
-        is_held = np.zeros(model.node_count, bool)
+        is_fixed = np.zeros(model.node_count, bool)
         for hold in own_holds:
-            is_held[hold.nodes] |= hold.bone.stiffness is None
+            is_fixed[hold.nodes] |= hold.bone.stiffness is None
         for one in permanent_pins(own_pins, tracks):
-            is_held[one.fixed_nodes] = True
-        check_freedom(scene.bodies[number], is_held[model.bodies[number].nodes])
+            is_fixed[one.fixed_nodes] = True
+        check_freedom(scene.bodies[number], is_fixed[model.bodies[number].nodes])
     is_soft = tuple(bone.stiffness is not None for bone in scene.bones)
     return BoneConstraints(tuple(bone.name for bone in scene.bones), is_soft, tuple(made), warnings)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...mechanics.model import Model
 from ...mechanics.rigid_core import RigidCore
+from ...mesh.rigid_alignment import kabsch_rotation
 from ...runtime.arrays import Floats
 
 
@@ -77,13 +78,9 @@ def inertia_of(mass: Floats, arms: Floats) -> Floats:
 
 
 def rigid_fit(mass: Floats, rest: Floats, x: Floats) -> tuple[Floats, Floats]:
-    """Returns R and t of the rigid motion R X + t nearest to where points at rest, (k, 3), are now, x (k, 3) [m].
-
-    Source: Kabsch (1976).
-    """
+    """Returns R and t of the rigid motion R X + t nearest to where points at rest, (k, 3), are now, x (k, 3) [m]."""
     X0, x0 = mass_mean(mass, rest), mass_mean(mass, x)
-    U, _, Vt = np.linalg.svd((mass[:, None] * (x - x0)).T @ (rest - X0))
-    R = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
+    R = kabsch_rotation((mass[:, None] * (x - x0)).T @ (rest - X0))
     return R, x0 - R @ X0
 
 

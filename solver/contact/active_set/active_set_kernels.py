@@ -15,6 +15,7 @@ import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
+from ...runtime.union_find import flatten_labels, union_sets
 from ..detection.contact_attachment import MAX_TETS_PER_CONTACT
 from ..detection.contact_set import Int8s
 from .contact_kernels import MAX_PUSH_OUT_PER_STEP
@@ -105,17 +106,8 @@ def group_islands(normal_force, is_active, end_tet, tets, island_of_row, group, 
         for end in range(1, MAX_TETS_PER_CONTACT):
             if end_tet[c, end] < 0:
                 break
-            one, other = island_of_row[tets[end_tet[c, 0], 0]], island_of_row[tets[end_tet[c, end], 0]]
-            while group[one] != one:
-                one = group[one]
-            while group[other] != other:
-                other = group[other]
-            if one < other:
-                group[other] = one
-            else:
-                group[one] = other
-    for island in range(len(group)):  # each points at a lower island, which is final
-        group[island] = group[group[island]]
+            union_sets(group, island_of_row[tets[end_tet[c, 0], 0]], island_of_row[tets[end_tet[c, end], 0]])
+    flatten_labels(group)
     for c in range(len(is_active)):
         group_of_contact[c] = group[island_of_row[tets[end_tet[c, 0], 0]]]
 

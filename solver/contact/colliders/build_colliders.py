@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...mesh.geometry.closedness import has_inside, signed_volume
+from ...mesh.geometry.closedness import has_inside
 from ...mesh.geometry.triangle_bvh import Bvh, build_bvh
-from ...mesh.geometry.triangle_surface import make_surface
+from ...mesh.geometry.triangle_surface import make_surface, signed_volume
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
 from ...scene.contact import SIDES_AUTO, SIDES_BOTH, SIDES_FRONT, Collider

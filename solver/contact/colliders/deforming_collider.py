@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...mesh.geometry.closedness import has_inside, signed_volume
-from ...mesh.geometry.triangle_surface import make_surface
+from ...mesh.geometry.closedness import has_inside
+from ...mesh.geometry.triangle_surface import make_surface, signed_volume
 from ...runtime.arrays import Floats, Indices, indices
 from ...runtime.errors import BadInput
 from ...scene.contact import SIDES_BOTH, SIDES_FRONT, Collider

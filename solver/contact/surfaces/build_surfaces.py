@@ -10,8 +10,8 @@ import numpy as np
 
 from ...mechanics.model import Model
 from ...mesh.embedding import Binding, bind
-from ...mesh.geometry.closedness import has_inside, signed_volume
-from ...mesh.geometry.triangle_surface import make_surface
+from ...mesh.geometry.closedness import has_inside
+from ...mesh.geometry.triangle_surface import make_surface, signed_volume
 from ...mesh.separate_coincident_vertices import separate_coincident_vertices
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices

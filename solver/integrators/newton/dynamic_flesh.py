@@ -19,7 +19,7 @@ from ...mechanics.hyperelastic.hyperelastic_element import (
     tet_arrays,
     whole_tangent,
 )
-from ...mechanics.hyperelastic.nodal_gradients import NodalShare
+from ...mechanics.hyperelastic.nodal_averaging import NodalShare
 from ...mechanics.hyperelastic.nodal_passes import nodal_energies
 from ...mechanics.hyperelastic.rayleigh_damping import damping_matrix
 from ...mechanics.model import Model
@@ -112,11 +112,11 @@ def _select_law(law: Hyperelastic, rows: Indices) -> Hyperelastic:
     if left is not None:
         left = NodalShare(left.is_averaged[rows], left.mu[rows], left.lam[rows])
         left = left if left.is_averaged.any() else None
-    added = law.extra_term.of_tets(rows) if law.extra_term is not None else None
+    added = law.anisotropic_term.of_tets(rows) if law.anisotropic_term is not None else None
     own = {name: getattr(law, name)[rows] for name in ("law", "mu", "lam", "parameter")}
     if len(law.pressure_modulus):
         own["pressure_modulus"] = law.pressure_modulus[rows]
-    return replace(law, left=left, extra_term=added, **own)
+    return replace(law, left=left, anisotropic_term=added, **own)
 
 
 @dataclass(eq=False)

@@ -17,9 +17,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...mechanics.backtracking import ARMIJO_FACTOR, shorter_step
 from ...runtime.arrays import Floats
 
-ARMIJO_FACTOR = 1.0e-4  # share of the slope by which Φ has to fall. Source: Nocedal and Wright 2006, section 3.1
 ENERGY_ROUND_OFF = 1.0e-10  # of the terms of Φ: a smaller rise is round-off
 MIN_STEP_LENGTH = 1.0e-8
 
@@ -50,10 +50,6 @@ def step_lengths(
         bad = ~(change <= -ARMIJO_FACTOR * s * slope + no_rise) & (s > 0.0)
         if not bad.any():
             return s
-        # the minimum of the parabola through the known values
-        rise = change + s * slope
-        with np.errstate(divide="ignore", invalid="ignore"):
-            best = np.where((rise > 0.0) & (rise < np.inf), 0.5 * slope * s * s / rise, 0.0)
-        shorter = np.clip(best, 0.1 * s, 0.5 * s)
+        shorter = shorter_step(s, slope, change + s * slope)
         s = np.where(bad, np.where(shorter >= MIN_STEP_LENGTH, shorter, 0.0), s)
         found = energies(s)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Newton's method for one step of implicit Euler with dynamic flesh.
+"""Newton's method for one step of implicit Euler of all bodies with nonlinear forces.
 
-The first iterate is the start of the step, so that its solve is the linear step of
-`solver/integrators/implicit_euler.py`. The residual is that of the equation of the step (`newton_system.py`), relative
-as linear residuals are.
+These are dynamic flesh, and bodies with Green's strain, hybrid strain or a hierarchical basis. The first
+iterate is the start of the step, so that its solve is the linear step of `solver/integrators/implicit_euler.py`. The
+residual is that of the equation of the step (`newton_system.py`), relative as linear residuals are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..system.right_hand_side import advance_positions
 from .coupled_groups import CoupledGroups
 from .dynamic_flesh import DynamicFlesh
 from .line_search import step_lengths
-from .newton_system import LINEAR_TOLERANCE_SHARE, FleshSystem
+from .newton_system import LINEAR_TOLERANCE_SHARE, NewtonSystem
 
 FIRST_FORCING_TERM = 0.01  # share of the residual that the first solve may leave
 MAX_FORCING_TERM = 0.1  # and others at most
@@ -48,7 +48,7 @@ class NewtonStep:
         """
         model, state, dt, settings = start.model, start.state, start.dt, start.settings
         self.model, self.state, self.external_forces, self.dt = model, state, external_forces, dt
-        self.system = FleshSystem(start, flesh)
+        self.system = NewtonSystem(start, flesh)
         self.coupled_groups = CoupledGroups(model, self.system.part, external_forces.pairs)
         self.is_free: Bools = (
             np.ones(model.node_count, bool) if external_forces.is_fixed is None else ~external_forces.is_fixed

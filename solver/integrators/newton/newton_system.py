@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The equation of a step with dynamic flesh at an iterate: residual r and matrix A = −∂r/∂v.
+"""The equation of a step of bodies with nonlinear forces at an iterate: residual r and matrix A = −∂r/∂v.
 
     r(v) = M v0 + Δt (f_elastic(x) + f_external(x, v)) − (M + Δt C) v,    x = x0 + Δt v
 
-The forces of flesh are those at x. All other terms stay constant from iterate to iterate (`constant_terms.py`):
-corotated bodies are linear in v as in `solver/integrators/implicit_euler.py`, and damping has the shapes at the start
-of the step. Linear terms are linearised about x_a, which is x0 except for bodies by BDF2
-(`solver/integrators/bdf2.py`). Rows of fixed nodes, and of bodies that move by another scheme or stand still, have no
-meaning.
+These bodies are dynamic flesh, and those with Green's strain, hybrid strain or a hierarchical basis; their forces are
+those at x. All other terms stay constant from iterate to iterate (`constant_terms.py`): corotated bodies are linear in
+v as in `solver/integrators/implicit_euler.py`, and damping has the shapes at the start of the step. Linear terms are
+linearised about x_a, which is x0 except for bodies by BDF2 (`solver/integrators/bdf2.py`). Rows of fixed nodes, and of
+bodies that move by another scheme or stand still, have no meaning.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .two_ring_tangent import WideTangent, body_slices
 LINEAR_TOLERANCE_SHARE = 0.5
 
 
-class FleshSystem:
+class NewtonSystem:
     """Residual and matrix of one step, at the last `evaluate`.
 
     Attributes:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...constraints.rigid_core import LinearSystem
 from ...linalg.multigrid.hierarchy_reuse import ReusedHierarchy
-from ...linalg.multigrid.switching_policy import IMMEDIATE_TOLERANCE, LatticeMultigrid
+from ...linalg.multigrid.lattice_multigrid import IMMEDIATE_TOLERANCE, LatticeMultigrid
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats
 from ...scene.scene import JACOBI, MULTIGRID, Settings

@@ -103,9 +103,9 @@ class RelinearisedStep:
         turned_v = self.constrained_velocities(turned_v)
         twist = np.empty((self.model.pattern.island_count, 3))
         self.is_inaccurate = self._compute_records_at_end(system.records, v, twist) & ~self.is_free & ~self.has_core
-        is_held = np.zeros(len(v), bool) if external_forces.is_fixed is None else external_forces.is_fixed
+        is_fixed = np.zeros(len(v), bool) if external_forces.is_fixed is None else external_forces.is_fixed
         stays = self.is_free | ~self.may_rotate | (self.has_core & ~bound)
-        twist[stays | np.logical_or.reduceat(is_held, start[:-1])] = 0.0
+        twist[stays | np.logical_or.reduceat(is_fixed, start[:-1])] = 0.0
         twist[_is_hinged(self.model)] = 0.0
         self.torque[self.is_active] = twist[self.is_active]
         return self.x, with_spin(start, self.model.mass, self.x, turned_v, -self.dt * self.torque, self.dt)

@@ -56,7 +56,7 @@ from .mg_pcg_row_passes import (
 from .numeric_setup import Multigrid, v_cycle
 from .v_cycle import lead_cycle, run_part
 
-MAX_RESTARTS = 3  # that a search begins at most: r drifts from b − A x, or the cycle is not positive
+MAX_RESTARTS = 3  # that a solve begins at most: r drifts from b − A x, or the cycle is not positive
 GENTLE_SMOOTHING_FACTOR = np.float32(
     jacobi_factor(MAX_TET_EIGENVALUE)
 )  # factor of smoothing on the finest level that every mesh of tets bears
@@ -116,7 +116,7 @@ def iterate_mg_pcg(is_leader, team, most, tolerance, cycle, matrix, half, vector
 
 @kernel(device_only=True, no_refcount=True)
 def work_on_pass(is_leader, team, cycle, matrix, half, vectors, islands, sums):
-    """Takes part in a pass, of the cycle or the search, until none of it is left; returns how many parts were done."""
+    """Takes part in a pass, of the cycle or of CG, until none of it is left; returns how many parts were done."""
     part, done = claim(team, is_leader), 0
     while part >= 0:
         task = team[TASK]
@@ -174,7 +174,7 @@ def next_task(
 def initial_task(only_held, is_free, vectors):
     """Writes p = x, or zero at free nodes; returns the task by which b − A p is looked at.
 
-    Of a p of zeros nothing comes, and most searches begin so: then it writes q = 0 as well.
+    Of a p of zeros nothing comes, and most solves begin so: then it writes q = 0 as well.
     """
     x, p, is_zero = vectors.x, vectors.p, True
     for i in range(len(is_free)):
@@ -201,7 +201,7 @@ def is_any_nonzero(is_free, x):
 def soften_smoother(cycle):
     """Lets the finest level be smoothed gently from now on.
 
-    For a search that has come to its end too soon: where a tet has a larger eigenvalue than `refresh` has found, the
+    For a solve that has come to its end too soon: where a tet has a larger eigenvalue than `refresh` has found, the
     cycle is indefinite.
     """
     last = len(cycle.tasks) - 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a search around multigrid concludes from the sums of a pass, for every island on its own."""
+"""CG coefficients and convergence tests of every island, from the dot products of a pass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class IslandScalars(NamedTuple):
     """What is known of every island, (k,).
 
     Attributes:
-        active: Whether it is searched.
+        active: Whether it is still iterated.
         alpha, beta: Its coefficients.
         cycle_scale_in, cycle_scale_out: Powers of two that r and z are multiplied by before and after the cycle.
         scale: Its power of two in the matrices of the cycle.
@@ -38,7 +38,7 @@ class IslandScalars(NamedTuple):
 
 @kernel(device_only=True, no_refcount=True)
 def sum_chunks(parts, sums, islands):
-    """Writes the sums of islands that are searched, zero for others; `parts` tells the island of each part."""
+    """Writes the sums of islands that are still iterated, zero for others; `parts` tells the island of each part."""
     active, one, two = islands.active, islands.first_sum, islands.second_sum
     one[:], two[:] = 0.0, 0.0
     for part in range(len(parts)):
@@ -110,7 +110,7 @@ def compute_alpha(islands):
 
 @kernel(device_only=True, no_refcount=True)
 def update_convergence(tolerance, islands):
-    """Takes over ‖r‖² of islands that are searched, until it is small; returns whether one goes on."""
+    """Takes over ‖r‖² of islands that are still iterated, until it is small; returns whether one goes on."""
     active, rr, bb, one, goes_on = islands.active, islands.rr, islands.bb, islands.first_sum, False
     for island in range(len(active)):
         if active[island]:

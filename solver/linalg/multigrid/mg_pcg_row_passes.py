@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a search around multigrid does with rows: one task after the other, each in one pass over all of them."""
+"""Row passes of multigrid-preconditioned CG: one task after the other, each in one pass over all rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SearchVectors(NamedTuple):
 
     Attributes:
         b, x, r, q: Right-hand side, what is found, what is left, and A p, (n, 3).
-        p: The direction of the search, with another row behind it, (n + 1, 3).
+        p: The search direction, with another row behind it, (n + 1, 3).
         r32, z32: What the cycle is given, and what it makes of that, (n, 3).
     """
 

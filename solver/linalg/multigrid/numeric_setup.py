@@ -151,10 +151,10 @@ def numeric_setup(
 def last_multigrid(hierarchy: Hierarchy, workspace: MultigridWorkspace) -> Multigrid:
     """Returns what the last `numeric_setup` of a hierarchy in a workspace has made.
 
-    It serves other searches with this matrix or one like it.
+    It serves other solves with this matrix or one like it.
     """
     work = _arrays(hierarchy, workspace)
-    work.r[:] = 0.0  # what an earlier search has left at held nodes may be no numbers
+    work.r[:] = 0.0  # what an earlier solve has left at held nodes may be no numbers
     return Multigrid(hierarchy, work, int(work.refreshed[0]))
 
 

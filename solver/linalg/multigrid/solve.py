@@ -14,7 +14,7 @@ from .mg_pcg import solve_mg_pcg
 from .numeric_setup import Multigrid, last_multigrid, numeric_setup
 
 if TYPE_CHECKING:  # it loads this file, when it is needed
-    from .switching_policy import LatticeMultigrid
+    from .lattice_multigrid import LatticeMultigrid
 
 # Costs in iterations of block Jacobi, roughly: of a set-up, of the begin and end of a solve, of a cycle
 SETUP_COST, SEARCH_OVERHEAD_COST, CYCLE_COST = 20, 4, 5

@@ -66,18 +66,18 @@ TETS_PER_CHUNK = 2048  # tets that a thread works on,
 MIN_TETS_PER_CHUNK, CHUNK_COUNT = 256, 32  # and of few tets the least, in so many parts
 
 
-def compute_corotational_records(x: Floats, elements: ElementArrays, warped: Floats) -> None:
-    """Writes the records `warped` of tets, (m, …), at node positions x [m], (n, 3)."""
+def compute_corotational_records(x: Floats, elements: ElementArrays, records: Floats) -> None:
+    """Writes the records `records` of tets, (m, …), at node positions x [m], (n, 3)."""
     tets = elements.tets
     at_once = min(TETS_PER_CHUNK, max(MIN_TETS_PER_CHUNK, len(tets) // CHUNK_COUNT // LANES * LANES))
-    given = (at_once, x, elements, warped)
+    given = (at_once, x, elements, records)
     threads = min(thread_count(), len(tets) // at_once)
     with worker_team(threads, lambda team, is_leader: compute_records_in_team(is_leader, team, *given)) as team:
         compute_records_in_team(True, team, *given)
 
 
 @kernel()
-def compute_records_in_team(is_leader, team, at_once, x, elements, warped):
+def compute_records_in_team(is_leader, team, at_once, x, elements, records):
     """Shares in writing the records of all tets, `at_once` at a time; see `compute_corotational_records`."""
     tets = elements.tets
     if is_leader:
@@ -86,7 +86,7 @@ def compute_records_in_team(is_leader, team, at_once, x, elements, warped):
         part, done = claim(team, is_leader), 0
         while part >= 0:
             begin, end = part * at_once, min((part + 1) * at_once, len(tets))
-            compute_record_range(begin, end, x, elements, warped)
+            compute_record_range(begin, end, x, elements, records)
             part, done = claim(team, is_leader), done + 1
         if is_leader:
             join(team, done)
@@ -98,7 +98,7 @@ def compute_records_in_team(is_leader, team, at_once, x, elements, warped):
 
 
 @kernel(allow_fma=True, device_only=True)
-def compute_record_range(begin, end, x, elements, warped):
+def compute_record_range(begin, end, x, elements, records):
     """Writes the records of the tets from `begin` to `end`; see `compute_corotational_records`."""
     F, R, state, work = np.zeros(9 * L), np.empty(9 * L), np.empty(2 * L), np.zeros(SCRATCH_SIZE)
     for first in range(begin, end, L):
@@ -106,7 +106,7 @@ def compute_record_range(begin, end, x, elements, warped):
         for i in range(count):
             write_deformation_gradient(first + i, x, elements.tets, elements.Dm_inverse, F, i)
         nearest_rotation_lanes(count, F, R, state)
-        write_record_lanes(first, count, F, R, F, work, elements, warped)
+        write_record_lanes(first, count, F, R, F, work, elements, records)
 
 
 @kernel(allow_fma=True, inline=True, device_only=True)
@@ -123,7 +123,7 @@ def write_deformation_gradient(tet, x, tets, Dm_inverse, F, lane):
 
 
 @kernel(allow_fma=True, device_only=True)
-def write_record_lanes(first, count, F, R, A, work, elements, warped):
+def write_record_lanes(first, count, F, R, A, work, elements, records):
     """Writes the records of tets from number `first` on, as many as `count`, of which F and R are in lanes.
 
     `A` is what damping stretches by, which is F; `work` is work space, (SCRATCH_SIZE,), of numbers of any size.
@@ -136,24 +136,24 @@ def write_record_lanes(first, count, F, R, A, work, elements, warped):
             for k in range(6):
                 work[(11 + k) * L + i] = initial_strain[first + i, k]
     stress_lanes(F, R, work)
-    length = warped.shape[1]
+    length = records.shape[1]
     for i in range(count):
         tet = first + i
         w = length * tet  # where its record begins
         g, h, k = vec3_load(Dm_inverse, 9 * tet), vec3_load(Dm_inverse, 9 * tet + 3), vec3_load(Dm_inverse, 9 * tet + 6)
         a, b, c = lane_vec3(R, i), lane_vec3(R, 3 * L + i), lane_vec3(R, 6 * L + i)
         store_nodal(
-            warped,
+            records,
             w + ROTATED_GRADIENTS,
             multiply_columns(a, b, c, g),
             multiply_columns(a, b, c, h),
             multiply_columns(a, b, c, k),
         )
         a, b, c = lane_vec3(work, i), lane_vec3(work, 3 * L + i), lane_vec3(work, 6 * L + i)
-        vec4_store(warped, w + FORCE, multiply_columns(a, b, c, g))
-        vec4_store(warped, w + FORCE + 3, multiply_columns(a, b, c, h))
-        vec3_store(warped, w + FORCE + 6, multiply_columns(a, b, c, k))
-        warped[tet, V_LAMBDA], warped[tet, V_MU] = work[9 * L + i], work[10 * L + i]
+        vec4_store(records, w + FORCE, multiply_columns(a, b, c, g))
+        vec4_store(records, w + FORCE + 3, multiply_columns(a, b, c, h))
+        vec3_store(records, w + FORCE + 6, multiply_columns(a, b, c, k))
+        records[tet, V_LAMBDA], records[tet, V_MU] = work[9 * L + i], work[10 * L + i]
     if length >= DAMPED_LENGTH:
         for i in range(count):
             tet = first + i
@@ -165,7 +165,7 @@ def write_record_lanes(first, count, F, R, A, work, elements, warped):
             )
             a, b, c = lane_vec3(A, i), lane_vec3(A, 3 * L + i), lane_vec3(A, 6 * L + i)
             store_nodal(
-                warped,
+                records,
                 w + DEFORMED_GRADIENTS,
                 multiply_columns(a, b, c, g),
                 multiply_columns(a, b, c, h),
@@ -173,14 +173,14 @@ def write_record_lanes(first, count, F, R, A, work, elements, warped):
             )
             along = vec3_fma(vec3_fma(vec3_fma(vec3_zero(), a, a), b, b), c, c)
             across = vec3_fma(vec3_fma(vec3_zero(), a, vec3_yzx(a)), b, vec3_yzx(b))
-            vec3_store(warped, w + LEFT_CAUCHY_GREEN, along)
-            vec3_store(warped, w + LEFT_CAUCHY_GREEN + 3, vec3_fma(across, c, vec3_yzx(c)))
+            vec3_store(records, w + LEFT_CAUCHY_GREEN, along)
+            vec3_store(records, w + LEFT_CAUCHY_GREEN + 3, vec3_fma(across, c, vec3_yzx(c)))
             ease = max(1.0, vec3_sum(along) / 3.0)
             beta = damping[tet] / (ease * ease)
-            warped[tet, DAMPING_LAMBDA], warped[tet, DAMPING_MU] = beta * work[9 * L + i], beta * work[10 * L + i]
+            records[tet, DAMPING_LAMBDA], records[tet, DAMPING_MU] = beta * work[9 * L + i], beta * work[10 * L + i]
     if length >= MAX_RECORD_LENGTH:
         for tet in range(first, first + count):
-            warped[tet, BULK_STIFFNESS], warped[tet, BULK_DAMPING] = 0.0, 0.0
+            records[tet, BULK_STIFFNESS], records[tet, BULK_DAMPING] = 0.0, 0.0
 
 
 @kernel(allow_fma=True, device_only=True)

@@ -87,7 +87,7 @@ def assemble(
     damp: float,
     diagonal_mass: Floats,
     pattern: BlockPattern,
-    warped: Floats,
+    records: Floats,
     values: Floats,
     force: Floats,
     nodes: slice | None = None,
@@ -99,7 +99,7 @@ def assemble(
         damp: Factor of the damping matrix C, such as Δt.
         diagonal_mass: Added to the diagonal of every node [kg], (n,).
         pattern: Where the blocks are.
-        warped: Records of all tets, (m, …); damping is left out where they have none.
+        records: Records of all tets, (m, …); damping is left out where they have none.
         values: The blocks, row by row, (b, 9), out.
         force: Elastic forces [N], (n, 3), out.
         nodes: Those of some bodies, whose rows are written and no others; None: all.
@@ -122,14 +122,16 @@ def assemble(
         p.corner_start,
         p.corners,
     )
-    given = (first, last, at_once, stiff, damp, diagonal_mass, gather, warped, values, force)
+    given = (first, last, at_once, stiff, damp, diagonal_mass, gather, records, values, force)
     threads = min(thread_count(), (last - first) // at_once)
     with worker_team(threads, lambda team, is_leader: assemble_in_team(is_leader, team, *given)) as team:
         assemble_in_team(True, team, *given)
 
 
 @kernel(no_refcount=True)
-def assemble_in_team(is_leader, team, first, last, at_once, stiff, damp, diagonal_mass, pattern, warped, values, force):
+def assemble_in_team(
+    is_leader, team, first, last, at_once, stiff, damp, diagonal_mass, pattern, records, values, force
+):
     """Shares in writing the rows from `first` to `last`, `at_once` at a time; see `assemble`."""
     task, parts = 0, (last - first + at_once - 1) // at_once
     while True:
@@ -140,7 +142,7 @@ def assemble_in_team(is_leader, team, first, last, at_once, stiff, damp, diagona
         while part >= 0:
             begin, end = first + part * at_once, min(first + (part + 1) * at_once, last)
             if team[TASK] == 0:
-                gather_rows(begin, end, stiff, damp, diagonal_mass, pattern, warped, values, force)
+                gather_rows(begin, end, stiff, damp, diagonal_mass, pattern, records, values, force)
             else:
                 complete_rows(begin, end, diagonal_mass, pattern, values)
             part, done = claim(team, is_leader), done + 1
@@ -157,18 +159,18 @@ def assemble_in_team(is_leader, team, first, last, at_once, stiff, damp, diagona
 
 
 @kernel(allow_fma=True, device_only=True, no_refcount=True)
-def gather_rows(begin, end, stiff, damp, diagonal_mass, pattern, warped, values, force):
+def gather_rows(begin, end, stiff, damp, diagonal_mass, pattern, records, values, force):
     """Writes the forces on the nodes from `begin` to `end`, and the blocks of the edges that their rows have first.
 
     After its edges a row is complete where its others come from this range too: then its diagonal follows at once,
     while the row is in the processor's cache. See `GatherPattern` and `assemble` for the arguments.
     """
     row_start, column, diagonal, edge_start, upper, lower, share_start, shares, corner_start, corners = pattern
-    length = warped.shape[1]
+    length = records.shape[1]
     # The fourth lane of a vector is what follows in a record, and counts for nothing.
     is_damped, is_pressed = damp != 0.0 and length >= DAMPED_LENGTH, length >= MAX_RECORD_LENGTH
     for node in range(begin, end):
-        vec3_store(force, 3 * node, nodal_force(node, corner_start, corners, warped, ROTATED_GRADIENTS))
+        vec3_store(force, 3 * node, nodal_force(node, corner_start, corners, records, ROTATED_GRADIENTS))
         for edge in range(edge_start[node], edge_start[node + 1]):
             own, even, there, back = vec3_zero(), vec3_zero(), vec3_zero(), vec3_zero()
             damped, damped_there, damped_back = vec3_zero(), vec3_zero(), vec3_zero()
@@ -177,23 +179,24 @@ def gather_rows(begin, end, stiff, damp, diagonal_mass, pattern, warped, values,
                 tet = share >> np.uint32(4)
                 w = length * tet  # where its record begins
                 a, b = w + 3 * ((share >> np.uint32(2)) & np.uint32(3)), w + 3 * (share & np.uint32(3))
-                u, v = vec4_load(warped, ROTATED_GRADIENTS + a), vec4_load(warped, ROTATED_GRADIENTS + b)
+                u, v = vec4_load(records, ROTATED_GRADIENTS + a), vec4_load(records, ROTATED_GRADIENTS + b)
                 straight, ahead = vec3_fma(vec3_zero(), u, v), vec3_fma(vec3_zero(), u, vec3_yzx(v))
-                behind, k, m = vec3_fma(vec3_zero(), vec3_yzx(u), v), warped[tet, V_LAMBDA], warped[tet, V_MU]
+                behind, k, m = vec3_fma(vec3_zero(), vec3_yzx(u), v), records[tet, V_LAMBDA], records[tet, V_MU]
                 own, even = vec3_axpy(own, k, straight), vec3_axpy(even, m, straight)
                 there, back = (
                     vec3_axpy(vec3_axpy(there, k, ahead), m, behind),
                     vec3_axpy(vec3_axpy(back, k, behind), m, ahead),
                 )
                 if is_damped:
-                    prefetch_record(place, shares, np.uint32(4), DEFORMED_GRADIENTS, DAMPED_LENGTH, warped)
+                    prefetch_record(place, shares, np.uint32(4), DEFORMED_GRADIENTS, DAMPED_LENGTH, records)
                     # rotations keep g_a·g_b
-                    k, m, along = warped[tet, DAMPING_LAMBDA], warped[tet, DAMPING_MU], vec3_sum(straight)
-                    u, v = vec4_load(warped, DEFORMED_GRADIENTS + a), vec4_load(warped, DEFORMED_GRADIENTS + b)
+                    k, m, along = records[tet, DAMPING_LAMBDA], records[tet, DAMPING_MU], vec3_sum(straight)
+                    u, v = vec4_load(records, DEFORMED_GRADIENTS + a), vec4_load(records, DEFORMED_GRADIENTS + b)
                     straight, ahead = vec3_fma(vec3_zero(), u, v), vec3_fma(vec3_zero(), u, vec3_yzx(v))
-                    behind, across = vec3_fma(vec3_zero(), vec3_yzx(u), v), vec4_load(warped, w + LEFT_CAUCHY_GREEN + 3)
+                    behind = vec3_fma(vec3_zero(), vec3_yzx(u), v)
+                    across = vec4_load(records, w + LEFT_CAUCHY_GREEN + 3)
                     damped = vec3_axpy(vec3_axpy(damped, k, straight), m, straight)
-                    damped = vec3_axpy(damped, m * along, vec4_load(warped, w + LEFT_CAUCHY_GREEN))
+                    damped = vec3_axpy(damped, m * along, vec4_load(records, w + LEFT_CAUCHY_GREEN))
                     damped_there = vec3_axpy(vec3_axpy(vec3_axpy(damped_there, k, ahead), m, behind), m * along, across)
                     damped_back = vec3_axpy(vec3_axpy(vec3_axpy(damped_back, k, behind), m, ahead), m * along, across)
             spread = vec3_sum(even)
@@ -209,16 +212,16 @@ def gather_rows(begin, end, stiff, damp, diagonal_mass, pattern, warped, values,
                 )
             if is_pressed:
                 for place in range(share_start[edge], share_start[edge + 1]):
-                    prefetch_record(place, shares, np.uint32(4), VOLUME_GRADIENTS, MAX_RECORD_LENGTH, warped)
+                    prefetch_record(place, shares, np.uint32(4), VOLUME_GRADIENTS, MAX_RECORD_LENGTH, records)
                     share = shares[place]
                     tet = share >> np.uint32(4)
-                    if warped[tet, BULK_STIFFNESS] != 0.0:
+                    if records[tet, BULK_STIFFNESS] != 0.0:
                         k, w = (
-                            stiff * warped[tet, BULK_STIFFNESS] + damp * warped[tet, BULK_DAMPING],
+                            stiff * records[tet, BULK_STIFFNESS] + damp * records[tet, BULK_DAMPING],
                             length * tet + VOLUME_GRADIENTS,
                         )
-                        u = vec3_load(warped, w + 3 * ((share >> np.uint32(2)) & np.uint32(3)))
-                        v = vec3_load(warped, w + 3 * (share & np.uint32(3)))
+                        u = vec3_load(records, w + 3 * ((share >> np.uint32(2)) & np.uint32(3)))
+                        v = vec3_load(records, w + 3 * (share & np.uint32(3)))
                         own = vec3_axpy(own, k, vec3_fma(vec3_zero(), u, v))
                         there = vec3_axpy(there, k, vec3_fma(vec3_zero(), u, vec3_yzx(v)))
                         back = vec3_axpy(back, k, vec3_fma(vec3_zero(), vec3_yzx(u), v))
@@ -237,39 +240,39 @@ def complete_rows(begin, end, diagonal_mass, pattern, values):
 
 
 @kernel(allow_fma=True)
-def gather_forces(begin, end, corner_start, corners, warped, force):
+def gather_forces(begin, end, corner_start, corners, records, force):
     """Writes the forces on the nodes from `begin` to `end` [N], (n, 3), as `gather_rows` does, and nothing else."""
     for node in range(begin, end):
-        vec3_store(force, 3 * node, nodal_force(node, corner_start, corners, warped, FORCE))
+        vec3_store(force, 3 * node, nodal_force(node, corner_start, corners, records, FORCE))
 
 
 @kernel(allow_fma=True, inline=True, device_only=True)
-def nodal_force(node, corner_start, corners, warped, asked):
+def nodal_force(node, corner_start, corners, records, asked):
     """Returns the sum of the forces that tets have for a node; asks memory for records ahead from `asked` on."""
-    pull, length = vec3_zero(), warped.shape[1]
+    pull, length = vec3_zero(), records.shape[1]
     for place in range(corner_start[node], corner_start[node + 1]):
-        prefetch_record(place, corners, np.uint32(2), asked, UNDAMPED_LENGTH, warped)
+        prefetch_record(place, corners, np.uint32(2), asked, UNDAMPED_LENGTH, records)
         corner, w = corners[place] & np.uint32(3), length * (corners[place] >> np.uint32(2)) + FORCE
         if corner == 0:
-            pull = vec3_axpy(pull, -1.0, vec3_load(warped, w))
-            pull = vec3_axpy(pull, -1.0, vec3_load(warped, w + 3))
-            pull = vec3_axpy(pull, -1.0, vec3_load(warped, w + 6))
+            pull = vec3_axpy(pull, -1.0, vec3_load(records, w))
+            pull = vec3_axpy(pull, -1.0, vec3_load(records, w + 3))
+            pull = vec3_axpy(pull, -1.0, vec3_load(records, w + 6))
         else:
-            pull = vec3_axpy(pull, 1.0, vec3_load(warped, w + 3 * corner - 3))
+            pull = vec3_axpy(pull, 1.0, vec3_load(records, w + 3 * corner - 3))
     return pull
 
 
 @kernel(inline=True, device_only=True)
-def prefetch_record(place, uses, shift, first, last, warped):
+def prefetch_record(place, uses, shift, first, last, records):
     """Asks memory for the numbers from `first` to `last` of the record that is used `PREFETCH_RECORDS` places later.
 
     `uses` are shares or corners, from which `shift` leaves the tet. Who reads a part of records first asks for it: that
     keeps what is asked for apart, and all of a record at once is more than a processor waits for side by side.
     """
     use = uses[min(place + np.uint32(PREFETCH_RECORDS), np.uint64(len(uses) - 1))]
-    w = warped.shape[1] * (use >> shift)
+    w = records.shape[1] * (use >> shift)
     for number in range(first, last, 8):
-        prefetch(warped, w + number)
+        prefetch(records, w + number)
 
 
 @kernel(inline=True, device_only=True)

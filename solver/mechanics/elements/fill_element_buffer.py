@@ -35,29 +35,29 @@ def needs_records(model: Model, number: int) -> bool:
     return method_of(model, number).name != VERTEX_WARP or bool(model.stiffness_damping[t].any())
 
 
-def write_records(model: Model, number: int, x: Floats, warped: Floats, held: Floats | None = None) -> None:
+def write_records(model: Model, number: int, x: Floats, records: Floats, held: Floats | None = None) -> None:
     """Writes the records of the tets of a body but for what a pressure by volume adds.
 
     Args:
         model: The bodies.
         number: Of the body.
         x: Node positions [m], (n, 3).
-        warped: Records of all bodies, (m, …), out.
+        records: Records of all bodies, (m, …), out.
         held: Rotations of all tets, (m, 3, 3), which polar bodies that hold theirs have instead of those of x.
     """
     if not needs_records(model, number):
         return
     method, t = method_of(model, number), model.bodies[number].tets
-    elements, records, is_polar = element_arrays(model).select(t), warped[t], method.name == POLAR
+    elements, own, is_polar = element_arrays(model).select(t), records[t], method.name == POLAR
     if method.name == LINEAR:
-        compute_linear_records(x, elements, records)
+        compute_linear_records(x, elements, own)
     elif method.name == QR:
-        compute_qr_records(not method.is_stale, x, elements, records)
+        compute_qr_records(not method.is_stale, x, elements, own)
     elif held is not None and is_polar and method.rotations_every > 1:
-        compute_records_with_rotations(held[t], x, elements, records)
+        compute_records_with_rotations(held[t], x, elements, own)
     elif is_polar and method.rotation == HIGHAM:
         frames = np.empty((len(elements.tets), 3, 3))
         compute_rotations(method, x, elements.tets, elements.Dm_inverse, frames)
-        compute_records_with_rotations(frames, x, elements, records)
+        compute_records_with_rotations(frames, x, elements, own)
     else:
-        compute_corotational_records(x, elements, records)
+        compute_corotational_records(x, elements, own)

@@ -15,17 +15,17 @@ from .element_buffer import ElementArrays
 L = LANES
 
 
-def compute_records_with_rotations(frames: Floats, x: Floats, elements: ElementArrays, warped: Floats) -> None:
-    """Writes the records `warped` of tets, (m, …), at x [m], (n, 3), whose rotations are `frames`, (m, 3, 3)."""
+def compute_records_with_rotations(frames: Floats, x: Floats, elements: ElementArrays, records: Floats) -> None:
+    """Writes the records `records` of tets, (m, …), at x [m], (n, 3), whose rotations are `frames`, (m, 3, 3)."""
 
     def work(begin: int, end: int) -> None:
-        write_rotated_records(begin, end, frames, x, elements, warped)
+        write_rotated_records(begin, end, frames, x, elements, records)
 
     run_ranges(0, len(elements.tets), TETS_PER_CHUNK, work)
 
 
 @kernel(allow_fma=True)
-def write_rotated_records(begin, end, frames, x, elements, warped):
+def write_rotated_records(begin, end, frames, x, elements, records):
     """Writes the records of the tets from `begin` to `end` by the gradients at rest, turned."""
     F, R, work = np.zeros(9 * L), np.zeros(9 * L), np.zeros(SCRATCH_SIZE)
     for first in range(begin, end, L):
@@ -35,4 +35,4 @@ def write_rotated_records(begin, end, frames, x, elements, warped):
             for row in range(3):
                 for column in range(3):
                     R[(3 * column + row) * L + i] = frames[first + i, row, column]
-        write_record_lanes(first, count, F, R, F, work, elements, warped)
+        write_record_lanes(first, count, F, R, F, work, elements, records)

@@ -21,17 +21,17 @@ from .element_buffer import ElementArrays
 L = LANES
 
 
-def compute_linear_records(x: Floats, elements: ElementArrays, warped: Floats) -> None:
-    """Writes the records `warped` of tets, (m, …), at node positions x [m], (n, 3)."""
+def compute_linear_records(x: Floats, elements: ElementArrays, records: Floats) -> None:
+    """Writes the records `records` of tets, (m, …), at node positions x [m], (n, 3)."""
 
     def work(begin: int, end: int) -> None:
-        write_linear_records(begin, end, x, elements, warped)
+        write_linear_records(begin, end, x, elements, records)
 
     run_ranges(0, len(elements.tets), TETS_PER_CHUNK, work)
 
 
 @kernel(allow_fma=True)
-def write_linear_records(begin, end, x, elements, warped):
+def write_linear_records(begin, end, x, elements, records):
     """Writes the records of the tets from `begin` to `end`: those of tets that do not turn, damped as at rest."""
     F, still, work = np.zeros(9 * L), np.zeros(9 * L), np.zeros(SCRATCH_SIZE)
     for i in range(L):
@@ -40,4 +40,4 @@ def write_linear_records(begin, end, x, elements, warped):
         count = min(L, end - first)
         for i in range(count):
             write_deformation_gradient(first + i, x, elements.tets, elements.Dm_inverse, F, i)
-        write_record_lanes(first, count, F, still, still, work, elements, warped)
+        write_record_lanes(first, count, F, still, still, work, elements, records)

@@ -30,56 +30,56 @@ from .element_buffer import (
 TETS_PER_CHUNK = 2048  # tets that a thread works on
 
 
-def add_linear_forces(factor: float, v: Floats, tets: Indices, warped: Floats) -> None:
+def add_linear_forces(factor: float, v: Floats, tets: Indices, records: Floats) -> None:
     """Adds `factor` · K v to the forces in the records of tets.
 
     Args:
         factor: Such as Δt [s].
         v: Velocities of nodes [m/s], (n, 3).
         tets: (m, 4).
-        warped: Records, (m, …), in and out.
+        records: Records, (m, …), in and out.
     """
 
     def work(begin: int, end: int) -> None:
-        add_linear_force_range(begin, end, factor, v, tets, warped)
+        add_linear_force_range(begin, end, factor, v, tets, records)
 
     run_ranges(0, len(tets), TETS_PER_CHUNK, work)
 
 
 @kernel(allow_fma=True)
-def add_linear_force_range(begin, end, factor, v, tets, warped):
+def add_linear_force_range(begin, end, factor, v, tets, records):
     """Adds to the records of the tets from `begin` to `end`; see `add_linear_forces`."""
-    length = warped.shape[1]
+    length = records.shape[1]
     for tet in range(begin, end):
         w = length * tet
         # the rows of D + Dᵀ
         first, second, third = vec3_zero(), vec3_zero(), vec3_zero()
         for b in range(4):
-            speed, g = vec3_load(v, 3 * tets[tet, b]), vec3_load(warped, w + ROTATED_GRADIENTS + 3 * b)
+            speed, g = vec3_load(v, 3 * tets[tet, b]), vec3_load(records, w + ROTATED_GRADIENTS + 3 * b)
             (vx, vy, vz), (gx, gy, gz) = vec3_unpack(speed), vec3_unpack(g)
             first = vec3_axpy(vec3_axpy(first, vx, g), gx, speed)
             second = vec3_axpy(vec3_axpy(second, vy, g), gy, speed)
             third = vec3_axpy(vec3_axpy(third, vz, g), gz, speed)
         (xx, _, _), (_, yy, _), (_, _, zz) = vec3_unpack(first), vec3_unpack(second), vec3_unpack(third)
-        k, even = factor * warped[tet, V_MU], 0.5 * factor * warped[tet, V_LAMBDA] * (xx + yy + zz)
+        k, even = factor * records[tet, V_MU], 0.5 * factor * records[tet, V_LAMBDA] * (xx + yy + zz)
         for a in range(1, 4):
-            g = vec3_load(warped, w + ROTATED_GRADIENTS + 3 * a)
+            g = vec3_load(records, w + ROTATED_GRADIENTS + 3 * a)
             along = vec3(
                 vec3_sum(vec3_fma(vec3_zero(), first, g)),
                 vec3_sum(vec3_fma(vec3_zero(), second, g)),
                 vec3_sum(vec3_fma(vec3_zero(), third, g)),
             )
             place = w + FORCE + 3 * a - 3
-            vec3_store(warped, place, vec3_axpy(vec3_axpy(vec3_load(warped, place), k, along), even, g))
-        if length >= MAX_RECORD_LENGTH and warped[tet, BULK_STIFFNESS] > 0.0:  # else its record says nothing of h
+            vec3_store(records, place, vec3_axpy(vec3_axpy(vec3_load(records, place), k, along), even, g))
+        if length >= MAX_RECORD_LENGTH and records[tet, BULK_STIFFNESS] > 0.0:  # else its record says nothing of h
             swelling = 0.0
             for b in range(4):
-                h = vec3_load(warped, w + VOLUME_GRADIENTS + 3 * b)
+                h = vec3_load(records, w + VOLUME_GRADIENTS + 3 * b)
                 swelling += vec3_sum(vec3_fma(vec3_zero(), h, vec3_load(v, 3 * tets[tet, b])))
             for a in range(1, 4):
-                place, h = w + FORCE + 3 * a - 3, vec3_load(warped, w + VOLUME_GRADIENTS + 3 * a)
+                place, h = w + FORCE + 3 * a - 3, vec3_load(records, w + VOLUME_GRADIENTS + 3 * a)
                 vec3_store(
-                    warped,
+                    records,
                     place,
-                    vec3_axpy(vec3_load(warped, place), factor * warped[tet, BULK_STIFFNESS] * swelling, h),
+                    vec3_axpy(vec3_load(records, place), factor * records[tet, BULK_STIFFNESS] * swelling, h),
                 )

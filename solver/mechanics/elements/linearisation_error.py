@@ -15,35 +15,35 @@ from ...runtime.simd.vec3 import vec3_axpy, vec3_fma, vec3_load, vec3_sum, vec3_
 from .element_buffer import FORCE, ROTATED_GRADIENTS, V_MU
 
 
-def copy_forces(warped: Floats, forces: Floats) -> None:
+def copy_forces(records: Floats, forces: Floats) -> None:
     """Writes the forces in the records of tets, (m, …), to `forces` [N], (m, 9)."""
-    forces[:] = warped[:, FORCE : FORCE + 9]
+    forces[:] = records[:, FORCE : FORCE + 9]
 
 
 @kernel(allow_fma=True)
-def sum_linearisation_errors(forces, island_of_row, tets, warped, wrong, stored):
+def sum_linearisation_errors(forces, island_of_row, tets, records, wrong, stored):
     """Adds up for every island what forces of tets changed by, and what they store, [J], (k,).
 
     Args:
         forces: Those that tets were taken to have on nodes 1, 2 and 3 [N], (m, 9).
         island_of_row, tets: Of the model.
-        warped: Records of the tets as they are, (m, …).
+        records: Records of the tets as they are, (m, …).
         wrong, stored: Out.
     """
-    length = warped.shape[1]
+    length = records.shape[1]
     for island in range(len(wrong)):
         wrong[island], stored[island] = 0.0, 0.0
     for tet in range(len(tets)):
-        w, island, g = length * tet, island_of_row[tets[tet, 0]], vec3_load(warped, length * tet + ROTATED_GRADIENTS)
+        w, island, g = length * tet, island_of_row[tets[tet, 0]], vec3_load(records, length * tet + ROTATED_GRADIENTS)
         change, force, square = vec3_zero(), vec3_zero(), vec3_fma(vec3_zero(), g, g)
         F0, left0 = vec3_zero(), vec3_zero()  # minus those of node 0
         for a in range(0, 9, 3):
-            F, g = vec3_load(warped, w + FORCE + a), vec3_load(warped, w + ROTATED_GRADIENTS + 3 + a)
+            F, g = vec3_load(records, w + FORCE + a), vec3_load(records, w + ROTATED_GRADIENTS + 3 + a)
             left = vec3_axpy(F, -1.0, vec3_load(forces, 9 * tet + a))
             change, force = vec3_fma(change, left, left), vec3_fma(force, F, F)
             F0, left0, square = vec3_axpy(F0, 1.0, F), vec3_axpy(left0, 1.0, left), vec3_fma(square, g, g)
         change, force = vec3_fma(change, left0, left0), vec3_fma(force, F0, F0)
-        scale = warped[tet, V_MU] * vec3_sum(square)
+        scale = records[tet, V_MU] * vec3_sum(square)
         if scale > 0.0:
             wrong[island] += vec3_sum(change) / scale
             stored[island] += vec3_sum(force) / scale

@@ -54,20 +54,20 @@ from .qr_rotation import qr_rotation_lanes
 L = LANES
 
 
-def compute_qr_records(is_present: bool, x: Floats, elements: ElementArrays, warped: Floats) -> None:
-    """Writes the records `warped` of tets, (m, …), at node positions x [m], (n, 3).
+def compute_qr_records(is_present: bool, x: Floats, elements: ElementArrays, records: Floats) -> None:
+    """Writes the records `records` of tets, (m, …), at node positions x [m], (n, 3).
 
     `is_present` says whether gradients are the present ones.
     """
 
     def work(begin: int, end: int) -> None:
-        qr_record_range(begin, end, is_present, x, elements, warped)
+        qr_record_range(begin, end, is_present, x, elements, records)
 
     run_ranges(0, len(elements.tets), TETS_PER_CHUNK, work)
 
 
 @kernel(allow_fma=True)
-def qr_record_range(begin, end, is_present, x, elements, warped):
+def qr_record_range(begin, end, is_present, x, elements, records):
     """Writes the records of the tets from `begin` to `end`; see `compute_qr_records`."""
     Dm_inverse, initial_strain = elements.Dm_inverse, elements.initial_strain
     F, G, R, there = np.zeros(9 * L), np.ones(6 * L), np.empty(9 * L), np.empty(L)
@@ -87,13 +87,13 @@ def qr_record_range(begin, end, is_present, x, elements, warped):
                         vec3_load(initial_strain, 6 * (first + i)),
                         vec3_load(initial_strain, 6 * (first + i) + 3),
                     )
-                write_present_record(first + i, F, R, i, stretch, shear, elements, warped)
+                write_present_record(first + i, F, R, i, stretch, shear, elements, records)
         else:
-            write_record_lanes(first, count, F, R, F, work, elements, warped)
+            write_record_lanes(first, count, F, R, F, work, elements, records)
 
 
 @kernel(allow_fma=True, device_only=True)
-def write_present_record(tet, F, R, lane, stretch, shear, elements, warped):
+def write_present_record(tet, F, R, lane, stretch, shear, elements, records):
     """Writes the record of a tet with F and R in a lane, and an initial strain, by the present gradients."""
     _, Dm_inverse, volume, mu, lam, damping, _ = elements
     a, b, c = lane_vec3(F, lane), lane_vec3(F, 3 * L + lane), lane_vec3(F, 6 * L + lane)
@@ -117,19 +117,19 @@ def write_present_record(tet, F, R, lane, stretch, shear, elements, warped):
     g = multiply_columns(p, q, r, vec3_load(Dm_inverse, 9 * tet))
     h = multiply_columns(p, q, r, vec3_load(Dm_inverse, 9 * tet + 3))
     i = multiply_columns(p, q, r, vec3_load(Dm_inverse, 9 * tet + 6))
-    length = warped.shape[1]
+    length = records.shape[1]
     z = length * tet  # where its record begins
-    vec4_store(warped, z + FORCE, multiply_columns(o, v, w, g))
-    vec4_store(warped, z + FORCE + 3, multiply_columns(o, v, w, h))
-    vec3_store(warped, z + FORCE + 6, multiply_columns(o, v, w, i))
-    store_nodal(warped, z + ROTATED_GRADIENTS, g, h, i)
-    warped[tet, V_LAMBDA], warped[tet, V_MU] = v_lam, v_mu
+    vec4_store(records, z + FORCE, multiply_columns(o, v, w, g))
+    vec4_store(records, z + FORCE + 3, multiply_columns(o, v, w, h))
+    vec3_store(records, z + FORCE + 6, multiply_columns(o, v, w, i))
+    store_nodal(records, z + ROTATED_GRADIENTS, g, h, i)
+    records[tet, V_LAMBDA], records[tet, V_MU] = v_lam, v_mu
     if length >= DAMPED_LENGTH:
-        store_nodal(warped, z + DEFORMED_GRADIENTS, g, h, i)
-        vec3_store(warped, z + LEFT_CAUCHY_GREEN, vec3(1.0, 1.0, 1.0))
-        vec3_store(warped, z + LEFT_CAUCHY_GREEN + 3, vec3_zero())
+        store_nodal(records, z + DEFORMED_GRADIENTS, g, h, i)
+        vec3_store(records, z + LEFT_CAUCHY_GREEN, vec3(1.0, 1.0, 1.0))
+        vec3_store(records, z + LEFT_CAUCHY_GREEN + 3, vec3_zero())
         ease = max(1.0, (dot(a, a) + dot(b, b) + dot(c, c)) / 3.0)
         beta = damping[tet] / (ease * ease)
-        warped[tet, DAMPING_LAMBDA], warped[tet, DAMPING_MU] = beta * v_lam, beta * v_mu
+        records[tet, DAMPING_LAMBDA], records[tet, DAMPING_MU] = beta * v_lam, beta * v_mu
     if length >= MAX_RECORD_LENGTH:
-        warped[tet, BULK_STIFFNESS], warped[tet, BULK_DAMPING] = 0.0, 0.0
+        records[tet, BULK_STIFFNESS], records[tet, BULK_DAMPING] = 0.0, 0.0

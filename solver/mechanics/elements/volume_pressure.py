@@ -5,7 +5,7 @@ A tet whose volume is J times that at rest has the energy ½ κ V (J − 1)², s
 The trace of the corotated strain, by which elastic bodies resist, is zero for stretches such as 2, 1, 0 too: where the
 shear modulus is small, weight presses tets flat and turns them inside out, and they stay so. There J is negative, and
 the pressure brings them back. V is the filled share of a tet; what is almost empty would still be turned inside out by
-its neighbours, so that below J = `MIN_FREE_VOLUME_RATIO` ½ κ V₀ (J − FLAT)² is added, of the whole tet V₀.
+its neighbours, so that below J₀ = `MIN_FREE_VOLUME_RATIO` ½ κ V₀ (J − J₀)² is added, of the whole tet V₀.
 
 The stiffness is κ V ∂J/∂x_a (∂J/∂x_b)ᵀ, without the part of the second derivatives, so that it is positive
 semi-definite whatever the tet looks like. The same times β damps changes of volume. Own derivation.
@@ -21,7 +21,7 @@ MIN_FREE_VOLUME_RATIO = 0.25
 
 
 @kernel(allow_fma=True)
-def add_pressure(x, tets, Dm_inverse, volume, kappa, damping, initial_strain, warped):
+def add_pressure(x, tets, Dm_inverse, volume, kappa, damping, initial_strain, records):
     """Adds the pressure of tets with κ > 0 to their records: to the forces, and what makes stiffness and damping.
 
     Args:
@@ -30,7 +30,7 @@ def add_pressure(x, tets, Dm_inverse, volume, kappa, damping, initial_strain, wa
         kappa: κ [Pa], (m,).
         damping: β [s], (m,).
         initial_strain: ε0, whose trace is the J − 1 without pressure, (m, 6), or (0, 6) for none.
-        warped: Records with room for it, (m, MAX_RECORD_LENGTH), in and out.
+        records: Records with room for it, (m, MAX_RECORD_LENGTH), in and out.
     """
     for tet in range(len(tets)):
         if not kappa[tet] > 0.0:
@@ -55,11 +55,11 @@ def add_pressure(x, tets, Dm_inverse, volume, kappa, damping, initial_strain, wa
             whole = kappa[tet] / (6.0 * d)
             push += whole * (J - MIN_FREE_VOLUME_RATIO)
             stiffness += whole
-        warped[tet, BULK_STIFFNESS], warped[tet, BULK_DAMPING] = stiffness, stiffness * damping[tet]
-        vec3_store(warped, w + VOLUME_GRADIENTS, h0)
-        vec3_store(warped, w + VOLUME_GRADIENTS + 3, h1)
-        vec3_store(warped, w + VOLUME_GRADIENTS + 6, h2)
-        vec3_store(warped, w + VOLUME_GRADIENTS + 9, h3)
-        vec3_store(warped, w + FORCE, vec3_axpy(vec3_load(warped, w + FORCE), -push, h1))
-        vec3_store(warped, w + FORCE + 3, vec3_axpy(vec3_load(warped, w + FORCE + 3), -push, h2))
-        vec3_store(warped, w + FORCE + 6, vec3_axpy(vec3_load(warped, w + FORCE + 6), -push, h3))
+        records[tet, BULK_STIFFNESS], records[tet, BULK_DAMPING] = stiffness, stiffness * damping[tet]
+        vec3_store(records, w + VOLUME_GRADIENTS, h0)
+        vec3_store(records, w + VOLUME_GRADIENTS + 3, h1)
+        vec3_store(records, w + VOLUME_GRADIENTS + 6, h2)
+        vec3_store(records, w + VOLUME_GRADIENTS + 9, h3)
+        vec3_store(records, w + FORCE, vec3_axpy(vec3_load(records, w + FORCE), -push, h1))
+        vec3_store(records, w + FORCE + 3, vec3_axpy(vec3_load(records, w + FORCE + 3), -push, h2))
+        vec3_store(records, w + FORCE + 6, vec3_axpy(vec3_load(records, w + FORCE + 6), -push, h3))

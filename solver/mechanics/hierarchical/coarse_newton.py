@@ -21,13 +21,13 @@ from ...linalg.block_pattern import BlockPattern
 from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
 from ...runtime.simd.block_row_product import multiply_row
+from ..backtracking import ARMIJO_FACTOR
 from .hierarchical_body import HierarchicalBody
 from .level_matrices import LevelMaps, assemble_coarse_tets
 from .mean_gradients import add_stress, mean_gradients
 
 MAX_ITERATIONS = 12  # iterations
 RESIDUAL_TOLERANCE = 0.03  # share of the residual that is left: the fine level changes the question anyway
-ARMIJO_FACTOR = 1.0e-4  # share of the slope by which Φ has to fall. Source: Nocedal and Wright 2006, section 3.1
 MIN_STEP_LENGTH = 1.0e-3
 
 Factorisation = Callable[[BlockPattern, Floats, Bools], Callable[[Floats], Floats]]

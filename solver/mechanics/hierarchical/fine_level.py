@@ -51,7 +51,7 @@ def nearest_rotations(F, R):
 
 
 def write_fine_records(
-    per: int, x: Floats, elements: ElementArrays, R: Floats, excess: Floats, whole: Floats, warped: Floats
+    per: int, x: Floats, elements: ElementArrays, R: Floats, excess: Floats, whole: Floats, records: Floats
 ) -> None:
     """Writes the records of fine tets, (m, …).
 
@@ -62,17 +62,17 @@ def write_fine_records(
         R: Rotations of coarse tets, (M, 3, 3).
         excess: V (P_Green(F) − P_linear(F)) of coarse tets [J], (M, 3, 3).
         whole: Volumes of coarse tets [m³], (M,).
-        warped: Out.
+        records: Out.
     """
 
     def work(begin: int, end: int) -> None:
-        write_fine_record_range(begin, end, per, x, elements, R, excess, whole, warped)
+        write_fine_record_range(begin, end, per, x, elements, R, excess, whole, records)
 
     run_ranges(0, len(elements.tets), TETS_PER_CHUNK, work)
 
 
 @kernel(allow_fma=True)
-def write_fine_record_range(begin, end, per, x, elements, R, excess, whole, warped):
+def write_fine_record_range(begin, end, per, x, elements, R, excess, whole, records):
     """Writes the records of the fine tets from `begin` to `end`; see `write_fine_records`."""
     Dm_inverse, volume = elements.Dm_inverse, elements.volume
     F, turn, work = np.zeros(9 * L), np.zeros(9 * L), np.zeros(SCRATCH_SIZE)
@@ -83,17 +83,17 @@ def write_fine_record_range(begin, end, per, x, elements, R, excess, whole, warp
             for row in range(3):
                 for column in range(3):
                     turn[(3 * column + row) * L + i] = R[(first + i) // per, row, column]
-        write_record_lanes(first, count, F, turn, F, work, elements, warped)
+        write_record_lanes(first, count, F, turn, F, work, elements, records)
     for tet in range(begin, end):
         coarse = tet // per
-        A, V, w = excess[coarse], -volume[tet] / whole[coarse], warped.shape[1] * tet + FORCE
+        A, V, w = excess[coarse], -volume[tet] / whole[coarse], records.shape[1] * tet + FORCE
         s = vec3(V * A[0, 0], V * A[1, 0], V * A[2, 0])
         t = vec3(V * A[0, 1], V * A[1, 1], V * A[2, 1])
         u = vec3(V * A[0, 2], V * A[1, 2], V * A[2, 2])
         g, h, i = vec3_load(Dm_inverse, 9 * tet), vec3_load(Dm_inverse, 9 * tet + 3), vec3_load(Dm_inverse, 9 * tet + 6)
-        vec3_store(warped, w, vec3_axpy(vec3_load(warped, w), 1.0, multiply_columns(s, t, u, g)))
-        vec3_store(warped, w + 3, vec3_axpy(vec3_load(warped, w + 3), 1.0, multiply_columns(s, t, u, h)))
-        vec3_store(warped, w + 6, vec3_axpy(vec3_load(warped, w + 6), 1.0, multiply_columns(s, t, u, i)))
+        vec3_store(records, w, vec3_axpy(vec3_load(records, w), 1.0, multiply_columns(s, t, u, g)))
+        vec3_store(records, w + 3, vec3_axpy(vec3_load(records, w + 3), 1.0, multiply_columns(s, t, u, h)))
+        vec3_store(records, w + 6, vec3_axpy(vec3_load(records, w + 6), 1.0, multiply_columns(s, t, u, i)))
 
 
 @kernel(allow_fma=True)

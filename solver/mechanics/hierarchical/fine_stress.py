@@ -32,9 +32,9 @@ def level_stress(model: Model, number: int, x: Floats) -> tuple[Floats, Floats]:
     """
     body = hierarchical_body(model, number)
     own = floats(x[body.nodes])
-    warped = np.empty((len(body.corners), UNDAMPED_LENGTH))
-    body.write(own, body.rotations(own), warped)
-    pull = warped[:, FORCE : FORCE + 9].reshape(-1, 3, 3)
+    records = np.empty((len(body.corners), UNDAMPED_LENGTH))
+    body.write(own, body.rotations(own), records)
+    pull = records[:, FORCE : FORCE + 9].reshape(-1, 3, 3)
     edges = own[body.corners[:, 1:]] - own[body.corners[:, :1]]
     ratio = np.linalg.det(np.swapaxes(edges, 1, 2) @ body.Dm_inverse)
     size = np.copysign(np.maximum(np.abs(ratio), MIN_VOLUME_RATIO), ratio) * body.volume

@@ -52,21 +52,13 @@ def stresses(F, mu, lam, volume, out):
                 out[tet, i, j] = volume[tet] * total
 
 
-@kernel(device_only=True)
-def is_definite(S):
-    """Returns whether a symmetric matrix, (3, 3), is positive definite."""
-    a, b, c, d, e, f = S[0, 0], S[1, 1], S[2, 2], S[0, 1], S[1, 2], S[0, 2]
-    minor = a * b - d * d
-    return a > 0.0 and minor > 0.0 and c * minor + d * e * f + d * e * f - a * e * e - b * f * f > 0.0
-
-
 @kernel()
 def moduli(F, mu, lam, volume, clamp, out):
     """Writes V ∂P_ij/∂F_kl [J], (M, 9, 9) with rows 3i + j and columns 3k + l."""
     S = np.empty((3, 3))
     for tet in range(len(F)):
         second_piola_kirchhoff(F[tet], mu[tet], lam[tet], S)
-        if clamp and not is_definite(S):
+        if clamp:
             a, b, c, d, e, f = nearest_semidefinite(S[0, 0], S[1, 1], S[2, 2], S[0, 1], S[1, 2], S[2, 0])
             S[0, 0], S[1, 1], S[2, 2], S[0, 1], S[1, 2], S[2, 0] = a, b, c, d, e, f
             S[1, 0], S[2, 1], S[0, 2] = d, e, f

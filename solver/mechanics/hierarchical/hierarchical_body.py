@@ -79,14 +79,14 @@ class HierarchicalBody:
         )
         return float(details.sum() + self.green_energy(F).sum())
 
-    def write(self, x: Floats, R: Floats, warped: Floats) -> None:
+    def write(self, x: Floats, R: Floats, records: Floats) -> None:
         """Writes the records of its tets, (m, …), at x [m], (n, 3), in frames R, (M, 3, 3)."""
         F = self.mean_gradients(x)
         elements = ElementArrays(
             self.corners, self.Dm_inverse, self.volume, self.mu, self.lam, self.damping, np.zeros((0, 6))
         )
         per, whole = self.levels.children_per_coarse_tet, self.gradient_operator.volume
-        write_fine_records(per, x, elements, R, self.excess_stress(F, R), whole, warped)
+        write_fine_records(per, x, elements, R, self.excess_stress(F, R), whole, records)
 
     def excess_stress(self, F: Floats, R: Floats) -> Floats:
         """Returns V (P_Green − P_linear) of coarse tets with gradients F [J], (M, 3, 3)."""

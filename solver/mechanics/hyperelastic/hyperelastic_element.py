@@ -7,7 +7,7 @@
 
 The tangent is K = −∂f/∂x in the blocks of `model.pattern`; clamped, it is positive semi-definite, and a Newton step
 solves K Δx = f + f_ext. With `clamp=False` it is the true derivative (of S07's thresholded kind under the constant
-extension). Where part of the energy is that of averages at nodes (`nodal_gradients.py`), `values` are what tets give,
+extension). Where part of the energy is that of averages at nodes (`nodal_averaging.py`), `values` are what tets give,
 and `whole_tangent` returns all of K, with a pattern of its own.
 """
 
@@ -26,10 +26,10 @@ from ...runtime.errors import BadInput
 from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
+from .anisotropic_terms import AnisotropicTerm, add_anisotropic_term
 from .edge_assembly import EdgePartition, edge_partition, gather_edges, gather_nodes
-from .extra_terms import ExtraTerm, add_extra_term
-from .laws import CONSTANT_EXTENSION, DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
-from .nodal_gradients import NodalShare, nodal_share
+from .law_numbers import CONSTANT_EXTENSION, DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
+from .nodal_averaging import NodalShare, nodal_share
 from .nodal_kernels import NodalArrays
 from .nodal_passes import nodal_pass, tangent_with_averages
 from .tet_kernels import (
@@ -53,13 +53,14 @@ class Hyperelastic:
     """What the tets of a model are made of.
 
     Attributes:
-        law: Number of each tet's law (`laws.py`), (m,).
+        law: Number of each tet's law (`law_numbers.py`), (m,).
         mu, lam: Lamé's moduli μ, λ [Pa] that the law has for small strains, (m,).
-        parameter: The law's own parameter, zero of laws without one, (m,); see `DEFAULT_PARAMETERS` of `laws.py`.
-        extension: Number of the extension below the threshold (`laws.py`).
+        parameter: The law's own parameter, zero of laws without one, (m,); see `DEFAULT_PARAMETERS` of
+            `law_numbers.py`.
+        extension: Number of the extension below the threshold (`law_numbers.py`).
         threshold: Stretch t below which it holds; t³ of the volume ratio.
         left: What nearly incompressible tets leave to averages at their nodes, beside μ and λ; None: nothing.
-        extra_term: A term with directions, such as fibres (`extra_terms.py`); None: isotropic.
+        anisotropic_term: A term with directions, such as fibres (`anisotropic_terms.py`); None: isotropic.
         pressure_modulus: κ [Pa] of tets that resist changes of their volume besides
             (`solver/mechanics/hyperelastic/volume_terms.py`), (m,), or (0,) where none does.
     """
@@ -71,7 +72,7 @@ class Hyperelastic:
     extension: int
     threshold: float
     left: NodalShare | None = None
-    extra_term: ExtraTerm | None = None
+    anisotropic_term: AnisotropicTerm | None = None
     pressure_modulus: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
@@ -130,7 +131,7 @@ def hyperelastic(
     Args:
         model: All bodies.
         law: Name of the law, or one name per body.
-        extension: "constant", "linear", "smooth" or None (`laws.py`).
+        extension: "constant", "linear", "smooth" or None (`law_numbers.py`).
         threshold: Stretch below which it holds.
         parameter: The law's own parameter, or one per body; None: that of `DEFAULT_PARAMETERS`.
         average: Whether nearly incompressible tets leave part of their energy to their nodes, or so for every body.
@@ -189,7 +190,7 @@ def forces_and_tangent(
     model: Model, law: Hyperelastic, x: Floats, values: Floats, force: Floats, work: TetArrays, clamp: bool = True
 ) -> EvaluationResult:
     """Writes forces f [N], (n, 3), and the blocks of K = −∂f/∂x [N/m], (b, 9), at positions x [m], (n, 3)."""
-    if law.extra_term is None:
+    if law.anisotropic_term is None:
         _tet_pass(model, law, x, work, WITH_TANGENT, clamp, values)
         gather(model, work, True, values, force, edge_partition(model.pattern).own[-1])
     else:
@@ -225,15 +226,15 @@ def _tet_pass(
     def run(part: int) -> None:
         out = work.energy, work.smallest, work.record
         hyperelastic_tets(*edges.parts[part], wanted, clamp, law.arrays, x, rest, np.empty(SCRATCH_SIZE), *out)
-        if law.extra_term is None:
+        if law.anisotropic_term is None:
             add_volume(part)
         begin, end = edges.own[part], edges.own[part + 1]
         if values is not None and begin < end:
             _gather_edges(edges, begin, end, work, values)
 
     run_parts(len(edges.parts), run)
-    if law.extra_term is not None:
-        add_extra_term(model, law, x, work, wanted, clamp)
+    if law.anisotropic_term is not None:
+        add_anisotropic_term(model, law, x, work, wanted, clamp)
         run_parts(len(edges.parts), add_volume)
 
 

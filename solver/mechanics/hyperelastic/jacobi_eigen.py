@@ -43,7 +43,7 @@ def jacobi_sweep(matrix, axes):
 
 @kernel(allow_fma=True, inline=True, device_only=True)
 def is_diagonal(xx, yy, zz, xy, yz, zx):
-    """Returns whether what is beside the diagonal is nothing to the rest."""
+    """Returns whether the off-diagonal entries are negligible."""
     return abs(xy) + abs(yz) + abs(zx) <= OFF_DIAGONAL_TOLERANCE * (abs(xx) + abs(yy) + abs(zz))
 
 
@@ -64,7 +64,7 @@ def eigen_axes(xx, yy, zz, xy, yz, zx):
 
 
 @kernel(allow_fma=True, inline=True)
-def is_definite(xx, yy, zz, xy, yz, zx):
+def is_positive_definite(xx, yy, zz, xy, yz, zx):
     """Returns whether a symmetric matrix is positive definite, by Cholesky's pivots."""
     lower, last = yy - xy * xy / xx, yz - xy * zx / xx
     return (xx > 0.0) & (lower > 0.0) & (zz - zx * zx / xx - last * last / lower > 0.0)
@@ -87,7 +87,7 @@ def from_positive_eigenvalues(u, v, w, a, b, c, d, e, f, g, h, i):
 @kernel(allow_fma=True, device_only=True)
 def nearest_semidefinite(xx, yy, zz, xy, yz, zx):
     """Returns the six entries of the positive semi-definite matrix nearest to a symmetric one."""
-    if is_definite(xx, yy, zz, xy, yz, zx):
+    if is_positive_definite(xx, yy, zz, xy, yz, zx):
         return xx, yy, zz, xy, yz, zx
     u, v, w, a, b, c, d, e, f, g, h, i = eigen_axes(xx, yy, zz, xy, yz, zx)
     return from_positive_eigenvalues(u, v, w, a, b, c, d, e, f, g, h, i)

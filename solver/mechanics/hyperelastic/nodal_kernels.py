@@ -2,7 +2,7 @@
 """Energies, stresses and tangents of deformation gradients averaged at nodes, and what follows from them for nodes.
 
 Stage by stage for 32 nodes at a time, as tets are (`simd.py`). Tangents are written in space, as full 9×9 matrices
-over F row by row. Terms along directions stay with tets (`extra_terms.py`).
+over F row by row. Terms along directions stay with tets (`anisotropic_terms.py`).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from ...runtime.arrays import Floats, Indices
 from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
-from .nodal_gradients import NodeAverages, node_averages
+from .nodal_averaging import NodeAverages, node_averages
 from .nodal_kernels import (
     SCRATCH_SIZE,
     STRESS_NUMBERS,

@@ -27,12 +27,11 @@ from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
 from .hyperelastic_element import UPPER, TetArrays, gather
-from .nodal_gradients import NodalShare
-from .tet_kernels import WITH_TANGENT, RestShapes
+from .nodal_averaging import NodalShare
+from .tet_kernels import BLOCKS_OFFSET, WITH_TANGENT, RestShapes
 from .volume_terms import add_volume_tets
 
 NONE = np.zeros(0)
-FORCE_NUMBERS = 9  # numbers before the blocks in a tet's record
 
 
 def damping_matrix(
@@ -112,7 +111,7 @@ def damping_records(begin, end, x, rest, mu, lam, damping, pairs, g, h, record):
         ease = max(1.0, (xx + yy + zz) / 3.0)
         scale = damping[tet] * volume[tet] / (ease * ease)
         L, M = scale * lam[tet], scale * mu[tet]
-        for k in range(FORCE_NUMBERS):
+        for k in range(BLOCKS_OFFSET):
             w[k] = 0.0
         for pair in range(6):
             m, j = pairs[pair, 0], pairs[pair, 1]
@@ -120,7 +119,7 @@ def damping_records(begin, end, x, rest, mu, lam, damping, pairs, g, h, record):
             lx, ly, lz = L * h[m, 0], L * h[m, 1], L * h[m, 2]
             mx, my, mz = M * h[m, 0], M * h[m, 1], M * h[m, 2]
             s, t, o = h[j, 0], h[j, 1], h[j, 2]
-            block = w[FORCE_NUMBERS + 9 * pair :]
+            block = w[BLOCKS_OFFSET + 9 * pair :]
             block[0], block[1], block[2] = (lx + mx) * s + k * xx, lx * t + s * my + k * xy, lx * o + s * mz + k * zx
             block[3], block[4], block[5] = ly * s + t * mx + k * xy, (ly + my) * t + k * yy, ly * o + t * mz + k * yz
             block[6], block[7], block[8] = lz * s + o * mx + k * zx, lz * t + o * my + k * yz, (lz + mz) * o + k * zz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The arithmetic of `signed_svd.py`, `invariants.py` and `principal_stress.py` for 32 tets at a time.
+"""The arithmetic of `signed_svd.py`, `energy_densities.py` and `diagonal_frame_stress.py` for 32 tets at a time.
 
 Stage by stage, without branches, so that the processor works on eight tets at once. What stages hand on are groups of
 rows of a scratch array: number k of the tet in lane i lies at k · L + i.
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from ...runtime.jit import kernel
 from ...runtime.simd.lanes import LANES
-from .invariants import energy_derivatives, limited_volume_change, stretch_sums, transcendental
-from .jacobi_eigen import MAX_SWEEPS, from_positive_eigenvalues, is_definite, is_diagonal, jacobi_sweep
-from .principal_stress import extended_stretch, stress_from_derivatives
+from .diagonal_frame_stress import extended_stretch, stress_from_derivatives
+from .energy_densities import energy_derivatives, limited_volume_change, stretch_sums, transcendental
+from .jacobi_eigen import MAX_SWEEPS, from_positive_eigenvalues, is_diagonal, is_positive_definite, jacobi_sweep
 from .signed_svd import right_cauchy_green, svd_from_axes
 
 L = LANES
@@ -121,7 +121,7 @@ def extract_indefinite(C, W, T):
     for i in range(9 * L, 15 * L):
         T[i] = max(T[i], 0.0)
     for i in range(L):
-        definite = is_definite(
+        definite = is_positive_definite(
             T[3 * L + i], T[4 * L + i], T[5 * L + i], T[6 * L + i], T[7 * L + i], T[8 * L + i]
         )  # fmt: skip
         C[i] = 1.0 if definite else 0.0

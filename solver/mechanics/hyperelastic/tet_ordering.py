@@ -19,7 +19,7 @@ from ...runtime.frozen_memo import derived, derived_from
 from ..model import Model
 from .edge_assembly import MIN_TETS_FOR_PARTS
 from .hyperelastic_element import Hyperelastic
-from .nodal_gradients import NodalShare
+from .nodal_averaging import NodalShare
 
 CURVE_CELLS = 2**10  # along the longest side
 # (shift, mask): after each the bits of a number are farther apart, in the end with two zeros between them

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A pressure by volume beside the law of a tet: what keeps the volume of flesh that its own weight would press flat.
 
-A tet of the modulus κ has ψ_p = ½ κ (J − 1)² besides, J = det F, and below J = `FLAT` ½ κ V₀ (J − FLAT)² of the whole
-tet V₀ besides that, so that almost empty tets come out of a tangle too: the energy of
+A tet of the modulus κ has ψ_p = ½ κ (J − 1)² besides, J = det F, and below J₀ = `MIN_FREE_VOLUME_RATIO` also
+½ κ V₀ (J − J₀)² of the whole tet V₀, so that almost empty tets come out of a tangle too: the energy of
 `mechanics/elements/volume_pressure.py`. With p = ∂Ψ/∂J and the gradients ∂J/∂x_a node a feels −p ∂J/∂x_a, and
 
     K_ab = ∂²Ψ/∂J² ∂J/∂x_a (∂J/∂x_b)ᵀ + p ∂²J/∂x_a∂x_b
@@ -14,9 +14,8 @@ has the first part alone, which is positive semi-definite whatever the tet looks
 from __future__ import annotations
 
 from ...runtime.jit import kernel
+from ..elements.volume_pressure import MIN_FREE_VOLUME_RATIO
 from .tet_kernels import BLOCKS_OFFSET, ENERGY_ONLY, WITH_TANGENT
-
-FLAT = 0.25  # as in `mechanics/elements/volume_pressure.py`
 
 
 @kernel(allow_fma=True)
@@ -55,10 +54,10 @@ def add_volume_tets(begin, end, wanted, clamped, kappa, x, rest, pairs, h, twist
         stiffness = kappa[tet] * volume[tet]
         energy[tet] += 0.5 * stiffness * (J - 1.0) * (J - 1.0)
         push = stiffness * (J - 1.0)
-        if J < FLAT:
+        if J < MIN_FREE_VOLUME_RATIO:
             whole = kappa[tet] / (6.0 * d)
-            energy[tet] += 0.5 * whole * (J - FLAT) * (J - FLAT)
-            push += whole * (J - FLAT)
+            energy[tet] += 0.5 * whole * (J - MIN_FREE_VOLUME_RATIO) * (J - MIN_FREE_VOLUME_RATIO)
+            push += whole * (J - MIN_FREE_VOLUME_RATIO)
             stiffness += whole
         if wanted == ENERGY_ONLY:
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plastic flow that keeps volume: F = Fe Fp with det Fp = 1, so that the shape at rest is Fp of what it was made as.
+"""Plastic flow that keeps volume: F = Fe Fp, det Fp = 1; the present rest shape is the original one deformed by Fp.
 
 With the principal stretches λ of Fe, the strain that flows is e = ln λ − ⅓ ln det Fe, which has no volume. While
 its norm is above the yield strain, de/dt = −c e. In a step its norm becomes the larger of exp(−c Δt) ‖e‖ and the

@@ -10,9 +10,9 @@ from ...runtime.arrays import Floats, Indices, indices
 from ..embedding import barycentric_weights
 from ..geometry.point_tet import barycentric_rows
 from .cut_surface import CutSurface
-from .duplicate_edges import split_duplicate_edges
 from .intersection_positions import triangle_weights
 from .intersections import Intersections, SurfaceEdges
+from .parallel_edges import split_parallel_edges
 from .polygons import Polygons
 from .stitch import glue_corners, paired_sides
 
@@ -40,7 +40,7 @@ def assemble_mesh(
         NotWatertight: See `paired_sides`.
     """
     a, b = paired_sides(polygons)
-    polygons, vertex, is_new, ends = split_duplicate_edges(polygons, glue_corners(polygons, a, b), a, b, len(places))
+    polygons, vertex, is_new, ends = split_parallel_edges(polygons, glue_corners(polygons, a, b), a, b, len(places))
     places = np.concatenate([places, places[ends].mean(axis=1)])
     count = int(vertex.max(initial=-1)) + 1
     point = np.zeros(count, np.int64)

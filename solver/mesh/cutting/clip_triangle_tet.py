@@ -51,9 +51,9 @@ def make_fragments(
     names = np.empty(first.shape, np.int64)
     lower_end = np.where(runs_up, first[:, :3], last[:, :3])
     names[:, :3] = side_names(SURFACE_EDGE_SIDE, edges.of_triangle[triangle], np.maximum(lower_end, 0))
-    parted = is_parted[whole.tet_faces[tet]]
+    is_broken = is_parted[whole.tet_faces[tet]]
     names[:, 3:] = side_names(
-        np.where(parted, BROKEN_FACE_SIDE, INNER_FACE_SIDE), np.maximum(row, 0), parted * whole.tet_sides[tet]
+        np.where(is_broken, BROKEN_FACE_SIDE, INNER_FACE_SIDE), np.maximum(row, 0), is_broken * whole.tet_sides[tet]
     )
     size, order = _ordered_lines(first, last)
     filled = np.arange(LINES, dtype=np.int64) < size[:, None]

@@ -20,10 +20,10 @@ from .face_loops import face_loops
 from .general_position import DegeneratePosition, PerturbedPoints, perturb_points
 from .intersection_positions import point_positions
 from .intersections import Intersections, SurfaceEdges, SurfaceOutsideTets, find_intersections, surface_edges
+from .material_components import material_components
 from .node_winding_numbers import node_windings
 from .polygons import NotWatertight, concatenate_polygons
 from .tet_complex import OverlappingTets, TetComplex, make_tet_complex, parted_faces
-from .tet_components import material_components
 from .uncut_faces import uncut_faces
 from .vertex_tets import find_vertex_tets
 

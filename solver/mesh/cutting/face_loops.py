@@ -52,18 +52,18 @@ def face_loops(whole: TetComplex, crossings: Intersections, intervals: EdgeInter
     across_name = np.stack([side_names(BROKEN_FACE_SIDE, row, column) for column in (0, 1)], axis=1)
 
     sector = edge_sectors(whole, is_parted)
-    parted = np.flatnonzero(is_parted)
+    parted_faces = np.flatnonzero(is_parted)
     by_edge = np.argsort(intervals.edge, kind="stable")
     on_edge = intervals.edge[by_edge]
-    corner_edges = whole.face_edges[parted].ravel()
+    corner_edges = whole.face_edges[parted_faces].ravel()
     begin = np.searchsorted(on_edge, corner_edges)
     count = np.searchsorted(on_edge, corner_edges, side="right") - begin
     place = np.repeat(begin - (np.cumsum(count, dtype=np.int64) - count), count) + np.arange(
         count.sum(), dtype=np.int64
     )
     interval = by_edge[place]
-    owner = np.repeat(np.arange(3 * len(parted), dtype=np.int64), count)
-    face, j = parted[owner // 3], owner % 3
+    owner = np.repeat(np.arange(3 * len(parted_faces), dtype=np.int64), count)
+    face, j = parted_faces[owner // 3], owner % 3
     goes_up = j < 2  # the third edge runs from node 2 to node 0
     first, last = intervals.first[interval], intervals.last[interval]
     along = (face, np.where(goes_up, first, last), np.where(goes_up, last, first))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a surface encloses something, and how much."""
+"""Whether a surface encloses something."""
 
 from __future__ import annotations
 
@@ -30,9 +30,3 @@ def has_inside(vertices: Floats, triangles: Indices) -> bool:
     corners = vertices[triangles]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
     return bool(lengths[first][is_open].sum() ** 2 <= MAX_OPENNESS * area)
-
-
-def signed_volume(vertices: Floats, triangles: Indices) -> float:
-    """Returns Σ a · (b × c) / 6 over the triangles [m³], negative for a mesh that is inside-out."""
-    corners = (vertices - vertices.mean(axis=0))[triangles]
-    return float(np.einsum("ti,ti->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0)

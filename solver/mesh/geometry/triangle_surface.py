@@ -44,9 +44,21 @@ class Surface:
 
     @property
     def signed_volume(self) -> float:
-        """Sum of the signed volumes between the triangles and the middle of the vertices [m³]; overlaps count twice."""
-        a, b, c = np.moveaxis(self.corners - self.vertices[self.triangles].mean(axis=(0, 1)), 1, 0)
-        return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
+        """Sum of the signed volumes between the triangles and the mean of their corners [m³]; overlaps count twice."""
+        return signed_volume(self.vertices, self.triangles, self.corners.mean(axis=(0, 1)))
+
+
+def signed_volume(vertices: Floats, triangles: Indices, origin: Floats | None = None) -> float:
+    """Returns Σ a · (b × c) / 6 over the triangles [m³], negative for a mesh that is inside-out.
+
+    Args:
+        vertices: Positions [m], (n, 3).
+        triangles: Vertex indices, (t, 3).
+        origin: From which a, b and c lead to the corners [m], (3,), which matters for open meshes only; None: the mean
+            of the vertices.
+    """
+    corners = (vertices - (vertices.mean(axis=0) if origin is None else origin))[triangles]
+    return float(np.einsum("ti,ti->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0)
 
 
 def make_surface(vertices: npt.ArrayLike, triangles: npt.ArrayLike, name: str) -> Surface:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...runtime.arrays import Indices
-from ..geometry.connected_components import connected_components
+from ..geometry.connected_components import connected_components, mesh_components
 from ..geometry.triangle_surface import Surface
 from ..geometry.welding import weld
 from ..tet_mesh import FilledTets
@@ -18,7 +18,7 @@ def number_by_component(filling: FilledTets) -> FilledTets:
     Each component is then an island of the system matrix, solved with its own coefficients.
     """
     nodes, tets, fill = filling
-    component = connected_components(np.repeat(tets[:, 0], 3), tets[:, 1:].ravel(), len(nodes))
+    component = mesh_components(tets, len(nodes))
     order = np.argsort(component, kind="stable")
     if (order[1:] > order[:-1]).all():
         return filling

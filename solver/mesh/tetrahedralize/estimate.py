@@ -34,7 +34,7 @@ UNKNOWN_VOLUME_SPHERE_SHARE = 0.5
 
 MAX_SHEET_VOLUME_RATIO = 1.0e-4  # a surface with less volume than this times area^1.5 is a sheet (a sphere has 0.094)
 
-# Dropping a ball of 52,000 or of 407,000 tets took 735 bytes for each; contacts and resume points need more.
+# Dropping a ball of 52,000 or of 407,000 tets took 735 bytes for each; contacts and checkpoints need more.
 BYTES_PER_TET = 1200
 # a block of 20,480 or of 69,120 tets made by one refinement took 2,600 to 2,900 for each
 BYTES_PER_REFINED_TET = 3000

@@ -7,9 +7,8 @@ import numpy as np
 
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
-from ..geometry.closedness import signed_volume
 from ..geometry.coordinate_range import check_extent
-from ..geometry.triangle_surface import Surface
+from ..geometry.triangle_surface import Surface, signed_volume
 from ..tet_mesh import MeshReport, TetMesh
 from ..tet_quality import dihedral_range, first_of_duplicates, signed_volumes
 

@@ -76,7 +76,7 @@ class FeatureStep:
         resting_bodies: Numbers of the bodies that are brought to rest in poses and take no steps.
         model: The model that the step was taken with; `built_model` before it is taken.
         is_fixed: Which nodes were held exactly, (n,); None: none.
-        separated_faces: Faces of tets that are apart after the step, (m, 4), if any parted in it; else None.
+        is_parted: Across which faces tets have parted after the step, (m, 4), if any parted in it; else None.
         splits_left: Overloaded tets that wait for the next step because of a limit, by key of the body.
     """
 
@@ -90,7 +90,7 @@ class FeatureStep:
     resting_bodies: tuple[int, ...]
     model: Model
     is_fixed: Bools | None = None
-    separated_faces: Bools | None = None
+    is_parted: Bools | None = None
     splits_left: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -107,13 +107,13 @@ class SplitNodes:
         unbroken_model: The model before anything broke.
         model: The model now.
         origin: The node of the unbroken model that each node was, (n,).
-        separated_faces: Which faces of the tets are apart, (m, 4).
+        is_parted: Across which faces tets have parted, (m, 4).
     """
 
     unbroken_model: Model
     model: Model
     origin: Indices
-    separated_faces: Bools
+    is_parted: Bools
 
 
 class Feature:

@@ -37,9 +37,9 @@ class FleshFeature(Feature):
         """Returns the model with the moduli and masses that are painted on flesh."""
         if not has_flesh_or_bones(scene):
             return model
-        from ..flesh import apply_painted_moduli
+        from ..flesh import apply_painted_material
 
-        return apply_painted_moduli(scene, meshes, model)
+        return apply_painted_material(scene, meshes, model)
 
     @classmethod
     def build(cls, inputs: BuildInputs) -> FleshFeature | None:

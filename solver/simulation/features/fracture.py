@@ -55,18 +55,18 @@ class Fracture(Feature):
         """Chooses the nodes that split, but for steps before the first frame: there all bodies are whole."""
         if step.end <= 0.0:
             return
-        is_held = NO_NODE_MASK if step.is_fixed is None else step.is_fixed
+        is_fixed = NO_NODE_MASK if step.is_fixed is None else step.is_fixed
         settings, model = step.scene.settings, step.model
         number = round(step.end * settings.fps * settings.substeps)
         overload = np.zeros(model.tet_count)
         splitter: NodeSplitter | None = None
         splits_by_body: list[tuple[BreakableBody, list[FaceList]]] = []
         for body in self.bodies.bodies:
-            count = _evaluate_overload(self.bodies, body, step, is_held, overload)
+            count = _evaluate_overload(self.bodies, body, step, is_fixed, overload)
             step.splits_left[body.key] = float(count)
             if not count or piece_count(model, body) >= body.most_pieces:
                 continue
-            splitter = splitter or _make_splitter(self.bodies, model, step.state, is_held)
+            splitter = splitter or _make_splitter(self.bodies, model, step.state, is_fixed)
             splits = splitter.select_splits(body, overload, number)
             step.splits_left[body.key] = float(splits.deferred)
             if splits.faces:
@@ -74,11 +74,11 @@ class Fracture(Feature):
         if splitter is None or not splits_by_body:
             return
         for body, faces in splits_by_body:
-            used = _splits_within_limit(self.bodies, model, body, splitter.is_separated, faces)
+            used = _splits_within_limit(self.bodies, model, body, splitter.is_parted, faces)
             step.splits_left[body.key] += len(faces) - used
             for face in faces[:used]:
-                splitter.is_separated[face] = True
-        step.separated_faces = splitter.is_separated
+                splitter.is_parted[face] = True
+        step.is_parted = splitter.is_parted
 
     def report(self, model: Model, unbroken_model: Model, state: State) -> BodyNumbers:
         """Returns for every breakable body the largest stress so far [Pa], its pieces, and nodes split so far."""
@@ -101,7 +101,7 @@ def piece_count(model: Model, body: BreakableBody) -> int:
 
 
 def _evaluate_overload(
-    fracture: FractureBodies, body: BreakableBody, step: FeatureStep, is_held: Bools, overload: Floats
+    fracture: FractureBodies, body: BreakableBody, step: FeatureStep, is_fixed: Bools, overload: Floats
 ) -> int:
     """Writes how near a body's tets are to breaking, (m,), and returns how many are overloaded."""
     state, model = step.state, step.model
@@ -123,7 +123,7 @@ def _evaluate_overload(
         state.x,
         strained,
         strengths,
-        is_held,
+        is_fixed,
         state.fields[CRACK_TIP_FIELD],
         stress,
         toughness,
@@ -137,19 +137,19 @@ def _evaluate_overload(
     return int(count)
 
 
-def _make_splitter(fracture: FractureBodies, model: Model, state: State, is_held: Bools) -> NodeSplitter:
+def _make_splitter(fracture: FractureBodies, model: Model, state: State, is_fixed: Bools) -> NodeSplitter:
     """Returns the bodies at the end of a step, as far as splitting goes."""
     is_unbreakable = ~fracture.is_breakable
-    if len(is_held):
-        is_unbreakable |= is_held[model.tets].all(axis=1)
-    is_separated = (
-        fracture.neighbours.is_separated(model.tets) if TETS_FIELD in state.fields else np.zeros(model.tets.shape, bool)
+    if len(is_fixed):
+        is_unbreakable |= is_fixed[model.tets].all(axis=1)
+    is_parted = (
+        fracture.neighbours.is_parted(model.tets) if TETS_FIELD in state.fields else np.zeros(model.tets.shape, bool)
     )
     return NodeSplitter(
         model,
         state.x,
         fracture.neighbours,
-        is_separated,
+        is_parted,
         state.fields[CRACK_TIP_FIELD] > 0,
         is_unbreakable,
         fracture.is_bonded,
@@ -158,14 +158,14 @@ def _make_splitter(fracture: FractureBodies, model: Model, state: State, is_held
 
 
 def _splits_within_limit(
-    fracture: FractureBodies, model: Model, body: BreakableBody, is_separated: Bools, faces: list[FaceList]
+    fracture: FractureBodies, model: Model, body: BreakableBody, is_parted: Bools, faces: list[FaceList]
 ) -> int:
     """Returns how many of the splits can be made before a body falls into more pieces than it may."""
     own = model.bodies[body.number].tets
     across, twin = fracture.neighbours.tet[own], fracture.neighbours.twin[own]
 
     def pieces(count: int) -> int:
-        tried = is_separated[own].copy()
+        tried = is_parted[own].copy()
         for tet, face in faces[:count]:
             tried[tet - own.start, face] = True
         return count_pieces(across, twin, tried, own.start)

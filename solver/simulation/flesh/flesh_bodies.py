@@ -16,7 +16,7 @@ from ...integrators.newton.lagged_shear import pressure_only
 from ...integrators.newton.nonlinear_bodies import LAW_BY_METHOD, scheme_of
 from ...mechanics.hierarchical.hierarchical_bodies import hierarchical_numbers
 from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic, hyperelastic
-from ...mechanics.hyperelastic.laws import EXTENDED_LAWS
+from ...mechanics.hyperelastic.law_numbers import EXTENDED_LAWS
 from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel, make_submodel
 from ...quasistatic.contact import FleshContact
@@ -109,7 +109,7 @@ def make_flesh(scene: Scene, model: Model, pressure_modulus: Floats = NONE) -> F
 
     Args:
         scene: What is asked for.
-        model: All its bodies, painted moduli included (`spatial_moduli.py`).
+        model: All its bodies, painted material included (`painted_material.py`).
         pressure_modulus: Of what dynamic flesh has beside its law (`self_weight_pressure.py`) [Pa], (m,), or (0,).
     """
     if all(_flesh_settings(body) is None for body in scene.bodies) and not hierarchical_numbers(model):

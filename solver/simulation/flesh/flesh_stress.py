@@ -7,7 +7,7 @@ With the forces f_a = −V P g_a of a tet on its corners, g_a the gradients of t
     σ = −Σ_a f_a ⊗ (x_a − x_0) / (J V),   a = 1, 2, 3
 
 Of nearly incompressible bodies part of the stress is that of deformations averaged at nodes
-(`mechanics/hyperelastic/nodal_gradients.py`); a tet has the mean of what its four corners have, besides its own.
+(`mechanics/hyperelastic/nodal_averaging.py`); a tet has the mean of what its four corners have, besides its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic, TetArrays, forces, tet_arrays
-from ...mechanics.hyperelastic.nodal_gradients import node_averages
+from ...mechanics.hyperelastic.nodal_averaging import node_averages
 from ...mechanics.hyperelastic.nodal_passes import nodal_pass
 from ...mechanics.model import Model
 from ...runtime.arrays import Floats

@@ -22,8 +22,8 @@ EDGE_REGULARISATION = 1.0e-9  # of a tet's size: what is added to its edges, so 
 def relax_inverted_held_tets(model: Model, held: FixedNodes) -> tuple[Model, Bools]:
     """Returns the model without strain in crushed tets, and which these are, (m,)."""
     is_crushed = np.zeros(model.tet_count, bool)
-    is_held = ~held.is_free(model.node_count)
-    tets = np.flatnonzero(is_held[model.tets].all(axis=1))
+    is_fixed = ~held.is_free(model.node_count)
+    tets = np.flatnonzero(is_fixed[model.tets].all(axis=1))
     if not len(tets):
         return model, is_crushed
     place = np.zeros((model.node_count, 3))

@@ -32,7 +32,7 @@ class FaceAdjacency:
     tet: Indices
     twin: Indices
 
-    def is_separated(self, tets: Indices) -> Bools:
+    def is_parted(self, tets: Indices) -> Bools:
         """Returns across which faces the tets, (m, 4) with their nodes by now, have parted, (m, 4)."""
         has_twin = self.twin >= 0
         other = tets.ravel()[np.where(has_twin, self.twin, 0)]

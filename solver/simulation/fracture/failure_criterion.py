@@ -48,7 +48,7 @@ class TetStrengths(NamedTuple):
 
 @kernel()
 def evaluate_overload(
-    first, last, x, strained, strengths, is_held, is_tip, breaking_stress, toughness, largest, damage, overload
+    first, last, x, strained, strengths, is_fixed, is_tip, breaking_stress, toughness, largest, damage, overload
 ):
     """Writes how near tets from `first` to `last` are to breaking.
 
@@ -57,7 +57,7 @@ def evaluate_overload(
         x: Node positions [m], (n, 3).
         strained: `StrainedTets`.
         strengths: `TetStrengths`.
-        is_held: Which nodes are held exactly, (n,), or (0,): none. Tets with four such nodes do not break.
+        is_fixed: Which nodes are held exactly, (n,), or (0,): none. Tets with four such nodes do not break.
         is_tip: Which nodes are at crack tips or notches, (n,).
         breaking_stress: [Pa].
         toughness: K_c [Pa √m].
@@ -76,7 +76,7 @@ def evaluate_overload(
         if not is_breakable[tet]:
             continue
         n = tets[tet]
-        if len(is_held) > 0 and is_held[n[0]] and is_held[n[1]] and is_held[n[2]] and is_held[n[3]]:
+        if len(is_fixed) > 0 and is_fixed[n[0]] and is_fixed[n[1]] and is_fixed[n[2]] and is_fixed[n[3]]:
             continue
         strength = tet_strength(n, is_tip, share[tet], breaking_stress, toughness, size[tet])
         F = deformation_gradient_of(x, n, Dm_inverse[tet])

@@ -62,20 +62,20 @@ class FracturePoints:
     mass: Floats
     gravity: float
 
-    def keys(self, tets: Indices, origin: Indices, corner: Indices, parted: Bools) -> Keys:
+    def keys(self, tets: Indices, origin: Indices, corner: Indices, is_parted: Bools) -> Keys:
         """Returns the keys of the points on broken faces, rising, (k,).
 
         Args:
             tets: Nodes of the tets by now, (m, 4).
             origin: Nodes of the whole bodies that they are copies of, (n,).
             corner: The first corner 4 · tet + c at every node, (n,).
-            parted: Across which faces tets have parted, (m, 4).
+            is_parted: Across which faces tets have parted, (m, 4).
         """
-        faces = np.flatnonzero(parted & self.face_inside)
-        tet, face = np.nonzero(parted)
+        faces = np.flatnonzero(is_parted & self.face_inside)
+        tet, face = np.nonzero(is_parted)
         broken = np.unique(tets[tet[:, None], FACE_CORNERS[face]])
         at = corner[broken[self.node_inside[origin[broken]]]].astype(np.int64)
-        closest = np.flatnonzero(parted.any(axis=1)[:, None] & self.has_closest)
+        closest = np.flatnonzero(is_parted.any(axis=1)[:, None] & self.has_closest)
         kinds = ((faces, 0), (at, CORNER_KEY_OFFSET), (closest, CLOSEST_KEY_OFFSET))
         return np.sort(np.concatenate([which // 4 * KEYS_PER_TET + first + which % 4 for which, first in kinds]))
 

@@ -90,21 +90,21 @@ class FragmentSurfaces:
     breakable_numbers: tuple[int, ...]
     weight: float
 
-    def at_topology(self, tets: Indices, origin: Indices, parted: Bools) -> ContactMaterials:
+    def at_topology(self, tets: Indices, origin: Indices, is_parted: Bools) -> ContactMaterials:
         """Returns the skins when the tets have the nodes `tets`, (m, 4).
 
         Args:
             tets: See above.
             origin: Nodes of the whole bodies that they are copies of, (n,).
-            parted: Across which faces tets have parted, (m, 4).
+            is_parted: Across which faces tets have parted, (m, 4).
         """
         skins = self.surfaces.surfaces
-        broken = [number for number in self.breakable_numbers if parted[self.model.bodies[number].tets].any()]
+        broken = [number for number in self.breakable_numbers if is_parted[self.model.bodies[number].tets].any()]
         parts = []
         for skin in range(len(skins)):
             number = int(skins.body[skin])
             if number in broken:
-                parts.append(self._fragment_surface(skin, tets, origin, parted))
+                parts.append(self._fragment_surface(skin, tets, origin, is_parted))
             else:
                 parts.append(self._intact_surface(skin))
         together = _merge_surfaces(skins, parts, tets, broken)
@@ -150,10 +150,10 @@ class FragmentSurfaces:
             _select_points(points, own),
         )
 
-    def _fragment_surface(self, skin: int, tets: Indices, origin: Indices, parted: Bools) -> _FragmentSurface:
+    def _fragment_surface(self, skin: int, tets: Indices, origin: Indices, is_parted: Bools) -> _FragmentSurface:
         skins, body, laid = self.surfaces.surfaces, self.model.bodies[skin], self.projected[skin]
         own, first = skins.vertices_of(skin), body.tets.start
-        is_face = (self.neighbours.tet[body.tets] < 0) | parted[body.tets]
+        is_face = (self.neighbours.tet[body.tets] < 0) | is_parted[body.tets]
         tet, face, at = _faces_where(tets[body.tets], is_face)
         used = np.unique(at)
         triangles = np.searchsorted(used, at)

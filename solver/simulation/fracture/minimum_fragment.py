@@ -28,21 +28,21 @@ def min_fragment_volume(size: Floats, material: Floats) -> float:
     return min(MIN_FRAGMENT_CELLS * float(np.median(size)) ** 3, MAX_FRAGMENT_SHARE * float(material.sum()))
 
 
-def leaves_small_fragment(tets: Indices, across: Indices, parted: Bools, material: Floats, least: float) -> bool:
+def leaves_small_fragment(tets: Indices, across: Indices, is_parted: Bools, material: Floats, least: float) -> bool:
     """Returns whether one of some tets is in a piece with less material than `least` [m³].
 
     Args:
         tets: Those beside the faces that have just parted, (k,).
         across: The tet across each face, −1 where there is none, (m, 4).
-        parted: Across which faces tets have parted, (m, 4).
+        is_parted: Across which faces tets have parted, (m, 4).
         material: Volume of each tet that is filled [m³], (m,).
         least: [m³].
     """
-    return bool(has_small_fragment(tets, across, parted, material, least, np.empty(MAX_COUNTED_TETS, np.int32)))
+    return bool(has_small_fragment(tets, across, is_parted, material, least, np.empty(MAX_COUNTED_TETS, np.int32)))
 
 
 @kernel()
-def has_small_fragment(tets, across, parted, material, least, found):
+def has_small_fragment(tets, across, is_parted, material, least, found):
     """Returns whether a tet is in a crumb, see `leaves_small_fragment`; `found`, (r,), is room for tets that hang
     together.
     """
@@ -54,7 +54,7 @@ def has_small_fragment(tets, across, parted, material, least, found):
             held += material[tet]
             for face in range(4):
                 other = across[tet, face]
-                if other < 0 or parted[tet, face]:
+                if other < 0 or is_parted[tet, face]:
                     continue
                 is_new = True
                 for n in range(count):

@@ -15,6 +15,7 @@ import numpy as np
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Indices
 from ...runtime.jit import kernel
+from ...runtime.union_find import flatten_labels, union_sets
 from .face_adjacency import face_adjacency
 
 
@@ -33,18 +34,18 @@ class SplitNodes:
     piece_start: Indices
 
 
-def split_nodes(origin: Indices, across: Indices, twin: Indices, parted: Bools, first_tet: int) -> SplitNodes:
+def split_nodes(origin: Indices, across: Indices, twin: Indices, is_parted: Bools, first_tet: int) -> SplitNodes:
     """Returns the nodes of a body, piece by piece, in each in the order of the nodes that they are copies of.
 
     Args:
         origin: Nodes of its whole tets, (m, 4).
         across, twin: Its rows of `FaceAdjacency`, with tets and corners of the scene.
-        parted: Across which faces its tets have parted, (m, 4).
+        is_parted: Across which faces its tets have parted, (m, 4).
         first_tet: Number of its first tet in the scene.
     """
     count = len(origin)
     corner_label, tet_label = np.empty(4 * count, np.int32), np.empty(count, np.int32)
-    label_connected(across, twin, parted, first_tet, corner_label, tet_label)
+    label_connected(across, twin, is_parted, first_tet, corner_label, tet_label)
     corner = np.unique(corner_label)
     piece = tet_label[corner >> 2]
     order = np.lexsort((corner, origin.ravel()[corner], piece))
@@ -58,24 +59,24 @@ def split_nodes(origin: Indices, across: Indices, twin: Indices, parted: Bools, 
 def separate_hinges(mesh: TetMesh) -> TetMesh:
     """Returns tets that hang together by faces alone: where lumps share an edge or a node, each gets its own nodes."""
     adjacency = face_adjacency(mesh.tets, np.ones(len(mesh.tets), bool))
-    parted = np.zeros((len(mesh.tets), 4), bool)
-    copies = split_nodes(mesh.tets, adjacency.tet, adjacency.twin, parted, 0)
+    is_parted = np.zeros((len(mesh.tets), 4), bool)
+    copies = split_nodes(mesh.tets, adjacency.tet, adjacency.twin, is_parted, 0)
     return replace(mesh, nodes=mesh.nodes[mesh.tets.ravel()[copies.corner]], tets=copies.tets)
 
 
-def count_pieces(across: Indices, twin: Indices, parted: Bools, first_tet: int) -> int:
+def count_pieces(across: Indices, twin: Indices, is_parted: Bools, first_tet: int) -> int:
     """Returns into how many pieces a body has fallen; arguments as for `split_nodes`."""
-    corner_label, tet_label = np.empty(4 * len(parted), np.int32), np.empty(len(parted), np.int32)
-    label_connected(across, twin, parted, first_tet, corner_label, tet_label)
-    return int(np.count_nonzero(tet_label == np.arange(len(parted), dtype=np.int64)))
+    corner_label, tet_label = np.empty(4 * len(is_parted), np.int32), np.empty(len(is_parted), np.int32)
+    label_connected(across, twin, is_parted, first_tet, corner_label, tet_label)
+    return int(np.count_nonzero(tet_label == np.arange(len(is_parted), dtype=np.int64)))
 
 
 @kernel()
-def label_connected(across, twin, parted, first_tet, corner_label, tet_label):
+def label_connected(across, twin, is_parted, first_tet, corner_label, tet_label):
     """Writes for each corner, (4m,), and each tet, (m,), the lowest one that it is connected with.
 
     Args:
-        across, twin, parted: See `FaceAdjacency` and `split_nodes`.
+        across, twin, is_parted: See `FaceAdjacency` and `split_nodes`.
         first_tet: What tet numbers in `across` and `twin` begin with.
         corner_label, tet_label: Out.
     """
@@ -87,29 +88,11 @@ def label_connected(across, twin, parted, first_tet, corner_label, tet_label):
     for tet in range(count):
         for face in range(4):
             other = across[tet, face] - first_tet
-            if across[tet, face] < 0 or other > tet or parted[tet, face]:
+            if across[tet, face] < 0 or other > tet or is_parted[tet, face]:
                 continue
             union_sets(tet_label, tet, other)
             for c in range(4):
                 if c != face:
                     union_sets(corner_label, 4 * tet + c, twin[tet, face, c] - 4 * first_tet)
-    # roots are the lowest of their set, so one pass in order is enough
-    for corner in range(4 * count):
-        corner_label[corner] = corner_label[corner_label[corner]]
-    for tet in range(count):
-        tet_label[tet] = tet_label[tet_label[tet]]
-
-
-@kernel()
-def union_sets(label, a, b):
-    """Joins the sets of a and b; the lower root stays root. Source: Tarjan and van Leeuwen (1984), path halving."""
-    while label[a] != a:
-        label[a] = label[label[a]]
-        a = label[a]
-    while label[b] != b:
-        label[b] = label[label[b]]
-        b = label[b]
-    if a < b:
-        label[b] = a
-    elif b < a:
-        label[a] = b
+    flatten_labels(corner_label)
+    flatten_labels(tet_label)

@@ -49,7 +49,7 @@ class NodeSplitter:
         model: Of the step, nodes by now.
         x: Node positions [m], (n, 3).
         neighbours: The inner faces.
-        is_separated: Across which faces tets have parted, (m, 4).
+        is_parted: Across which faces tets have parted, (m, 4).
         is_tip: Which nodes are at crack tips or notches, (n,).
         is_unbreakable: Which tets stay together: unbreakable ones and those held exactly, (m,).
         is_bonded: Across which faces others never part, (m, 4).
@@ -59,7 +59,7 @@ class NodeSplitter:
     model: Model
     x: Floats
     neighbours: FaceAdjacency
-    is_separated: Bools
+    is_parted: Bools
     is_tip: Bools
     is_unbreakable: Bools
     is_bonded: Bools
@@ -71,7 +71,7 @@ class NodeSplitter:
         which = np.flatnonzero(overload[own]).astype(np.int32) + np.int32(own.start)
         which = which[np.argsort(-overload[which], kind="stable")]
         normals = crack_plane_normals(self.model, self.x, which)
-        parted = self.is_separated.copy()
+        is_parted = self.is_parted.copy()
         lots = uniform(body.seed, ORDER_STREAM, step, which[:, None] - own.start, np.arange(4, dtype=np.int64)).tolist()
         done: set[int] = set()
         faces: list[FaceList] = []
@@ -84,17 +84,17 @@ class NodeSplitter:
                 continue
             # all tips come first, then the others
             for _, _, node in sorted((not self.is_tip[node], lot[c], node) for c, node in enumerate(nodes)):
-                found = self.separated_by_plane(node, normal, parted)
-                if found is not None and _try_separating(found, self, parted, body.min_fragment_volume):
+                found = self.separated_by_plane(node, normal, is_parted)
+                if found is not None and _try_separating(found, self, is_parted, body.min_fragment_volume):
                     faces.append(found)
                     done.add(node)
                     break
         return NodeSplits(faces, left)
 
-    def separated_by_plane(self, node: int, normal: Floats, parted: Bools) -> FaceList | None:
+    def separated_by_plane(self, node: int, normal: Floats, is_parted: Bools) -> FaceList | None:
         """Returns the faces at a node that a plane through it parts, normal in rest coordinates, (3,); None: none.
 
-        `parted`: across which faces tets have parted by now, (m, 4).
+        `is_parted`: across which faces tets have parted by now, (m, 4).
         """
         pattern, X = self.model.pattern, self.model.X
         first, last = int(pattern.corner_start[node]), int(pattern.corner_start[node + 1])
@@ -104,7 +104,7 @@ class NodeSplitter:
         tets = corners >> 2
         middles = 0.25 * X[self.model.tets[tets]].sum(axis=1) - X[node]
         across = self.neighbours.tet[tets]
-        joined = (across >= 0) & ~parted[tets] & (np.arange(4, dtype=np.int64) != (corners & 3)[:, None])
+        joined = (across >= 0) & ~is_parted[tets] & (np.arange(4, dtype=np.int64) != (corners & 3)[:, None])
         height = np.einsum("ki,i->k", middles, normal)
         kept = joined & (self.is_bonded[tets] | self.is_unbreakable[tets][:, None] & self.is_unbreakable[across])
         if kept.any():
@@ -119,12 +119,12 @@ class NodeSplitter:
         return tets[row].astype(np.int32), face.astype(np.int32)
 
 
-def _try_separating(faces: FaceList, cracking: NodeSplitter, parted: Bools, least: float) -> bool:
+def _try_separating(faces: FaceList, cracking: NodeSplitter, is_parted: Bools, least: float) -> bool:
     """Parts tets across some faces, if no crumb comes of it, and returns whether it did."""
-    parted[faces] = True
-    if not leaves_small_fragment(faces[0], cracking.neighbours.tet, parted, cracking.filled_volume, least):
+    is_parted[faces] = True
+    if not leaves_small_fragment(faces[0], cracking.neighbours.tet, is_parted, cracking.filled_volume, least):
         return True
-    parted[faces] = False
+    is_parted[faces] = False
     return False
 
 

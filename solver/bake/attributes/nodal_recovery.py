@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Averages values of tets at nodes, and interpolates them at render vertices."""
+"""Nodal recovery: averages values of tets at nodes, and interpolates them at render vertices."""
 
 from __future__ import annotations
 

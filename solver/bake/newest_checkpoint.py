@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds the frame from which a damaged bake can resume; never drops many frames without a request."""
+"""Finds the newest intact checkpoint of a bake; never drops many frames without a request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .cache.integrity import missing_ranges
 from .cache.pc2 import HEADER_BYTES
 from .pc2_repair import CompleteSamples
 
-# frames that a resume may bake again; resume points are at most 10 frames apart, and three stay
+# frames that a resume may bake again; checkpoints are at most 10 frames apart, and three stay
 MAX_REBAKED_FRAMES = 30
 
 
@@ -35,7 +35,7 @@ def holds_bake(folder: Path) -> bool:
 def newest_checkpoint(
     reader: CacheReader, wanted: int | None, meshes: Sequence[TetMesh]
 ) -> tuple[int, State, list[SinewError]]:
-    """Returns the frame of the newest intact resume point up to `wanted`, its state, and notes on skipped ones.
+    """Returns the frame of the newest intact checkpoint up to `wanted`, its state, and notes on skipped ones.
 
     Args:
         reader: Of the cache.
@@ -93,10 +93,10 @@ def missing_frames(reader: CacheReader, until: int) -> list[SinewError]:
 
 
 def _read_checkpoint(reader: CacheReader, frame: int, meshes: Sequence[TetMesh]) -> State:
-    """Returns the state of a resume point, if its frame is intact too and it matches these tets.
+    """Returns the state of a checkpoint, if its frame is intact too and it matches these tets.
 
     Raises:
-        StorageFailed: The resume point or its frame is damaged.
+        StorageFailed: The checkpoint or its frame is damaged.
     """
     reader.read_frame(frame)
     arrays = reader.read_resume(frame)

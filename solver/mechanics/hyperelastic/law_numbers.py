@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The names of the hyperelastic laws, and how they go on where material is pressed further than it can be."""
+"""Numbers of the hyperelastic laws and of their extensions below the compression threshold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ STABLE_NEO_HOOKEAN = 2
 COROTATED = 3
 STVK = 4
 HYBRID = 5
-WEIGHTED_COROTATED = 6  # no material: what leads tets out of disorder, see `rotation_weight` of invariants.py
+# not a material: an auxiliary law that untangles inverted tets, see `rotation_weight` of energy_densities.py
+WEIGHTED_COROTATED = 6
 
 LAWS = {
     "neo-hookean": NEO_HOOKEAN,

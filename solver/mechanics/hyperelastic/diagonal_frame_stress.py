@@ -6,7 +6,7 @@ For an isotropic law P̂ is diagonal, p_i = ∂ψ/∂σ_i, and δP̂ = T : δF̂
     δP̂_ii = Σ_k A_ik δF̂_kk,   A_ik = ∂²ψ/∂σ_i∂σ_k
     δP̂_ij = α_ij δF̂_ij + β_ij δF̂_ji,   α + β = (p_i − p_j) / (σ_i − σ_j),   α − β = (p_i + p_j) / (σ_i + σ_j)
 
-In terms of the invariants (`invariants.py`) none of these differs two large numbers:
+In terms of the invariants (`energy_densities.py`) none of these differs two large numbers:
 
     p_i   = ψ_s + 2 σ_i ψ_I + 4 σ_i³ ψ_II + σ_j σ_k ψ_J
     α + β = 2 ψ_I + 4 (σ_i² + σ_i σ_j + σ_j²) ψ_II − σ_k ψ_J
@@ -15,7 +15,7 @@ In terms of the invariants (`invariants.py`) none of these differs two large num
 Only the last term has no bound, and only for the corotated law: there P itself jumps where σ_i + σ_j = 0.
 
 Terms along a direction, such as fibres with a = Vᵀ f, add to P̂ a full 3×3 matrix and to T a full 9×9 one
-(`extra_terms.py`).
+(`anisotropic_terms.py`).
 Source: S07, section 3.8; divided forms by own derivation.
 """
 
@@ -24,20 +24,19 @@ from __future__ import annotations
 import math
 
 from ...runtime.jit import kernel
-from .invariants import energy_derivatives, limited_volume_change, stretch_sums, transcendental
-from .jacobi_eigen import nearest_semidefinite
-from .laws import CONSTANT_EXTENSION
+from .energy_densities import energy_derivatives, limited_volume_change, stretch_sums, transcendental
+from .law_numbers import CONSTANT_EXTENSION
 
 MIN_STRETCH_SUM = 1.0e-8  # least |σ_i + σ_j| that is divided by, with its sign kept
 
 
 @kernel(allow_fma=True)
-def principal_stress(law, mu, lam, parameter, extension, threshold, p, q, r):
+def diagonal_frame_stress(law, mu, lam, parameter, extension, threshold, p, q, r):
     """Returns what a law gives at the stretches (p, q, r): ψ [J/m³], and the fifteen numbers of
     `stress_from_derivatives` [Pa].
 
     Args:
-        law, extension: Numbers of `laws.py`.
+        law, extension: Numbers of `law_numbers.py`.
         mu, lam: Lamé's moduli μ, λ [Pa].
         parameter: The law's own.
         threshold: Stretch t below which the extension holds; t³ of volume ratios.
@@ -99,16 +98,3 @@ def stress_from_derivatives(p, q, r, fs, f1, f2, f3, f11, f13, f23, f33):
 def bounded_quotient(slope, total):
     """Returns 2 ψ_s / (σ_i + σ_j), bounded."""
     return 2.0 * slope / math.copysign(max(abs(total), MIN_STRETCH_SUM), total)
-
-
-@kernel(allow_fma=True, device_only=True)
-def project_definite(A11, A22, A33, A12, A23, A31, s12, s23, s31, t12, t23, t31):
-    """Returns the nearest positive semi-definite A, and α + β and α − β without what is below zero.
-
-    α ± β are the eigenvalues of the 2×2 blocks, so T is positive semi-definite then. Source: S07, section 3.8.
-    """
-    A11, A22, A33, A12, A23, A31 = nearest_semidefinite(A11, A22, A33, A12, A23, A31)
-    return (
-        A11, A22, A33, A12, A23, A31,
-        max(s12, 0.0), max(s23, 0.0), max(s31, 0.0), max(t12, 0.0), max(t23, 0.0), max(t31, 0.0),
-    )  # fmt: skip

@@ -3,16 +3,15 @@
 
 Up to P̂ and T of the isotropic law the stages are those of the tet pass (`simd.py`); the rest goes tet by tet.
 
-Compiled only for models with a term of `extra_terms.py`. Loops instead of A[:] = T: they compile in a seventh of the
-time.
+Compiled only for models with a term of `anisotropic_terms.py`. Loops instead of A[:] = T: they compile in a seventh of
+the time.
 """
 
 from __future__ import annotations
 
 from ...runtime.jit import kernel
 from ...runtime.simd.lanes import LANES
-from .jacobi_eigen import MAX_SWEEPS, OFF_DIAGONAL_TOLERANCE, jacobi_rotation
-from .principal_stress import extended_stretch
+from .diagonal_frame_stress import extended_stretch
 from .simd import (
     AXES,
     DECOMPOSED,
@@ -107,71 +106,7 @@ def write_full_tensors(i, T, stress, tangent):
 
 
 @kernel(allow_fma=True)
-def project_semidefinite(tangent, A, Q):
-    """Replaces symmetric matrices, (c, 9, 9), by the nearest positive semi-definite ones; A and Q are work, (9, 9)."""
-    n = len(A)
-    for place in range(len(tangent)):
-        T = tangent[place]
-        if is_positive_definite(T, A):
-            continue
-        jacobi_eigen(T, A, Q)
-        for i in range(n):
-            for k in range(n):
-                total = 0.0
-                for m in range(n):
-                    total += 0.0 if A[m, m] <= 0.0 else A[m, m] * Q[i, m] * Q[k, m]
-                T[i, k] = total
-
-
-@kernel(allow_fma=True, device_only=True)
-def is_positive_definite(T, A):
-    """Returns whether T is positive definite, by Cholesky's pivots; A is work."""
-    n = len(A)
-    for i in range(n):
-        for k in range(i + 1):
-            total = T[i, k]
-            for m in range(k):
-                total -= A[i, m] * A[k, m] * A[m, m]
-            if k < i:
-                A[i, k] = total / A[k, k]
-            else:
-                A[i, i] = total
-                if not total > 0.0:
-                    return False
-    return True
-
-
-@kernel(allow_fma=True, device_only=True)
-def jacobi_eigen(T, A, Q):
-    """Writes the eigenvalues of a symmetric T into the diagonal of A, in no order, and its axes as columns of Q."""
-    n = len(A)
-    for i in range(n):
-        for k in range(n):
-            A[i, k], Q[i, k] = T[i, k], 1.0 if i == k else 0.0
-    for _ in range(MAX_SWEEPS):
-        beside, along = 0.0, 0.0
-        for i in range(n):
-            along += abs(A[i, i])
-            for k in range(i):
-                beside += abs(A[i, k])
-        if beside <= OFF_DIAGONAL_TOLERANCE * along:
-            break
-        for p in range(n):
-            for q in range(p + 1, n):
-                if A[p, q] == 0.0:
-                    continue
-                c, s, t = jacobi_rotation(A[p, p], A[q, q], A[p, q])
-                change = t * A[p, q]
-                for i in range(n):
-                    Q[i, p], Q[i, q] = c * Q[i, p] - s * Q[i, q], s * Q[i, p] + c * Q[i, q]
-                    if i != p and i != q:
-                        a, b = c * A[i, p] - s * A[i, q], s * A[i, p] + c * A[i, q]
-                        A[i, p], A[p, i], A[i, q], A[q, i] = a, a, b, b
-                A[p, p], A[q, q], A[p, q], A[q, p] = A[p, p] - change, A[q, q] + change, 0.0, 0.0
-
-
-@kernel(allow_fma=True)
-def write_extra_records(rows, wanted, Dm_inverse, volume, pairs, frames, stress, tangent, h, K, record):
+def write_anisotropic_records(rows, wanted, Dm_inverse, volume, pairs, frames, stress, tangent, h, K, record):
     """Writes f_a = −V U P̂ h_a and, where wanted, K_ab = V U K̂ Uᵀ, K̂[i, k] = Σ_jl T_ij,kl h_a[j] h_b[l], h = Vᵀ g.
 
     Args:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 
 from ...runtime.jit import kernel
-from .laws import (
+from .law_numbers import (
     COROTATED,
     HYBRID,
     LINEAR_EXTENSION,
@@ -90,7 +90,7 @@ def energy_derivatives(law, mu, lam, parameter, extension, sums, inside, log, J_
     """Returns ψ [J/m³] and its derivatives ψ_s, ψ_I, ψ_II, ψ_J, ψ_I,I, ψ_I,J, ψ_II,J, ψ_J,J: nine numbers.
 
     Args:
-        law, extension: Numbers of `laws.py`; of a law that has no branch here all nine are not numbers.
+        law, extension: Numbers of `law_numbers.py`; of a law that has no branch here all nine are not numbers.
         mu, lam: Lamé's moduli μ, λ [Pa].
         parameter: The law's own: of Mooney–Rivlin, the share of μ before the second invariant.
         sums: `stretch_sums`.

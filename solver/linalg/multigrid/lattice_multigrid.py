@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When multigrid takes over from block Jacobi: by the size of the system and the tolerance, never by a clock.
+"""Multigrid preconditioner over lattices, and how many iterations of block Jacobi come before it.
 
-Multigrid itself (`solve.py`) is loaded when it takes over: most bakes never need it.
+Their number depends on the size of the system and on the tolerance, never on a clock. Multigrid itself (`solve.py`) is
+loaded when it takes over: most bakes never need it.
 """
 
 from __future__ import annotations

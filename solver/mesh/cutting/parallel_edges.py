@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edges that are different but have the same two vertices: they get a vertex in their middle.
+"""Parallel edges (different edges with the same two vertices): all but one are split at their midpoint.
 
 Two polygons that share such vertices would be neighbours by their numbers, though they lie on different edges. It
 happens where cuts between the triangles of a broken face fall on each other.
@@ -33,8 +33,8 @@ class SplitPolygons(NamedTuple):
     ends: npt.NDArray
 
 
-def duplicate_edges(polygons: Polygons, vertex: npt.NDArray, a: npt.NDArray, b: npt.NDArray) -> npt.NDArray:
-    """Returns which edges need a vertex in their middle, so that no two join the same vertices, (q,).
+def parallel_edges(polygons: Polygons, vertex: npt.NDArray, a: npt.NDArray, b: npt.NDArray) -> npt.NDArray:
+    """Returns which edges to split at their midpoints, so that no two join the same vertices, (q,).
 
     Of edges that share their vertices one stays as it is: not one inside a broken face, if there is another.
 
@@ -51,11 +51,11 @@ def duplicate_edges(polygons: Polygons, vertex: npt.NDArray, a: npt.NDArray, b: 
     return np.sort(order[repeats])
 
 
-def split_duplicate_edges(
+def split_parallel_edges(
     polygons: Polygons, vertex: npt.NDArray, a: npt.NDArray, b: npt.NDArray, point_count: int
 ) -> SplitPolygons:
-    """Returns polygons in which no two edges have the same two vertices; see `duplicate_edges`."""
-    chosen = duplicate_edges(polygons, vertex, a, b)
+    """Returns polygons in which no two edges have the same two vertices; see `parallel_edges`."""
+    chosen = parallel_edges(polygons, vertex, a, b)
     after, start = polygons.next_corner, polygons.start
     corners = np.concatenate([a[chosen], b[chosen]])
     number = np.tile(np.arange(len(chosen), dtype=np.int64), 2)

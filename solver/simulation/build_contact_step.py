@@ -11,7 +11,7 @@ from ..contact.detection.persistent_contacts import PersistentContacts, resolvin
 from ..contact.detection.prescribed_surfaces import PrescribedSurfaces, prescribe_surfaces
 from ..contact.detection.surface_contacts import SurfaceContacts
 from ..contact.initial.resolve_overlap import contacts_inside_collider
-from ..contact.surfaces.backface_points import find_backside_points
+from ..contact.surfaces.backside_points import find_backside_points
 from ..contact.surfaces.collision_surfaces import interpolate_vertices
 from ..contact.surfaces.surface_search import PointTriangleSearch
 from ..mechanics.model import Model

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is painted on flesh: factors on its stiffness, its Poisson's ratio and its density."""
+"""The material that is painted on flesh: factors on its stiffness, its Poisson's ratio and its density."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MIN_PAINT_FACTOR = 0.01  # of what is not painted: without any stiffness or mass
 MAX_PAINTED_POISSON_RATIO = 0.49  # as far as paint above 1 raises it; what the body itself has stays
 
 
-def apply_painted_moduli(scene: Scene, meshes: Sequence[TetMesh], model: Model) -> Model:
+def apply_painted_material(scene: Scene, meshes: Sequence[TetMesh], model: Model) -> Model:
     """Returns the model of all bodies with the moduli and masses that are painted on flesh."""
     painted = [n for n, body in enumerate(scene.bodies) if body.flesh is not None and _is_painted(body.flesh)]
     if not painted:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Terms with directions, such as fibres, which some tets have beside their isotropic law.
+"""Anisotropic terms, such as those of fibres, which some tets have beside their isotropic law.
 
 A term gives its energy, and P̂ and T in the diagonal frame: 3×3 and 9×9 numbers per tet. They are added to those of the
 law before the sum is made positive semi-definite: fibres that are pressed are no harm where the law outweighs them.
@@ -19,7 +19,8 @@ from ...runtime.arrays import Floats, Indices
 from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
-from .extra_terms_kernels import SCRATCH_SIZE, compute_diagonal_frames, project_semidefinite, write_extra_records
+from .anisotropic_kernels import SCRATCH_SIZE, compute_diagonal_frames, write_anisotropic_records
+from .jacobi_eigen_dense import project_semidefinite_dense
 from .tet_kernels import ENERGY_ONLY, WITH_TANGENT
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 UPPER = np.array(TET_EDGES, np.int64)  # nodes of the blocks of a tet above the diagonal
 
 
-class ExtraTerm(Protocol):
+class AnisotropicTerm(Protocol):
     """A term ψ(F) that is the same after every rotation of space, so that no method needs U of F = U diag(σ) Vᵀ.
 
     A direction f at rest is Vᵀ f in the diagonal frame. Under the constant extension stretches are raised ones, as
@@ -45,13 +46,13 @@ class ExtraTerm(Protocol):
     def stress_and_tangent(self, own: slice, stretches: Floats, V: Floats) -> tuple[Floats, Floats]:
         """Returns P̂, (c, 9), and T = ∂P/∂F, (c, 9, 9), at F̂ = diag(σ) [Pa], matrices row by row."""
 
-    def of_tets(self, tets: Indices) -> ExtraTerm | None:
+    def of_tets(self, tets: Indices) -> AnisotropicTerm | None:
         """Returns the term for a model of these tets alone, ascending; None where none of them has it."""
 
 
-def add_extra_term(model: Model, law: Hyperelastic, x: Floats, work: TetArrays, wanted: int, clamp: bool) -> None:
+def add_anisotropic_term(model: Model, law: Hyperelastic, x: Floats, work: TetArrays, wanted: int, clamp: bool) -> None:
     """Adds the term of a law to what the tet pass has left in `work`; arguments are that pass's."""
-    term = law.extra_term
+    term = law.anisotropic_term
     assert term is not None
     rows = term.tets
     parts = partition(len(rows))
@@ -82,8 +83,8 @@ def add_extra_term(model: Model, law: Hyperelastic, x: Floats, work: TetArrays, 
         stress += P
         tangent += T
         if wanted == WITH_TANGENT and clamp:
-            project_semidefinite(tangent, np.empty((9, 9)), np.empty((9, 9)))
-        write_extra_records(
+            project_semidefinite_dense(tangent, np.empty((9, 9)), np.empty((9, 9)))
+        write_anisotropic_records(
             tets,
             wanted == WITH_TANGENT,
             model.Dm_inverse,

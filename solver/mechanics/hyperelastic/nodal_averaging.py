@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nearly incompressible bodies: part of their energy is that of deformation gradients averaged at nodes.
+"""Nodal averaging: part of the energy of nearly incompressible bodies is that of gradients F averaged at nodes.
 
 Linear tets whose volume hardly changes can hardly bend: every one of them is a condition on its nodes, and there are
 five times as many tets as nodes. So tets of a Poisson's ratio above `MAX_UNAVERAGED_POISSON_RATIO` keep but half of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far Newton's method goes along a direction d, where a step of length 1 is d itself.
+"""Line search of Newton's method along a direction d, where a step of length 1 is d itself.
 
 Where forces belong to an energy, a step has to lower it. The constant extension has none below its threshold. There,
 and while a tangle is undone, the step is never shorter than 1, and longer where forces at x + d still push on: up to
@@ -12,8 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..mechanics.backtracking import ARMIJO_FACTOR, shorter_step
+
 MAX_EXTRAPOLATION = 4.0
-ARMIJO_FRACTION = 1.0e-4  # share of the slope by which energy has to fall. Source: Nocedal and Wright 2006, section 3.1
 ENERGY_ROUND_OFF = 1.0e-12  # of the energy: what is no rise
 CANCELLATION_ROUND_OFF = 1.0e-15  # of V (2 μ + λ): what terms of energies that cancel at rest leave
 MAX_BACKWARD_SLOPE_RATIO, MAX_FORWARD_SLOPE_RATIO = (
@@ -82,10 +83,7 @@ def backtracking_step_length(energy: float, slope: float, rounding: float, at: C
     length = 1.0
     while length >= MIN_STEP_LENGTH:
         found = at(length)
-        if found <= energy - ARMIJO_FRACTION * length * slope + rounding:
+        if found <= energy - ARMIJO_FACTOR * length * slope + rounding:
             return length
-        # the lowest point of the parabola through what is known
-        rise = found - energy + length * slope
-        best = 0.5 * slope * length * length / rise if rise > 0.0 and rise < float("inf") else 0.0
-        length = min(max(best, 0.1 * length), 0.5 * length)
+        length = float(shorter_step(length, slope, found - energy + length * slope))
     return 0.0

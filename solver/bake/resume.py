@@ -19,7 +19,7 @@ from ..scene.tracks import TrackReader
 from .cache import CacheMetadata, CacheReader
 from .cache.layout import METADATA_FILE
 from .cache.playback_files import has_other_layout
-from .restart_frame import holds_bake, missing_frames, newest_checkpoint
+from .newest_checkpoint import holds_bake, missing_frames, newest_checkpoint
 
 
 @dataclass(frozen=True)

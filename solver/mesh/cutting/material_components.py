@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which tets hold together by material."""
+"""Connected components of tets, joined across unparted faces that contain material."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .tet_complex import TetComplex
 def material_components(
     whole: TetComplex, crossings: Intersections, windings: Indices, is_parted: Bools
 ) -> npt.NDArray:
-    """Returns the number of the piece of each tet, (m,): tets hold together across faces with material in them."""
+    """Returns the number of each tet's component, (m,): tets are joined across unparted faces that contain material."""
     has_material = (windings[whole.face_nodes] != 0).any(axis=1)
     has_material[crossings.face] = True
     a, b = whole.face_tets[whole.is_inner & has_material & ~is_parted].T

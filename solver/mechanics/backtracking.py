@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Backtracking of line searches: the Armijo condition, and the shorter step where it does not hold.
+
+A step of length s along a direction in which a potential Φ falls by g per length is accepted where Φ(s) − Φ(0) is at
+most −`ARMIJO_FACTOR` · s g. Source: Nocedal and Wright 2006, sections 3.1 and 3.5.
+"""
+
+from __future__ import annotations
+
+from typing import overload
+
+import numpy as np
+
+from ..runtime.arrays import Floats
+
+ARMIJO_FACTOR = 1.0e-4  # share of the slope by which a potential has to fall
+MIN_SHORTENING, MAX_SHORTENING = 0.1, 0.5  # of a step, at once
+
+
+@overload
+def shorter_step(length: float, slope: float, rise: float) -> float: ...
+@overload
+def shorter_step(length: Floats, slope: Floats, rise: Floats) -> Floats: ...
+def shorter_step(length: float | Floats, slope: float | Floats, rise: float | Floats) -> float | Floats:
+    """Returns the step length at the lowest point of the parabola through what is known, within bounds.
+
+    Args:
+        length: Of the step that is too long, s.
+        slope: By which Φ falls per length at the begin, g [J].
+        rise: Of Φ above its tangent, Φ(s) − Φ(0) + s g [J]; infinite or not a number where Φ has no value.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        lowest = np.divide(0.5 * slope * length * length, rise)
+    lowest = np.where((rise > 0.0) & (rise < np.inf), lowest, 0.0)
+    return np.clip(lowest, MIN_SHORTENING * length, MAX_SHORTENING * length)
