@@ -56,6 +56,23 @@ def test_what_is_written_is_read_again(tmp_path, ending):
     assert np.array_equal(found.tets, mesh.tets)
 
 
+@pytest.mark.parametrize("version", ["4.2", "5.1"])
+def test_a_vtk_file_that_is_cut_off_is_refused(tmp_path, version):
+    meshio = pytest.importorskip("meshio")
+    nodes = np.concatenate([ONE_TET, [[1, 1, 1.0]]])
+    whole, cut = tmp_path / "whole.vtk", tmp_path / "cut.vtk"
+    made = meshio.Mesh(nodes, [("tetra", np.array([[0, 1, 2, 3], [1, 2, 3, 4]]))])
+    meshio.vtk.write(whole, made, fmt_version=version, binary=False)
+    content = whole.read_bytes().rstrip()
+    for length in range(content.index(b"CELL_TYPES"), len(content)):
+        cut.write_bytes(content[:length])
+        with pytest.raises(BadInput) as refused:
+            read_tets(cut)
+        assert refused.value.kind == "file-unreadable", content[:length]
+    cut.write_bytes(content)
+    assert len(read_tets(cut).tets) == 2
+
+
 def test_tets_are_turned_dropped_or_refused():
     nodes = np.concatenate([ONE_TET, [[0.5, 0.5, 0.0], [1, 1, 1.0], [9, 9, 9.0]]])
     tets = np.array([[0, 1, 2, 3], [2, 1, 3, 5], [0, 1, 2, 4]])

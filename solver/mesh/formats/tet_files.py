@@ -11,7 +11,7 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,9 @@ from .veg import read_veg
 MESHIO_FORMATS = {".msh": "gmsh", ".vtu": "vtu", ".vtk": "vtk", ".mesh": "medit"}
 TET_SUFFIXES = (*MESHIO_FORMATS, ".veg")
 WRITTEN_SUFFIXES = (".vtu", ".msh")
+_VTK_VERSION = re.compile(rb"\A# vtk DataFile Version (\d+)", re.IGNORECASE)
+_VTK_TYPES = re.compile(rb"\bCELL_TYPES\s+(\d+)", re.IGNORECASE)
+_VTK_CELLS = re.compile(rb"\bCELLS\s+\d+\s+(\d+)", re.IGNORECASE)
 _SECTION_END = re.compile(rb"\$End\w+$", re.IGNORECASE)
 DAMAGED_TEXT = "it is cut off, damaged, or of a kind that is not read"
 
@@ -172,6 +175,8 @@ def _read_with_meshio(path: Path, reader: str) -> tuple[np.ndarray, np.ndarray]:
             warnings.filterwarnings("error", "NumPy will stop allowing conversion of out-of-bound")
             try:
                 found = read(str(path))
+                if reader == "vtk":
+                    _check_vtk_counts(path, [cells.data.shape for cells in found.cells])
                 tets = [cells.data for cells in found.cells if cells.type == "tetra"]
                 return found.points, np.concatenate([np.zeros((0, 4), np.int64), *tets])
             except (OSError, MemoryError):
@@ -180,6 +185,27 @@ def _read_with_meshio(path: Path, reader: str) -> tuple[np.ndarray, np.ndarray]:
                 raise ValueError("a number in it is too large") from problem
             except (Exception, SystemExit) as problem:
                 raise ValueError(f"{DAMAGED_TEXT} ({first_line(problem)})") from problem
+
+
+def _check_vtk_counts(path: Path, sizes: Sequence[tuple[int, int]]) -> None:
+    """Refuses a file whose cells are not those that it announces: meshio takes one that is cut off among its types.
+
+    Args:
+        path: The file, in the legacy format of VTK.
+        sizes: Of every block that meshio read, how many cells it has and how many nodes each of them.
+
+    Raises:
+        ValueError: The counts differ.
+    """
+    content = path.read_bytes()
+    version, types, cells = (pattern.search(content) for pattern in (_VTK_VERSION, _VTK_TYPES, _VTK_CELLS))
+    if version is None or types is None or cells is None:
+        return
+    cell_count, node_count = (sum(count for count, _ in sizes), sum(count * nodes for count, nodes in sizes))
+    # before version 5, the number of its nodes stands before those of every cell
+    announced = int(types[1]), int(cells[1]) - (0 if int(version[1]) >= 5 else int(types[1]))
+    if announced != (cell_count, node_count):
+        raise ValueError(f"it announces {announced[0]} cells of {announced[1]} nodes and has {cell_count} of {node_count}")
 
 
 def _check_gmsh(path: Path) -> None:
