@@ -205,7 +205,9 @@ def _check_vtk_counts(path: Path, sizes: Sequence[tuple[int, int]]) -> None:
     # before version 5, the number of its nodes stands before those of every cell
     announced = int(types[1]), int(cells[1]) - (0 if int(version[1]) >= 5 else int(types[1]))
     if announced != (cell_count, node_count):
-        raise ValueError(f"it announces {announced[0]} cells of {announced[1]} nodes and has {cell_count} of {node_count}")
+        raise ValueError(
+            f"it announces {announced[0]} cells of {announced[1]} nodes and has {cell_count} of {node_count}"
+        )
 
 
 def _check_gmsh(path: Path) -> None:
