@@ -200,7 +200,7 @@ def test_every_setting_stands_in_the_panel(monkeypatch: pytest.MonkeyPatch) -> N
     assert any("moves freely" in line for line in drawn(obj, "draw_core").lines)
     obj.sinew.core_hinge, obj.sinew.core_pull = empty("Axis"), empty("Hand")
     said = " ".join(drawn(obj, "draw_core").lines)
-    assert "Z axis of Axis" in said and "A spring pulls it to Hand" in said
+    assert "Z axis of Axis" in said and "A spring joins Hand to the point of the core" in said
 
 
 def test_a_bake_gets_out_of_date_with_what_it_reads_and_with_nothing_else() -> None:
