@@ -55,26 +55,36 @@ def run_in(folder: Path, *arguments: str) -> str:
     return result.stdout
 
 
-ADDED_SETTING = """
-import dataclasses, sys
+PROLOGUE = """
+import sys
 sys.path.insert(0, {tests!r})
 import bpy, sinew
 sinew.register()
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
 from types import SimpleNamespace
+from sinew.addon.objects import roles
+assert sinew.__file__.startswith({root!r}), sinew.__file__
+scene = fresh()
+obj = add_box(divisions=3)
+"""
+
+
+def run_added(folder: Path, root: Path, code: str, **words: object) -> str:
+    """Returns what code prints about a box in a fresh scene of the add-on in `root`, with `words` filled in."""
+    return run_in(folder, "-c", (PROLOGUE + code).format(tests=str(ROOT / "tests"), root=str(root), **words))
+
+
+ADDED_SETTING = """
+import dataclasses
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.export.material_parameters import read_heat
-from sinew.addon.objects import roles
 from sinew.addon.panels import heat_layout
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Body, Heat, Scene
 from sinew.solver.scene.serialisation.schema import check_ranges
 import numpy as np
 
-assert sinew.__file__.startswith({root!r}), sinew.__file__
-scene = fresh()
-obj = add_box(divisions=3)
 roles.make_body(obj)
 obj.sinew.use_heat = True
 print("DIGEST", settings_digest(scene))
@@ -109,7 +119,7 @@ def test_the_setting_of_the_guide_takes_two_files(tmp_path: Path) -> None:
     root, changed = patched_tree(tmp_path, "### A setting")
     assert len(changed) == 2 and all(name.startswith("solver/scene/") for name in changed), changed
     words = {"name": "expansion", "field": "expansion", "value": 2.5e-4}
-    result = run_in(tmp_path, "-c", ADDED_SETTING.format(tests=str(ROOT / "tests"), root=str(root), **words))
+    result = run_added(tmp_path, root, ADDED_SETTING, **words)
     lines = result.splitlines()
     said = {line.split()[0]: line for line in lines if line and line.split()[0].isupper()}
     scenes = [line.split()[1] for line in lines if line.startswith("SCENE")]
@@ -127,17 +137,6 @@ def test_the_setting_of_the_guide_takes_two_files(tmp_path: Path) -> None:
 
 
 ADDED_PANEL = """
-import sys
-sys.path.insert(0, {tests!r})
-import bpy, sinew
-sinew.register()
-from fixtures.blender_scenes import add_box, fresh
-from fixtures.fake_layout import FakeLayout
-from types import SimpleNamespace
-from sinew.addon.objects import roles
-assert sinew.__file__.startswith({root!r}), sinew.__file__
-scene = fresh()
-obj = add_box(divisions=3)
 context = SimpleNamespace(scene=scene, object=obj)
 for panel in (bpy.types.SINEW_PT_physics_wave_speed, bpy.types.SINEW_PT_sidebar_wave_speed):
     assert panel.bl_label == "Wave Speed" and not panel.poll(context)
@@ -154,7 +153,7 @@ print("DRAWN", *layout.lines)
 def test_the_panel_of_the_guide_takes_three_files(tmp_path: Path) -> None:
     root, changed = patched_tree(tmp_path, "### A panel")
     assert len(changed) == 3, changed
-    result = run_in(tmp_path, "-c", ADDED_PANEL.format(tests=str(ROOT / "tests"), root=str(root)))
+    result = run_added(tmp_path, root, ADDED_PANEL)
     assert "DRAWN Waves travel at 40 m/s" in result
 
 

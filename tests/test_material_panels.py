@@ -21,8 +21,9 @@ from sinew.addon.cache import cache_folder_status
 from sinew.addon.objects import mesh_defects, new_objects, roles
 from sinew.addon.overlays import heat_source_overlay
 from sinew.addon.panels import panels
-from sinew.addon.panels.property_rows import BLENDER_UNITS, SETTINGS, label_with_unit, stress_text
+from sinew.addon.panels.property_rows import BLENDER_UNITS, SETTINGS, label_with_unit
 from sinew.addon.properties import material_presets
+from sinew.addon.runtime.quantity_text import stress_text
 from sinew.solver.scene.settings.tables import SCENE_SETTINGS
 from test_addon import drawn
 

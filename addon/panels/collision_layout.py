@@ -22,7 +22,8 @@ from ..blender_data import collider_force_curves
 from ..objects import collision_filter
 from ..overlays import contact_overlay
 from ..properties.object_roles import BODY
-from .property_rows import draw_row, draw_settings, locked_column, quantity_text
+from ..runtime.quantity_text import quantity_text
+from .property_rows import draw_row, draw_settings, locked_column
 from .text_rows import count_text, draw_wrapped
 
 SURFACE_SETTINGS = (COLLIDER_FRICTION, COLLIDER_THICKNESS)

@@ -10,8 +10,9 @@ from ..baking import body_reports
 from ..fracture_meshes import material_swap
 from ..objects import mesh_defects
 from ..objects.watertight import defects_text
+from ..runtime.quantity_text import stress_text
 from .feature_rows import draw_flesh_note, feature_column
-from .property_rows import draw_settings, stress_text
+from .property_rows import draw_settings
 from .text_rows import count_text, draw_wrapped
 
 CLEAR_MATERIAL_NOTE = (

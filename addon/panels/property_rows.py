@@ -105,16 +105,3 @@ def _draw_name(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, na
     parts = layout.column(align=True) if is_long else layout.split(factor=NAME_SHARE)
     parts.label(text=words)
     return parts
-
-
-def stress_text(value: float) -> str:
-    """Returns a stress for people: "12.3 MPa"."""
-    return quantity_text(value, "Pa")
-
-
-def quantity_text(value: float, unit: str) -> str:
-    """Returns a number of three digits with a prefix to its unit: "45 kPa"."""
-    for factor, prefix in ((1.0e9, "G"), (1.0e6, "M"), (1.0e3, "k")):
-        if abs(value) >= 0.9995 * factor:
-            return f"{value / factor:.3g} {prefix}{unit}"
-    return f"{value:.3g} {unit}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Durations and file sizes as text for people."""
+"""Durations, file sizes and physical quantities as text for people."""
 
 from __future__ import annotations
 
@@ -21,3 +21,16 @@ def size_text(count: float) -> str:
             return f"{count:.0f} {unit}" if unit in ("B", "kB") or count >= 100 else f"{count:.1f} {unit}"
         count /= 1000.0
     raise AssertionError
+
+
+def stress_text(value: float) -> str:
+    """Returns a stress for people: "12.3 MPa"."""
+    return quantity_text(value, "Pa")
+
+
+def quantity_text(value: float, unit: str) -> str:
+    """Returns a number of three digits with a prefix to its unit: "45 kPa"."""
+    for factor, prefix in ((1.0e9, "G"), (1.0e6, "M"), (1.0e3, "k")):
+        if abs(value) >= 0.9995 * factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"

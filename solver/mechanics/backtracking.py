@@ -14,7 +14,7 @@ import numpy as np
 from ..runtime.arrays import Floats
 
 ARMIJO_FACTOR = 1.0e-4  # share of the slope by which a potential has to fall
-MIN_SHORTENING, MAX_SHORTENING = 0.1, 0.5  # of a step, at once
+MIN_STEP_RATIO, MAX_STEP_RATIO = 0.1, 0.5  # length of the shorter step over that of the one before
 
 
 @overload
@@ -26,10 +26,10 @@ def shorter_step(length: float | Floats, slope: float | Floats, rise: float | Fl
 
     Args:
         length: Of the step that is too long, s.
-        slope: By which Φ falls per length at the begin, g [J].
+        slope: By which Φ falls per length at the start, g [J].
         rise: Of Φ above its tangent, Φ(s) − Φ(0) + s g [J]; infinite or not a number where Φ has no value.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         lowest = np.divide(0.5 * slope * length * length, rise)
     lowest = np.where((rise > 0.0) & (rise < np.inf), lowest, 0.0)
-    return np.clip(lowest, MIN_SHORTENING * length, MAX_SHORTENING * length)
+    return np.clip(lowest, MIN_STEP_RATIO * length, MAX_STEP_RATIO * length)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # it loads this file, when it is needed
     from .lattice_multigrid import LatticeMultigrid
 
 # Costs in iterations of block Jacobi, roughly: of a set-up, of the begin and end of a solve, of a cycle
-SETUP_COST, SEARCH_OVERHEAD_COST, CYCLE_COST = 20, 4, 5
+SETUP_COST, SOLVE_OVERHEAD_COST, CYCLE_COST = 20, 4, 5
 
 
 def solve_with_multigrid(
@@ -43,14 +43,14 @@ def solve_with_multigrid(
 
     if lattices.is_same:
         iterations, residual = iterate(last_multigrid(hierarchy, arrays), max_iterations)
-        return iterations, residual, SEARCH_OVERHEAD_COST + CYCLE_COST * iterations
+        return iterations, residual, SOLVE_OVERHEAD_COST + CYCLE_COST * iterations
     before = 0
     if kept and kept.is_current(hierarchy, is_free):
         previous = x.copy()
         before, residual = iterate(last_multigrid(hierarchy, arrays), kept.iteration_limit(max_iterations))
         if residual <= tolerance or before == max_iterations:
             kept.count(before)
-            return before, residual, SEARCH_OVERHEAD_COST + CYCLE_COST * before
+            return before, residual, SOLVE_OVERHEAD_COST + CYCLE_COST * before
         if not residual < 1.0:  # diverged
             x[:] = previous
     is_alone = before == 0 and lattices.iteration_limit(pattern, is_free, tolerance) == (0, 0)
@@ -58,4 +58,4 @@ def solve_with_multigrid(
     iterations, residual = iterate(levels, max_iterations - before)
     if kept:
         kept.keep(levels, pattern, is_free, iterations if is_alone else None)
-    return before + iterations, residual, SETUP_COST + SEARCH_OVERHEAD_COST + CYCLE_COST * (before + iterations)
+    return before + iterations, residual, SETUP_COST + SOLVE_OVERHEAD_COST + CYCLE_COST * (before + iterations)
