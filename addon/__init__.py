@@ -9,7 +9,7 @@ import importlib
 # in the order in which they are registered
 PARTS = (
     "properties",
-    "properties.preferences",
+    "panels.preferences_panel",
     "operators",
     "panels.panels",
     "overlays.tet_overlay",

@@ -8,11 +8,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from fixtures.source_imports import ROOT, foreign_imports, imports, name_of, sources
 
 # low to high: a room imports itself and rooms of lower tiers (docs/architecture.md has the same table)
 SOLVER_TIERS = {
@@ -90,10 +89,8 @@ RANK = {
     top: {room: n for n, room in enumerate(room for rooms in tiers.values() for room in rooms)}
     for top, tiers in TIERS.items()
 }
-# Blender's own classes need what is registered later: imported inside a callback or a draw function
+# what happens when a property is edited needs higher rooms: imported inside the callback
 LATE_EXCEPTIONS = {
-    ("addon.properties.preferences", "addon.panels"),
-    ("addon.properties.preferences", "addon.baking"),
     ("addon.properties.heat_properties", "addon.objects"),
     ("addon.properties.flesh_properties", "addon.objects"),
     ("addon.properties.fracture_properties", "addon.baking"),
@@ -128,41 +125,6 @@ STATEFUL_CLASSES = {"Memo", "Throttle", "DrawHandler", "PresetFilling"}
 
 # and what it loads when an artist brings a file of tets: meshio and rich
 ADDON_MAY_IMPORT_LATE = {"mesh.formats.tet_files", "mesh.boundary_faces", "mesh.formats.veg", "mesh.reference_tet"}
-
-
-def sources(folder: str) -> list[Path]:
-    return sorted(path for path in (ROOT / folder).rglob("*.py") if "__pycache__" not in path.parts)
-
-
-def name_of(path: Path) -> str:
-    """Returns the dotted name under the root: solver/bake/cache/metadata.py is "solver.bake.cache.metadata"."""
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def is_module(name: str) -> bool:
-    base = ROOT.joinpath(*name.split("."))
-    return base.with_suffix(".py").is_file() or (base / "__init__.py").is_file()
-
-
-def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Yields (line, dotted name under the root) of the package's own modules that a file imports."""
-    package = list(path.relative_to(ROOT).parent.parts)
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = package[: len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
-            for alias in node.names:
-                inner = ".".join([*base, alias.name])
-                yield node.lineno, inner if is_module(inner) else ".".join(base)
-
-
-def foreign_imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Yields (line, dotted name) of everything else that a file imports."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
 
 
 def room_of(name: str) -> tuple[str, str] | None:

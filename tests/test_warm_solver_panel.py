@@ -15,8 +15,8 @@ from fixtures.operator_scenes import panel_lines
 from sinew.addon.baking import warm_solver_timer
 from sinew.addon.baking.session import session
 from sinew.addon.baking.warm_solver import WarmSolver, solver_in_waiting
+from sinew.addon.panels.preferences_panel import COMPILING_LABEL, SinewPreferences
 from sinew.addon.properties import preferences
-from sinew.addon.properties.preferences import COMPILING_LABEL, SinewPreferences
 
 
 @pytest.fixture

@@ -18,10 +18,10 @@ from ..cache import cache_paths
 from ..evaluation import sample_times
 from ..evaluation.sample_times import rest_frame
 from ..objects import roles
-from ..properties import preferences
 from ..properties.object_roles import BODY
 from ..runtime.quantity_text import duration_text, size_text
 from . import orphaned_caches_layout
+from .preferences_panel import COMPILING_LABEL
 from .property_rows import draw_settings, locked_column
 from .text_rows import count_text, draw_wrapped
 
@@ -52,7 +52,7 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
         if status.is_locked:
             draw_wrapped(layout, LOCKED_BAKE_NOTE if scene.sinew.protect else LOCKED_NOTE, "INFO", context)
     if solver_in_waiting.is_compiling:
-        layout.label(text=preferences.COMPILING_LABEL, icon="TIME")
+        layout.label(text=COMPILING_LABEL, icon="TIME")
     unreadable = error_messages.error_text(status.problem) if status.problem else ""
     for problem in (
         error_messages.failure_to_show(scene, offered),

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preferences of the add-on, which belong to a person and a machine instead of a file."""
+"""Preferences of the add-on, which belong to a person and a machine instead of a file.
+
+addon/panels/preferences_panel.py draws and registers them.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, IntProperty
 
 # "sinew" from a clone, "bl_ext.user_default.sinew" as an extension
 PACKAGE = __package__.rsplit(".", 2)[0]
-COMPILING_LABEL = "Compiling the solver ahead, once per machine"
 
 
-class SinewPreferences(bpy.types.AddonPreferences):
-    """Edit › Preferences › Add-ons › Sinew."""
-
-    bl_idname = PACKAGE
+class PreferencesProperties:
+    """Properties of the preferences."""
 
     threads: IntProperty(
         name="Threads",
@@ -39,23 +41,8 @@ class SinewPreferences(bpy.types.AddonPreferences):
         default=True,
     )
 
-    def draw(self, _context: bpy.types.Context) -> None:
-        """Draws the settings."""
-        from ..baking.warm_solver import solver_in_waiting
-        from ..panels import orphaned_caches_layout
 
-        self.layout.use_property_split = True
-        self.layout.prop(self, "threads", text="Threads (0 for All)")
-        column = self.layout.column(heading="Before a Bake")
-        column.prop(self, "compile_ahead")
-        column.prop(self, "keep_ready")
-        row = self.layout.row()
-        row.enabled = not solver_in_waiting.is_compiling
-        row.operator("sinew.compile_ahead", text=COMPILING_LABEL if solver_in_waiting.is_compiling else "Compile Now")
-        orphaned_caches_layout.draw_list(self.layout)
-
-
-def get_preferences() -> SinewPreferences | None:
+def get_preferences() -> Any:
     """Returns what is set, or None where Sinew runs without being installed."""
     return getattr(bpy.context.preferences.addons.get(PACKAGE), "preferences", None)
 
@@ -63,13 +50,3 @@ def get_preferences() -> SinewPreferences | None:
 def threads() -> int | None:
     """Returns the number of threads that a bake is to use, None for all."""
     return getattr(get_preferences(), "threads", 0) or None
-
-
-def register() -> None:
-    """Adds the preferences."""
-    bpy.utils.register_class(SinewPreferences)
-
-
-def unregister() -> None:
-    """Takes them away."""
-    bpy.utils.unregister_class(SinewPreferences)

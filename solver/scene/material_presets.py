@@ -22,7 +22,7 @@ import numpy as np
 
 from ..runtime.arrays import Floats
 from ..runtime.errors import BadInput
-from .scene import Fracture, Heat, Material, Plasticity
+from .material import Fracture, Heat, Material, Plasticity
 
 NEARLY_INCOMPRESSIBLE = 0.45
 # Flesh that follows a pose does not lock (`mechanics/hyperelastic/nodal_averaging.py`), and goes on to here

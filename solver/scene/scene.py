@@ -61,6 +61,7 @@ from .settings.simulation_settings import (
     TOLERANCE,
 )
 from .settings.simulation_settings import MAX_FRAME_NUMBER as MAX_FRAME_NUMBER
+from .settings.tables import later_fields
 from .wind import Wind
 
 SCENE_FORMAT = 1
@@ -294,8 +295,6 @@ class Scene:
 
 def _drop_later_defaults(value: Any, tree: Any, arrays: dict[str, np.ndarray]) -> None:
     """Takes settings out of a tree that were added after 0.2.0 and have their default, as in bakes of before."""
-    from .settings.tables import later_fields  # the presets in these tables need this module
-
     if dataclasses.is_dataclass(value):
         later = later_fields(type(value).__name__)
         for declared in dataclasses.fields(value):

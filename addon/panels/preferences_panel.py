@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel of the add-on in Blender's Preferences."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..baking.warm_solver import solver_in_waiting
+from ..properties.preferences import PACKAGE, PreferencesProperties
+from . import orphaned_caches_layout
+
+COMPILING_LABEL = "Compiling the solver ahead, once per machine"
+
+
+class SinewPreferences(PreferencesProperties, bpy.types.AddonPreferences):
+    """Edit › Preferences › Add-ons › Sinew."""
+
+    bl_idname = PACKAGE
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        """Draws the settings, Compile Now and the caches that no file plays."""
+        self.layout.use_property_split = True
+        self.layout.prop(self, "threads", text="Threads (0 for All)")
+        column = self.layout.column(heading="Before a Bake")
+        column.prop(self, "compile_ahead")
+        column.prop(self, "keep_ready")
+        row = self.layout.row()
+        row.enabled = not solver_in_waiting.is_compiling
+        row.operator("sinew.compile_ahead", text=COMPILING_LABEL if solver_in_waiting.is_compiling else "Compile Now")
+        orphaned_caches_layout.draw_list(self.layout)
+
+
+def register() -> None:
+    """Adds the preferences."""
+    bpy.utils.register_class(SinewPreferences)
+
+
+def unregister() -> None:
+    """Takes them away."""
+    bpy.utils.unregister_class(SinewPreferences)
