@@ -75,7 +75,7 @@ ADDON_TIERS = {
     },
     "Interface": {
         "overlays": "drawing over the 3D view and over timelines",
-        "panels": "panels of the Physics tab and of the sidebar",
+        "panels": "panels of the Physics tab, of the sidebar and of Preferences",
         "operators": "buttons, one subject per file",
     },
     "Entry": {
