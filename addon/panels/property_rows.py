@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from ...solver.scene.settings.setting import (
+    CHOICE,
     COLLECTION,
     INTEGER,
     METRE,
@@ -67,7 +68,7 @@ def draw_row(layout: bpy.types.UILayout, obj: bpy.types.Object, setting: Setting
     """Draws a setting of an object as its kind is drawn."""
     if setting.kind == WEIGHT_GROUP:
         draw_weight_group(layout, obj, setting.name)
-    elif setting.kind in (OBJECT, COLLECTION):
+    elif setting.kind in (CHOICE, OBJECT, COLLECTION):
         draw_menu(layout, obj.sinew, setting.name)
     else:
         draw_setting(layout, obj.sinew, setting.name, **({"slider": True} if setting.is_share else {}))
