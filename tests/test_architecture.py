@@ -105,9 +105,13 @@ ADDON_MAY_IMPORT = {
     "runtime.arrays",
     "runtime.atomic_files",
     "runtime.cancellation",
+    "runtime.checksums",
     "runtime.errors",
     "runtime.event_stream",
+    "runtime.event_text",
+    "runtime.locked_files",
     "runtime.numeric_environment",
+    "runtime.storage_errors",
 }
 
 # objects of modules that change: what Blender's callbacks share, since nothing can be passed to them

@@ -16,7 +16,7 @@ from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.embedding import interpolate_points
 from sinew.solver.mesh.geometry.closedness import has_inside
 from sinew.solver.mesh.geometry.triangle_bvh import STACK_SIZE, build_bvh
-from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
 from test_pins import pinned
 

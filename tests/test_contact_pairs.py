@@ -212,7 +212,7 @@ def test_a_folded_strip_lies_on_itself(tmp_path):
 
 
 def test_resting_bodies_get_the_same_bytes_with_any_number_of_threads(tmp_path):
-    from sinew.solver.runtime.jit import set_thread_count
+    from sinew.solver.runtime.threads.thread_count import set_thread_count
 
     found = []
     try:

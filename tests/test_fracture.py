@@ -142,7 +142,7 @@ def test_the_same_seed_gives_the_same_cracks_and_another_one_others(tmp_path):
 
 
 def test_threads_change_no_crack(tmp_path):
-    from sinew.solver.runtime.jit import set_thread_count
+    from sinew.solver.runtime.threads.thread_count import set_thread_count
 
     found = []
     try:

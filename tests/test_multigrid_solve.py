@@ -30,7 +30,7 @@ from sinew.solver.linalg.rigid_modes import rigid_modes
 from sinew.solver.linalg.symmetric_spmv import upper_half
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
-from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count
 from sinew.solver.scene.scene import AUTO_SOLVER, JACOBI, LINEAR_SOLVERS, MULTIGRID, Material, Settings
 
 

@@ -10,7 +10,7 @@ from sinew.solver.integrators.step import step
 from sinew.solver.linalg import coupled_rigid_modes
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from sinew.solver.scene.scene import Material, Settings
 
 DT = 0.01

@@ -22,7 +22,7 @@ from sinew.solver.mechanics.elements.element_buffer import (
 )
 from sinew.solver.mechanics.elements.linear_element import compute_linear_records
 from sinew.solver.mechanics.model import Part, make_model
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from sinew.solver.scene.scene import Material
 
 RANDOM = np.random.default_rng(5)

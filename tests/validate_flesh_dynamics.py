@@ -36,7 +36,7 @@ from sinew.solver.integrators.step_input import StepOptions
 from sinew.solver.integrators.system.block_ops import multiply_rows
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import tet_arrays
 from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.scene import Material, Settings
 

@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from fixtures.claim_table import reach
 from fixtures.relative_time import REFERENCE_SECONDS, RelativeTime
 from papers.mg04_demo_scenes import DT, PAPER_TABLE_1, demo_simulation, rendered_triangle_count, timed_steps
-from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count
 from sinew.solver.simulation.simulation import Simulation
 
 TIMES_REAL = 20.0

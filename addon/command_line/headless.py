@@ -16,7 +16,7 @@ import bpy
 
 from ...solver.bake.cache import CacheReader, is_cache
 from ...solver.runtime.errors import BadInput, Cancelled, StorageFailed
-from ...solver.runtime.event_stream import residual_text
+from ...solver.runtime.event_text import residual_text
 from ..baking import attach_bake, bake_session, collider_forces, error_messages
 from ..baking.bake_request import BakeRequest
 from ..baking.session import session

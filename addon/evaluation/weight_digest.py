@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ...solver.runtime.arrays import digest
+from ...solver.runtime.checksums import digest
 from ..runtime.memo import Memo
 from .geometry_changes import change_count
 

@@ -18,8 +18,9 @@ import bpy
 
 from ...solver.bake.cache import layout
 from ...solver.bake.cache.scene_folder import replace_scene
-from ...solver.runtime.atomic_files import PART_SUFFIX, make_folder, named_errors, sync_tree
+from ...solver.runtime.atomic_files import PART_SUFFIX, sync_tree
 from ...solver.runtime.errors import BadInput
+from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.scene import Scene
 from ...solver.scene.tracks import TrackWriter
 from ..evaluation.live_scene import LiveScene

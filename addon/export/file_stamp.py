@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...solver.runtime.arrays import digest
+from ...solver.runtime.checksums import digest
 from ..runtime.memo import Memo
 
 # time of change [ns] and size [bytes] of a file and of all that it includes

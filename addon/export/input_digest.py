@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...solver.runtime.arrays import digest
+from ...solver.runtime.checksums import digest
 from ...solver.scene.settings.setting import WEIGHT_GROUP
 from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import modifier_stack

@@ -20,9 +20,10 @@ from ..mechanics.state import State
 from ..mechanics.topology import ORIGIN_FIELD, TETS_FIELD, stored_topology
 from ..mesh.object_space import to_object_space
 from ..runtime.arrays import Floats, floats
-from ..runtime.atomic_files import named_errors, npz_bytes, write_atomic
-from ..runtime.checksums import sha256
+from ..runtime.atomic_files import write_atomic
+from ..runtime.checksums import npz_bytes, sha256
 from ..runtime.errors import SinewError, StorageFailed
+from ..runtime.storage_errors import named_errors
 from ..simulation.advance_frame import render_positions
 from ..simulation.assembled_scene import AssembledScene
 from ..simulation.fracture_topology import apply_topology

@@ -19,8 +19,8 @@ from typing import Any
 from ..mechanics.rigid_core import core_arrays
 from ..mesh.mesh_npz import to_arrays
 from ..runtime.errors import Cancelled, SinewError, SolveFailed, StorageFailed
-from ..runtime.event_stream import warnings_in
-from ..runtime.jit import fair_thread_count, set_thread_count
+from ..runtime.event_text import warnings_in
+from ..runtime.threads.thread_count import fair_thread_count, set_thread_count
 from ..scene.scene import SCENE_FILE, Scene, Settings
 from ..scene.track_shapes import track_shapes
 from ..scene.tracks import TrackReader

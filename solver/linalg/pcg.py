@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from ..runtime.arrays import Bools, Floats
-from ..runtime.jit import thread_count
+from ..runtime.threads.thread_count import thread_count
 from ..runtime.threads.worker_team import worker_team
 from .block_pattern import BlockPattern
 from .block_system import BlockSystem, MatrixArrays, PcgWorkspace, StoppingCriteria

@@ -20,8 +20,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..runtime.arrays import Floats, Indices, digest
-from ..runtime.atomic_files import npz_bytes, write_atomic
+from ..runtime.arrays import Floats, Indices
+from ..runtime.atomic_files import write_atomic
+from ..runtime.checksums import digest, npz_bytes
 from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.npz_reader import first_line, read_arrays
 from .contact import Collider as Collider

@@ -24,8 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..runtime.arrays import Floats, digest, floats
-from ..runtime.atomic_files import npz_bytes, write_atomic
+from ..runtime.arrays import Floats, floats
+from ..runtime.atomic_files import write_atomic
+from ..runtime.checksums import digest, npz_bytes
 from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.npz_reader import first_line, read_arrays
 

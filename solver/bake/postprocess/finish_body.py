@@ -17,7 +17,8 @@ from ...mesh.cutting.cut_surface import CutSurface
 from ...mesh.embedding import Binding
 from ...mesh.object_space import to_object_space
 from ...runtime.arrays import Indices
-from ...runtime.atomic_files import npz_bytes, sync_all, write_atomic
+from ...runtime.atomic_files import sync_all, write_atomic
+from ...runtime.checksums import npz_bytes
 from ...runtime.errors import BadInput
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader

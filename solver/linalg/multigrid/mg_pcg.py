@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...runtime.arrays import Floats
-from ...runtime.jit import kernel, thread_count
+from ...runtime.jit import kernel
+from ...runtime.threads.thread_count import thread_count
 from ...runtime.threads.worker_team import (
     TASK,
     await_wakeup,

@@ -23,8 +23,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...runtime.arrays import Floats
-from ...runtime.jit import kernel, thread_count
-from ...runtime.simd.lanes import LANES
+from ...runtime.jit import kernel
+from ...runtime.simd.lane_count import LANES
 from ...runtime.simd.vec3 import (
     block3_load,
     vec3,
@@ -38,6 +38,7 @@ from ...runtime.simd.vec3 import (
     vec3_zero,
     vec4_store,
 )
+from ...runtime.threads.thread_count import thread_count
 from ...runtime.threads.worker_team import await_wakeup, claim, is_finished, join, publish, report_done, worker_team
 from .element_buffer import (
     BULK_DAMPING,

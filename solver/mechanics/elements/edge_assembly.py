@@ -20,7 +20,7 @@ import numpy as np
 from ...linalg.block_pattern import BlockPattern, UInt32s
 from ...linalg.tet_edges import edge_shares
 from ...runtime.arrays import Floats
-from ...runtime.jit import kernel, thread_count
+from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import (
     prefetch,
     vec3,
@@ -35,6 +35,7 @@ from ...runtime.simd.vec3 import (
     vec4_load,
     vec4_store,
 )
+from ...runtime.threads.thread_count import thread_count
 from ...runtime.threads.worker_team import (
     TASK,
     await_wakeup,

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from ...runtime.threads.thread_pool import run_ranges
 from .corotational_element import SCRATCH_SIZE, TETS_PER_CHUNK, write_deformation_gradient, write_record_lanes
 from .element_buffer import ElementArrays

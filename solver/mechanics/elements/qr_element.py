@@ -20,7 +20,7 @@ import numpy as np
 
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from ...runtime.simd.vec3 import vec3, vec3_add_cross, vec3_load, vec3_store, vec3_unpack, vec3_zero, vec4_store
 from ...runtime.threads.thread_pool import run_ranges
 from .corotational_element import (

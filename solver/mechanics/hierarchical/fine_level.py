@@ -14,7 +14,7 @@ import numpy as np
 
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES as L
+from ...runtime.simd.lane_count import LANES as L
 from ...runtime.simd.vec3 import vec3, vec3_axpy, vec3_load, vec3_store
 from ...runtime.threads.thread_pool import run_ranges
 from ..elements.corotational_element import (

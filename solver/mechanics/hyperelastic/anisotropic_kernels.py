@@ -10,7 +10,7 @@ the time.
 from __future__ import annotations
 
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from .diagonal_frame_stress import extended_stretch
 from .simd import (
     AXES,

@@ -14,7 +14,7 @@ import numpy as np
 from ...linalg.block_pattern import UInt32s
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from .simd import (
     AXES,
     DECOMPOSED,

@@ -8,7 +8,7 @@ rows of a scratch array: number k of the tet in lane i lies at k · L + i.
 from __future__ import annotations
 
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from .diagonal_frame_stress import extended_stretch, stress_from_derivatives
 from .energy_densities import energy_derivatives, limited_volume_change, stretch_sums, transcendental
 from .jacobi_eigen import MAX_SWEEPS, from_positive_eigenvalues, is_diagonal, is_positive_definite, jacobi_sweep

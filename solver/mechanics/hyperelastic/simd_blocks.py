@@ -15,7 +15,7 @@ Tets with an anisotropic term have a full T and P̂, and the whole sum: `write_a
 from __future__ import annotations
 
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES as L
+from ...runtime.simd.lane_count import LANES as L
 
 
 @kernel(allow_fma=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from ...runtime.simd.vec3 import vec3, vec3_store
 from .simd import (
     AXES,
