@@ -82,7 +82,7 @@ from sinew.addon.export.material_parameters import read_heat
 from sinew.addon.panels import heat_layout
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Body, Heat, Scene
-from sinew.solver.scene.serialisation.schema import check_ranges
+from sinew.solver.scene.serialisation.range_check import check_ranges
 import numpy as np
 
 roles.make_body(obj)

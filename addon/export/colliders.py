@@ -14,8 +14,8 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.rigid_interpolation import polar_decomposition
 from ...solver.scene.scene import Collider, Scene
-from ...solver.scene.tracks import polar_decomposition
 from ..blender_data.rna_snapshot import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.sample_times import SampleTime

@@ -24,7 +24,7 @@ from .formulation import (
     unsupported_features,
 )
 from .scene import LINEAR_SOLVERS, PLASTICITY_LAWS, Body, Scene, Settings
-from .serialisation.schema import check_ranges
+from .serialisation.range_check import check_ranges
 from .settings.setting import CHOICE, WEIGHT_GROUP, Setting
 from .settings.tables import OBJECT_SETTINGS
 

@@ -13,7 +13,7 @@ from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput, SinewError
 from ...scene.flesh import Bone
 from ...scene.scene import Body, Scene
-from ...scene.serialisation.schema import check_ranges
+from ...scene.serialisation.range_check import check_ranges
 from ...scene.tracks import TrackReader
 from ..pins import BodyPins
 from .bone_attachment import Attachment
