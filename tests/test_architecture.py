@@ -128,7 +128,13 @@ STATEFUL_OBJECTS = {
 STATEFUL_CLASSES = {"Memo", "Throttle", "DrawHandler", "PresetFilling"}
 
 # and what it loads when an artist brings a file of tets: meshio and rich
-ADDON_MAY_IMPORT_LATE = {"mesh.formats.tet_files", "mesh.boundary_faces", "mesh.formats.veg", "mesh.reference_tet"}
+ADDON_MAY_IMPORT_LATE = {
+    "mesh.formats.tet_files",
+    "mesh.boundary_faces",
+    "mesh.formats.veg",
+    "mesh.tet_numbering",
+    "mesh.tet_repair",
+}
 
 
 def room_of(name: str) -> tuple[str, str] | None:

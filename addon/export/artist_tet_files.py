@@ -21,7 +21,7 @@ from . import file_stamp
 from .file_stamp import Stamp
 
 if TYPE_CHECKING:
-    from ...solver.mesh.formats.tet_files import RepairedTets
+    from ...solver.mesh.tet_repair import RepairedTets
 
 CHECK_INTERVAL_SECONDS = 1.0  # [s] between two looks at the disk for a panel
 MAX_PANEL_BYTES = 2_000_000  # [bytes] of files that a panel may read: 0.2 s

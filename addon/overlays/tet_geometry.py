@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...solver.bake.cache import CacheReader
 from ...solver.mesh.boundary_faces import boundary_faces
-from ...solver.mesh.reference_tet import TET_FACES
+from ...solver.mesh.tet_numbering import TET_FACES
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import StorageFailed
 from ..cache.tet_positions import body_tets

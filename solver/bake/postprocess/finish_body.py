@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ...mechanics.model import rest_shape_inverses
 from ...mesh.cutting.cut import cut_surface
-from ...mesh.cutting.cut_surface import CutSurface
+from ...mesh.cutting.final_mesh import FinalMesh
 from ...mesh.embedding import Binding
 from ...mesh.object_space import to_object_space
 from ...runtime.arrays import Indices
@@ -80,14 +80,14 @@ class BodyPostprocess:
         self.on_progress(CUT_WORK_SHARE)
         return self._move(surface)
 
-    def _cut(self) -> CutSurface:
+    def _cut(self) -> FinalMesh:
         mesh, body, of_triangle = self.frames.mesh, self.body, self.body.face_of_triangle
         if not len(of_triangle):
             of_triangle = np.arange(len(body.triangles), dtype=np.int32)
         final = self.frames.final()
         return cut_surface(mesh.nodes, mesh.tets, final, body.vertices, body.triangles, of_triangle, body.name)
 
-    def _move(self, surface: CutSurface) -> FractureResult:
+    def _move(self, surface: FinalMesh) -> FractureResult:
         head, baked = self.frames.reader.metadata, self.frames.reader.baked_range()
         assert baked is not None
         faces, pairs = broken_face_pairs(surface)
@@ -112,7 +112,7 @@ class BodyPostprocess:
         write_atomic(mesh_path, npz_bytes(arrays))
         return FractureResult.from_arrays(self.body.key, self.body.name, arrays)
 
-    def _corrections(self, surface: CutSurface, first: Indices) -> dict[str, csr_matrix]:
+    def _corrections(self, surface: FinalMesh, first: Indices) -> dict[str, csr_matrix]:
         size = self.frames.mesh.report.tet_size
         keys = (self.body.key, f"{self.body.key}.attached")
         found = {pins: pin_corrections(self.body, pins, size, surface, first) for pins in keys}

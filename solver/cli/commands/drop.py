@@ -23,8 +23,8 @@ from ...scene.scene import MAX_FRAME_NUMBER, Fracture, Meshing, Plasticity, Sett
 from .simulate import print_event
 
 if TYPE_CHECKING:
-    from ...mesh.formats.tet_files import RepairedTets
     from ...mesh.geometry.triangle_surface import Surface
+    from ...mesh.tet_repair import RepairedTets
 
 
 def add_parser(subparsers: Any) -> None:

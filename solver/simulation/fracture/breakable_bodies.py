@@ -12,7 +12,7 @@ from ...mechanics.model import Model, rest_shape_inverses
 from ...mechanics.state import State
 from ...mechanics.state_fields import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
 from ...mesh.geometry.triangle_surface import Surface
-from ...mesh.surface_weights import extrapolate_to_tets
+from ...mesh.paint_extrapolation import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.counter_rng import uniform

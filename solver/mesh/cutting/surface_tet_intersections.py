@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where triangles cross faces of tets: every point registered once, as an edge of the one in the other."""
+"""Finds and numbers the points where edges of the surface cross faces of tets, and edges of tets cross triangles.
+
+A face is oriented by its nodes in rising order: its outside is where they are counterclockwise.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices, indices
 from ..geometry.face_edges import face_edges
+from .crossing_predicates import crossing_volumes, find_crossing_rows
 from .general_position import PerturbedPoints
-from .orientation_signs import find_crossing_rows, triangle_sides
 from .tet_complex import TetComplex
 
 
@@ -42,21 +45,21 @@ class SurfaceEdges(NamedTuple):
 class Intersections:
     """Triangles and the tets that they meet.
 
-    Points are numbered: vertices of the surface from 0, then edges of the surface with faces of tets (`through`),
-    then edges of tets with triangles (`pierced`).
+    Points are numbered: vertices of the surface from 0, then points where an edge of the surface
+    crosses a face of a tet (`surface_edge`), then points where an edge of a tet crosses a triangle (`tet_edge`).
 
     Attributes:
         vertex_count: Number of vertices of the surface.
         pair_triangle, pair_tet: Every triangle with every tet that it meets, by triangle, (p,).
         triangle, face: Every triangle with every face of a tet that it crosses, by triangle and face, (r,).
-        first, last: The ends of the segment that they share; round the triangle's part on that side of the face where
-            the rising face looks from outside, it runs from first to last, (r,).
-        through_edge, through_face: Edge of the surface and face of a tet of the points of that kind, (a,).
-        through_parameter: Where on the edge, 0 at its lower end, 1 at its upper, (a,).
-        pierced_edge, pierced_triangle: Edge of a tet and triangle of the points of that kind, (b,).
-        pierced_parameter: Where on the edge, 0 at its lower node, 1 at its upper, (b,).
-        pierced_weights: Where on the triangle, barycentric, (b, 3).
-        pierced_sign: +1 where the edge goes in, from its lower to its upper node, −1 where it goes out, (b,).
+        first, last: The ends of the segment that they share, (r,). Around the part of the triangle on the outside of
+            the face, it runs from first to last.
+        surface_edge, surface_edge_face: The edge of the surface and the face that it crosses, (a,).
+        surface_edge_parameter: Where on the edge, 0 at its lower end, 1 at its upper, (a,).
+        tet_edge, tet_edge_triangle: The edge of a tet and the triangle that it crosses, (b,).
+        tet_edge_parameter: Where on the edge, 0 at its lower node, 1 at its upper, (b,).
+        tet_edge_weights: Where on the triangle, barycentric, (b, 3).
+        tet_edge_sign: +1 where the edge goes in, from its lower to its upper node, −1 where it goes out, (b,).
     """
 
     vertex_count: int
@@ -66,24 +69,24 @@ class Intersections:
     face: Indices
     first: npt.NDArray
     last: npt.NDArray
-    through_edge: Indices
-    through_face: Indices
-    through_parameter: Floats
-    pierced_edge: Indices
-    pierced_triangle: Indices
-    pierced_parameter: Floats
-    pierced_weights: Floats
-    pierced_sign: Indices
+    surface_edge: Indices
+    surface_edge_face: Indices
+    surface_edge_parameter: Floats
+    tet_edge: Indices
+    tet_edge_triangle: Indices
+    tet_edge_parameter: Floats
+    tet_edge_weights: Floats
+    tet_edge_sign: Indices
 
     @property
-    def first_pierced(self) -> int:
-        """The number of the first point that is an edge of a tet with a triangle."""
-        return self.vertex_count + len(self.through_edge)
+    def first_tet_edge_point(self) -> int:
+        """The number of the first point where an edge of a tet crosses a triangle."""
+        return self.vertex_count + len(self.surface_edge)
 
     @property
     def point_count(self) -> int:
         """Number of points."""
-        return self.first_pierced + len(self.pierced_edge)
+        return self.first_tet_edge_point + len(self.tet_edge)
 
 
 def surface_edges(triangles: Indices) -> SurfaceEdges:
@@ -99,7 +102,7 @@ def surface_edges(triangles: Indices) -> SurfaceEdges:
 def find_intersections(
     points: PerturbedPoints, whole: TetComplex, triangles: Indices, edges: SurfaceEdges, vertex_tet: Indices
 ) -> Intersections:
-    """Follows every triangle from the tets of its corners through the faces that it crosses.
+    """Returns where triangles and tets cross, found by following every triangle from the tets of its corners.
 
     Args:
         points: Nodes and vertices in general position.
@@ -180,26 +183,30 @@ def _number_intersections(
     face: npt.NDArray,
 ) -> Intersections:
     """Numbers the ends of all segments, each point once."""
-    found = triangle_sides(points, whole, triangles, triangle, face)
+    found = crossing_volumes(points, whole, triangles, triangle, face)
     vertex_count = len(points.positions) - points.node_count
     tet_count, face_count, triangle_count = len(whole.tets), len(whole.face_nodes), len(triangles)
 
-    row, i = np.nonzero(found.through)
+    row, i = np.nonzero(found.surface_edge_crosses)
     name = edges.of_triangle[triangle[row], i].astype(np.int64) * face_count + face[row]
-    here, there = found.corner[row, i], found.corner[row, (i + 1) % 3]
-    # first where the edge goes out, from below the rising face, which is its inside
-    through = _number_ends(row, name, here, there, here < 0, edges.is_ascending[triangle[row], i])
+    here, there = found.corner_volume[row, i], found.corner_volume[row, (i + 1) % 3]
+    # first where the edge goes out, from below the face, which is its inside
+    of_surface_edges = _number_ends(row, name, here, there, here < 0, edges.is_ascending[triangle[row], i])
 
-    row, j = np.nonzero(found.pierced)
+    row, j = np.nonzero(found.tet_edge_crosses)
     name = whole.face_edges[face[row], j].astype(np.int64) * triangle_count + triangle[row]
-    here, there = found.node[row, j], found.node[row, (j + 1) % 3]
+    here, there = found.node_volume[row, j], found.node_volume[row, (j + 1) % 3]
     is_up = j < 2  # the third edge runs from node 2 to node 0
-    pierced = _number_ends(row, name, here, there, here > 0, is_up)
-    weights = np.roll(np.abs(found.line[row, j]), -1, axis=1)[pierced.place]  # edge 1 2 is opposite to corner 0
+    of_tet_edges = _number_ends(row, name, here, there, here > 0, is_up)
+    weights = np.roll(np.abs(found.edge_volume[row, j]), -1, axis=1)[
+        of_tet_edges.place
+    ]  # edge 1 2 is opposite to corner 0
 
     ends = np.full((2, len(triangle)), -1, np.int64)
-    ends[1 - through.is_first.astype(np.int64), through.row] = vertex_count + through.number
-    ends[1 - pierced.is_first.astype(np.int64), pierced.row] = vertex_count + len(through.names) + pierced.number
+    ends[1 - of_surface_edges.is_first.astype(np.int64), of_surface_edges.row] = vertex_count + of_surface_edges.number
+    ends[1 - of_tet_edges.is_first.astype(np.int64), of_tet_edges.row] = (
+        vertex_count + len(of_surface_edges.names) + of_tet_edges.number
+    )
     assert (ends >= 0).all()
     return Intersections(
         vertex_count,
@@ -209,12 +216,12 @@ def _number_intersections(
         indices(face),
         ends[0],
         ends[1],
-        indices(through.names // face_count),
-        indices(through.names % face_count),
-        through.at[through.place],
-        indices(pierced.names // triangle_count),
-        indices(pierced.names % triangle_count),
-        pierced.at[pierced.place],
+        indices(of_surface_edges.names // face_count),
+        indices(of_surface_edges.names % face_count),
+        of_surface_edges.at[of_surface_edges.place],
+        indices(of_tet_edges.names // triangle_count),
+        indices(of_tet_edges.names % triangle_count),
+        of_tet_edges.at[of_tet_edges.place],
         weights / weights.sum(axis=1, keepdims=True),
-        indices(np.where(pierced.is_first == is_up, 1, -1)[pierced.place]),
+        indices(np.where(of_tet_edges.is_first == is_up, 1, -1)[of_tet_edges.place]),
     )

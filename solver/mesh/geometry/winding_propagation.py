@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Winding numbers near a point where it is known: only the triangles in between matter."""
+"""Propagates winding numbers along segments: only the triangles that a segment crosses change them."""
 
 from __future__ import annotations
 

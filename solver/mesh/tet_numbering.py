@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The edges and faces of a tet, by the numbers of its nodes."""
+"""The local numbering of the edges and faces of a tet, by its nodes 0 to 3."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an artist paints on the surface, carried inward: every tet takes the value of the surface nearest to it."""
+"""Extrapolates what an artist paints on the surface to the tets: each takes the value of the nearest surface point."""
 
 from __future__ import annotations
 

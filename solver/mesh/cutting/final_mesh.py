@@ -11,7 +11,7 @@ from ...runtime.arrays import Floats, Indices
 
 
 @dataclass(frozen=True)
-class CutSurface:
+class FinalMesh:
     """Polygons of closed pieces, outward; k vertices, f faces, c corners.
 
     A face of the render mesh that no crack touches stays whole; it may get corners on its sides where a neighbour was

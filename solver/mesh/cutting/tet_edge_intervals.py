@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The parts of the edges of tets that lie in the material."""
+"""The intervals of tet edges that lie in the material, between their crossings with the surface."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Indices
-from .intersections import Intersections
+from .surface_tet_intersections import Intersections
 from .tet_complex import TetComplex
 
 
@@ -47,11 +47,11 @@ def edge_intervals(
     first_copy = np.cumsum(np.abs(windings), dtype=np.int64) - np.abs(windings) + crossings.point_count
     is_wanted = np.zeros(len(whole.edge_nodes), np.bool_)
     is_wanted[wanted] = True
-    points = np.flatnonzero(is_wanted[crossings.pierced_edge])
-    points = points[np.lexsort((crossings.pierced_parameter[points], crossings.pierced_edge[points]))]
-    place = np.searchsorted(crossings.pierced_edge[points], wanted).tolist() + [len(points)]
-    number = (points + crossings.first_pierced).tolist()
-    signs = crossings.pierced_sign[points].tolist()
+    points = np.flatnonzero(is_wanted[crossings.tet_edge])
+    points = points[np.lexsort((crossings.tet_edge_parameter[points], crossings.tet_edge[points]))]
+    place = np.searchsorted(crossings.tet_edge[points], wanted).tolist() + [len(points)]
+    number = (points + crossings.first_tet_edge_point).tolist()
+    signs = crossings.tet_edge_sign[points].tolist()
     ends = whole.edge_nodes[wanted].tolist()
     edge, first, last = [], [], []
     for k, (lower, upper) in enumerate(ends):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of a parted face that lies in the material, as closed loops of sides."""
+"""Closed loops around the material on faces of tets that have parted."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from ...runtime.arrays import Bools
 from ..geometry.connected_components import connected_components
-from ..reference_tet import EDGE_ENDS, EDGE_STARTS
-from .edge_intervals import EdgeIntervals
-from .intersections import Intersections
+from ..tet_numbering import EDGE_ENDS, EDGE_STARTS
 from .polygons import BROKEN_FACE_SIDE, TET_EDGE_SIDE, NotWatertight, side_names
+from .surface_tet_intersections import Intersections
 from .tet_complex import TetComplex
+from .tet_edge_intervals import EdgeIntervals
 
 # number of the edge between two nodes of a tet, −1 between a node and itself
 EDGE_OF_NODES = np.full((4, 4), -1, np.int64)
@@ -22,7 +22,7 @@ EDGE_OF_NODES[EDGE_STARTS, EDGE_ENDS] = EDGE_OF_NODES[EDGE_ENDS, EDGE_STARTS] = 
 
 
 class FaceLoops(NamedTuple):
-    """Loops round the material on parted faces, counterclockwise where the rising face is seen from outside.
+    """Loops round the material on parted faces, counterclockwise seen from outside of the face (its nodes in rising order).
 
     Attributes:
         face: Parted face of each side, (h,).
