@@ -77,7 +77,7 @@ def dense_step(model, state, outside):
 
 def system_of(model, state, outside):
     """A and b of the step without pairs, dense."""
-    from sinew.solver.linalg.point_terms import add_point_terms
+    from sinew.solver.linalg.point_force_assembly import add_point_terms
     from sinew.solver.mechanics.elements.corotational_element import MAX_RECORD_LENGTH, compute_corotational_records
     from sinew.solver.mechanics.elements.edge_assembly import assemble
     from sinew.solver.mechanics.elements.element_buffer import element_arrays

@@ -14,9 +14,9 @@ from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.step import step
 from sinew.solver.linalg import bicgstab
+from sinew.solver.linalg.block_jacobi import invert_diagonal
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
-from sinew.solver.linalg.pcg_row_passes import invert_diagonal
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.formulation import EDGES, SPRINGS, FormulationSettings

@@ -34,7 +34,7 @@ from .bake_warnings import bake_warnings
 from .cache import CacheMetadata, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .pc2_repair import repair_pc2_files
-from .postprocess.breakable_frames import breakable_keys
+from .postprocess.breakable_frame_fields import breakable_keys
 from .resume import Checkpoint, find_checkpoint, with_initial_fields
 from .warmup.compile_kernels import announcing_compilation
 

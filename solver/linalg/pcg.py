@@ -20,21 +20,13 @@ import numpy as np
 from ..runtime.arrays import Bools, Floats
 from ..runtime.threads.thread_count import thread_count
 from ..runtime.threads.worker_team import worker_team
+from .block_jacobi import invert_diagonal
 from .block_pattern import BlockPattern
 from .block_system import BlockSystem, MatrixArrays, PcgWorkspace, StoppingCriteria
 from .direct_small_islands import MAX_SMALL_ISLAND_NODES, solve_small_islands
 from .element_by_element import ElementProducts
 from .pcg_loop import conjugate_gradients
-from .pcg_row_passes import (
-    BB,
-    ISLAND_COLUMNS,
-    SUMS_PER_CHUNK,
-    VECTOR_COUNT,
-    IslandArrays,
-    ModeArrays,
-    PcgVectors,
-    invert_diagonal,
-)
+from .pcg_row_passes import BB, ISLAND_COLUMNS, SUMS_PER_CHUNK, VECTOR_COUNT, IslandArrays, ModeArrays, PcgVectors
 from .rigid_modes import RigidModes, coarse_correction, make_orthogonal
 from .symmetric_spmv import NO_UPPER_HALF, upper_half
 

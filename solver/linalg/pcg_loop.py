@@ -13,6 +13,7 @@ import numpy as np
 
 from ..runtime.jit import kernel
 from ..runtime.threads.worker_team import TASK, await_wakeup, claim, is_finished, join, publish, report_done
+from .block_jacobi import invert_rows
 from .coupled_rigid_modes import add_inter_island_products
 from .element_by_element import add_active_products
 from .envelope_cholesky import solve_envelope
@@ -44,7 +45,6 @@ from .pcg_row_passes import (
     VECTOR_COUNT,
     Q,
     Z,
-    invert_rows,
     run_row_task,
 )
 from .symmetric_spmv import add_segment_rings, multiply_segment, pack_rows

@@ -76,7 +76,7 @@ def complete_sample_count(path: Path) -> int:
 
 
 def read_samples(path: Path, first: int, count: int) -> npt.NDArray[np.float32]:
-    """Returns `commit` samples from `first` on, (count, vertices, 3).
+    """Returns `count` samples from `first` on, (count, vertices, 3).
 
     Raises:
         ValueError: The header does not count them, or the file is too short.

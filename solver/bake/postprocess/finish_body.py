@@ -27,7 +27,7 @@ from ..attributes.point_ply import ply_bytes
 from ..cache import FractureResult, layout
 from ..cache.pc2 import AtomicPc2Writer, read_samples
 from .body_frames import BodyFrameReader, BodySample
-from .breakable_frames import attribute_array_name
+from .breakable_frame_fields import attribute_array_name
 from .crack_binding import bind_crack_vertices
 from .crack_opening import CrackOpening
 from .pin_offset import pin_corrections

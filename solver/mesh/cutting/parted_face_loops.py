@@ -22,7 +22,7 @@ EDGE_OF_NODES[EDGE_STARTS, EDGE_ENDS] = EDGE_OF_NODES[EDGE_ENDS, EDGE_STARTS] = 
 
 
 class FaceLoops(NamedTuple):
-    """Loops round the material on parted faces, counterclockwise seen from outside of the face (its nodes in rising order).
+    """Loops around the material on parted faces, counterclockwise where the nodes of the face, rising, are so.
 
     Attributes:
         face: Parted face of each side, (h,).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads all files of a cache and reports what is unreadable or inconsistent."""
+"""Reads all files of a cache and reports which are unreadable, missing or inconsistent with each other."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Adding what acts between points of two tets to a matrix, whose pattern is widened by the blocks between the tets.
+"""Adds forces between points of two tets to a matrix, and widens its pattern by the blocks between the tets.
 
-The wide pattern is kept while the same tets act on each other, or fewer: blocks of zeros change no sum.
+The wide pattern is kept while no further tets act on each other: blocks of zeros change no sum.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Adding what acts on points inside tets to a matrix and its right-hand side."""
+"""Adds forces on points inside tets, with their stiffness and damping, to a matrix and its right-hand side."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks the PC2 files of a cache against its metadata and against their own sizes."""
+"""Checks the headers and sizes of the PC2 files of a cache against its metadata."""
 
 from __future__ import annotations
 

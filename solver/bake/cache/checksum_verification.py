@@ -16,9 +16,9 @@ from ...runtime.checksums import MISMATCH_TEXT, npz_has_checksum, sha256
 from ...runtime.errors import StorageFailed
 from . import layout
 from .checkpoint_list import read_list
+from .consistency_check import is_dropping_frames, problems
 from .frame_npz import stored_checksums
 from .frame_report import read_lines
-from .integrity import is_dropping_frames, problems
 from .metadata import CacheMetadata
 from .pc2 import HEADER_BYTES
 

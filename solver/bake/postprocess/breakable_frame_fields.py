@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fields in frames for breakable bodies, from which the finishing pass computes the motion of another render mesh.
+"""The fields that a frame stores for each breakable body; the finishing pass moves the final mesh by them.
 
     nodes.KEY.S          node positions at sample S of the frame [m], world, (n, 3) float64
     missed.PINS.S        offsets of tets from exact targets there [m], (e, 3) float64 (pins.py)
