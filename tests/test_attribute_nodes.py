@@ -17,7 +17,7 @@ from fixtures.planar_cut import write_broken
 from sinew.addon.baking import attach_bake, bake_session
 from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
-from sinew.addon.cache.attribute_names import RENAMED_ATTRIBUTES, attribute_names
+from sinew.addon.cache.attribute_columns import RENAMED_ATTRIBUTES, attribute_names
 from sinew.addon.objects import roles
 from sinew.addon.playback import attribute_playback
 from sinew.solver.bake.attributes.point_ply import ply_bytes

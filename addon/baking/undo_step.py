@@ -12,7 +12,7 @@ import bpy
 
 from ..blender_data.scene_lookup import find_scene
 from . import attach_bake
-from .session import session
+from .addon_session import session
 
 # modes in which Blender undoes the whole file, and not a mesh or a stroke
 GLOBAL_UNDO_MODES = {"OBJECT", "POSE"}

@@ -11,7 +11,7 @@ import bpy
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.setting import INTEGER, NUMBER, Setting
 from ...solver.scene.settings.tables import BODY, settings_of_role
-from ..blender_data.rna_snapshot import animated_paths
+from ..blender_data.rna_serialisation import animated_paths
 
 # each has the track "body.KEY.NAME" where it is animated; pins have theirs beside their targets
 ANIMATED_SETTINGS = tuple(s for s in settings_of_role(BODY) if s.is_animated and s.field)

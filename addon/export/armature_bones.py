@@ -20,12 +20,12 @@ from ...solver.scene.scene import Body
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import key_from_name
 from ..evaluation.evaluated_mesh import evaluated_mesh
+from ..evaluation.matrix_units import metres_matrix, to_world
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import group_weights, weights
-from ..evaluation.world_transforms import metres_matrix, to_world
 from . import validation
 from .bone_meshes import RestTransform
-from .sampling import Sampling
+from .sampling_context import Sampling
 
 # how far from a bone's line flesh follows it where nothing is set, as a share of the way to the skin around it
 RADIUS_SHARE = 1.0 / 3.0

@@ -16,12 +16,12 @@ from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.flesh import Bone
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
+from ..evaluation.matrix_units import metres_matrix, to_world
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import metres_matrix, to_world
 from ..objects import roles
-from ..objects.attachment import may_hold
+from ..objects.flesh_supports import may_hold
 from . import validation
-from .sampling import Sampling
+from .sampling_context import Sampling
 from .scene_fields import read_fields
 from .weight_reader import WeightReader
 

@@ -16,16 +16,16 @@ from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.scene import Collider, Scene
 from ...solver.scene.tracks import polar_decomposition
-from ..blender_data.rna_snapshot import animated_paths
+from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
+from ..evaluation.matrix_units import rigid_matrix, to_world
 from ..evaluation.sample_times import SampleTime
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import rigid_matrix, to_world
 from .buffered_track_writer import BufferedTrackWriter
 from .collider_teleports import TeleportDetector, box_corners
-from .mesh_deformation import DEFORMING_PARENTS
+from .deforming_mesh_check import DEFORMING_PARENTS
 from .participants import Participants
-from .sampling import Sampling
+from .sampling_context import Sampling
 from .scene_fields import read_fields
 from .validation import check_matrix, check_points, points_differ
 

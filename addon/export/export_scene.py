@@ -22,7 +22,7 @@ from ...solver.runtime.atomic_files import PART_SUFFIX, make_folder, named_error
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.scene import Scene
 from ...solver.scene.tracks import TrackWriter
-from ..evaluation.live_scene import LiveScene
+from ..evaluation.rigid_body_evaluation import LiveScene
 from ..evaluation.sample_times import SampleTime, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
 from ..objects import roles
@@ -32,10 +32,10 @@ from .colliders import ColliderSampler
 from .history_dependence import first_frame_needed, follows_rigid_bodies
 from .input_digest import settings_digest
 from .participants import ParticipantHandles, Participants, find_participants
-from .rest_pose import RestPose, read_rest_pose
+from .rest_frame_transforms import RestPose, read_rest_pose
 from .rest_shape_animation import RestShapeReader
-from .sampling import Sampling
-from .scene_objects import read_scene, sample_tracks
+from .sampling_context import Sampling
+from .scene_and_tracks import read_scene, sample_tracks
 
 SLICE_SECONDS = 0.1
 

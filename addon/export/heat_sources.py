@@ -8,12 +8,12 @@ import numpy as np
 
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.scene import HeatSource
-from ..blender_data.rna_snapshot import animated_paths
+from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
+from ..evaluation.matrix_units import rigid_matrix
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import rigid_matrix
 from . import validation
-from .sampling import Sampling
+from .sampling_context import Sampling
 from .scene_fields import read_fields
 
 

@@ -10,8 +10,8 @@ import bpy
 
 from ...solver.runtime.errors import BadInput, SinewError
 from ..blender_data import modifier_stack
-from ..blender_data.rna_snapshot import animated_paths
-from ..fracture_meshes import material_swap
+from ..blender_data.rna_serialisation import animated_paths
+from ..fracture_meshes import transmissive_materials
 from ..objects import roles, self_weight
 from . import artist_tet_files, contact_warnings
 
@@ -114,5 +114,5 @@ def _crack_modifier_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 def _clear_material_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
     """Through glass and skin, broken faces show while they are still closed."""
     if obj.sinew.use_fracture:
-        for material in material_swap.transmissive_materials(obj):
+        for material in transmissive_materials.transmissive_materials(obj):
             yield SinewError("swapped-at-crack", name=obj.name, material=material)

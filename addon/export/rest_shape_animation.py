@@ -18,7 +18,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.scene_copy import SceneCopy
 from . import validation
 from .participants import Participants
-from .sampling import Sampling
+from .sampling_context import Sampling
 
 # of every shape key: its value, and whether it is off; and the time of keys that follow one another
 ShapeKeyMix = tuple[float, tuple[tuple[float, bool], ...]]

@@ -12,10 +12,10 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.formulation import BDF2, HIERARCHICAL, NEWTON_FORMULATIONS
 from ...solver.scene.rigid_core import Core, Hinge, Pull
 from ...solver.scene.scene import Body
+from ..evaluation.matrix_units import rigid_matrix
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import rigid_matrix
 from . import formulation
-from .sampling import Sampling
+from .sampling_context import Sampling
 from .scene_fields import read_fields
 from .weight_reader import WeightReader
 

@@ -17,7 +17,7 @@ from ..objects import role_checks, roles
 from ..properties import material_presets
 from . import artist_tet_files, formulation, rigid_core
 from .animated_settings import check_ranges
-from .mesh_deformation import shape_dependencies
+from .deforming_mesh_check import shape_dependencies
 
 BODY_SETTINGS = tuple(settings_of_role(BODY))
 # relative to the size of what is compared; float32 evaluation noise is below a tenth of it

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...solver.mesh.geometry.manifold_defects import ManifoldDefects, find_manifold_defects
 from ..blender_data import modifier_stack
-from ..evaluation.geometry_changes import change_count
+from ..evaluation.geometry_update_counter import change_count
 from ..runtime.memo import Memo
 
 # modifiers that may close a mesh or open it: what is above Sinew's place is looked at when a bake begins

@@ -19,7 +19,7 @@ import bpy
 
 from ...solver.runtime.errors import SinewError
 from ...solver.scene.self_weight import COLLAPSE_STRAIN, SAG_STRAIN, collapse_warning, round_to_two_digits
-from . import attachment, roles, tet_estimate
+from . import flesh_supports, roles, tet_estimate
 
 MAX_HANGING_STRAIN = 1.0  # ρ g H / E of held flesh from which on it may hang so far that a pose is hardly found
 SAGGING_HANGING_STRAIN = 0.3  # of held flesh that sags visibly and stays on its bones
@@ -81,7 +81,7 @@ def is_too_soft_to_hang(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 
 def _is_held_flesh(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    return roles.is_flesh(obj) and attachment.is_held(scene, obj)
+    return roles.is_flesh(obj) and flesh_supports.is_held(scene, obj)
 
 
 def _height(obj: bpy.types.Object, scene: bpy.types.Scene, found: tet_estimate.MeshMeasures) -> float:

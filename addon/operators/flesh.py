@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import bpy
 
-from ..baking.error_messages import reporting_errors
 from ..blender_data import modifier_stack
 from ..objects import roles
-from .selection import active_mesh, selected_unshared_meshes
+from .error_reporting import reporting_errors
+from .selected_objects import active_mesh, selected_unshared_meshes
 
 
 class SINEW_OT_make_flesh(bpy.types.Operator):

@@ -6,10 +6,10 @@ from __future__ import annotations
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..baking.error_messages import reporting_errors
 from ..objects import new_objects, role_checks, roles
 from ..properties import material_presets
-from .selection import active_mesh, selected_objects
+from .error_reporting import reporting_errors
+from .selected_objects import active_mesh, selected_objects
 
 TEMPERATURE_STEP = 20.0  # from the last row to a new one [°C]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...solver.bake.cache import CacheReader
 from ...solver.runtime.errors import StorageFailed
-from ..blender_data import visibility
+from ..blender_data import object_hiding
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
 from ..fracture_meshes.result_objects import results_of
@@ -56,7 +56,7 @@ def replaces_mesh(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Whether tets replace the mesh of a body: it has cracked, and its broken mesh does not exist yet."""
     if not obj.sinew.is_replaced or obj.sinew.was_hidden_viewport or obj.name not in scene.objects:
         return False
-    hidden_from = visibility.hidden_from(obj)
+    hidden_from = object_hiding.hidden_from(obj)
     return hidden_from is not None and scene.frame_current >= hidden_from and not results_of(obj)
 
 

@@ -16,8 +16,8 @@ from ...solver.scene.settings.tables import NONE
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions
+from ..evaluation.matrix_units import to_world
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import to_world
 
 # per vertex: a shape key, and a quad mesh with a UV map (saved grid of 90,000 vertices and 101 keys: 119.4 MB)
 BYTES_PER_KEY_VERTEX = 12

@@ -16,7 +16,7 @@ from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS
 from ...solver.scene.settings.preset_settings import CUSTOM_PRESET
 from ...solver.scene.settings.setting import NUMBER, Setting
-from .preset_filling import PresetFilling
+from .preset_filling_guard import PresetFilling
 
 # what flesh does not do
 NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape", "use_core")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..blender_data.rna_snapshot import animated_paths
+from ..blender_data.rna_serialisation import animated_paths
 
 # modifiers that give the same shape at every frame, if nothing of theirs is animated and they follow no other object
 STATIC_MODIFIERS = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The node group that hides closed cracks in the shading (crack_normals.py); it needs no add-on."""
+"""The node group that hides closed cracks in the shading (closed_crack_normals.py); it needs no add-on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 
 from ..blender_data.time_remapping import time_stretch
-from .crack_normals import Seams
+from .closed_crack_normals import Seams
 
 GROUP_NAME = "Sinew Shading"
 SIGNATURE_KEY = "sinew_made_for"

@@ -9,9 +9,9 @@ import bpy
 import numpy.typing as npt
 
 from ...solver.runtime.arrays import Floats
+from ..evaluation.matrix_units import metres_matrix, rigid_matrix
 from ..evaluation.sample_times import SampleTime
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import metres_matrix, rigid_matrix
 from .buffered_track_writer import BufferedTrackWriter
 
 

@@ -13,24 +13,24 @@ from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.contact import Collision
 from ...solver.scene.scene import Body, Material, Meshing, Scene, Settings
-from ..blender_data.rna_snapshot import animated_paths
+from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, longest_side, positions, triangles
+from ..evaluation.matrix_units import metres_matrix, to_world
 from ..evaluation.sample_times import frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
-from ..evaluation.world_transforms import metres_matrix, to_world
-from ..objects import collision_filter, watertight
-from . import animated_settings, artist_tet_files, material_parameters, validation
+from ..objects import closed_mesh_check, collision_filter
+from . import animated_settings, artist_tet_files, body_features, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
 from .bone_meshes import read_bone, sample_bone
 from .colliders import read_collider
 from .formulation import read_formulation
 from .heat_sources import read_heat_source, sample_heat_source
 from .participants import Participants
-from .rest_pose import RestPose
+from .rest_frame_transforms import RestPose
 from .rest_shape_animation import RestShapeReader
 from .rigid_core import read_core, sample_core
-from .sampling import Sampling
+from .sampling_context import Sampling
 from .scene_fields import read_fields
 from .weight_reader import WeightReader
 
@@ -143,13 +143,13 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, unit: float) -> _Bo
         pins, attached = _pin_weights(evaluated, mesh, obj)
         weights = WeightReader(obj, evaluated, mesh)
         fields: dict[str, Any] = {
-            "plasticity": material_parameters.read_plasticity(settings, weights),
-            "fracture": material_parameters.read_fracture(settings, weights),
-            "flesh": material_parameters.read_flesh(settings, weights),
+            "plasticity": body_features.read_plasticity(settings, weights),
+            "fracture": body_features.read_fracture(settings, weights),
+            "flesh": body_features.read_flesh(settings, weights),
             "core": read_core(scene_copy, settings, weights, unit),
         }
         if fields["fracture"] is not None:
-            fields["face_of_triangle"] = material_parameters.polygon_of_triangle(mesh)
+            fields["face_of_triangle"] = body_features.polygon_of_triangle(mesh)
     return _BodyMesh(points, faces, pins, attached, fields)
 
 
@@ -167,7 +167,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: flo
     if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: faces look outwards again when they are turned round
         faces = faces[:, ::-1]
     if settings.use_fracture:
-        watertight.check_watertight(obj.name, world, faces)
+        closed_mesh_check.check_watertight(obj.name, world, faces)
     pinned = np.flatnonzero(found.pins > 0).astype(np.int32)
     attached = np.flatnonzero(found.attached > 0).astype(np.int32)
     return Body(
@@ -182,7 +182,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: flo
         attached=attached,
         attached_weights=found.attached[attached],
         simulated_scale=_simulated_scale(settings, longest, unit),
-        heat=material_parameters.read_heat(settings),
+        heat=body_features.read_heat(settings),
         method=read_formulation(settings),
         collision=Collision(**read_fields(Collision, settings, unit)),
         **found.fields,

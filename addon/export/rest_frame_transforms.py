@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from ...solver.runtime.arrays import Floats
 from ...solver.scene.scene import Scene
+from ..evaluation.matrix_units import metres_matrix
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import metres_matrix
-from . import armature_bones, mesh_deformation
+from . import armature_bones, deforming_mesh_check
 from .bone_meshes import RestTransform
 from .participants import Participants
 
@@ -34,7 +34,7 @@ def read_rest_pose(scene_copy: SceneCopy, inputs: Participants, scene: Scene) ->
     bones = {
         key: RestTransform.from_matrix(metres_matrix(scene_copy.matrix(obj), unit))
         for obj, key in inputs.bones.items()
-        if not mesh_deformation.may_deform(obj)
+        if not deforming_mesh_check.may_deform(obj)
     }
     used = {bone.key for bone in scene.bones}
     for bone in inputs.armature_bones:

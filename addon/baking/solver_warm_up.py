@@ -3,7 +3,7 @@
 
 A process of the lowest priority compiles what is not compiled yet, once per machine. Another one then loads everything
 and waits to be asked (`sinew wait`). Both are made of the command that a bake has, and end with Blender. Neither is
-ever waited for: a bake that begins before takes its own way. No Blender; `warm_solver_timer.py` says when.
+ever waited for: a bake that begins before takes its own way. No Blender; `solver_warm_up_timer.py` says when.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from typing import Any
 import bpy
 
 from ..cache import cache_folder_status
-from ..evaluation import geometry_changes
+from ..evaluation import geometry_update_counter
 from ..runtime.memo import clear_results
 from .bake_driver import BakeDriver
 
@@ -156,7 +156,7 @@ class AddonSession:
         self.pending_save = None
         self.shown_progress = None
         clear_results()
-        geometry_changes.changes.clear()
+        geometry_update_counter.changes.clear()
 
 
 session = AddonSession()
