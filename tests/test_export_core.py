@@ -18,9 +18,9 @@ from sinew.addon.export import export_scene
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles, self_weight
 from sinew.addon.overlays import tet_geometry
-from sinew.addon.properties import material_presets
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.scene.rigid_core import Core, Pull
+from sinew.solver.scene.settings.flesh_settings import NON_FLESH_SWITCHES
 from test_addon import drawn
 
 
@@ -173,7 +173,7 @@ def test_flesh_has_no_core() -> None:
     obj = body()
     obj.sinew.motion = "POSE"
     assert not obj.sinew.use_core, "as all that flesh does not do"
-    assert "use_core" in material_presets.NON_FLESH_SWITCHES
+    assert "use_core" in NON_FLESH_SWITCHES
     assert "choose Soft Body" in " ".join(drawn(obj, "draw_core").lines)
     assert not drawn(obj, "draw_core").enabled_of("core_skin_thickness")
 

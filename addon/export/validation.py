@@ -8,13 +8,13 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.settings.flesh_settings import NON_FLESH_SWITCHES
 from ...solver.scene.settings.tables import BODY, BONE, settings_of_role
 from ..blender_data import modifier_stack
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.render_levels import RenderLevels, may_differ, render_levels, uses_is_viewport
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import role_checks, roles
-from ..properties import material_presets
 from . import artist_tet_files, formulation, rigid_core
 from .animated_settings import check_ranges
 from .deforming_mesh_check import shape_dependencies
@@ -76,7 +76,7 @@ def check_settings(obj: bpy.types.Object) -> None:
     """
     settings = obj.sinew
     check_ranges(obj.name, settings, BODY_SETTINGS)
-    for setting in material_presets.NON_FLESH_SWITCHES if roles.is_flesh(obj) else ():
+    for setting in NON_FLESH_SWITCHES if roles.is_flesh(obj) else ():
         if getattr(settings, setting):
             raise BadInput("flesh-combined", name=obj.name, feature=settings.bl_rna.properties[setting].name)
     for feature in formulation.incompatible_features(settings):

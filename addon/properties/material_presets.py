@@ -18,8 +18,6 @@ from ...solver.scene.settings.preset_settings import CUSTOM_PRESET
 from ...solver.scene.settings.setting import NUMBER, Setting
 from .preset_filling_guard import PresetFilling
 
-# what flesh does not do
-NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape", "use_core")
 # of the scene, not of the material: no preset fills them in
 SURROUNDINGS_SETTINGS = (TEMPERATURE, HEAT_EXCHANGE)
 
