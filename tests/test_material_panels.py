@@ -22,7 +22,7 @@ from sinew.addon.objects import mesh_defects, new_objects, roles
 from sinew.addon.overlays import heat_source_overlay
 from sinew.addon.panels import panels
 from sinew.addon.panels.property_rows import BLENDER_UNITS, SETTINGS, label_with_unit
-from sinew.addon.properties import material_presets
+from sinew.addon.properties import softening_table
 from sinew.addon.runtime.quantity_text import stress_text
 from sinew.solver.scene.settings.tables import SCENE_SETTINGS
 from test_addon import drawn
@@ -140,7 +140,7 @@ def test_a_report_is_read_on_from_where_it_was_and_anew_when_it_is_another(tmp_p
 def test_the_panel_says_what_cannot_be_and_offers_a_way() -> None:
     fresh()
     obj = body()
-    assert mesh_defects.defects(obj) is None
+    assert mesh_defects.mesh_defects(obj) is None
     sheet = add_mesh("Sheet", np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]), [[0, 1, 2, 3]])
     roles.make_body(sheet)
     assert not any("could not be closed" in line for line in drawn(sheet, "draw_fracture").lines)
@@ -165,7 +165,7 @@ def test_rows_out_of_order_get_a_button() -> None:
         return "sinew.sort_softening" in [name for _, name in drawn(obj, "draw_heat").drawn]
 
     assert not has_button()
-    material_presets.write_rows(obj.sinew.softening, np.array([[20.0, 1, 1, 1], [60.0, 1, 1, 1]]))
+    softening_table.write_rows(obj.sinew.softening, np.array([[20.0, 1, 1, 1], [60.0, 1, 1, 1]]))
     assert not has_button()
     obj.sinew.softening[1].temperature = 20.0
     assert has_button()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Sinew remembers between two calls by Blender: the running bake, what the panels say of it, a save under way.
+"""The state of the add-on between two calls by Blender: the running bake, messages for the panels, a save under way.
 
 None of it is in Blender's data, so undo, redo and deleted objects cannot touch it: scenes and objects are looked up
 anew, by session id and by key, whenever they are needed. Blender calls handlers, timers, operators and panels with

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lets the bodies of a scene play what lies on disk, whatever the file says: after a bake, a load, an undo."""
+"""Attaches the bake on disk to the bodies of a scene, which then play it: after a bake, a load, an undo."""
 
 from __future__ import annotations
 

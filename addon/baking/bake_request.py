@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a bake is asked for, whether the scene and the disk allow it, and the command that does it."""
+"""The request for a bake, the checks of scene and disk before it starts, and the arguments of the child process."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The undo step at the end of a bake: only then broken meshes and nodes come into the file.
+"""Pushes the undo step at the end of a bake, which adds broken meshes and nodes to the file.
 
 Undo keeps what two steps have alike as it is in memory. Where a timer or a handler has let such a data-block point to
 one that the step does not have, Blender crashes at the next undo. So they only set values and take data-blocks away;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluates objects that Blender's rigid body simulation moves, which a copy of the scene cannot show.
+"""Evaluates objects that Blender's rigid body simulation moves.
 
-It plays the artist's own scene and restores the playhead.
+A copy of the scene has no rigid bodies, so the artist's own scene is played, and its playhead restored.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..cache.cache_paths import absolute_path
-from ..evaluation.matrix_units import to_world
+from ..evaluation.matrix_units import transform_points
 from ..runtime.memo import Memo, Throttle
 from . import tet_file_stamp
 from .tet_file_stamp import Stamp
@@ -84,7 +84,7 @@ def body_tets(obj: bpy.types.Object, matrix: Floats) -> dict[str, Any]:
     """
     found = read_object_tets(obj)
     tets = found.tets if np.linalg.det(matrix[:3, :3]) > 0 else found.tets[:, [0, 1, 3, 2]]
-    return {"tet_nodes": to_world(matrix, found.nodes), "tets": np.ascontiguousarray(tets)}
+    return {"tet_nodes": transform_points(matrix, found.nodes), "tets": np.ascontiguousarray(tets)}
 
 
 def content_digest(obj: bpy.types.Object) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the mesh of a bone or a collider may deform over time, and the objects that deform it."""
+"""Checks whether the mesh of a bone or a collider may deform over time, and finds the objects that deform it."""
 
 from __future__ import annotations
 

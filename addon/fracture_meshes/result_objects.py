@@ -14,7 +14,7 @@ from ..blender_data import modifier_stack
 from ..cache.final_mesh_file import StoredResult
 from ..playback import attribute_playback
 from . import closed_crack_normal_nodes, result_mesh
-from .closed_crack_normals import find_seams
+from .closed_crack_normals import find_closed_crack_normals
 from .source_mesh import SourceMesh
 
 SUFFIX = " Broken"
@@ -55,7 +55,7 @@ def make_object(
     """
     made = _make_object(scene, obj, obj.name + SUFFIX, result, source, points)
     if not (source.has_custom_normals or source.is_flat):
-        closed_crack_normal_nodes.attach(made, find_seams(result, source.topology, source.normals))
+        closed_crack_normal_nodes.attach(made, find_closed_crack_normals(result, source.topology, source.normals))
     return made
 
 

@@ -85,7 +85,7 @@ def show_result(
             result_objects.use_material(made, obj.sinew.broken_material)
     # hidden from a frame on: a material lets light in, or no result existed before an undo or a redo
     if is_new or not obj.sinew.is_replaced or object_hiding.hidden_from(obj) is not None:
-        transmissive_materials.swap_visibility(shown, obj)
+        transmissive_materials.show_from_first_crack(shown, obj)
     return shown
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Transparent materials, which would show closed cracks: the original stays visible until the first crack opens."""
+"""Finds materials that let light in and would show closed cracks; their objects stay visible until the first crack."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRANSMISSIVE_SHADERS = {
 }  # fmt: skip
 
 
-def swap_visibility(shown: list[bpy.types.Object], obj: bpy.types.Object) -> None:
+def show_from_first_crack(shown: list[bpy.types.Object], obj: bpy.types.Object) -> None:
     """Hides `obj` and shows its result instead: always, or from the first crack on if a material lets light in."""
     cracks = [frame for frame in map(first_crack, shown) if frame is not None]
     swap_at = min(cracks) if cracks and transmissive_materials(obj) else None

@@ -1,33 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The check whether a mesh is closed, as it has to be to break into closed pieces. It loads neither bpy nor SciPy."""
+"""The check that the mesh of a breakable body is closed, so that its pieces can be closed."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...solver.mesh.geometry.manifold_defects import ManifoldDefects, find_manifold_defects
+from ...solver.mesh.geometry.manifold_defects import find_manifold_defects
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
+from .mesh_defects import defects_text
 
 
-def defects_text(defects: ManifoldDefects) -> str:
-    """Returns what a person reads of them: "42 open edges and 3 edges with more than two faces"."""
-    named = (
-        (defects.open_edges, "open edge", "open edges"),
-        (defects.nonmanifold_edges, "edge with more than two faces", "edges with more than two faces"),
-        (defects.flipped_edges, "edge between faces turned to different sides",
-         "edges between faces turned to different sides"),
-        (defects.degenerate_triangles, "face without area", "faces without area"),
-    )  # fmt: skip
-    parts = [f"{count:,} {one if count == 1 else many}" for count, one, many in named if count]
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-
-
-def check_watertight(name: str, points: Floats, triangles: Indices) -> None:
-    """Makes sure that the mesh of a body that may break is closed, and that its faces look outwards.
+def check_closed_mesh(name: str, points: Floats, triangles: Indices) -> None:
+    """Makes sure that the mesh of a breakable body is closed, with normals that point outwards.
 
     Raises:
-        BadInput: Not so; says why.
+        BadInput: It is open, or inside out.
     """
     found = find_manifold_defects(triangles)
     if found is not None:

@@ -18,7 +18,7 @@ from ..evaluation.sample_times import rest_frame
 from ..objects import flesh_supports, roles
 from . import attachment_geometry, attachment_preview, tet_geometry
 from .draw_handler import DrawHandler
-from .gpu_batches import blending, draw_batch, make_batch
+from .gpu_batches import alpha_blending, draw_batch, make_batch
 
 FACE_ALPHA, CROSS_ALPHA = 0.30, 0.95
 
@@ -114,7 +114,7 @@ def _make_batches(_name: str, number: int, faces: np.ndarray, lines: np.ndarray)
 def _draw_batches(batches: list) -> None:
     import gpu
 
-    with blending():
+    with alpha_blending():
         gpu.state.face_culling_set("BACK")
         for batch in batches:
             draw_batch(*batch)

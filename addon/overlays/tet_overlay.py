@@ -18,7 +18,7 @@ from ..objects import roles
 from ..runtime.memo import Memo
 from . import tet_geometry
 from .draw_handler import DrawHandler
-from .gpu_batches import blending, draw_batch, make_batch
+from .gpu_batches import alpha_blending, draw_batch, make_batch
 
 FACE_COLOUR = (0.25, 0.55, 0.85, 0.18)
 EDGE_COLOUR = (0.10, 0.30, 0.55, 0.85)
@@ -118,7 +118,7 @@ def _shaded_batch(points: np.ndarray, faces: np.ndarray) -> tuple:
 def _draw_batches(batches: list) -> None:
     import gpu
 
-    with blending(), gpu.matrix.push_pop_projection():
+    with alpha_blending(), gpu.matrix.push_pop_projection():
         projection = gpu.matrix.get_projection_matrix()
         projection[2] -= DEPTH_BIAS * projection[3]
         gpu.matrix.load_projection_matrix(projection)

@@ -11,7 +11,7 @@ import numpy as np
 from ..baking import bake_report
 from ..cache import cache_folder_status, cache_paths
 from .draw_handler import DrawHandler
-from .gpu_batches import blending, draw_batch, make_batch
+from .gpu_batches import alpha_blending, draw_batch, make_batch
 
 COLOUR = (0.95, 0.20, 0.15, 0.95)
 MARK_HEIGHT, MIN_MARK_WIDTH = 5.0, 3.0  # [pixels at 100 %]
@@ -70,7 +70,7 @@ def draw() -> None:
     corners = mark_triangles(places, context.preferences.system.ui_scale, context.region.width)
     if not len(corners):
         return
-    with blending():
+    with alpha_blending():
         draw_batch(*make_batch("TRIS", corners), COLOUR)
 
 

@@ -9,7 +9,6 @@ from ...solver.scene.settings.fracture_settings import BREAKING_STRESS, FRACTURE
 from ..baking import bake_report
 from ..fracture_meshes import transmissive_materials
 from ..objects import mesh_defects
-from ..objects.closed_mesh_check import defects_text
 from ..runtime.quantity_text import stress_text
 from .feature_rows import draw_flesh_note, feature_column
 from .property_rows import draw_settings
@@ -73,8 +72,10 @@ def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context
 
 def draw_defects(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
     """Draws why the mesh cannot break into closed pieces, and what makes a copy which can; returns whether it did."""
-    found = mesh_defects.defects(obj)
+    found = mesh_defects.mesh_defects(obj)
     if found is not None:
-        draw_wrapped(layout, f"{defects_text(found)}: pieces of this mesh could not be closed", "ERROR", context)
+        draw_wrapped(
+            layout, f"{mesh_defects.defects_text(found)}: pieces of this mesh could not be closed", "ERROR", context
+        )
         layout.operator("sinew.remesh_closed", icon="MOD_REMESH")
     return found is not None
