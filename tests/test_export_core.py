@@ -131,7 +131,7 @@ def test_what_is_deleted_meanwhile_is_named(tmp_path: Path, monkeypatch: pytest.
         ("Fracture", {"use_fracture": True}),
         ("the Method Green", {"formulation": "GREEN"}),
         ("the Method Hierarchical", {"formulation": "HIERARCHICAL"}),
-        ("BDF2 as Scheme", {"formulation_scheme": "BDF2"}),
+        ("BDF2 as Time Integration", {"formulation_scheme": "BDF2"}),
     ],
 )
 def test_what_does_not_go_with_a_core_is_said_before_and_refused(tmp_path: Path, feature: str, change: dict) -> None:

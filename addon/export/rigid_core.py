@@ -54,7 +54,7 @@ def incompatible_features(obj: bpy.types.Object) -> Iterator[str]:
     if asked.name in {*NEWTON_FORMULATIONS, HIERARCHICAL}:
         yield f"the Method {formulation.formulation_label(settings)}"
     if asked.scheme == BDF2:
-        yield "BDF2 as Scheme"
+        yield "BDF2 as Time Integration"
 
 
 def read_core(

@@ -79,7 +79,7 @@ def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how flesh resists and moves, and where it differs."""
     obj, settings = context.object, context.object.sinew
     column = locked_column(layout, context)
-    # the Scheme only where it counts
+    # Time Integration only where it counts
     shown = (each for each in ELASTICITY_SETTINGS if each.counts(lambda name: getattr(settings, name)))
     for setting in shown:
         row = column.row()

@@ -66,7 +66,7 @@ def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context
         pieces = count_text(report.pieces, "piece")
         draw_wrapped(column, f"Cracked: {pieces}, {report.splits:,} points split", "MOD_EXPLODE", context)
     if report.frames_held:
-        words = f"Splits Per Step or Max Pieces held cracks back in {count_text(report.frames_held, 'frame')}"
+        words = f"Max Splits Per Step or Max Pieces held cracks back in {count_text(report.frames_held, 'frame')}"
         draw_wrapped(column, words, "ERROR", context)
 
 

@@ -15,7 +15,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "newmark-substeps": (
         'At {time} "{name}" is so stiff, or so strongly deformed, that Newmark would need {needed} substeps in one '
         "step; the limit is {most}.",
-        "Choose Implicit Euler under Scheme in the panel Flesh, raise Substeps Per Frame, or lower Stiffness.",
+        "Choose Implicit Euler as Time Integration (panel Flesh), raise Substeps Per Frame, or lower Stiffness.",
     ),
     "flesh-combined": (
         '"{name}" is flesh, which does not support {feature}.',

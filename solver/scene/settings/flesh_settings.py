@@ -84,7 +84,7 @@ FLESH_LAW = menu(
 )
 JIGGLE_SCHEME = menu(
     "jiggle_scheme",
-    "Scheme",
+    "Time Integration",
     "How Jiggle steps through time, which decides how long it swings (time integration scheme)",
     (
         Choice("EULER", "Implicit Euler", "Always stable. Damps the swinging, more so with few Substeps Per Frame", 0),

@@ -148,7 +148,7 @@ FORMULATION_SETTINGS = (
     ),
     _menu(
         "scheme",
-        "Scheme",
+        "Time Integration",
         "How the body steps through time, which decides how long it swings (time integration scheme)",
         (
             Choice(

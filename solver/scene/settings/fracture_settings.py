@@ -82,10 +82,10 @@ UNBREAKABLE_GROUP = weight_group(
 )
 MOST_SPLITS = integer(
     "most_splits",
-    "Splits Per Step",
+    "Max Splits Per Step",
     "Most points that may split in one step. The others wait for the next step, and the bake reports it",
     50,
-    at_least(1, "Splits Per Step"),
+    at_least(1, "Max Splits Per Step"),
     soft=(None, 1000),
     when=(IS_BREAKABLE,),
     field="Fracture.most_splits",
@@ -153,8 +153,8 @@ ATTRIBUTES_SETTING = Setting(
 )
 BROKEN_MATERIAL = Setting(
     "broken_material",
-    "Inside",
-    "Material of the broken faces. Empty: plain gray",
+    "Inside Material",
+    "Material of the broken faces, the inside of the body. Empty: plain gray",
     MATERIAL,
     None,
     when=(IS_BREAKABLE,),
