@@ -8,7 +8,7 @@ import numpy as np
 
 from ...solver.runtime.checksums import digest
 from ..runtime.memo import Memo
-from .geometry_changes import change_count
+from .geometry_update_counter import change_count
 
 MAX_OBJECTS = 1000  # that are remembered
 

@@ -14,7 +14,7 @@ from ...solver.mesh.boundary_faces import boundary_faces
 from ...solver.mesh.tet_numbering import TET_FACES
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import StorageFailed
-from ..cache.tet_positions import body_tets
+from ..cache.baked_tets import body_tets
 
 __all__ = [
     "TetGeometry",

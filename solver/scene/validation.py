@@ -110,8 +110,8 @@ def _check_heat(body: Body) -> None:
         return
     rows = np.asarray(heat.softening, np.float64).reshape(-1, 4)
     for temperature, *factors in rows.tolist():
-        _check_ranges(body.name, ("A temperature of Softening", temperature, "a number", True))
-        _check_ranges(body.name, *(("A factor of Softening", f, "0 or more", f >= 0.0) for f in factors))
+        _check_ranges(body.name, ("A temperature of Softening Factors", temperature, "a number", True))
+        _check_ranges(body.name, *(("A factor of Softening Factors", f, "0 or more", f >= 0.0) for f in factors))
     if len(rows) and not (np.diff(rows[:, 0]) > 0.0).all():
         raise BadInput("softening-not-rising", name=body.name)
 

@@ -74,7 +74,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "thin-for-tets": (
         '"{name}" is about {thickness} m thick, but its tets are {tet_size} m long. With less than one tet across its '
         "thickness, it dents and folds coarsely where others touch it.",
-        "Choose a Tet Size of {wanted} m or less, or more Resolution Divisions.",
+        "Choose a Tet Size of {wanted} m or less, or more Divisions.",
     ),
     "filter-empty": (
         '"{name}" touches nothing: "{collection}" contains nothing that it could touch.',

@@ -14,7 +14,7 @@ import pytest
 
 from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from sinew.addon.baking.child_process import child_command
-from sinew.addon.baking.warm_solver import COMPILE_ARGUMENTS, WarmSolver
+from sinew.addon.baking.solver_warm_up import COMPILE_ARGUMENTS, WarmSolver
 
 # stands for the compiler until its input ends or the file SYS.ARGV[1] is there
 COMPILER = "import pathlib, sys, time\nwhile not pathlib.Path(sys.argv[1]).exists(): time.sleep(0.01)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Snapshots of Blender data-blocks as text, with F-curves and drivers in place of animated values."""
+"""Writes the properties of Blender's data-blocks as text for digests; F-curves and drivers replace animated values."""
 
 from __future__ import annotations
 

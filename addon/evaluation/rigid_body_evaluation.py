@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluates objects that Blender's rigid body simulation moves, which a copy of the scene cannot show.
+"""Evaluates objects that Blender's rigid body simulation moves.
 
-It plays the artist's own scene and restores the playhead.
+A copy of the scene has no rigid bodies, so the artist's own scene is played, and its playhead restored.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from types import TracebackType
 import bpy
 from mathutils import Matrix
 
-from ..blender_data import visibility
+from ..blender_data import object_hiding
 from .scene_copy import SceneCopy, truncate_stack
 
 
@@ -53,7 +53,7 @@ class LiveScene(SceneCopy):
         copy = obj.copy()
         self._copies[obj] = copy
         if obj.sinew.is_replaced:
-            visibility.restore_visibility(copy)
+            object_hiding.restore_visibility(copy)
         truncate_stack(copy, cut)
         self._source.collection.objects.link(copy)
         return copy

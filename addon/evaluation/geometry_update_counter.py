@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How often Blender has reported a change of the geometry of an object or mesh."""
+"""Counts how often Blender has reported a change of the geometry of an object or mesh."""
 
 from __future__ import annotations
 

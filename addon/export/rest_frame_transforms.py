@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Transforms of all objects in the rest pose, as arrays without references to Blender's data."""
+"""Reads the transforms of all objects at the Rest Frame, as arrays without references to Blender's data."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from ...solver.runtime.arrays import Floats
 from ...solver.scene.scene import Scene
+from ..evaluation.matrix_units import scale_to_metres
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import metres_matrix
-from . import armature_bones, mesh_deformation
+from . import armature_bones, deforming_mesh_check
 from .bone_meshes import RestTransform
 from .participants import Participants
 
 
 @dataclass(frozen=True)
-class RestPose:
-    """Where everything is, by key.
+class RestFrameTransforms:
+    """The transforms at the Rest Frame, by key.
 
     Attributes:
         bodies: World [m] ← object space [Blender units] of bodies, (4, 4).
@@ -27,17 +27,17 @@ class RestPose:
     bones: dict[str, RestTransform]
 
 
-def read_rest_pose(scene_copy: SceneCopy, inputs: Participants, scene: Scene) -> RestPose:
-    """Returns where the objects are that `scene` was read of, on a copy of the scene in the rest pose."""
+def read_rest_frame_transforms(scene_copy: SceneCopy, inputs: Participants, scene: Scene) -> RestFrameTransforms:
+    """Returns the transforms of the objects of `scene`, from a copy of the scene at the Rest Frame."""
     unit = inputs.unit
-    bodies = {key: metres_matrix(scene_copy.matrix(obj), unit) for obj, key in inputs.bodies.items()}
+    bodies = {key: scale_to_metres(scene_copy.matrix(obj), unit) for obj, key in inputs.bodies.items()}
     bones = {
-        key: RestTransform.from_matrix(metres_matrix(scene_copy.matrix(obj), unit))
+        key: RestTransform.from_matrix(scale_to_metres(scene_copy.matrix(obj), unit))
         for obj, key in inputs.bones.items()
-        if not mesh_deformation.may_deform(obj)
+        if not deforming_mesh_check.may_deform(obj)
     }
     used = {bone.key for bone in scene.bones}
     for bone in inputs.armature_bones:
         if bone.key in used:
             bones[bone.key] = RestTransform.from_matrix(armature_bones.bone_matrix(scene_copy, bone, unit))
-    return RestPose(bodies, bones)
+    return RestFrameTransforms(bodies, bones)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The node group that hides closed cracks in the shading (crack_normals.py); it needs no add-on."""
+"""The node group that hides closed cracks in the shading (closed_crack_normals.py); it needs no add-on."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import bpy
 import numpy as np
 
 from ..blender_data.time_remapping import time_stretch
-from .crack_normals import Seams
+from .closed_crack_normals import ClosedCrackNormals
 
 GROUP_NAME = "Sinew Shading"
 SIGNATURE_KEY = "sinew_made_for"
-SEAM_ATTRIBUTE, OPENING_ATTRIBUTE, CLOSED_GROUP_ATTRIBUTE, OPEN_GROUP_ATTRIBUTE, WEIGHTS_ATTRIBUTE = (
+CLOSED_CRACK_ATTRIBUTE, OPENING_ATTRIBUTE, CLOSED_GROUP_ATTRIBUTE, OPEN_GROUP_ATTRIBUTE, WEIGHTS_ATTRIBUTE = (
     f".sinew_{n}" for n in ("seam", "until", "together", "apart", "weights")
 )
 SUM_ATTRIBUTE = ".sinew_sum"
@@ -24,17 +24,17 @@ CORNER_PRESERVING_MODIFIERS = {
 }  # fmt: skip
 
 
-def attach(made: bpy.types.Object, seams: Seams) -> None:
-    """Stores the seams on the mesh of a result and adds the modifier that shades them, if there are any."""
-    if not seams.is_seam.any() or any(m.type not in CORNER_PRESERVING_MODIFIERS for m in made.modifiers):
+def attach(made: bpy.types.Object, terms: ClosedCrackNormals) -> None:
+    """Stores the terms on the mesh of a result and adds the modifier that shades closed cracks, if there are any."""
+    if not terms.is_closed_crack.any() or any(m.type not in CORNER_PRESERVING_MODIFIERS for m in made.modifiers):
         return
     for name, kind, prop, values in (
-        (SEAM_ATTRIBUTE, "BOOLEAN", "value", seams.is_seam),
-        (OPENING_ATTRIBUTE, "FLOAT", "value", seams.until.astype(np.float32)),
-        (CLOSED_GROUP_ATTRIBUTE, "INT", "value", seams.together.astype(np.int32)),
-        (OPEN_GROUP_ATTRIBUTE, "INT", "value", seams.apart.astype(np.int32)),
-        (WEIGHTS_ATTRIBUTE, "FLOAT_VECTOR", "vector", seams.weights.astype(np.float32)),
-        *((name, "INT", "value", seams.sums[:, i].astype(np.int32)) for i, name in enumerate(SUM_INDEX_ATTRIBUTES)),
+        (CLOSED_CRACK_ATTRIBUTE, "BOOLEAN", "value", terms.is_closed_crack),
+        (OPENING_ATTRIBUTE, "FLOAT", "value", terms.opening_frame.astype(np.float32)),
+        (CLOSED_GROUP_ATTRIBUTE, "INT", "value", terms.closed_group.astype(np.int32)),
+        (OPEN_GROUP_ATTRIBUTE, "INT", "value", terms.open_group.astype(np.int32)),
+        (WEIGHTS_ATTRIBUTE, "FLOAT_VECTOR", "vector", terms.weights.astype(np.float32)),
+        *((name, "INT", "value", terms.sums[:, i].astype(np.int32)) for i, name in enumerate(SUM_INDEX_ATTRIBUTES)),
     ):
         layer = made.data.attributes.new(name, kind, "CORNER")
         layer.data.foreach_set(prop, np.ascontiguousarray(values).ravel())
@@ -75,7 +75,7 @@ def _make(stretch: float) -> bpy.types.NodeTree:
     nodes.link(nodes.vector("NORMALIZE", total.outputs["Total"]), into)
     mean = _mean_normal(nodes, nodes.attribute(SUM_ATTRIBUTE, "FLOAT_VECTOR"))
     own = nodes.add("GeometryNodeInputNormal").outputs["Normal"]
-    is_shaded = nodes.both(is_closed, nodes.attribute(SEAM_ATTRIBUTE, "BOOLEAN"))
+    is_shaded = nodes.both(is_closed, nodes.attribute(CLOSED_CRACK_ATTRIBUTE, "BOOLEAN"))
     setting = nodes.add("GeometryNodeSetMeshNormal", mode="FREE", domain="CORNER")
     nodes.link(nodes.switch("VECTOR", is_shaded, own, mean), setting.inputs["Custom Normal"])
     nodes.link(store.outputs[0], setting.inputs["Mesh"])

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values per body from the growing report of a bake: stress, pieces, temperatures; also the forces on colliders, and
-the frames that did not converge."""
+"""Reads the growing report of a bake: values of bodies, forces on colliders, frames that did not converge."""
 
 from __future__ import annotations
 
@@ -14,11 +13,12 @@ import bpy
 
 from ...solver.bake.cache import layout
 from ..blender_data.object_keys import body_key
-from ..cache import cache_paths
+from ..cache import cache_folder_status, cache_paths
+from ..export.participants import collider_keys
 from ..fracture_meshes import show_results
 from ..runtime.memo import Memo
 
-MAX_REPORTS = 20  # that are remembered
+MAX_REPORTS = 20  # in memory
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,14 @@ def collider_forces(folder: Path) -> Mapping[str, Mapping[int, list[float]]]:
     """Returns force [N] and torque [N m] on the colliders of a cache, six numbers by key and by frame."""
     position = _read(folder)
     return position.colliders if position is not None else {}
+
+
+def force_at(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[float] | None:
+    """Returns force [N] and torque [N m] on a collider at the playhead, or the nearest baked frame, (6,), or None."""
+    folder = cache_paths.cache_folder(scene)
+    frame = cache_folder_status.read_status(folder).frame_shown_at(scene.frame_current)
+    key = collider_keys(scene).get(obj)
+    return collider_forces(folder).get(key, {}).get(frame) if key and frame is not None else None
 
 
 def _read(folder: Path) -> _ReportPosition | None:

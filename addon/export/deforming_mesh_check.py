@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the mesh of a bone or a collider may deform over time, and the objects that deform it."""
+"""Checks whether the mesh of a bone or a collider may deform over time, and finds the objects that deform it."""
 
 from __future__ import annotations
 
 import bpy
 
-from ..blender_data.rna_snapshot import animated_paths
+from ..blender_data.rna_serialisation import animated_paths
 
 # modifiers that give the same shape at every frame, if nothing of theirs is animated and they follow no other object
 STATIC_MODIFIERS = {

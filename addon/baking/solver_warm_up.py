@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What makes Simulate begin at once: kernels are compiled ahead, and a process with all of them loaded waits.
+"""Warms up the solver: one process compiles its kernels ahead, another one loads them and waits for a bake.
 
 A process of the lowest priority compiles what is not compiled yet, once per machine. Another one then loads everything
 and waits to be asked (`sinew wait`). Both are made of the command that a bake has, and end with Blender. Neither is
-ever waited for: a bake that begins before takes its own way. No Blender; `warm_solver_timer.py` says when.
+ever waited for: a bake that begins before takes its own way. No Blender; `solver_warm_up_timer.py` says when.
 """
 
 from __future__ import annotations

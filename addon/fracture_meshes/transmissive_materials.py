@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Transparent materials, which would show closed cracks: the original stays visible until the first crack opens."""
+"""Finds materials that let light in and would show closed cracks; their objects stay visible until the first crack."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import bpy
 import numpy as np
 
-from ..blender_data import visibility
+from ..blender_data import object_hiding
 from .result_mesh import BROKEN_ATTRIBUTE, OPENS_ATTRIBUTE
 from .source_mesh import read_property
 
@@ -21,15 +21,15 @@ TRANSMISSIVE_SHADERS = {
 }  # fmt: skip
 
 
-def swap_visibility(shown: list[bpy.types.Object], obj: bpy.types.Object) -> None:
+def show_from_first_crack(shown: list[bpy.types.Object], obj: bpy.types.Object) -> None:
     """Hides `obj` and shows its result instead: always, or from the first crack on if a material lets light in."""
     cracks = [frame for frame in map(first_crack, shown) if frame is not None]
     swap_at = min(cracks) if cracks and transmissive_materials(obj) else None
     for made in shown:
-        visibility.remove_drivers(made)
+        object_hiding.remove_drivers(made)
         if swap_at is not None:
-            visibility.show_from(made, swap_at)
-    visibility.hide(obj, swap_at)
+            object_hiding.show_from(made, swap_at)
+    object_hiding.hide(obj, swap_at)
 
 
 def first_crack(made: bpy.types.Object) -> float | None:

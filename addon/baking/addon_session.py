@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Sinew remembers between two calls by Blender: the running bake, what the panels say of it, a save under way.
+"""The state of the add-on between two calls by Blender: the running bake, messages for the panels, a save under way.
 
 None of it is in Blender's data, so undo, redo and deleted objects cannot touch it: scenes and objects are looked up
 anew, by session id and by key, whenever they are needed. Blender calls handlers, timers, operators and panels with
@@ -18,7 +18,7 @@ from typing import Any
 import bpy
 
 from ..cache import cache_folder_status
-from ..evaluation import geometry_changes
+from ..evaluation import geometry_update_counter
 from ..runtime.memo import clear_results
 from .bake_driver import BakeDriver
 
@@ -156,7 +156,7 @@ class AddonSession:
         self.pending_save = None
         self.shown_progress = None
         clear_results()
-        geometry_changes.changes.clear()
+        geometry_update_counter.changes.clear()
 
 
 session = AddonSession()

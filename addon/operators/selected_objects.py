@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The objects that an operator acts on."""
+"""The selected objects, the active one, or both, on which operators act, checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
     """Returns the selected objects, or the active one when nothing is selected.
 
     Raises:
-        BadInput: There is neither.
+        BadInput: Nothing is selected or active.
     """
     chosen = list(context.selected_objects) or [o for o in [context.object] if o is not None]
     if not chosen:
@@ -22,16 +22,16 @@ def selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
 
 
 def selected_and_active(context: bpy.types.Context) -> list[bpy.types.Object]:
-    """Returns the selected objects and the active one, whose panel is seen, selected or not.
+    """Returns the selected objects and the active one, whose panel is shown, whether it is selected or not.
 
     Raises:
-        BadInput: There is neither.
+        BadInput: Nothing is selected or active.
     """
     return list(dict.fromkeys([*selected_objects(context), *(o for o in [context.object] if o is not None)]))
 
 
 def selected_meshes(context: bpy.types.Context) -> list[bpy.types.Object]:
-    """Returns the selected meshes, each one checked, so that nothing is changed when one of them cannot be.
+    """Returns the selected meshes after checking all of them, so that an operator changes all or none.
 
     Raises:
         BadInput: None of the selected objects is a mesh, or one of them cannot be changed.

@@ -10,8 +10,8 @@ import bpy
 from ..objects import roles
 from ..properties import preferences
 from . import bake_timer
-from .session import session
-from .warm_solver import solver_in_waiting
+from .addon_session import session
+from .solver_warm_up import solver_in_waiting
 
 START_DELAY_SECONDS = 2.0  # Blender has enough to do while it starts
 POLL_SECONDS = 0.5

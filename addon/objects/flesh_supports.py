@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What may hold a body of flesh: bones, armatures, pins, and the part that is not simulated."""
+"""Finds the supports of flesh: bones, armatures, pins, and the part that is not simulated."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def armatures_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
 
 
 def armatures_below(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """Returns those below it, which pose the flesh after Sinew: the mesh was made flesh before it was rigged."""
+    """Returns the armatures of the Armature modifiers below Sinew's place, which pose the flesh a second time."""
     return _armatures(list(obj.modifiers)[modifier_stack.input_modifier_count(obj) :])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hides a body while another object replaces it, and restores its visibility.
+"""Hides a body while another object replaces it, and restores its visibility afterwards.
 
 If the artist animates the visibility, or if two objects swap at a frame, a driver sets it: this changes no keyframes
 and plays without the add-on.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The columns of an attribute file, and their names on the mesh. Knows no Blender."""
+"""The columns of attribute files, and the names of the mesh attributes that they become. Knows no Blender."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ POSITION_COLUMNS = {"x", "y", "z"}
 
 
 def read_columns(path: Path) -> tuple[str, ...]:
-    """Returns the names of the values per vertex in a PLY file except positions, or none for other files."""
+    """Returns the names of the columns of a PLY file except positions, or () for other files."""
     found: list[str] = []
     with open(path, "rb") as file:
         for _ in range(64):
@@ -24,11 +24,3 @@ def read_columns(path: Path) -> tuple[str, ...]:
             if words[:1] == ["property"]:
                 found.append(words[-1])
     return ()
-
-
-def attribute_names(columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the names of the attributes on the mesh: as in the file or `RENAMED_ATTRIBUTES`, the velocity as one
-    vector.
-    """
-    plain = tuple(RENAMED_ATTRIBUTES.get(name, name) for name in columns if name not in VELOCITY_COLUMNS)
-    return plain + ((VELOCITY_ATTRIBUTE,) if set(VELOCITY_COLUMNS) <= set(columns) else ())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One moment of the animation: what every sampler reads, and where it writes."""
+"""The context of a sample: the evaluated scene at one moment, and the writer of the tracks."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import bpy
 import numpy.typing as npt
 
 from ...solver.runtime.arrays import Floats
+from ..evaluation.matrix_units import scale_to_metres, scale_translation
 from ..evaluation.sample_times import SampleTime
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import metres_matrix, rigid_matrix
 from .buffered_track_writer import BufferedTrackWriter
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """A moment, and the scene as it is evaluated then.
+    """A moment of the animation with the evaluated scene, and the writer of the tracks.
 
     Attributes:
         scene_copy: Evaluated at the moment.
         unit: Metres in a Blender unit.
-        moment: Which one.
+        moment: Its frame and time.
         track_writer: Writes the tracks.
     """
 
@@ -36,13 +36,13 @@ class Sampling:
         self.track_writer.add(track, self.moment.time, value, kind)
 
     def evaluated(self, obj: bpy.types.Object) -> bpy.types.Object:
-        """Returns an object as it is evaluated now."""
+        """Returns an object as evaluated at the moment."""
         return self.scene_copy.evaluated(obj)
 
-    def metres_matrix(self, obj: bpy.types.Object) -> Floats:
+    def world_from_units(self, obj: bpy.types.Object) -> Floats:
         """Returns world [m] ← object space [Blender units], (4, 4)."""
-        return metres_matrix(self.scene_copy.matrix(obj), self.unit)
+        return scale_to_metres(self.scene_copy.matrix(obj), self.unit)
 
-    def rigid_matrix(self, obj: bpy.types.Object) -> Floats:
+    def world_from_metres(self, obj: bpy.types.Object) -> Floats:
         """Returns world [m] ← object space [m], (4, 4)."""
-        return rigid_matrix(self.scene_copy.matrix(obj), self.unit)
+        return scale_translation(self.scene_copy.matrix(obj), self.unit)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a file of tets changed, with the files that it includes."""
+"""A stamp that changes whenever a file of tets, or a file that it includes, is written."""
 
 from __future__ import annotations
 

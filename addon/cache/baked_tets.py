@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tets of a body in the frames of a cache, intact and cracked. Knows no Blender."""
+"""Reads the tets of a body in the frames of a cache, intact and cracked. Knows no Blender."""
 
 from __future__ import annotations
 

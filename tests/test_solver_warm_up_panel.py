@@ -12,9 +12,9 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
 from fixtures.operator_scenes import panel_lines
-from sinew.addon.baking import warm_solver_timer
-from sinew.addon.baking.session import session
-from sinew.addon.baking.warm_solver import WarmSolver, solver_in_waiting
+from sinew.addon.baking import solver_warm_up_timer
+from sinew.addon.baking.addon_session import session
+from sinew.addon.baking.solver_warm_up import WarmSolver, solver_in_waiting
 from sinew.addon.panels.preferences_panel import COMPILING_LABEL, SinewPreferences
 from sinew.addon.properties import preferences
 
@@ -29,29 +29,29 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, bool]]:
 
 def test_nothing_runs_without_a_window() -> None:
     fresh()
-    assert bpy.app.background and not bpy.app.timers.is_registered(warm_solver_timer.poll)
-    warm_solver_timer.register()
-    assert not bpy.app.timers.is_registered(warm_solver_timer.poll)
+    assert bpy.app.background and not bpy.app.timers.is_registered(solver_warm_up_timer.poll)
+    solver_warm_up_timer.register()
+    assert not bpy.app.timers.is_registered(solver_warm_up_timer.poll)
     assert not solver_in_waiting.is_compiling and not solver_in_waiting.is_ready
 
 
 def test_the_preferences_say_what_runs(looked: list[tuple[bool, bool]], monkeypatch: pytest.MonkeyPatch) -> None:
     fresh()
-    warm_solver_timer.poll()
+    solver_warm_up_timer.poll()
     assert looked == []  # not installed: nobody has chosen anything
     chosen = SimpleNamespace(compile_ahead=True, keep_ready=True)
     monkeypatch.setattr(preferences, "get_preferences", lambda: chosen)
-    warm_solver_timer.poll()
+    solver_warm_up_timer.poll()
     add_box()
     bpy.ops.sinew.make_body()
-    warm_solver_timer.poll()
+    solver_warm_up_timer.poll()
     chosen.compile_ahead = False
-    warm_solver_timer.poll()
+    solver_warm_up_timer.poll()
     chosen.keep_ready = False
-    warm_solver_timer.poll()
+    solver_warm_up_timer.poll()
     assert looked == [(True, False), (True, True), (False, True), (False, False)]
     monkeypatch.setattr(session, "bake", object())
-    warm_solver_timer.poll()
+    solver_warm_up_timer.poll()
     assert len(looked) == 4  # a bake has the processor for itself
 
 

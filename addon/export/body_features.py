@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a body flows, takes heat, breaks, and is flesh: the optional parts of its material."""
+"""Reads the optional features of a body: plasticity, heat, fracture, flesh."""
 
 from __future__ import annotations
 
 import bpy
-import numpy as np
 
-from ...solver.runtime.arrays import Indices
 from ...solver.scene.flesh import Flesh
 from ...solver.scene.scene import Fracture, Heat, Plasticity
 from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE
@@ -15,22 +13,22 @@ from .weight_reader import WeightReader
 
 
 def read_plasticity(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Plasticity | None:
-    """Returns how a body flows, or None."""
+    """Returns the plasticity of a body, or None."""
     return Plasticity(**read_fields(Plasticity, settings, weights=weights)) if settings.use_plasticity else None
 
 
 def read_heat(settings: bpy.types.PropertyGroup) -> Heat | None:
-    """Returns how a body takes up heat, or None."""
+    """Returns the heat settings of a body, or None."""
     return Heat(**read_fields(Heat, settings)) if settings.use_heat else None
 
 
 def read_fracture(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Fracture | None:
-    """Returns when a body breaks, or None."""
+    """Returns the fracture settings of a body, or None."""
     return Fracture(**read_fields(Fracture, settings, weights=weights)) if settings.use_fracture else None
 
 
 def read_flesh(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Flesh | None:
-    """Returns how a body is flesh, or None.
+    """Returns the flesh settings of a body, or None.
 
     Raises:
         BadInput: A vertex group or attribute is not there, or 0 everywhere.
@@ -38,10 +36,3 @@ def read_flesh(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Fles
     if settings.motion == ELASTIC:
         return None
     return Flesh(**read_fields(Flesh, settings, weights=weights), keeps_volume=settings.motion == JIGGLE)
-
-
-def polygon_of_triangle(mesh: bpy.types.Mesh) -> Indices:
-    """Returns the polygon of each triangle of `triangles(mesh)`, (t,), rising."""
-    values = np.empty(len(mesh.loop_triangles), np.int32)
-    mesh.loop_triangles.foreach_get("polygon_index", values)
-    return values

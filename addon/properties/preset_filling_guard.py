@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""While a preset fills in its values, their edits do not set its menu to Custom."""
+"""The guard that is active while a preset fills in its values, so that its menu does not turn to Custom."""
 
 from __future__ import annotations
 

@@ -17,28 +17,29 @@ from ...solver.runtime.arrays import Floats, Indices
 from ..cache.final_mesh_file import StoredResult
 from .attribute_transfer import MeshTopology
 
-VERTEX_WEIGHT = 1.0 - 2.0e-7
+# barycentric weight above which a corner is at a vertex of the render mesh
+MIN_VERTEX_WEIGHT = 1.0 - 2.0e-7
 # relative to the size of the body; nearer vertices count as coincident
 COINCIDENCE_TOLERANCE = 1.0e-9
 
 
 @dataclass(frozen=True)
-class Seams:
+class ClosedCrackNormals:
     """The terms of the shading normal of each of c corners.
 
     Attributes:
-        is_seam: Corners at closed cracks: their normal is a mean over both sides, (c,) bool.
-        until: Frame at which the first crack at the corner opens, (c,); a large number if none does.
-        together: Group of the corners whose faces are summed while cracks are closed, (c,).
-        apart: The same once the crack is open, (c,).
-        sums: The three corners whose sums make up the normal of a seam corner, (c, 3).
+        is_closed_crack: Corners at closed cracks: their normal is a mean over both sides, (c,) bool.
+        opening_frame: The first frame at which a crack at the corner opens, (c,); a large number if none does.
+        closed_group: Group of the corners whose faces are summed while cracks are closed, (c,).
+        open_group: The same once the crack is open, (c,).
+        sums: The three corners whose sums make up the normal of a corner at a closed crack, (c, 3).
         weights: Their weights, (c, 3).
     """
 
-    is_seam: npt.NDArray[np.bool_]
-    until: Floats
-    together: Indices
-    apart: Indices
+    is_closed_crack: npt.NDArray[np.bool_]
+    opening_frame: Floats
+    closed_group: Indices
+    open_group: Indices
     sums: Indices
     weights: Floats
 
@@ -46,7 +47,7 @@ class Seams:
 NEVER_OPENS = 1.0e9
 
 
-def find_seams(result: StoredResult, topology: MeshTopology, normals: Floats) -> Seams:
+def find_closed_crack_normals(result: StoredResult, topology: MeshTopology, normals: Floats) -> ClosedCrackNormals:
     """Returns the terms of the shading normals of a result.
 
     Args:
@@ -58,28 +59,35 @@ def find_seams(result: StoredResult, topology: MeshTopology, normals: Floats) ->
     on_surface = result.corner_triangle >= 0
     loops = topology.triangle_loops[np.maximum(result.corner_triangle, 0)]
     strongest = np.argmax(result.corner_weights, axis=1)
-    at_vertex = on_surface & (result.corner_weights[np.arange(count, dtype=np.int64), strongest] >= VERTEX_WEIGHT)
+    at_vertex = on_surface & (result.corner_weights[np.arange(count, dtype=np.int64), strongest] >= MIN_VERTEX_WEIGHT)
     own_loop = loops[np.arange(count, dtype=np.int64), strongest]
 
     fan_of_loop = _smooth_fans(topology, normals)
     fans = int(fan_of_loop.max(initial=-1)) + 1
-    apart = fans + result.corners
-    together = np.where(at_vertex, fan_of_loop[own_loop], apart)
+    open_group = fans + result.corners
+    closed_group = np.where(at_vertex, fan_of_loop[own_loop], open_group)
 
     place = _coincident_vertices(result.rest)
-    until = _opening_frames(result, place)[place[result.corners]]
-    vertices_in_fan = np.unique(np.stack([together[at_vertex], result.corners[at_vertex]]), axis=1)[0]
+    opening_frame = _opening_frames(result, place)[place[result.corners]]
+    vertices_in_fan = np.unique(np.stack([closed_group[at_vertex], result.corners[at_vertex]]), axis=1)[0]
     is_parted = np.bincount(vertices_in_fan, minlength=fans + len(result.rest)) > 1
-    is_seam = on_surface & (until < NEVER_OPENS) & (~at_vertex | is_parted[together])
+    is_closed_crack = on_surface & (opening_frame < NEVER_OPENS) & (~at_vertex | is_parted[closed_group])
 
     some_corner = np.full(fans, -1, np.int64)
-    some_corner[together[at_vertex]] = np.flatnonzero(at_vertex)
+    some_corner[closed_group[at_vertex]] = np.flatnonzero(at_vertex)
     sums = some_corner[fan_of_loop[loops]]
-    is_seam &= (sums >= 0).all(axis=1)
-    sums[~is_seam] = 0
+    is_closed_crack &= (sums >= 0).all(axis=1)
+    sums[~is_closed_crack] = 0
     # a corner at a vertex of the render mesh uses its own sum
-    sums[at_vertex & is_seam] = np.flatnonzero(at_vertex & is_seam)[:, None]
-    return Seams(is_seam, until, together, apart, sums, np.where(is_seam[:, None], result.corner_weights, 0.0))
+    sums[at_vertex & is_closed_crack] = np.flatnonzero(at_vertex & is_closed_crack)[:, None]
+    return ClosedCrackNormals(
+        is_closed_crack,
+        opening_frame,
+        closed_group,
+        open_group,
+        sums,
+        np.where(is_closed_crack[:, None], result.corner_weights, 0.0),
+    )
 
 
 def _smooth_fans(topology: MeshTopology, normals: Floats) -> Indices:
@@ -97,8 +105,8 @@ def _coincident_vertices(rest: Floats) -> Indices:
 
 def _opening_frames(result: StoredResult, place: Indices) -> Floats:
     """Returns the first frame at which a broken face opens at each position."""
-    until = np.full(int(place.max(initial=-1)) + 1, NEVER_OPENS, np.float64)
+    opening_frame = np.full(int(place.max(initial=-1)) + 1, NEVER_OPENS, np.float64)
     faces = result.face_of_corner
     broken = result.is_broken[faces]
-    np.minimum.at(until, place[result.corners[broken]], result.opens[faces[broken]])
-    return until
+    np.minimum.at(opening_frame, place[result.corners[broken]], result.opens[faces[broken]])
+    return opening_frame

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's objects as parts of a scene, and the tracks of what changes over time."""
+"""Reads Blender's objects into the solver's scene, and samples what changes over time into its tracks."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.contact import Collision
 from ...solver.scene.scene import Body, Material, Meshing, Scene, Settings
-from ..blender_data.rna_snapshot import animated_paths
-from ..evaluation.evaluated_mesh import evaluated_mesh, longest_side, positions, triangles
+from ..blender_data.rna_serialisation import animated_paths
+from ..evaluation.evaluated_mesh import evaluated_mesh, longest_side, polygon_of_triangle, positions, triangles
+from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.sample_times import frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
-from ..evaluation.world_transforms import metres_matrix, to_world
-from ..objects import collision_filter, watertight
-from . import animated_settings, artist_tet_files, material_parameters, validation
+from ..objects import closed_mesh_check, collision_filter
+from . import animated_settings, artist_tet_files, body_features, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
 from .bone_meshes import read_bone, sample_bone
 from .colliders import read_collider
 from .formulation import read_formulation
 from .heat_sources import read_heat_source, sample_heat_source
 from .participants import Participants
-from .rest_pose import RestPose
+from .rest_frame_transforms import RestFrameTransforms
 from .rest_shape_animation import RestShapeReader
 from .rigid_core import read_core, sample_core
-from .sampling import Sampling
+from .sampling_context import Sampling
 from .scene_fields import read_fields
 from .weight_reader import WeightReader
 
@@ -57,7 +57,7 @@ def read_scene(scene_copy: SceneCopy, inputs: Participants, threads: int | None)
 
 
 def sample_tracks(
-    sampling: Sampling, inputs: Participants, scene: Scene, rest: RestPose, shapes: RestShapeReader
+    sampling: Sampling, inputs: Participants, scene: Scene, rest: RestFrameTransforms, shapes: RestShapeReader
 ) -> None:
     """Adds to the tracks everything of a moment but colliders.
 
@@ -76,20 +76,20 @@ def sample_tracks(
     if "sinew.air_temperature" in animated_paths(inputs.scene):
         sampling.add("air_temperature", scene_copy.evaluated_scene().sinew.air_temperature)
     for obj, body in zip(inputs.bodies, scene.bodies, strict=True):
-        matrix = sampling.metres_matrix(obj)
+        matrix = sampling.world_from_units(obj)
         validation.check_matrix(obj.name, matrix)
         sampling.add(f"body.{body.key}.matrix", matrix, "rigid")
         for setting, value in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
             sampling.add(f"body.{body.key}.{setting}", value)
         if obj.modifiers or len(body.pinned) or len(body.attached):
             points = _same_vertices(sampling, inputs.scene, obj, len(body.vertices))
-        if shapes.has(obj):
+        if shapes.is_animated(obj):
             shaped = shapes.vertices(sampling, obj, len(body.vertices))
-            sampling.add(f"body.{body.key}.rest", to_world(rest.bodies[body.key], shaped))
+            sampling.add(f"body.{body.key}.rest", transform_points(rest.bodies[body.key], shaped))
         if len(body.attached):
-            sampling.add(f"body.{body.key}.attached.targets", to_world(matrix, points[body.attached]))
+            sampling.add(f"body.{body.key}.attached.targets", transform_points(matrix, points[body.attached]))
         if len(body.pinned):
-            sampling.add(f"body.{body.key}.targets", to_world(matrix, points[body.pinned]))
+            sampling.add(f"body.{body.key}.targets", transform_points(matrix, points[body.pinned]))
             sampling.add(f"body.{body.key}.pin_stiffness", sampling.evaluated(obj).sinew.pin_stiffness)
         sample_core(sampling, obj, body)
     for obj, source in zip(inputs.heat_sources, scene.heat_sources, strict=True):
@@ -97,7 +97,7 @@ def sample_tracks(
     _sample_bones(sampling, inputs, scene, rest)
 
 
-def _sample_bones(sampling: Sampling, inputs: Participants, scene: Scene, rest: RestPose) -> None:
+def _sample_bones(sampling: Sampling, inputs: Participants, scene: Scene, rest: RestFrameTransforms) -> None:
     bones = {bone.key: bone for bone in scene.bones}
     for obj, key in inputs.bones.items():
         sample_bone(sampling, obj, bones[key], rest.bones.get(key))
@@ -143,31 +143,31 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, unit: float) -> _Bo
         pins, attached = _pin_weights(evaluated, mesh, obj)
         weights = WeightReader(obj, evaluated, mesh)
         fields: dict[str, Any] = {
-            "plasticity": material_parameters.read_plasticity(settings, weights),
-            "fracture": material_parameters.read_fracture(settings, weights),
-            "flesh": material_parameters.read_flesh(settings, weights),
+            "plasticity": body_features.read_plasticity(settings, weights),
+            "fracture": body_features.read_fracture(settings, weights),
+            "flesh": body_features.read_flesh(settings, weights),
             "core": read_core(scene_copy, settings, weights, unit),
         }
         if fields["fracture"] is not None:
-            fields["face_of_triangle"] = material_parameters.polygon_of_triangle(mesh)
+            fields["face_of_triangle"] = polygon_of_triangle(mesh)
     return _BodyMesh(points, faces, pins, attached, fields)
 
 
 def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: float) -> Body:
     settings = scene_copy.evaluated(obj).sinew
-    matrix = metres_matrix(scene_copy.matrix(obj), unit)
+    matrix = scale_to_metres(scene_copy.matrix(obj), unit)
     found = _read_mesh(scene_copy, obj, unit)
     faces = found.faces
     if not len(faces):
         raise BadInput("mesh-empty", name=obj.name)
     validation.check_points(obj.name, found.points)
     validation.check_matrix(obj.name, matrix)
-    world = to_world(matrix, found.points)
+    world = transform_points(matrix, found.points)
     longest = longest_side(found.points, matrix)
     if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: faces look outwards again when they are turned round
         faces = faces[:, ::-1]
     if settings.use_fracture:
-        watertight.check_watertight(obj.name, world, faces)
+        closed_mesh_check.check_closed_mesh(obj.name, world, faces)
     pinned = np.flatnonzero(found.pins > 0).astype(np.int32)
     attached = np.flatnonzero(found.attached > 0).astype(np.int32)
     return Body(
@@ -182,7 +182,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: flo
         attached=attached,
         attached_weights=found.attached[attached],
         simulated_scale=_simulated_scale(settings, longest, unit),
-        heat=material_parameters.read_heat(settings),
+        heat=body_features.read_heat(settings),
         method=read_formulation(settings),
         collision=Collision(**read_fields(Collision, settings, unit)),
         **found.fields,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can happen to a bake; `now` is seconds of any clock that only goes forward."""
+"""The events that the state machine of a bake takes; `now` is seconds of any clock that only goes forward."""
 
 from __future__ import annotations
 
