@@ -21,7 +21,7 @@ from ..mechanics.hyperelastic.hyperelastic_element import (
     tet_arrays,
     whole_tangent,
 )
-from ..mechanics.hyperelastic.tet_ordering import ordered_model
+from ..mechanics.hyperelastic.morton_ordering import ordered_model
 from ..mechanics.model import Model
 from ..runtime.arrays import Bools, Floats
 from .contact_coupling import CoupledPattern, NodeCouplings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The formulations whose tets leave a record each (`mechanics/elements/element_buffer.py`): linear, polar, QR."""
+"""The formulations whose tets leave a record each (`mechanics/elements/record_layout.py`): linear, polar, QR."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...mechanics.elements.edge_assembly import assemble
-from ...mechanics.elements.fill_element_buffer import needs_records, write_records
-from ...mechanics.elements.linear_force import add_linear_forces
+from ...mechanics.elements.element_records import needs_records, write_records
+from ...mechanics.elements.linearised_forces import add_linear_forces
 from ...mechanics.elements.volume_pressure import add_pressure
 from ...mechanics.state import State
 from ...mechanics.vertex_warp import is_warped

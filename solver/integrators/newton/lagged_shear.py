@@ -20,10 +20,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...mechanics.elements.element_buffer import ElementArrays
-from ...mechanics.elements.fill_element_buffer import method_of
+from ...mechanics.elements.element_records import method_of
 from ...mechanics.elements.given_rotation_element import compute_records_with_rotations
-from ...mechanics.elements.linear_force import add_linear_forces
+from ...mechanics.elements.linearised_forces import add_linear_forces
+from ...mechanics.elements.record_layout import ElementArrays
 from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic
 from ...mechanics.model import BodyRange, Model
 from ...runtime.arrays import Floats

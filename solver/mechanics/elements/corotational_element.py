@@ -39,7 +39,8 @@ from ...runtime.simd.vec3 import (
     vec4_store,
 )
 from ...runtime.threads.worker_team import await_wakeup, claim, is_finished, join, publish, report_done, worker_team
-from .element_buffer import (
+from .nearest_rotation_simd import nearest_rotation_lanes
+from .record_layout import (
     BULK_DAMPING,
     BULK_STIFFNESS,
     DAMPED_LENGTH,
@@ -54,7 +55,6 @@ from .element_buffer import (
     V_MU,
     ElementArrays,
 )
-from .nearest_rotation_simd import nearest_rotation_lanes
 
 __all__ = ["MAX_RECORD_LENGTH", "compute_corotational_records"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The linear part of elastic forces: what tets would pull back with at some motion, from their records.
+"""Adds the linear term K v to the elastic forces in element records, where a step is linearised away from its start.
 
 Where a step is linearised at a position x_k to which the velocities v_k lead, the forces at its end are
 
@@ -17,7 +17,7 @@ from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3, vec3_axpy, vec3_fma, vec3_load, vec3_store, vec3_sum, vec3_unpack, vec3_zero
 from ...runtime.threads.thread_pool import run_ranges
-from .element_buffer import (
+from .record_layout import (
     BULK_STIFFNESS,
     FORCE,
     MAX_RECORD_LENGTH,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many tets with neighbours after each other: a pass over them then finds what it needs in the processor's cache.
+"""Reorders the tets of large meshes along Morton's curve, so that a pass over them hits the processor's cache.
 
-Meshes from files and lattices come in any order. Nodes, and with them the blocks of the matrix, keep theirs.
+Meshes from files and lattices come in any order. Nodes keep theirs, and so do the blocks of the matrix.
 Source: Morton 1966, A computer oriented geodetic data base and a new technique in file sequencing.
 """
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The records of the tets of one body, by the formulation that it asks for.
+"""Writes the element records of one body, by the kernel of its formulation (`record_layout.py` has the layout).
 
 linear           `linear_element.py`
 polar, nearest   `corotational_element.py`; methods that ask for no records of their own are given these too
 polar, Higham    `element_rotations.py` for the rotations, `given_rotation_element.py` for the records
-polar, held      `given_rotation_element.py`, for rotations that are given
+polar, lagged    `given_rotation_element.py`, with the rotations of an earlier step
 qr               `qr_element.py`
 vertex-warp      those of polar, for damping alone; none where there is no damping
 """
@@ -17,33 +17,33 @@ from ...runtime.arrays import Floats
 from ...scene.formulation import DEFAULT_FORMULATION, HIGHAM, LINEAR, POLAR, QR, VERTEX_WARP, FormulationSettings
 from ..model import Model
 from .corotational_element import compute_corotational_records
-from .element_buffer import element_arrays
 from .element_rotations import compute_rotations
 from .given_rotation_element import compute_records_with_rotations
 from .linear_element import compute_linear_records
 from .qr_element import compute_qr_records
+from .record_layout import element_arrays
 
 
 def method_of(model: Model, number: int) -> FormulationSettings:
-    """Returns by which formulation the tets of a body resist."""
+    """Returns the formulation of a body's tets."""
     return model.methods[number] if model.methods else DEFAULT_FORMULATION
 
 
 def needs_records(model: Model, number: int) -> bool:
-    """Whether a step reads anything of the records of a body: of warped vertices only what damps them."""
+    """Whether a step reads the records of a body: of bodies with warped vertices it reads only the damping."""
     t = model.bodies[number].tets
     return method_of(model, number).name != VERTEX_WARP or bool(model.stiffness_damping[t].any())
 
 
 def write_records(model: Model, number: int, x: Floats, records: Floats, held: Floats | None = None) -> None:
-    """Writes the records of the tets of a body but for what a pressure by volume adds.
+    """Writes the records of the tets of a body, without the pressure of `volume_pressure.py`.
 
     Args:
         model: The bodies.
         number: Of the body.
         x: Node positions [m], (n, 3).
         records: Records of all bodies, (m, …), out.
-        held: Rotations of all tets, (m, 3, 3), which polar bodies that hold theirs have instead of those of x.
+        held: Lagged rotations of all tets, (m, 3, 3); polar bodies whose rotations lag use these instead of those at x.
     """
     if not needs_records(model, number):
         return

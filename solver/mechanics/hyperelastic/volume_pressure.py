@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A pressure by volume beside the law of a tet: what keeps the volume of flesh that its own weight would press flat.
+"""The pressure that preserves the volume of flesh which its own weight would press flat: added to the law of a tet.
 
 A tet of the modulus κ has ψ_p = ½ κ (J − 1)² besides, J = det F, and below J₀ = `MIN_FREE_VOLUME_RATIO` also
 ½ κ V₀ (J − J₀)² of the whole tet V₀, so that almost empty tets come out of a tangle too: the energy of

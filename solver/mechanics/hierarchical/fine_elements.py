@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The linear part of hierarchical bodies: records and energy of fine tets in the frames of their coarse ones.
+"""Element records and linear elastic energy of fine tets of hierarchical bodies, in the frames of their coarse tets.
 
 With D = F_t − F, F the mean of the coarse tet, and ε = sym(Rᵀ D), the stress of a fine tet is
 
@@ -26,8 +26,8 @@ from ..elements.corotational_element import (
     write_deformation_gradient,
     write_record_lanes,
 )
-from ..elements.element_buffer import FORCE, ElementArrays
 from ..elements.nearest_rotation import nearest_rotation
+from ..elements.record_layout import FORCE, ElementArrays
 
 TETS_PER_CHUNK = 2048  # fine tets that a thread works on
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Forces and blocks of the tangent, for 32 tets at a time (`simd.py` says how they lie).
+"""Nodal forces and tangent blocks, for 32 tets at a time (`diagonal_frame_stress_simd.py` has the layout of lanes).
 
 With F = U F̂ Vᵀ, gradients g_a of the shape functions and h_a = Vᵀ g_a, node a feels f_a = −V U P̂ h_a, and the tangent
 between nodes a and b is the block K_ab = U K̂_ab Uᵀ with K̂_ab[i, k] = V Σ_jl T_ij,kl h_a[j] h_b[l]. An isotropic law

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Green's strain in M coarse tets, E = ½ (FᵀF − I): energy, stress and its differential.
+"""St. Venant and Kirchhoff's law of M coarse tets, by Green's strain E = ½ (FᵀF − I): energy, stress, differential.
 
     ψ = μ |E|² + λ/2 tr²E,    S = 2μ E + λ tr(E) I,    P = F S,
     δP = δF S + F (2μ δE + λ tr(δE) I),    δE = sym(Fᵀ δF)

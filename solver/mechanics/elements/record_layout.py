@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a pass over the tets leaves of each for the system of a step: a row of numbers.
+"""The layout of an element record: the row of numbers that a pass over the tets writes for each of them.
 
-A step reads every record several times, from memory where there are many tets: so rows are as short as they can be, 24
-numbers where nothing damps deformation, 48 where it does, and `MAX_RECORD_LENGTH` where there is a pressure by volume
-as well.
+The assembly reads every record several times, from memory where there are many tets. So rows are as short as possible:
+24 numbers without damping of deformation, 48 with it, and `MAX_RECORD_LENGTH` with a pressure by volume as well.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from ...runtime.arrays import Floats, Indices
 if TYPE_CHECKING:
     from ..model import Model
 
-# Where what begins, of all: R g0 … R g3; V λ, V μ [N m]; the forces f1 … f3 [N] on the nodes, that on node 0 being
+# Offsets in every record: R g0 … R g3; V λ, V μ [N m]; the forces f1 … f3 [N] on the nodes, that on node 0 being
 # minus their sum.
 ROTATED_GRADIENTS, V_LAMBDA, V_MU, FORCE, UNDAMPED_LENGTH = 0, 12, 13, 15, 24
 # With damping: F g0 … F g3; xx, yy, zz, xy, yz, zx of F Fᵀ; V λ and V μ times the β that acts [N m s].
@@ -26,12 +25,12 @@ VOLUME_GRADIENTS, BULK_STIFFNESS, BULK_DAMPING, MAX_RECORD_LENGTH = 48, 60, 61, 
 
 
 def record_length(has_damping: bool, has_pressure: bool) -> int:
-    """Returns how many numbers a record needs."""
+    """Returns the length of a record, in numbers."""
     return MAX_RECORD_LENGTH if has_pressure else DAMPED_LENGTH if has_damping else UNDAMPED_LENGTH
 
 
 class ElementArrays(NamedTuple):
-    """What the passes over linear tets read of a `Model`, for all m tets or for some.
+    """The arrays of a `Model` that the passes over linear tets read, for all m tets or for some.
 
     Attributes:
         tets, Dm_inverse, volume, mu: Its own.

@@ -14,7 +14,7 @@ from sinew.solver.integrators.step import step
 from sinew.solver.integrators.system.step_matrix import compute_element_records
 from sinew.solver.mechanics.elements.edge_assembly import assemble
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
-from sinew.solver.mechanics.elements.element_buffer import DAMPING_MU, FORCE, V_MU
+from sinew.solver.mechanics.elements.record_layout import DAMPING_MU, FORCE, V_MU
 from sinew.solver.mechanics.elements.strain_energy import stored_energy
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State

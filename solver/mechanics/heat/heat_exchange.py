@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the nodes of a body take in a step from the air and from sources, one pass each."""
+"""Exchange of heat between the nodes of a body and the air, and between them and heat sources, over one step."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...runtime.jit import kernel
 
 @kernel()
 def write_air_exchange(surface, air, mass, heat_capacity, dt, T, capacity, gain, given):
-    """Writes what `flow_heat` wants to know of a body's nodes in the air, (n,) each.
+    """Writes heat capacities and the exchange with the air, which `conduct_heat` reads, of a body's nodes, (n,) each.
 
     Args:
         surface: Exchange of the nodes with the air [W/K].

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The arithmetic of `signed_svd.py`, `energy_densities.py` and `diagonal_frame_stress.py` for 32 tets at a time.
+"""Signed SVD, energy, and stress with its clamped differential in the diagonal frame, for 32 tets at a time.
 
-Stage by stage, without branches, so that the processor works on eight tets at once. What stages hand on are groups of
-rows of a scratch array: number k of the tet in lane i lies at k · L + i.
+The arithmetic is that of `signed_svd.py`, `energy_densities.py` and `diagonal_frame_stress.py`, stage by stage and
+without branches, so that the processor works on eight tets at once. A stage hands groups of rows of a scratch array to
+the next: number k of the tet in lane i lies at k · L + i.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from ...runtime.jit import kernel
 from ...runtime.simd.lanes import LANES
 from .diagonal_frame_stress import extended_stretch, stress_from_derivatives
 from .energy_densities import energy_derivatives, limited_volume_change, stretch_sums, transcendental
-from .jacobi_eigen import MAX_SWEEPS, from_positive_eigenvalues, is_diagonal, is_positive_definite, jacobi_sweep
+from .jacobi_eigen import MAX_SWEEPS, is_diagonal, is_positive_definite, jacobi_sweep, matrix_from_clamped_eigenvalues
 from .signed_svd import right_cauchy_green, svd_from_axes
 
 L = LANES
@@ -139,7 +140,7 @@ def extract_indefinite(C, W, T):
 def insert_projected(count, C, W, T):
     """Writes the matrices in W, by their axes, back into T without their negative eigenvalues."""
     for i in range(count):
-        xx, yy, zz, xy, yz, zx = from_positive_eigenvalues(
+        xx, yy, zz, xy, yz, zx = matrix_from_clamped_eigenvalues(
             W[i], W[L + i], W[2 * L + i], W[6 * L + i], W[7 * L + i], W[8 * L + i], W[9 * L + i], W[10 * L + i],
             W[11 * L + i], W[12 * L + i], W[13 * L + i], W[14 * L + i],
         )  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fixtures.tet_meshes import bar
-from sinew.solver.mechanics.hyperelastic import edge_assembly, tet_ordering
+from sinew.solver.mechanics.hyperelastic import edge_assembly, morton_ordering
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces_and_tangent, hyperelastic, tet_arrays
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
@@ -19,7 +19,7 @@ from sinew.solver.scene.scene import Material
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch):
     monkeypatch.setattr(edge_assembly, "MIN_TETS_FOR_PARTS", 100)
-    monkeypatch.setattr(tet_ordering, "MIN_TETS_FOR_PARTS", 100)
+    monkeypatch.setattr(morton_ordering, "MIN_TETS_FOR_PARTS", 100)
     monkeypatch.setattr(edge_assembly, "TETS_PER_PART", 64)
 
 
@@ -56,7 +56,7 @@ def test_every_edge_is_summed_once_by_a_part_or_after_all():
 
 
 def test_sums_in_parts_are_the_same_to_the_bit(monkeypatch):
-    model = tet_ordering.ordered_model(two_bars()).model
+    model = morton_ordering.ordered_model(two_bars()).model
     law, x = hyperelastic(model), moved(model)
     assert 0 < edge_assembly.edge_partition(model.pattern).own[-1]
     _, values, force, _ = looked(model, law, x)
@@ -69,8 +69,8 @@ def test_sums_in_parts_are_the_same_to_the_bit(monkeypatch):
 
 def test_neighbours_come_after_each_other_and_bodies_stay_apart():
     model = two_bars()
-    found = tet_ordering.ordered_model(model)
-    assert found is tet_ordering.ordered_model(model)
+    found = morton_ordering.ordered_model(model)
+    assert found is morton_ordering.ordered_model(model)
     assert np.array_equal(np.sort(found.order), np.arange(model.tet_count))
     assert np.array_equal(found.model.tets, model.tets[found.order])
     for body in model.bodies:
