@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The common case of pins: all targets of a region have moved by one affine motion, and its nodes follow."""
+"""Nodes of a pinned region whose targets have all moved by one affine motion: the common case of `pin_regions.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..runtime.jit import kernel
 
 @kernel()
 def apply_affine_fit(targets, rows, vertices, inverse, in_plane, normal, rest, most, y):
-    """Writes F rest + the middle of the targets, (r, 3), where that motion brings every vertex onto its target.
+    """Writes F rest + the mean of the targets, (r, 3), if that motion brings every vertex onto its target.
 
     Args:
         targets: Of all pinned vertices of the body [m], (p, 3).

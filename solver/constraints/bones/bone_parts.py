@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pieces of a bone mesh that deforms: a skeleton in one mesh, each of whose bones moves in its own way.
+"""Splits a deforming bone mesh into its connected parts, so that each bone of a skeleton moves in its own way.
 
-Pieces are faces that hang together. One that lies in another, as the hollow of a skull or a tooth in its socket, is
-part of that one.
+A part is a connected set of faces. What lies inside another part, as the hollow of a skull or a tooth in its socket,
+belongs to that one.
 """
 
 from __future__ import annotations
