@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from fixtures.corotational_bars import FRESH, LINEAR, POLAR, crumpled, dense, every_method, part
+from harness.formulations import formulation
 from reference.corotational import Tet, forces_and_stiffness
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.step import step
 from sinew.solver.integrators.system.step_matrix import compute_element_records
 from sinew.solver.mechanics.elements.edge_assembly import assemble

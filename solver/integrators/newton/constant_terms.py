@@ -25,7 +25,7 @@ from ..system.lagged_rotations import add_vertex_warp, begin_rotations
 from ..system.step_matrix import diagonal_mass, write_mass_rows
 from .dynamic_flesh import DynamicFlesh, FleshEvaluator, FleshGroup
 from .hierarchical_solver import HierarchicalSolver
-from .lagged_shear import has_lagged_shear, write_shear_records
+from .lagged_hybrid_shear import has_lagged_shear, write_shear_records
 from .two_ring_tangent import body_slices
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What acts on a body at rest besides constant loads: springs, contacts, anything that depends on where nodes are."""
+"""Interface of external forces with a potential in an equilibrium: springs, contacts, all that depends on positions."""
 
 from __future__ import annotations
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...mechanics.elements.edge_assembly import assemble
-from ...mechanics.elements.strain_energy import stored_energy
-from ...mechanics.model import Model
-from ...runtime.arrays import Floats, floats
-from ...scene.formulation import QR
-from ..system.step_matrix import compute_element_records
+from sinew.solver.integrators.system.step_matrix import compute_element_records
+from sinew.solver.mechanics.elements.edge_assembly import assemble
+from sinew.solver.mechanics.elements.strain_energy import stored_energy
+from sinew.solver.mechanics.model import Model
+from sinew.solver.runtime.arrays import Floats, floats
+from sinew.solver.scene.formulation import QR
 
 
 class CorotationalFormulation:

@@ -10,9 +10,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from ...mechanics.model import Model
-from ...runtime.arrays import Floats
-from ...scene.formulation import GREEN, HIERARCHICAL, HYBRID, LINEAR, POLAR, QR, VERTEX_WARP, FormulationSettings
+from sinew.solver.mechanics.model import Model
+from sinew.solver.runtime.arrays import Floats
+from sinew.solver.scene.formulation import (
+    GREEN,
+    HIERARCHICAL,
+    HYBRID,
+    LINEAR,
+    POLAR,
+    QR,
+    VERTEX_WARP,
+    FormulationSettings,
+)
+
 from .corotational import CorotationalFormulation
 from .hierarchical import HierarchicalFormulation
 from .hyperelastic import HyperelasticFormulation

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decides after a solve which contacts push and which slide, for each group of bodies that touch.
+"""Updates the active set after a solve: which contacts push and which slide, for each group of bodies that touch.
 
 The errors of a group are compared with the forces in that group, so a distant group cannot hide them: each group
 converges as it would alone. Contacts are those of a `ContactSet` and its `ContactState`, k of them; islands are those
@@ -18,7 +18,8 @@ from ...runtime.jit import kernel
 from ...runtime.union_find import flatten_labels, union_sets
 from ..detection.contact_attachment import MAX_TETS_PER_CONTACT
 from ..detection.contact_set import Int8s
-from .contact_kernels import MAX_PUSH_OUT_PER_STEP
+from .contact_springs import MAX_PUSH_OUT_PER_STEP
+from .coulomb_friction import friction_change
 
 NORMAL_FORCE_TOLERANCE = 0.02  # share of the normal forces that may be wrong without another solve
 FRICTION_TOLERANCE = 0.1  # the same for friction; it converges over several steps, since κ is stored
@@ -179,7 +180,7 @@ def _propose_states(rules, rigid_count, of, gap, state, normal_force, shear, sum
         slides = mu[c] * N < k[c] * length
         next_kappa = mu[c] * N / length if slides else k[c]
         if pushes:
-            change, turns_back = _friction_change(
+            change, turns_back = friction_change(
                 shear[c], state.shear[c], kappa[c], state.sliding_friction[c], length, next_kappa
             )
             own[FRICTION_CHANGE_SUM] += change
@@ -195,21 +196,6 @@ def _propose_states(rules, rigid_count, of, gap, state, normal_force, shear, sum
         ):
             next_values[c, 1] += min(sunk - 0.5 * MAX_SINK_DEPTH * size[c], MAX_PUSH_OUT_PER_STEP * size[c])
             own[MAX_SUNK_DEPTH] = max(own[MAX_SUNK_DEPTH], sunk / size[c])
-
-
-@kernel(device_only=True)
-def _friction_change(shear, start_shear, kappa, sliding_friction, length, next_kappa):
-    """Returns by how much the friction of a contact changes [N], and whether the contact slid back along s0.
-
-    A constant sliding friction was wrong if the contact slid back: it came to rest, and friction the other way would
-    push it to and fro without end.
-    """
-    along = shear[0] * start_shear[0] + shear[1] * start_shear[1]
-    along += shear[2] * start_shear[2]
-    friction = sliding_friction if sliding_friction > 0.0 else kappa * length
-    if along > 0.0 or sliding_friction <= 0.0:
-        return abs(next_kappa * length - friction), False
-    return next_kappa * length + friction, True
 
 
 @kernel(device_only=True)
@@ -275,3 +261,27 @@ def find_frozen_nodes(status, island_of_row, is_frozen):
     """Writes which nodes are of islands that are not solved again, (n,)."""
     for i in range(len(is_frozen)):
         is_frozen[i] = status[island_of_row[i]] < CONTINUES
+
+
+@kernel()
+def update_planes(rigid_count, found, contacts, state, normal_force, is_new):
+    """Gives contacts that do not push the plane found now, and marks the contacts found that are new.
+
+    `found` are `ContactArrays`, too; both ids rise. Returns how many are new, and how many have another plane.
+    """
+    id, shift, lift = contacts.id, state.shift, state.lift
+    count, changed, c = 0, 0, 0
+    for f in range(len(found.id)):
+        while c < len(id) and id[c] < found.id[f]:
+            c += 1
+        is_new[f] = c == len(id) or id[c] != found.id[f]
+        if is_new[f]:
+            count += 1
+        elif normal_force[c] <= 0.0:
+            changed += 1
+            for axis in range(3):
+                contacts.normal[c, axis], contacts.carried[c, axis] = found.normal[f, axis], found.carried[f, axis]
+            contacts.gap[c], contacts.side[c] = found.gap[f], found.side[f]
+            if c < rigid_count or lift[c] >= 0.0:
+                shift[c], lift[c] = 0.0, 0.0
+    return count, changed

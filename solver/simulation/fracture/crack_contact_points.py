@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contact points on broken faces: without them a piece from deep inside would fall through the ground.
+"""Contact points on the faces of cracks: without them a piece from deep inside would fall through the ground.
 
 They are the middles of broken faces and the nodes at them, as far as they lie inside the material, and where a node
 does not, the point of the material in the tet that is closest to it. Each belongs to a tet and has a key that never

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hybrid bodies with lagged rotations (`FormulationSettings.rotations_every`): their shear is linear in between.
+"""The shear of hybrid bodies with lagged rotations (`FormulationSettings.rotations_every`), linear while R is held.
 
 With R constant the energy of shear, μ |ε|² with ε = sym(RᵀF) − I, is quadratic in the positions. Its forces are those
 of a corotated tet without λ, −2 V μ R ε g_a, and its part of the Jacobian is the constant

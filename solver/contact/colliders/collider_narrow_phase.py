@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds which points touch a rigid collider during a step, and the plane that each must not cross.
+"""Narrow phase of points and a rigid collider: which points touch it during a step, and in which plane.
 
 A contact is linear in the position p of its point at the end of the step:  gap(p) = gap + n · (p − c). Here c is the
 position to which the collider would carry the point, and `gap` its distance there. So p − c is the motion relative to
@@ -18,7 +18,7 @@ from ...mesh.geometry.triangle_bvh import STACK_SIZE
 from ...mesh.geometry.winding_number import winding_number
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from .segment_mesh import first_crossing
+from .segment_mesh_intersection import first_crossing
 
 MIN_FACING_COSINE = 0.7  # |n · d| / |d| from which a point lies over a triangle of an open sheet, and not beside it
 # kinds of meshes: an open sheet with two sides, a mesh with an inside, a sheet whose back collides with nothing

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds sheets that appear inside bodies: at the first frame, when they become active, or by a teleport.
+"""Finds collider sheets enclosed by bodies: at the first frame, when a sheet becomes active, or after a teleport.
 
 A sheet has no inside, so the side of a point that never passed it is unknown: the sheet stays inside, with the body on
 both sides. This is no failure, but hardly ever intended, so the bake warns.

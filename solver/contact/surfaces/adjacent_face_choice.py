@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chooses the face of an edge that a point touches: the one it slides over, not the one it bumps into.
+"""Chooses which of the faces at an edge a point touches: the one it slides over, not the one it bumps into.
 
 The points of a flat surface lie in it up to rounding. So points ahead of a surface that slides over theirs cross its
 front face right at the lower edge. Only a face that faces the point's own surface can hold the point there.

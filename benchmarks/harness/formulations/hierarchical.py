@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...linalg.pattern_union import widen_pattern
-from ...mechanics.elements.edge_assembly import assemble
-from ...mechanics.hierarchical.basis_transform import to_hierarchical
-from ...mechanics.hierarchical.hierarchical_body import HierarchicalBody, hierarchical_body
-from ...mechanics.model import BodyRange, Model
-from ...mesh.red_refinement import RefinementLevels, red_refinement
-from ...runtime.arrays import Floats, Indices, floats, indices
-from ..solver_context import StepWorkspace
+from sinew.solver.integrators.solver_context import StepWorkspace
+from sinew.solver.linalg.pattern_union import widen_pattern
+from sinew.solver.mechanics.elements.edge_assembly import assemble
+from sinew.solver.mechanics.hierarchical.basis_transform import to_hierarchical
+from sinew.solver.mechanics.hierarchical.hierarchical_body import HierarchicalBody, hierarchical_body
+from sinew.solver.mechanics.model import BodyRange, Model
+from sinew.solver.mesh.red_refinement import RefinementLevels, red_refinement
+from sinew.solver.runtime.arrays import Floats, Indices, floats, indices
 
 
 class HierarchicalFormulation:

@@ -5,10 +5,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...mechanics.hyperelastic.hyperelastic_element import energy, forces, forces_and_tangent, hyperelastic, tet_arrays
-from ...mechanics.model import Model
-from ...runtime.arrays import Floats, floats
-from ..newton.nonlinear_bodies import LAW_BY_METHOD
+from sinew.solver.integrators.newton.nonlinear_bodies import LAW_BY_METHOD
+from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
+    energy,
+    forces,
+    forces_and_tangent,
+    hyperelastic,
+    tet_arrays,
+)
+from sinew.solver.mechanics.model import Model
+from sinew.solver.runtime.arrays import Floats, floats
 
 
 class HyperelasticFormulation:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Points of a rigid mesh that could pass between those of a body: on sharp edges, borders, tips and thin rods."""
+"""Samples points on sharp edges, borders, tips and thin rods of a rigid mesh, which could pass between points."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contact penalty of flesh at one time, as a potential force of the quasistatic solve.
+"""The contact penalty ½ k φ² of flesh at one time, as a potential force of the quasistatic solve.
 
-Contacts with colliders are found for every energy. Contacts between pieces of flesh are found for every tangent only;
-in between, each is a fixed plane: where limbs are deep in each other, two places of a surface may be equally close, and
-an energy that jumps from one to the other would stop a line search.
+Every evaluation of the energy finds the contacts with colliders anew. Only an assembly of the tangent finds contacts
+between pieces of flesh; until the next, each is a fixed plane. Where limbs are deep in each other, two places of a
+surface may be equally close, and an energy that jumps from one to the other would stop a line search.
 """
 
 from __future__ import annotations

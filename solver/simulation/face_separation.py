@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What happens to a simulation when faces of its tets separate: nodes split, and all that refers to them follows."""
+"""Separates faces of tets in a simulation: splits their nodes, and updates all that refers to these."""
 
 from __future__ import annotations
 

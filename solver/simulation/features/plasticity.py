@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plastic flow as a feature: elastic strain flows after a step, and changes the rest shape of the next."""
+"""Plasticity as a feature: elastic strain flows after a step, and changes the rest shape of the next."""
 
 from __future__ import annotations
 

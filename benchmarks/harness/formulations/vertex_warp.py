@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...mechanics.model import Model
-from ...mechanics.vertex_warp import add_warped
-from ...runtime.arrays import Floats
+from sinew.solver.mechanics.model import Model
+from sinew.solver.mechanics.vertex_warp import add_warped
+from sinew.solver.runtime.arrays import Floats
 
 
 class VertexWarpFormulation:
