@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The minimum size of a fragment: refuses splits that would leave a fragment smaller than half a cell of the lattice.
 
-Such a fragment has no shape of its own and no surface on which others could lie, and a contact or two decide its stress.
+Such a fragment has no shape of its own and no surface on which others could lie, and few contacts decide its stress.
 So no split that leaves one is made; the crack goes on at another node of the tet, or at another tet.
 """
 
