@@ -14,8 +14,8 @@ from sinew.solver.contact.detection.persistent_contacts import PersistentContact
 from sinew.solver.mechanics.state import State
 from sinew.solver.mechanics.topology import Topology
 from sinew.solver.scene.scene import Collider, Fracture, Heat, Plasticity, Scene, Settings
+from sinew.solver.simulation.face_separation import crack_front
 from sinew.solver.simulation.fracture.breakable_bodies import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
-from sinew.solver.simulation.fracture_step import crack_front
 from sinew.solver.simulation.fracture_topology import apply_topology
 from sinew.solver.simulation.simulation import Simulation
 

@@ -80,7 +80,7 @@ def system_of(model, state, outside):
     from sinew.solver.linalg.point_force_assembly import add_point_terms
     from sinew.solver.mechanics.elements.corotational_element import MAX_RECORD_LENGTH, compute_corotational_records
     from sinew.solver.mechanics.elements.edge_assembly import assemble
-    from sinew.solver.mechanics.elements.element_buffer import element_arrays
+    from sinew.solver.mechanics.elements.record_layout import element_arrays
 
     p, n = model.pattern, model.node_count
     records, values, force = (

@@ -15,7 +15,7 @@ from fixtures.relative_time import RelativeTime
 from fixtures.scenes import JELLY, Run, block, pose, rotation
 from sinew.solver.constraints.bones.bone_attachment import attach
 from sinew.solver.constraints.bones.bone_distance import BoneShape
-from sinew.solver.constraints.bones.connected_parts import BonePart
+from sinew.solver.constraints.bones.bone_parts import BonePart
 from sinew.solver.scene.flesh import Bone, Flesh
 from sinew.solver.scene.scene import Scene, Settings
 

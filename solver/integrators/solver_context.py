@@ -18,7 +18,7 @@ from ..linalg.block_pattern import BlockPattern
 from ..linalg.block_system import PcgWorkspace
 from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ..linalg.pair_force_assembly import PairPatterns
-from ..mechanics.elements.element_buffer import record_length
+from ..mechanics.elements.record_layout import record_length
 from ..mechanics.model import Model
 from ..mechanics.vertex_warp import WarpedSystem
 from ..runtime.arrays import Bools, Floats, Indices

@@ -40,7 +40,8 @@ from ...runtime.simd.vec3 import (
 )
 from ...runtime.threads.thread_count import thread_count
 from ...runtime.threads.worker_team import await_wakeup, claim, is_finished, join, publish, report_done, worker_team
-from .element_buffer import (
+from .nearest_rotation_simd import nearest_rotation_lanes
+from .record_layout import (
     BULK_DAMPING,
     BULK_STIFFNESS,
     DAMPED_LENGTH,
@@ -55,7 +56,6 @@ from .element_buffer import (
     V_MU,
     ElementArrays,
 )
-from .nearest_rotation_simd import nearest_rotation_lanes
 
 __all__ = ["MAX_RECORD_LENGTH", "compute_corotational_records"]
 

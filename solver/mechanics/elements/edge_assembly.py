@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Assembles the system of a step from element buffers: blocks per edge, forces and diagonal per node.
+"""Assembles the system of a step from element records: blocks per edge, forces and diagonal per node.
 
 Between the nodes a and b of a tet, with R held during the step, is the block
 
@@ -46,7 +46,7 @@ from ...runtime.threads.worker_team import (
     report_done,
     worker_team,
 )
-from .element_buffer import (
+from .record_layout import (
     BULK_DAMPING,
     BULK_STIFFNESS,
     DAMPED_LENGTH,

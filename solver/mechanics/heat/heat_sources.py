@@ -23,7 +23,7 @@ from ...scene.rigid_interpolation import polar_decomposition
 from ...scene.scene import HeatSource
 from ...scene.tracks import TrackReader
 from .approximate_distance import approximate_distances
-from .heat_transfer import write_falloff
+from .heat_exchange import write_falloff
 
 STRETCH_TOLERANCE = 1.0e-6  # relative change of scale or shear up to which the tree made at the first frame is used
 MAX_CONDITION_NUMBER = 1.0e8  # condition number of a matrix that no mesh can be brought back from

@@ -42,7 +42,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" and "{other}" overlap so deeply at the first frame that Sinew cannot tell which way is out.',
         "Move one of them out, or let them pass through each other with a Collision Collection.",
     ),
-    # solver/simulation/sheet_warnings.py
+    # solver/simulation/enclosed_sheets.py
     "sheet-in-body": (
         'At frame {frame} the collider "{name}" is suddenly inside "{body}", which stays on both sides of its faces.',
         "Move the collider in from outside over some frames, or place it elsewhere.",

@@ -19,8 +19,8 @@ from ...runtime.counter_rng import uniform
 from ...runtime.errors import BadInput
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
+from .crack_contact_points import FracturePoints, find_fracture_points
 from .face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
-from .fracture_points import FracturePoints, find_fracture_points
 from .minimum_fragment import min_fragment_volume
 from .notches import notch_nodes
 
