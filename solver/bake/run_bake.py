@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..mechanics.rigid_core import core_arrays
 from ..mesh.mesh_npz import to_arrays
 from ..runtime.errors import Cancelled, SinewError, SolveFailed, StorageFailed
 from ..runtime.event_text import warnings_in
@@ -36,6 +35,7 @@ from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .pc2_repair import repair_pc2_files
 from .postprocess.breakable_frame_fields import breakable_keys
 from .resume import Checkpoint, find_checkpoint, with_initial_fields
+from .rigid_core_arrays import core_arrays
 from .warmup.compile_kernels import announcing_compilation
 
 
