@@ -83,14 +83,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         'At {time} the animation of the pins of "{name}" gives coordinates that are not numbers.',
         "Check its modifiers and shape keys at that time.",
     ),
-    "step-not-converged": (
-        "A step of frame {frame} ended with a relative residual of {residual:.2g}, which is above the Tolerance.",
-        "Raise Max Iterations, lower Volume Preservation, or use more Substeps Per Frame.",
-    ),
-    "steps-not-converged": (
-        "{count} steps ended above the Tolerance. The largest relative residual is {residual:.2g} in frame {frame}.",
-        "Raise Max Iterations, lower Volume Preservation, or use more Substeps Per Frame.",
-    ),
     "inverted-after-steps": (
         "Up to {count} tets were inverted (inside out) after a step.",
         "If the shape looks wrong, use more Substeps Per Frame or a stiffer material. Green and Hierarchical bodies "

@@ -25,10 +25,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         'At {time} nothing holds "{name}", or a part of it with {count} nodes, so it has no rest position.',
         "Add a bone or pins there, delete the loose part, or choose Jiggle under Motion.",
     ),
-    "pose-not-converged": (
-        "Flesh did not come to rest in frame {frame} (residual {residual:.1e}), and the bake is strict.",
-        "Raise Max Pose Iterations, let bones or pins hold less of it, or run without --strict.",
-    ),
     # rest shapes that change
     "rest-shape-not-finite": (
         'In frame {frame} the rest shape of "{name}" has coordinates that are not numbers, or other vertices.',
@@ -126,14 +122,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         'In frame {frame} "{bone}" and "{other}" crush {count} tets of "{name}" between them.',
         "Lower the Radius of its armature bones (panel Bones), make the bone mesh thinner there, or remove the flesh "
         "between them from the Attachment Group.",
-    ),
-    # messages at the end of a bake
-    "poses-not-converged": (
-        "Flesh did not come to rest in {count} poses. The largest residual is {residual:.2g} in frame {frame}. "
-        "The timeline marks such frames.",
-        "Check there whether bones come close to each other or leave the flesh. Where flesh folds, lower the Radius "
-        "of its armature bones or the Distance of its bone meshes, or bend it less. Where it hangs far from its bones, "
-        "raise its Stiffness. Otherwise raise Max Pose Iterations, or set a Pre-Roll for the first frame.",
     ),
     # flesh and bones made in the window
     "flesh-not-held": (
