@@ -102,7 +102,7 @@ def test_one_press_lets_every_soft_body_stand_and_is_undone_as_one(cube):
 
 
 def test_what_the_panel_told_before_is_not_told_again_by_the_bake(cube):
-    from sinew.addon.baking import bake_session, error_messages
+    from sinew.addon.baking import bake_control, error_messages
     from sinew.addon.baking.state_machine import Job
     from sinew.addon.export import input_warnings
     from sinew.solver.scene.self_weight import collapse_warning
@@ -111,7 +111,7 @@ def test_what_the_panel_told_before_is_not_told_again_by_the_bake(cube):
     told = [error_messages.error_text(note) for note in input_warnings.input_warnings(bpy.context.scene)]
     same, other = collapse_warning("Cube", 4.002, 2e5, 0.05, 0.025), collapse_warning("Sphere", 4.002, 2e5, 0.05, 0.025)
     events = tuple({"kind": w.kind, "sentence": w.sentence, "next_step": w.next_step} for w in (same, other))
-    (line,) = bake_session._warning_lines(Job(1, 2, warnings=events), told)
+    (line,) = bake_control._warning_lines(Job(1, 2, warnings=events), told)
     assert '"Sphere"' in line
 
 

@@ -7,7 +7,7 @@ import bpy
 
 from . import (
     bodies,
-    bones,
+    bone_meshes,
     closed_copy,
     collider_force_curves,
     colliders,
@@ -30,7 +30,7 @@ PARTS = (
     bodies,
     flesh,
     modifier_stack,
-    bones,
+    bone_meshes,
     import_tets,
     colliders,
     collider_force_curves,

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, IntProperty
 
-from ..baking import bake_session, bake_summary, bake_timer
+from ..baking import bake_control, bake_summary, bake_timer
 from ..baking.addon_session import RunningBake, session
 from ..baking.bake_request import BakeRequest
 from ..baking.state_machine import Job
@@ -64,7 +64,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
         """Starts the bake and stays to listen for Escape."""
         if bpy.app.background:
             return self.execute(context)
-        self._bake = bake_session.start(context.scene, self._request())
+        self._bake = bake_control.start(context.scene, self._request())
         bake_timer.start()
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.1, window=context.window)
@@ -92,8 +92,8 @@ class SINEW_OT_simulate(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Bakes to the end and then returns: for scripts, and for Blender without a window."""
-        bake = bake_session.start(context.scene, self._request())
-        bake_session.wait()
+        bake = bake_control.start(context.scene, self._request())
+        bake_control.wait()
         return self._end(bake.driver.job)
 
     def _request(self) -> BakeRequest:
