@@ -17,7 +17,7 @@ def interleaved(cell: list[int]) -> int:
 @pytest.mark.parametrize("bits", [1, 10, 16, MAX_BITS])
 def test_codes_are_those_of_interleaving_a_bit_at_a_time(bits: int) -> None:
     cells = np.random.default_rng(bits).integers(0, 2**bits, (200, 3))
-    cells[:2] = 0, 2**bits - 1
+    cells[0], cells[1] = 0, 2**bits - 1
     assert morton_codes(cells).tolist() == [interleaved(cell) for cell in cells.tolist()]
 
 

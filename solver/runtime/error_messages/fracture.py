@@ -4,8 +4,8 @@
 TEXTS: dict[str, tuple[str, str]] = {
     # fracture
     "strength-all-zero": (
-        'The painted strength of "{name}" is 0 everywhere, so the body would break into single tets.',
-        "Raise weights of its Paint Strength group, or clear the field.",
+        'The painted breaking stress of "{name}" is 0 everywhere, so the body would break into single tets.',
+        "Raise weights of its Paint Breaking Stress group, or clear the field.",
     ),
     "nothing-breakable": (
         'All of "{name}" is unbreakable.',

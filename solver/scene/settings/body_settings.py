@@ -120,13 +120,14 @@ INITIAL_VELOCITY = Setting(
 PIN_GROUP = weight_group(
     "pin_group",
     "Pin Group",
-    "Vertex group or attribute that pins vertices to the animated mesh. 1 holds exactly, less is a spring, 0 is free",
+    "Vertex group or attribute that pins vertices to the animated mesh. 1 holds exactly, less is a spring, 0 is free. "
+    "Around a single vertex or a row of them the body may rotate",
 )
 PIN_STIFFNESS = Setting(
     "pin_stiffness",
     "Pin Stiffness",
     "How hard pins with a weight below 1 pull back. At 1000 and weight 0.5, a part sags 2 cm under its own weight. "
-    "0 releases all pins",
+    "0 releases all pins, those of weight 1 too",
     default=1000.0,
     term="Spring stiffness per mass",
     unit="1/s²",

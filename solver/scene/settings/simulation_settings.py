@@ -23,7 +23,8 @@ SUBSTEPS = integer(
 SAMPLES_PER_FRAME = integer(
     "samples_per_frame",
     "Samples Per Frame",
-    "Shapes stored per frame. More make motion blur of fast rotation round. Must divide Substeps Per Frame",
+    "Shapes stored per frame. More make motion blur of fast rotation round. Animated inputs are read as often. "
+    "Must divide Substeps Per Frame",
     1,
     closed_range(1, 100, "Samples Per Frame"),
     maximum=64,
