@@ -111,7 +111,7 @@ class Preconditioner(Protocol):
         workspace: PcgWorkspace,
         jacobi_fall: float | None,
     ) -> PreconditionedSolve:
-        """Solves as `solve` does, from what `x` holds, after block Jacobi whose `last_fall` was this."""
+        """Solves as `solve` does, from what `x` holds, after block Jacobi with this fall (`Patience.fall`)."""
 
 
 def solve(
@@ -162,7 +162,7 @@ def solve(
     if preconditioner is not None and is_hard:
         previous = x.copy()
         remaining = replace(stopping, max_iterations=max_iterations - iterations)
-        found = preconditioner.solve(system, x, remaining, modes, workspace, patience.last_fall)
+        found = preconditioner.solve(system, x, remaining, modes, workspace, patience.fall)
         iterations, work = iterations + found.iterations, work + found.work
         if found.residual < residual:
             residual = found.residual

@@ -16,7 +16,7 @@ from ..runtime.threads.worker_team import TASK, await_wakeup, claim, is_finished
 from .coupled_rigid_modes import add_inter_island_products
 from .element_by_element import add_active_products
 from .envelope_cholesky import solve_envelope
-from .patience import FALL, IS_SLOW, UNKNOWN_FALL, mark_iteration, note_residual
+from .patience import FALL, IS_SLOW, UNKNOWN_FALL, measure_fall, note_residual
 from .pcg_row_passes import (
     ACTIVE,
     ALPHA,
@@ -121,7 +121,7 @@ def conjugate_gradients(
 @kernel(device_only=True, no_refcount=True)
 def _is_patient(limits, iterations, rows):
     """Whether to go on after so many iterations over so many rows."""
-    mark_iteration(limits.patience, iterations, limits.tolerance)
+    measure_fall(limits.patience, iterations, limits.tolerance)
     record = limits.patience.record
     return (iterations < limits.first_iterations and rows < limits.first_rows) or (
         record[FALL] != UNKNOWN_FALL and record[IS_SLOW] == 0.0

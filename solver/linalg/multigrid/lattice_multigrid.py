@@ -86,21 +86,6 @@ class LatticeMultigrid:
         """Returns what makes multigrid so slow that it hands back to block Jacobi."""
         return Patience.of_multigrid() if self.falls is None else self.falls.multigrid_patience()
 
-    def hand_back(self, fall: float) -> LatticeMultigrid:
-        """Takes note of a multigrid that was too slow, by its fall per cycle.
-
-        Returns:
-            What goes on with its levels to the end, if block Jacobi turns out to be slower still.
-        """
-        if self.falls is not None:
-            self.falls.note_hand_back(fall)
-        return replace(self, is_same=True)
-
-    def note_success(self) -> None:
-        """Takes note of a multigrid that was not too slow."""
-        if self.falls is not None:
-            self.falls.multigrid = None
-
     def solve(
         self,
         system: BlockSystem,
@@ -113,6 +98,6 @@ class LatticeMultigrid:
         """Solves A x = b for the free nodes from what `x` holds; see `linalg.pcg.Preconditioner`."""
         from .solve import solve_with_multigrid
 
-        if self.falls is not None and jacobi_fall is not None:
-            self.falls.jacobi = jacobi_fall
+        if self.falls is not None:
+            self.falls.jacobi = jacobi_fall if jacobi_fall is not None else self.falls.jacobi
         return solve_with_multigrid(self, system, x, stopping, modes, workspace)

@@ -24,7 +24,7 @@ from ...runtime.threads.worker_team import (
     worker_team,
 )
 from ..block_system import BlockSystem, MatrixArrays, PcgWorkspace, StoppingCriteria
-from ..patience import IS_SLOW, Patience, mark_iteration, note_residual
+from ..patience import IS_SLOW, Patience, measure_fall, note_residual
 from ..pcg import MIN_BLOCKS_PER_THREAD, NO_MODES
 from ..rigid_modes import RigidModes, coarse_correct_islands
 from ..symmetric_spmv import NO_UPPER_HALF, upper_half
@@ -99,7 +99,7 @@ def iterate_mg_pcg(is_leader, team, most, tolerance, patience, cycle, matrix, ha
         if task == UPDATE or task == START_CYCLE:
             done += task == UPDATE
             note_residual(patience.record, largest_residual(islands))
-            mark_iteration(patience, done, tolerance)
+            measure_fall(patience, done, tolerance)
         descents += task == START_CYCLE
         looks += task == RESIDUAL or task == RESIDUAL_WITHOUT_PRODUCT
         task = next_task(

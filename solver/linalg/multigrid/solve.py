@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...runtime.arrays import Floats
 from ..block_system import BlockSystem, PcgWorkspace, StoppingCriteria
 from ..patience import Patience
@@ -40,30 +42,36 @@ def solve_with_multigrid(
     def iterate(multigrid: Multigrid, limit: int, patience: Patience) -> tuple[int, float]:
         return solve_mg_pcg(system, x, replace(stopping, max_iterations=limit), modes, multigrid, workspace, patience)
 
+    def told(patience: Patience, iterations: int, residual: float, is_slow: bool) -> None:
+        if lattices.falls is not None and np.isfinite(residual):
+            lattices.falls.note_multigrid(patience.fall_until(residual, iterations), is_slow)
+
     if lattices.is_same:
-        iterations, residual = iterate(last_multigrid(hierarchy, arrays), max_iterations, Patience.of_multigrid())
-        lattices.note_success()
+        patience = Patience.of_multigrid()
+        iterations, residual = iterate(last_multigrid(hierarchy, arrays), max_iterations, patience)
+        told(patience, iterations, residual, False)
         return PreconditionedSolve(iterations, residual, SOLVE_OVERHEAD_COST + CYCLE_COST * iterations)
     before = 0
     if kept and kept.is_current(hierarchy, is_free):
-        previous = x.copy()
-        limit = kept.iteration_limit(max_iterations)
-        before, residual = iterate(last_multigrid(hierarchy, arrays), limit, lattices.multigrid_patience())
+        previous, patience = x.copy(), lattices.multigrid_patience()
+        before, residual = iterate(last_multigrid(hierarchy, arrays), kept.iteration_limit(max_iterations), patience)
         if residual <= tolerance or before == max_iterations:
             kept.count(before)
-            lattices.note_success()
+            told(patience, before, residual, False)
             return PreconditionedSolve(before, residual, SOLVE_OVERHEAD_COST + CYCLE_COST * before)
         if not residual < 1.0:  # diverged
             x[:] = previous
     is_alone = before == 0 and lattices.iteration_limit(pattern, is_free, tolerance) == (0, 0)
     levels, patience = numeric_setup(hierarchy, pattern, system.values, is_free, arrays), lattices.multigrid_patience()
     iterations, residual = iterate(levels, max_iterations - before, patience)
+    left = max_iterations - before - iterations
+    is_slow = residual > tolerance and patience.fall is not None and patience.is_exhausted
+    if is_slow and lattices.falls is not None and not lattices.falls.is_in_reach(residual, tolerance, left):
+        more, residual = iterate(levels, left, Patience.of_multigrid())
+        iterations, is_slow = iterations + more, False
+    told(patience, iterations, residual, is_slow)
     if kept:
         kept.keep(levels, pattern, is_free, iterations if is_alone else None)
     work = SETUP_COST + SOLVE_OVERHEAD_COST + CYCLE_COST * (before + iterations)
-    successor = None
-    if residual > tolerance and patience.is_exhausted:
-        successor = lattices.hand_back(patience.mean_fall)
-    elif residual <= tolerance:
-        lattices.note_success()
+    successor = replace(lattices, is_same=True) if is_slow else None
     return PreconditionedSolve(before + iterations, residual, work, successor)
