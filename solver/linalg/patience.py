@@ -15,8 +15,8 @@ import numpy as np
 from ..runtime.arrays import Floats
 from ..runtime.jit import kernel
 
-# Iterations between two looks at the fall, and before the first one: block Jacobi takes away what is rough before, which
-# tells nothing of the rest
+# Iterations between two looks at the fall. The first of block Jacobi do not count: they take away
+# what is rough, which tells nothing of the rest
 JACOBI_WINDOW = 25
 MULTIGRID_WINDOW = 10
 

@@ -171,9 +171,7 @@ def solve(
         if residual > tolerance and iterations < max_iterations:
             # slow, or diverged in a matrix that is not quite positive, or by round-off: block Jacobi tolerates more
             remaining = replace(stopping, max_iterations=max_iterations - iterations)
-            rest = solve(
-                system, x, remaining, modes=modes, preconditioner=found.successor, workspace=workspace
-            )
+            rest = solve(system, x, remaining, modes=modes, preconditioner=found.successor, workspace=workspace)
             return SolveResult(iterations + rest.iterations, rest.residual, rest.converged, True, work + rest.work)
     return SolveResult(iterations, float(residual), bool(residual <= tolerance), is_hard, work)
 
@@ -191,9 +189,7 @@ class BlockJacobiSolve:
     element_terms: ElementProducts | None
     workspace: PcgWorkspace
 
-    def run(
-        self, system: BlockSystem, x: Floats, limits: PcgLimits, norm_floor: Floats | None
-    ) -> tuple[int, float]:
+    def run(self, system: BlockSystem, x: Floats, limits: PcgLimits, norm_floor: Floats | None) -> tuple[int, float]:
         """Solves from an `x` that the modes have corrected.
 
         Args:

@@ -56,9 +56,7 @@ DIVERGENCE_RATIO = 1.0e4  # the smallest ‖r‖² so far, from which on an isla
 
 
 @kernel(no_refcount=True)
-def conjugate_gradients(
-    is_leader, team, limits, matrix, half, vectors, modes, coupled, element_terms, islands
-):
+def conjugate_gradients(is_leader, team, limits, matrix, half, vectors, modes, coupled, element_terms, islands):
     """Solves for x; returns the iterations and the largest relative residual of the islands.
 
     Args:

@@ -28,8 +28,8 @@ MIN_STIFFNESS_RATIO = 100.0
 MIN_STIFFNESS_RATIO_IF_LOOSE = 300.0
 JACOBI_ITERATIONS_IF_LOOSE = 100
 
-# It goes on where so many more will do at its present rate: to set up multigrid costs as much. With a pressure by volume
-# multigrid takes 120 cycles instead of 15, and is hardly worth a try
+# Block Jacobi goes on where with its fall so many more will do: to set up multigrid costs as much. Beside a pressure by
+# volume multigrid took 120 cycles instead of 15 (`benchmarks/speed soft_body`), so it is hardly worth a try
 JACOBI_ITERATIONS_LEFT = 25
 JACOBI_ITERATIONS_LEFT_WITH_PRESSURE = 100
 

@@ -7,7 +7,7 @@ loaded when it takes over: most bakes never need it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...runtime.arrays import Bools, Floats
