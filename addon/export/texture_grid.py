@@ -13,7 +13,7 @@ from ...solver.scene.force_fields import TextureGrid
 from ...solver.scene.scene import Body
 from ..objects.field_objects import TEXTURE_POINTS_ALONG
 
-MARGIN = 1.0  # around the bodies, in lengths of the longest side of their box
+MARGIN = 0.5  # around the bodies, in lengths of the longest side of their box
 # settings with which textures have colours; others have an intensity alone
 COLOR_SETTINGS = {"CLOUDS": ("cloud_type", {"COLOR"}), "VORONOI": ("color_mode", {"POSITION", "POSITION_OUTLINE",
                   "POSITION_OUTLINE_INTENSITY"})}  # fmt: skip
@@ -33,31 +33,34 @@ def read_texture(field: bpy.types.FieldSettings, matrix: Floats, unit: float, bo
     longest = float((upper - lower).max()) or 1.0
     counts = np.maximum(np.ceil((upper - lower) / longest * TEXTURE_POINTS_ALONG).astype(int), 1) + 1
     spacing = np.maximum((upper - lower) / (counts - 1), np.finfo(float).tiny)
-    values = np.empty((*counts, 3))
-    for place in np.ndindex(*counts):
-        values[place] = texture_push(field, lower + spacing * place)
-    return TextureGrid(lower, spacing, values)
+    points = lower + spacing * np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), axis=-1)
+    return TextureGrid(lower, spacing, texture_push(field, points.reshape(-1, 3)).reshape(*counts, 3))
 
 
-def texture_push(field: bpy.types.FieldSettings, point: Floats) -> Floats:
-    """Returns the force of strength 1 of a texture at a point in its space [Blender units], (3,).
+def texture_push(field: bpy.types.FieldSettings, points: Floats) -> Floats:
+    """Returns the force of strength 1 of a texture at points in its space [Blender units], (n, 3).
 
     Of colours: ½ − c in the mode RGB, the curl of c in the mode Curl. In the mode Gradient, and of textures without
     colours: −∇ of the intensity. Derivatives are differences over Nabla.
     """
-    texture, nabla = field.texture, field.texture_nabla
-    here = np.array(texture.evaluate(point))
-    colored = has_colors(texture)
-    if colored and field.texture_mode == "RGB":
-        return 0.5 - here[:3]
+    nabla = field.texture_nabla
+    here = _evaluated(field.texture, points)
+    is_colored = has_colors(field.texture)
+    if is_colored and field.texture_mode == "RGB":
+        return 0.5 - here[:, :3]
     if not nabla:
-        return np.zeros(3)
-    x, y, z = (np.array(texture.evaluate(point + nabla * axis)) - here for axis in np.eye(3))
-    if colored and field.texture_mode == "CURL":
-        return np.array([y[2] - z[1], z[0] - x[2], x[1] - y[0]]) / nabla
-    if colored:
-        return -np.array([x[:3].mean(), y[:3].mean(), z[:3].mean()]) / nabla
-    return -np.array([x[3], y[3], z[3]]) / nabla
+        return np.zeros_like(points)
+    x, y, z = ((_evaluated(field.texture, points + nabla * axis) - here).T / nabla for axis in np.eye(3))
+    if is_colored and field.texture_mode == "CURL":
+        return np.column_stack([y[2] - z[1], z[0] - x[2], x[1] - y[0]])
+    if is_colored:
+        return -np.column_stack([x[:3].mean(axis=0), y[:3].mean(axis=0), z[:3].mean(axis=0)])
+    return -np.column_stack([x[3], y[3], z[3]])
+
+
+def _evaluated(texture: bpy.types.Texture, points: Floats) -> Floats:
+    """Returns red, green, blue and intensity at points, (n, 4)."""
+    return np.array([tuple(texture.evaluate(point)) for point in points.tolist()])
 
 
 def has_colors(texture: bpy.types.Texture) -> bool:

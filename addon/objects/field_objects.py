@@ -29,7 +29,7 @@ FIELD_KINDS: Mapping[str, str] = MappingProxyType(
 IDLE_KINDS: Mapping[str, str] = MappingProxyType(
     {"BOID": "Boid", "GUIDE": "Curve Guide", "FLUID_FLOW": "Fluid Flow"}
 )  # with Blender's labels
-TEXTURE_POINTS_ALONG = 40  # of the longest side of the grid that a texture is read on
+TEXTURE_POINTS_ALONG = 64  # of the longest side of the grid that a texture is read on
 MESH_SHAPES: Mapping[str, str] = MappingProxyType({"SURFACE": "Surface", "POINTS": "Every Point"})
 
 

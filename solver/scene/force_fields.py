@@ -33,7 +33,7 @@ ANIMATED_FIELD_NUMBERS = (
 
 Finite = Annotated[float, finite_number()]
 NotNegative = Annotated[float, at_least(0.0)]
-Weight = Annotated[float, FIELD_WEIGHTS[0].limits]
+WEIGHT_LIMITS = {setting.name.removeprefix("weight_"): setting.limits for setting in FIELD_WEIGHTS}
 
 
 @dataclass(frozen=True)
@@ -132,18 +132,18 @@ class FieldWeights:
         excluded: Keys of fields that do not act on the body.
     """
 
-    gravity: Weight = 1.0
-    all: Weight = 1.0
-    force: Weight = 1.0
-    vortex: Weight = 1.0
-    magnetic: Weight = 1.0
-    harmonic: Weight = 1.0
-    charge: Weight = 1.0
-    lennardjones: Weight = 1.0
-    wind: Weight = 1.0
-    texture: Weight = 1.0
-    turbulence: Weight = 1.0
-    drag: Weight = 1.0
+    gravity: Annotated[float, WEIGHT_LIMITS["gravity"]] = 1.0
+    all: Annotated[float, WEIGHT_LIMITS["all"]] = 1.0
+    force: Annotated[float, WEIGHT_LIMITS["force"]] = 1.0
+    vortex: Annotated[float, WEIGHT_LIMITS["vortex"]] = 1.0
+    magnetic: Annotated[float, WEIGHT_LIMITS["magnetic"]] = 1.0
+    harmonic: Annotated[float, WEIGHT_LIMITS["harmonic"]] = 1.0
+    charge: Annotated[float, WEIGHT_LIMITS["charge"]] = 1.0
+    lennardjones: Annotated[float, WEIGHT_LIMITS["lennardjones"]] = 1.0
+    wind: Annotated[float, WEIGHT_LIMITS["wind"]] = 1.0
+    texture: Annotated[float, WEIGHT_LIMITS["texture"]] = 1.0
+    turbulence: Annotated[float, WEIGHT_LIMITS["turbulence"]] = 1.0
+    drag: Annotated[float, WEIGHT_LIMITS["drag"]] = 1.0
     own_charge: Annotated[float, FIELD_CHARGE.limits] = 1.0
     particle_size: Annotated[float, FIELD_SIZE.limits] = 0.05
     excluded: tuple[str, ...] = ()
