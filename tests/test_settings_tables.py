@@ -21,7 +21,7 @@ from sinew.addon.objects import roles
 from sinew.addon.panels import panels, property_rows
 from sinew.addon.properties.object_roles import FLESH, ROLES
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene import flesh, formulation, rigid_core, scene
+from sinew.solver.scene import flesh, force_fields, formulation, rigid_core, scene
 from sinew.solver.scene.serialisation.field_constraints import Limits
 from sinew.solver.scene.serialisation.field_schema import declared_fields
 from sinew.solver.scene.serialisation.range_check import check_ranges
@@ -61,6 +61,7 @@ PARTS: dict[str, Any] = {
         formulation.FormulationSettings,
         rigid_core.Core,
         rigid_core.Pull,
+        force_fields.FieldWeights,
     )
 }
 WITH_FIELD = [name for name, each in ALL_SETTINGS.items() if each.field]

@@ -13,6 +13,7 @@ from ..blender_data import modifier_stack
 from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import transmissive_materials
 from ..objects import roles, self_weight
+from ..objects.field_objects import field_warnings
 from . import artist_tet_files, contact_warnings
 
 STANDARD_GRAVITY = 9.81
@@ -28,6 +29,7 @@ def input_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
     yield from _gravity_warnings(scene)
     yield from _idle_bone_warnings(scene)
     yield from contact_warnings.contact_warnings(scene)
+    yield from field_warnings(scene)
     for obj in roles.bodies(scene):
         yield from _custom_normal_warnings(obj)
         yield from _posed_twice_warnings(obj)

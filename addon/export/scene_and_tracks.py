@@ -12,6 +12,7 @@ import numpy as np
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.contact import Collision
+from ...solver.scene.force_fields import FieldWeights
 from ...solver.scene.scene import Body, Material, Meshing, Scene, Settings
 from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, longest_side, polygon_of_triangle, positions, triangles
@@ -20,10 +21,12 @@ from ..evaluation.sample_times import frame_range, frames_per_second, preroll, r
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
 from ..objects import closed_mesh_check, collision_filter
+from ..objects.field_objects import acts_on
 from . import animated_settings, artist_tet_files, body_features, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
 from .bone_meshes import read_bone, sample_bone
 from .colliders import read_collider
+from .force_fields import read_field, sample_field
 from .formulation import read_formulation
 from .heat_sources import read_heat_source, sample_heat_source
 from .participants import Participants
@@ -44,7 +47,7 @@ def read_scene(scene_copy: SceneCopy, inputs: Participants, threads: int | None)
     unit = inputs.unit
     for obj in inputs.bodies:
         validation.check_same_in_render(scene_copy, obj, inputs.scene, rest_frame(inputs.scene))
-    bodies = {obj: _read_body(scene_copy, obj, key, unit) for obj, key in inputs.bodies.items()}
+    bodies = {obj: _read_body(scene_copy, obj, inputs) for obj in inputs.bodies}
     bones = [read_bone(scene_copy, obj, key, unit, inputs.bodies) for obj, key in inputs.bones.items()]
     return Scene(
         tuple(bodies.values()),
@@ -53,6 +56,9 @@ def read_scene(scene_copy: SceneCopy, inputs: Participants, threads: int | None)
         tuple(read_heat_source(scene_copy, obj, key, unit) for obj, key in inputs.heat_sources.items()),
         (*bones, *read_armature_bones(scene_copy, inputs.armature_bones, bodies, unit)),
         collision_filter.ignored_pairs(inputs.scene, inputs.bodies | inputs.colliders),
+        force_fields=tuple(
+            read_field(scene_copy, obj, key, unit, list(bodies.values())) for obj, key in inputs.force_fields.items()
+        ),
     )
 
 
@@ -94,6 +100,8 @@ def sample_tracks(
         sample_core(sampling, obj, body)
     for obj, source in zip(inputs.heat_sources, scene.heat_sources, strict=True):
         sample_heat_source(sampling, obj, source)
+    for obj, field in zip(inputs.force_fields, scene.force_fields, strict=True):
+        sample_field(sampling, obj, field)
     _sample_bones(sampling, inputs, scene, rest)
 
 
@@ -153,7 +161,8 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, unit: float) -> _Bo
     return _BodyMesh(points, faces, pins, attached, fields)
 
 
-def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: float) -> Body:
+def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participants) -> Body:
+    key, unit = inputs.bodies[obj], inputs.unit
     settings = scene_copy.evaluated(obj).sinew
     matrix = scale_to_metres(scene_copy.matrix(obj), unit)
     found = _read_mesh(scene_copy, obj, unit)
@@ -185,6 +194,10 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: flo
         heat=body_features.read_heat(settings),
         method=read_formulation(settings),
         collision=Collision(**read_fields(Collision, settings, unit)),
+        field_weights=FieldWeights(
+            **read_fields(FieldWeights, settings, unit),
+            excluded=tuple(key for field, key in inputs.force_fields.items() if not acts_on(field, obj)),
+        ),
         **found.fields,
         **read_fields(Body, settings, unit),
         **(artist_tet_files.body_tets(obj, matrix) if settings.method == "GIVEN" else {}),

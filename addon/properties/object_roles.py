@@ -49,6 +49,7 @@ ROLES = (
             "tets",
             "pins",
             "collision",
+            "field_weights",
             "size_and_start",
             "attributes",
             "advanced",

@@ -37,6 +37,7 @@ class Part:
         method: By which formulation its tets resist.
         levels: How its tets came out of coarser ones, which hierarchical bodies ask for; None: they did not.
         core: Which of its nodes move as one rigid body, in its own numbers; None: none do.
+        gravity_weight: Factor on gravity.
     """
 
     key: str
@@ -50,6 +51,7 @@ class Part:
     method: FormulationSettings = DEFAULT_FORMULATION
     levels: RefinementLevels | None = None
     core: RigidCore | None = None
+    gravity_weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ def make_model(parts: Sequence[Part]) -> Model:
         lam=_repeat_per_body(tet_starts, [lam for _, lam in moduli]),
         mass_damping=_repeat_per_body(node_starts, [part.material.mass_damping for part in parts]),
         stiffness_damping=_repeat_per_body(tet_starts, [part.material.stiffness_damping for part in parts]),
-        gravity_scale=_repeat_per_body(node_starts, [1.0 / part.simulated_scale for part in parts]),
+        gravity_scale=_repeat_per_body(node_starts, [part.gravity_weight / part.simulated_scale for part in parts]),
         initial_strain=_initial_strain(parts),
         pattern=block_pattern(tets, len(X), _islands(parts, bodies, tets, len(X))),
         bodies=bodies,

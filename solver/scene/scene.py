@@ -28,6 +28,7 @@ from ..runtime.npz_reader import first_line, read_arrays
 from .contact import Collider as Collider
 from .contact import Collision
 from .flesh import DYNAMIC, Bone, Flesh
+from .force_fields import FieldWeights, ForceField
 from .formulation import FormulationSettings
 from .keys import check_keys
 from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
@@ -121,6 +122,7 @@ class Body:
         collision: How it meets other bodies and itself.
         method: By which formulation its tets resist; flesh does not read it.
         core: Which part of it moves as one rigid body; None: no part does.
+        field_weights: How much gravity and force fields act on it.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -147,6 +149,7 @@ class Body:
     collision: Collision = field(default_factory=Collision)
     method: FormulationSettings = field(default_factory=FormulationSettings)
     core: Core | None = None
+    field_weights: FieldWeights = field(default_factory=FieldWeights)
 
     def __post_init__(self) -> None:
         """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
@@ -220,6 +223,7 @@ class Scene:
         settings: How it is simulated.
         ignored_pairs: Pairs of keys of bodies, or of a body and a collider, that pass through each other.
         wind: Air that moves; None: there is no air.
+        force_fields: Blender's, each with a key of its own.
     """
 
     bodies: tuple[Body, ...] = ()
@@ -229,6 +233,7 @@ class Scene:
     bones: tuple[Bone, ...] = ()
     ignored_pairs: tuple[tuple[str, str], ...] = ()
     wind: Wind | None = None
+    force_fields: tuple[ForceField, ...] = ()
 
     def __post_init__(self) -> None:
         """Takes lists for tuples."""
@@ -270,7 +275,7 @@ class Scene:
         except (OSError, ValueError, RecursionError) as problem:
             raise StorageFailed("scene-unreadable", path=str(folder), problem=first_line(problem)) from problem
         check_ranges(scene, shows_places=True)
-        for named in (scene.bodies, scene.colliders, scene.heat_sources, scene.bones):
+        for named in (scene.bodies, scene.colliders, scene.heat_sources, scene.bones, scene.force_fields):
             check_keys(named)
         return scene
 
@@ -288,9 +293,13 @@ class Scene:
             del tree["settings"]["linear_solver"]  # caches of Sinew 0.2 do not have it
         if self.wind is None:
             del tree["wind"]  # earlier bakes did not have it
+        if not self.force_fields:
+            del tree["force_fields"]
         for body, own in zip(self.bodies, tree["bodies"], strict=True):
             if body.flesh is not None and not (body.flesh.keeps_volume and self.is_loose_flesh(body)):
                 del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it
+            if body.field_weights == FieldWeights():
+                del own["field_weights"]
         _drop_later_defaults(self, tree, arrays)
         return digest([json.dumps(tree, sort_keys=True), *(p for name in sorted(arrays) for p in (name, arrays[name]))])
 

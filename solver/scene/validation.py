@@ -49,6 +49,8 @@ def check_scene(scene: Scene) -> None:
         _check_method(body)
     for source in scene.heat_sources:
         check_ranges(source)
+    for force_field in scene.force_fields:
+        check_ranges(force_field)
     for collider in scene.colliders:
         _check_collider(collider)
     known = {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}

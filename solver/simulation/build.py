@@ -261,6 +261,7 @@ def _model_part(body: Body, surface: Surface, mesh: TetMesh) -> Part:
         method=FormulationSettings() if body.flesh else with_unread_defaults(body.method),
         levels=recover_levels(mesh.tets, body.method.levels) if is_hierarchical(body) else None,
         core=find_core(body.core, body.name, surface, mesh.nodes, mesh.tets) if body.core else None,
+        gravity_weight=body.field_weights.gravity,
     )  # fmt: skip
 
 
