@@ -23,8 +23,7 @@ SUBSTEPS = integer(
 SAMPLES_PER_FRAME = integer(
     "samples_per_frame",
     "Samples Per Frame",
-    "Shapes stored per frame. More make motion blur of fast rotation round. Animated inputs are read as often. "
-    "Must divide Substeps Per Frame",
+    "Shapes stored per frame, for motion blur, and how often animated inputs are read. Must divide Substeps Per Frame",
     1,
     closed_range(1, 100, "Samples Per Frame"),
     maximum=64,
