@@ -6,7 +6,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sinew.solver.scene.settings.setting import CHOICE, CHOICES, SWITCH, WEIGHT_GROUP, Choice, Setting, When
+from sinew.solver.scene.settings.setting import (
+    CHOICE,
+    CHOICES,
+    SWITCH,
+    VECTOR_ATTRIBUTE,
+    WEIGHT_GROUP,
+    Choice,
+    Setting,
+    When,
+)
 from sinew.solver.scene.settings.tables import (
     COLLISION_PANELS,
     MAIN_PANEL,
@@ -119,7 +128,13 @@ def _default(setting: Setting) -> str:
     if isinstance(setting.default, tuple):
         return ", ".join(map(_number, setting.default))
     is_number = isinstance(setting.default, (int, float))
-    return _number(setting.default) if is_number else "none" if setting.kind != WEIGHT_GROUP else "empty"
+    return (
+        _number(setting.default)
+        if is_number
+        else "empty"
+        if setting.kind in (WEIGHT_GROUP, VECTOR_ATTRIBUTE)
+        else "none"
+    )
 
 
 def _when(conditions: tuple[When, ...]) -> str:

@@ -11,10 +11,12 @@ import bpy
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.setting import INTEGER, NUMBER, Setting
 from ...solver.scene.settings.tables import BODY, settings_of_role
-from ..blender_data.rna_snapshot import animated_paths
+from ..blender_data.rna_snapshot import animated_paths, stepped_paths
 
 # each has the track "body.KEY.NAME" where it is animated; pins have theirs beside their targets
 ANIMATED_SETTINGS = tuple(s for s in settings_of_role(BODY) if s.is_animated and s.field)
+
+FORMER_TRACKS = {"yield_strain", "flow", "maximum_strain", "breaking_stress"}  # that 0.2.0 had
 
 
 def _reader(settings: bpy.types.PropertyGroup) -> Callable[[str], Any]:
@@ -42,14 +44,17 @@ def check_ranges(name: str, settings: bpy.types.PropertyGroup, table: tuple[Sett
             )
 
 
-def animated_values(obj: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Iterator[tuple[str, float]]:
-    """Yields the settings of a body that are animated or driven, with their value now; `settings` is evaluated.
+def animated_values(obj: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Iterator[tuple[str, float, str]]:
+    """Yields the settings of a body that are animated or driven, with their value now and the kind of their track.
 
     Raises:
         BadInput: A value is out of its range.
     """
     check_ranges(obj.name, settings, ANIMATED_SETTINGS)
-    animated = animated_paths(obj)
+    animated, stepped = animated_paths(obj), stepped_paths(obj)
     for setting in ANIMATED_SETTINGS:
-        if setting.counts(_reader(settings)) and f"sinew.{setting.name}" in animated:
-            yield setting.name, getattr(settings, setting.name)
+        path = f"sinew.{setting.name}"
+        if setting.counts(_reader(settings)) and path in animated:
+            # tracks of 0.2.0 are linear, whatever their keys are: bakes can only go on with the same tracks
+            is_stepped = path in stepped and setting.name not in FORMER_TRACKS
+            yield setting.name, getattr(settings, setting.name), "step" if is_stepped else "linear"

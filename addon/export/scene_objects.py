@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -12,7 +12,8 @@ import numpy as np
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.contact import Collision
-from ...solver.scene.scene import Body, Material, Meshing, Scene, Settings
+from ...solver.scene.rest_scale import RestScale
+from ...solver.scene.scene import Body, Material, MaterialPaint, Meshing, Scene, Settings
 from ..blender_data.rna_snapshot import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, longest_side, positions, triangles
 from ..evaluation.sample_times import frame_range, frames_per_second, preroll, rest_frame
@@ -79,8 +80,8 @@ def sample_tracks(
         matrix = sampling.metres_matrix(obj)
         validation.check_matrix(obj.name, matrix)
         sampling.add(f"body.{body.key}.matrix", matrix, "rigid")
-        for setting, value in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
-            sampling.add(f"body.{body.key}.{setting}", value)
+        for setting, value, kind in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
+            sampling.add(f"body.{body.key}.{setting}", value, kind)
         if obj.modifiers or len(body.pinned) or len(body.attached):
             points = _same_vertices(sampling, inputs.scene, obj, len(body.vertices))
         if shapes.has(obj):
@@ -145,6 +146,8 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, unit: float) -> _Bo
         fields: dict[str, Any] = {
             "plasticity": material_parameters.read_plasticity(settings, weights),
             "fracture": material_parameters.read_fracture(settings, weights),
+            "material_paint": MaterialPaint(**read_fields(MaterialPaint, settings, weights=weights)),
+            "rest_scale": RestScale(**read_fields(RestScale, settings, weights=weights)),
             "flesh": material_parameters.read_flesh(settings, weights),
             "core": read_core(scene_copy, settings, weights, unit),
         }
@@ -168,6 +171,8 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: flo
         faces = faces[:, ::-1]
     if settings.use_fracture:
         watertight.check_watertight(obj.name, world, faces)
+    rest_scale = found.fields["rest_scale"]
+    found.fields["rest_scale"] = replace(rest_scale, direction=rest_scale.direction @ matrix[:3, :3].T)
     pinned = np.flatnonzero(found.pins > 0).astype(np.int32)
     attached = np.flatnonzero(found.attached > 0).astype(np.int32)
     return Body(

@@ -6,7 +6,9 @@ Left out are the tracks of vertices that deform: whoever reads them compares the
 
 from __future__ import annotations
 
+from .animated_material import MATERIAL_TRACKS
 from .scene import Body, Scene
+from .settings.rest_scale_settings import REST_SCALE
 
 Shape = tuple[int, ...]
 MATRIX_SHAPE, POINT_SHAPE, SCALAR_SHAPE = (4, 4), (3,), ()
@@ -34,7 +36,8 @@ def track_names(scene: Scene) -> set[str]:
 
 
 def _body_track_shapes(body: Body) -> dict[str, Shape]:
-    numbers = ("pin_stiffness", "attached.pin_stiffness", "yield_strain", "flow", "maximum_strain", "breaking_stress")
+    pins, plastic = ("pin_stiffness", "attached.pin_stiffness"), ("yield_strain", "flow", "maximum_strain")
+    numbers = (*pins, *plastic, "breaking_stress", *MATERIAL_TRACKS, REST_SCALE.name)
     return {
         "matrix": MATRIX_SHAPE,
         "targets": (len(body.pinned), 3),

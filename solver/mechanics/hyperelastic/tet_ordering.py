@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ...linalg.block_pattern import UInt32s
 from ...runtime.arrays import Floats, Indices
 from ...runtime.frozen_memo import derived, derived_from
-from ..model import Model
+from ..model import TET_ARRAYS, Model
 from .edge_assembly import MIN_TETS_FOR_PARTS
 from .hyperelastic_element import Hyperelastic
 from .nodal_averaging import NodalShare
@@ -24,7 +24,6 @@ from .nodal_averaging import NodalShare
 CURVE_CELLS = 2**10  # along the longest side
 # (shift, mask): after each the bits of a number are farther apart, in the end with two zeros between them
 MORTON_MASKS = ((16, 0x030000FF), (8, 0x0300F00F), (4, 0x030C30C3), (2, 0x09249249))
-TET_FIELDS = ("Dm_inverse", "volume", "mu", "lam", "stiffness_damping", "initial_strain", "pressure_modulus")
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +96,6 @@ def _reorder(model: Model, order: Indices) -> Model:
         corners=np.argsort(tets.ravel(), kind="stable").astype(np.uint32),
         corner_block=model.pattern.corner_block.reshape(-1, 4, 4)[order].reshape(-1, 4),
     )
-    moved: dict[str, Any] = {name: getattr(model, name) for name in TET_FIELDS}
+    moved: dict[str, Any] = {name: getattr(model, name) for name in TET_ARRAYS}
     moved = {name: values[order] if len(values) else values for name, values in moved.items()}
     return replace(model, tets=tets, pattern=pattern, **moved)
