@@ -78,3 +78,36 @@ def test_a_value_out_of_its_range_is_named(tmp_path: Path) -> None:
     curve.keyframe_points[-1].co.y = -5.0e6
     problem = refused(bpy.context.scene, tmp_path / "c.sinew")
     assert problem.kind == "setting-out-of-range" and "Stiffness" in problem.sentence
+
+
+def test_rest_scale_arrives_with_paint_direction_and_keys(tmp_path: Path) -> None:
+    """Directions are turned into the world as the object is; keys become a track."""
+    scene = fresh()
+    scene.frame_start, scene.frame_end = 1, 2
+    obj = add_box()
+    roles.make_body(obj)
+    before = settings_digest(scene)
+    obj.rotation_euler.z = np.pi / 2
+    count = len(obj.data.vertices)
+    obj.data.attributes.new("Fibres", "FLOAT_VECTOR", "POINT").data.foreach_set("vector", np.tile([2.0, 0, 0], count))
+    obj.vertex_groups.new(name="Belly").add(list(range(count)), 0.5, "REPLACE")
+    own = obj.sinew
+    own.rest_scale, own.rest_scale_group, own.rest_scale_direction = 0.75, "Belly", "Fibres"
+    bpy.context.view_layer.update()
+    body = exported(scene, tmp_path / "still")[0].bodies[0]
+    assert body.rest_scale.scale == 0.75 and np.allclose(body.rest_scale.paint, 0.5)
+    np.testing.assert_allclose(body.rest_scale.direction, np.tile([0.0, 2.0, 0.0], (count, 1)), atol=1e-6)
+    seen = {before, settings_digest(scene)}
+    obj.data.attributes["Fibres"].data[0].vector = (0.0, 0.0, 1.0)
+    seen.add(settings_digest(scene))
+    assert len(seen) == 3
+    obj.keyframe_insert("sinew.rest_scale", frame=1)
+    own.rest_scale = 1.25
+    obj.keyframe_insert("sinew.rest_scale", frame=2)
+    written, tracks = exported(scene, tmp_path / "keyed")
+    key = f"body.{written.bodies[0].key}.rest_scale"
+    assert [float(tracks.sample(key, time)) for time in (0.0, 1 / 24)] == pytest.approx([0.75, 1.25])
+    obj.data.attributes.new("Number", "FLOAT", "POINT")
+    for name, kind in (("Number", "attribute-not-vectors"), ("gone", "group-gone")):
+        own.rest_scale_direction = name
+        assert refused(scene, tmp_path / "refused.sinew").kind == kind
