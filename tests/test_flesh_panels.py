@@ -83,7 +83,10 @@ def test_every_setting_stands_in_a_panel() -> None:
     obj.sinew.use_armature_bones = True
     for motion in ("POSE", "JIGGLE"):
         obj.sinew.motion = motion
-        names |= {name for _, name in drawn(obj, "draw_main", "draw_solver", "draw_collision", *PARTS).drawn}
+        names |= {
+            name
+            for _, name in drawn(obj, "draw_main", "draw_solver", "draw_collision", *PARTS, "draw_material_paint").drawn
+        }
     for group in type(obj.sinew).__mro__:
         if group.__name__ in {"FleshProperties", "BoneProperties"}:
             assert set(group.__annotations__) <= names, group

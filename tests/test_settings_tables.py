@@ -47,6 +47,8 @@ PARTS: dict[str, Any] = {
     part.__name__: part
     for part in (
         scene.Material,
+        scene.MaterialPaint,
+        scene.RestScale,
         scene.Plasticity,
         scene.Heat,
         scene.Fracture,
@@ -202,7 +204,7 @@ def test_the_scene_gets_the_values() -> None:
         declared = declared_fields(PARTS[owner])[field]
         limits = declared.rule(Limits) or next((item.rule(Limits) for item in declared.items), None)
         assert each.limits is None or limits == each.limits, f"{name}: one range for window and solver"
-        if each.kind in (kinds.WEIGHT_GROUP, kinds.TABLE):
+        if each.kind in (kinds.WEIGHT_GROUP, kinds.VECTOR_ATTRIBUTE, kinds.TABLE):
             continue  # arrays: tests/test_export_materials.py reads them
         reset(made)
         own = bpy.context.scene.sinew if name in SCENE_SETTINGS else made[ROLES_OF[name][0]].sinew

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -13,7 +13,8 @@ from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.contact import Collision
 from ...solver.scene.force_fields import FieldWeights
-from ...solver.scene.scene import Body, Material, Meshing, Scene, Settings
+from ...solver.scene.rest_scale import RestScale
+from ...solver.scene.scene import Body, Material, MaterialPaint, Meshing, Scene, Settings
 from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, longest_side, polygon_of_triangle, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
@@ -85,8 +86,8 @@ def sample_tracks(
         matrix = sampling.world_from_units(obj)
         validation.check_matrix(obj.name, matrix)
         sampling.add(f"body.{body.key}.matrix", matrix, "rigid")
-        for setting, value in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
-            sampling.add(f"body.{body.key}.{setting}", value)
+        for setting, value, kind in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
+            sampling.add(f"body.{body.key}.{setting}", value, kind)
         if obj.modifiers or len(body.pinned) or len(body.attached):
             points = _same_vertices(sampling, inputs.scene, obj, len(body.vertices))
         if shapes.is_animated(obj):
@@ -153,6 +154,8 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, unit: float) -> _Bo
         fields: dict[str, Any] = {
             "plasticity": body_features.read_plasticity(settings, weights),
             "fracture": body_features.read_fracture(settings, weights),
+            "material_paint": MaterialPaint(**read_fields(MaterialPaint, settings, weights=weights)),
+            "rest_scale": RestScale(**read_fields(RestScale, settings, weights=weights)),
             "flesh": body_features.read_flesh(settings, weights),
             "core": read_core(scene_copy, settings, weights, unit),
         }
@@ -177,6 +180,8 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         faces = faces[:, ::-1]
     if settings.use_fracture:
         closed_mesh_check.check_closed_mesh(obj.name, world, faces)
+    rest_scale = found.fields["rest_scale"]
+    found.fields["rest_scale"] = replace(rest_scale, direction=rest_scale.direction @ matrix[:3, :3].T)
     pinned = np.flatnonzero(found.pins > 0).astype(np.int32)
     attached = np.flatnonzero(found.attached > 0).astype(np.int32)
     return Body(

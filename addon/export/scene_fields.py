@@ -15,6 +15,7 @@ from ...solver.scene.settings.setting import (
     METRE,
     METRE_PER_SECOND,
     TABLE,
+    VECTOR_ATTRIBUTE,
     WEIGHT_GROUP,
     Setting,
 )
@@ -22,6 +23,7 @@ from ...solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS
 from ..properties import softening_rows
 from .weight_reader import WeightReader
 
+PAINTED_KINDS = {WEIGHT_GROUP, VECTOR_ATTRIBUTE}
 _LENGTHS = {METRE, METRE_PER_SECOND}
 
 
@@ -42,7 +44,7 @@ def read_fields(
     fields: dict[str, Any] = {}
     for setting in (*OBJECT_SETTINGS.values(), *SCENE_SETTINGS.values()):
         owner, _, name = setting.field.partition(".")
-        if owner != part.__name__ or (setting.kind == WEIGHT_GROUP and weights is None):
+        if owner != part.__name__ or (setting.kind in PAINTED_KINDS and weights is None):
             continue
         if setting.otherwise is not ITS_VALUE and not setting.counts(lambda each: getattr(settings, each)):
             if setting.otherwise is not FIELD_DEFAULT:
@@ -55,6 +57,8 @@ def read_fields(
 def _field_value(setting: Setting, settings: bpy.types.PropertyGroup, unit: float, weights: WeightReader | None) -> Any:
     if setting.kind == WEIGHT_GROUP and weights is not None:
         return weights.weights_of(setting.name)
+    if setting.kind == VECTOR_ATTRIBUTE and weights is not None:
+        return weights.vectors_of(setting.name)
     value = getattr(settings, setting.name)
     if setting.kind == CHOICE:
         return setting.solver_value(value)

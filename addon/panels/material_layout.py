@@ -6,8 +6,14 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene.settings.flesh_settings import POSE
-from ...solver.scene.settings.material_settings import MASS_DAMPING, MATERIAL_SETTINGS, STIFFNESS_DAMPING
+from ...solver.scene.settings.material_settings import (
+    MASS_DAMPING,
+    MATERIAL_PAINTS,
+    MATERIAL_SETTINGS,
+    STIFFNESS_DAMPING,
+)
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS, USE_PLASTICITY
+from ...solver.scene.settings.rest_scale_settings import REST_SCALE_SETTINGS
 from ..baking import bake_report
 from . import self_weight_layout
 from .feature_rows import draw_flesh_note, feature_column
@@ -26,6 +32,16 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     column.active = settings.motion != POSE  # at rest nothing swings
     draw_settings(column, context.object, DAMPING_SETTINGS)
     self_weight_layout.draw_fixes(layout, context)
+
+
+def draw_material_paint(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws what is painted on the body."""
+    draw_settings(locked_column(layout, context), context.object, MATERIAL_PAINTS)
+
+
+def draw_rest_scale(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws at which size the body is without stress, where, and along what."""
+    draw_settings(locked_column(layout, context), context.object, REST_SCALE_SETTINGS)
 
 
 def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -114,6 +114,8 @@ def _make_panel(name: str, label: str, values: dict[str, Any], draw: PanelDrawer
 PANEL_TABLE = (
     ("held_by", "Bones", flesh_layout.draw_held_by, False),
     ("material", "Material", material_layout.draw_material, False),
+    ("material_paint", "Paint", material_layout.draw_material_paint, True),
+    ("rest_scale", "Rest Scale", material_layout.draw_rest_scale, True),
     ("flesh", "Flesh", flesh_layout.draw_flesh, True),
     ("plasticity", "Plasticity", material_layout.draw_plasticity, True),
     ("heat", "Heat", heat_layout.draw_heat, True),

@@ -25,6 +25,7 @@ from .formulation import (
 )
 from .scene import LINEAR_SOLVERS, PLASTICITY_LAWS, Body, Scene, Settings
 from .serialisation.range_check import check_ranges
+from .settings.rest_scale_settings import REST_SCALE_DIRECTION
 from .settings.setting import CHOICE, WEIGHT_GROUP, Setting
 from .settings.tables import OBJECT_SETTINGS
 
@@ -85,9 +86,11 @@ def check_body(body: Body) -> None:
     _check_pins(body, body.attached, body.attached_weights)
     if body.plasticity is not None and body.plasticity.law not in PLASTICITY_LAWS:
         raise BadInput("plastic-law", name=body.name, law=body.plasticity.law)
-    for part in (body, body.material, body.meshing, body.plasticity, body.heat, body.fracture, body.core):
+    painted = (body.material_paint, body.rest_scale, body.plasticity, body.fracture, body.core)
+    for part in (body, body.material, body.meshing, body.heat, *painted):
         _check_words(body.name, part)
         _check_paints(body, part)
+    _check_direction(body)
 
 
 def _check_collider(collider: Collider) -> None:
@@ -131,6 +134,12 @@ def _check_paints(body: Body, part: object) -> None:
     """Raises BadInput where what is painted for a part of a body does not fit its vertices."""
     for setting in _settings_of(part, WEIGHT_GROUP):
         _check_weights(body, setting.label.removeprefix("Paint "), getattr(part, setting.field.partition(".")[2]))
+
+
+def _check_direction(body: Body) -> None:
+    direction = body.rest_scale.direction
+    if len(direction) not in (0, len(body.vertices)) or not np.isfinite(direction).all():
+        raise BadInput("paint-without-vertices", name=body.name, setting=REST_SCALE_DIRECTION.label)
 
 
 def _settings_of(part: object, kind: str) -> Iterator[Setting]:

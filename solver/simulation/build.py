@@ -34,6 +34,7 @@ from ..mesh.tetrahedralize.refine import refine
 from ..mesh.tetrahedralize.user_tets import user_tets
 from ..runtime.arrays import Floats, floats, indices
 from ..runtime.errors import SinewError
+from ..scene.animated_material import body_at
 from ..scene.formulation import HIERARCHICAL, FormulationSettings, refinement_factor, with_unread_defaults
 from ..scene.gravity import gravity_at
 from ..scene.scene import Body, Scene
@@ -64,6 +65,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         BadInput: Something cannot be simulated; the sentence names it.
     """
     _check(scene, tracks)
+    scene = replace(scene, bodies=tuple(body_at(body, tracks, scene.settings.start_time) for body in scene.bodies))
     colliders, deforming = _colliders(scene, tracks)
     surfaces, meshes = _fill_bodies(scene, on_stage, stored)
     gravity = floats(gravity_at(scene, tracks, scene.settings.start_time), 3)
@@ -132,7 +134,7 @@ def _initial_model(scene: Scene, surfaces: list[Surface], meshes: list[TetMesh],
     model = make_model([_model_part(*part) for part in zip(scene.bodies, surfaces, meshes, strict=True)])
     for feature in FEATURES:
         model = feature.initial_model(scene, meshes, model)
-    return with_pressure_modulus(scene.bodies, model, gravity)
+    return with_pressure_modulus(dict(enumerate(scene.bodies)), model, gravity)
 
 
 def _build_features(inputs: BuildInputs) -> None:

@@ -15,13 +15,12 @@ import numpy.typing as npt
 from ...mesh.geometry.morton_code import morton_codes
 from ...runtime.arrays import Floats, Indices
 from ...runtime.frozen_memo import derived, derived_from
-from ..model import Model
+from ..model import TET_ARRAYS, Model
 from .edge_assembly import MIN_TETS_FOR_PARTS
 from .hyperelastic_element import Hyperelastic
 from .nodal_averaging import NodalShare
 
 CURVE_CELLS = 2**10  # along the longest side
-TET_FIELDS = ("Dm_inverse", "volume", "mu", "lam", "stiffness_damping", "initial_strain", "pressure_modulus")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +80,6 @@ def _reorder(model: Model, order: Indices) -> Model:
         corners=np.argsort(tets.ravel(), kind="stable").astype(np.uint32),
         corner_block=model.pattern.corner_block.reshape(-1, 4, 4)[order].reshape(-1, 4),
     )
-    moved: dict[str, Any] = {name: getattr(model, name) for name in TET_FIELDS}
+    moved: dict[str, Any] = {name: getattr(model, name) for name in TET_ARRAYS}
     moved = {name: values[order] if len(values) else values for name, values in moved.items()}
     return replace(model, tets=tets, pattern=pattern, **moved)

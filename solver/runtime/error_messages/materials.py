@@ -17,6 +17,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "its Stiffness (E).",
         "Raise Stiffness to {stiffness} Pa, or set Simulated Size to {size}.",
     ),
+    # keyframes of materials
+    "animated-value": (
+        'At {time} the animation of {setting} of "{name}" gives {value}; it has to be {range}.',
+        "Check its keyframes or driver at that time.",
+    ),
     # plastic flow and creep
     "plastic-law": (
         'The plastic law of "{name}" is "{law}", which does not exist.',

@@ -12,9 +12,10 @@ from .flesh_settings import ATTACHMENT_SETTINGS, BONE_SETTINGS, ELASTICITY_SETTI
 from .formulation_settings import FORMULATION_SETTINGS
 from .fracture_settings import ATTRIBUTES_SETTING, BROKEN_MATERIAL, FRACTURE_SETTINGS, SEPARATE_PIECES
 from .heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
-from .material_settings import MATERIAL_SETTINGS
+from .material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from .plasticity_settings import PLASTICITY_SETTINGS
 from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET
+from .rest_scale_settings import REST_SCALE_SETTINGS
 from .rigid_core_settings import CORE_SETTINGS
 from .setting import Setting
 from .simulation_settings import (
@@ -52,6 +53,8 @@ class Subject:
 
 SUBJECTS = (
     Subject("Material", (BODY,), (MATERIAL_PRESET, *MATERIAL_SETTINGS)),
+    Subject("Paint", (BODY,), MATERIAL_PAINTS),
+    Subject("Rest Scale", (BODY,), REST_SCALE_SETTINGS),
     Subject(MAIN_PANEL, (BODY,), (MOTION,)),
     Subject("Flesh", (BODY,), ELASTICITY_SETTINGS),
     Subject("Bones", (BODY,), ATTACHMENT_SETTINGS),
