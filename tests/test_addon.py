@@ -75,6 +75,29 @@ def test_a_part_that_cannot_be_registered_leaves_nothing(monkeypatch: pytest.Mon
 
 # settings that have a track, and can be keyframed therefore
 SAMPLED = {
+    *(
+        f"weight_{kind}"
+        for kind in (
+            "all",
+            "charge",
+            "drag",
+            "force",
+            "gravity",
+            "harmonic",
+            "lennardjones",
+            "magnetic",
+            "texture",
+            "turbulence",
+            "vortex",
+            "wind",
+        )
+    ),
+    "density",
+    "mass_damping",
+    "poisson_ratio",
+    "rest_scale",
+    "stiffness_damping",
+    "youngs_modulus",
     "use_collision",
     "pin_stiffness",
     "yield_strain",

@@ -28,7 +28,7 @@ from sinew.solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS
 from test_addon import context_of, drawn
 
 BODY = {"body_friction", "body_thickness", "self_collision"}
-COLLIDER = {"use_collision", "collider_shape", "collider_sides", "friction", "thickness"}
+COLLIDER = {"use_collision", "collider_shape", "collider_sides", "friction", "thickness", "field_absorption"}
 BOTH = {"friction_preset", "collision_collection", "show_contacts"}
 
 

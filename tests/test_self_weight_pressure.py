@@ -33,7 +33,7 @@ KEPT = 0.03  # of the volume, which may be lost at a Poisson's ratio of 0.45
 def with_pressure(body: Body) -> Model:
     """Returns the model of a body alone."""
     part = Part(body.key, body.tet_nodes, body.tets, np.ones(len(body.tets)), body.material, body.simulated_scale)
-    return with_pressure_modulus((body,), make_model([part]), GRAVITY)
+    return with_pressure_modulus({0: body}, make_model([part]), GRAVITY)
 
 
 @pytest.mark.parametrize("strain", [0.35, 10.0, 100.0])

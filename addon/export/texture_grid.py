@@ -31,7 +31,7 @@ def read_texture(field: bpy.types.FieldSettings, matrix: Floats, unit: float, bo
     """
     lower, upper = _box_around(field, matrix, unit, bodies)
     longest = float((upper - lower).max()) or 1.0
-    counts = np.maximum(np.ceil((upper - lower) / longest * TEXTURE_POINTS_ALONG).astype(int), 1) + 1
+    counts = np.maximum(np.ceil((upper - lower) / longest * TEXTURE_POINTS_ALONG).astype(np.int64), 1) + 1
     spacing = np.maximum((upper - lower) / (counts - 1), np.finfo(float).tiny)
     points = lower + spacing * np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), axis=-1)
     return TextureGrid(lower, spacing, texture_push(field, points.reshape(-1, 3)).reshape(*counts, 3))

@@ -220,7 +220,7 @@ def interpolate(grid: TextureGrid, points: Floats) -> Floats:
     inside = place - cell
     result = np.zeros((len(points), 3))
     for corner in np.ndindex(2, 2, 2):
-        share = np.prod(np.where(np.array(corner) == 1, inside, 1.0 - inside), axis=1)
+        share = np.where(np.array(corner) == 1, inside, 1.0 - inside).prod(axis=1)
         i, j, k = np.minimum(cell + np.array(corner, np.int64), last).T
         result += share[:, None] * grid.values[i, j, k]
     return result

@@ -57,7 +57,7 @@ def gradient_noise(x: Floats) -> Floats:
     blend = inside**3 * (inside * (inside * 6.0 - 15.0) + 10.0)
     result = np.zeros(len(x))
     for corner in np.ndindex(2, 2, 2):
-        share = np.prod(np.where(np.array(corner) == 1, blend, 1.0 - blend), axis=1)
+        share = np.where(np.array(corner) == 1, blend, 1.0 - blend).prod(axis=1)
         result += share * _along_gradient(cell, np.array(corner, np.int64), inside)
     return result
 

@@ -9,8 +9,7 @@ and the scale s it is
 
 Neighbours whose S do not fit each other press and pull each other; so no map of nodes at rest is needed.
 
-Source: multiplicative growth, Rodriguez, Hoger and McCulloch 1994, Stress-dependent finite growth in soft elastic
-tissues.
+Source: multiplicative growth, RHM94.
 """
 
 from __future__ import annotations
