@@ -127,6 +127,7 @@ def roots() -> None:
         np.multiply(b, a, out=b)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(("cells", "most"), [((8, 8, 32), 1.3), ((18, 18, 62), 2.0)], ids=["10K", "100K"])
 def test_cost_of_a_tet(cells, most):
     """Time of one core for 10,000 tets over that of `roots`, which takes turns with it.
