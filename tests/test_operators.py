@@ -55,8 +55,8 @@ def test_a_collider_loses_the_modifier_of_the_body_that_it_was() -> None:
     assert box.sinew.role == "COLLIDER" and not box.modifiers
 
 
-@pytest.mark.parametrize(("height", "wanted"), [(3.0, 0.0), (-2.0, -3.0)])
-def test_the_ground_lies_at_zero_or_under_the_lowest_body(height: float, wanted: float) -> None:
+@pytest.mark.parametrize(("height", "wanted"), [(3.0, 0.0), (1.0, -1.0), (-2.0, -4.0)])
+def test_the_ground_lies_at_zero_or_leaves_half_a_height_of_fall(height: float, wanted: float) -> None:
     scene = fresh()
     box = add_box(height=2.0)
     box.location.z = height
@@ -67,6 +67,16 @@ def test_the_ground_lies_at_zero_or_under_the_lowest_body(height: float, wanted:
     assert ground.location.z == pytest.approx(wanted, abs=1e-6)
     assert ground.sinew.collider_shape == "PLANE"
     assert bpy.context.object == box and box.select_get()
+
+
+def test_the_ground_lies_right_under_what_is_held() -> None:
+    scene = fresh()
+    box = add_box(height=2.0)
+    bpy.ops.sinew.make_body()
+    box.vertex_groups.new(name="Top")
+    box.sinew.pin_group = "Top"
+    bpy.ops.sinew.add_ground()
+    assert roles.colliders(scene)[0].location.z == pytest.approx(-1.0, abs=1e-6)
 
 
 @pytest.mark.parametrize(("vertices", "faces", "level"), [(8, 6, 3), (500, 498, 1), (4, 1, 5), (60, 58, 2)])

@@ -21,7 +21,7 @@ from ..export.history_dependence import follows_rigid_bodies
 from ..fracture_meshes import show_results
 from ..objects import roles
 from ..playback import mesh_cache
-from . import attach_bake, body_reports, error_messages, save_handlers, state_machine, undo_step
+from . import attach_bake, body_reports, error_messages, playhead, save_handlers, state_machine, undo_step
 from .bake_driver import BakeDriver
 from .bake_request import DEFAULT_REQUEST, BakeRequest, check_can_bake, child_arguments, make_resumable
 from .child_process import child_command, fallback_command
@@ -151,7 +151,8 @@ def _show_frames(scene: bpy.types.Scene, bake: RunningBake) -> None:
         cache_paths.lock_temporary_folders()
         attach_bake.attach(scene, is_undoable=False)
         bake.is_shown = True
-        return
+    if not bpy.app.background and not bake.only_cuts:
+        playhead.follow(scene, bake, bpy.context.window_manager.windows)
     cracked = _cracked_bodies(bake.driver.job)
     if cracked != bake.cracked_bodies:
         bake.cracked_bodies = cracked

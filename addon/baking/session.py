@@ -25,7 +25,18 @@ from .bake_driver import BakeDriver
 
 @dataclass
 class RunningBake:
-    """One running bake of one scene."""
+    """One running bake of one scene.
+
+    Attributes:
+        scene_uid: Session id of the scene.
+        folder: Of the cache.
+        driver: What lets it go on.
+        only_cuts: Whether it bakes no frames, and only cuts meshes of broken bodies.
+        is_shown: Whether the bodies play its frames.
+        cracked_bodies: Keys of the bodies that have cracked by the last frame.
+        playhead: The frame to which it moved the playhead last, or None.
+        is_playhead_taken: Whether the artist has moved or played since, so that the playhead stays.
+    """
 
     scene_uid: int
     folder: Path
@@ -33,6 +44,8 @@ class RunningBake:
     only_cuts: bool = False
     is_shown: bool = False
     cracked_bodies: frozenset[str] = frozenset()
+    playhead: int | None = None
+    is_playhead_taken: bool = False
 
 
 @dataclass(frozen=True)

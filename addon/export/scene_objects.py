@@ -19,7 +19,7 @@ from ..evaluation.sample_times import frame_range, frames_per_second, preroll, r
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
 from ..evaluation.world_transforms import metres_matrix, to_world
-from ..objects import collision_filter, watertight
+from ..objects import collision_filter, tet_estimate, watertight
 from . import animated_settings, artist_tet_files, material_parameters, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
 from .bone_meshes import read_bone, sample_bone
@@ -176,7 +176,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: flo
         vertices=world,
         triangles=np.ascontiguousarray(faces),
         material=Material(**read_fields(Material, settings)),
-        meshing=_meshing(settings, longest, unit),
+        meshing=_meshing(settings, world, faces, longest, unit),
         pinned=pinned,
         pin_weights=found.pins[pinned],
         attached=attached,
@@ -191,11 +191,16 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: flo
     )
 
 
-def _meshing(settings: bpy.types.PropertyGroup, longest: float, unit: float) -> Meshing:
+def _meshing(settings: bpy.types.PropertyGroup, world: Floats, faces: Indices, longest: float, unit: float) -> Meshing:
     if settings.method == "GIVEN":
         return Meshing(method="given")
     fields = read_fields(Meshing, settings, unit)
-    return Meshing(**fields | ({} if settings.sizing == "SIZE" else {"tet_size": longest / settings.divisions or None}))
+    if settings.sizing == "DIVISIONS":
+        fields["tet_size"] = longest / settings.divisions or None
+    elif settings.sizing == "COUNT":
+        found = tet_estimate.measure_surface(world, faces, longest)
+        fields["tet_size"] = tet_estimate.meshing_of(settings, found, unit).tet_size or None
+    return Meshing(**fields)
 
 
 def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.types.Object) -> tuple[Floats, Floats]:

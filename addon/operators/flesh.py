@@ -7,7 +7,7 @@ import bpy
 
 from ..baking.error_messages import reporting_errors
 from ..blender_data import modifier_stack
-from ..objects import roles
+from ..objects import first_settings
 from .selection import active_mesh, selected_unshared_meshes
 
 
@@ -22,7 +22,7 @@ class SINEW_OT_make_flesh(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes every selected mesh flesh, or none."""
         for obj in selected_unshared_meshes(context):
-            roles.make_flesh(obj)
+            first_settings.make_new_flesh(obj)
         return {"FINISHED"}
 
 

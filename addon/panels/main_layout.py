@@ -52,6 +52,7 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
         column.operator("sinew.activate_body", icon=ROLE_BY_KEY[BODY].icon)
     elif not roles.roles_of(obj):
         if obj.type == "MESH":
+            _draw_simulate_selected(column, context)
             row = column.row(align=True)
             row.operator("sinew.make_body", icon=ROLE_BY_KEY[BODY].icon)
             row.operator("sinew.make_flesh", icon=FLESH.icon)
@@ -72,6 +73,15 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
         _draw_extra_roles(column, context, obj)
     column.operator("sinew.add_ground", icon="MESH_PLANE")
     column.operator("sinew.import_tets", text="Import Tets…", icon="IMPORT")
+
+
+def _draw_simulate_selected(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws the one click that makes a mesh a body and bakes it."""
+    row = layout.row()
+    has_bodies = bool(roles.bodies(context.scene))
+    row.scale_y = 1.0 if has_bodies else 1.8
+    row.enabled = not bake_status.status(context.scene).is_locked
+    row.operator("sinew.simulate_selected", text="Simulate This Too" if has_bodies else "Simulate", icon="PLAY")
 
 
 def _draw_extra_roles(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:

@@ -79,6 +79,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Nothing holds "{name}" at the first frame, so it falls in spite of Gravity Already in Shape.',
         "Pin it, or let it touch a collider at the first frame.",
     ),
+    # solver/simulation/sag_free_flesh.py
+    "gravity-in-shape-left": (
+        '"{name}" is too soft to carry its weight in the shape that it was modeled in: it sags a little at the first '
+        "frame.",
+        "Raise its Stiffness, or let bones hold more of it.",
+    ),
     "targets-not-finite": (
         'At {time} the animation of the pins of "{name}" gives coordinates that are not numbers.',
         "Check its modifiers and shape keys at that time.",

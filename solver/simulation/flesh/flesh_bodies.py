@@ -7,6 +7,7 @@ Bodies whose formulation is Green's or the hybrid one move as dynamic flesh does
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -94,6 +95,13 @@ class FleshBodies:
     def parts(self) -> list[FleshPart]:
         """All flesh."""
         return [part for part in (self.quasistatic, self.dynamic) if part is not None]
+
+    def with_parts(self, whole: Model, parts: Mapping[int, FleshPart]) -> FleshBodies:
+        """Returns this flesh with other parts in place of those with these ids, in the model `whole`."""
+        quasistatic, dynamic = (
+            None if part is None else parts.get(id(part), part) for part in (self.quasistatic, self.dynamic)
+        )
+        return _flesh_bodies(whole, quasistatic, dynamic)
 
     def remapped(self, whole: Model) -> FleshBodies:
         """Returns this flesh after nodes of other bodies have split: where it is in `whole` now."""
