@@ -41,7 +41,7 @@ def test_make_flesh_and_make_bone() -> None:
     assert roles.bodies(scene) == boxes[:2] and all(roles.is_flesh(obj) for obj in boxes[:2])
     own = boxes[0].sinew
     assert (own.role, own.motion, own.preset) == ("BODY", "POSE", "FLESH_BY_SIZE")
-    assert own.youngs_modulus == MATERIAL_PRESETS["FLESH"].material.youngs_modulus
+    assert own.density == MATERIAL_PRESETS["FLESH"].material.density
     own.preset, own.motion = "FAT", "JIGGLE"
     select(boxes[0])
     bpy.ops.sinew.make_flesh()
