@@ -109,6 +109,7 @@ ADDON_MAY_IMPORT = {
     "runtime.errors",
     "runtime.event_stream",
     "runtime.numeric_environment",
+    "runtime.quantities",
 }
 
 # objects of modules that change: what Blender's callbacks share, since nothing can be passed to them

@@ -11,7 +11,7 @@ import bpy
 from ...solver.bake.cache.convergence_summary import ConvergenceSummary
 from ...solver.runtime.errors import BadInput, SinewError
 from . import stale_errors
-from .session import Failure, session
+from .session import Failure, Note, session
 from .state_machine import Job
 
 # shorter next steps for the window; all others come from solver/runtime/error_messages/
@@ -36,6 +36,13 @@ def error_text(problem: SinewError) -> str:
     return message_text(problem.kind, problem.sentence, problem.next_step)
 
 
+def note_of(warning: Mapping[str, Any]) -> Note:
+    """Returns the note that a warning makes, which `SinewError.as_warning` or a `warning` event says."""
+    line = message_text(warning["kind"], warning["sentence"], warning["next_step"])
+    places = tuple(tuple(place) for place in warning.get("places", ()))
+    return Note(line, str(warning.get("measured", "")), places)
+
+
 def ending_message(job: Job) -> tuple[str, str]:
     """Returns Blender's report level and the message for the end of a bake."""
     if job.error is not None:
@@ -52,17 +59,19 @@ def ending_message(job: Job) -> tuple[str, str]:
 
 def unconverged_text(summary: ConvergenceSummary) -> str:
     """Returns the message about steps and poses above the tolerance, or ""."""
-    lines, steps = [], summary.not_converged - summary.poses_not_converged
+    return ". ".join(note.line for note in unconverged_notes(summary))
+
+
+def unconverged_notes(summary: ConvergenceSummary) -> list[Note]:
+    """Returns the notes on steps and poses above the tolerance."""
+    found, steps = [], summary.not_converged - summary.poses_not_converged
     if steps:
-        worst = {"residual": summary.residual, "frame": summary.worst_frame}
-        if summary.residual > UNSTABLE_RESIDUAL:
-            lines.append(error_text(SinewError("steps-astray", count=steps, **worst)))
-        else:
-            lines.append(error_text(SinewError("steps-not-converged", count=steps, **worst)))
+        kind = "steps-astray" if summary.residual > UNSTABLE_RESIDUAL else "steps-not-converged"
+        found.append(SinewError(kind, count=steps, residual=summary.residual, frame=summary.worst_frame))
     if summary.poses_not_converged:
         worst = {"residual": summary.pose_residual, "frame": summary.worst_pose_frame}
-        lines.append(error_text(SinewError("poses-not-converged", count=summary.poses_not_converged, **worst)))
-    return ". ".join(lines)
+        found.append(SinewError("poses-not-converged", count=summary.poses_not_converged, **worst))
+    return [note_of(each.as_warning()) for each in found]
 
 
 def step_notes(summary: ConvergenceSummary) -> list[str]:
@@ -73,15 +82,15 @@ def step_notes(summary: ConvergenceSummary) -> list[str]:
     if summary.contacts:
         lines.append(f"Most contacts at once: {summary.contacts:,}, in frame {summary.busiest_frame}")
     if summary.unsettled:
-        lines.append(unsettled_text(summary))
+        lines.append(f"Steps with contacts that did not settle: {summary.unsettled:,}")
     if summary.inverted_tets:
         lines.append(error_text(SinewError("inverted-after-steps", count=summary.inverted_tets)))
     return lines
 
 
-def unsettled_text(summary: ConvergenceSummary) -> str:
-    """Returns the message about unsettled steps."""
-    return error_text(SinewError("contacts-unsettled", count=summary.unsettled))
+def unsettled_note(summary: ConvergenceSummary) -> Note:
+    """Returns the note on steps whose contacts did not settle."""
+    return note_of(SinewError("contacts-unsettled", count=summary.unsettled).as_warning())
 
 
 def remember_failure(scene: bpy.types.Scene, line: str) -> None:

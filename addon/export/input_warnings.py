@@ -13,6 +13,7 @@ from ..blender_data import modifier_stack
 from ..blender_data.rna_snapshot import animated_paths
 from ..fracture_meshes import material_swap
 from ..objects import roles, self_weight
+from ..runtime.quantity_text import stress_text
 from . import artist_tet_files, contact_warnings
 
 STANDARD_GRAVITY = 9.81
@@ -90,7 +91,7 @@ def _self_weight_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iter
         yield self_weight.collapse_note(obj, scene)
     elif self_weight.is_too_soft_to_hang(obj, scene):
         times = self_weight.self_weight_strain(obj, scene)
-        stiffness = f"{self_weight.standing_stiffness(obj, scene):,.0f}"
+        stiffness = stress_text(self_weight.standing_stiffness(obj, scene))
         yield SinewError("hangs-far", name=obj.name, times=f"{times:.2g}", stiffness=stiffness)
 
 

@@ -76,10 +76,4 @@ def add_ground(context: bpy.types.Context) -> bpy.types.Object:
 def _height_below(scene: bpy.types.Scene, body: bpy.types.Object, corners: list[Vector]) -> float:
     """Returns the height of a ground that suits a body with these corners of its box."""
     low, high = (pick(corner.z for corner in corners) for pick in (min, max))
-    return low if _is_held(scene, body) else low - FALL_SHARE * (high - low)
-
-
-def _is_held(scene: bpy.types.Scene, body: bpy.types.Object) -> bool:
-    if roles.is_flesh(body):
-        return attachment.is_held(scene, body)
-    return bool(body.sinew.pin_group or body.sinew.affect_group)
+    return low - FALL_SHARE * (high - low) if attachment.falls(scene, body) else low

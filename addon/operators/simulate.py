@@ -10,13 +10,19 @@ from bpy.props import BoolProperty, IntProperty
 
 from ..baking import bake_session, bake_timer, error_messages
 from ..baking.bake_request import DEFAULT_REQUEST, BakeRequest
-from ..baking.session import RunningBake, session
+from ..baking.session import Note, RunningBake, session
 from ..baking.state_machine import Job
 from ..objects import quick_scene
 from .selection import selected_unshared_meshes
 
 # no frame of Blender's has this number
 UNSET_FRAME = -(2**31)
+
+
+def push_undo_step(message: str) -> None:
+    """Ends the undo step of what an operator has made before it bakes; without a window there are none."""
+    if not bpy.app.background:
+        bpy.ops.ed.undo_push(message=message)
 
 
 class BakingOperator:
@@ -28,26 +34,33 @@ class BakingOperator:
 
     _timer: Any = None
     _bake: RunningBake | None = None
+    _message = ""
 
     def request(self) -> BakeRequest:
         """Returns what is to be baked."""
         return DEFAULT_REQUEST
 
     def prepare(self, _context: bpy.types.Context) -> None:
-        """Makes the scene ready to be baked.
+        """Makes the scene ready to be baked; `_message` is what the panel says of it.
 
         Raises:
             BadInput: It cannot be; nothing was changed.
         """
+
+    def _start(self, context: bpy.types.Context) -> RunningBake:
+        if session.bake is None:
+            self.prepare(context)
+        bake = bake_session.start(context.scene, self.request())
+        if self._message:
+            session.messages(context.scene).notes.insert(0, Note(self._message))
+        return bake
 
     @error_messages.reporting_errors
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         """Starts the bake and stays to listen for Escape."""
         if bpy.app.background:
             return self.execute(context)
-        if session.bake is None:
-            self.prepare(context)
-        self._bake = bake_session.start(context.scene, self.request())
+        self._bake = self._start(context)
         bake_timer.start()
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.1, window=context.window)
@@ -75,9 +88,7 @@ class BakingOperator:
     @error_messages.reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Bakes to the end and then returns: for scripts, and for Blender without a window."""
-        if session.bake is None:
-            self.prepare(context)
-        bake = bake_session.start(context.scene, self.request())
+        bake = self._start(context)
         bake_session.wait()
         return self._end(bake.driver.job)
 
@@ -144,9 +155,8 @@ class SINEW_OT_simulate_selected(BakingOperator, bpy.types.Operator):
         Raises:
             BadInput: A selected mesh cannot be a body; nothing was changed.
         """
-        quick_scene.make_bodies(context, selected_unshared_meshes(context))
-        if not bpy.app.background:
-            bpy.ops.ed.undo_push(message=self.bl_label)
+        self._message = quick_scene.make_bodies(context, selected_unshared_meshes(context))
+        push_undo_step(self.bl_label)
 
 
 class SINEW_OT_cancel(bpy.types.Operator):

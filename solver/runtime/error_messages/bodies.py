@@ -63,7 +63,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose smaller tets (panel Tets) to separate them. Viewport Display shows these tets.",
     ),
     "mesh-open": (
-        '"{name}" has holes, so Sinew used the winding number of its surface to decide what is inside.',
+        '"{name}" has holes, so Sinew guessed what is inside.',
         "Close the holes if the tets are in the wrong places.",
     ),
     "volume-changed": (
@@ -94,7 +94,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Raise Max Iterations, lower Volume Preservation, or use more Substeps Per Frame.",
     ),
     "steps-not-converged": (
-        "{count} steps ended above the Tolerance. The largest relative residual is {residual:.2g} in frame {frame}.",
+        "{count} steps are less exact than the Tolerance asks for, at worst in frame {frame}.",
         "Raise Max Iterations, lower Volume Preservation, or use more Substeps Per Frame.",
     ),
     "inverted-after-steps": (

@@ -20,8 +20,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Use more Substeps Per Frame, raise Max Iterations, or turn off One Newton Step for Green and Hybrid bodies.",
     ),
     "steps-astray": (
-        "{count} steps diverged. At worst, in frame {frame}, the unbalanced force is {residual:.2g} times the applied "
-        "force, so the motion there is not physical.",
+        "The motion went wrong in {count} steps, at worst in frame {frame}.",
         "Use more Substeps Per Frame, raise Max Iterations, or turn off One Newton Step for Green and Hybrid bodies.",
     ),
 }

@@ -18,7 +18,7 @@ from .setting import (
     weight_group,
 )
 
-# identifiers of the menu Motion
+# identifiers of the menu Type
 ELASTIC, POSE, JIGGLE = "ELASTIC", "POSE", "JIGGLE"
 IS_ELASTIC, IS_FLESH = When("motion", (ELASTIC,)), When("motion", (POSE, JIGGLE))
 FOLLOWS_POSE, JIGGLES = When("motion", (POSE,)), When("motion", (JIGGLE,))
@@ -26,8 +26,8 @@ BY_ARMATURE = When("use_armature_bones", (True,))
 
 MOTION = menu(
     "motion",
-    "Motion",
-    "How the body moves. Follow Pose and Jiggle make it flesh, which bones can hold",
+    "Type",
+    "What kind of body it is. Follow Pose and Jiggle make it flesh, which bones can hold",
     (
         Choice(
             ELASTIC,
