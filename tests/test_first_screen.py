@@ -10,7 +10,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import bake_status
-from sinew.addon.baking.session import session
+from sinew.addon.baking.addon_session import session
 from sinew.addon.panels import add_menu, hints, main_layout, panels
 from test_addon import context_of
 

@@ -18,7 +18,6 @@ from sinew.addon.baking import bake_status
 from sinew.addon.baking.bake_status import Status
 from sinew.addon.objects import role_checks, roles
 from sinew.addon.panels import feature_rows, panels
-from sinew.addon.properties import material_presets
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.flesh import FLESH_LAWS, FLESH_TIME_SCHEMES
 from sinew.solver.scene.material_presets import (
@@ -27,6 +26,7 @@ from sinew.solver.scene.material_presets import (
     NEARLY_INCOMPRESSIBLE_FLESH,
     SIZED_PRESETS,
 )
+from sinew.solver.scene.settings.flesh_settings import NON_FLESH_SWITCHES
 from sinew.solver.scene.settings.preset_settings import MATERIAL_NUMBERS
 from test_addon import context_of, drawn
 
@@ -88,7 +88,10 @@ def test_every_setting_stands_in_a_panel() -> None:
     obj.sinew.use_armature_bones = True
     for motion in ("POSE", "JIGGLE"):
         obj.sinew.motion = motion
-        names |= {name for _, name in drawn(obj, "draw_main", "draw_solver", "draw_collision", *PARTS).drawn}
+        names |= {
+            name
+            for _, name in drawn(obj, "draw_main", "draw_solver", "draw_collision", *PARTS, "draw_material_paint").drawn
+        }
     for group in type(obj.sinew).__mro__:
         if group.__name__ in {"FleshProperties", "BoneProperties"}:
             assert set(group.__annotations__) <= names, group
@@ -157,9 +160,9 @@ def test_flesh_does_nothing_that_flesh_does_not() -> None:
     own.preset = "CLAY"
     own.use_fracture = own.use_heat = True
     own.motion = "JIGGLE"
-    assert not any(getattr(own, name) for name in material_presets.NON_FLESH_SWITCHES)
+    assert not any(getattr(own, name) for name in NON_FLESH_SWITCHES)
     own.preset = "WAX"
-    assert own.motion == "JIGGLE" and not any(getattr(own, name) for name in material_presets.NON_FLESH_SWITCHES)
+    assert own.motion == "JIGGLE" and not any(getattr(own, name) for name in NON_FLESH_SWITCHES)
     own.motion = "ELASTIC"
     own.preset = "CHOCOLATE"
     assert own.use_plasticity and own.use_fracture

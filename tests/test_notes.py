@@ -10,14 +10,14 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import error_messages
-from sinew.addon.baking.session import Note, session
+from sinew.addon.baking.addon_session import Note, session
 from sinew.addon.operators.notes import SINEW_OT_explain_note
 from sinew.addon.panels import bake_layout, formulation_layout, panels
 from sinew.addon.panels.note_rows import draw_note
 from sinew.addon.properties import preferences
 from sinew.solver.runtime.error_messages import MEASUREMENTS, TEXTS
 from sinew.solver.runtime.errors import SinewError
-from sinew.solver.runtime.event_stream import warnings_in
+from sinew.solver.runtime.event_text import warnings_in
 from test_addon import context_of
 
 PLACES = ((1.0, 0.0, 0.0), (0.0, 2.0, 0.0))

@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import add_box, evaluated, fresh
 from fixtures.fake_layout import FakeLayout
 from fixtures.flesh_rigs import arm, bent
-from sinew.addon.baking.session import session
+from sinew.addon.baking.addon_session import session
 from sinew.addon.objects import roles
 from sinew.addon.operators import quick
 from sinew.solver.bake.cache import CacheReader

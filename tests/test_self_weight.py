@@ -102,7 +102,7 @@ def test_one_press_lets_every_soft_body_stand_and_is_undone_as_one(cube):
 
 
 def test_what_the_panel_told_before_is_not_told_again_by_the_bake(cube):
-    from sinew.addon.baking import bake_session, error_messages
+    from sinew.addon.baking import bake_control, error_messages
     from sinew.addon.baking.state_machine import Job
     from sinew.addon.export import input_warnings
     from sinew.solver.scene.self_weight import collapse_warning
@@ -111,7 +111,7 @@ def test_what_the_panel_told_before_is_not_told_again_by_the_bake(cube):
     told = [error_messages.note_of(note.as_warning()) for note in input_warnings.input_warnings(bpy.context.scene)]
     same, other = collapse_warning("Cube", 4.002, 2e5, 0.05, 0.025), collapse_warning("Sphere", 4.002, 2e5, 0.05, 0.025)
     events = tuple(warning.as_warning() for warning in (same, other))
-    (note,) = bake_session._warning_notes(Job(1, 2, warnings=events), told)
+    (note,) = bake_control._warning_notes(Job(1, 2, warnings=events), told)
     assert '"Sphere"' in note.line and "4 times its Stiffness" in note.measured
 
 
@@ -180,7 +180,7 @@ def test_a_belly_of_fat_that_hangs_far_is_told_and_stiffened():
     }
     assert self_weight_layout.HANGING_NOTE in " ".join(layout.lines)
     bpy.ops.sinew.stiffen()
-    assert self_weight.self_weight_strain(ball, scene) == pytest.approx(self_weight.SAGGING_HANGING_STRAIN, rel=0.06)
+    assert self_weight.self_weight_strain(ball, scene) == pytest.approx(self_weight.HANGING_TARGET_STRAIN, rel=0.06)
     assert not self_weight.is_too_soft_to_hang(ball, scene) and list(input_warnings.input_warnings(scene)) == []
 
 
@@ -191,6 +191,6 @@ def test_thin_held_flesh_is_as_soft_as_it_is_thick_however_high():
     assert not self_weight.is_too_soft_to_hang(ball, scene)
     ball.scale.z = 10.0
     bpy.context.view_layer.update()
-    assert self_weight.self_weight_strain(ball, scene) < self_weight.MAX_HANGING_STRAIN
+    assert self_weight.self_weight_strain(ball, scene) < self_weight.HANGING_WARNING_STRAIN
     ball.sinew.motion = "ELASTIC"
     assert self_weight.collapses(ball, scene), "on its foot it stands 2 m high"

@@ -21,9 +21,10 @@ from sinew.addon.objects import roles
 from sinew.addon.panels import panels, property_rows
 from sinew.addon.properties.object_roles import FLESH, ROLES
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene import flesh, formulation, rigid_core, scene
+from sinew.solver.scene import flesh, force_fields, formulation, rigid_core, scene
 from sinew.solver.scene.serialisation.field_constraints import Limits
-from sinew.solver.scene.serialisation.schema import check_ranges, declared_fields
+from sinew.solver.scene.serialisation.field_schema import declared_fields
+from sinew.solver.scene.serialisation.range_check import check_ranges
 from sinew.solver.scene.settings import setting as kinds
 from sinew.solver.scene.settings.setting import Setting
 from sinew.solver.scene.settings.tables import (
@@ -46,6 +47,8 @@ PARTS: dict[str, Any] = {
     part.__name__: part
     for part in (
         scene.Material,
+        scene.MaterialPaint,
+        scene.RestScale,
         scene.Plasticity,
         scene.Heat,
         scene.Fracture,
@@ -60,6 +63,7 @@ PARTS: dict[str, Any] = {
         formulation.FormulationSettings,
         rigid_core.Core,
         rigid_core.Pull,
+        force_fields.FieldWeights,
     )
 }
 WITH_FIELD = [name for name, each in ALL_SETTINGS.items() if each.field]
@@ -201,7 +205,7 @@ def test_the_scene_gets_the_values() -> None:
         declared = declared_fields(PARTS[owner])[field]
         limits = declared.rule(Limits) or next((item.rule(Limits) for item in declared.items), None)
         assert each.limits is None or limits == each.limits, f"{name}: one range for window and solver"
-        if each.kind in (kinds.WEIGHT_GROUP, kinds.TABLE):
+        if each.kind in (kinds.WEIGHT_GROUP, kinds.VECTOR_ATTRIBUTE, kinds.TABLE):
             continue  # arrays: tests/test_export_materials.py reads them
         reset(made)
         own = bpy.context.scene.sinew if name in SCENE_SETTINGS else made[ROLES_OF[name][0]].sinew

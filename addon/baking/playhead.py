@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import bpy
 
-from .session import RunningBake
+from .addon_session import RunningBake
 
 
 def follow(scene: bpy.types.Scene, bake: RunningBake, windows: Iterable[bpy.types.Window]) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 from mathutils import Vector
 
-from . import attachment, roles
+from . import flesh_supports, roles
 
 HEAT_SOURCE_NAME = "Heat Source"
 # of the longest side of the body that it is made for
@@ -76,4 +76,4 @@ def add_ground(context: bpy.types.Context) -> bpy.types.Object:
 def _height_below(scene: bpy.types.Scene, body: bpy.types.Object, corners: list[Vector]) -> float:
     """Returns the height of a ground that suits a body with these corners of its box."""
     low, high = (pick(corner.z for corner in corners) for pick in (min, max))
-    return low - FALL_SHARE * (high - low) if attachment.falls(scene, body) else low
+    return low - FALL_SHARE * (high - low) if flesh_supports.falls(scene, body) else low

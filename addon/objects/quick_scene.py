@@ -10,7 +10,7 @@ import bpy
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.material_presets import SIZED_PRESETS
 from ...solver.scene.settings.flesh_settings import JIGGLE
-from . import attachment, first_settings, new_objects, role_checks, roles, subdivision, tet_estimate
+from . import first_settings, flesh_supports, new_objects, role_checks, roles, subdivision, tet_estimate
 from .first_settings import FLESH_BY_SIZE, JELLY_BY_SIZE
 
 WHERE_NEXT = "The panels Material and Tets have what to change next"
@@ -54,7 +54,7 @@ def make_flesh_on_armature(context: bpy.types.Context, meshes: Sequence[bpy.type
         first_settings.make_new_flesh(obj)
         obj.sinew.motion, obj.sinew.preset = JIGGLE, FLESH_BY_SIZE
         obj.sinew.use_armature_bones = True
-    rigs = sorted({rig.name for obj in meshes for rig in attachment.armatures_of(obj)})
+    rigs = sorted({rig.name for obj in meshes for rig in flesh_supports.armatures_of(obj)})
     held = ", ".join(f'"{name}"' for name in rigs)
     where = "The panel Bones says how far its bones reach, Material how much it swings"
     return f"Made {_names(meshes)} {_count_text(context.scene, meshes)} on the bones of {held}. {where}"

@@ -7,7 +7,7 @@ import bpy
 
 from . import (
     bodies,
-    bones,
+    bone_meshes,
     closed_copy,
     collider_force_curves,
     colliders,
@@ -16,6 +16,7 @@ from . import (
     flesh,
     heat,
     import_tets,
+    modifier_stack,
     notes,
     orphaned_caches,
     pins,
@@ -23,17 +24,20 @@ from . import (
     self_weight,
     shape_keys,
     simulate,
+    softening_table,
     subdivision,
 )
 
 PARTS = (
     bodies,
     flesh,
-    bones,
+    modifier_stack,
+    bone_meshes,
     import_tets,
     colliders,
     collider_force_curves,
     heat,
+    softening_table,
     pins,
     subdivision,
     self_weight,

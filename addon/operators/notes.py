@@ -9,7 +9,7 @@ import bpy
 from bpy.props import FloatVectorProperty, IntProperty, StringProperty
 from mathutils import Vector
 
-from ..baking.session import MAX_PLACES
+from ..baking.addon_session import MAX_PLACES
 
 # of the longest side of the object: how much of it the view shows around a place, and how near the cursor is to one
 VIEW_SHARE, SAME_PLACE_SHARE = 0.5, 1.0e-3

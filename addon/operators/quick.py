@@ -7,7 +7,7 @@ import bpy
 
 from ..objects import quick_scene
 from ..objects.first_settings import JELLY_BY_SIZE
-from .selection import selected_unshared_meshes
+from .selected_objects import selected_unshared_meshes
 from .simulate import BakingOperator, push_undo_step
 
 

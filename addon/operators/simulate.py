@@ -8,12 +8,13 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, IntProperty
 
-from ..baking import bake_session, bake_timer, error_messages
+from ..baking import bake_control, bake_summary, bake_timer
+from ..baking.addon_session import Note, RunningBake, session
 from ..baking.bake_request import DEFAULT_REQUEST, BakeRequest
-from ..baking.session import Note, RunningBake, session
 from ..baking.state_machine import Job
 from ..objects import quick_scene
-from .selection import selected_unshared_meshes
+from .error_reporting import reporting_errors
+from .selected_objects import selected_unshared_meshes
 
 # no frame of Blender's has this number
 UNSET_FRAME = -(2**31)
@@ -50,12 +51,12 @@ class BakingOperator:
     def _start(self, context: bpy.types.Context) -> RunningBake:
         if session.bake is None:
             self.prepare(context)
-        bake = bake_session.start(context.scene, self.request())
+        bake = bake_control.start(context.scene, self.request())
         if self._message:
             session.messages(context.scene).notes.insert(0, Note(self._message))
         return bake
 
-    @error_messages.reporting_errors
+    @reporting_errors
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         """Starts the bake and stays to listen for Escape."""
         if bpy.app.background:
@@ -85,15 +86,15 @@ class BakingOperator:
             context.window_manager.event_timer_remove(self._timer)
             self._timer = None
 
-    @error_messages.reporting_errors
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Bakes to the end and then returns: for scripts, and for Blender without a window."""
         bake = self._start(context)
-        bake_session.wait()
+        bake_control.wait()
         return self._end(bake.driver.job)
 
     def _end(self, job: Job) -> set[str]:
-        level, line = error_messages.ending_message(job)
+        level, line = bake_summary.ending_message(job)
         self.report({level}, line)  # type: ignore[attr-defined]
         # finished also when it was cancelled: frames stay, so there is something to undo
         return {"FINISHED"} if job.frame is not None else {"CANCELLED"}

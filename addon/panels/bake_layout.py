@@ -10,10 +10,10 @@ import bpy
 
 from ...solver.scene.settings.flesh_settings import POSE
 from ...solver.scene.settings.simulation_settings import POSE_ITERATIONS, POSE_TOLERANCE, SOLVER_SETTINGS, STEP_SETTINGS
-from ..baking import bake_status, error_messages
+from ..baking import bake_status, bake_summary, error_messages, last_failure
+from ..baking.addon_session import Note, session
 from ..baking.bake_status import CUT_LABEL, Status
-from ..baking.session import Note, session
-from ..baking.warm_solver import solver_in_waiting
+from ..baking.solver_warm_up import solver_in_waiting
 from ..cache import cache_paths
 from ..evaluation import sample_times
 from ..evaluation.sample_times import rest_frame
@@ -55,10 +55,10 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
     if solver_in_waiting.is_compiling:
         layout.label(text=COMPILING_LABEL, icon="TIME")
     unreadable = error_messages.error_text(status.problem) if status.problem else ""
-    for problem in (error_messages.failure_to_show(scene, offered), unreadable):
+    for problem in (last_failure.failure_to_show(scene, offered), unreadable):
         if problem:
             draw_wrapped(layout, problem, "ERROR", context)
-    for note in error_messages.unconverged_notes(status.convergence):
+    for note in bake_summary.unconverged_notes(status.convergence):
         draw_note(layout, note, "ERROR", context)
     if not status.is_running:
         orphaned_caches_layout.draw_notice(layout)
@@ -137,7 +137,7 @@ def _unsettled_notes(scene: bpy.types.Scene, status: Status) -> list[Note]:
         return []
     steps = (status.frame - status.frame_start) * scene.sinew.substeps
     is_seen = status.convergence.unsettled > UNSETTLED_SHARE_NOTED * max(steps, 1)
-    return [error_messages.unsettled_note(status.convergence)] if is_seen else []
+    return [bake_summary.unsettled_note(status.convergence)] if is_seen else []
 
 
 def _draw_notes(layout: bpy.types.UILayout, notes: list[Note], context: bpy.types.Context) -> None:
@@ -175,7 +175,7 @@ def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     part.active = any(poses)
     draw_settings(part, scene, POSE_SETTINGS)
     if status.frame is not None:
-        for line in error_messages.step_notes(status.convergence):
+        for line in bake_summary.step_notes(status.convergence):
             draw_wrapped(layout, line, "INFO", context)
 
 

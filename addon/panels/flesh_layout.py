@@ -8,7 +8,7 @@ import bpy
 from ...solver.scene.settings.flesh_settings import ARMATURE_SETTINGS, BONE_SETTINGS, ELASTICITY_SETTINGS, POSE
 from ..baking import bake_status
 from ..evaluation.sample_times import rest_frame
-from ..objects import attachment, roles
+from ..objects import flesh_supports, roles
 from .hints import Fix, Hint
 from .property_rows import draw_fold, draw_row, draw_settings, draw_weight_group, locked_column
 from .text_rows import draw_wrapped
@@ -29,11 +29,11 @@ def attachment_hints(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[Hint
     if not roles.is_flesh(obj):
         return []
     hints = []
-    if attachment.armatures_below(obj):
+    if flesh_supports.armatures_below(obj):
         hints.append(Hint("twice", POSED_TWICE_NOTE, (Fix("sinew.move_below_armature", icon="TRIA_DOWN_BAR"),)))
-    if not attachment.is_held(scene, obj):
+    if not flesh_supports.is_held(scene, obj):
         fixes = [Fix("sinew.add_bone", icon="BONE_DATA")]
-        if attachment.armatures_of(obj):
+        if flesh_supports.armatures_of(obj):
             fixes.insert(0, Fix("use_armature_bones", "Use Armature Bones", "ARMATURE_DATA"))
         words = NOT_HELD_NOTE if obj.sinew.motion == POSE else FALLS_NOTE
         hints.append(Hint("loose", words, tuple(fixes), refusal="flesh-not-held"))
@@ -43,8 +43,8 @@ def attachment_hints(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[Hint
 def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws what holds the flesh."""
     obj, settings, scene = context.object, context.object.sinew, context.scene
-    bones = attachment.bones_of(scene, obj)
-    armatures = attachment.armatures_of(obj)
+    bones = flesh_supports.bones_of(scene, obj)
+    armatures = flesh_supports.armatures_of(obj)
     layout.label(text=_attachment_text(bones, armatures if settings.use_armature_bones else []), icon="BONE_DATA")
     column = locked_column(layout, context)
     has_armature = bool(armatures)
@@ -80,7 +80,7 @@ def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how flesh resists and moves, and where it differs."""
     obj, settings = context.object, context.object.sinew
     column = locked_column(layout, context)
-    # the Scheme only where it counts
+    # Time Integration only where it counts
     shown = (each for each in ELASTICITY_SETTINGS if each.counts(lambda name: getattr(settings, name)))
     for setting in shown:
         row = column.row()

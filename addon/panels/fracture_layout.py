@@ -6,11 +6,10 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene.settings.fracture_settings import BREAKING_STRESS, FRACTURE_SETTINGS, USE_FRACTURE
-from ..baking import body_reports
-from ..baking.session import Note
-from ..fracture_meshes import material_swap
+from ..baking import bake_report
+from ..baking.addon_session import Note
+from ..fracture_meshes import transmissive_materials
 from ..objects import mesh_defects
-from ..objects.watertight import defects_text
 from ..runtime.quantity_text import stress_text
 from .feature_rows import draw_flesh_note, feature_column
 from .hints import Fix, Hint, draw_hints
@@ -38,7 +37,7 @@ def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         column.label(text=f"Reached by a stretch of {strain}", icon="BLANK1")
     draw_settings(column, obj, (s for s in FRACTURE_SETTINGS if s not in (USE_FRACTURE, BREAKING_STRESS)))
     if settings.use_fracture:
-        for material in material_swap.transmissive_materials(obj):
+        for material in transmissive_materials.transmissive_materials(obj):
             draw_wrapped(layout, CLEAR_MATERIAL_NOTE.format(material=material), "INFO", context)
     # what is made of a bake, not how it is baked: free to be changed at any time
     column = layout.column()
@@ -53,7 +52,7 @@ def _percent_text(share: float) -> str:
 
 
 def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
-    report = body_reports.report(context.scene, obj)
+    report = bake_report.report(context.scene, obj)
     column = layout.column(align=True)
     if report.largest_stress is None:
         column.label(text="Largest stress: known once it is baked", icon="INFO")
@@ -71,15 +70,15 @@ def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context
     else:
         draw_wrapped(column, stress, "INFO", context)
     if report.frames_held:
-        words = f"Splits Per Step or Max Pieces held cracks back in {count_text(report.frames_held, 'frame')}"
+        words = f"Max Splits Per Step or Max Pieces held cracks back in {count_text(report.frames_held, 'frame')}"
         draw_wrapped(column, words, "ERROR", context)
 
 
 def defect_hints(obj: bpy.types.Object) -> list[Hint]:
     """Returns why the mesh cannot break into closed pieces, and what makes a copy which can."""
-    found = mesh_defects.defects(obj)
+    found = mesh_defects.mesh_defects(obj)
     if found is None:
         return []
-    sentence = f"{defects_text(found)}: pieces of this mesh could not be closed"
+    sentence = f"{mesh_defects.defects_text(found)}: pieces of this mesh could not be closed"
     fix = Fix("sinew.remesh_closed", icon="MOD_REMESH")
     return [Hint("open", sentence, (fix,), "ERROR", "breaks-open", is_locked=False)]

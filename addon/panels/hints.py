@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 
 from ..baking import bake_status
-from ..baking.session import ShownHint, session
+from ..baking.addon_session import ShownHint, session
 from .text_rows import wrapped_lines
 
 DONE_LABEL = "Done"

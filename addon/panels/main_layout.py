@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..baking import bake_status
-from ..objects import attachment, roles, subdivision
+from ..objects import flesh_supports, roles, subdivision
 from ..properties.object_roles import BODY, COLLIDER, FLESH, ROLE_BY_KEY, ROLES
 from .bake_layout import draw_simulate
 from .flesh_layout import attachment_hints
@@ -44,7 +44,7 @@ def main_hints(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> list[Hin
         hints += [*attachment_hints(scene, obj), *incompatible_hints(obj), *_subdivision_hints(obj)]
         if obj.sinew.use_fracture and bake_status.status(scene).frame is None:
             hints += defect_hints(obj)  # here too: presets switch Fracture on while its panel is closed
-    is_falling = any(attachment.falls(scene, body) for body in bodies)
+    is_falling = any(flesh_supports.falls(scene, body) for body in bodies)
     if is_falling and not roles.colliders(scene) and bake_status.status(scene).frame is None:
         hints.append(Hint("ground", GROUND_NOTE, (Fix("sinew.add_ground", icon="MESH_PLANE"),), is_locked=False))
     return hints
@@ -91,7 +91,7 @@ def _draw_extra_roles(layout: bpy.types.UILayout, context: bpy.types.Context, ob
     for role in ROLES:
         if role.is_combinable and role.key != obj.sinew.role:
             row.prop_enum(obj.sinew, "extra_roles", role.key, text=f"Also {role.label}")
-    if any(attachment.is_bone_of(obj, body) for body in roles.bodies(context.scene)):
+    if any(flesh_supports.is_bone_of(obj, body) for body in roles.bodies(context.scene)):
         if roles.has_role(obj, COLLIDER):
             draw_wrapped(layout, BONE_COLLIDER_NOTE, "INFO", context)
 

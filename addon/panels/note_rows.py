@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..baking.session import MAX_PLACES, Note
+from ..baking.addon_session import MAX_PLACES, Note
 from .text_rows import draw_wrapped
 
 

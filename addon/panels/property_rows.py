@@ -16,6 +16,7 @@ from ...solver.scene.settings.setting import (
     METRE_PER_SECOND,
     NUMBER,
     OBJECT,
+    VECTOR_ATTRIBUTE,
     WEIGHT_GROUP,
     Setting,
 )
@@ -78,6 +79,8 @@ def draw_row(layout: bpy.types.UILayout, obj: bpy.types.Object, setting: Setting
     """Draws a setting of an object as its kind is drawn."""
     if setting.kind == WEIGHT_GROUP:
         draw_weight_group(layout, obj, setting.name)
+    elif setting.kind == VECTOR_ATTRIBUTE:
+        _draw_search(layout, obj.sinew, setting.name, obj.data, "attributes")
     elif setting.kind in (CHOICE, OBJECT, COLLECTION):
         draw_menu(layout, obj.sinew, setting.name)
     else:
@@ -99,11 +102,18 @@ def draw_setting(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, 
 
 def draw_weight_group(layout: bpy.types.UILayout, obj: bpy.types.Object, name: str) -> None:
     """Draws a menu of the vertex groups that takes the name of an attribute too, also one that modifiers make."""
-    settings, options = obj.sinew, {"results_are_suggestions": True}
+    _draw_search(layout, obj.sinew, name, obj, "vertex_groups")
+
+
+def _draw_search(
+    layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, name: str, owner: bpy.types.ID, collection: str
+) -> None:
+    """Draws a menu of the names in a collection of a data-block, which takes other names, too."""
+    options = {"results_are_suggestions": True}
     if layout.use_property_split:
-        layout.prop_search(settings, name, obj, "vertex_groups", **options)
+        layout.prop_search(settings, name, owner, collection, **options)
     else:
-        _draw_name(layout, settings, name).prop_search(settings, name, obj, "vertex_groups", text="", **options)
+        _draw_name(layout, settings, name).prop_search(settings, name, owner, collection, text="", **options)
 
 
 def draw_menu(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, name: str) -> None:

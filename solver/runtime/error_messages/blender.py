@@ -21,6 +21,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The attribute "{group}" of "{name}" does not store one number per vertex.',
         "Store it as a Float on the Point domain.",
     ),
+    "attribute-not-vectors": (
+        'The attribute "{group}" of "{name}" does not store one vector per vertex.',
+        "Store it as a Vector on the Point domain.",
+    ),
     "render-differs": (
         'The modifier "{modifier}" gives "{name}" {viewport} vertices in the viewport but {render} in a render, '
         "so a render could not show the bake.",

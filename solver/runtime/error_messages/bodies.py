@@ -40,11 +40,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "part-lost": (
         '{part} of "{name}" is thinner than its tets and got none.',
-        "Choose a Tet Size of {size} m or less ({times} times the Resolution Divisions), or Robust under Tets.",
+        "Choose a Tet Size of {size} m or less ({times} times the Divisions), or Robust under Tets.",
     ),
     "parts-lost": (
         '{count} parts of "{name}" are thinner than its tets and got none: {parts}.',
-        "Choose a Tet Size of {size} m or less ({times} times the Resolution Divisions), or Robust under Tets.",
+        "Choose a Tet Size of {size} m or less ({times} times the Divisions), or Robust under Tets.",
     ),
     "part-without-inside": (
         '{part} of "{name}" has no thickness and got no tets.',
@@ -88,14 +88,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "targets-not-finite": (
         'At {time} the animation of the pins of "{name}" gives coordinates that are not numbers.',
         "Check its modifiers and shape keys at that time.",
-    ),
-    "step-not-converged": (
-        "A step of frame {frame} ended with a relative residual of {residual:.2g}, which is above the Tolerance.",
-        "Raise Max Iterations, lower Volume Preservation, or use more Substeps Per Frame.",
-    ),
-    "steps-not-converged": (
-        "{count} steps are less exact than the Tolerance asks for, at worst in frame {frame}.",
-        "Raise Max Iterations, lower Volume Preservation, or use more Substeps Per Frame.",
     ),
     "inverted-after-steps": (
         "Up to {count} tets were inverted (inside out) after a step.",
