@@ -11,9 +11,9 @@ from .heat_depth import speed_through
 
 HEAT_SOURCE_NAME = "Heat Source"
 # of the longest side of the body that it is made for: reach of the heat, and how far above the body it is
-HEAT_REACH, HEAT_DISTANCE = 1.25, 0.1
-# share of the way to the temperature of the source that material beside it goes [1/s]: melts wax within a second
-HEATING_RATE = 2.0
+HEAT_REACH, HEAT_DISTANCE = 1.5, 0.1
+# share of its way to the temperature of the source that material beside it goes [1/s]: wax melts within a second
+HEATING_RATE = 1.0
 # at least so many times as far above the temperature of the body as its melting point is
 MELTING_MARGIN = 3.0
 BONE_NAME = "Bone"
