@@ -33,7 +33,14 @@ LENGTH, WIDTH = 1.0, 0.2
 
 
 def size_of(x: np.ndarray, body: Body) -> np.ndarray:
-    return np.ptp(x, axis=0) / np.ptp(body.vertices, axis=0)
+    """Returns the stretches along the axes, (3,), of the affine motion from the vertices to x, however it turns."""
+    v = body.vertices - body.vertices.mean(axis=0)
+    F = np.linalg.lstsq(v, x - x.mean(axis=0), rcond=None)[0].T
+    assert np.abs(v @ F.T - (x - x.mean(axis=0))).max() < 1e-4  # nothing else
+    _, stretches, axes = np.linalg.svd(F)
+    stretch = axes.T @ np.diag(stretches) @ axes
+    np.testing.assert_allclose(stretch, np.diag(np.diag(stretch)), atol=1e-4)
+    return np.diag(stretch)
 
 
 def scaled(body: Body, *, along: tuple[float, ...] | None = None, scale: float = 1.0, paint: Any = ()) -> Body:
