@@ -136,7 +136,8 @@ def solve(
     iterations, residual = 0, np.inf  # a preconditioner that begins at once computes the residual itself
     if limit > 0 or max_iterations == 0:
         block_jacobi = BlockJacobiSolve(modes, initial_direction, element_terms, workspace)
-        iterations, residual = block_jacobi.run(system, x, replace(stopping, max_iterations=limit), whole)
+        first = stopping if limit == max_iterations else replace(stopping, max_iterations=limit)
+        iterations, residual = block_jacobi.run(system, x, first, whole)
     work = float(iterations)
     is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations
     if preconditioner is not None and is_hard:
