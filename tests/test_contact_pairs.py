@@ -11,7 +11,8 @@ import pytest
 from fixtures.contact_scenes import RUBBER, bent_block, held, stack, stay
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.constraints.external_forces import PointForces
-from sinew.solver.contact.active_set.contact_kernels import contact_springs, friction_forces, measure_contacts
+from sinew.solver.contact.active_set.contact_springs import contact_springs, measure_contacts
+from sinew.solver.contact.active_set.coulomb_friction import friction_forces
 from sinew.solver.contact.detection.contact_attachment import tet_pairs
 from sinew.solver.contact.detection.contact_set import ContactSet, ContactState
 from sinew.solver.mechanics.state import State
@@ -212,7 +213,7 @@ def test_a_folded_strip_lies_on_itself(tmp_path):
 
 
 def test_resting_bodies_get_the_same_bytes_with_any_number_of_threads(tmp_path):
-    from sinew.solver.runtime.jit import set_thread_count
+    from sinew.solver.runtime.threads.thread_count import set_thread_count
 
     found = []
     try:
@@ -251,8 +252,6 @@ def test_friction_forces_are_those_of_numpy():
     friction_forces(kappa, sliding, start, shear, force)
     length = np.linalg.norm(start, axis=1, keepdims=True)
     direction = np.divide(start, length, out=np.zeros_like(start), where=length > 0.0)
-    constant = (
-        kappa[:, None] * (direction * shear).sum(axis=1, keepdims=True) * direction - sliding[:, None] * direction
-    )
-    expected = np.where(sliding[:, None] > 0.0, constant, 0.0) - kappa[:, None] * shear
+    constant = kappa * (direction * shear).sum(axis=1) - sliding
+    expected = np.where(sliding > 0.0, constant, 0.0)[:, None] * direction - kappa[:, None] * shear
     np.testing.assert_allclose(force, expected, rtol=1e-12, atol=1e-15)

@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.tiny_bakes import box_of_tets
 from sinew.addon.baking import attach_bake, bake_session
-from sinew.addon.cache import cache_paths, tet_positions
+from sinew.addon.cache import baked_tets, cache_paths
 from sinew.addon.objects import roles
 from sinew.addon.overlays import tet_geometry, tet_overlay
 from sinew.solver.bake.cache import CachedBody, CacheMetadata, CacheReader, CacheWriter, Frame
@@ -60,9 +60,9 @@ def write_cracking(folder: Path, points: np.ndarray, samples_per_frame: int = 1)
 @pytest.mark.parametrize("samples_per_frame", [1, 2])
 def test_the_first_crack_of_each_body_is_found(tmp_path: Path, samples_per_frame: int) -> None:
     write_cracking(tmp_path, np.zeros((4, 3)), samples_per_frame)
-    assert tet_positions.first_crack(tmp_path, "Box") == CRACK
-    assert tet_positions.first_crack(tmp_path, "Whole") is None and tet_positions.first_crack(tmp_path, "None") is None
-    assert tet_positions.first_crack(tmp_path / "nothing", "Box") is None
+    assert baked_tets.first_crack(tmp_path, "Box") == CRACK
+    assert baked_tets.first_crack(tmp_path, "Whole") is None and baked_tets.first_crack(tmp_path, "None") is None
+    assert baked_tets.first_crack(tmp_path / "nothing", "Box") is None
 
 
 def test_the_outside_of_parted_tets_has_both_sides_of_the_crack(tmp_path: Path) -> None:

@@ -18,10 +18,10 @@ from sinew.addon.baking import bake_status
 from sinew.addon.baking.bake_status import Status
 from sinew.addon.objects import role_checks, roles
 from sinew.addon.panels import feature_rows, panels, size_and_start_layout
-from sinew.addon.properties import material_presets
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.flesh import FLESH_LAWS, FLESH_TIME_SCHEMES
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS, NEARLY_INCOMPRESSIBLE, NEARLY_INCOMPRESSIBLE_FLESH
+from sinew.solver.scene.settings.flesh_settings import NON_FLESH_SWITCHES
 from sinew.solver.scene.settings.preset_settings import MATERIAL_NUMBERS
 from test_addon import context_of, drawn
 
@@ -150,9 +150,9 @@ def test_flesh_does_nothing_that_flesh_does_not() -> None:
     own.preset = "CLAY"
     own.use_fracture = own.use_heat = own.gravity_in_shape = True
     own.motion = "JIGGLE"
-    assert not any(getattr(own, name) for name in material_presets.NON_FLESH_SWITCHES)
+    assert not any(getattr(own, name) for name in NON_FLESH_SWITCHES)
     own.preset = "WAX"
-    assert own.motion == "JIGGLE" and not any(getattr(own, name) for name in material_presets.NON_FLESH_SWITCHES)
+    assert own.motion == "JIGGLE" and not any(getattr(own, name) for name in NON_FLESH_SWITCHES)
     own.motion = "ELASTIC"
     own.preset = "CHOCOLATE"
     assert own.use_plasticity and own.use_fracture

@@ -20,7 +20,7 @@ from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.mechanics.elastic_moduli import lame_moduli
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.runtime.errors import BadInput, Cancelled, SolveFailed
-from sinew.solver.runtime.event_stream import residual_text
+from sinew.solver.runtime.event_text import residual_text
 from sinew.solver.scene.flesh import FLESH_LAWS, Bone, Flesh
 from sinew.solver.scene.scene import Collider, Fracture, Heat, Material, Meshing, Plasticity, Scene, Settings
 from sinew.solver.scene.validation import check_scene

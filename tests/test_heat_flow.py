@@ -13,7 +13,7 @@ from fixtures.scenes import Run, block
 from fixtures.tet_meshes import bar
 from sinew.solver.mechanics.heat import TEMPERATURE, advance_heat, make_heat
 from sinew.solver.mechanics.heat.conduction import conduction
-from sinew.solver.mechanics.heat.implicit_conduction import ConductionRows, NodeHeat, flow_heat
+from sinew.solver.mechanics.heat.implicit_conduction import ConductionRows, NodeHeat, conduct_heat
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.scene import Body, Heat, HeatSource, Material, Meshing, Scene, Settings
@@ -92,7 +92,7 @@ def test_the_kernel_solves_what_its_slow_twin_solves(conductivity):
     change = np.empty(n)
     pattern = model.pattern
     rows = ConductionRows(0, pattern.row_start, pattern.column, flows.conductance)
-    flow_heat(rows, NodeHeat(capacity, gain, given, T), dt, 1e-12, 2000, np.empty((4, n)), change)
+    conduct_heat(rows, NodeHeat(capacity, gain, given, T), dt, 1e-12, 2000, np.empty((4, n)), change)
     K = slow_conduction(model.X, model.tets, np.full(model.tet_count, conductivity))
     expected = np.linalg.solve(np.diag(capacity + gain) + dt * K, given - dt * K @ T)
     assert np.abs(change - expected).max() < 1e-8 * np.abs(expected).max()

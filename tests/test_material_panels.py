@@ -14,15 +14,15 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, add_mesh, fresh, write_cache
 from fixtures.fake_layout import FakeLayout
-from sinew.addon.baking import bake_status, body_reports
+from sinew.addon.baking import bake_report, bake_status
+from sinew.addon.baking.bake_report import BodyReport
 from sinew.addon.baking.bake_status import Status
-from sinew.addon.baking.body_reports import BodyReport
 from sinew.addon.cache import cache_folder_status
 from sinew.addon.objects import mesh_defects, new_objects, roles
 from sinew.addon.overlays import heat_source_overlay
 from sinew.addon.panels import panels
 from sinew.addon.panels.property_rows import BLENDER_UNITS, SETTINGS, label_with_unit
-from sinew.addon.properties import material_presets
+from sinew.addon.properties import softening_table
 from sinew.addon.runtime.quantity_text import stress_text
 from sinew.solver.scene.settings.tables import SCENE_SETTINGS
 from test_addon import drawn
@@ -121,26 +121,26 @@ def test_the_largest_stress_stands_beside_the_breaking_stress(tmp_path: Path) ->
 
 def test_a_report_is_read_on_from_where_it_was_and_anew_when_it_is_another(tmp_path: Path) -> None:
     report = tmp_path / "report.jsonl"
-    assert body_reports.reports(tmp_path) == {}
+    assert bake_report.reports(tmp_path) == {}
 
     def line(stress: float) -> str:
         return json.dumps({"bodies": {"a": {"largest_stress": stress, "splits_left": 1}}}) + "\n"
 
     report.write_text(line(2.0) + "broken\n" + json.dumps({"frame": 3}) + "\n")
-    assert body_reports.reports(tmp_path)["a"] == BodyReport(2.0, frames_held=1)
+    assert bake_report.reports(tmp_path)["a"] == BodyReport(2.0, frames_held=1)
     with open(report, "a") as file:
         file.write(line(1.0) + line(3.0))
-    assert body_reports.reports(tmp_path)["a"] == BodyReport(3.0, frames_held=3)
+    assert bake_report.reports(tmp_path)["a"] == BodyReport(3.0, frames_held=3)
     report.write_text(line(0.5))
-    assert body_reports.reports(tmp_path)["a"] == BodyReport(0.5, frames_held=1)
+    assert bake_report.reports(tmp_path)["a"] == BodyReport(0.5, frames_held=1)
     report.write_text(line(0.1) + line(0.2))  # a longer one under the same number of the file
-    assert body_reports.reports(tmp_path)["a"] == BodyReport(0.2, frames_held=2)
+    assert bake_report.reports(tmp_path)["a"] == BodyReport(0.2, frames_held=2)
 
 
 def test_the_panel_says_what_cannot_be_and_offers_a_way() -> None:
     fresh()
     obj = body()
-    assert mesh_defects.defects(obj) is None
+    assert mesh_defects.mesh_defects(obj) is None
     sheet = add_mesh("Sheet", np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]), [[0, 1, 2, 3]])
     roles.make_body(sheet)
     assert not any("could not be closed" in line for line in drawn(sheet, "draw_fracture").lines)
@@ -165,7 +165,7 @@ def test_rows_out_of_order_get_a_button() -> None:
         return "sinew.sort_softening" in [name for _, name in drawn(obj, "draw_heat").drawn]
 
     assert not has_button()
-    material_presets.write_rows(obj.sinew.softening, np.array([[20.0, 1, 1, 1], [60.0, 1, 1, 1]]))
+    softening_table.write_rows(obj.sinew.softening, np.array([[20.0, 1, 1, 1], [60.0, 1, 1, 1]]))
     assert not has_button()
     obj.sinew.softening[1].temperature = 20.0
     assert has_button()

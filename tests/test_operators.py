@@ -19,8 +19,8 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.operator_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
 from sinew.addon import handlers
-from sinew.addon.baking import bake_request, bake_session, bake_status, error_messages
-from sinew.addon.baking.session import session
+from sinew.addon.baking import bake_request, bake_session, bake_status, last_failure
+from sinew.addon.baking.addon_session import session
 from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
 from sinew.addon.objects import roles, subdivision
@@ -139,14 +139,14 @@ def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="is locked"):
         bpy.ops.sinew.delete_bake()
     assert CacheReader(folder).last_frame() == 12
-    assert "is locked" in error_messages.last_failure(scene)
+    assert "is locked" in last_failure.failure_text(scene)
     scene.sinew.protect = False
 
     (folder / "notes.txt").write_text("mine")
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
     assert modifier_stack.find_modifier(box).filepath == ""
-    assert status().label == "Simulate" and error_messages.last_failure(scene) == ""
+    assert status().label == "Simulate" and last_failure.failure_text(scene) == ""
 
 
 def test_cancel_keeps_frames_and_the_playhead_is_free(tmp_path: Path) -> None:
@@ -203,10 +203,10 @@ def test_rendering_what_is_not_baked_warns(tmp_path: Path, capfd: pytest.Capture
     assert handlers.missing_bake_text(scene, 3) == ""
     assert "up to frame 3 only" in handlers.missing_bake_text(scene, 4)
     handlers.render_pre(scene)
-    assert error_messages.last_failure(scene) == ""
+    assert last_failure.failure_text(scene) == ""
     scene.frame_set(9)
     handlers.render_pre(scene)
-    assert "up to frame 3 only" in error_messages.last_failure(scene)
+    assert "up to frame 3 only" in last_failure.failure_text(scene)
     handlers.render_init(scene)
     assert "out of date" not in capfd.readouterr().err
     box.sinew.density = 7.0
@@ -340,9 +340,7 @@ def test_a_cache_folder_that_never_was_is_told_as_that(tmp_path: Path) -> None:
         bake = bake_session.start(scene)
         bake_session.wait()
         assert bake.driver.job.error["kind"] == kind
-        assert words in error_messages.last_failure(scene) and "Choose another folder" in error_messages.last_failure(
-            scene
-        )
+        assert words in last_failure.failure_text(scene) and "Choose another folder" in last_failure.failure_text(scene)
 
 
 def test_how_a_bake_is_asked_for_reaches_the_child() -> None:
@@ -378,9 +376,9 @@ def test_an_error_of_our_own_is_told_and_leaves_nothing_stuck(monkeypatch: pytes
     monkeypatch.setattr(bake_session.export_scene, "export_scene", lambda *_: iter([1.0 / 0.0]))
     with pytest.raises(RuntimeError, match="internal error: ZeroDivisionError"):
         bpy.ops.sinew.simulate()
-    assert session.bake is None and "ZeroDivisionError" in error_messages.last_failure(scene)
+    assert session.bake is None and "ZeroDivisionError" in last_failure.failure_text(scene)
     monkeypatch.undo()
-    assert bpy.ops.sinew.simulate() == {"FINISHED"} and error_messages.last_failure(scene) == ""
+    assert bpy.ops.sinew.simulate() == {"FINISHED"} and last_failure.failure_text(scene) == ""
 
 
 def test_convert_to_shape_keys_from_the_panel(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from fixtures.blender_scenes import fresh, link_object, overridden_box
 from fixtures.operator_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
 from sinew.addon import handlers
 from sinew.addon.baking import bake_session, bake_status, save_handlers
-from sinew.addon.baking.session import session
+from sinew.addon.baking.addon_session import session
 from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
 from sinew.solver.bake.cache import CacheReader

@@ -15,11 +15,11 @@ from fixtures.blender_scenes import counts, evaluated, fresh, write_cache
 from fixtures.fake_layout import FakeLayout
 from fixtures.fractured_ball import OPENS, ball, broken, corner_points, values
 from fixtures.planar_cut import write_broken
-from sinew.addon.baking import attach_bake, bake_session, bake_status, error_messages
+from sinew.addon.baking import attach_bake, bake_session, bake_status, last_failure
 from sinew.addon.cache import cache_paths
 from sinew.addon.export import input_warnings
 from sinew.addon.export.input_digest import settings_digest
-from sinew.addon.fracture_meshes import material_swap, show_results
+from sinew.addon.fracture_meshes import show_results, transmissive_materials
 from sinew.addon.objects import roles
 from sinew.addon.panels import fracture_layout, main_layout
 from sinew.addon.playback import mesh_cache, shape_keys
@@ -185,7 +185,7 @@ def test_a_mesh_changed_since_gets_a_sentence_and_shows_itself(tmp_path: Path) -
     show_results.restore_body(obj)
     obj.data.polygons[0].flip()
     attach_bake.attach(bpy.context.scene)
-    assert '"Ball"' in error_messages.last_failure(bpy.context.scene) and "Ball Broken" not in bpy.data.objects
+    assert '"Ball"' in last_failure.failure_text(bpy.context.scene) and "Ball Broken" not in bpy.data.objects
     assert not obj.hide_viewport
 
 
@@ -300,10 +300,10 @@ def test_the_panel_and_the_bake_say_what_becomes_of_glass() -> None:
     shader = bpy.data.materials["Blue"]
     if shader.node_tree is None:
         shader.use_nodes = True
-    assert not material_swap.transmissive_materials(obj)
+    assert not transmissive_materials.transmissive_materials(obj)
     principled = shader.node_tree.nodes["Principled BSDF"]
     principled.inputs["Subsurface Weight"].default_value = 0.2
-    assert material_swap.transmissive_materials(obj) == ["Blue"]
+    assert transmissive_materials.transmissive_materials(obj) == ["Blue"]
     assert [note.kind for note in input_warnings.input_warnings(bpy.context.scene)] == ["swapped-at-crack"]
     layout = FakeLayout()
     bpy.context.view_layer.objects.active = obj
@@ -313,7 +313,7 @@ def test_the_panel_and_the_bake_say_what_becomes_of_glass() -> None:
     fracture_layout.draw_fracture(layout, context)
     assert any("Blue" in line for line in layout.lines)
     principled.mute = True
-    assert not material_swap.transmissive_materials(obj)
+    assert not transmissive_materials.transmissive_materials(obj)
 
 
 def test_a_duplicate_of_a_result_is_the_artists_own(tmp_path: Path) -> None:

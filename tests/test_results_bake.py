@@ -16,8 +16,8 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import evaluated, fresh
-from sinew.addon.baking import bake_session, bake_status, error_messages
-from sinew.addon.baking.session import session
+from sinew.addon.baking import bake_session, bake_status, last_failure
+from sinew.addon.baking.addon_session import session
 from sinew.addon.objects import new_objects, roles
 from sinew.addon.overlays import tet_overlay
 from sinew.solver.bake.cache import CacheReader, layout
@@ -55,7 +55,7 @@ def baked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scene, _ = falling()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "shot.blend"))
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    assert not error_messages.last_failure(scene), error_messages.last_failure(scene)
+    assert not last_failure.failure_text(scene), last_failure.failure_text(scene)
     bpy.ops.wm.save_mainfile()
     return folder
 
@@ -176,7 +176,7 @@ def test_a_stopped_bake_is_finished_and_resume_replaces_it(tmp_path: Path) -> No
     made = check_plays(tmp_path)
     assert made.sinew.result_stamp != first
     assert read_header(layout.result_paths(tmp_path / "shot.sinew", "Block")[1]).samples == FRAMES
-    assert not error_messages.last_failure(scene) and len(results()) == 1
+    assert not last_failure.failure_text(scene) and len(results()) == 1
     obj.sinew.breaking_stress = 1.0e9
     bpy.ops.sinew.simulate()
     assert not results() and not obj.hide_viewport and not obj.hide_render, "nothing cracked this time"

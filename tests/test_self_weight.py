@@ -177,7 +177,7 @@ def test_a_belly_of_fat_that_hangs_far_is_told_and_stiffened():
     assert f"Stiffen to {wanted:,.0f} Pa" in layout.lines and "sinew.stand_up" not in {name for _, name in layout.drawn}
     assert self_weight_layout.HANGING_NOTE in " ".join(layout.lines)
     bpy.ops.sinew.stiffen()
-    assert self_weight.self_weight_strain(ball, scene) == pytest.approx(self_weight.SAGGING_HANGING_STRAIN, rel=0.06)
+    assert self_weight.self_weight_strain(ball, scene) == pytest.approx(self_weight.HANGING_TARGET_STRAIN, rel=0.06)
     assert not self_weight.is_too_soft_to_hang(ball, scene) and list(input_warnings.input_warnings(scene)) == []
 
 
@@ -188,6 +188,6 @@ def test_thin_held_flesh_is_as_soft_as_it_is_thick_however_high():
     assert not self_weight.is_too_soft_to_hang(ball, scene)
     ball.scale.z = 10.0
     bpy.context.view_layer.update()
-    assert self_weight.self_weight_strain(ball, scene) < self_weight.MAX_HANGING_STRAIN
+    assert self_weight.self_weight_strain(ball, scene) < self_weight.HANGING_WARNING_STRAIN
     ball.sinew.motion = "ELASTIC"
     assert self_weight.collapses(ball, scene), "on its foot it stands 2 m high"

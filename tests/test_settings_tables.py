@@ -23,7 +23,8 @@ from sinew.addon.properties.object_roles import FLESH, ROLES
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene import flesh, formulation, rigid_core, scene
 from sinew.solver.scene.serialisation.field_constraints import Limits
-from sinew.solver.scene.serialisation.schema import check_ranges, declared_fields
+from sinew.solver.scene.serialisation.field_schema import declared_fields
+from sinew.solver.scene.serialisation.range_check import check_ranges
 from sinew.solver.scene.settings import setting as kinds
 from sinew.solver.scene.settings.setting import Setting
 from sinew.solver.scene.settings.tables import (

@@ -21,12 +21,12 @@ from ..export.history_dependence import follows_rigid_bodies
 from ..fracture_meshes import show_results
 from ..objects import roles
 from ..playback import mesh_cache
-from . import attach_bake, body_reports, error_messages, save_handlers, state_machine, undo_step
+from . import attach_bake, bake_report, error_messages, last_failure, save_handlers, state_machine, undo_step
+from .addon_session import RunningBake, session
 from .bake_driver import BakeDriver
 from .bake_request import DEFAULT_REQUEST, BakeRequest, check_can_bake, child_arguments, make_resumable
 from .child_process import child_command, fallback_command
-from .session import RunningBake, session
-from .warm_solver import solver_in_waiting
+from .solver_warm_up import solver_in_waiting
 
 
 def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> RunningBake:
@@ -186,13 +186,13 @@ def _resume_cutting(scene: bpy.types.Scene, bake: RunningBake) -> None:
     """Goes on with the mesh of what broke where a cancelled bake had no time for it: a step took too long."""
     is_left = bake.driver.job.phase == "cancelled" and not bake.only_cuts
     has_frames = cache_folder_status.read_status(bake.folder).last_frame is not None
-    if is_left and has_frames and body_reports.lacks_final_mesh(bake.folder):
+    if is_left and has_frames and bake_report.lacks_final_mesh(bake.folder):
         _start_cutting(scene, bake.folder)
 
 
 def _report_end(scene: bpy.types.Scene, job: state_machine.Job) -> None:
     if job.error is not None:
-        error_messages.remember_error(scene, job.error)
+        last_failure.store_error_event(scene, job.error)
 
 
 def _warning_lines(job: state_machine.Job, notes: list[str]) -> list[str]:

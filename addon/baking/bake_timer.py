@@ -8,7 +8,7 @@ import time as clock
 import bpy
 
 from . import bake_session, undo_step
-from .session import session
+from .addon_session import session
 
 INTERVAL_SECONDS = 0.05
 # where panels are, and marks of frames that did not converge

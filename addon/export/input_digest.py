@@ -12,12 +12,12 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...solver.runtime.arrays import digest
+from ...solver.runtime.checksums import digest
 from ...solver.scene.settings.setting import WEIGHT_GROUP
 from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
-from ..blender_data.rna_snapshot import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
+from ..blender_data.rna_serialisation import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
 from ..evaluation.sample_times import frame_range, preroll
 from ..evaluation.vertex_weights import WEIGHT_TYPES, raw_weights
 from ..evaluation.weight_digest import weight_digest

@@ -19,7 +19,7 @@ from ...solver.scene.settings.setting import (
     Setting,
 )
 from ...solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS
-from ..properties import material_presets
+from ..properties import softening_table
 from .weight_reader import WeightReader
 
 _LENGTHS = {METRE, METRE_PER_SECOND}
@@ -61,7 +61,7 @@ def _field_value(setting: Setting, settings: bpy.types.PropertyGroup, unit: floa
     if setting.kind == CHOICES:
         return tuple(choice.solver_value for choice in setting.choices if choice.identifier in value)
     if setting.kind == TABLE:
-        return material_presets.table_rows(value)
+        return softening_table.table_rows(value)
     if isinstance(setting.default, tuple):
         return tuple(each * unit if setting.unit in _LENGTHS else each for each in value)
     return value * unit if setting.unit in _LENGTHS else value

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import bpy
 
-from ..baking.error_messages import reporting_errors
 from ..objects import role_checks, roles
 from ..properties.object_roles import NONE
-from .selection import selected_objects, selected_unshared_meshes
+from .error_reporting import reporting_errors
+from .selected_objects import selected_objects, selected_unshared_meshes
 
 
 class SINEW_OT_make_body(bpy.types.Operator):

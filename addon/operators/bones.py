@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..baking.error_messages import reporting_errors
 from ..objects import new_objects, role_checks, roles
-from .selection import active_mesh, selected_objects
+from .error_reporting import reporting_errors
+from .selected_objects import active_mesh, selected_objects
 
 
 class SINEW_OT_make_bone(bpy.types.Operator):

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..baking.error_messages import reporting_errors
 from ..objects import new_objects, roles
-from .selection import selected_meshes
+from .error_reporting import reporting_errors
+from .selected_objects import selected_meshes
 
 
 class SINEW_OT_make_collider(bpy.types.Operator):

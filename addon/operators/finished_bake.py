@@ -7,10 +7,10 @@ import bpy
 
 from ...solver.runtime.errors import BadInput
 from ..baking import attach_bake, bake_session, bake_status
-from ..baking.error_messages import reporting_errors
-from ..baking.session import session
+from ..baking.addon_session import session
 from ..cache import cache_paths
 from ..runtime.memo import clear_results
+from .error_reporting import reporting_errors
 
 
 class SINEW_OT_delete_bake(bpy.types.Operator):

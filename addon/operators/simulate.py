@@ -8,10 +8,11 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, IntProperty
 
-from ..baking import bake_session, bake_timer, error_messages
+from ..baking import bake_session, bake_summary, bake_timer
+from ..baking.addon_session import RunningBake, session
 from ..baking.bake_request import BakeRequest
-from ..baking.session import RunningBake, session
 from ..baking.state_machine import Job
+from .error_reporting import reporting_errors
 
 # no frame of Blender's has this number
 UNSET_FRAME = -(2**31)
@@ -58,7 +59,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
             return "Continue the bake with the current settings. Later frames are replaced"
         return cls.__doc__ or ""
 
-    @error_messages.reporting_errors
+    @reporting_errors
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         """Starts the bake and stays to listen for Escape."""
         if bpy.app.background:
@@ -88,7 +89,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
             context.window_manager.event_timer_remove(self._timer)
             self._timer = None
 
-    @error_messages.reporting_errors
+    @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Bakes to the end and then returns: for scripts, and for Blender without a window."""
         bake = bake_session.start(context.scene, self._request())
@@ -100,7 +101,7 @@ class SINEW_OT_simulate(bpy.types.Operator):
         return BakeRequest(self.resume, from_frame, only_cuts=self.only_cuts)
 
     def _end(self, job: Job) -> set[str]:
-        level, line = error_messages.ending_message(job)
+        level, line = bake_summary.ending_message(job)
         self.report({level}, line)
         # finished also when it was cancelled: frames stay, so there is something to undo
         return {"FINISHED"} if job.frame is not None else {"CANCELLED"}

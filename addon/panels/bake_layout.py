@@ -10,10 +10,10 @@ import bpy
 
 from ...solver.scene.settings.flesh_settings import POSE
 from ...solver.scene.settings.simulation_settings import POSE_ITERATIONS, POSE_TOLERANCE, SOLVER_SETTINGS, STEP_SETTINGS
-from ..baking import bake_status, error_messages
+from ..baking import bake_status, bake_summary, error_messages, last_failure
+from ..baking.addon_session import session
 from ..baking.bake_status import CUT_LABEL, Status
-from ..baking.session import session
-from ..baking.warm_solver import solver_in_waiting
+from ..baking.solver_warm_up import solver_in_waiting
 from ..cache import cache_paths
 from ..evaluation import sample_times
 from ..evaluation.sample_times import rest_frame
@@ -55,9 +55,9 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
         layout.label(text=COMPILING_LABEL, icon="TIME")
     unreadable = error_messages.error_text(status.problem) if status.problem else ""
     for problem in (
-        error_messages.failure_to_show(scene, offered),
+        last_failure.failure_to_show(scene, offered),
         unreadable,
-        error_messages.unconverged_text(status.convergence),
+        bake_summary.unconverged_text(status.convergence),
     ):
         if problem:
             draw_wrapped(layout, problem, "ERROR", context)
@@ -138,7 +138,7 @@ def _unsettled_note(scene: bpy.types.Scene, status: Status) -> list[str]:
         return []
     steps = (status.frame - status.frame_start) * scene.sinew.substeps
     return (
-        [error_messages.unsettled_text(status.convergence)]
+        [bake_summary.unsettled_text(status.convergence)]
         if status.convergence.unsettled > UNSETTLED_SHARE_NOTED * max(steps, 1)
         else []
     )
@@ -178,7 +178,7 @@ def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     part.active = any(poses)
     draw_settings(part, scene, POSE_SETTINGS)
     if status.frame is not None:
-        for line in error_messages.step_notes(status.convergence):
+        for line in bake_summary.step_notes(status.convergence):
             draw_wrapped(layout, line, "INFO", context)
 
 

@@ -8,7 +8,7 @@ import bpy
 from ...solver.scene.settings.flesh_settings import ARMATURE_SETTINGS, BONE_SETTINGS, ELASTICITY_SETTINGS, POSE
 from ..baking import bake_status
 from ..evaluation.sample_times import rest_frame
-from ..objects import attachment, roles
+from ..objects import flesh_supports, roles
 from .property_rows import draw_row, draw_settings, draw_weight_group, locked_column
 from .text_rows import draw_wrapped
 
@@ -27,15 +27,15 @@ def draw_offers_to_hold(layout: bpy.types.UILayout, context: bpy.types.Context, 
     """Draws what is missing where nothing holds flesh, and the shortest ways to it; returns whether nothing does."""
     if not roles.is_flesh(obj):
         return False
-    if attachment.armatures_below(obj):
+    if flesh_supports.armatures_below(obj):
         box = locked_column(layout.box(), context, align=True)
         draw_wrapped(box, POSED_TWICE_NOTE, "INFO", context)
         box.operator("sinew.move_below_armature", icon="TRIA_DOWN_BAR")
-    if attachment.is_held(context.scene, obj):
+    if flesh_supports.is_held(context.scene, obj):
         return False
     box = locked_column(layout.box(), context, align=True)
     draw_wrapped(box, NOT_HELD_NOTE if obj.sinew.motion == POSE else FALLS_NOTE, "INFO", context)
-    if attachment.armatures_of(obj):
+    if flesh_supports.armatures_of(obj):
         box.prop(obj.sinew, "use_armature_bones", text="Use Armature Bones", icon="ARMATURE_DATA", toggle=1)
     box.operator("sinew.add_bone", icon="BONE_DATA")
     return True
@@ -44,8 +44,8 @@ def draw_offers_to_hold(layout: bpy.types.UILayout, context: bpy.types.Context, 
 def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws what holds the flesh."""
     obj, settings, scene = context.object, context.object.sinew, context.scene
-    bones = attachment.bones_of(scene, obj)
-    armatures = attachment.armatures_of(obj)
+    bones = flesh_supports.bones_of(scene, obj)
+    armatures = flesh_supports.armatures_of(obj)
     layout.label(text=_attachment_text(bones, armatures if settings.use_armature_bones else []), icon="BONE_DATA")
     column = locked_column(layout, context)
     has_armature = bool(armatures)
@@ -79,7 +79,7 @@ def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how flesh resists and moves, and where it differs."""
     obj, settings = context.object, context.object.sinew
     column = locked_column(layout, context)
-    # the Scheme only where it counts
+    # Time Integration only where it counts
     shown = (each for each in ELASTICITY_SETTINGS if each.counts(lambda name: getattr(settings, name)))
     for setting in shown:
         row = column.row()

@@ -6,10 +6,9 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene.settings.fracture_settings import BREAKING_STRESS, FRACTURE_SETTINGS, USE_FRACTURE
-from ..baking import body_reports
-from ..fracture_meshes import material_swap
+from ..baking import bake_report
+from ..fracture_meshes import transmissive_materials
 from ..objects import mesh_defects
-from ..objects.watertight import defects_text
 from ..runtime.quantity_text import stress_text
 from .feature_rows import draw_flesh_note, feature_column
 from .property_rows import draw_settings
@@ -35,7 +34,7 @@ def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         column.label(text=f"Reached by a stretch of {strain}", icon="BLANK1")
     draw_settings(column, obj, (s for s in FRACTURE_SETTINGS if s not in (USE_FRACTURE, BREAKING_STRESS)))
     if settings.use_fracture:
-        for material in material_swap.transmissive_materials(obj):
+        for material in transmissive_materials.transmissive_materials(obj):
             draw_wrapped(layout, CLEAR_MATERIAL_NOTE.format(material=material), "INFO", context)
     # what is made of a bake, not how it is baked: free to be changed at any time
     column = layout.column()
@@ -50,7 +49,7 @@ def _percent_text(share: float) -> str:
 
 
 def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
-    report = body_reports.report(context.scene, obj)
+    report = bake_report.report(context.scene, obj)
     column = layout.column(align=True)
     if report.largest_stress is None:
         column.label(text="Largest stress: known once it is baked", icon="INFO")
@@ -67,14 +66,16 @@ def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context
         pieces = count_text(report.pieces, "piece")
         draw_wrapped(column, f"Cracked: {pieces}, {report.splits:,} points split", "MOD_EXPLODE", context)
     if report.frames_held:
-        words = f"Splits Per Step or Max Pieces held cracks back in {count_text(report.frames_held, 'frame')}"
+        words = f"Max Splits Per Step or Max Pieces held cracks back in {count_text(report.frames_held, 'frame')}"
         draw_wrapped(column, words, "ERROR", context)
 
 
 def draw_defects(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
     """Draws why the mesh cannot break into closed pieces, and what makes a copy which can; returns whether it did."""
-    found = mesh_defects.defects(obj)
+    found = mesh_defects.mesh_defects(obj)
     if found is not None:
-        draw_wrapped(layout, f"{defects_text(found)}: pieces of this mesh could not be closed", "ERROR", context)
+        draw_wrapped(
+            layout, f"{mesh_defects.defects_text(found)}: pieces of this mesh could not be closed", "ERROR", context
+        )
         layout.operator("sinew.remesh_closed", icon="MOD_REMESH")
     return found is not None

@@ -7,7 +7,7 @@ import bpy
 
 from ...solver.scene.settings.heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS, SOFTENING, USE_HEAT
 from ...solver.scene.settings.simulation_settings import AIR_TEMPERATURE
-from ..baking import bake_status, body_reports
+from ..baking import bake_report, bake_status
 from .feature_rows import draw_flesh_note, feature_column
 from .property_rows import draw_settings, locked_column
 from .softening_list import TEMPERATURE_COLUMN_SHARE
@@ -18,7 +18,7 @@ def draw_heat(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how heat comes in, and what it does to the material."""
     obj, settings = context.object, context.object.sinew
     draw_flesh_note(layout, context)
-    report = body_reports.report(context.scene, obj)
+    report = bake_report.report(context.scene, obj)
     if report.hottest is not None and settings.use_heat:
         layout.label(text=f"{report.coldest:.4g} to {report.hottest:.4g} °C at the last frame", icon="INFO")
     column = feature_column(layout, context, settings.use_heat)

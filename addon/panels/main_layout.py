@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..baking import bake_status
-from ..objects import attachment, roles, subdivision
+from ..objects import flesh_supports, roles, subdivision
 from ..properties.object_roles import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY, ROLES
 from .bake_layout import draw_simulate
 from .flesh_layout import draw_offers_to_hold
@@ -82,7 +82,7 @@ def _draw_extra_roles(layout: bpy.types.UILayout, context: bpy.types.Context, ob
     for role in ROLES:
         if role.is_combinable and role.key != obj.sinew.role:
             row.prop_enum(obj.sinew, "extra_roles", role.key, text=f"Also {role.label}")
-    if any(attachment.is_bone_of(obj, body) for body in roles.bodies(context.scene)):
+    if any(flesh_supports.is_bone_of(obj, body) for body in roles.bodies(context.scene)):
         if roles.has_role(obj, COLLIDER):
             draw_wrapped(layout, BONE_COLLIDER_NOTE, "INFO", context)
 

@@ -8,7 +8,7 @@ import bpy
 from ...solver.scene.settings.flesh_settings import POSE
 from ...solver.scene.settings.material_settings import MASS_DAMPING, MATERIAL_SETTINGS, STIFFNESS_DAMPING
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS, USE_PLASTICITY
-from ..baking import body_reports
+from ..baking import bake_report
 from . import self_weight_layout
 from .feature_rows import draw_flesh_note, feature_column
 from .property_rows import draw_settings, locked_column
@@ -32,7 +32,7 @@ def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
     """Draws the settings of plasticity, and the largest plastic strain so far."""
     obj, settings = context.object, context.object.sinew
     draw_flesh_note(layout, context)
-    report = body_reports.report(context.scene, obj)
+    report = bake_report.report(context.scene, obj)
     if report.largest_plastic_strain is not None and settings.use_plasticity:
         layout.label(text=f"Largest plastic strain so far: {report.largest_plastic_strain:.3g}", icon="INFO")
     column = feature_column(layout, context, settings.use_plasticity)

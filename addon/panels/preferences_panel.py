@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..baking.warm_solver import solver_in_waiting
+from ..baking.solver_warm_up import solver_in_waiting
 from ..properties.preferences import PACKAGE, PreferencesProperties
 from . import orphaned_caches_layout
 

@@ -19,8 +19,8 @@ from typing import Any
 from ..mechanics.rigid_core import core_arrays
 from ..mesh.mesh_npz import to_arrays
 from ..runtime.errors import Cancelled, SinewError, SolveFailed, StorageFailed
-from ..runtime.event_stream import warnings_in
-from ..runtime.jit import fair_thread_count, set_thread_count
+from ..runtime.event_text import warnings_in
+from ..runtime.threads.thread_count import fair_thread_count, set_thread_count
 from ..scene.scene import SCENE_FILE, Scene, Settings
 from ..scene.track_shapes import track_shapes
 from ..scene.tracks import TrackReader
@@ -34,7 +34,7 @@ from .bake_warnings import bake_warnings
 from .cache import CacheMetadata, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .pc2_repair import repair_pc2_files
-from .postprocess.breakable_frames import breakable_keys
+from .postprocess.breakable_frame_fields import breakable_keys
 from .resume import Checkpoint, find_checkpoint, with_initial_fields
 from .warmup.compile_kernels import announcing_compilation
 

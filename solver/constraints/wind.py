@@ -8,7 +8,7 @@ face, s = (w − v)·n < 0, it presses with
 
 the lee side bears nothing. A plate across the wind feels ½ ρ C A |w|², a ball half of that on its cross-section. Each
 corner of a triangle bears a third of its area, with the velocity of that corner. Areas and normals are those at the
-begin of a step, the velocity is that at its end, linearised about the one at its begin:
+start of a step, the velocity is that at its end, linearised about the one at its start:
 
     f⁺ = f − D (v⁺ − v),    D = −∂f/∂v = ρ C |s| A n nᵀ,
 

@@ -154,7 +154,7 @@ def make_model(parts: Sequence[Part]) -> Model:
         tets=tets,
         Dm_inverse=Dm_inverse,
         volume=volume,
-        mass=floats(np.bincount(tets.ravel(), np.repeat(0.25 * density * volume, 4), minlength=len(X))),
+        mass=lumped_masses(tets, density, volume, len(X)),
         mu=_repeat_per_body(tet_starts, [mu for mu, _ in moduli]),
         lam=_repeat_per_body(tet_starts, [lam for _, lam in moduli]),
         mass_damping=_repeat_per_body(node_starts, [part.material.mass_damping for part in parts]),
@@ -173,6 +173,11 @@ def make_model(parts: Sequence[Part]) -> Model:
             if part.core is not None
         ),
     )
+
+
+def lumped_masses(tets: Indices, density: Floats, volume: Floats, node_count: int) -> Floats:
+    """Returns Σ ¼ ρ V of the tets at each node [kg], (n,): the lumped mass matrix."""
+    return floats(np.bincount(tets.ravel(), np.repeat(0.25 * density * volume, 4), minlength=node_count))
 
 
 def _islands(parts: Sequence[Part], bodies: Sequence[BodyRange], tets: Indices, count: int) -> list[int]:

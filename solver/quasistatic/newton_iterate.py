@@ -21,15 +21,15 @@ from ..mechanics.hyperelastic.hyperelastic_element import (
     tet_arrays,
     whole_tangent,
 )
-from ..mechanics.hyperelastic.tet_ordering import ordered_model
+from ..mechanics.hyperelastic.morton_ordering import ordered_model
 from ..mechanics.model import Model
 from ..runtime.arrays import Bools, Floats
 from .contact_coupling import CoupledPattern, NodeCouplings
 from .equilibrium_problem import EquilibriumProblem
 from .equilibrium_residual import force_scales, relative_residual
-from .external_terms import CouplingForce, PotentialForce
 from .fixed_nodes import FixedNodes
 from .line_search import SlopeBracket, backtracking_step_length, energy_round_off, secant_step_length
+from .potential_forces import CouplingForce, PotentialForce
 
 MAX_CG_ITERATIONS = 2000
 TRUE_TANGENT_RESIDUAL = 1.0e-2  # residual from which the true tangent is tried

@@ -20,14 +20,16 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..runtime.arrays import Floats, Indices, digest
-from ..runtime.atomic_files import npz_bytes, write_atomic
+from ..runtime.arrays import Floats, Indices
+from ..runtime.atomic_files import write_atomic
+from ..runtime.checksums import digest, npz_bytes
 from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.npz_reader import first_line, read_arrays
 from .contact import Collider as Collider
 from .contact import Collision
 from .flesh import DYNAMIC, Bone, Flesh
 from .formulation import FormulationSettings
+from .keys import check_keys
 from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
 from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
@@ -46,7 +48,7 @@ from .serialisation.field_constraints import (
     shape_or_empty,
 )
 from .serialisation.list_conversion import convert_sequences
-from .serialisation.schema import check_keys, check_ranges
+from .serialisation.range_check import check_ranges
 from .settings.body_settings import INITIAL_VELOCITY
 from .settings.fracture_settings import ATTRIBUTES_SETTING
 from .settings.simulation_settings import (

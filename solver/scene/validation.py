@@ -24,7 +24,7 @@ from .formulation import (
     unsupported_features,
 )
 from .scene import LINEAR_SOLVERS, PLASTICITY_LAWS, Body, Scene, Settings
-from .serialisation.schema import check_ranges
+from .serialisation.range_check import check_ranges
 from .settings.setting import CHOICE, WEIGHT_GROUP, Setting
 from .settings.tables import OBJECT_SETTINGS
 
@@ -110,8 +110,8 @@ def _check_heat(body: Body) -> None:
         return
     rows = np.asarray(heat.softening, np.float64).reshape(-1, 4)
     for temperature, *factors in rows.tolist():
-        _check_ranges(body.name, ("A temperature of Softening", temperature, "a number", True))
-        _check_ranges(body.name, *(("A factor of Softening", f, "0 or more", f >= 0.0) for f in factors))
+        _check_ranges(body.name, ("A temperature of Softening Factors", temperature, "a number", True))
+        _check_ranges(body.name, *(("A factor of Softening Factors", f, "0 or more", f >= 0.0) for f in factors))
     if len(rows) and not (np.diff(rows[:, 0]) > 0.0).all():
         raise BadInput("softening-not-rising", name=body.name)
 

@@ -21,10 +21,10 @@ from ..constraints.pins import BodyPins
 from ..contact.initial.initial_support import MAX_SLIDING_FORCE_CHANGE, SupportContacts
 from ..linalg.block_system import BlockSystem, StoppingCriteria
 from ..linalg.pcg import solve
-from ..linalg.point_terms import add_point_terms
+from ..linalg.point_force_assembly import add_point_terms
 from ..mechanics.elements.corotational_element import compute_corotational_records
 from ..mechanics.elements.edge_assembly import assemble
-from ..mechanics.elements.element_buffer import UNDAMPED_LENGTH, element_arrays
+from ..mechanics.elements.record_layout import UNDAMPED_LENGTH, element_arrays
 from ..mechanics.model import Model
 from ..mechanics.prestress import with_prestress
 from ..mechanics.state import State

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...runtime.atomic_files import named_errors
 from ...runtime.errors import BadInput, Cancelled
+from ...runtime.storage_errors import named_errors
 from ...scene.scene import Body, Scene
 from ...scene.track_shapes import track_shapes
 from ...scene.tracks import TrackReader

@@ -11,7 +11,7 @@ from typing import Any
 from ...runtime.cancellation import CancellationToken
 from ...runtime.error_messages.command_line import CACHE_COMMAND_NEXT_STEPS
 from ...runtime.errors import Cancelled
-from ...runtime.event_stream import residual_text, warnings_in
+from ...runtime.event_text import residual_text, warnings_in
 from ...runtime.preload import loading_permanently
 
 

@@ -40,11 +40,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "part-lost": (
         '{part} of "{name}" is thinner than its tets and got none.',
-        "Choose a Tet Size of {size} m or less ({times} times the Resolution Divisions), or Robust under Tets.",
+        "Choose a Tet Size of {size} m or less ({times} times the Divisions), or Robust under Tets.",
     ),
     "parts-lost": (
         '{count} parts of "{name}" are thinner than its tets and got none: {parts}.',
-        "Choose a Tet Size of {size} m or less ({times} times the Resolution Divisions), or Robust under Tets.",
+        "Choose a Tet Size of {size} m or less ({times} times the Divisions), or Robust under Tets.",
     ),
     "part-without-inside": (
         '{part} of "{name}" has no thickness and got no tets.',

@@ -42,7 +42,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" and "{other}" overlap so deeply at the first frame that Sinew cannot tell which way is out.',
         "Move one of them out, or let them pass through each other with a Collision Collection.",
     ),
-    # solver/simulation/sheet_warnings.py
+    # solver/simulation/enclosed_sheets.py
     "sheet-in-body": (
         'At frame {frame} the collider "{name}" is suddenly inside "{body}", which stays on both sides of its faces.',
         "Move the collider in from outside over some frames, or place it elsewhere.",
@@ -74,7 +74,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "thin-for-tets": (
         '"{name}" is about {thickness} m thick, but its tets are {tet_size} m long. With less than one tet across its '
         "thickness, it dents and folds coarsely where others touch it.",
-        "Choose a Tet Size of {wanted} m or less, or more Resolution Divisions.",
+        "Choose a Tet Size of {wanted} m or less, or more Divisions.",
     ),
     "filter-empty": (
         '"{name}" touches nothing: "{collection}" contains nothing that it could touch.',

@@ -15,7 +15,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "newmark-substeps": (
         'At {time} "{name}" is so stiff, or so strongly deformed, that Newmark would need {needed} substeps in one '
         "step; the limit is {most}.",
-        "Choose Implicit Euler under Scheme in the panel Flesh, raise Substeps Per Frame, or lower Stiffness.",
+        "Choose Implicit Euler as Time Integration (panel Flesh), raise Substeps Per Frame, or lower Stiffness.",
     ),
     "flesh-combined": (
         '"{name}" is flesh, which does not support {feature}.',
@@ -27,7 +27,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "pose-not-converged": (
         "Flesh did not come to rest in frame {frame} (residual {residual:.1e}), and the bake is strict.",
-        "Raise Pose Iterations, let bones or pins hold less of it, or run without --strict.",
+        "Raise Max Pose Iterations, let bones or pins hold less of it, or run without --strict.",
     ),
     # rest shapes that change
     "rest-shape-not-finite": (
@@ -86,7 +86,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "bones-hold-few-at-all": (
         'These bones hold too few nodes of "{name}" to rotate the flesh: {bones}.',
-        "Choose a Tet Size of about {tet_size} m, or more Resolution Divisions (panel Tets).",
+        "Choose a Tet Size of about {tet_size} m, or more Divisions (panel Tets).",
     ),
     "pins-against-bones": (
         'At the first frame, pins and the bone "{bone}" place {count} nodes of "{name}" differently, up to '
@@ -133,7 +133,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "The timeline marks such frames.",
         "Check there whether bones come close to each other or leave the flesh. Where flesh folds, lower the Radius "
         "of its armature bones or the Distance of its bone meshes, or bend it less. Where it hangs far from its bones, "
-        "raise its Stiffness. Otherwise raise Pose Iterations, or set a Pre-Roll for the first frame.",
+        "raise its Stiffness. Otherwise raise Max Pose Iterations, or set a Pre-Roll for the first frame.",
     ),
     # flesh and bones made in the window
     "flesh-not-held": (

@@ -49,10 +49,10 @@ SIZING = menu(
 )
 DIVISIONS = integer(
     "divisions",
-    "Resolution Divisions",
+    "Divisions",
     "Number of tets along the object's longest own axis (Dimensions)",
     12,
-    at_least(1, "Resolution Divisions"),
+    at_least(1, "Divisions"),
     maximum=1000,
     soft=(4, 64),
     when=(IS_MESHED, BY_DIVISIONS),
@@ -72,7 +72,8 @@ TET_SIZE = length(
 INTERIOR_SIZE = menu(
     "interior_size",
     "Interior Size",
-    "How much larger tets deep inside may be. Larger ones save time. For Smooth tets only",
+    "How much larger tets deep inside may be. Larger ones save time. "
+    "For Smooth tets only, so not with Fracture, which makes them Robust",
     (
         Choice("1", "Same", "Tets deep inside are as small as those at the surface", 0, 1),
         Choice("2", "2×", "Tets deep inside may be twice as large as those at the surface", 1, 2),
@@ -88,12 +89,12 @@ INTERIOR_SIZE = menu(
 USE_SIMULATED_SIZE = switch(
     "use_simulated_size",
     "Simulated Size",
-    "Simulate the body as if it were larger or smaller. A body simulated as a small one falls and wobbles faster",
+    "Simulate the body as if it had another size. A small body falls and wobbles faster and sags less",
 )
 SIMULATED_SIZE = length(
     "simulated_size",
     "Simulated Size",
-    "The largest of the object's Dimensions for the physics",
+    "Longest side of the object that the physics assumes",
     0.2,
     limits=greater_than(0.0, "Simulated Size", "m"),
     soft=(0.001, 100.0),
@@ -124,8 +125,8 @@ PIN_GROUP = weight_group(
 PIN_STIFFNESS = Setting(
     "pin_stiffness",
     "Pin Stiffness",
-    "How hard pins with a weight below 1 pull back. With 1000 and weight 0.5, a part sags 2 cm under its own weight. "
-    "0 releases all pins, exact ones too",
+    "How hard pins with a weight below 1 pull back. At 1000 and weight 0.5, a part sags 2 cm under its own weight. "
+    "0 releases all pins",
     default=1000.0,
     term="Spring stiffness per mass",
     unit="1/s²",
@@ -139,19 +140,19 @@ PIN_STIFFNESS = Setting(
 AFFECT_GROUP = weight_group(
     "affect_group",
     "Simulated Group",
-    "Vertex group or attribute: simulate only these vertices. The others keep their animation. "
-    "Weights of a vertex group fade between the two",
+    "Simulate only the vertices in this vertex group or attribute. The others keep their animation. "
+    "Weights between 0 and 1 blend the two (vertex groups only)",
 )
 SHOW_TETS = switch(
     "show_tets",
-    "Tets",
+    "Show Tets",
     "Show the tets of the bake in the viewport. Those of a rigid core are yellow",
     changes_bake=False,
 )
 SHOW_JOINED = switch(
     "show_joined",
-    "Joined Surfaces",
-    "Color the tets that join surfaces far apart along the mesh, such as lips or fingers",
+    "Bridging Tets",
+    "Color the tets that bridge a gap between parts of the mesh, such as lips or fingers, and join them",
     True,
     when=(When("show_tets", (True,)),),
     changes_bake=False,

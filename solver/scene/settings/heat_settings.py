@@ -9,7 +9,7 @@ from .setting import TABLE, Setting, When, length, switch, temperature
 IS_HEATED = When("use_heat", (True,))
 
 USE_HEAT = switch(
-    "use_heat", "Heat", "The body has a temperature: heat sources and the air warm it, and it softens and melts"
+    "use_heat", "Heat", "Give the body a temperature. Heat sources and the air warm or cool it; it softens and melts"
 )
 TEMPERATURE = temperature(
     "temperature",
@@ -63,7 +63,7 @@ HEAT_EXCHANGE = Setting(
 MELTING_POINT = temperature(
     "melting_point",
     "Melting Point",
-    "From this temperature on the material flows, however little it is deformed",
+    "Above this temperature the material flows like a liquid under any load",
     60.0,
     soft=(None, 2000.0),
     when=(IS_HEATED,),
@@ -71,7 +71,7 @@ MELTING_POINT = temperature(
 )
 SOFTENING = Setting(
     "softening",
-    "Softening",
+    "Softening Factors",
     "Factors on Stiffness, Yield Strain and Flow Rate by temperature. Between rows they change linearly",
     TABLE,
     when=(IS_HEATED,),

@@ -25,8 +25,8 @@ YOUNGS_MODULUS = Setting(
 POISSON_RATIO = Setting(
     "poisson_ratio",
     "Volume Preservation",
-    "Higher keeps more volume: 0 squashes like cork, 0.45 bulges like rubber. "
-    "Above 0.45 for flesh only: Soft Bodies get too stiff",
+    "How well the material keeps its volume: 0 squashes like cork, 0.45 bulges like rubber. "
+    "Values above 0.45 are for flesh only",
     default=0.45,
     term="Poisson's ratio ν",
     limits=right_open_range(0.0, 0.5, "Volume Preservation"),

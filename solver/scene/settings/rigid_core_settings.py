@@ -26,9 +26,9 @@ SKIN_THICKNESS = length(
 )
 CORE_GROUP = weight_group(
     "core_group",
-    "Core Group",
-    "Vertex group or attribute: only what lies under painted skin (weight above 0.5) can be core. "
-    "Empty: everything deep enough",
+    "Core Mask",
+    "Limit the core to what lies under the skin where this vertex group or attribute is above 0.5. "
+    "Empty: everything below the Skin Thickness",
     when=(HAS_CORE,),
     field="Core.paint",
 )
@@ -43,7 +43,8 @@ CORE_HINGE = Setting(
 CORE_PULL = Setting(
     "core_pull",
     "Spring Target",
-    "A spring joins this object to the point of the core where the object is in the rest pose. Empty: no spring",
+    "A spring pulls the core to this object, at the point of the core where the object is at the Rest Frame. "
+    "Empty: no spring",
     OBJECT,
     None,
     when=(HAS_CORE,),

@@ -31,7 +31,7 @@ from .simulation_settings import (
 BODY, COLLIDER, HEAT_SOURCE, BONE, NONE = "BODY", "COLLIDER", "HEAT", "BONE", "NONE"
 
 # the titles of subjects that are not in one panel with a label of its own
-MAIN_PANEL, COLLISION_PANELS = "Main Panel", "Collision and Collider"
+MAIN_PANEL, COLLISION_PANELS = "Main Panel", "Shared by Collision and Collider"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from .feature import Feature
 from .flesh import FleshFeature
 from .fracture import Fracture
 from .heat import Heat
-from .plastic_flow import PlasticFlow
+from .plasticity import PlasticFlow
 from .rest_shapes import RestShapes
 from .rigid_cores import RigidCores
 

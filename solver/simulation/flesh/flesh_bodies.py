@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...integrators.newton.dynamic_flesh import DynamicFlesh, dynamic_flesh
-from ...integrators.newton.lagged_shear import pressure_only
+from ...integrators.newton.lagged_hybrid_shear import pressure_only
 from ...integrators.newton.nonlinear_bodies import LAW_BY_METHOD, scheme_of
 from ...mechanics.hierarchical.hierarchical_bodies import hierarchical_numbers
 from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic, hyperelastic

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...mechanics.elastic_moduli import lame_moduli
 from ...mechanics.model import Model
-from ...mesh.surface_weights import extrapolate_to_tets
+from ...mesh.paint_extrapolation import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats, floats
 from ...scene.flesh import Flesh
