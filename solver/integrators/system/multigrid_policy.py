@@ -28,7 +28,7 @@ MIN_STIFFNESS_RATIO_IF_LOOSE = 300.0
 JACOBI_ITERATIONS_IF_LOOSE = 100
 
 # Block Jacobi goes on where with its fall so many more will do: to set up multigrid costs as much. Beside a pressure by
-# volume multigrid took 120 cycles instead of 15 (`benchmarks/speed soft_body`), so it is hardly worth a try
+# volume multigrid took 120 cycles instead of 15 (the soft-body benchmark), so it is hardly worth a try
 JACOBI_ITERATIONS_LEFT = 25
 JACOBI_ITERATIONS_LEFT_WITH_PRESSURE = 100
 
