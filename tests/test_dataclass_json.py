@@ -31,7 +31,7 @@ from sinew.solver.scene.scene import (
     Settings,
 )
 from sinew.solver.scene.serialisation.field_constraints import OneOf
-from sinew.solver.scene.serialisation.schema import declared_fields
+from sinew.solver.scene.serialisation.field_schema import declared_fields
 from sinew.solver.scene.validation import check_scene
 
 SEED = 20

@@ -18,7 +18,7 @@ from fixtures.tiny_bakes import baked
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.errors import BadInput, Cancelled, SolveFailed
-from sinew.solver.runtime.event_stream import residual_text
+from sinew.solver.runtime.event_text import residual_text
 from sinew.solver.scene.flesh import FLESH_LAWS, Bone, Flesh
 from sinew.solver.scene.scene import Collider, Fracture, Heat, Material, Meshing, Plasticity, Scene, Settings
 from sinew.solver.scene.validation import check_scene
@@ -51,7 +51,6 @@ def test_flesh_that_does_not_exist_is_refused(flesh: Flesh, kind: str):
         ({"plasticity": Plasticity()}, "Plasticity"),
         ({"heat": Heat()}, "Heat"),
         ({"fracture": Fracture()}, "Fracture"),
-        ({"gravity_in_shape": True}, "Gravity Already in Shape"),
     ],
 )
 def test_flesh_is_not_combined(more: dict[str, Any], words: str):

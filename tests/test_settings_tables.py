@@ -21,9 +21,10 @@ from sinew.addon.objects import roles
 from sinew.addon.panels import panels, property_rows
 from sinew.addon.properties.object_roles import FLESH, ROLES
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene import flesh, formulation, rigid_core, scene
+from sinew.solver.scene import flesh, force_fields, formulation, rigid_core, scene
 from sinew.solver.scene.serialisation.field_constraints import Limits
-from sinew.solver.scene.serialisation.schema import check_ranges, declared_fields
+from sinew.solver.scene.serialisation.field_schema import declared_fields
+from sinew.solver.scene.serialisation.range_check import check_ranges
 from sinew.solver.scene.settings import setting as kinds
 from sinew.solver.scene.settings.setting import Setting
 from sinew.solver.scene.settings.tables import (
@@ -62,6 +63,7 @@ PARTS: dict[str, Any] = {
         formulation.FormulationSettings,
         rigid_core.Core,
         rigid_core.Pull,
+        force_fields.FieldWeights,
     )
 }
 WITH_FIELD = [name for name, each in ALL_SETTINGS.items() if each.field]
@@ -166,7 +168,8 @@ def test_every_property_is_in_a_table() -> None:
 
 def test_every_setting_is_drawn_in_its_panel() -> None:
     made = objects_of_all_roles()
-    states: list[dict[str, Any]] = [{"use_scene_range": False}, {"sizing": "SIZE"}, {"method": "GIVEN"}]
+    states: list[dict[str, Any]] = [{"use_scene_range": False}, {"sizing": "SIZE"}, {"sizing": "COUNT"}]
+    states += [{"method": "GIVEN"}]
     states += [{"motion": motion, "use_armature_bones": True} for motion in ("POSE", "JIGGLE")]
     states += [
         {"motion": "ELASTIC", "formulation": choice.identifier} for choice in ALL_SETTINGS["formulation"].choices

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..mesh.surface_weights import extrapolate_to_tets
+from ..mesh.paint_extrapolation import extrapolate_to_tets
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.arrays import Floats
 from ..scene.scene import Body

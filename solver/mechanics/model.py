@@ -41,6 +41,7 @@ class Part:
         method: By which formulation its tets resist.
         levels: How its tets came out of coarser ones, which hierarchical bodies ask for; None: they did not.
         core: Which of its nodes move as one rigid body, in its own numbers; None: none do.
+        gravity_weight: Factor on gravity.
     """
 
     key: str
@@ -54,6 +55,7 @@ class Part:
     method: FormulationSettings = DEFAULT_FORMULATION
     levels: RefinementLevels | None = None
     core: RigidCore | None = None
+    gravity_weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -161,12 +163,12 @@ def make_model(parts: Sequence[Part]) -> Model:
         Dm_inverse=Dm_inverse,
         volume=volume,
         density=density,
-        mass=floats(np.bincount(tets.ravel(), np.repeat(0.25 * density * volume, 4), minlength=len(X))),
+        mass=lumped_masses(tets, density, volume, len(X)),
         mu=_repeat_per_body(tet_starts, [mu for mu, _ in moduli]),
         lam=_repeat_per_body(tet_starts, [lam for _, lam in moduli]),
         mass_damping=_repeat_per_body(node_starts, [part.material.mass_damping for part in parts]),
         stiffness_damping=_repeat_per_body(tet_starts, [part.material.stiffness_damping for part in parts]),
-        gravity_scale=_repeat_per_body(node_starts, [1.0 / part.simulated_scale for part in parts]),
+        gravity_scale=_repeat_per_body(node_starts, [part.gravity_weight / part.simulated_scale for part in parts]),
         initial_strain=_initial_strain(parts),
         pattern=block_pattern(tets, len(X), _islands(parts, bodies, tets, len(X))),
         bodies=bodies,
@@ -180,6 +182,11 @@ def make_model(parts: Sequence[Part]) -> Model:
             if part.core is not None
         ),
     )
+
+
+def lumped_masses(tets: Indices, density: Floats, volume: Floats, node_count: int) -> Floats:
+    """Returns Σ ¼ ρ V of the tets at each node [kg], (n,): the lumped mass matrix."""
+    return floats(np.bincount(tets.ravel(), np.repeat(0.25 * density * volume, 4), minlength=node_count))
 
 
 def _islands(parts: Sequence[Part], bodies: Sequence[BodyRange], tets: Indices, count: int) -> list[int]:

@@ -14,7 +14,7 @@ alone: at 0.45 a cube at rest loses 1.6 %, however soft it is. At the bound κ i
 there, and stiffer bodies have no pressure. H is that of the first frame, along gravity.
 
 Dynamic flesh that nothing holds and that is asked to (`Flesh.keeps_volume`) has the same κ, λ + ⅔ μ of it by its own
-law and the rest by a pressure beside that (`mechanics/hyperelastic/volume_terms.py`): corotated flesh and that of St
+law and the rest by a pressure beside that (`mechanics/hyperelastic/volume_pressure.py`): corotated flesh and that of St
 Venant and Kirchhoff would give way whatever their moduli are; the latter gives way so early that it gets more. Without
 being asked it is as its papers have it: S07 crushes its torus by its weight, to let it come back.
 """

@@ -20,14 +20,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..runtime.arrays import Floats, Indices, digest
-from ..runtime.atomic_files import npz_bytes, write_atomic
+from ..runtime.arrays import Floats, Indices
+from ..runtime.atomic_files import write_atomic
+from ..runtime.checksums import digest, npz_bytes
 from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.npz_reader import first_line, read_arrays
 from .contact import Collider as Collider
 from .contact import Collision
 from .flesh import DYNAMIC, Bone, Flesh
+from .force_fields import FieldWeights, ForceField
 from .formulation import FormulationSettings
+from .keys import check_keys
 from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
 from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
@@ -49,7 +52,7 @@ from .serialisation.field_constraints import (
 )
 from .serialisation.former_flesh_paint import read_former_flesh_paint, write_former_flesh_paint
 from .serialisation.list_conversion import convert_sequences
-from .serialisation.schema import check_keys, check_ranges
+from .serialisation.range_check import check_ranges
 from .settings.body_settings import INITIAL_VELOCITY
 from .settings.fracture_settings import ATTRIBUTES_SETTING
 from .settings.simulation_settings import (
@@ -123,6 +126,7 @@ class Body:
         collision: How it meets other bodies and itself.
         method: By which formulation its tets resist; flesh does not read it.
         core: Which part of it moves as one rigid body; None: no part does.
+        field_weights: How much gravity and force fields act on it.
         material_paint: Where its material differs from `material`.
         rest_scale: How much larger it is without stress.
     """
@@ -151,6 +155,7 @@ class Body:
     collision: Collision = field(default_factory=Collision)
     method: FormulationSettings = field(default_factory=FormulationSettings)
     core: Core | None = None
+    field_weights: FieldWeights = field(default_factory=FieldWeights)
     material_paint: MaterialPaint = field(default_factory=MaterialPaint)
     rest_scale: RestScale = field(default_factory=RestScale)
 
@@ -226,6 +231,7 @@ class Scene:
         settings: How it is simulated.
         ignored_pairs: Pairs of keys of bodies, or of a body and a collider, that pass through each other.
         wind: Air that moves; None: there is no air.
+        force_fields: Blender's, each with a key of its own.
     """
 
     bodies: tuple[Body, ...] = ()
@@ -235,6 +241,7 @@ class Scene:
     bones: tuple[Bone, ...] = ()
     ignored_pairs: tuple[tuple[str, str], ...] = ()
     wind: Wind | None = None
+    force_fields: tuple[ForceField, ...] = ()
 
     def __post_init__(self) -> None:
         """Takes lists for tuples."""
@@ -277,7 +284,7 @@ class Scene:
         except (OSError, ValueError, RecursionError) as problem:
             raise StorageFailed("scene-unreadable", path=str(folder), problem=first_line(problem)) from problem
         check_ranges(scene, shows_places=True)
-        for named in (scene.bodies, scene.colliders, scene.heat_sources, scene.bones):
+        for named in (scene.bodies, scene.colliders, scene.heat_sources, scene.bones, scene.force_fields):
             check_keys(named)
         return scene
 
@@ -295,9 +302,13 @@ class Scene:
             del tree["settings"]["linear_solver"]  # caches of Sinew 0.2 do not have it
         if self.wind is None:
             del tree["wind"]  # earlier bakes did not have it
+        if not self.force_fields:
+            del tree["force_fields"]
         for body, own in zip(self.bodies, tree["bodies"], strict=True):
             if body.flesh is not None and not (body.flesh.keeps_volume and self.is_loose_flesh(body)):
                 del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it
+            if body.field_weights == FieldWeights():
+                del own["field_weights"]
             write_former_flesh_paint(own, arrays)
         _drop_later_defaults(self, tree, arrays)
         for own in tree["bodies"]:

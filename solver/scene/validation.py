@@ -24,7 +24,7 @@ from .formulation import (
     unsupported_features,
 )
 from .scene import LINEAR_SOLVERS, PLASTICITY_LAWS, Body, Scene, Settings
-from .serialisation.schema import check_ranges
+from .serialisation.range_check import check_ranges
 from .settings.rest_scale_settings import REST_SCALE_DIRECTION
 from .settings.setting import CHOICE, WEIGHT_GROUP, Setting
 from .settings.tables import OBJECT_SETTINGS
@@ -50,6 +50,8 @@ def check_scene(scene: Scene) -> None:
         _check_method(body)
     for source in scene.heat_sources:
         check_ranges(source)
+    for force_field in scene.force_fields:
+        check_ranges(force_field)
     for collider in scene.colliders:
         _check_collider(collider)
     known = {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
@@ -113,8 +115,8 @@ def _check_heat(body: Body) -> None:
         return
     rows = np.asarray(heat.softening, np.float64).reshape(-1, 4)
     for temperature, *factors in rows.tolist():
-        _check_ranges(body.name, ("A temperature of Softening", temperature, "a number", True))
-        _check_ranges(body.name, *(("A factor of Softening", f, "0 or more", f >= 0.0) for f in factors))
+        _check_ranges(body.name, ("A temperature of Softening Factors", temperature, "a number", True))
+        _check_ranges(body.name, *(("A factor of Softening Factors", f, "0 or more", f >= 0.0) for f in factors))
     if len(rows) and not (np.diff(rows[:, 0]) > 0.0).all():
         raise BadInput("softening-not-rising", name=body.name)
 
@@ -156,7 +158,8 @@ def _check_flesh(body: Body) -> None:
     if flesh.scheme not in FLESH_TIME_SCHEMES:
         raise BadInput("flesh-scheme", name=body.name, scheme=flesh.scheme)
     for feature in _features(body):
-        raise BadInput("flesh-combined", name=body.name, feature=feature)
+        if feature != GRAVITY_IN_SHAPE:
+            raise BadInput("flesh-combined", name=body.name, feature=feature)
     _check_paints(body, flesh)
 
 

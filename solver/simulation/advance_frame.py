@@ -18,8 +18,8 @@ from ..runtime.arrays import Floats
 from ..runtime.errors import SolveFailed
 from .assembled_scene import AssembledScene
 from .current_model import current_model
+from .face_separation import separate_faces
 from .features.feature import BodyNumbers, FeatureStep
-from .fracture_step import separate_faces
 from .pose_interpolation import PoseInterpolation, begin_interpolation, finish_interpolation
 from .simulated_scene import SimulatedScene
 from .step_attempt import StepPart

@@ -12,7 +12,8 @@ from ..constraints.force import Force
 from ..constraints.rigid_core import find_core
 from ..contact.colliders.build_colliders import BuiltCollider, build_collider, posed_collider
 from ..contact.colliders.deforming_collider import DeformingCollider, build_deforming, has_vertex_track, is_active
-from ..contact.detection.contact_points import ContactPoints, contact_points, make_contact_materials, sample_surface
+from ..contact.detection.contact_materials import make_contact_materials
+from ..contact.detection.contact_points import ContactPoints, contact_points, sample_surface
 from ..contact.initial.initial_contacts import initialize_contacts
 from ..contact.initial.initial_penetration import check_enclosed_colliders, check_initial_penetration
 from ..contact.initial.initial_support import find_support_contacts
@@ -262,6 +263,7 @@ def _model_part(body: Body, surface: Surface, mesh: TetMesh) -> Part:
         method=FormulationSettings() if body.flesh else with_unread_defaults(body.method),
         levels=recover_levels(mesh.tets, body.method.levels) if is_hierarchical(body) else None,
         core=find_core(body.core, body.name, surface, mesh.nodes, mesh.tets) if body.core else None,
+        gravity_weight=body.field_weights.gravity,
     )  # fmt: skip
 
 
@@ -322,6 +324,14 @@ def _with_gravity_in_shape(
         return built
     for number in wanted:
         on_stage("rest", scene.bodies[number].name)
+    flesh = [number for number in wanted if scene.bodies[number].flesh is not None]
+    if flesh:
+        from .sag_free_flesh import with_sag_free_flesh
+
+        built = with_sag_free_flesh(built, scene, tracks, gravity, flesh)
+        wanted = [number for number in wanted if number not in flesh]
+    if not wanted:
+        return built
     model, state = built.model, built.initial
     is_wanted = np.zeros(model.node_count, bool)
     for number in wanted:

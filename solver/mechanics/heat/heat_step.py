@@ -14,9 +14,9 @@ from ...scene.tracks import TrackReader
 from ..model import Model
 from ..state import State
 from .conduction import Conduction
-from .heat_transfer import add_source_exchange, write_air_exchange
+from .heat_exchange import add_source_exchange, write_air_exchange
 from .heated_bodies import TEMPERATURE, HeatBodies, HeatedBody
-from .implicit_conduction import ConductionRows, NodeHeat, flow_heat
+from .implicit_conduction import ConductionRows, NodeHeat, conduct_heat
 
 LINEAR_TOLERANCE = 1.0e-10
 MAX_ITERATIONS = 2000
@@ -27,7 +27,7 @@ def advance_heat(
 ) -> None:
     """Moves the temperatures in a state from one time to another [s]; inputs are those of the end.
 
-    Heat flows as in the rest shape; what sources reach is found where the material is at the begin of the step.
+    Heat flows as in the rest shape; what sources reach is found where the material is at the start of the step.
 
     Raises:
         SolveFailed: The animation of a source gives no numbers, or temperatures are none any more.
@@ -84,8 +84,12 @@ class _HeatStep:
     end: float
 
     def temperature_change(self, body: HeatedBody, state: State) -> Floats:
-        """Returns the change of temperature of the nodes of a body [K], (n,)."""
-        model, pattern, end, dt = self.model, self.model.pattern, self.end, self.end - self.begin
+        """Returns the change of temperature of the nodes of a body [K], (n,).
+
+        All heat that flows in a step is in proportion to its length, so a factor on the length is one on all of it.
+        """
+        model, pattern, end = self.model, self.model.pattern, self.end
+        dt = body.heat.speed * (end - self.begin)
         nodes = model.bodies[body.number].nodes
         T, mass, positions = state.fields[TEMPERATURE][nodes], model.mass[nodes], state.x[nodes]
         scratch = np.empty((8, len(T)))
@@ -101,7 +105,7 @@ class _HeatStep:
         row_start = pattern.row_start[nodes.start : nodes.stop + 1]
         rows = ConductionRows(nodes.start, row_start, pattern.column, self.flows.conductance)
         node_heat = NodeHeat(capacity, gain, given, T)
-        if flow_heat(rows, node_heat, dt, LINEAR_TOLERANCE, MAX_ITERATIONS, scratch[4:], change) < 0:
+        if conduct_heat(rows, node_heat, dt, LINEAR_TOLERANCE, MAX_ITERATIONS, scratch[4:], change) < 0:
             raise SolveFailed("heat-not-finite", name=body.name, time=round(end, 3))
         return change
 

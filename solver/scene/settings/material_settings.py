@@ -26,8 +26,8 @@ YOUNGS_MODULUS = Setting(
 POISSON_RATIO = Setting(
     "poisson_ratio",
     "Volume Preservation",
-    "Higher keeps more volume: 0 squashes like cork, 0.45 bulges like rubber. "
-    "Above 0.45 for flesh only: Soft Bodies get too stiff",
+    "How well the material keeps its volume: 0 squashes like cork, 0.45 bulges like rubber. "
+    "Values above 0.45 are for flesh only",
     default=0.45,
     term="Poisson's ratio ν",
     limits=right_open_range(0.0, 0.5, "Volume Preservation"),
@@ -81,7 +81,9 @@ STIFFNESS_DAMPING = Setting(
 MATERIAL_SETTINGS = (YOUNGS_MODULUS, POISSON_RATIO, DENSITY, MASS_DAMPING, STIFFNESS_DAMPING)
 
 STIFFNESS_GROUP = paint("stiffness_group", "Paint Stiffness", "Stiffness", field="MaterialPaint.youngs_modulus")
-VOLUME_GROUP = paint("volume_group", "Paint Volume", "Volume Preservation", field="MaterialPaint.poisson_ratio")
+VOLUME_GROUP = paint(
+    "volume_group", "Paint Volume Preservation", "Volume Preservation", field="MaterialPaint.poisson_ratio"
+)
 DENSITY_GROUP = paint("density_group", "Paint Density", "Density", field="MaterialPaint.density")
 DAMPING_GROUP = paint("damping_group", "Paint Damping", "Damping", field="MaterialPaint.stiffness_damping", since="0.3")
 MASS_DAMPING_GROUP = paint(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .body_settings import DISPLAY_SETTINGS, PIN_SETTINGS, START_SETTINGS, TET_SETTINGS
 from .collision_settings import BODY_COLLISION_SETTINGS, COLLIDER_SETTINGS, COLLISION_COLLECTION
+from .field_settings import FIELD_SETTINGS
 from .flesh_settings import ATTACHMENT_SETTINGS, BONE_SETTINGS, ELASTICITY_SETTINGS, MOTION, SELF_CONTACT
 from .formulation_settings import FORMULATION_SETTINGS
 from .fracture_settings import ATTRIBUTES_SETTING, BROKEN_MATERIAL, FRACTURE_SETTINGS, SEPARATE_PIECES
@@ -32,7 +33,7 @@ from .simulation_settings import (
 BODY, COLLIDER, HEAT_SOURCE, BONE, NONE = "BODY", "COLLIDER", "HEAT", "BONE", "NONE"
 
 # the titles of subjects that are not in one panel with a label of its own
-MAIN_PANEL, COLLISION_PANELS = "Main Panel", "Collision and Collider"
+MAIN_PANEL, COLLISION_PANELS = "Main Panel", "Shared by Collision and Collider"
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ SUBJECTS = (
     Subject("Rigid Core", (BODY,), CORE_SETTINGS),
     Subject("Tets", (BODY,), (*TET_SETTINGS, *DISPLAY_SETTINGS)),
     Subject("Pins", (BODY,), PIN_SETTINGS),
+    Subject("Field Weights", (BODY,), FIELD_SETTINGS),
     Subject("Size and Start", (BODY,), START_SETTINGS),
     Subject("Collision", (BODY,), (*BODY_COLLISION_SETTINGS, SELF_CONTACT)),
     Subject(COLLISION_PANELS, (BODY, COLLIDER), (FRICTION_PRESET, COLLISION_COLLECTION)),

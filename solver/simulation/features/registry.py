@@ -8,7 +8,7 @@ from .flesh import FleshFeature
 from .fracture import Fracture
 from .heat import Heat
 from .materials import Materials
-from .plastic_flow import PlasticFlow
+from .plasticity import PlasticFlow
 from .rest_scales import RestScales
 from .rest_shapes import RestShapes
 from .rigid_cores import RigidCores

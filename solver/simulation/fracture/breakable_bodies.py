@@ -12,15 +12,15 @@ from ...mechanics.model import Model, rest_shape_inverses
 from ...mechanics.state import State
 from ...mechanics.state_fields import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
 from ...mesh.geometry.triangle_surface import Surface
-from ...mesh.surface_weights import extrapolate_to_tets
+from ...mesh.paint_extrapolation import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.counter_rng import uniform
 from ...runtime.errors import BadInput
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
+from .crack_contact_points import FracturePoints, find_fracture_points
 from .face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
-from .fracture_points import FracturePoints, find_fracture_points
 from .minimum_fragment import min_fragment_volume
 from .notches import notch_nodes
 
