@@ -172,7 +172,7 @@ def make_limb() -> Steps:
     cube = bpy.data.objects["Cube"]
     cube.scale = (0.1, 0.1, 0.4)
     yield from choose_role("f")
-    assert (cube.sinew.role, cube.sinew.motion, cube.sinew.preset) == ("BODY", "POSE", "FLESH")
+    assert (cube.sinew.role, cube.sinew.motion, cube.sinew.preset) == ("BODY", "POSE", "FLESH_BY_SIZE")
     yield from picture("12-flesh-that-nothing-holds")
     yield from press("bpy.ops.sinew.subdivide")
     yield from press("bpy.ops.sinew.add_bone")
