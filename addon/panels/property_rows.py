@@ -96,8 +96,6 @@ def draw_setting(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, 
         layout = layout.row()
         layout.use_property_decorate = twin is None
     layout.prop(settings, name if twin is None else twin.name, **options)
-    if is_animatable and twin is not None:
-        layout.prop_decorator(settings, name)
 
 
 def draw_weight_group(layout: bpy.types.UILayout, obj: bpy.types.Object, name: str) -> None:
