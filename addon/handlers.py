@@ -11,7 +11,7 @@ from bpy.app.handlers import persistent
 
 from .baking import (
     attach_bake,
-    bake_session,
+    bake_control,
     bake_status,
     bake_timer,
     last_failure,
@@ -58,7 +58,7 @@ def undo_post(*_: object) -> None:
     bake_status.invalidate()
     cache_folder_status.invalidate()
     stale_errors.invalidate()
-    bake_session.reattach()
+    bake_control.reattach()
     for scene in bpy.data.scenes:
         attach_bake.attach(scene, is_undoable=False)
 

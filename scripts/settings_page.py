@@ -13,6 +13,7 @@ from sinew.solver.scene.settings.setting import (
     SWITCH,
     TABLE,
     UNBOUNDED,
+    VECTOR_ATTRIBUTE,
     WEIGHT_GROUP,
     Choice,
     Setting,
@@ -136,7 +137,13 @@ def _default(setting: Setting) -> str:
     if setting.kind == TABLE:
         return "no rows"
     is_number = isinstance(setting.default, (int, float))
-    return _number(setting.default) if is_number else "none" if setting.kind != WEIGHT_GROUP else "empty"
+    return (
+        _number(setting.default)
+        if is_number
+        else "empty"
+        if setting.kind in (WEIGHT_GROUP, VECTOR_ATTRIBUTE)
+        else "none"
+    )
 
 
 def _when(conditions: tuple[When, ...]) -> str:

@@ -14,7 +14,7 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, counts, evaluated, fresh, write_cache
 from fixtures.planar_cut import write_broken
-from sinew.addon.baking import attach_bake, bake_session
+from sinew.addon.baking import attach_bake, bake_control
 from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
 from sinew.addon.cache.attribute_columns import RENAMED_ATTRIBUTES, VELOCITY_ATTRIBUTE, VELOCITY_COLUMNS
@@ -123,7 +123,7 @@ def test_attaching_again_changes_nothing_and_deleting_takes_all_away(tmp_path: P
     before = counts()
     attach_bake.attach(bpy.context.scene)
     assert counts() == before and [m.name for m in obj.modifiers] == ["Sinew", "Sinew Attributes", "Smooth"]
-    bake_session.delete(bpy.context.scene)
+    bake_control.delete(bpy.context.scene)
     assert [m.name for m in obj.modifiers] == ["Sinew", "Smooth"] and not bpy.data.node_groups
     assert not (tmp_path / "c.sinew").exists()
 

@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.tiny_bakes import box_of_tets
-from sinew.addon.baking import attach_bake, bake_session
+from sinew.addon.baking import attach_bake, bake_control
 from sinew.addon.cache import baked_tets, cache_paths
 from sinew.addon.objects import roles
 from sinew.addon.overlays import tet_geometry, tet_overlay
@@ -101,7 +101,7 @@ def test_the_body_is_hidden_from_its_first_crack_on_and_its_tets_stand_in(tmp_pa
             final = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
             assert final.hide_viewport == final.hide_render == (frame >= CRACK)
             assert tet_overlay.replaces_mesh(obj, scene) == (frame >= CRACK)
-    bake_session.delete(scene)
+    bake_control.delete(scene)
     assert not obj.hide_viewport and obj.animation_data is None and not tet_overlay.replaces_mesh(obj, scene)
 
 
@@ -117,5 +117,5 @@ def test_a_body_that_the_artist_has_hidden_stays_hidden(tmp_path: Path) -> None:
     attach_bake.attach(scene)
     scene.frame_set(FRAMES)
     assert not tet_overlay.replaces_mesh(obj, scene)
-    bake_session.delete(scene)
+    bake_control.delete(scene)
     assert obj.hide_viewport and not obj.hide_render

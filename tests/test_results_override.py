@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import evaluated
 from fixtures.planar_cut import write_broken
-from sinew.addon.baking import attach_bake, bake_session, last_failure
+from sinew.addon.baking import attach_bake, bake_control, last_failure
 from sinew.addon.cache import cache_paths
 from sinew.addon.objects import roles
 from test_library_override import hero, linked
@@ -43,6 +43,6 @@ def test_an_override_breaks_survives_a_reload_and_comes_back(tmp_path: Path) -> 
     assert [m.type for m in made.modifiers] == ["MESH_CACHE"]  # all is flat: no seam to shade over
     for frame in (1, 9):
         assert np.allclose(evaluated(made, frame)[0], arrays["shapes"][frame - 1], atol=1e-6)
-    bake_session.delete(bpy.context.scene)
+    bake_control.delete(bpy.context.scene)
     assert "Hero Broken" not in bpy.data.objects and not obj.hide_viewport and not obj.hide_render
     assert hero() == obj

@@ -121,6 +121,7 @@ def scipys(pattern, values, b, is_free, x, tolerance):
     return found.reshape(n, 3)
 
 
+@pytest.mark.timed
 def test_what_solves_it_against_scipy():
     nodes, tets = bar((10, 10, 30), (1.0, 1.0, 3.0))
     pattern = block_pattern(tets, len(nodes))

@@ -78,6 +78,21 @@ def animated_paths(item: bpy.types.ID) -> set[str]:
     return {curve.data_path for curve in [*data.drivers, *_curves(data)]}
 
 
+def stepped_paths(item: bpy.types.ID) -> set[str]:
+    """Returns the data paths of `item` whose values hold from key to key: all keys have constant interpolation."""
+    data = item.animation_data
+    if data is None or any(len(track.strips) for track in _tracks(data)):
+        return set()
+    curves = list(_action_curves(data.action, data.action_slot))
+    moving = {curve.data_path for curve in [*data.drivers, *curves] if not _is_stepped(curve)}
+    return {curve.data_path for curve in curves} - moving
+
+
+def _is_stepped(curve: bpy.types.FCurve) -> bool:
+    points = curve.keyframe_points
+    return len(points) > 0 and not len(curve.modifiers) and all(p.interpolation == "CONSTANT" for p in points)
+
+
 def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
     """Returns the animation of `item` as text. Adds the objects that drivers read to `waiting`."""
     data = item.animation_data

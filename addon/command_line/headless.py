@@ -17,7 +17,7 @@ import bpy
 from ...solver.bake.cache import CacheReader, is_cache
 from ...solver.runtime.errors import BadInput, Cancelled, StorageFailed
 from ...solver.runtime.event_text import residual_text
-from ..baking import attach_bake, attach_force_curves, bake_session, bake_summary
+from ..baking import attach_bake, attach_force_curves, bake_control, bake_summary
 from ..baking.addon_session import session
 from ..baking.bake_request import BakeRequest
 from ..baking.state_machine import Job
@@ -56,12 +56,10 @@ def bake(options: argparse.Namespace) -> int:
         on_event=handle_event,
     )
     with _temporary_overrides(scene, options), _cancelling_on_signals():
-        running = bake_session.start(scene, request)
+        running = bake_control.start(scene, request)
         for note in input_warnings.input_warnings(scene):  # the window shows them in the panel
-            handle_event(
-                {"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step}
-            )
-        bake_session.wait()
+            handle_event({"event": "warning", **note.as_warning()})
+        bake_control.wait()
     job = running.driver.job
     if options.out and job.frame is not None:
         attach_bake.attach(scene)

@@ -8,21 +8,26 @@ from collections.abc import Iterator
 import bpy
 
 from ...solver.scene.settings.tables import BODY, settings_of_role
-from ..blender_data.rna_serialisation import animated_paths
+from ..blender_data.rna_serialisation import animated_paths, stepped_paths
 from .setting_ranges import check_setting_ranges, value_reader
 
 # each has the track "body.KEY.NAME" where it is animated; pins have theirs beside their targets
 ANIMATABLE_SETTINGS = tuple(s for s in settings_of_role(BODY) if s.is_animated and s.field)
 
+FORMER_TRACKS = {"yield_strain", "flow", "maximum_strain", "breaking_stress"}  # that 0.2.0 had
 
-def animated_values(obj: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Iterator[tuple[str, float]]:
-    """Yields the animated and driven settings of a body by name, with their values in the evaluated `settings`.
+
+def animated_values(obj: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Iterator[tuple[str, float, str]]:
+    """Yields the settings of a body that are animated or driven, with their value now and the kind of their track.
 
     Raises:
         BadInput: A value is out of its range.
     """
     check_setting_ranges(obj.name, settings, ANIMATABLE_SETTINGS)
-    animated = animated_paths(obj)
+    animated, stepped = animated_paths(obj), stepped_paths(obj)
     for setting in ANIMATABLE_SETTINGS:
-        if setting.counts(value_reader(settings)) and f"sinew.{setting.name}" in animated:
-            yield setting.name, getattr(settings, setting.name)
+        path = f"sinew.{setting.name}"
+        if setting.counts(value_reader(settings)) and path in animated:
+            # tracks of 0.2.0 are linear, whatever their keys are: bakes can only go on with the same tracks
+            is_stepped = path in stepped and setting.name not in FORMER_TRACKS
+            yield setting.name, getattr(settings, setting.name), "step" if is_stepped else "linear"

@@ -55,7 +55,7 @@ def _thin_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Si
     measures = tet_estimate.measure_object(obj, unit)
     if not (measures.longest > 0.0 and measures.volume > 0.0):
         return
-    size = tet_estimate.meshing(obj, measures.longest, unit).tet_size or 0.0
+    size = tet_estimate.meshing(obj, unit).tet_size or 0.0
     thickness = 2.0 * measures.volume / measures.area
     if thickness < size:
         yield SinewError(

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks whether the mesh of a bone or a collider may deform over time, and finds the objects that deform it."""
+"""Checks whether the mesh of a bone, a collider or a field may deform over time, and finds what deforms it."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 import bpy
 
@@ -18,8 +20,8 @@ SURFACE_MODIFIERS = {"BOOLEAN", "DATA_TRANSFER", "MESH_DEFORM", "SHRINKWRAP", "S
 DEFORMING_PARENTS = {"ARMATURE", "LATTICE"}
 
 
-def may_deform(obj: bpy.types.Object) -> bool:
-    """Whether the mesh of a bone may change its shape over time."""
+def may_deform(obj: bpy.types.Object, ignored_types: Collection[str] = ()) -> bool:
+    """Whether a mesh may change its shape over time; modifiers of the types `ignored_types` leave it as it is."""
     keys = obj.data.shape_keys
     if obj.parent_type in DEFORMING_PARENTS or (keys is not None and animated_paths(keys)):
         return True
@@ -29,6 +31,7 @@ def may_deform(obj: bpy.types.Object) -> bool:
         or any(path.startswith(f'modifiers["{modifier.name}"]') for path in animated)
         or _modifier_objects(modifier)
         for modifier in obj.modifiers
+        if modifier.type not in ignored_types
     )
 
 

@@ -13,15 +13,16 @@ import bpy
 import numpy as np
 
 from ...solver.runtime.checksums import digest
-from ...solver.scene.settings.setting import WEIGHT_GROUP
+from ...solver.scene.settings.setting import VECTOR_ATTRIBUTE, WEIGHT_GROUP, Setting
 from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
 from ..blender_data.rna_serialisation import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
 from ..evaluation.sample_times import frame_range, preroll
-from ..evaluation.vertex_weights import WEIGHT_TYPES, raw_weights
+from ..evaluation.vertex_weights import VECTOR_TYPE, WEIGHT_TYPES, raw_vectors, raw_weights
 from ..evaluation.weight_digest import weight_digest
 from ..objects import collision_filter
+from ..objects.field_objects import acts_on, force_fields
 from ..objects.roles import roles_of
 from ..properties.object_roles import BODY, BONE, HEAT_SOURCE
 from . import artist_tet_files, rigid_core
@@ -85,6 +86,9 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
             cut = modifier_stack.input_modifier_count(obj)
         seen.add(obj)
         found.append(digest(parts + _object_parts(obj, cut, waiting)))
+    for field in force_fields(scene) if bodies else ():
+        excluded = sorted(keys[body] for body in bodies if not acts_on(field, body))
+        found.append(digest([*_field_parts(field, waiting), *excluded]))
     while waiting:
         item = waiting.pop(0)
         if item not in seen:
@@ -92,6 +96,12 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
             found.append(digest([item.name, *_id_parts(item, waiting)]))
     # in no order, since that of the objects changes with their names
     return [*_scene_parts(scene), *sorted(found), *pairs], seen
+
+
+def _field_parts(obj: bpy.types.Object, waiting: list[bpy.types.ID]) -> Parts:
+    """Returns what bakes read of a force field; `obj` itself goes into `waiting` with where it is and its mesh."""
+    waiting.append(obj)
+    return ["field", obj.name, *rna_parts(obj.field, (), animated_paths(obj), "field.", waiting)]
 
 
 def _scene_parts(scene: bpy.types.Scene) -> Parts:
@@ -176,7 +186,16 @@ def _painted_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> Parts:
         attribute = mesh.attributes.get(name) if name and name not in obj.vertex_groups else None
         if attribute is not None and attribute.domain == "POINT" and attribute.data_type in WEIGHT_TYPES:
             parts += [name, raw_weights(attribute, len(mesh.vertices))]
+    lines = {getattr(obj.sinew, s.name) for role in roles_of(obj) for s in settings_of_role(role) if _is_line(s)}
+    for name in sorted(lines):
+        attribute = mesh.attributes.get(name) if name else None
+        if attribute is not None and attribute.domain == "POINT" and attribute.data_type == VECTOR_TYPE:
+            parts += [name, raw_vectors(attribute, len(mesh.vertices))]
     return parts
+
+
+def _is_line(setting: Setting) -> bool:
+    return setting.kind == VECTOR_ATTRIBUTE
 
 
 def _key_parts(keys: bpy.types.Key | None, waiting: list[bpy.types.ID]) -> Parts:

@@ -13,6 +13,8 @@ from ..blender_data import modifier_stack
 from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import transmissive_materials
 from ..objects import roles, self_weight
+from ..objects.field_objects import field_warnings
+from ..runtime.quantity_text import stress_text
 from . import artist_tet_files, contact_warnings
 
 STANDARD_GRAVITY = 9.81
@@ -28,6 +30,7 @@ def input_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
     yield from _gravity_warnings(scene)
     yield from _idle_bone_warnings(scene)
     yield from contact_warnings.contact_warnings(scene)
+    yield from field_warnings(scene)
     for obj in roles.bodies(scene):
         yield from _custom_normal_warnings(obj)
         yield from _posed_twice_warnings(obj)
@@ -90,7 +93,7 @@ def _self_weight_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iter
         yield self_weight.object_collapse_warning(obj, scene)
     elif self_weight.is_too_soft_to_hang(obj, scene):
         times = self_weight.self_weight_strain(obj, scene)
-        stiffness = f"{self_weight.standing_stiffness(obj, scene):,.0f}"
+        stiffness = stress_text(self_weight.standing_stiffness(obj, scene))
         yield SinewError("hangs-far", name=obj.name, times=f"{times:.2g}", stiffness=stiffness)
 
 

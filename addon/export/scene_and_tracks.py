@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -12,18 +12,22 @@ import numpy as np
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.contact import Collision
-from ...solver.scene.scene import Body, Material, Meshing, Scene, Settings
+from ...solver.scene.force_fields import FieldWeights
+from ...solver.scene.rest_scale import RestScale
+from ...solver.scene.scene import Body, Material, MaterialPaint, Meshing, Scene, Settings
 from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, longest_side, polygon_of_triangle, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.sample_times import frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
-from ..objects import closed_mesh_check, collision_filter
+from ..objects import closed_mesh_check, collision_filter, tet_estimate
+from ..objects.field_objects import acts_on
 from . import animated_settings, artist_tet_files, body_features, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
 from .bone_meshes import read_bone, sample_bone
 from .colliders import read_collider
+from .force_fields import read_field, sample_field
 from .formulation import read_formulation
 from .heat_sources import read_heat_source, sample_heat_source
 from .participants import Participants
@@ -44,7 +48,7 @@ def read_scene(scene_copy: SceneCopy, inputs: Participants, threads: int | None)
     unit = inputs.unit
     for obj in inputs.bodies:
         validation.check_same_in_render(scene_copy, obj, inputs.scene, rest_frame(inputs.scene))
-    bodies = {obj: _read_body(scene_copy, obj, key, unit) for obj, key in inputs.bodies.items()}
+    bodies = {obj: _read_body(scene_copy, obj, inputs) for obj in inputs.bodies}
     bones = [read_bone(scene_copy, obj, key, unit, inputs.bodies) for obj, key in inputs.bones.items()]
     return Scene(
         tuple(bodies.values()),
@@ -53,6 +57,9 @@ def read_scene(scene_copy: SceneCopy, inputs: Participants, threads: int | None)
         tuple(read_heat_source(scene_copy, obj, key, unit) for obj, key in inputs.heat_sources.items()),
         (*bones, *read_armature_bones(scene_copy, inputs.armature_bones, bodies, unit)),
         collision_filter.ignored_pairs(inputs.scene, inputs.bodies | inputs.colliders),
+        force_fields=tuple(
+            read_field(scene_copy, obj, key, unit, list(bodies.values())) for obj, key in inputs.force_fields.items()
+        ),
     )
 
 
@@ -79,8 +86,8 @@ def sample_tracks(
         matrix = sampling.world_from_units(obj)
         validation.check_matrix(obj.name, matrix)
         sampling.add(f"body.{body.key}.matrix", matrix, "rigid")
-        for setting, value in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
-            sampling.add(f"body.{body.key}.{setting}", value)
+        for setting, value, kind in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
+            sampling.add(f"body.{body.key}.{setting}", value, kind)
         if obj.modifiers or len(body.pinned) or len(body.attached):
             points = _same_vertices(sampling, inputs.scene, obj, len(body.vertices))
         if shapes.is_animated(obj):
@@ -94,6 +101,8 @@ def sample_tracks(
         sample_core(sampling, obj, body)
     for obj, source in zip(inputs.heat_sources, scene.heat_sources, strict=True):
         sample_heat_source(sampling, obj, source)
+    for obj, field in zip(inputs.force_fields, scene.force_fields, strict=True):
+        sample_field(sampling, obj, field)
     _sample_bones(sampling, inputs, scene, rest)
 
 
@@ -145,6 +154,8 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, unit: float) -> _Bo
         fields: dict[str, Any] = {
             "plasticity": body_features.read_plasticity(settings, weights),
             "fracture": body_features.read_fracture(settings, weights),
+            "material_paint": MaterialPaint(**read_fields(MaterialPaint, settings, weights=weights)),
+            "rest_scale": RestScale(**read_fields(RestScale, settings, weights=weights)),
             "flesh": body_features.read_flesh(settings, weights),
             "core": read_core(scene_copy, settings, weights, unit),
         }
@@ -153,7 +164,8 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, unit: float) -> _Bo
     return _BodyMesh(points, faces, pins, attached, fields)
 
 
-def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: float) -> Body:
+def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participants) -> Body:
+    key, unit = inputs.bodies[obj], inputs.unit
     settings = scene_copy.evaluated(obj).sinew
     matrix = scale_to_metres(scene_copy.matrix(obj), unit)
     found = _read_mesh(scene_copy, obj, unit)
@@ -168,6 +180,8 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: flo
         faces = faces[:, ::-1]
     if settings.use_fracture:
         closed_mesh_check.check_closed_mesh(obj.name, world, faces)
+    rest_scale = found.fields["rest_scale"]
+    found.fields["rest_scale"] = replace(rest_scale, direction=rest_scale.direction @ matrix[:3, :3].T)
     pinned = np.flatnonzero(found.pins > 0).astype(np.int32)
     attached = np.flatnonzero(found.attached > 0).astype(np.int32)
     return Body(
@@ -176,7 +190,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: flo
         vertices=world,
         triangles=np.ascontiguousarray(faces),
         material=Material(**read_fields(Material, settings)),
-        meshing=_meshing(settings, longest, unit),
+        meshing=_meshing(settings, world, faces, longest, unit),
         pinned=pinned,
         pin_weights=found.pins[pinned],
         attached=attached,
@@ -185,17 +199,26 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: flo
         heat=body_features.read_heat(settings),
         method=read_formulation(settings),
         collision=Collision(**read_fields(Collision, settings, unit)),
+        field_weights=FieldWeights(
+            **read_fields(FieldWeights, settings, unit),
+            excluded=tuple(key for field, key in inputs.force_fields.items() if not acts_on(field, obj)),
+        ),
         **found.fields,
         **read_fields(Body, settings, unit),
         **(artist_tet_files.body_tets(obj, matrix) if settings.method == "GIVEN" else {}),
     )
 
 
-def _meshing(settings: bpy.types.PropertyGroup, longest: float, unit: float) -> Meshing:
+def _meshing(settings: bpy.types.PropertyGroup, world: Floats, faces: Indices, longest: float, unit: float) -> Meshing:
     if settings.method == "GIVEN":
         return Meshing(method="given")
     fields = read_fields(Meshing, settings, unit)
-    return Meshing(**fields | ({} if settings.sizing == "SIZE" else {"tet_size": longest / settings.divisions or None}))
+    if settings.sizing == "DIVISIONS":
+        fields["tet_size"] = longest / settings.divisions or None
+    elif settings.sizing == "COUNT":
+        found = tet_estimate.measure_surface(world, faces, longest)
+        fields["tet_size"] = tet_estimate.meshing_of(settings, found, unit).tet_size or None
+    return Meshing(**fields)
 
 
 def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.types.Object) -> tuple[Floats, Floats]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 from mathutils import Vector
 
-from . import roles
+from . import flesh_supports, roles
 from .heat_depth import speed_through
 
 HEAT_SOURCE_NAME = "Heat Source"
@@ -21,6 +21,7 @@ BONE_NAME = "Bone"
 BONE_LENGTH, BONE_WIDTH = 0.8, 0.3
 GROUND_NAME = "Ground"
 GROUND_SIZE = 10.0
+FALL_SHARE = 0.5  # of a body's height, which it falls before it meets a new ground
 
 
 def add_heat_source(context: bpy.types.Context) -> bpy.types.Object:
@@ -47,7 +48,7 @@ def add_heat_source(context: bpy.types.Context) -> bpy.types.Object:
 
 def is_heated(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> bool:
     """Whether an object is a body of the scene with heat."""
-    return obj in roles.bodies(scene) and obj.sinew.use_heat and not roles.is_flesh(obj)
+    return obj is not None and obj in roles.bodies(scene) and obj.sinew.use_heat and not roles.is_flesh(obj)
 
 
 def _suit_heat_source(source: bpy.types.Object, body: bpy.types.Object, unit: float) -> None:
@@ -84,15 +85,23 @@ def add_bone(context: bpy.types.Context, flesh: bpy.types.Object) -> bpy.types.O
 
 
 def add_ground(context: bpy.types.Context) -> bpy.types.Object:
-    """Returns a new plane under all bodies, or at height 0 where they all are above that, made a collider."""
-    corners = [o.matrix_world @ Vector(corner) for o in roles.bodies(context.scene) for corner in o.bound_box]
-    lowest = min((corner.z for corner in corners), default=0.0)
-    reach = max((max(abs(corner.x), abs(corner.y)) for corner in corners), default=1.0)
+    """Returns a new plane, made a collider, at height 0 or so far below the lowest body that this one has half its
+    height to fall; right under bodies that something holds."""
+    found = roles.bodies(context.scene)
+    corners = {o: [o.matrix_world @ Vector(corner) for corner in o.bound_box] for o in found}
+    reach = max((max(abs(c.x), abs(c.y)) for own in corners.values() for c in own), default=1.0)
     half = GROUND_SIZE * max(reach, 1.0e-6) / 2.0
     mesh = bpy.data.meshes.new(GROUND_NAME)
     mesh.from_pydata([(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)], [], [(0, 1, 2, 3)])
     ground = bpy.data.objects.new(GROUND_NAME, mesh)
-    ground.location.z = min(lowest, 0.0)
+    ground.location.z = min((_height_below(context.scene, o, own) for o, own in corners.items()), default=0.0)
+    ground.location.z = min(ground.location.z, 0.0)
     (context.collection or context.scene.collection).objects.link(ground)
     roles.make_collider(ground, "PLANE")
     return ground
+
+
+def _height_below(scene: bpy.types.Scene, body: bpy.types.Object, corners: list[Vector]) -> float:
+    """Returns the height of a ground that suits a body with these corners of its box."""
+    low, high = (pick(corner.z for corner in corners) for pick in (min, max))
+    return low - FALL_SHARE * (high - low) if flesh_supports.falls(scene, body) else low

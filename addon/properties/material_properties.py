@@ -9,9 +9,10 @@ import bpy
 
 from ...solver.scene.material_presets import NEARLY_INCOMPRESSIBLE
 from ...solver.scene.settings.flesh_settings import ELASTIC
-from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
+from ...solver.scene.settings.material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
 from . import material_presets
+from .display_twins import twin_properties
 from .property_factory import settings_group
 
 FLOAT32_TOLERANCE = 1.0e-6  # of Blender's 32 bits
@@ -41,11 +42,12 @@ def limit_poisson_ratio(settings: bpy.types.PropertyGroup) -> None:
 
 MaterialProperties: Any = settings_group(
     "MaterialProperties",
-    "Stiffness, volume preservation, density and damping.",
-    (MATERIAL_PRESET, *MATERIAL_SETTINGS),
+    "Stiffness, volume preservation, density and damping, and paint that 0.2.0 did not have.",
+    (MATERIAL_PRESET, *MATERIAL_SETTINGS, *(each for each in MATERIAL_PAINTS if each.since)),
     {
         **{setting.name: update_material_value for setting in MATERIAL_SETTINGS},
         "preset": update_preset,
         "poisson_ratio": update_poisson_ratio,
     },
+    twin_properties(MATERIAL_SETTINGS),
 )

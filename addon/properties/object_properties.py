@@ -7,7 +7,8 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from .body_properties import BodyProperties, CoreProperties, FormulationProperties
-from .collider_properties import ColliderProperties, CollisionProperties
+from .collision_properties import ColliderProperties, CollisionProperties
+from .field_properties import FieldProperties
 from .flesh_properties import BoneProperties, FleshProperties
 from .fracture_properties import FractureProperties, ResultProperties
 from .heat_properties import HeatProperties, HeatSourceProperties
@@ -33,6 +34,7 @@ class SinewObject(
     BoneProperties,
     FormulationProperties,
     CoreProperties,
+    FieldProperties,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

@@ -42,6 +42,8 @@ ROLES = (
         1,
         (
             "material",
+            "material_paint",
+            "rest_scale",
             "plasticity",
             "heat",
             "fracture",
@@ -49,6 +51,7 @@ ROLES = (
             "tets",
             "pins",
             "collision",
+            "field_weights",
             "size_and_start",
             "attributes",
             "advanced",

@@ -27,6 +27,7 @@ from ..runtime.simd.vec3 import (
     vec4_load,
     vec4_store,
 )
+from .patience import Patience
 
 # First PREPARE for inverses and the packed half, (LOAD_FIXED, APPLY,) RESIDUAL for the norm of b, then LOAD_SOLUTION,
 # APPLY, RESIDUAL for the residual of the guess; LOAD_INITIAL_DIRECTION, CURVATURE, UPDATE once; DIRECTION, PRODUCT,
@@ -58,6 +59,24 @@ SUMS_PER_CHUNK = 8  # that a pass leaves per chunk: two of its task, six for the
 # Vectors in one array beside p.
 R, Z, Q, D = range(4)
 VECTOR_COUNT = 4
+
+
+class PcgLimits(NamedTuple):
+    """When conjugate gradients end.
+
+    Attributes:
+        tolerance: Relative residual to reach in every island.
+        max_iterations: At most.
+        first_iterations, first_rows: After so many iterations, or so many rows of islands that are not done, iteration
+            by iteration, they only go on while they are fast.
+        patience: What counts as fast.
+    """
+
+    tolerance: float
+    max_iterations: int
+    first_iterations: int
+    first_rows: int
+    patience: Patience
 
 
 class PcgVectors(NamedTuple):

@@ -19,6 +19,10 @@ from ..scene.scene import Material
 from .elastic_moduli import lame_moduli
 from .rigid_core import RigidCore
 
+# fields of `Model` with a row per node, and with a row per tet beside `tets`; the last two may have none at all
+NODE_ARRAYS = ("X", "mass", "mass_damping", "gravity_scale")
+TET_ARRAYS = ("Dm_inverse", "volume", "density", "mu", "lam", "stiffness_damping", "initial_strain", "pressure_modulus")
+
 
 @dataclass(frozen=True)
 class Part:
@@ -37,6 +41,7 @@ class Part:
         method: By which formulation its tets resist.
         levels: How its tets came out of coarser ones, which hierarchical bodies ask for; None: they did not.
         core: Which of its nodes move as one rigid body, in its own numbers; None: none do.
+        gravity_weight: Factor on gravity.
     """
 
     key: str
@@ -50,6 +55,7 @@ class Part:
     method: FormulationSettings = DEFAULT_FORMULATION
     levels: RefinementLevels | None = None
     core: RigidCore | None = None
+    gravity_weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,7 @@ class Model:
         Dm_inverse: Inverse of the rest edge matrix (X1 − X0 | X2 − X0 | X3 − X0) [1/m], (m, 3, 3). Its rows
             are the gradients g1, g2, g3 of the shape functions; g0 = −(g1 + g2 + g3).
         volume: Rest volume times filled share V [m³], (m,).
+        density: Mass over that volume ρ [kg/m³], (m,).
         mass: Node masses [kg], (n,).
         mu, lam: Lamé's moduli [Pa], (m,).
         mass_damping: α [1/s], (n,).
@@ -90,6 +97,7 @@ class Model:
     tets: Indices
     Dm_inverse: Floats
     volume: Floats
+    density: Floats
     mass: Floats
     mu: Floats
     lam: Floats
@@ -154,12 +162,13 @@ def make_model(parts: Sequence[Part]) -> Model:
         tets=tets,
         Dm_inverse=Dm_inverse,
         volume=volume,
+        density=density,
         mass=lumped_masses(tets, density, volume, len(X)),
         mu=_repeat_per_body(tet_starts, [mu for mu, _ in moduli]),
         lam=_repeat_per_body(tet_starts, [lam for _, lam in moduli]),
         mass_damping=_repeat_per_body(node_starts, [part.material.mass_damping for part in parts]),
         stiffness_damping=_repeat_per_body(tet_starts, [part.material.stiffness_damping for part in parts]),
-        gravity_scale=_repeat_per_body(node_starts, [1.0 / part.simulated_scale for part in parts]),
+        gravity_scale=_repeat_per_body(node_starts, [part.gravity_weight / part.simulated_scale for part in parts]),
         initial_strain=_initial_strain(parts),
         pattern=block_pattern(tets, len(X), _islands(parts, bodies, tets, len(X))),
         bodies=bodies,

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import Floats
+from .jit import kernel
 
 GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_MULTIPLIER_1, MIX_MULTIPLIER_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -27,6 +28,25 @@ def uniform(*counters: npt.ArrayLike) -> Floats:
 
 
 def _mix64(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    z = (z ^ (z >> np.uint64(30))) * MIX_MULTIPLIER_1
+    z = (z ^ (z >> np.uint64(27))) * MIX_MULTIPLIER_2
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel(device_only=True)
+def uniform_number(a, b, c, d):
+    """Returns the random number in [0, 1) that `uniform` returns for four integers."""
+    mixed = next_counter(np.uint64(0), a)
+    mixed = next_counter(mixed, b)
+    mixed = next_counter(mixed, c)
+    mixed = next_counter(mixed, d)
+    return np.float64(mixed >> np.uint64(11)) * 2.0**-53
+
+
+@kernel(device_only=True)
+def next_counter(mixed, counter):
+    """Returns what `uniform` makes of the counters so far and the next one."""
+    z = mixed * GOLDEN_GAMMA + np.uint64(np.int64(counter)) + GOLDEN_GAMMA
     z = (z ^ (z >> np.uint64(30))) * MIX_MULTIPLIER_1
     z = (z ^ (z >> np.uint64(27))) * MIX_MULTIPLIER_2
     return z ^ (z >> np.uint64(31))

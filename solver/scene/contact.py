@@ -13,6 +13,7 @@ from .serialisation import field_constraints
 from .serialisation.field_constraints import OneOf, RowsOf
 from .serialisation.list_conversion import convert_sequences
 from .settings.collision_settings import COLLIDER_SIDES as SIDES_SETTING
+from .settings.field_settings import FIELD_ABSORPTION
 from .settings.setting import FRICTION_LIMITS, THICKNESS_LIMITS
 
 # which sides of a collider's faces bodies are kept on (`Collider.sides`)
@@ -61,6 +62,7 @@ class Collider:
         thickness: Bodies keep this distance [m].
         sides: Of `COLLIDER_SIDES`: "auto" (closed meshes have an inside, open ones two sides), "front" (bodies are kept
             where the normals point, also by an open mesh), "both" (nothing passes, whichever side it comes from).
+        absorption: The share of a force field that it keeps from what is behind it.
     """
 
     key: str = "collider"
@@ -71,6 +73,7 @@ class Collider:
     friction: Annotated[float, FRICTION_LIMITS] = 0.5
     thickness: Annotated[float, THICKNESS_LIMITS] = 0.0
     sides: Annotated[str, OneOf(COLLIDER_SIDES)] = SIDES_AUTO
+    absorption: Annotated[float, FIELD_ABSORPTION.limits] = 0.0
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""

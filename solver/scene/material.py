@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Annotated
 
 import numpy as np
@@ -35,6 +35,9 @@ Faces = Annotated[Indices, shape("t", 3), RowsOf("vertices")]
 class Material:
     """An isotropic linear elastic solid with Rayleigh damping.
 
+    Tracks: "body.KEY.NAME" (), with the name of any of these attributes, instead of the value here. Where the density
+    changes, every node keeps its momentum: v becomes v ρ / ρ' (`solver/simulation/features/materials.py`).
+
     Attributes:
         youngs_modulus: E [Pa], > 0.
         poisson_ratio: ν, 0 ≤ ν < 0.5.
@@ -48,6 +51,25 @@ class Material:
     density: Annotated[float, DENSITY.limits] = 1000.0
     mass_damping: Annotated[float, MASS_DAMPING.limits] = 0.0
     stiffness_damping: Annotated[float, STIFFNESS_DAMPING.limits] = 0.01
+
+
+@dataclass(frozen=True)
+class MaterialPaint:
+    """Factors on the fields of `Material` that have the same names, at the render vertices, (n,), or (0,) for 1.
+
+    Inside, the factor of the nearest point of the surface holds.
+    """
+
+    youngs_modulus: VertexFactors = field(default_factory=lambda: np.zeros(0))
+    poisson_ratio: VertexFactors = field(default_factory=lambda: np.zeros(0))
+    density: VertexFactors = field(default_factory=lambda: np.zeros(0))
+    mass_damping: VertexFactors = field(default_factory=lambda: np.zeros(0))
+    stiffness_damping: VertexFactors = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def is_painted(self) -> bool:
+        """Whether any of them is there."""
+        return any(len(getattr(self, each.name)) for each in fields(self))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -249,6 +250,66 @@ _TABLE = (
 )
 
 MATERIAL_PRESETS: dict[str, MaterialPreset] = {preset.key: preset for preset in _TABLE}
+
+
+@dataclass(frozen=True)
+class SizedPreset:
+    """A material whose Young's modulus follows from the size of the object, so that small and large ones look alike.
+
+    Attributes:
+        preset: Its other values, and words for people.
+        self_weight_strain: ρ g H / E, with the height H of a body, or 6 V / A of flesh, which hangs.
+    """
+
+    preset: MaterialPreset
+    self_weight_strain: float
+
+
+def _sized(key: str, base: str, label: str, description: str, strain: float, **changes: Any) -> SizedPreset:
+    return SizedPreset(
+        replace(
+            MATERIAL_PRESETS[base],
+            key=key,
+            label=label,
+            description=f"{description} (ρ g H / E = {strain:g})",
+            source=f"Density and damping of {MATERIAL_PRESETS[base].label}; E from the size of the object",
+            **changes,
+        ),
+        strain,
+    )
+
+
+SIZED_PRESETS: dict[str, SizedPreset] = {
+    each.preset.key: each
+    for each in (
+        _sized(
+            "JELLY_BY_SIZE",
+            "JELLY",
+            "Jelly by Size",
+            "As stiff as a jelly of this height has to be: it stands and wobbles at any size",
+            0.05,
+            heat=None,
+            fracture=None,
+        ),
+        _sized(
+            "CLAY_BY_SIZE",
+            "CLAY",
+            "Clay by Size",
+            "As stiff as clay of this height has to be: it stands at any size, and a fall dents it",
+            0.02,
+            plasticity=Plasticity(yield_strain=0.04, flow=20.0),
+            heat=None,
+            fracture=None,
+        ),
+        _sized(
+            "FLESH_BY_SIZE",
+            "FLESH",
+            "Flesh by Size",
+            "As stiff as flesh this thick has to be to stay on its bones at any size",
+            0.08,
+        ),
+    )
+}
 DEFAULT_PRESET_KEY = "RUBBER"
 
 

@@ -28,12 +28,15 @@ from ..runtime.npz_reader import first_line, read_arrays
 from .contact import Collider as Collider
 from .contact import Collision
 from .flesh import DYNAMIC, Bone, Flesh
+from .force_fields import FieldWeights, ForceField
 from .formulation import FormulationSettings
 from .keys import check_keys
 from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
 from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
+from .material import MaterialPaint as MaterialPaint
 from .meshing import Meshing as Meshing
+from .rest_scale import RestScale
 from .rigid_core import Core
 from .serialisation.dataclass_json import InvalidValue, from_tree, to_tree
 from .serialisation.field_constraints import (
@@ -47,6 +50,7 @@ from .serialisation.field_constraints import (
     shape,
     shape_or_empty,
 )
+from .serialisation.former_flesh_paint import read_former_flesh_paint, write_former_flesh_paint
 from .serialisation.list_conversion import convert_sequences
 from .serialisation.range_check import check_ranges
 from .settings.body_settings import INITIAL_VELOCITY
@@ -91,6 +95,7 @@ class Body:
         "body.KEY.targets" (p, 3): targets of the vertices `pinned` [m], world.
         "body.KEY.pin_stiffness" (): see `pin_weights`; 0 releases all pins, exact ones too.
         "body.KEY.attached.targets" (q, 3): as "targets", for the vertices `attached`.
+        "body.KEY.youngs_modulus" () and others: see `Material`; "body.KEY.rest_scale" ().
         "body.KEY.rest" (n, 3): `vertices` as they would be at rest now, in the rest pose [m], where the rest shape
             changes (shape keys).
 
@@ -121,6 +126,9 @@ class Body:
         collision: How it meets other bodies and itself.
         method: By which formulation its tets resist; flesh does not read it.
         core: Which part of it moves as one rigid body; None: no part does.
+        field_weights: How much gravity and force fields act on it.
+        material_paint: Where its material differs from `material`.
+        rest_scale: How much larger it is without stress.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -147,6 +155,9 @@ class Body:
     collision: Collision = field(default_factory=Collision)
     method: FormulationSettings = field(default_factory=FormulationSettings)
     core: Core | None = None
+    field_weights: FieldWeights = field(default_factory=FieldWeights)
+    material_paint: MaterialPaint = field(default_factory=MaterialPaint)
+    rest_scale: RestScale = field(default_factory=RestScale)
 
     def __post_init__(self) -> None:
         """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
@@ -220,6 +231,7 @@ class Scene:
         settings: How it is simulated.
         ignored_pairs: Pairs of keys of bodies, or of a body and a collider, that pass through each other.
         wind: Air that moves; None: there is no air.
+        force_fields: Blender's, each with a key of its own.
     """
 
     bodies: tuple[Body, ...] = ()
@@ -229,6 +241,7 @@ class Scene:
     bones: tuple[Bone, ...] = ()
     ignored_pairs: tuple[tuple[str, str], ...] = ()
     wind: Wind | None = None
+    force_fields: tuple[ForceField, ...] = ()
 
     def __post_init__(self) -> None:
         """Takes lists for tuples."""
@@ -262,6 +275,7 @@ class Scene:
             found = tree.get("format") if isinstance(tree, dict) else None
             if found != SCENE_FORMAT or isinstance(found, bool):
                 raise StorageFailed("scene-format", path=str(folder), found=found, wanted=SCENE_FORMAT)
+            read_former_flesh_paint(tree.get("scene"))
             scene = from_tree(Scene, tree.get("scene"), read_arrays(folder / ARRAYS_FILE))
         except InvalidValue as problem:
             raise BadInput(
@@ -270,7 +284,7 @@ class Scene:
         except (OSError, ValueError, RecursionError) as problem:
             raise StorageFailed("scene-unreadable", path=str(folder), problem=first_line(problem)) from problem
         check_ranges(scene, shows_places=True)
-        for named in (scene.bodies, scene.colliders, scene.heat_sources, scene.bones):
+        for named in (scene.bodies, scene.colliders, scene.heat_sources, scene.bones, scene.force_fields):
             check_keys(named)
         return scene
 
@@ -288,10 +302,19 @@ class Scene:
             del tree["settings"]["linear_solver"]  # caches of Sinew 0.2 do not have it
         if self.wind is None:
             del tree["wind"]  # earlier bakes did not have it
+        if not self.force_fields:
+            del tree["force_fields"]
         for body, own in zip(self.bodies, tree["bodies"], strict=True):
             if body.flesh is not None and not (body.flesh.keeps_volume and self.is_loose_flesh(body)):
                 del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it
+            if body.field_weights == FieldWeights():
+                del own["field_weights"]
+            write_former_flesh_paint(own, arrays)
         _drop_later_defaults(self, tree, arrays)
+        for own in tree["bodies"]:
+            for name in ("material_paint", "rest_scale"):
+                if not own[name]:
+                    del own[name]
         return digest([json.dumps(tree, sort_keys=True), *(p for name in sorted(arrays) for p in (name, arrays[name]))])
 
 

@@ -6,7 +6,11 @@ Left out are the tracks of vertices that deform: whoever reads them compares the
 
 from __future__ import annotations
 
+from .animated_material import MATERIAL_TRACKS
+from .force_fields import ANIMATED_FIELD_NUMBERS
 from .scene import Body, Scene
+from .settings.field_settings import FIELD_WEIGHTS
+from .settings.rest_scale_settings import REST_SCALE
 
 Shape = tuple[int, ...]
 MATRIX_SHAPE, POINT_SHAPE, SCALAR_SHAPE = (4, 4), (3,), ()
@@ -22,6 +26,9 @@ def track_shapes(scene: Scene) -> dict[str, Shape]:
         found |= {f"collider.{collider.key}.{name}": shape for name, shape in names.items()}
     for source in scene.heat_sources:
         found |= {f"heat.{source.key}.matrix": MATRIX_SHAPE, f"heat.{source.key}.temperature": SCALAR_SHAPE}
+    for field in scene.force_fields:
+        numbers = dict.fromkeys((f"field.{field.key}.{name}" for name in ANIMATED_FIELD_NUMBERS), SCALAR_SHAPE)
+        found |= {f"field.{field.key}.matrix": MATRIX_SHAPE, **numbers}
     return found | {f"bone.{bone.key}.matrix": MATRIX_SHAPE for bone in scene.bones}
 
 
@@ -30,11 +37,14 @@ def track_names(scene: Scene) -> set[str]:
     deforming = [f"body.{body.key}.rest" for body in scene.bodies]
     deforming += [f"collider.{collider.key}.vertices" for collider in scene.colliders]
     deforming += [f"bone.{bone.key}.vertices" for bone in scene.bones]
+    deforming += [f"field.{field.key}.vertices" for field in scene.force_fields]
     return {*track_shapes(scene), *deforming}
 
 
 def _body_track_shapes(body: Body) -> dict[str, Shape]:
-    numbers = ("pin_stiffness", "attached.pin_stiffness", "yield_strain", "flow", "maximum_strain", "breaking_stress")
+    pins, plastic = ("pin_stiffness", "attached.pin_stiffness"), ("yield_strain", "flow", "maximum_strain")
+    weights = [setting.name for setting in FIELD_WEIGHTS]
+    numbers = (*pins, *plastic, "breaking_stress", *MATERIAL_TRACKS, REST_SCALE.name, *weights)
     return {
         "matrix": MATRIX_SHAPE,
         "targets": (len(body.pinned), 3),

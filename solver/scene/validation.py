@@ -25,6 +25,7 @@ from .formulation import (
 )
 from .scene import LINEAR_SOLVERS, PLASTICITY_LAWS, Body, Scene, Settings
 from .serialisation.range_check import check_ranges
+from .settings.rest_scale_settings import REST_SCALE_DIRECTION
 from .settings.setting import CHOICE, WEIGHT_GROUP, Setting
 from .settings.tables import OBJECT_SETTINGS
 
@@ -49,6 +50,8 @@ def check_scene(scene: Scene) -> None:
         _check_method(body)
     for source in scene.heat_sources:
         check_ranges(source)
+    for force_field in scene.force_fields:
+        check_ranges(force_field)
     for collider in scene.colliders:
         _check_collider(collider)
     known = {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
@@ -83,9 +86,11 @@ def check_body(body: Body) -> None:
     _check_pins(body, body.attached, body.attached_weights)
     if body.plasticity is not None and body.plasticity.law not in PLASTICITY_LAWS:
         raise BadInput("plastic-law", name=body.name, law=body.plasticity.law)
-    for part in (body, body.material, body.meshing, body.plasticity, body.heat, body.fracture, body.core):
+    painted = (body.material_paint, body.rest_scale, body.plasticity, body.fracture, body.core)
+    for part in (body, body.material, body.meshing, body.heat, *painted):
         _check_words(body.name, part)
         _check_paints(body, part)
+    _check_direction(body)
 
 
 def _check_collider(collider: Collider) -> None:
@@ -131,6 +136,12 @@ def _check_paints(body: Body, part: object) -> None:
         _check_weights(body, setting.label.removeprefix("Paint "), getattr(part, setting.field.partition(".")[2]))
 
 
+def _check_direction(body: Body) -> None:
+    direction = body.rest_scale.direction
+    if len(direction) not in (0, len(body.vertices)) or not np.isfinite(direction).all():
+        raise BadInput("paint-without-vertices", name=body.name, setting=REST_SCALE_DIRECTION.label)
+
+
 def _settings_of(part: object, kind: str) -> Iterator[Setting]:
     owner = type(part).__name__
     yield from (s for s in OBJECT_SETTINGS.values() if s.kind == kind and s.field.partition(".")[0] == owner)
@@ -147,7 +158,8 @@ def _check_flesh(body: Body) -> None:
     if flesh.scheme not in FLESH_TIME_SCHEMES:
         raise BadInput("flesh-scheme", name=body.name, scheme=flesh.scheme)
     for feature in _features(body):
-        raise BadInput("flesh-combined", name=body.name, feature=feature)
+        if feature != GRAVITY_IN_SHAPE:
+            raise BadInput("flesh-combined", name=body.name, feature=feature)
     _check_paints(body, flesh)
 
 

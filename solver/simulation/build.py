@@ -34,6 +34,7 @@ from ..mesh.tetrahedralize.refine import refine
 from ..mesh.tetrahedralize.user_tets import user_tets
 from ..runtime.arrays import Floats, floats, indices
 from ..runtime.errors import SinewError
+from ..scene.animated_material import body_at
 from ..scene.formulation import HIERARCHICAL, FormulationSettings, refinement_factor, with_unread_defaults
 from ..scene.gravity import gravity_at
 from ..scene.scene import Body, Scene
@@ -64,6 +65,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         BadInput: Something cannot be simulated; the sentence names it.
     """
     _check(scene, tracks)
+    scene = replace(scene, bodies=tuple(body_at(body, tracks, scene.settings.start_time) for body in scene.bodies))
     colliders, deforming = _colliders(scene, tracks)
     surfaces, meshes = _fill_bodies(scene, on_stage, stored)
     gravity = floats(gravity_at(scene, tracks, scene.settings.start_time), 3)
@@ -132,7 +134,7 @@ def _initial_model(scene: Scene, surfaces: list[Surface], meshes: list[TetMesh],
     model = make_model([_model_part(*part) for part in zip(scene.bodies, surfaces, meshes, strict=True)])
     for feature in FEATURES:
         model = feature.initial_model(scene, meshes, model)
-    return with_pressure_modulus(scene.bodies, model, gravity)
+    return with_pressure_modulus(dict(enumerate(scene.bodies)), model, gravity)
 
 
 def _build_features(inputs: BuildInputs) -> None:
@@ -261,6 +263,7 @@ def _model_part(body: Body, surface: Surface, mesh: TetMesh) -> Part:
         method=FormulationSettings() if body.flesh else with_unread_defaults(body.method),
         levels=recover_levels(mesh.tets, body.method.levels) if is_hierarchical(body) else None,
         core=find_core(body.core, body.name, surface, mesh.nodes, mesh.tets) if body.core else None,
+        gravity_weight=body.field_weights.gravity,
     )  # fmt: skip
 
 
@@ -321,6 +324,14 @@ def _with_gravity_in_shape(
         return built
     for number in wanted:
         on_stage("rest", scene.bodies[number].name)
+    flesh = [number for number in wanted if scene.bodies[number].flesh is not None]
+    if flesh:
+        from .sag_free_flesh import with_sag_free_flesh
+
+        built = with_sag_free_flesh(built, scene, tracks, gravity, flesh)
+        wanted = [number for number in wanted if number not in flesh]
+    if not wanted:
+        return built
     model, state = built.model, built.initial
     is_wanted = np.zeros(model.node_count, bool)
     for number in wanted:

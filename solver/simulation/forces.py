@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..constraints.fields.field_force import make_fields
 from ..constraints.force import Force
 from ..constraints.pins import BodyPins, make_pins
 from ..constraints.rigid_core.core_drivers import make_core_springs
@@ -94,4 +95,7 @@ FORCES = (
     ForceKind(_make_bones, _check_bones),
     ForceKind(lambda inputs: make_core_springs(inputs.scene, inputs.model)),
     ForceKind(lambda inputs: [make_wind(inputs.scene, inputs.model, inputs.surfaces, inputs.bindings)]),
+    ForceKind(
+        lambda inputs: [make_fields(inputs.scene, inputs.tracks, inputs.model, inputs.surfaces, inputs.bindings)]
+    ),
 )

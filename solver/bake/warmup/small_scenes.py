@@ -12,6 +12,7 @@ import numpy as np
 from ...runtime.arrays import Floats
 from ...scene.contact import Collision
 from ...scene.flesh import DYNAMIC, FLESH_TIME_SCHEMES, Bone, Flesh
+from ...scene.force_fields import ForceField
 from ...scene.formulation import (
     FORMULATION_SWITCHES,
     FORMULATIONS,
@@ -53,9 +54,19 @@ def all_scenes() -> Iterator[Scene]:
     yield _scene([_body(0, "falls")], (PLANE, _mesh_collider(1)))
     yield _scene([_body(0, "falls", collision=Collision(self_contact=True))], (PLANE,))
     yield _feature_scene()
+    yield _field_scene()
     yield _flesh_scene()
     for method in _formulations():
         yield _formulation_scene(method)
+
+
+def _field_scene() -> Scene:
+    """Returns a scene of a field whose force comes from points, and that a collider absorbs."""
+    absorbing = dataclasses.replace(_mesh_collider(1), absorption=0.5)
+    corners = np.zeros((1, 3))
+    fields = [ForceField(shape=shape, is_absorbed=True, vertices=corners) for shape in ("points", "line")]
+    fields = [dataclasses.replace(each, key=each.shape) for each in fields]
+    return dataclasses.replace(_scene([_body(0, "blown")], (absorbing,)), force_fields=tuple(fields))
 
 
 def free_fall_scene() -> Scene:

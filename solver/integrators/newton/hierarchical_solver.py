@@ -21,6 +21,7 @@ from ...linalg.pcg import SolveResult
 from ...mechanics.elements.edge_assembly import assemble
 from ...mechanics.elements.linearised_forces import add_linear_forces
 from ...mechanics.hierarchical.basis_transform import gather_forces, to_nodal
+from ...mechanics.hierarchical.coarse_green_law import subtract_linear_moduli
 from ...mechanics.hierarchical.coarse_linear_solve import conjugate_gradient_solver, lu_solver
 from ...mechanics.hierarchical.coarse_newton import CoarseProblem, multiply_coarse
 from ...mechanics.hierarchical.hierarchical_body import HierarchicalBody, hierarchical_body
@@ -28,7 +29,6 @@ from ...mechanics.hierarchical.hierarchical_pcg import solve_pcg
 from ...mechanics.hierarchical.level_matrices import assemble_coarse_tets, blocks_between, level_maps
 from ...mechanics.hierarchical.level_preconditioner import LevelBlocks, LevelPreconditioner
 from ...mechanics.hierarchical.mean_gradients import add_stress
-from ...mechanics.hierarchical.st_venant_kirchhoff import subtract_linear_moduli
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, floats
 from ...scene.formulation import LU

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...runtime.arrays import Floats
+from ...runtime.arrays import Floats, floats
 from ...runtime.errors import SolveFailed
 from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
@@ -100,10 +100,23 @@ class _HeatStep:
             share = source.share(self.tracks, end, positions)
             per_volume = source.source.exchange / source.source.radius
             per_mass = per_volume / (body.density * body.scale)
-            add_source_exchange(share, per_mass, source.temperature(self.tracks, end), mass, dt, T, gain, given)
+            T_source = source.temperature(self.tracks, end)
+            add_source_exchange(share, per_mass, T_source, self._even_mass(body), dt, T, gain, given)
         row_start = pattern.row_start[nodes.start : nodes.stop + 1]
         rows = ConductionRows(nodes.start, row_start, pattern.column, self.flows.conductance)
         node_heat = NodeHeat(capacity, gain, given, T)
         if conduct_heat(rows, node_heat, dt, LINEAR_TOLERANCE, MAX_ITERATIONS, scratch[4:], change) < 0:
             raise SolveFailed("heat-not-finite", name=body.name, time=round(end, 3))
         return change
+
+    def _even_mass(self, body: HeatedBody) -> Floats:
+        """Returns the masses of a body's nodes if its density were the same everywhere and always [kg], (n,).
+
+        Sources heat by volume, also where the density is painted or has keyframes.
+        """
+        model, own = self.model, self.model.bodies[body.number]
+        if (model.density[own.tets] == body.density).all():
+            return model.mass[own.nodes]
+        share = np.repeat(0.25 * body.density * model.volume[own.tets], 4)
+        corners = model.tets[own.tets].ravel() - own.nodes.start
+        return floats(np.bincount(corners, share, minlength=own.nodes.stop - own.nodes.start))

@@ -12,7 +12,7 @@ from ...runtime.arrays import Floats, Indices
 from ...runtime.frozen_memo import derived_from
 from ..elements.record_layout import ElementArrays
 from ..model import Model
-from . import st_venant_kirchhoff
+from . import coarse_green_law
 from .fine_elements import nearest_rotations, sum_fine_energies, write_fine_records
 from .mean_gradients import MeanGradientOperator, add_tangent_product, mean_gradient_operator, mean_gradients
 
@@ -91,7 +91,7 @@ class HierarchicalBody:
     def excess_stress(self, F: Floats, R: Floats) -> Floats:
         """Returns V (P_Green − P_linear) of coarse tets with gradients F [J], (M, 3, 3)."""
         found = self.green_stress(F)
-        st_venant_kirchhoff.subtract_linear_stress(
+        coarse_green_law.subtract_linear_stress(
             R, F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found
         )
         return found
@@ -99,7 +99,7 @@ class HierarchicalBody:
     def excess_energy(self, F: Floats, R: Floats) -> Floats:
         """Returns V (ψ_Green − ψ_linear) of coarse tets with gradients F [J], (M,)."""
         found = self.green_energy(F)
-        st_venant_kirchhoff.subtract_linear_energy(
+        coarse_green_law.subtract_linear_energy(
             R, F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found
         )
         return found
@@ -107,7 +107,7 @@ class HierarchicalBody:
     def excess_tangent(self, x: Floats, R: Floats, clamp: bool) -> Floats:
         """Returns V (∂P_Green/∂F − ∂P_linear/∂F) of coarse tets [J], (M, 9, 9): what records do not tell of K."""
         found = self.green_moduli(self.mean_gradients(x), clamp)
-        st_venant_kirchhoff.subtract_linear_moduli(
+        coarse_green_law.subtract_linear_moduli(
             R, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found
         )
         return found
@@ -119,19 +119,19 @@ class HierarchicalBody:
     def green_energy(self, F: Floats) -> Floats:
         """Returns V ψ_Green [J] of coarse tets with gradients F, (M, 3, 3): (M,)."""
         found = np.empty(len(F))
-        st_venant_kirchhoff.energies(F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found)
+        coarse_green_law.energies(F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found)
         return found
 
     def green_stress(self, F: Floats) -> Floats:
         """Returns V P_Green [J], (M, 3, 3)."""
         found = np.empty_like(F)
-        st_venant_kirchhoff.stresses(F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found)
+        coarse_green_law.stresses(F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found)
         return found
 
     def green_moduli(self, F: Floats, clamp: bool) -> Floats:
         """Returns V ∂P_Green/∂F [J], (M, 9, 9), clamped or not."""
         found = np.empty((len(F), 9, 9))
-        st_venant_kirchhoff.moduli(F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, clamp, found)
+        coarse_green_law.moduli(F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, clamp, found)
         return found
 
 

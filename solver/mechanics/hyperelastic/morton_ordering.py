@@ -2,7 +2,6 @@
 """Reorders the tets of large meshes along Morton's curve, so that a pass over them hits the processor's cache.
 
 Meshes from files and lattices come in any order. Nodes keep theirs, and so do the blocks of the matrix.
-Source: Morton 1966, A computer oriented geodetic data base and a new technique in file sequencing.
 """
 
 from __future__ import annotations
@@ -13,18 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...linalg.block_pattern import UInt32s
+from ...mesh.geometry.morton_code import morton_codes
 from ...runtime.arrays import Floats, Indices
 from ...runtime.frozen_memo import derived, derived_from
-from ..model import Model
+from ..model import TET_ARRAYS, Model
 from .edge_assembly import MIN_TETS_FOR_PARTS
 from .hyperelastic_element import Hyperelastic
 from .nodal_averaging import NodalShare
 
 CURVE_CELLS = 2**10  # along the longest side
-# (shift, mask): after each the bits of a number are farther apart, in the end with two zeros between them
-MORTON_MASKS = ((16, 0x030000FF), (8, 0x0300F00F), (4, 0x030C30C3), (2, 0x09249249))
-TET_FIELDS = ("Dm_inverse", "volume", "mu", "lam", "stiffness_damping", "initial_strain", "pressure_modulus")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,20 +70,7 @@ def morton_order(X: Floats, tets: Indices) -> npt.NDArray[np.int64]:
     low = middle.min(axis=0)
     longest = float((middle - low).max())
     steps = (CURVE_CELLS - 1) / longest if longest > 0.0 else 0.0
-    place = ((middle - low) * steps).astype(np.uint32)
-    key = (
-        _spread_bits(place[:, 0])
-        | _spread_bits(place[:, 1]) << np.uint32(1)
-        | _spread_bits(place[:, 2]) << np.uint32(2)
-    )
-    return np.argsort(key, kind="stable")
-
-
-def _spread_bits(place: UInt32s) -> UInt32s:
-    """Returns whole numbers below 2¹⁰ with two zeros before every bit."""
-    for shift, mask in MORTON_MASKS:
-        place = (place | place << np.uint32(shift)) & np.uint32(mask)
-    return place
+    return np.argsort(morton_codes(((middle - low) * steps).astype(np.int64)), kind="stable")
 
 
 def _reorder(model: Model, order: Indices) -> Model:
@@ -97,6 +80,6 @@ def _reorder(model: Model, order: Indices) -> Model:
         corners=np.argsort(tets.ravel(), kind="stable").astype(np.uint32),
         corner_block=model.pattern.corner_block.reshape(-1, 4, 4)[order].reshape(-1, 4),
     )
-    moved: dict[str, Any] = {name: getattr(model, name) for name in TET_FIELDS}
+    moved: dict[str, Any] = {name: getattr(model, name) for name in TET_ARRAYS}
     moved = {name: values[order] if len(values) else values for name, values in moved.items()}
     return replace(model, tets=tets, pattern=pattern, **moved)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .field_settings import FIELD_ABSORPTION
 from .setting import COLLECTION, Choice, Setting, When, friction, menu, switch, thickness
 
 COLLIDER_SHAPE = menu(
@@ -59,7 +60,14 @@ COLLIDER_THICKNESS = thickness(
     "Collider.thickness",
 )
 
-COLLIDER_SETTINGS = (COLLIDER_SHAPE, COLLIDER_SIDES, USE_COLLISION, COLLIDER_FRICTION, COLLIDER_THICKNESS)
+COLLIDER_SETTINGS = (
+    COLLIDER_SHAPE,
+    COLLIDER_SIDES,
+    USE_COLLISION,
+    COLLIDER_FRICTION,
+    COLLIDER_THICKNESS,
+    FIELD_ABSORPTION,
+)
 
 SELF_COLLISION = switch(
     "self_collision",

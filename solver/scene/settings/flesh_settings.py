@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ..serialisation.field_constraints import greater_than
+from .material_settings import DENSITY_GROUP, STIFFNESS_GROUP, VOLUME_GROUP
 from .setting import (
     FIELD_DEFAULT,
     OBJECT,
@@ -12,23 +13,22 @@ from .setting import (
     When,
     length,
     menu,
-    paint,
     spring_stiffness,
     switch,
     weight_group,
 )
 
-# identifiers of the menu Motion
+# identifiers of the menu Type
 ELASTIC, POSE, JIGGLE = "ELASTIC", "POSE", "JIGGLE"
 # switches of features that flesh cannot have
-NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape", "use_core")
+NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "use_core")
 IS_ELASTIC, IS_FLESH = When("motion", (ELASTIC,)), When("motion", (POSE, JIGGLE))
 FOLLOWS_POSE, JIGGLES = When("motion", (POSE,)), When("motion", (JIGGLE,))
 BY_ARMATURE = When("use_armature_bones", (True,))
 
 MOTION = menu(
     "motion",
-    "Motion",
+    "Type",
     "Soft Body for things that fall. Follow Pose and Jiggle for flesh, which bones can hold",
     (
         Choice(
@@ -122,17 +122,15 @@ USE_ARMATURE_BONES = switch(
     "Where bones compete, the vertex group with the largest weight wins",
     when=(IS_FLESH,),
 )
+# in 0.2.0 only flesh had them, so that the digest of a bake has them between the settings of flesh
+FORMER_FLESH_PAINTS = (STIFFNESS_GROUP, VOLUME_GROUP, DENSITY_GROUP)
 # the order is that of the properties, which the digest of a bake depends on
 FLESH_SETTINGS = (
     MOTION,
     FLESH_LAW,
     JIGGLE_SCHEME,
     SELF_CONTACT,
-    paint("stiffness_group", "Paint Stiffness", "Stiffness", when=(IS_FLESH,), field="Flesh.stiffness_paint"),
-    paint(
-        "volume_group", "Paint Volume Preservation", "Volume Preservation", when=(IS_FLESH,), field="Flesh.volume_paint"
-    ),
-    paint("density_group", "Paint Density", "Density", when=(IS_FLESH,), field="Flesh.density_paint"),
+    *FORMER_FLESH_PAINTS,
     ATTACHMENT_GROUP,
     switch(
         "rest_from_keys",
@@ -166,7 +164,9 @@ ARMATURE_SETTINGS = tuple(setting for setting in FLESH_SETTINGS if BY_ARMATURE i
 # of the panel Bones
 ATTACHMENT_SETTINGS = (USE_ARMATURE_BONES, *ARMATURE_SETTINGS, ATTACHMENT_GROUP)
 # of the panel Flesh
-ELASTICITY_SETTINGS = tuple(s for s in FLESH_SETTINGS if s not in (MOTION, SELF_CONTACT, *ATTACHMENT_SETTINGS))
+ELASTICITY_SETTINGS = tuple(
+    s for s in FLESH_SETTINGS if s not in (MOTION, SELF_CONTACT, *FORMER_FLESH_PAINTS, *ATTACHMENT_SETTINGS)
+)
 
 BONE_DISTANCE = length(
     "bone_distance",

@@ -81,8 +81,10 @@ HARDENING = Setting(
     field="Plasticity.hardening",
     otherwise=0.0,
 )
-YIELD_GROUP = paint("yield_group", "Paint Yield", "Yield Strain", when=(IS_PLASTIC,), field="Plasticity.yield_paint")
-FLOW_GROUP = paint("flow_group", "Paint Flow", "Flow Rate", when=(IS_PLASTIC,), field="Plasticity.flow_paint")
+YIELD_GROUP = paint(
+    "yield_group", "Paint Yield Strain", "Yield Strain", when=(IS_PLASTIC,), field="Plasticity.yield_paint"
+)
+FLOW_GROUP = paint("flow_group", "Paint Flow Rate", "Flow Rate", when=(IS_PLASTIC,), field="Plasticity.flow_paint")
 MAXIMUM_GROUP = paint(
     "maximum_group",
     "Paint Max Plastic Strain",

@@ -51,12 +51,12 @@ CORE_PULL = Setting(
 )
 PULL_STIFFNESS = Setting(
     "core_pull_stiffness",
-    "Spring Stiffness",
+    "Target Stiffness",
     "Higher pulls harder: 1000 gives 1 cm of sag under the body's weight, and 5 swings per second",
     default=1000.0,
     term="Spring stiffness per mass",
     unit="1/s²",
-    limits=at_least(0.0, "Spring Stiffness", "1/s²"),
+    limits=at_least(0.0, "Target Stiffness", "1/s²"),
     soft=(10.0, 1.0e5),
     precision=0,
     step=10000,
@@ -65,12 +65,12 @@ PULL_STIFFNESS = Setting(
 )
 PULL_DAMPING = Setting(
     "core_pull_damping",
-    "Spring Damping",
-    "Higher stops the swinging sooner. From 2 √Spring Stiffness on, the core does not swing at all",
+    "Target Damping",
+    "Higher stops the swinging sooner. From 2 √Target Stiffness on, the core does not swing at all",
     default=20.0,
     term="Damping per mass",
     unit="1/s",
-    limits=at_least(0.0, "Spring Damping", "1/s"),
+    limits=at_least(0.0, "Target Damping", "1/s"),
     soft=(None, 1000.0),
     precision=1,
     step=100,

@@ -23,7 +23,7 @@ SUBSTEPS = integer(
 SAMPLES_PER_FRAME = integer(
     "samples_per_frame",
     "Samples Per Frame",
-    "Shapes stored per frame. More make motion blur of fast rotation round. Must divide Substeps Per Frame",
+    "Shapes stored per frame, for motion blur, and how often animated inputs are read. Must divide Substeps Per Frame",
     1,
     closed_range(1, 100, "Samples Per Frame"),
     maximum=64,
@@ -97,6 +97,15 @@ MAX_ITERATIONS = integer(
     field="Settings.max_iterations",
 )
 
+FOLLOW_BAKE = switch(
+    "follow_bake",
+    "Playhead Follows",
+    "While a bake runs, the playhead goes along with its frames, until you move or play it yourself",
+    True,
+    changes_bake=False,
+    since="0.3",
+)
+
 FRAME_SETTINGS = (
     switch(
         "use_scene_range",
@@ -111,6 +120,7 @@ FRAME_SETTINGS = (
         changes_bake=False,
     ),
     integer("frame_end", "End", "Last frame of the bake", 250, FRAME_LIMITS, when=(OWN_RANGE,), changes_bake=False),
+    FOLLOW_BAKE,
 )  # fmt: skip
 STEP_SETTINGS = (SUBSTEPS, SAMPLES_PER_FRAME)
 REST_SETTINGS = (

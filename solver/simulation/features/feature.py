@@ -155,8 +155,16 @@ class Feature:
         """Numbers of bodies that are brought to rest in poses and take no steps."""
         return ()
 
+    @property
+    def changing_bodies(self) -> tuple[int, ...]:
+        """Numbers of bodies whose model may change though they come to rest in poses; others take no part in them."""
+        return ()
+
     def before_step(self, step: FeatureStep) -> None:
         """Moves its fields of the state on before the bodies move."""
+
+    def before_pose(self, step: FeatureStep) -> None:
+        """Moves its fields of the state on, as far as they are of bodies at rest, before these come to rest."""
 
     def current_model(self, model: Model, state: State) -> Model:
         """Returns the model with what the fields of the state make of it; topology and pattern stay."""

@@ -15,6 +15,7 @@ from ...mechanics.plasticity.plastic_state import FLOWED, FP_INVERSE, PLASTIC_ST
 from ...mechanics.state import State
 from .feature import BodyNumbers, BuildInputs, Feature, FeatureStep
 from .heat import Heat
+from .rest_scales import RestScales
 from .rest_shapes import RestShapes
 
 
@@ -25,19 +26,20 @@ class PlasticFlow(Feature):
     Attributes:
         bodies: One by one.
         heat: Changes their yield strain and flow rate; None: nothing is heated.
-        animated_rest_shapes: The shapes from which they flow; None: those that were built.
+        rest_shapes: What makes the shapes from which they flow of those that were built.
     """
 
     bodies: tuple[PlasticBody, ...]
     heat: Heat | None
-    animated_rest_shapes: RestShapes | None
+    rest_shapes: tuple[Feature, ...]
     state_fields: ClassVar[tuple[str, ...]] = (FP_INVERSE, FLOWED, PLASTIC_STRAIN)
 
     @classmethod
     def build(cls, inputs: BuildInputs) -> PlasticFlow:
         """Returns the plastic bodies of a scene, if any: a resumed bake may hold plastic strain of earlier ones."""
         made = make_plastic(inputs.scene, inputs.meshes, inputs.model, inputs.tracks)
-        return cls(made, inputs.feature(Heat), inputs.feature(RestShapes))
+        shapes = (inputs.feature(RestScales), inputs.feature(RestShapes))
+        return cls(made, inputs.feature(Heat), tuple(each for each in shapes if each))
 
     def current_model(self, model: Model, state: State) -> Model:
         """Returns the model with the rest shapes that plastic strain makes."""
@@ -55,8 +57,8 @@ class PlasticFlow(Feature):
             return
         state, model = step.state, step.built_model
         by_heat = thermal_factors(self.heat.bodies, model, state) if self.heat else None
-        if self.animated_rest_shapes:
-            model = self.animated_rest_shapes.current_model(model, state)
+        for each in self.rest_shapes:
+            model = each.current_model(model, state)
         flow(self.bodies, model, step.model, state, step.tracks, step.dt, by_heat)
 
     def report(self, model: Model, unbroken_model: Model, state: State) -> BodyNumbers:

@@ -127,10 +127,10 @@ def make_fracture(
     may_part, is_notch = np.zeros(model.tet_count, bool), np.zeros(model.node_count, bool)
     _, volume = rest_shape_inverses(model.X, model.tets)
     fill = np.concatenate([mesh.fill for mesh in meshes])
-    size, material, corner_mass = np.cbrt(12.0 * volume), fill * volume, np.empty(model.tet_count)
+    size, material = np.cbrt(12.0 * volume), fill * volume
+    corner_mass = 0.25 * model.density * material
     bodies = []
     for number, (body, mesh, part) in enumerate(zip(scene.bodies, meshes, model.bodies, strict=True)):
-        corner_mass[part.tets] = 0.25 * body.material.density * material[part.tets]
         if body.fracture is None:
             continue
         share[part.tets], is_breakable[part.tets] = _strengths(body, mesh)

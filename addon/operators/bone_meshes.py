@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that make and add bones."""
+"""Operators that make and add bone meshes."""
 
 from __future__ import annotations
 

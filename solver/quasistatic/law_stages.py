@@ -42,7 +42,7 @@ MIN_THRESHOLD = 0.05  # stretch below which tets count as flat
 THRESHOLD_RATIO = 0.9  # the new threshold, of the smallest stretch
 
 
-class MaterialContinuation:
+class LawStages:
     """The law of the present stage.
 
     Attributes:

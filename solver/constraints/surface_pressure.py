@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pressure of moving air on the surfaces of bodies.
+
+Air that moves with u relative to a face of the outward unit normal n presses, where it blows against the face,
+s = u·n < 0, with
+
+    f = ½ ρ C |s| s n    per area;
+
+the lee side bears nothing. A plate across the wind feels ½ ρ C A |u|², a ball half of that on its cross-section. Each
+corner of a triangle bears a third of its area, with the air and the velocity of that corner.
+
+Source: the pressure of Newton's impact theory, as in Anderson, Hypersonic and High-Temperature Gas Dynamics, 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..mechanics.model import Model
+from ..mesh.embedding import Binding
+from ..mesh.geometry.orient_outward import orient_outward
+from ..mesh.geometry.triangle_surface import Surface
+from ..runtime.arrays import Floats, Indices, floats
+from .external_forces import PointForces
+
+
+@dataclass(frozen=True, eq=False)
+class ExposedFaces:
+    """Faces of the render surfaces of bodies. What is torn open when a body breaks is not among them.
+
+    Attributes:
+        tet, weights: The binding of their vertices in the tets of the model, (v,) and (v, 4).
+        triangles: They look outward, (t, 3), of these vertices.
+        body: Number of the body of each face, (t,).
+    """
+
+    tet: Indices
+    weights: Floats
+    triangles: Indices
+    body: Indices
+
+    def restricted_to(self, bodies: Collection[int]) -> ExposedFaces | None:
+        """Returns the faces of the bodies of these numbers; None where there are none."""
+        own = np.isin(self.body, list(bodies))
+        if not own.any():
+            return None
+        used, renumbered = np.unique(self.triangles[own], return_inverse=True)
+        triangles = renumbered.reshape(-1, 3).astype(np.int32)
+        return replace(self, tet=self.tet[used], weights=self.weights[used], triangles=triangles, body=self.body[own])
+
+    def vertex_bodies(self) -> Indices:
+        """Returns the number of the body of each vertex, (v,)."""
+        body = np.zeros(len(self.tet), np.int32)
+        body[self.triangles] = self.body[:, None]
+        return body
+
+    def points(self) -> PointForces:
+        """Returns the vertices as points without forces."""
+        count = len(self.tet)
+        return PointForces(
+            self.tet, self.weights, np.zeros((count, 3)), np.zeros((count, 3, 3)), np.zeros((count, 3, 3))
+        )
+
+    def add_pressure(
+        self, points: PointForces, x: Floats, v: Floats, air: Floats, slowing: Floats, pressure_factor: float
+    ) -> None:
+        """Adds the pressure of air to the forces on the vertices, linearised about their velocities.
+
+        Args:
+            points: Of `points`, changed.
+            x, v: Positions [m] and velocities [m/s] of the vertices, (v, 3) each.
+            air: u, by which the air moves relative to each vertex [m/s], (v, 3).
+            slowing: −∂u/∂v, symmetric positive semi-definite, (v, 3, 3).
+            pressure_factor: ρ C [kg/m³].
+        """
+        corners = self.triangles
+        pressed, slope = corner_forces(x[corners], air[corners], slowing[corners], pressure_factor)
+        force, damping = np.zeros_like(points.force), np.zeros_like(points.damping)
+        np.add.at(force, corners, pressed)
+        np.add.at(damping, corners, slope)
+        points.force += force + np.einsum("kij,kj->ki", damping, v)
+        points.damping += damping
+
+
+def corner_forces(corners: Floats, air: Floats, slowing: Floats, pressure_factor: float) -> tuple[Floats, Floats]:
+    """Returns f of the corners of triangles [N], (t, 3, 3), and D = −∂f/∂v at them [N s/m], (t, 3, 3, 3).
+
+    Args:
+        corners: Positions of the corners of each triangle [m], (t, 3, 3).
+        air: u at them [m/s], (t, 3, 3).
+        slowing: −∂u/∂v of them, of which D reads nᵀ (−∂u/∂v) n, (t, 3, 3, 3).
+        pressure_factor: ρ C [kg/m³].
+    """
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    twice_area = np.linalg.norm(across, axis=1)
+    n = across / np.maximum(twice_area, np.finfo(float).tiny)[:, None]
+    s = np.minimum(np.einsum("tci,ti->tc", air, n), 0.0)
+    share = pressure_factor * twice_area[:, None] / 6.0
+    force = (-0.5 * share * s**2)[:, :, None] * n[:, None]
+    fall = share * -s * np.einsum("ti,tcij,tj->tc", n, slowing, n)
+    return force, fall[:, :, None, None] * (n[:, :, None] * n[:, None])[:, None]
+
+
+def exposed_faces(model: Model, surfaces: Sequence[Surface], bindings: Sequence[Binding]) -> ExposedFaces:
+    """Returns the faces of all bodies.
+
+    Args:
+        model: All bodies.
+        surfaces, bindings: Of each body: its render surface, and the vertices of that in the body's own tets.
+    """
+    tet, weights, triangles, body = [], [], [], []
+    first = 0
+    for number, (surface, binding, part) in enumerate(zip(surfaces, bindings, model.bodies, strict=True)):
+        faces = orient_outward(surface).surface.triangles
+        used, renumbered = np.unique(faces, return_inverse=True)
+        tet.append(binding.tet[used] + np.int32(part.tets.start))
+        weights.append(binding.weights[used])
+        triangles.append(renumbered.reshape(-1, 3).astype(np.int32) + np.int32(first))
+        body.append(np.full(len(faces), number, np.int32))
+        first += len(used)
+    return ExposedFaces(
+        tet=np.concatenate(tet),
+        weights=floats(np.concatenate(weights)),
+        triangles=np.concatenate(triangles),
+        body=np.concatenate(body),
+    )
