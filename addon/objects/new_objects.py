@@ -10,8 +10,9 @@ from . import flesh_supports, roles
 from .heat_depth import speed_through
 
 HEAT_SOURCE_NAME = "Heat Source"
-# of the longest side of the body that it is made for: reach of the heat, and how far above the body it is
-HEAT_REACH, HEAT_DISTANCE = 1.5, 0.1
+# of the longest side of the body that it is made for: reach of the heat, and how far above the body it is;
+# far enough for a body that falls half its height to a new ground
+HEAT_REACH, HEAT_DISTANCE = 2.5, 0.1
 # share of its way to the temperature of the source that material beside it goes [1/s]: wax melts within a second
 HEATING_RATE = 1.0
 # at least so many times as far above the temperature of the body as its melting point is
