@@ -64,7 +64,12 @@ def test_what_is_set_in_blender_arrives(tmp_path: Path) -> None:
     (found,) = written.force_fields
     assert (found.kind, found.shape, found.falloff, found.z_direction) == ("harmonic", "points", "cone", "negative")
     assert (found.strength, found.damping, found.size, found.noise, found.seed) == (3.0, 0.25, 0.5, 0.75, 9)
-    assert (found.power, found.use_distance_min, found.distance_min, found.use_distance_max) == (2.0, True, 0.125, False)
+    assert (found.power, found.use_distance_min, found.distance_min, found.use_distance_max) == (
+        2.0,
+        True,
+        0.125,
+        False,
+    )
     assert (found.radial_power, found.use_radial_max, found.radial_max) == (1.0, True, 30.0)
     assert (found.is_absorbed, found.wind_factor, found.unit) == (True, 0.5, 0.5)
     assert len(found.vertices) == 8 and np.abs(found.vertices).max() == 0.5 and len(found.triangles) == 12
@@ -90,8 +95,10 @@ def test_animated_settings_and_deforming_meshes_are_tracks(tmp_path: Path) -> No
     assert tracks.sample("body.Box.weight_drag", 0.0) == 0.0 and tracks.sample("body.Box.weight_drag", 1.0) == 1.0
     assert tracks.sample("field.Field.vertices", 0.5).shape == (8, 3)
     assert written.force_fields[0].damping == 1.0
-    decimate = obj.modifiers.new("Build", "BUILD")
-    decimate.frame_duration = 10
+    decimate = obj.modifiers.new("Decimate", "DECIMATE")
+    for frame, ratio in ((1, 1.0), (11, 0.3)):
+        decimate.ratio = ratio
+        decimate.keyframe_insert("ratio", frame=frame)
     assert refused(scene, tmp_path / "d.sinew").kind == "field-vertices-change"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a body flows, takes heat, breaks, and is flesh: the optional parts of its material."""
+"""How a body flows, takes heat, breaks, is flesh, and has a goal: the optional parts of it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 
 from ...solver.runtime.arrays import Indices
 from ...solver.scene.flesh import Flesh
+from ...solver.scene.goal import Goal
 from ...solver.scene.scene import Fracture, Heat, Plasticity
-from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE
+from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE, POSE
 from .scene_fields import read_fields
 from .weight_reader import WeightReader
 
@@ -38,6 +39,13 @@ def read_flesh(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Fles
     if settings.motion == ELASTIC:
         return None
     return Flesh(**read_fields(Flesh, settings, weights=weights), keeps_volume=settings.motion == JIGGLE)
+
+
+def read_goal(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Goal | None:
+    """Returns what pulls a body towards its animated mesh, or None; raises as `read_flesh`."""
+    if not settings.use_goal or settings.motion == POSE:
+        return None
+    return Goal(**read_fields(Goal, settings, weights=weights))
 
 
 def polygon_of_triangle(mesh: bpy.types.Mesh) -> Indices:

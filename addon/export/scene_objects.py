@@ -87,11 +87,13 @@ def sample_tracks(
         sampling.add(f"body.{body.key}.matrix", matrix, "rigid")
         for setting, value in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
             sampling.add(f"body.{body.key}.{setting}", value)
-        if obj.modifiers or len(body.pinned) or len(body.attached):
+        if obj.modifiers or len(body.pinned) or len(body.attached) or body.goal:
             points = _same_vertices(sampling, inputs.scene, obj, len(body.vertices))
         if shapes.has(obj):
             shaped = shapes.vertices(sampling, obj, len(body.vertices))
             sampling.add(f"body.{body.key}.rest", to_world(rest.bodies[body.key], shaped))
+        if body.goal is not None:
+            sampling.add(f"body.{body.key}.goal.targets", to_world(matrix, points))
         if len(body.attached):
             sampling.add(f"body.{body.key}.attached.targets", to_world(matrix, points[body.attached]))
         if len(body.pinned):
@@ -155,6 +157,7 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, unit: float) -> _Bo
             "fracture": material_parameters.read_fracture(settings, weights),
             "flesh": material_parameters.read_flesh(settings, weights),
             "core": read_core(scene_copy, settings, weights, unit),
+            "goal": material_parameters.read_goal(settings, weights),
         }
         if fields["fracture"] is not None:
             fields["face_of_triangle"] = material_parameters.polygon_of_triangle(mesh)

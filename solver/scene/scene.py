@@ -29,6 +29,7 @@ from .contact import Collision
 from .flesh import DYNAMIC, Bone, Flesh
 from .force_fields import FieldWeights, ForceField
 from .formulation import FormulationSettings
+from .goal import Goal
 from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
 from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
@@ -121,6 +122,7 @@ class Body:
         method: By which formulation its tets resist; flesh does not read it.
         core: Which part of it moves as one rigid body; None: no part does.
         field_weights: How much gravity and force fields act on it.
+        goal: What pulls it towards its animated mesh; None: nothing does.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -148,6 +150,7 @@ class Body:
     method: FormulationSettings = field(default_factory=FormulationSettings)
     core: Core | None = None
     field_weights: FieldWeights = field(default_factory=FieldWeights)
+    goal: Goal | None = None
 
     def __post_init__(self) -> None:
         """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
@@ -298,6 +301,8 @@ class Scene:
                 del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it
             if body.field_weights == FieldWeights():
                 del own["field_weights"]
+            if body.goal is None:
+                del own["goal"]
         _drop_later_defaults(self, tree, arrays)
         return digest([json.dumps(tree, sort_keys=True), *(p for name in sorted(arrays) for p in (name, arrays[name]))])
 

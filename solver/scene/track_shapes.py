@@ -40,12 +40,21 @@ def track_names(scene: Scene) -> set[str]:
 
 
 def _body_track_shapes(body: Body) -> dict[str, Shape]:
-    names = ("pin_stiffness", "attached.pin_stiffness", "yield_strain", "flow", "maximum_strain", "breaking_stress")
+    names = (
+        "pin_stiffness",
+        "attached.pin_stiffness",
+        "yield_strain",
+        "flow",
+        "maximum_strain",
+        "breaking_stress",
+        "goal_strength",
+    )
     numbers = [*names, *(setting.name for setting in FIELD_WEIGHTS)]
     return {
         "matrix": MATRIX_SHAPE,
         "targets": (len(body.pinned), 3),
         "attached.targets": (len(body.attached), 3),
+        "goal.targets": (len(body.vertices), 3),
         "hinge": MATRIX_SHAPE,
         "pull": POINT_SHAPE,
         **dict.fromkeys(numbers, SCALAR_SHAPE),

@@ -85,7 +85,7 @@ def check_body(body: Body) -> None:
     _check_pins(body, body.attached, body.attached_weights)
     if body.plasticity is not None and body.plasticity.law not in PLASTICITY_LAWS:
         raise BadInput("plastic-law", name=body.name, law=body.plasticity.law)
-    for part in (body, body.material, body.meshing, body.plasticity, body.heat, body.fracture, body.core):
+    for part in (body, body.material, body.meshing, body.plasticity, body.heat, body.fracture, body.core, body.goal):
         _check_words(body.name, part)
         _check_paints(body, part)
 
