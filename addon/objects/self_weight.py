@@ -32,7 +32,7 @@ def self_weight_strain(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     if not scene.use_gravity or settings.youngs_modulus <= 0.0 or found.longest <= 0.0:
         return 0.0
     scale = settings.simulated_size * unit / found.longest if settings.use_simulated_size else 1.0
-    gravity = scene.gravity.length * unit
+    gravity = scene.gravity.length * unit * settings.weight_gravity
     return float(settings.density * gravity * _height(obj, scene, found) * scale / settings.youngs_modulus)
 
 
@@ -58,7 +58,7 @@ def standing_stiffness(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
 
 def collapses(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Whether the body is squeezed flat by its own weight wherever it stands; flesh hangs on its bones instead."""
-    has_bones = _is_held_flesh(obj, scene) or obj.sinew.use_core
+    has_bones = _is_held_flesh(obj, scene) or obj.sinew.use_core or obj.sinew.use_goal
     return not has_bones and self_weight_strain(obj, scene) > COLLAPSE_STRAIN
 
 
