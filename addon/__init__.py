@@ -18,7 +18,7 @@ PARTS = (
     "overlays.contact_overlay",
     "overlays.unconverged_marks",
     "handlers",
-    "baking.warm_solver_timer",
+    "baking.solver_warm_up_timer",
     "baking.orphaned_caches_timer",
     "command_line.commands",
 )

@@ -9,13 +9,21 @@ import sys
 import bpy
 from bpy.app.handlers import persistent
 
-from .baking import attach_bake, bake_session, bake_status, bake_timer, error_messages, save_handlers, stale_errors
-from .baking.session import session
+from .baking import (
+    attach_bake,
+    bake_control,
+    bake_status,
+    bake_timer,
+    last_failure,
+    save_handlers,
+    stale_errors,
+)
+from .baking.addon_session import session
 from .blender_data import override_saving
 from .blender_data.scene_lookup import find_scene
 from .cache import cache_folder_status, cache_paths
 from .cache.temporary_folders import temporary_folders
-from .evaluation import geometry_changes, weight_digest
+from .evaluation import geometry_update_counter, weight_digest
 from .fracture_meshes.result_objects import results_of
 from .objects import roles
 
@@ -50,7 +58,7 @@ def undo_post(*_: object) -> None:
     bake_status.invalidate()
     cache_folder_status.invalidate()
     stale_errors.invalidate()
-    bake_session.reattach()
+    bake_control.reattach()
     for scene in bpy.data.scenes:
         attach_bake.attach(scene, is_undoable=False)
 
@@ -58,7 +66,7 @@ def undo_post(*_: object) -> None:
 @persistent
 def depsgraph_update_post(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Something was evaluated again."""
-    geometry_changes.changes.note(depsgraph)
+    geometry_update_counter.changes.note(depsgraph)
 
 
 @persistent
@@ -106,7 +114,7 @@ def check_rendered_frames() -> float:
 
 def _warn_of_frame(scene: bpy.types.Scene, frame: int) -> None:
     line = missing_bake_text(scene, frame)
-    if line and error_messages.last_failure(scene) != line:
+    if line and last_failure.failure_text(scene) != line:
         _warn(scene, line)
 
 
@@ -126,7 +134,7 @@ def missing_bake_text(scene: bpy.types.Scene, frame: int) -> str:
 
 
 def _warn(scene: bpy.types.Scene, line: str) -> None:
-    error_messages.remember_failure(scene, line)
+    last_failure.store_failure_text(scene, line)
     print(f"sinew: {line}", file=sys.stderr)
     if not bpy.app.background:
         bpy.app.timers.register(lambda: _show_warning(line), first_interval=0.0)

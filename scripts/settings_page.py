@@ -6,7 +6,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sinew.solver.scene.settings.setting import CHOICE, CHOICES, SWITCH, WEIGHT_GROUP, Choice, Setting, When
+from sinew.solver.scene.settings.flesh_settings import IS_ELASTIC, NON_FLESH_SWITCHES
+from sinew.solver.scene.settings.setting import (
+    CHOICE,
+    CHOICES,
+    SWITCH,
+    TABLE,
+    UNBOUNDED,
+    VECTOR_ATTRIBUTE,
+    WEIGHT_GROUP,
+    Choice,
+    Setting,
+    When,
+)
 from sinew.solver.scene.settings.tables import (
     COLLISION_PANELS,
     MAIN_PANEL,
@@ -19,8 +31,7 @@ from sinew.solver.scene.settings.tables import (
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 INTRODUCTION = """# Settings
 
-This page lists every setting, a chapter per panel. First come the panels that every bake needs, from the main panel to
-Cache, then those of single features.
+This page lists every setting, with a chapter for each panel: first the basic ones, then those of single features.
 
 | Column | What it says |
 |---|---|
@@ -84,7 +95,9 @@ def _row(setting: Setting, subject: Subject) -> str:
         label += f" ({_when(setting.when)})"
     label += " ◆" if setting.is_animated else ""
     meaning = setting.description.removesuffix(". Can be keyframed")
-    cells = (label, f"`{setting.name}`", _type(setting), _default(setting), _when(setting.when), f"{meaning}.")
+    # flesh refuses these features, while their panels stay
+    conditions = (*setting.when, IS_ELASTIC) if setting.name in NON_FLESH_SWITCHES else setting.when
+    cells = (label, f"`{setting.name}`", _type(setting), _default(setting), _when(conditions), f"{meaning}.")
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -93,6 +106,9 @@ def _type(setting: Setting) -> str:
     low, high = setting.range
     if setting.limits is None or setting.choices:
         return setting.kind
+    # where the window leaves an end open, the solver checks it
+    low = setting.limits.low if setting.minimum is UNBOUNDED else low
+    high = setting.limits.high if setting.maximum is UNBOUNDED else high
     words = [setting.kind, _interval(low, high)]
     soft = tuple(end if given is None else given for given, end in zip(setting.soft, (low, high), strict=True))
     words += [f"[{_interval(*soft)}]"] if soft != (low, high) else []
@@ -118,8 +134,16 @@ def _default(setting: Setting) -> str:
         return _choice_label(setting, setting.default)
     if isinstance(setting.default, tuple):
         return ", ".join(map(_number, setting.default))
+    if setting.kind == TABLE:
+        return "no rows"
     is_number = isinstance(setting.default, (int, float))
-    return _number(setting.default) if is_number else "none" if setting.kind != WEIGHT_GROUP else "empty"
+    return (
+        _number(setting.default)
+        if is_number
+        else "empty"
+        if setting.kind in (WEIGHT_GROUP, VECTOR_ATTRIBUTE)
+        else "none"
+    )
 
 
 def _when(conditions: tuple[When, ...]) -> str:

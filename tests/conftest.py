@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import hypothesis
@@ -18,6 +19,7 @@ fix_numeric_environment()  # before a test loads NumPy: what is baked here has t
 from fixtures import claim_table as reach_table
 
 ROOT = Path(__file__).resolve().parent.parent
+ROW_PROPERTY = "row of the table"
 
 # the same examples each time, and no limit that a busy machine would break
 hypothesis.settings.register_profile("sinew", deadline=None, derandomize=True)
@@ -47,19 +49,30 @@ def reach() -> Callable[..., bool]:
 
 
 @pytest.fixture(autouse=True)
-def rows_hold() -> Iterator[None]:
-    """Fails a test, when it is over, that added a row which does not hold."""
+def rows_hold(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Puts the rows that a test adds into its report, and fails it, when it is over, if one of them does not hold."""
     before = len(reach_table.ROWS)
     yield
-    missed = reach_table.broken(reach_table.ROWS[before:])
+    added = reach_table.ROWS[before:]
+    # reports come back from the processes that `make validate` shares its tests among; rows of modules do not
+    request.node.user_properties += [(ROW_PROPERTY, asdict(row)) for row in added]
+    missed = reach_table.broken(added)
     assert not missed, "\n".join(missed)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints the rows of all files in one table."""
-    if reach_table.ROWS:
+    """Prints the rows of all files in one table, in the order of the tests."""
+    ended = [
+        report
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if isinstance(report, pytest.TestReport) and report.when == "teardown"
+    ]
+    properties = [told for report in sorted(ended, key=lambda report: report.nodeid) for told in report.user_properties]
+    rows = [reach_table.Row(**row) for name, row in properties if name == ROW_PROPERTY]
+    if rows:
         terminalreporter.section("what was measured, and what it has to keep")
-        for line in reach_table.table(reach_table.ROWS):
+        for line in reach_table.table(rows):
             terminalreporter.write_line(line)
 
 

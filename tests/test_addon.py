@@ -15,7 +15,7 @@ bpy = pytest.importorskip("bpy")
 import sinew
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
-from sinew.addon.baking import bake_status, error_messages
+from sinew.addon.baking import bake_status, last_failure
 from sinew.addon.baking.bake_status import Status
 from sinew.addon.cache import cache_folder_status, cache_paths
 from sinew.addon.objects import roles, subdivision
@@ -211,7 +211,7 @@ def test_panels_for_nothing_a_lamp_a_mesh_and_a_collider() -> None:
     assert "Lamp is not a mesh: select one" in drawn(lamp).lines
     assert "parent the empty to it" in " ".join(drawn(lamp).lines)
     box = add_box()
-    assert {"Make Body", "Make Collider", "Add Ground"} <= set(drawn(box).lines)
+    assert {"Simulate", "Add"} <= set(drawn(box).lines)
     roles.make_collider(box)
     assert {"Shape", "Friction", "Thickness"} <= set(drawn(box, "draw_collider").lines)
 
@@ -326,7 +326,7 @@ def test_failures_are_kept_for_the_panel_until_the_next_success() -> None:
     scene = fresh()
     box = add_box()
     roles.make_body(box)
-    error_messages.remember_failure(scene, '"Box" has no faces. Give it at least one face')
+    last_failure.store_failure_text(scene, '"Box" has no faces. Give it at least one face')
     assert any('"Box" has no faces' in line for line in drawn(box).lines)
-    error_messages.forget_failure(scene)
+    last_failure.forget_failure(scene)
     assert not any('"Box"' in line and "faces" in line for line in drawn(box).lines)

@@ -94,6 +94,7 @@ LATE_EXCEPTIONS = {
     ("addon.properties.heat_properties", "addon.objects"),
     ("addon.properties.flesh_properties", "addon.objects"),
     ("addon.properties.fracture_properties", "addon.baking"),
+    ("addon.properties.material_presets", "addon.objects"),
     ("addon.properties.scene_properties", "addon.baking"),
 }
 # what Blender may load: nothing that loads Numba or SciPy
@@ -105,18 +106,23 @@ ADDON_MAY_IMPORT = {
     "runtime.arrays",
     "runtime.atomic_files",
     "runtime.cancellation",
+    "runtime.checksums",
     "runtime.errors",
     "runtime.event_stream",
+    "runtime.event_text",
+    "runtime.locked_files",
     "runtime.numeric_environment",
+    "runtime.quantities",
+    "runtime.storage_errors",
 }
 
 # objects of modules that change: what Blender's callbacks share, since nothing can be passed to them
 STATEFUL_OBJECTS = {
-    ("addon.baking.session", "session"): "the running bake, messages, due undo steps, a save under way",
-    ("addon.baking.warm_solver", "solver_in_waiting"): "the processes that compile ahead and wait for a bake",
+    ("addon.baking.addon_session", "session"): "the running bake, messages, due undo steps, a save under way",
+    ("addon.baking.solver_warm_up", "solver_in_waiting"): "the processes that compile ahead and wait for a bake",
     ("addon.baking.orphaned_caches_timer", "orphan_search"): "the search when Blender has started",
     ("addon.cache.temporary_folders", "temporary_folders"): "locks on the disk",
-    ("addon.evaluation.geometry_changes", "changes"): "what Blender has reported as changed",
+    ("addon.evaluation.geometry_update_counter", "changes"): "what Blender has reported as changed",
     ("addon.command_line.commands", "_command"): "what Blender needs to unregister the command",
     ("addon.command_line.commands", "_temporary_folders"): "folders that stay until the process ends",
 }
@@ -124,7 +130,13 @@ STATEFUL_OBJECTS = {
 STATEFUL_CLASSES = {"Memo", "Throttle", "DrawHandler", "PresetFilling"}
 
 # and what it loads when an artist brings a file of tets: meshio and rich
-ADDON_MAY_IMPORT_LATE = {"mesh.formats.tet_files", "mesh.boundary_faces", "mesh.formats.veg", "mesh.reference_tet"}
+ADDON_MAY_IMPORT_LATE = {
+    "mesh.formats.tet_files",
+    "mesh.boundary_faces",
+    "mesh.formats.veg",
+    "mesh.tet_numbering",
+    "mesh.tet_repair",
+}
 
 
 def room_of(name: str) -> tuple[str, str] | None:

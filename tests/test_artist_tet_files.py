@@ -15,7 +15,7 @@ from fixtures.blender_scenes import add_box, add_mesh, fresh
 from fixtures.blender_scenes import evaluated as shown_at
 from fixtures.tiny_bakes import box_of_tets
 from sinew.addon.baking import bake_status
-from sinew.addon.baking.session import session
+from sinew.addon.baking.addon_session import session
 from sinew.addon.cache import cache_folder_status
 from sinew.addon.export import artist_tet_files, export_scene, input_digest
 from sinew.addon.objects import roles

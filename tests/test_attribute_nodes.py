@@ -14,10 +14,10 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, counts, evaluated, fresh, write_cache
 from fixtures.planar_cut import write_broken
-from sinew.addon.baking import attach_bake, bake_session
+from sinew.addon.baking import attach_bake, bake_control
 from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
-from sinew.addon.cache.attribute_names import RENAMED_ATTRIBUTES, attribute_names
+from sinew.addon.cache.attribute_columns import RENAMED_ATTRIBUTES, VELOCITY_ATTRIBUTE, VELOCITY_COLUMNS
 from sinew.addon.objects import roles
 from sinew.addon.playback import attribute_playback
 from sinew.solver.bake.attributes.point_ply import ply_bytes
@@ -96,7 +96,9 @@ def test_cycles_reads_all_of_them(tmp_path: Path) -> None:
     links.new(shown.outputs["Vector"], light.inputs["Color"])
     links.new(light.outputs[0], end.inputs["Surface"])
     obj.data.materials.append(material)
-    for name in attribute_names(NAMES):
+    plain = [RENAMED_ATTRIBUTES.get(name, name) for name in NAMES if name not in VELOCITY_COLUMNS]
+    assert set(VELOCITY_COLUMNS) <= set(NAMES)
+    for name in (*plain, VELOCITY_ATTRIBUTE):
         shown.attribute_name = name
         scene.frame_set(2)
         bpy.ops.render.render(write_still=True)
@@ -121,7 +123,7 @@ def test_attaching_again_changes_nothing_and_deleting_takes_all_away(tmp_path: P
     before = counts()
     attach_bake.attach(bpy.context.scene)
     assert counts() == before and [m.name for m in obj.modifiers] == ["Sinew", "Sinew Attributes", "Smooth"]
-    bake_session.delete(bpy.context.scene)
+    bake_control.delete(bpy.context.scene)
     assert [m.name for m in obj.modifiers] == ["Sinew", "Smooth"] and not bpy.data.node_groups
     assert not (tmp_path / "c.sinew").exists()
 

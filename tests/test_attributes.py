@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from fixtures.fracture_bake import FRAMES, breaking_scene, write_breaking
+from fixtures.read_point_ply import read_ply
 from fixtures.scenes import JELLY, Run, block, rotation
 from fixtures.tiny_bakes import baked, box_of_tets
 from sinew.solver.bake.attributes.attribute_fields import attribute_values, attribute_warnings
 from sinew.solver.bake.attributes.nodal_recovery import average_at_nodes, interpolate_at_vertices
-from sinew.solver.bake.attributes.point_ply import ply_bytes, read_ply
+from sinew.solver.bake.attributes.point_ply import ply_bytes
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.cache.pc2 import read_samples
 from sinew.solver.bake.run_bake import BakeOptions, run_bake

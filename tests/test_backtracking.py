@@ -1,12 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Steps that are too long are cut to the lowest point of a parabola, by no more and no less than the bounds."""
+"""Steps have to lower the potential enough. Those that are too long are cut to the lowest point of a parabola."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from sinew.solver.mechanics.backtracking import MAX_STEP_RATIO, MIN_STEP_RATIO, shorter_step
+from sinew.solver.mechanics.backtracking import (
+    ARMIJO_FACTOR,
+    MAX_STEP_RATIO,
+    MIN_STEP_RATIO,
+    falls_enough,
+    shorter_step,
+)
+
+
+@pytest.mark.parametrize("before", [0.0, -7.0])
+def test_a_step_has_to_fall_by_a_share_of_its_slope(before: float) -> None:
+    s, g = 0.5, 8.0
+    least = ARMIJO_FACTOR * s * g
+    assert falls_enough(before, before - 1.01 * least, s, g, 0.0)
+    assert not falls_enough(before, before - 0.99 * least, s, g, 0.0)
+    assert falls_enough(before, before - 0.99 * least, s, g, 0.02 * least)
+    assert not falls_enough(before, np.nan, s, g, 1.0) and not falls_enough(before, np.inf, s, g, 1.0)
+
+
+def test_bodies_fall_enough_each_for_itself() -> None:
+    after, s, g = np.array([-1.0, 1.0, np.nan, 0.5]), np.ones(4), np.ones(4)
+    assert falls_enough(0.0, after, s, g, np.array([0.0, 0.0, 0.0, 1.0])).tolist() == [True, False, False, True]
 
 
 @pytest.mark.parametrize("lowest", [0.12, 0.3, 0.49])

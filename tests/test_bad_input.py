@@ -13,8 +13,8 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, add_mesh, counts, fresh, link_object
-from sinew.addon.baking import bake_status, error_messages
-from sinew.addon.baking.session import session
+from sinew.addon.baking import bake_status, last_failure
+from sinew.addon.baking.addon_session import session
 from sinew.addon.cache import cache_folder_status
 from sinew.addon.command_line import commands
 from sinew.addon.objects import roles
@@ -47,7 +47,7 @@ def refused(operator: Callable[[], set[str]]) -> str:
     assert fingerprint() == before
     assert session.bake is None
     sentence = str(caught.value).removeprefix("Error: ").strip()
-    assert error_messages.last_failure(bpy.context.scene) == sentence
+    assert last_failure.failure_text(bpy.context.scene) == sentence
     assert "Traceback" not in sentence and "\n" not in sentence
     return sentence
 

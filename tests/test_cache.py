@@ -12,9 +12,10 @@ import pytest
 
 from fixtures.small_cache import HEAD, attributes_of, bake, content, frame_of, start
 from fixtures.small_cache import calls as calls
-from sinew.solver.bake.cache import CachedBody, CacheMetadata, CacheReader, CacheWriter, Frame, delete_cache, layout
+from sinew.solver.bake.cache import CachedBody, CacheMetadata, CacheReader, CacheWriter, Frame, delete_cache
 from sinew.solver.bake.cache.convergence_summary import ConvergenceSummary
 from sinew.solver.runtime.errors import BadInput, StorageFailed
+from sinew.solver.scene.keys import is_key
 
 
 def test_frames_and_samples_come_back(tmp_path: Path) -> None:
@@ -274,4 +275,4 @@ def test_importing_it_loads_neither_numba_nor_scipy() -> None:
 
 
 def test_a_key_too_long_for_a_file_is_none() -> None:
-    assert layout.is_key("x" * 200) and not layout.is_key("x" * 201) and not layout.is_key("")
+    assert is_key("x" * 200) and not is_key("x" * 201) and not is_key("")

@@ -80,7 +80,7 @@ def test_it_ends_when_nobody_listens(through: Path, tmp_path: Path) -> None:
     write_scene(cache, tiny_scene(100_000))
     process = child(cache)
     listen(process, at_frame(2))
-    process.close(patience=6.0)
+    process.close(timeout=6.0)
     assert process._process.returncode == 130
 
 

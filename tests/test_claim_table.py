@@ -21,12 +21,12 @@ def test_two(reach):
 """
 
 
-def run(folder: Path, kept: str, holds: bool) -> subprocess.CompletedProcess:
+def run(folder: Path, kept: str, holds: bool, *options: str) -> subprocess.CompletedProcess:
     (folder / "conftest.py").write_text((HERE / "conftest.py").read_text())
     (folder / "test_some.py").write_text(FILE.format(kept=kept, holds=holds))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib"]
-    options = ["-o", f"pythonpath={HERE.as_posix()}", "--rootdir", str(folder), str(folder)]
-    return subprocess.run([*command, *options], capture_output=True, text=True, timeout=120)
+    places = ["-o", f"pythonpath={HERE.as_posix()}", "--rootdir", str(folder), str(folder)]
+    return subprocess.run([*command, *options, *places], capture_output=True, text=True, timeout=120)
 
 
 def test_rows_of_all_tests_come_in_one_table(tmp_path):
@@ -42,6 +42,11 @@ def test_rows_of_all_tests_come_in_one_table(tmp_path):
         "bar breaks",
     ]
     assert "4 lines, all hold" in done.stdout and "DOES NOT" not in done.stdout
+
+
+def test_rows_come_back_from_other_processes(tmp_path):
+    done = run(tmp_path, "1e-3", False, "-n", "2")
+    assert done.returncode != 0 and "4 lines, 1 of them do not hold" in done.stdout, done.stdout + done.stderr
 
 
 def test_a_row_that_does_not_hold_fails_the_run_and_the_others_are_measured(tmp_path):

@@ -9,14 +9,14 @@ from scipy.spatial import cKDTree
 
 from fixtures import closed_surfaces as shapes
 from fixtures.scenes import Run, block, pose, rotation
-from sinew.solver.contact.colliders.point_collider import SOLID, PlanarContacts, collide_mesh, collide_plane
-from sinew.solver.contact.colliders.segment_mesh import first_crossing
+from sinew.solver.contact.colliders.collider_narrow_phase import SOLID, PlanarContacts, collide_mesh, collide_plane
+from sinew.solver.contact.colliders.segment_mesh_intersection import first_crossing
 from sinew.solver.contact.detection.contact_points import sample_surface
 from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.embedding import interpolate_points
 from sinew.solver.mesh.geometry.closedness import has_inside
 from sinew.solver.mesh.geometry.triangle_bvh import STACK_SIZE, build_bvh
-from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
 from test_pins import pinned
 

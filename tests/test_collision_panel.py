@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import fresh, write_cache
 from fixtures.collision_objects import body, collection, collider
-from sinew.addon.baking import bake_status, collider_forces
+from sinew.addon.baking import attach_force_curves, bake_status
 from sinew.addon.baking.bake_status import Status
 from sinew.addon.blender_data.object_keys import body_key
 from sinew.addon.cache import cache_folder_status, cache_paths
@@ -227,7 +227,7 @@ def test_a_collider_says_what_presses_it() -> None:
     bpy.context.scene.frame_set(2)
     lines = drawn(bowl, "draw_collider").lines
     assert "Pressed with 5 kN" in lines and "Create Force Curves" in lines and "Remove Force Curves" not in lines
-    collider_forces.create_curves(bpy.context.scene, [bowl])
+    attach_force_curves.create_curves(bpy.context.scene, [bowl])
     lines = drawn(bowl, "draw_collider").lines
     assert "Create Force Curves" not in lines and "Remove Force Curves" in lines
     (folder / layout.REPORT_FILE).write_text("\n" + line + "\n")

@@ -10,8 +10,8 @@ import trimesh
 from fixtures.scenes import Run, block
 from sinew.solver.contact.surfaces.build_surfaces import make_collision_surfaces
 from sinew.solver.contact.surfaces.collision_surfaces import fill_collider_vertices, vertex_positions
-from sinew.solver.contact.surfaces.sharp_points import sharp_points
-from sinew.solver.contact.surfaces.surface_meshes import decimated_triangles, is_too_fine, split_edges
+from sinew.solver.contact.surfaces.sharp_feature_points import sharp_points
+from sinew.solver.contact.surfaces.surface_remeshing import decimated_triangles, is_too_fine, split_edges
 from sinew.solver.mesh.geometry.triangle_surface import Surface, signed_volume
 from sinew.solver.scene.contact import Collider, Collision
 from sinew.solver.scene.scene import Body, Meshing, Scene, Settings

@@ -201,7 +201,7 @@ def test_drop_refuses_bad_input(tmp_path: Path) -> None:
     assert '"chewing gum"' in one_sentence(sinew("drop", mesh, "--out", out, "--preset", "chewing gum"), 2)
     assert "above 0" in one_sentence(sinew("drop", mesh, "--out", out, "--seconds", "-1"), 2)
     assert "0 or more" in one_sentence(sinew("drop", mesh, "--out", out, "--height", "nan"), 2)
-    assert "Resolution Divisions" in one_sentence(sinew("drop", mesh, "--out", out, "--divisions", "0"), 2)
+    assert "Divisions" in one_sentence(sinew("drop", mesh, "--out", out, "--divisions", "0"), 2)
     one_sentence(sinew("drop", tmp_path / "none.obj", "--out", out), 2)
     (tmp_path / "empty.obj").write_text("v 0 0 0\n")
     assert '"empty' in one_sentence(sinew("drop", tmp_path / "empty.obj", "--out", out), 2)

@@ -21,9 +21,9 @@ from sinew.solver.runtime.error_messages import TEXTS
 from sinew.solver.runtime.error_messages.command_line import CACHE_COMMAND_NEXT_STEPS, MESH_COMMAND_NEXT_STEPS
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.runtime.event_stream import escape_unprintable_output
+from sinew.solver.scene.keys import is_key
 from sinew.solver.scene.material_presets import find_preset
 from sinew.solver.scene.scene import Material, Meshing, Scene, Settings
-from sinew.solver.scene.serialisation.field_constraints import is_key
 from test_command_line import write_cube
 from test_error_texts import fields, raised
 from test_scene import small_scene

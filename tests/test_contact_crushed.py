@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from sinew.solver.contact.active_set.active_set_kernels import (
+from sinew.solver.contact.active_set.active_set_update import (
     CONTINUES,
     CONVERGED,
     CRUSH_DEPTH,
@@ -14,7 +14,7 @@ from sinew.solver.contact.active_set.active_set_kernels import (
     SolveRules,
     update_active_set,
 )
-from sinew.solver.contact.active_set.contact_kernels import MAX_PUSH_OUT_PER_STEP
+from sinew.solver.contact.active_set.contact_springs import MAX_PUSH_OUT_PER_STEP
 from sinew.solver.contact.detection.contact_set import ContactSet, ContactState
 
 K, SIZE = 1.0e4, 0.2

@@ -9,7 +9,7 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import fresh
 from fixtures.collision_objects import body
-from sinew.addon.baking import bake_status, error_messages
+from sinew.addon.baking import bake_status, bake_summary
 from sinew.addon.baking.bake_status import Status
 from sinew.addon.baking.state_machine import Job
 from sinew.solver.bake.cache.convergence_summary import ConvergenceSummary
@@ -22,11 +22,15 @@ def test_the_summary_has_the_busiest_frame() -> None:
     )
     assert (summary.contacts, summary.busiest_frame, summary.unsettled) == (9, 2, 2)
     assert summary.as_event()["contacts"] == 9
-    level, line = error_messages.ending_message(Job("done", 1, 3, frame=3, convergence=summary))
+    level, line = bake_summary.ending_message(Job("done", 1, 3, frame=3, convergence=summary))
     assert (level, line) == ("INFO", "Baked frames 1 to 3, up to 9 contacts at once")
-    notes = error_messages.step_notes(summary)
+    notes = bake_summary.step_notes(summary)
     assert "Most contacts at once: 9, in frame 2" in notes
-    assert any("2 steps" in line and "Substeps" in line for line in notes)
+    assert "Steps with contacts that did not settle: 2" in notes
+    note = bake_summary.unsettled_note(summary)
+    assert (
+        "tremble" in note.line and "Substeps" in note.line and note.measured.startswith("In 2 steps the contact solve")
+    )
 
 
 def test_a_running_bake_counts_its_contacts(monkeypatch: pytest.MonkeyPatch) -> None:

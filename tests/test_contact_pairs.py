@@ -11,7 +11,7 @@ import pytest
 from fixtures.contact_scenes import RUBBER, bent_block, held, stack, stay
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.constraints.external_forces import PointForces
-from sinew.solver.contact.active_set.contact_kernels import contact_springs, measure_contacts
+from sinew.solver.contact.active_set.contact_springs import contact_springs, measure_contacts
 from sinew.solver.contact.detection.contact_attachment import tet_pairs
 from sinew.solver.contact.detection.contact_set import ContactSet, ContactState
 from sinew.solver.mechanics.state import State
@@ -212,7 +212,7 @@ def test_a_folded_strip_lies_on_itself(tmp_path):
 
 
 def test_resting_bodies_get_the_same_bytes_with_any_number_of_threads(tmp_path):
-    from sinew.solver.runtime.jit import set_thread_count
+    from sinew.solver.runtime.threads.thread_count import set_thread_count
 
     found = []
     try:

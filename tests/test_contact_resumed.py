@@ -7,7 +7,7 @@ import pytest
 
 from fixtures.contact_scenes import stack
 from fixtures.scenes import Run
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from sinew.solver.scene.flesh import DYNAMIC, Flesh
 
 KINDS = {

@@ -78,11 +78,11 @@ def run_added(folder: Path, root: Path, code: str, **words: object) -> str:
 ADDED_SETTING = """
 import dataclasses
 from sinew.addon.export.input_digest import settings_digest
-from sinew.addon.export.material_parameters import read_heat
+from sinew.addon.export.body_features import read_heat
 from sinew.addon.panels import heat_layout
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Body, Heat, Scene
-from sinew.solver.scene.serialisation.schema import check_ranges
+from sinew.solver.scene.serialisation.range_check import check_ranges
 import numpy as np
 
 roles.make_body(obj)

@@ -12,8 +12,8 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.tiny_bakes import box_of_tets
-from sinew.addon.baking import attach_bake, bake_session
-from sinew.addon.cache import cache_paths, tet_positions
+from sinew.addon.baking import attach_bake, bake_control
+from sinew.addon.cache import baked_tets, cache_paths
 from sinew.addon.objects import roles
 from sinew.addon.overlays import tet_geometry, tet_overlay
 from sinew.solver.bake.cache import CachedBody, CacheMetadata, CacheReader, CacheWriter, Frame
@@ -60,9 +60,9 @@ def write_cracking(folder: Path, points: np.ndarray, samples_per_frame: int = 1)
 @pytest.mark.parametrize("samples_per_frame", [1, 2])
 def test_the_first_crack_of_each_body_is_found(tmp_path: Path, samples_per_frame: int) -> None:
     write_cracking(tmp_path, np.zeros((4, 3)), samples_per_frame)
-    assert tet_positions.first_crack(tmp_path, "Box") == CRACK
-    assert tet_positions.first_crack(tmp_path, "Whole") is None and tet_positions.first_crack(tmp_path, "None") is None
-    assert tet_positions.first_crack(tmp_path / "nothing", "Box") is None
+    assert baked_tets.first_crack(tmp_path, "Box") == CRACK
+    assert baked_tets.first_crack(tmp_path, "Whole") is None and baked_tets.first_crack(tmp_path, "None") is None
+    assert baked_tets.first_crack(tmp_path / "nothing", "Box") is None
 
 
 def test_the_outside_of_parted_tets_has_both_sides_of_the_crack(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_the_body_is_hidden_from_its_first_crack_on_and_its_tets_stand_in(tmp_pa
             final = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
             assert final.hide_viewport == final.hide_render == (frame >= CRACK)
             assert tet_overlay.replaces_mesh(obj, scene) == (frame >= CRACK)
-    bake_session.delete(scene)
+    bake_control.delete(scene)
     assert not obj.hide_viewport and obj.animation_data is None and not tet_overlay.replaces_mesh(obj, scene)
 
 
@@ -117,5 +117,5 @@ def test_a_body_that_the_artist_has_hidden_stays_hidden(tmp_path: Path) -> None:
     attach_bake.attach(scene)
     scene.frame_set(FRAMES)
     assert not tet_overlay.replaces_mesh(obj, scene)
-    bake_session.delete(scene)
+    bake_control.delete(scene)
     assert obj.hide_viewport and not obj.hide_render

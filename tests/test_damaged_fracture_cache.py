@@ -14,7 +14,7 @@ from fixtures.finished_fracture_bakes import KEY, nothing
 from fixtures.finished_fracture_bakes import through as through
 from sinew.solver.bake.cache import CacheLock, CacheReader
 from sinew.solver.bake.postprocess.finish_cache import postprocess_cache
-from sinew.solver.runtime.atomic_files import npz_bytes
+from sinew.solver.runtime.checksums import npz_bytes
 from sinew.solver.runtime.errors import StorageFailed
 
 Change = Callable[[np.ndarray], np.ndarray]

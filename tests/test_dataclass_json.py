@@ -15,6 +15,7 @@ import pytest
 from fixtures.tiny_bakes import box_of_tets
 from sinew.solver.runtime.errors import BadInput, SinewError
 from sinew.solver.scene.flesh import Bone, Flesh
+from sinew.solver.scene.material import MaterialPaint
 from sinew.solver.scene.rigid_core import Core, Hinge, Pull
 from sinew.solver.scene.scene import (
     ARRAYS_FILE,
@@ -30,7 +31,7 @@ from sinew.solver.scene.scene import (
     Settings,
 )
 from sinew.solver.scene.serialisation.field_constraints import OneOf
-from sinew.solver.scene.serialisation.schema import declared_fields
+from sinew.solver.scene.serialisation.field_schema import declared_fields
 from sinew.solver.scene.validation import check_scene
 
 SEED = 20
@@ -58,7 +59,14 @@ def scene_of_everything() -> Scene:
         attributes=("stress",),
         face_of_triangle=np.arange(len(faces), dtype=np.int32),
     )
-    flesh = Body(nodes + [5.0, 0, 0], faces, key="b", name="Cheek", flesh=Flesh(stiffness_paint=ones))
+    flesh = Body(
+        nodes + [5.0, 0, 0],
+        faces,
+        key="b",
+        name="Cheek",
+        flesh=Flesh(attachment_paint=ones),
+        material_paint=MaterialPaint(ones),
+    )
     cored = Body(nodes + [9.0, 0, 0], faces, key="c", name="Head", core=Core(0.1, ones, Hinge(), Pull()))
     bone = Bone("e", "Femur", 0.2 * nodes + [5.0, 0, 0.5], faces, bodies=("b",), mask=ones)
     return Scene(

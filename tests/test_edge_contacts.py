@@ -13,7 +13,7 @@ from fixtures.contact_scenes import NOTHING, held, surface_body
 from fixtures.edge_contact_scenes import EdgesIn, box, crossed, on_collider, sharp_edges, tracks_of
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.contact.surfaces import build_surfaces
-from sinew.solver.contact.surfaces.edge_edge import (
+from sinew.solver.contact.surfaces.edge_edge_narrow_phase import (
     MAX_SLANT_SINE,
     MIN_SKEW_SINE,
     EdgeCrossings,

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from fixtures.corotational_bars import BY_HIGHAM, FRESH, LINEAR, POLAR, STALE, crumpled, dense, part
+from harness.formulations import formulation
 from reference.corotational import forces_and_stiffness, rotation
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.solver_context import StepWorkspace
 from sinew.solver.integrators.step import step
 from sinew.solver.integrators.system.step_matrix import assemble_system, compute_element_records

@@ -148,7 +148,7 @@ def test_tets_without_volume_are_never_chosen():
 
 
 def test_threads_do_not_change_a_bit():
-    from sinew.solver.runtime.jit import set_thread_count
+    from sinew.solver.runtime.threads.thread_count import set_thread_count
 
     nodes, tets = block(4, seed=13)
     points = np.random.default_rng(14).uniform(-1.0, 5.0, (5000, 3))

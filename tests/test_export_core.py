@@ -18,9 +18,9 @@ from sinew.addon.export import export_scene
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles, self_weight
 from sinew.addon.overlays import tet_geometry
-from sinew.addon.properties import material_presets
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.scene.rigid_core import Core, Pull
+from sinew.solver.scene.settings.flesh_settings import NON_FLESH_SWITCHES
 from test_addon import drawn
 
 
@@ -131,7 +131,7 @@ def test_what_is_deleted_meanwhile_is_named(tmp_path: Path, monkeypatch: pytest.
         ("Fracture", {"use_fracture": True}),
         ("the Method Green", {"formulation": "GREEN"}),
         ("the Method Hierarchical", {"formulation": "HIERARCHICAL"}),
-        ("BDF2 as Scheme", {"formulation_scheme": "BDF2"}),
+        ("BDF2 as Time Integration", {"formulation_scheme": "BDF2"}),
     ],
 )
 def test_what_does_not_go_with_a_core_is_said_before_and_refused(tmp_path: Path, feature: str, change: dict) -> None:
@@ -173,7 +173,7 @@ def test_flesh_has_no_core() -> None:
     obj = body()
     obj.sinew.motion = "POSE"
     assert not obj.sinew.use_core, "as all that flesh does not do"
-    assert "use_core" in material_presets.NON_FLESH_SWITCHES
+    assert "use_core" in NON_FLESH_SWITCHES
     assert "choose Soft Body" in " ".join(drawn(obj, "draw_core").lines)
     assert not drawn(obj, "draw_core").enabled_of("core_skin_thickness")
 

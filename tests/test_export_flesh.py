@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from pathlib import Path
 
@@ -57,10 +58,12 @@ def test_settings_of_flesh_arrive(tmp_path: Path) -> None:
 
 
 PAINTS = {
-    "stiffness_group": "stiffness_paint",
-    "volume_group": "volume_paint",
-    "density_group": "density_paint",
-    "attachment_group": "attachment_paint",
+    "stiffness_group": "material_paint.youngs_modulus",
+    "volume_group": "material_paint.poisson_ratio",
+    "density_group": "material_paint.density",
+    "damping_group": "material_paint.stiffness_damping",
+    "mass_damping_group": "material_paint.mass_damping",
+    "attachment_group": "flesh.attachment_paint",
 }
 
 
@@ -80,10 +83,10 @@ def test_paint_arrives_from_groups_attributes_and_modifiers(setting: str, tmp_pa
     obj.modifiers.move(len(obj.modifiers) - 1, 0)
     for group, wanted in (("Group", 0.25 * upper), ("Attribute", values), ("Made", np.full(len(upper), 0.5))):
         setattr(obj.sinew, setting, group)
-        flesh = exported(scene, tmp_path / group)[0].bodies[0].flesh
-        assert np.allclose(getattr(flesh, PAINTS[setting]), wanted), group
+        body = exported(scene, tmp_path / group)[0].bodies[0]
+        assert np.allclose(operator.attrgetter(PAINTS[setting])(body), wanted), group
         others = set(PAINTS.values()) - {PAINTS[setting]}
-        assert all(len(getattr(flesh, name)) == 0 for name in others)
+        assert all(len(operator.attrgetter(name)(body)) == 0 for name in others)
     obj.vertex_groups.new(name="Nothing")
     for group, kind in (("Nothing", "group-empty"), ("gone", "group-gone")):
         setattr(obj.sinew, setting, group)

@@ -14,7 +14,7 @@ from fixtures.blender_scenes import add_box, counts, fresh
 from fixtures.export_scenes import exported, refused
 from sinew.addon.export import input_digest
 from sinew.addon.objects import new_objects, roles
-from sinew.addon.properties import material_presets
+from sinew.addon.properties import softening_rows
 from sinew.solver.runtime.error_messages import TEXTS
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS
@@ -68,7 +68,7 @@ def test_settings_arrive(tmp_path: Path) -> None:
     own.plastic_law = "ADDITIVE"
     own.yield_strain, own.flow, own.maximum_strain = 0.125, 3.0, 0.75
     own.temperature, own.conductivity, own.heat_capacity, own.heat_exchange, own.melting_point = 30, 2, 900, 25, 70
-    material_presets.write_rows(own.softening, np.array([[20.0, 1, 1, 1], [70.0, 0.5, 0.25, 8.0]]))
+    softening_rows.write_rows(own.softening, np.array([[20.0, 1, 1, 1], [70.0, 0.5, 0.25, 8.0]]))
     own.breaking_stress, own.scatter, own.seed, own.most_splits, own.most_pieces = 2.0e5, 0.5, 7, 9, 11
     own.attributes = {"velocity", "stress"}
     scene.sinew.air_temperature = -5.0
@@ -150,8 +150,10 @@ def test_heat_sources_arrive(tmp_path: Path) -> None:
     everything_on(body())
     assert bpy.ops.sinew.add_heat_source() == {"FINISHED"}
     flame = roles.heat_sources(scene)[0]
-    made_for = flame.sinew.source_exchange / (flame.sinew.source_radius * 0.5)
-    assert made_for == pytest.approx(new_objects.HEAT_PER_KELVIN), "large bodies would melt slower than small ones"
+    box = roles.bodies(scene)[0].sinew
+    per_kelvin = box.heat_speed * flame.sinew.source_exchange / (flame.sinew.source_radius * 0.5)
+    expected = new_objects.HEATING_RATE * box.density * box.heat_capacity
+    assert per_kelvin == pytest.approx(expected), "large bodies would melt slower than small ones"
     flame.sinew.source_radius, flame.sinew.source_exchange = 0.5, 800.0
     assert flame.empty_display_type == "SPHERE" and flame.empty_display_size == pytest.approx(0.5)
     animate(flame.sinew, "source_temperature", {1: 100.0, 5: 500.0})
@@ -215,9 +217,9 @@ PHYSICS = {
     "use_plasticity": False, "plastic_law": "ADDITIVE", "yield_strain": 0.3, "flow": 0.7, "maximum_strain": 0.2,
     "hardening": 0.4, "yield_group": "Paint", "flow_group": "Paint", "maximum_group": "Paint",
     "use_heat": False, "temperature": 40.0, "conductivity": 3.0, "heat_capacity": 1234.0, "heat_exchange": 77.0,
-    "melting_point": 99.0, "use_fracture": False, "breaking_stress": 777.0, "use_toughness": True, "scatter": 0.3,
-    "seed": 5, "strength_group": "Paint", "unbreakable_group": "Paint", "most_splits": 3, "most_pieces": 4,
-    "attributes": {"damage"},
+    "melting_point": 99.0, "heat_speed": 3.0, "use_fracture": False, "breaking_stress": 777.0, "use_toughness": True,
+    "scatter": 0.3, "seed": 5, "strength_group": "Paint", "unbreakable_group": "Paint", "most_splits": 3,
+    "most_pieces": 4, "attributes": {"damage"},
 }  # fmt: skip
 
 
@@ -332,7 +334,7 @@ def test_the_table_of_softening_is_edited() -> None:
     before = counts()
     own.melting_point = 60.0
     assert bpy.ops.sinew.add_softening() == {"FINISHED"}
-    rows = material_presets.table_rows(own.softening)
+    rows = softening_rows.table_rows(own.softening)
     assert rows[0].tolist() == [20.0, 1.0, 1.0, 1.0] and rows[-1, 0] == 60.0
     assert (np.diff(rows[:, 0]) > 0).all() and own.softening_index == len(rows) - 1
     bpy.ops.sinew.add_softening()
@@ -392,7 +394,7 @@ def test_what_the_exporter_lets_through_is_told_before_the_work(
     if wrong == "radius":
         source.sinew.source_radius = 0.0
     elif wrong == "rows":
-        material_presets.write_rows(own.softening, np.array([[60.0, 1, 1, 1], [20.0, 1, 1, 1]]))
+        softening_rows.write_rows(own.softening, np.array([[60.0, 1, 1, 1], [20.0, 1, 1, 1]]))
     elif wrong == "open":
         bpy.context.view_layer.objects.active = obj
         obj.data.clear_geometry()

@@ -14,7 +14,7 @@ from sinew.solver.quasistatic.contact import contact_penalty_at_poses
 from sinew.solver.quasistatic.contact.linearised_contacts import MAX_FORCE_DEPTH, find_linearised_contacts
 from sinew.solver.quasistatic.contact_coupling import CoupledPattern, NodeCouplings
 from sinew.solver.quasistatic.line_search import SlopeBracket
-from sinew.solver.runtime.jit import limiting_threads
+from sinew.solver.runtime.threads.thread_count import limiting_threads
 
 RNG = np.random.default_rng(5)
 

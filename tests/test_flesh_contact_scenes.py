@@ -25,7 +25,7 @@ from sinew.solver.quasistatic.equilibrium import solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.quasistatic.initial_guesses import scattered
-from sinew.solver.runtime.jit import limiting_threads
+from sinew.solver.runtime.threads.thread_count import limiting_threads
 
 DIAMETER = 2.0 * RADIUS
 

@@ -30,7 +30,7 @@ from sinew.solver.mechanics.elements.inverted_tets import count_inverted
 from sinew.solver.mechanics.hyperelastic.law_numbers import LAWS
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import SolveFailed
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from sinew.solver.scene.scene import Material, Settings
 
 DAMPED = Material(1.0e5, 0.4, 1000.0, 0.5, 0.01)

@@ -15,12 +15,12 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, add_rig, fresh, write_cache
 from fixtures.flesh_objects import bone, flesh, select
-from sinew.addon.baking import bake_status, error_messages, stale_errors
-from sinew.addon.baking.events import ChildSaid
+from sinew.addon.baking import bake_status, bake_summary, last_failure, stale_errors
 from sinew.addon.baking.state_machine import Job, advance
+from sinew.addon.baking.state_machine_events import ChildSaid
 from sinew.addon.blender_data import object_keys
 from sinew.addon.cache import cache_folder_status
-from sinew.addon.objects import attachment, roles
+from sinew.addon.objects import flesh_supports, roles
 from sinew.addon.overlays import unconverged_marks
 from sinew.addon.panels import flesh_layout
 from sinew.solver.bake.cache.convergence_summary import ConvergenceSummary
@@ -46,11 +46,11 @@ def test_flesh_that_nothing_holds_gets_an_offer() -> None:
     obj.sinew.pin_group = ""
     rig = add_rig(obj)
     obj.modifiers.new("Subdivision", "SUBSURF")
-    assert attachment.armatures_of(obj) == [] and offers() == {"sinew.add_bone", "sinew.move_below_armature"}
+    assert flesh_supports.armatures_of(obj) == [] and offers() == {"sinew.add_bone", "sinew.move_below_armature"}
     select(obj)
     bpy.ops.sinew.move_below_armature()
     assert [m.type for m in obj.modifiers] == ["ARMATURE", "MESH_CACHE", "SUBSURF"]
-    assert attachment.armatures_of(obj) == [rig] and offers() == {"sinew.add_bone", "use_armature_bones"}
+    assert flesh_supports.armatures_of(obj) == [rig] and offers() == {"sinew.add_bone", "use_armature_bones"}
     obj.sinew.use_armature_bones = True
     assert offers() == set()
     obj.sinew.use_armature_bones = False
@@ -59,7 +59,7 @@ def test_flesh_that_nothing_holds_gets_an_offer() -> None:
     (made,) = roles.bones(scene)
     bpy.context.view_layer.update()
     assert offers() == set() and bpy.context.object == obj
-    assert attachment.bones_of(scene, obj) == [made]
+    assert flesh_supports.bones_of(scene, obj) == [made]
     made.sinew.bone_body = add_box("Other")
     assert offers() != set()
 
@@ -70,10 +70,10 @@ def test_flesh_that_nothing_holds_is_refused_at_once() -> None:
     with pytest.raises(RuntimeError, match='Nothing holds the flesh of "Arm"'):
         bpy.ops.sinew.simulate()
     obj.sinew.motion = "JIGGLE"
-    attachment.check_held(scene)
+    flesh_supports.check_held(scene)
     obj.sinew.motion = "POSE"
     bone()
-    attachment.check_held(scene)
+    flesh_supports.check_held(scene)
 
 
 def told_in_panel(obj: bpy.types.Object, words: str) -> bool:
@@ -102,7 +102,7 @@ def test_a_locked_bake_is_said_until_it_is_not() -> None:
     scene = fresh()
     obj = flesh()
     scene.sinew.protect = True
-    error_messages.remember_error(scene, BadInput("bake-protected", name=scene.name).as_event())
+    last_failure.store_error_event(scene, BadInput("bake-protected", name=scene.name).as_event())
     assert told_in_panel(obj, "is locked")
     scene.sinew.protect = False
     assert not told_in_panel(obj, "is locked")
@@ -115,7 +115,7 @@ def test_what_a_solve_or_the_disk_said_stays() -> None:
         SolveFailed("child-crashed", place="x", code="9"),
         StorageFailed("disk-failed", path="x", problem="y"),
     ):
-        error_messages.remember_error(scene, failed.as_event())
+        last_failure.store_error_event(scene, failed.as_event())
         obj.sinew.motion = "POSE" if obj.sinew.motion == "JIGGLE" else "JIGGLE"
         assert told_in_panel(obj, failed.sentence)
 
@@ -174,22 +174,27 @@ def test_frames_that_did_not_converge_are_marked_and_told(tmp_path: Path) -> Non
     folder = baked(tmp_path, scene, obj, [ARRIVED, LOST, LOST, ARRIVED, LOST | {"pose_residual": 0.0125}, LOST_STEP])
     assert unconverged_marks.unconverged_runs(scene) == [(2, 3), (5, 6)]
     words = " ".join(drawn(obj).lines)
-    assert "Flesh did not come to rest in 3 poses" in words and "residual is 0.025 in frame 2" in words
-    assert "2 steps ended above the Tolerance" in words and "0.5 in frame 6" in words
+    assert "Flesh did not come to rest in 3 poses, at worst in frame 2" in words
+    assert "2 steps are less exact than the Tolerance asks for, at worst in frame 6" in words
+    notes = bake_summary.unconverged_notes(bake_status.status(scene).convergence)
+    assert [note.measured for note in notes] == [
+        "The largest relative residual is 0.5",
+        "The largest residual is 0.025",
+    ]
     words = " ".join(drawn(obj, "draw_solver").lines)
     assert "Largest residual of a pose 2.5e-02, in frame 2" in words and "Largest residual 5.0e-01" in words
     # the same frame again, as after a resume
     with open(folder / "report.jsonl", "a") as file:
         file.write(json.dumps({"frame": 3, **ARRIVED}) + "\n")
     assert unconverged_marks.unconverged_runs(scene) == [(2, 2), (5, 6)]
-    ending = error_messages.unconverged_text(ConvergenceSummary.from_report([{"frame": 7, **LOST}]))
+    ending = bake_summary.unconverged_text(ConvergenceSummary.from_report([{"frame": 7, **LOST}]))
     assert ending.startswith("Flesh did not come to rest in 1 poses") and "Pre-Roll" in ending
     assert "steps" not in ending
-    assert error_messages.unconverged_text(ConvergenceSummary.from_report([{"frame": 7, **ARRIVED}])) == ""
-    astray = error_messages.unconverged_text(
+    assert bake_summary.unconverged_text(ConvergenceSummary.from_report([{"frame": 7, **ARRIVED}])) == ""
+    astray = bake_summary.unconverged_text(
         ConvergenceSummary.from_report([{"frame": 7, **LOST_STEP, "residual": 40.0}])
     )
-    assert "40 times the applied" in astray and "One Newton Step" in astray
+    assert "went wrong in 2 steps, at worst in frame 7" in astray and "One Newton Step" in astray
 
 
 def test_marks_can_be_seen_however_far_a_timeline_is_zoomed_out() -> None:

@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fixtures.flesh_scenes import CELLS, LONG, bent, limb, write_limb
+from fixtures.flesh_scenes import bent, limb, write_limb
 from fixtures.scenes import Run, block
 from fixtures.tiny_bakes import baked
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
-from sinew.solver.mechanics.elastic_moduli import lame_moduli
-from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.runtime.errors import BadInput, Cancelled, SolveFailed
-from sinew.solver.runtime.event_stream import residual_text
+from sinew.solver.runtime.event_text import residual_text
 from sinew.solver.scene.flesh import FLESH_LAWS, Bone, Flesh
 from sinew.solver.scene.scene import Collider, Fracture, Heat, Material, Meshing, Plasticity, Scene, Settings
 from sinew.solver.scene.validation import check_scene
@@ -38,8 +36,6 @@ def nothing(_: Any) -> None:
         (Flesh(motion="floating"), "flesh-motion"),
         (Flesh(law="hookean"), "flesh-law"),
         (Flesh(scheme="leapfrog"), "flesh-scheme"),
-        (Flesh(stiffness_paint=np.ones(3)), "paint-without-vertices"),
-        (Flesh(density_paint=np.full(len(limb().vertices), -1.0)), "setting-out-of-range"),
         (Flesh(attachment_paint=np.full(len(limb().vertices), np.nan)), "setting-out-of-range"),
     ],
 )
@@ -55,7 +51,6 @@ def test_flesh_that_does_not_exist_is_refused(flesh: Flesh, kind: str):
         ({"plasticity": Plasticity()}, "Plasticity"),
         ({"heat": Heat()}, "Heat"),
         ({"fracture": Fracture()}, "Fracture"),
-        ({"gravity_in_shape": True}, "Gravity Already in Shape"),
     ],
 )
 def test_flesh_is_not_combined(more: dict[str, Any], words: str):
@@ -82,41 +77,6 @@ def test_every_law_bends(tmp_path: Path, law: str):
     )
     run.advance()
     assert run.reports[0].converged and run.reports[0].inverted_tets == 0
-
-
-def test_paint_changes_moduli_and_masses_inward(tmp_path: Path):
-    """The model is that of a body in two halves, each with its own material."""
-    plain = limb()
-    left = plain.vertices[:, 0] <= 0.5 * LONG
-    paint = np.where(left, 0.25, 1.0)
-    flesh = Flesh(stiffness_paint=paint, volume_paint=np.where(left, 0.5, 1.0), density_paint=np.where(left, 2.0, 1.0))
-    run = Run(tmp_path, Scene((dataclasses.replace(plain, flesh=flesh, simulated_scale=2.0),), (), STILL))
-    model, material = run.built.model, plain.material
-    centre = model.X[model.tets].mean(axis=1)[:, 0]
-    half = 0.5 * LONG / CELLS[0]
-    for side, factors in (
-        (centre < 0.5 * LONG - half, (0.25, 0.5, 2.0)),
-        (centre > 0.5 * LONG + 2 * half, (1.0, 1.0, 1.0)),
-    ):
-        mu, lam = lame_moduli(material.youngs_modulus / 4.0 * factors[0], material.poisson_ratio * factors[1])
-        np.testing.assert_allclose(model.mu[side], mu)
-        np.testing.assert_allclose(model.lam[side], lam)
-    unpainted = make_model([Part("limb", model.X, model.tets, np.ones(model.tet_count), material)])
-    far_left, far_right = model.X[:, 0] < 0.5 * LONG - half, model.X[:, 0] > 0.5 * LONG + 3 * half
-    np.testing.assert_allclose(model.mass[far_left], 2.0 * unpainted.mass[far_left])
-    np.testing.assert_allclose(model.mass[far_right], unpainted.mass[far_right])
-    law = run.built.flesh.quasistatic.law
-    np.testing.assert_array_equal(law.mu, model.mu)
-
-
-def test_paint_of_zero_leaves_enough_to_be_solved_for(tmp_path: Path):
-    body = limb()
-    nothing_left = np.where(body.vertices[:, 0] > 0.5 * LONG, 0.0, 1.0)
-    flesh = Flesh(stiffness_paint=nothing_left, density_paint=nothing_left, volume_paint=nothing_left)
-    run = Run(tmp_path, Scene((dataclasses.replace(body, flesh=flesh),), (), STILL))
-    assert (run.built.model.mass > 0.0).all() and (run.built.model.mu > 0.0).all()
-    run.advance()
-    assert run.reports[0].converged
 
 
 def test_flesh_that_nothing_holds_is_refused_and_costs_no_bake(tmp_path: Path):

@@ -11,7 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, counts, fresh
-from sinew.addon.baking import collider_forces
+from sinew.addon.baking import attach_force_curves
 from sinew.addon.blender_data import collider_force_curves
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
@@ -36,7 +36,7 @@ def report(folder: Path, factor: float = 1.0, frames: int = 10, key: str = "Grou
 def create(folder: Path) -> None:
     """Gives all colliders curves, as the button does."""
     scene = bpy.context.scene
-    collider_forces.create_curves(scene, roles.colliders(scene), folder)
+    attach_force_curves.create_curves(scene, roles.colliders(scene), folder)
 
 
 def at(obj: bpy.types.Object, frame: int) -> tuple[list[float], list[float]]:
@@ -66,7 +66,7 @@ def test_nothing_is_written_before_it_is_asked_for(tmp_path: Path) -> None:
     scene = fresh()
     obj, many = ground(), counts()
     report(tmp_path / "c")
-    collider_forces.refresh_curves(scene, tmp_path / "c")
+    attach_force_curves.refresh_curves(scene, tmp_path / "c")
     assert counts() == many and "sinew_force" not in obj and obj.animation_data is None
     create(tmp_path / "c")
     assert at(obj, 4)[0][2] == pytest.approx(-4.0)
@@ -93,7 +93,7 @@ def test_the_artists_animation_stays_as_it_is(tmp_path: Path) -> None:
     assert len(action.layers[0].strips[0].channelbag(slot).fcurves) == curves
     assert {frame: (scene.frame_set(frame), obj.location.x)[1] for frame in range(1, 14)} == before
     assert settings_digest(scene) == digest  # what came out of a bake makes none out of date
-    collider_forces.refresh_curves(scene, tmp_path / "none")
+    attach_force_curves.refresh_curves(scene, tmp_path / "none")
     assert counts() == many and data.action == action and not len(data.nla_tracks)
     assert obj["mine"] == 3.0 and not any(name in obj for name in collider_force_curves.PROPERTY_DESCRIPTIONS)
 
@@ -104,9 +104,9 @@ def test_nothing_is_left_where_nothing_was(tmp_path: Path) -> None:
     report(tmp_path / "c")
     create(tmp_path / "c")
     assert obj.animation_data is not None
-    collider_forces.refresh_curves(scene, tmp_path / "none", detach_missing=False)
+    attach_force_curves.refresh_curves(scene, tmp_path / "none", detach_missing=False)
     assert obj.animation_data is not None  # the drive may come back
-    collider_forces.refresh_curves(scene, tmp_path / "none")
+    attach_force_curves.refresh_curves(scene, tmp_path / "none")
     assert obj.animation_data is None and "sinew_force" not in obj and counts() == many
 
 
@@ -117,9 +117,9 @@ def test_another_bake_takes_the_place(tmp_path: Path) -> None:
     create(tmp_path / "c")
     for factor in (1.0, 30.0):
         report(tmp_path / "c", factor)
-        collider_forces.refresh_curves(scene, tmp_path / "c")
+        attach_force_curves.refresh_curves(scene, tmp_path / "c")
         many = counts()
-        collider_forces.refresh_curves(scene, tmp_path / "c")  # the same once more
+        attach_force_curves.refresh_curves(scene, tmp_path / "c")  # the same once more
         assert counts() == many
         assert at(obj, 4)[0][2] == pytest.approx(-4.0 * factor)
     assert len(obj.animation_data.nla_tracks) == 1
@@ -132,7 +132,7 @@ def test_who_is_no_collider_any_more_loses_them(tmp_path: Path) -> None:
     report(tmp_path / "c")
     create(tmp_path / "c")
     obj.sinew.role = "NONE"
-    collider_forces.refresh_curves(scene, tmp_path / "c")
+    attach_force_curves.refresh_curves(scene, tmp_path / "c")
     assert "sinew_force" not in obj and obj.animation_data is None
 
 
@@ -143,7 +143,7 @@ def test_properties_of_the_artist_are_left_alone(tmp_path: Path) -> None:
     report(tmp_path / "c")
     create(tmp_path / "c")
     for folder in ("c", "none"):
-        collider_forces.refresh_curves(scene, tmp_path / folder)
+        attach_force_curves.refresh_curves(scene, tmp_path / folder)
         assert obj["sinew_force"] == "mine" and obj.animation_data is None
 
 

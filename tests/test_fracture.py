@@ -14,8 +14,8 @@ from sinew.solver.contact.detection.persistent_contacts import PersistentContact
 from sinew.solver.mechanics.state import State
 from sinew.solver.mechanics.topology import Topology
 from sinew.solver.scene.scene import Collider, Fracture, Heat, Plasticity, Scene, Settings
+from sinew.solver.simulation.face_separation import crack_front
 from sinew.solver.simulation.fracture.breakable_bodies import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
-from sinew.solver.simulation.fracture_step import crack_front
 from sinew.solver.simulation.fracture_topology import apply_topology
 from sinew.solver.simulation.simulation import Simulation
 
@@ -142,7 +142,7 @@ def test_the_same_seed_gives_the_same_cracks_and_another_one_others(tmp_path):
 
 
 def test_threads_change_no_crack(tmp_path):
-    from sinew.solver.runtime.jit import set_thread_count
+    from sinew.solver.runtime.threads.thread_count import set_thread_count
 
     found = []
     try:

@@ -128,7 +128,7 @@ def test_splits_and_pieces_are_capped_and_what_is_left_is_told(tmp_path):
         ({"toughness": -1.0}, "setting-out-of-range", "Toughness"),
         ({"scatter": 1.0}, "setting-out-of-range", "Scatter"),
         ({"scatter": -0.1}, "setting-out-of-range", "Scatter"),
-        ({"most_splits": 0}, "setting-out-of-range", "Splits Per Step"),
+        ({"most_splits": 0}, "setting-out-of-range", "Max Splits Per Step"),
         ({"most_pieces": 0}, "setting-out-of-range", "Max Pieces"),
         ({"strength_paint": np.zeros(98)}, "strength-all-zero", "0 everywhere"),
         ({"unbreakable": np.ones(98)}, "nothing-breakable", "unbreakable"),

@@ -14,7 +14,7 @@ from sinew.solver.linalg.multigrid.lattice_multigrid import LatticeMultigrid
 from sinew.solver.linalg.pcg import MIN_BLOCKS_PER_THREAD, solve
 from sinew.solver.linalg.symmetric_spmv import upper_half
 from sinew.solver.runtime.frozen_memo import derived, derived_from
-from sinew.solver.runtime.jit import using_threads
+from sinew.solver.runtime.threads.thread_count import using_threads
 
 
 @dataclass(frozen=True, eq=False)

@@ -135,7 +135,7 @@ def test_winding_number_counts_shells_and_sides():
 
 
 def test_results_do_not_depend_on_threads():
-    from sinew.solver.runtime.jit import set_thread_count
+    from sinew.solver.runtime.threads.thread_count import set_thread_count
 
     vertices, triangles = torus(30, 12)
     bvh = build_bvh(vertices, triangles)

@@ -11,11 +11,11 @@ from fixtures import tet_meshes as meshes
 from sinew.solver.constraints.external_forces import PointForces
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.quasistatic import initial_guesses
-from sinew.solver.quasistatic.continuation import MaterialContinuation
 from sinew.solver.quasistatic.equilibrium import solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.quasistatic.harmonic_reset import harmonic_reset
+from sinew.solver.quasistatic.law_stages import LawStages
 from sinew.solver.quasistatic.newton_iterate import NewtonIterate
 from sinew.solver.quasistatic.point_springs import SpringForces
 from sinew.solver.scene.scene import Material
@@ -25,7 +25,7 @@ def fresh(model, held, x, acting=()):
     """Returns where to begin instead of at x, or None."""
     law = scenes.law_of(model, "neo-hookean")
     search = NewtonIterate(EquilibriumProblem(model, law, held, forces=acting))
-    search.evaluate_forces(MaterialContinuation(law).law, x)
+    search.evaluate_forces(LawStages(law).law, x)
     return harmonic_reset(search, x)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from fixtures.tet_meshes import bar
 from reference import hierarchical as twins
-from sinew.solver.mechanics.hierarchical import coarse_newton, green_strain
+from sinew.solver.mechanics.hierarchical import coarse_green_law, coarse_newton
 from sinew.solver.mechanics.hierarchical.coarse_linear_solve import conjugate_gradient_solver, lu_solver
 from sinew.solver.mechanics.hierarchical.coarse_newton import CoarseProblem
 from sinew.solver.mechanics.hierarchical.hierarchical_body import hierarchical_body
@@ -28,15 +28,15 @@ def densities(gradients):
 
 def test_energy_and_stress_are_those_of_the_twin():
     energy, stress = np.empty(COUNT), np.empty_like(F)
-    green_strain.energies(F, MU, LAM, VOLUME, energy)
-    green_strain.stresses(F, MU, LAM, VOLUME, stress)
+    coarse_green_law.energies(F, MU, LAM, VOLUME, energy)
+    coarse_green_law.stresses(F, MU, LAM, VOLUME, stress)
     np.testing.assert_allclose(energy, VOLUME * [density for density, _ in densities(F)], rtol=1e-12)
     np.testing.assert_allclose(stress, VOLUME[:, None, None] * [P for _, P in densities(F)], atol=1e-12)
 
 
 def test_moduli_are_differences_of_the_stress():
     moduli, h = np.empty((COUNT, 9, 9)), 1e-6
-    green_strain.moduli(F, MU, LAM, VOLUME, False, moduli)
+    coarse_green_law.moduli(F, MU, LAM, VOLUME, False, moduli)
     for column in range(9):
         step = np.zeros(9)
         step[column] = h
@@ -48,22 +48,22 @@ def test_moduli_are_differences_of_the_stress():
 def test_clamped_moduli_are_semidefinite_and_others_where_something_is_pressed_alone():
     true, clamped = np.empty((2, COUNT, 9, 9))
     pressed, pulled = F * 0.6, np.tile(np.diag([1.1, 1.2, 1.3]), (COUNT, 1, 1))
-    green_strain.moduli(pressed, MU, LAM, VOLUME, False, true)
-    green_strain.moduli(pressed, MU, LAM, VOLUME, True, clamped)
+    coarse_green_law.moduli(pressed, MU, LAM, VOLUME, False, true)
+    coarse_green_law.moduli(pressed, MU, LAM, VOLUME, True, clamped)
     assert np.linalg.eigvalsh(true).min() < -0.1
     assert np.linalg.eigvalsh(clamped).min() > -1e-9
     assert np.linalg.eigvalsh(clamped - true).min() > -1e-9  # it is only stiffer
-    green_strain.moduli(pulled, MU, LAM, VOLUME, False, true)
-    green_strain.moduli(pulled, MU, LAM, VOLUME, True, clamped)
+    coarse_green_law.moduli(pulled, MU, LAM, VOLUME, False, true)
+    coarse_green_law.moduli(pulled, MU, LAM, VOLUME, True, clamped)
     np.testing.assert_array_equal(true, clamped)
 
 
 def test_linear_parts_are_taken_as_the_twin_has_them():
     R = np.array([twins.rotation(gradient) for gradient in F])
     energy, stress, moduli = np.zeros(COUNT), np.zeros_like(F), np.zeros((COUNT, 9, 9))
-    green_strain.subtract_linear_energy(R, F, MU, LAM, VOLUME, energy)
-    green_strain.subtract_linear_stress(R, F, MU, LAM, VOLUME, stress)
-    green_strain.subtract_linear_moduli(R, MU, LAM, VOLUME, moduli)
+    coarse_green_law.subtract_linear_energy(R, F, MU, LAM, VOLUME, energy)
+    coarse_green_law.subtract_linear_stress(R, F, MU, LAM, VOLUME, stress)
+    coarse_green_law.subtract_linear_moduli(R, MU, LAM, VOLUME, moduli)
     expected = [twins.linear(F[k] - R[k], R[k], MU[k], LAM[k]) for k in range(COUNT)]
     np.testing.assert_allclose(energy, -VOLUME * [density for density, _ in expected], rtol=1e-11)
     np.testing.assert_allclose(stress, -VOLUME[:, None, None] * [P for _, P in expected], atol=1e-12)

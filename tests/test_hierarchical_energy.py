@@ -8,8 +8,8 @@ import pytest
 
 from fixtures.scenes import rotation
 from fixtures.tet_meshes import bar
+from harness.formulations import formulation
 from reference import hierarchical as twins
-from sinew.solver.integrators.formulations import formulation
 from sinew.solver.mechanics.elastic_moduli import lame_moduli
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
 from sinew.solver.mechanics.hierarchical.fine_stress import level_stress

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from fixtures.tet_meshes import bar
+from harness.formulations import formulation
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
-from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.newton.newton_system import NewtonSystem
 from sinew.solver.integrators.newton.nonlinear_bodies import nonlinear_bodies
 from sinew.solver.integrators.solver_context import StepWorkspace

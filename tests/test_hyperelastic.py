@@ -22,7 +22,7 @@ from sinew.solver.mechanics.hyperelastic.law_numbers import LAWS
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count
 from sinew.solver.runtime.threads.thread_pool import run_parts
 from sinew.solver.scene.scene import Material
 

@@ -53,19 +53,21 @@ def test_what_changed_since_the_process_began_is_not_kept(package: Path, monkeyp
 
 
 def test_a_changed_helper_changes_where_kernels_are_kept(package: Path) -> None:
-    for name in ("linalg/point_terms.py", "linalg/vec3.py", "linalg/deep.py", "linalg/__init__.py", "jit.py"):
+    for name in ("linalg/point_force_assembly.py", "linalg/vec3.py", "linalg/deep.py", "linalg/__init__.py", "jit.py"):
         (package / name).parent.mkdir(exist_ok=True)
         (package / name).write_text("# helps\n")
     (package / "linalg" / "other.py").write_text("x = 1\n")
-    (package / "linalg" / "point_terms.py").write_text("def f():\n    from .vec3 import (\n        a,  # (b)\n    )\n")
+    (package / "linalg" / "point_force_assembly.py").write_text(
+        "def f():\n    from .vec3 import (\n        a,  # (b)\n    )\n"
+    )
     (package / "linalg" / "vec3.py").write_text("from . import deep\nfrom ..jit import kernel as k\n")
 
     def folder() -> Path | None:
         _forget()
-        return cache_folder.own_folder(package / "linalg" / "point_terms.py")
+        return cache_folder.own_folder(package / "linalg" / "point_force_assembly.py")
 
     first = folder()
-    assert first is not None and first.name.startswith("point_terms-")
+    assert first is not None and first.name.startswith("point_force_assembly-")
     (package / "linalg" / "other.py").write_text("x = 2\n")
     assert folder() == first
     for name in ("jit.py", "linalg/deep.py"):
@@ -159,6 +161,30 @@ def _installed(folder: Path) -> Path:
     return folder
 
 
+BUNDLE_SOURCES = """
+from typing import NamedTuple
+
+class Bundle(NamedTuple):
+    first: float
+    second: float
+"""
+SUM_SOURCES = """
+from .runtime.jit import kernel
+
+@kernel()
+def total(bundle):
+    return bundle.first + bundle.second
+"""
+MOVED = """
+import sys
+from importlib import import_module
+sys.path.insert(0, sys.argv[1])
+Bundle = import_module("sinew.solver." + sys.argv[2]).Bundle
+from sinew.solver.sums import total
+assert total(Bundle(1.0, 2.0)) == 3.0
+"""
+
+
 def _use(kernels: Path, *paths: Path) -> list[str]:
     environment = {name: value for name, value in os.environ.items() if name != source_digests.DEVELOP_VARIABLE}
     environment[cache_folder.CACHE_VARIABLE] = str(kernels)
@@ -186,6 +212,22 @@ def test_shipped_kernels_are_loaded_and_never_written(tmp_path: Path) -> None:
     (there / "sinew" / "solver" / "more.py").touch()
     other, told = _use(tmp_path / "home", there, tmp_path / "site")
     assert other != name and told.startswith("['third']"), "shipped for other sources"
+
+
+def test_a_kernel_is_compiled_again_where_a_class_of_its_arguments_has_moved(tmp_path: Path) -> None:
+    """Its folder stays, since its file does not import that class, but Numba's index names the module of the class."""
+    solver = _installed(tmp_path) / "sinew" / "solver"
+    (solver / "sums.py").write_text(SUM_SOURCES)
+    environment = os.environ | {
+        source_digests.DEVELOP_VARIABLE: "1",
+        cache_folder.CACHE_VARIABLE: str(tmp_path / "kernels"),
+    }
+    for module, other in (("bundles", "parcels"), ("parcels", "bundles")):
+        (solver / f"{other}.py").unlink(missing_ok=True)
+        (solver / f"{module}.py").write_text(BUNDLE_SOURCES)
+        command = [sys.executable, "-c", MOVED, str(tmp_path), module]
+        ended = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert ended.returncode == 0, ended.stderr
 
 
 def test_kernels_are_compiled_for_the_target() -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from sinew.solver.mesh.formats.obj import fan_triangles, read_obj
 from sinew.solver.mesh.formats.surface_files import read_surface
-from sinew.solver.mesh.formats.tet_files import read_tets, repair_tets, write_tets
+from sinew.solver.mesh.formats.tet_files import read_tets, write_tets
 from sinew.solver.mesh.tet_quality import signed_volumes
+from sinew.solver.mesh.tet_repair import repair_tets
 from sinew.solver.mesh.tetrahedralize.user_tets import user_tets
 from sinew.solver.runtime.arrays import indices
 from sinew.solver.runtime.errors import BadInput

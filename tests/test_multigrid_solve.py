@@ -25,12 +25,13 @@ from sinew.solver.linalg.multigrid.lattice_multigrid import (
     MIN_ISLAND_NODES,
     LatticeMultigrid,
 )
-from sinew.solver.linalg.pcg import MIN_BLOCKS_PER_THREAD, solve
+from sinew.solver.linalg.patience import Patience
+from sinew.solver.linalg.pcg import MIN_BLOCKS_PER_THREAD, PreconditionedSolve, solve
 from sinew.solver.linalg.rigid_modes import rigid_modes
 from sinew.solver.linalg.symmetric_spmv import upper_half
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
-from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count
 from sinew.solver.scene.scene import AUTO_SOLVER, JACOBI, LINEAR_SOLVERS, MULTIGRID, Material, Settings
 
 
@@ -298,9 +299,12 @@ class Lost:
     def iteration_limit(self, pattern, is_free, tolerance):
         return 3, 3
 
+    def patience(self):
+        return Patience.of_block_jacobi()
+
     def solve(self, system, x, *rest):
         x[system.is_free] = 1e200
-        return 2, np.inf, 2.0
+        return PreconditionedSolve(2, np.inf, 2.0)
 
 
 def test_what_a_lost_search_has_made_of_x_is_taken_back():

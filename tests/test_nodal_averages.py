@@ -27,7 +27,7 @@ from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.quasistatic.equilibrium import solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.runtime.arrays import Floats
-from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count
 from sinew.solver.scene.scene import Material
 
 

@@ -9,11 +9,11 @@ import pytest
 from fixtures.flesh_dynamics import damping_of, matrix
 from fixtures.scenes import JELLY, Run, block
 from fixtures.tet_meshes import bar
+from harness.formulations import formulation
 from reference import green_and_hybrid as twin
 from sinew.solver.bake.cache.convergence_summary import DIVERGED_RESIDUAL, ConvergenceSummary
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators import nonlinear_step
-from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.newton.dynamic_flesh import SINGLE_SOLVE
 from sinew.solver.integrators.newton.nonlinear_bodies import nonlinear_bodies
 from sinew.solver.integrators.solver_context import SolverContext

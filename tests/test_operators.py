@@ -19,8 +19,8 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.operator_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
 from sinew.addon import handlers
-from sinew.addon.baking import bake_request, bake_session, bake_status, error_messages
-from sinew.addon.baking.session import session
+from sinew.addon.baking import bake_control, bake_request, bake_status, last_failure
+from sinew.addon.baking.addon_session import session
 from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
 from sinew.addon.objects import roles, subdivision
@@ -55,8 +55,8 @@ def test_a_collider_loses_the_modifier_of_the_body_that_it_was() -> None:
     assert box.sinew.role == "COLLIDER" and not box.modifiers
 
 
-@pytest.mark.parametrize(("height", "wanted"), [(3.0, 0.0), (-2.0, -3.0)])
-def test_the_ground_lies_at_zero_or_under_the_lowest_body(height: float, wanted: float) -> None:
+@pytest.mark.parametrize(("height", "wanted"), [(3.0, 0.0), (1.0, -1.0), (-2.0, -4.0)])
+def test_the_ground_lies_at_zero_or_leaves_half_a_height_of_fall(height: float, wanted: float) -> None:
     scene = fresh()
     box = add_box(height=2.0)
     box.location.z = height
@@ -67,6 +67,16 @@ def test_the_ground_lies_at_zero_or_under_the_lowest_body(height: float, wanted:
     assert ground.location.z == pytest.approx(wanted, abs=1e-6)
     assert ground.sinew.collider_shape == "PLANE"
     assert bpy.context.object == box and box.select_get()
+
+
+def test_the_ground_lies_right_under_what_is_held() -> None:
+    scene = fresh()
+    box = add_box(height=2.0)
+    bpy.ops.sinew.make_body()
+    box.vertex_groups.new(name="Top")
+    box.sinew.pin_group = "Top"
+    bpy.ops.sinew.add_ground()
+    assert roles.colliders(scene)[0].location.z == pytest.approx(-1.0, abs=1e-6)
 
 
 @pytest.mark.parametrize(("vertices", "faces", "level"), [(8, 6, 3), (500, 498, 1), (4, 1, 5), (60, 58, 2)])
@@ -139,20 +149,20 @@ def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="is locked"):
         bpy.ops.sinew.delete_bake()
     assert CacheReader(folder).last_frame() == 12
-    assert "is locked" in error_messages.last_failure(scene)
+    assert "is locked" in last_failure.failure_text(scene)
     scene.sinew.protect = False
 
     (folder / "notes.txt").write_text("mine")
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
     assert modifier_stack.find_modifier(box).filepath == ""
-    assert status().label == "Simulate" and error_messages.last_failure(scene) == ""
+    assert status().label == "Simulate" and last_failure.failure_text(scene) == ""
 
 
 def test_cancel_keeps_frames_and_the_playhead_is_free(tmp_path: Path) -> None:
     scene, box = falling_box(frames=2000)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "long.blend"))
-    bake = bake_session.start(scene)
+    bake = bake_control.start(scene)
     until(lambda: (bake.driver.job.frame or 0) >= 3)
     assert modifier_stack.find_modifier(box).filepath.endswith("Box.pc2"), "frames play while later ones bake"
     assert evaluated(box, 3)[:, 2].mean() < -0.01
@@ -178,7 +188,7 @@ def test_undo_and_deletion_during_a_bake_change_nothing_of_it(tmp_path: Path) ->
     bpy.ops.ed.undo_push(message="before")
     box.location.y = 1.0
     bpy.ops.ed.undo_push(message="moved")
-    bake = bake_session.start(scene)
+    bake = bake_control.start(scene)
     pid = child_pid(bake)
     until(lambda: (bake.driver.job.frame or 0) >= 2)
     bpy.ops.ed.undo()
@@ -203,10 +213,10 @@ def test_rendering_what_is_not_baked_warns(tmp_path: Path, capfd: pytest.Capture
     assert handlers.missing_bake_text(scene, 3) == ""
     assert "up to frame 3 only" in handlers.missing_bake_text(scene, 4)
     handlers.render_pre(scene)
-    assert error_messages.last_failure(scene) == ""
+    assert last_failure.failure_text(scene) == ""
     scene.frame_set(9)
     handlers.render_pre(scene)
-    assert "up to frame 3 only" in error_messages.last_failure(scene)
+    assert "up to frame 3 only" in last_failure.failure_text(scene)
     handlers.render_init(scene)
     assert "out of date" not in capfd.readouterr().err
     box.sinew.density = 7.0
@@ -237,7 +247,7 @@ def test_resume_from_an_earlier_frame_with_changed_settings(tmp_path: Path) -> N
 def test_a_solver_killed_from_outside_is_told_and_can_be_resumed(tmp_path: Path) -> None:
     scene, box = falling_box(frames=400, divisions=8)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "killed.blend"))
-    bake = bake_session.start(scene)
+    bake = bake_control.start(scene)
     pid = child_pid(bake)
     until(lambda: (bake.driver.job.frame or 0) >= 5)
     # on Windows SIGTERM kills, and the signal's number becomes the exit code
@@ -265,21 +275,21 @@ def test_steps_that_did_not_converge_stay_in_the_panel(tmp_path: Path) -> None:
     box.sinew.pin_group = "Top"
     scene.sinew.max_iterations, scene.sinew.tolerance = 1, 1e-9
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "hard.blend"))
-    bake = bake_session.start(scene)
+    bake = bake_control.start(scene)
     until(lambda: (bake.driver.job.frame or 0) >= 2)
-    assert "ended above the Tolerance" in " ".join(panel_lines(box))
+    assert "less exact than the Tolerance" in " ".join(panel_lines(box))
     until(lambda: session.bake is None)
     count = CacheReader(tmp_path / "hard.sinew").convergence().not_converged
-    assert count > 4 and f"{count} steps ended above the Tolerance" in " ".join(panel_lines(box))
+    assert count > 4 and f"{count} steps are less exact than the Tolerance" in " ".join(panel_lines(box))
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "hard.blend"))
     box = bpy.data.objects["Box"]
-    assert f"{count} steps ended above the Tolerance" in " ".join(panel_lines(box))
+    assert f"{count} steps are less exact than the Tolerance" in " ".join(panel_lines(box))
     scene = bpy.context.scene
     scene.sinew.max_iterations, scene.sinew.tolerance = 400, 1e-4
     bpy.ops.sinew.simulate()
     lines = " ".join(panel_lines(box, main_layout.draw_main, bake_layout.draw_solver))
-    assert "above the Tolerance" not in lines and "Largest residual" in lines
+    assert "than the Tolerance" not in lines and "Largest residual" in lines
 
 
 def test_a_cache_that_another_blender_writes_is_left_alone(tmp_path: Path) -> None:
@@ -311,7 +321,7 @@ def test_a_cache_that_another_blender_writes_is_left_alone(tmp_path: Path) -> No
 def test_escape_stops_a_bake_and_everything_else_passes_through(tmp_path: Path) -> None:
     falling_box(frames=4000)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "esc.blend"))
-    bake = bake_session.start(bpy.context.scene)
+    bake = bake_control.start(bpy.context.scene)
     operator = SimpleNamespace(_bake=bake, _timer=None)
 
     def press(key: str, value: str = "PRESS") -> set[str]:
@@ -337,16 +347,14 @@ def test_a_cache_folder_that_never_was_is_told_as_that(tmp_path: Path) -> None:
     places |= {"/proc/x": ("folder-not-made", "cannot create the folder")} if sys.platform == "linux" else {}
     for place, (kind, words) in places.items():
         scene.sinew.cache_path = place
-        bake = bake_session.start(scene)
-        bake_session.wait()
+        bake = bake_control.start(scene)
+        bake_control.wait()
         assert bake.driver.job.error["kind"] == kind
-        assert words in error_messages.last_failure(scene) and "Choose another folder" in error_messages.last_failure(
-            scene
-        )
+        assert words in last_failure.failure_text(scene) and "Choose another folder" in last_failure.failure_text(scene)
 
 
 def test_how_a_bake_is_asked_for_reaches_the_child() -> None:
-    words = bake_request.child_arguments(Path("c"), bake_session.BakeRequest(True, 7, True, threads=3, strict=True))
+    words = bake_request.child_arguments(Path("c"), bake_control.BakeRequest(True, 7, True, threads=3, strict=True))
     assert words == [
         "simulate", "c", "--child", "--json", "--resume", "--accept-changes", "--from-frame", "7", "--strict",
         "--threads", "3",
@@ -375,12 +383,12 @@ def test_a_bake_that_cannot_be_read_is_told_and_can_be_locked(tmp_path: Path) ->
 def test_an_error_of_our_own_is_told_and_leaves_nothing_stuck(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     scene, _ = falling_box(frames=2)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "e.blend"))
-    monkeypatch.setattr(bake_session.export_scene, "export_scene", lambda *_: iter([1.0 / 0.0]))
+    monkeypatch.setattr(bake_control.export_scene, "export_scene", lambda *_: iter([1.0 / 0.0]))
     with pytest.raises(RuntimeError, match="internal error: ZeroDivisionError"):
         bpy.ops.sinew.simulate()
-    assert session.bake is None and "ZeroDivisionError" in error_messages.last_failure(scene)
+    assert session.bake is None and "ZeroDivisionError" in last_failure.failure_text(scene)
     monkeypatch.undo()
-    assert bpy.ops.sinew.simulate() == {"FINISHED"} and error_messages.last_failure(scene) == ""
+    assert bpy.ops.sinew.simulate() == {"FINISHED"} and last_failure.failure_text(scene) == ""
 
 
 def test_convert_to_shape_keys_from_the_panel(tmp_path: Path) -> None:

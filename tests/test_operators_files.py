@@ -12,8 +12,8 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import fresh, link_object, overridden_box
 from fixtures.operator_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
 from sinew.addon import handlers
-from sinew.addon.baking import bake_session, bake_status, save_handlers
-from sinew.addon.baking.session import session
+from sinew.addon.baking import bake_control, bake_status, save_handlers
+from sinew.addon.baking.addon_session import session
 from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
 from sinew.solver.bake.cache import CacheReader
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 def test_loading_a_file_ends_the_bake_and_leaves_no_process(tmp_path: Path) -> None:
     scene, _ = falling_box(frames=2000)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "one.blend"))
-    bake = bake_session.start(scene)
+    bake = bake_control.start(scene)
     pid = child_pid(bake)
     until(lambda: (bake.driver.job.frame or 0) >= 2)
     bpy.ops.wm.save_mainfile()
@@ -192,7 +192,7 @@ def test_a_cache_is_found_again_beside_the_file_that_moved_with_it(tmp_path: Pat
 
 def test_saving_during_the_first_bake_moves_the_bake_at_its_end(tmp_path: Path) -> None:
     scene, box = falling_box(frames=12)
-    bake = bake_session.start(scene)
+    bake = bake_control.start(scene)
     until(lambda: (bake.driver.job.frame or 0) >= 1)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "late.blend"))
     until(lambda: session.bake is None)

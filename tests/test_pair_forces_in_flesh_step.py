@@ -12,7 +12,7 @@ from sinew.solver.integrators.step import step
 from sinew.solver.integrators.step_input import StepOptions
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces, tet_arrays
 from sinew.solver.mechanics.state import State
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from sinew.solver.scene.scene import Settings
 from test_pair_forces_in_step import coefficients, joined, random_pairs
 

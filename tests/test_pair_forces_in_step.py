@@ -10,7 +10,7 @@ from sinew.solver.integrators.step import step
 from sinew.solver.linalg import coupled_rigid_modes
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from sinew.solver.scene.scene import Material, Settings
 
 DT = 0.01
@@ -77,10 +77,10 @@ def dense_step(model, state, outside):
 
 def system_of(model, state, outside):
     """A and b of the step without pairs, dense."""
-    from sinew.solver.linalg.point_terms import add_point_terms
+    from sinew.solver.linalg.point_force_assembly import add_point_terms
     from sinew.solver.mechanics.elements.corotational_element import MAX_RECORD_LENGTH, compute_corotational_records
     from sinew.solver.mechanics.elements.edge_assembly import assemble
-    from sinew.solver.mechanics.elements.element_buffer import element_arrays
+    from sinew.solver.mechanics.elements.record_layout import element_arrays
 
     p, n = model.pattern, model.node_count
     records, values, force = (

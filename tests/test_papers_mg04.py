@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="make papers draws with it")
 
+from harness.formulations import formulation
 from papers import mg04_condition, mg04_cost
-from sinew.solver.integrators.formulations import formulation
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,8 @@ import pytest
 from fixtures.finished_fracture_bakes import ASKED, KEY, nothing, surface_of
 from fixtures.finished_fracture_bakes import through as through
 from fixtures.fracture_bake import FRAMES, breaking_scene, write_breaking
+from fixtures.read_point_ply import read_ply
 from fixtures.tiny_bakes import baked
-from sinew.solver.bake.attributes.point_ply import read_ply
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.cache.pc2 import read_header, read_samples
 from sinew.solver.bake.postprocess import finish_body

@@ -74,7 +74,7 @@ def test_cancelled_twice_it_hurries(through: Path, cache: Path) -> None:
 def test_nobody_listens_while_it_finishes(through: Path, cache: Path) -> None:
     process = child(cache)
     listen(process, finishing)
-    process.close(patience=6.0)
+    process.close(timeout=6.0)
     assert process._process.returncode in (0, 130), "it ends by itself"
     assert CacheReader(cache).is_done()
 

@@ -23,7 +23,7 @@ from sinew.solver.quasistatic.line_search import (
 )
 from sinew.solver.quasistatic.newton_iterate import NewtonIterate
 from sinew.solver.quasistatic.progress import Progress
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 
 
 def test_residual_is_out_of_balance_over_held_forces():

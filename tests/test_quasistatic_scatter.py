@@ -17,7 +17,7 @@ from sinew.solver.mesh.geometry.connected_components import mesh_components
 from sinew.solver.quasistatic import initial_guesses
 from sinew.solver.quasistatic.equilibrium import Equilibrium, solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 
 SIDES = 10.0
 TWISTED = (4, 6)  # seeds that ended twisted where every rotation counted in full

@@ -18,8 +18,8 @@ from sinew.solver.integrators.step_input import ContactCallbacks, StepOptions
 from sinew.solver.integrators.system.step_matrix import compute_element_records
 from sinew.solver.mechanics.elements.edge_assembly import assemble
 from sinew.solver.mechanics.elements.element_torque import sum_torques
-from sinew.solver.mechanics.elements.linear_force import add_linear_forces
 from sinew.solver.mechanics.elements.linearisation_error import copy_forces, sum_linearisation_errors
+from sinew.solver.mechanics.elements.linearised_forces import add_linear_forces
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.scene import Material, Scene, Settings

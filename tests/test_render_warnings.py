@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("bpy")
 
-from sinew.addon.baking import error_messages
+from sinew.addon.baking import last_failure
 from test_modifier_stack import render
 from test_motion_blur import FRAMES, nodding
 
@@ -20,4 +20,4 @@ def test_a_render_of_frames_that_are_not_baked_warns(tmp_path: Path, capfd: pyte
     assert "baked up to" not in capfd.readouterr().err
     render(scene, FRAMES + 3, tmp_path / "missing.png")
     assert f"is baked up to frame {FRAMES} only" in capfd.readouterr().err
-    assert f"frame {FRAMES} only" in error_messages.last_failure(scene)
+    assert f"frame {FRAMES} only" in last_failure.failure_text(scene)

@@ -17,7 +17,7 @@ from sinew.solver.bake.cache.layout import REPORT_FILE
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.cli.commands.info import describe
 from sinew.solver.runtime.errors import Cancelled
-from sinew.solver.runtime.event_stream import warnings_in
+from sinew.solver.runtime.event_text import warnings_in
 from sinew.solver.scene.scene import Scene
 from test_command_line import lines, sinew
 

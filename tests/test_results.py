@@ -15,15 +15,16 @@ from fixtures.blender_scenes import counts, evaluated, fresh, write_cache
 from fixtures.fake_layout import FakeLayout
 from fixtures.fractured_ball import OPENS, ball, broken, corner_points, values
 from fixtures.planar_cut import write_broken
-from sinew.addon.baking import attach_bake, bake_session, bake_status, error_messages
+from sinew.addon.baking import attach_bake, bake_control, bake_status, last_failure
 from sinew.addon.cache import cache_paths
 from sinew.addon.export import input_warnings
 from sinew.addon.export.input_digest import settings_digest
-from sinew.addon.fracture_meshes import material_swap, show_results
+from sinew.addon.fracture_meshes import show_results, transmissive_materials
 from sinew.addon.objects import roles
 from sinew.addon.panels import fracture_layout, main_layout
 from sinew.addon.playback import mesh_cache, shape_keys
 from sinew.solver.bake.cache import layout
+from test_addon import context_of
 
 
 def test_it_plays_with_the_original_hidden_and_gives_everything_back(tmp_path: Path) -> None:
@@ -40,7 +41,7 @@ def test_it_plays_with_the_original_hidden_and_gives_everything_back(tmp_path: P
     attach_bake.attach(scene)
     assert [o.name for o in bpy.data.objects if o.sinew.result_of == obj] == ["Ball Broken"]
     assert bpy.data.objects["Ball Broken"] == made, "nothing is made anew where nothing changed"
-    bake_session.delete(scene)
+    bake_control.delete(scene)
     assert counts() == before
     assert not obj.hide_viewport and obj.hide_render and obj.animation_data is None
     assert mesh_cache.attached_file(obj) is None and not cache.exists()
@@ -139,7 +140,7 @@ def test_glass_is_swapped_at_the_first_crack(tmp_path: Path, animated: bool) -> 
         shown = [o.evaluated_get(bpy.context.evaluated_depsgraph_get()) for o in (obj, made)]
         assert [o.hide_render for o in shown] == [frame >= OPENS, frame < OPENS]
         assert [o.hide_viewport for o in shown] == [frame >= OPENS, frame < OPENS]
-    bake_session.delete(bpy.context.scene)
+    bake_control.delete(bpy.context.scene)
     assert (obj.animation_data is not None) == animated
     for frame in (1, 9, 20):
         bpy.context.scene.frame_set(frame)
@@ -157,7 +158,7 @@ def test_a_subdivision_below_is_evaluated_before_the_cut(tmp_path: Path) -> None
     assert [m.name for m in obj.modifiers] == ["Subdivision", "Sinew", "Below"]
     assert [m.name for m in made.modifiers] == ["Sinew", "Below", "Sinew Shading"]
     assert len(made.data.polygons) == len(arrays["source_face"]) > 4 * len(obj.data.polygons)
-    bake_session.delete(bpy.context.scene)
+    bake_control.delete(bpy.context.scene)
     assert [m.name for m in obj.modifiers] == ["Sinew", "Subdivision", "Below"]
 
 
@@ -185,7 +186,7 @@ def test_a_mesh_changed_since_gets_a_sentence_and_shows_itself(tmp_path: Path) -
     show_results.restore_body(obj)
     obj.data.polygons[0].flip()
     attach_bake.attach(bpy.context.scene)
-    assert '"Ball"' in error_messages.last_failure(bpy.context.scene) and "Ball Broken" not in bpy.data.objects
+    assert '"Ball"' in last_failure.failure_text(bpy.context.scene) and "Ball Broken" not in bpy.data.objects
     assert not obj.hide_viewport
 
 
@@ -231,7 +232,7 @@ def test_pieces_are_objects_of_their_own_with_their_origin_in_their_middle(tmp_p
     obj.sinew.separate_pieces = False
     assert "Ball Broken" in bpy.data.objects and "Ball Pieces" not in bpy.data.objects
     obj.sinew.separate_pieces = True
-    bake_session.delete(bpy.context.scene)
+    bake_control.delete(bpy.context.scene)
     assert counts() == before and not cache.exists() and not obj.hide_viewport
 
 
@@ -268,7 +269,7 @@ def test_the_panel_leads_from_the_result_to_the_body(tmp_path: Path) -> None:
     made, _, _ = broken(tmp_path, obj)
     bpy.context.view_layer.objects.active = made
     layout = FakeLayout()
-    main_layout.draw_main(layout, bpy.context)
+    main_layout.draw_main(layout, context_of(made))
     assert "Ball Broken: made of Ball" in layout.lines and "sinew.activate_body" in [name for _, name in layout.drawn]
     assert "sinew.make_body" not in [name for _, name in layout.drawn]
     assert bpy.ops.sinew.activate_body() == {"FINISHED"} and bpy.context.view_layer.objects.active == obj
@@ -300,10 +301,10 @@ def test_the_panel_and_the_bake_say_what_becomes_of_glass() -> None:
     shader = bpy.data.materials["Blue"]
     if shader.node_tree is None:
         shader.use_nodes = True
-    assert not material_swap.transmissive_materials(obj)
+    assert not transmissive_materials.transmissive_materials(obj)
     principled = shader.node_tree.nodes["Principled BSDF"]
     principled.inputs["Subsurface Weight"].default_value = 0.2
-    assert material_swap.transmissive_materials(obj) == ["Blue"]
+    assert transmissive_materials.transmissive_materials(obj) == ["Blue"]
     assert [note.kind for note in input_warnings.input_warnings(bpy.context.scene)] == ["swapped-at-crack"]
     layout = FakeLayout()
     bpy.context.view_layer.objects.active = obj
@@ -313,7 +314,7 @@ def test_the_panel_and_the_bake_say_what_becomes_of_glass() -> None:
     fracture_layout.draw_fracture(layout, context)
     assert any("Blue" in line for line in layout.lines)
     principled.mute = True
-    assert not material_swap.transmissive_materials(obj)
+    assert not transmissive_materials.transmissive_materials(obj)
 
 
 def test_a_duplicate_of_a_result_is_the_artists_own(tmp_path: Path) -> None:
@@ -329,7 +330,7 @@ def test_a_duplicate_of_a_result_is_the_artists_own(tmp_path: Path) -> None:
     assert len(bpy.data.objects) == 3
     made.name, copy.name = "Ball Broken", "My Edit"
     made.name = "Ball Broken"
-    bake_session.delete(bpy.context.scene)
+    bake_control.delete(bpy.context.scene)
     assert sorted(o.name for o in bpy.data.objects) == ["Ball", "My Edit"] and copy.data.users == 1
 
 

@@ -16,8 +16,8 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import evaluated, fresh
-from sinew.addon.baking import bake_session, bake_status, error_messages
-from sinew.addon.baking.session import session
+from sinew.addon.baking import bake_control, bake_status, last_failure
+from sinew.addon.baking.addon_session import session
 from sinew.addon.objects import new_objects, roles
 from sinew.addon.overlays import tet_overlay
 from sinew.solver.bake.cache import CacheReader, layout
@@ -55,7 +55,7 @@ def baked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scene, _ = falling()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "shot.blend"))
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    assert not error_messages.last_failure(scene), error_messages.last_failure(scene)
+    assert not last_failure.failure_text(scene), last_failure.failure_text(scene)
     bpy.ops.wm.save_mainfile()
     return folder
 
@@ -161,9 +161,9 @@ def test_another_file_gets_it_by_attach(shot: Path) -> None:
 def test_a_stopped_bake_is_finished_and_resume_replaces_it(tmp_path: Path) -> None:
     scene, obj = falling()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    bake = bake_session.start(scene)
+    bake = bake_control.start(scene)
     is_cancelled = False
-    while bake_session.poll():
+    while bake_control.poll():
         if not is_cancelled and bake.driver.job.frame is not None and bake.driver.job.frame >= 7:
             session.cancel()
             is_cancelled = True
@@ -176,7 +176,7 @@ def test_a_stopped_bake_is_finished_and_resume_replaces_it(tmp_path: Path) -> No
     made = check_plays(tmp_path)
     assert made.sinew.result_stamp != first
     assert read_header(layout.result_paths(tmp_path / "shot.sinew", "Block")[1]).samples == FRAMES
-    assert not error_messages.last_failure(scene) and len(results()) == 1
+    assert not last_failure.failure_text(scene) and len(results()) == 1
     obj.sinew.breaking_stress = 1.0e9
     bpy.ops.sinew.simulate()
     assert not results() and not obj.hide_viewport and not obj.hide_render, "nothing cracked this time"
@@ -186,13 +186,13 @@ def test_a_bake_that_is_stopped_in_a_long_step_is_cut_too(tmp_path: Path) -> Non
     """The child is killed when it does not hear in time; what broke is cut all the same, and can be cut by a button."""
     scene, _ = falling()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    bake = bake_session.start(scene)
-    while bake_session.poll() and not (bake.cracked_bodies and bake.driver.job.frame >= 7):
+    bake = bake_control.start(scene)
+    while bake_control.poll() and not (bake.cracked_bodies and bake.driver.job.frame >= 7):
         time.sleep(0.01)
     assert bake.driver._child is not None
     bake.driver._child.kill()
     session.cancel()
-    bake_session.wait()
+    bake_control.wait()
     assert bake.driver.job.phase == "cancelled"
     last = CacheReader(tmp_path / "shot.sinew").last_frame()
     assert last is not None and 7 <= last < FRAMES and not bake_status.status(scene).is_unfinished

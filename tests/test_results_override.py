@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import evaluated
 from fixtures.planar_cut import write_broken
-from sinew.addon.baking import attach_bake, bake_session, error_messages
+from sinew.addon.baking import attach_bake, bake_control, last_failure
 from sinew.addon.cache import cache_paths
 from sinew.addon.objects import roles
 from test_library_override import hero, linked
@@ -31,7 +31,7 @@ def test_an_override_breaks_survives_a_reload_and_comes_back(tmp_path: Path) -> 
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     cache_paths.remember_bake(scene, cache)
     attach_bake.attach(scene)
-    assert not error_messages.last_failure(scene), error_messages.last_failure(scene)
+    assert not last_failure.failure_text(scene), last_failure.failure_text(scene)
     made = bpy.data.objects["Hero Broken"]
     assert made.library is None and made.override_library is None and made.data.library is None
     bpy.ops.wm.save_mainfile()
@@ -43,6 +43,6 @@ def test_an_override_breaks_survives_a_reload_and_comes_back(tmp_path: Path) -> 
     assert [m.type for m in made.modifiers] == ["MESH_CACHE"]  # all is flat: no seam to shade over
     for frame in (1, 9):
         assert np.allclose(evaluated(made, frame)[0], arrays["shapes"][frame - 1], atol=1e-6)
-    bake_session.delete(bpy.context.scene)
+    bake_control.delete(bpy.context.scene)
     assert "Hero Broken" not in bpy.data.objects and not obj.hide_viewport and not obj.hide_render
     assert hero() == obj

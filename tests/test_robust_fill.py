@@ -13,8 +13,8 @@ from sinew.solver.mesh.formats.surface_files import read_surface
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 from sinew.solver.mesh.geometry.triangle_surface import Surface
 from sinew.solver.mesh.geometry.triangle_tet import triangle_meets_tet
-from sinew.solver.mesh.geometry.winding_increment import propagate_winding_numbers
 from sinew.solver.mesh.geometry.winding_number import winding_numbers
+from sinew.solver.mesh.geometry.winding_propagation import propagate_winding_numbers
 from sinew.solver.mesh.tet_quality import signed_volumes
 from sinew.solver.mesh.tetrahedralize import tetrahedralize
 from sinew.solver.mesh.tetrahedralize.bcc_lattice import lattice_around, tet_families

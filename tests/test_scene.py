@@ -14,7 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.tiny_bakes import tiny_scene
 from sinew.solver.runtime.errors import BadInput, StorageFailed
+from sinew.solver.scene.flesh import Flesh
+from sinew.solver.scene.material import MaterialPaint
 from sinew.solver.scene.scene import ARRAYS_FILE, SCENE_FILE, Body, Collider, Material, Meshing, Scene, Settings
 from sinew.solver.scene.validation import check_scene
 
@@ -159,3 +162,25 @@ def test_a_damaged_scene_is_refused(tmp_path: Path, file: str, damage):
 def test_time_starts_at_the_first_frame():
     asked = Settings(frame_start=101, frame_end=110, fps=25.0)
     assert asked.time(101) == 0.0 and asked.time(102.5) == pytest.approx(0.06) and asked.frame_count == 10
+
+
+def test_painted_flesh_keeps_the_digest_and_the_file_of_0_2(tmp_path):
+    """0.2 stored the paint of flesh among its own values; the digests are those that its code gave."""
+    plain = tiny_scene()
+    paint = np.linspace(0.0, 1.0, len(plain.bodies[0].vertices))
+    flesh = replace(
+        plain.bodies[0], flesh=Flesh("dynamic"), material_paint=MaterialPaint(youngs_modulus=paint, density=2.0 * paint)
+    )
+    painted = replace(plain, bodies=(flesh, plain.bodies[1]))
+    assert plain.digest() == "5f38c57676937dd315ef381282615ad9fffe3376fa30e36f01169548f41ff54c"
+    assert painted.digest() == "23f83597c006a7cc0f6a50c3c2f1236e8f0462cd899dac223e10e6f6020b4eb5"
+    painted.save(tmp_path)
+    tree = json.loads((tmp_path / "scene.json").read_text())
+    body = tree["scene"]["bodies"][0]
+    names = {"stiffness_paint": "youngs_modulus", "volume_paint": "poisson_ratio", "density_paint": "density"}
+    body["flesh"] |= {former: body["material_paint"][now] for former, now in names.items()}
+    del body["material_paint"]
+    (tmp_path / "scene.json").write_text(json.dumps(tree))
+    assert Scene.load(tmp_path).digest() == painted.digest()
+    soft = replace(plain, bodies=(replace(flesh, flesh=None), plain.bodies[1]))
+    assert len({plain.digest(), painted.digest(), soft.digest()}) == 3

@@ -12,9 +12,9 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, fresh
 from sinew.addon import handlers
-from sinew.addon.baking import error_messages, save_handlers, undo_step
-from sinew.addon.baking.session import PendingSave, session
-from sinew.addon.evaluation import geometry_changes
+from sinew.addon.baking import last_failure, save_handlers, undo_step
+from sinew.addon.baking.addon_session import Note, PendingSave, session
+from sinew.addon.evaluation import geometry_update_counter
 from sinew.addon.objects import roles
 from sinew.addon.runtime.memo import Memo
 
@@ -32,18 +32,18 @@ def test_another_file_starts_without_memories(tmp_path: Path) -> None:
     mesh.vertices[0].co.x += 1.0
     mesh.update()
     bpy.context.view_layer.update()
-    assert geometry_changes.change_count(mesh) > 0
+    assert geometry_update_counter.change_count(mesh) > 0
     uid, results = mesh.session_uid, Memo[int](2)
     results.result("a", 0, lambda: 1)
-    error_messages.remember_failure(scene, "It failed")
-    session.messages(scene).notes = ["A note"]
-    session.messages(scene).warnings = ["A warning"]
+    last_failure.store_failure_text(scene, "It failed")
+    session.messages(scene).notes = [Note("A note")]
+    session.messages(scene).warnings = [Note("A warning")]
     assert session.messages(scene).lines == ["A note", "A warning"]
     undo_step.schedule(scene)
     session.pending_save = PendingSave("nowhere")
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "a.blend"))
     assert session._messages == {} and not undo_step.is_due() and session.pending_save is None
-    assert results.latest("a") is None and geometry_changes.changes.count(uid) == 0
+    assert results.latest("a") is None and geometry_update_counter.changes.count(uid) == 0
 
 
 def test_a_save_is_forgotten_when_it_has_ended(tmp_path: Path) -> None:
@@ -73,6 +73,6 @@ def test_a_render_in_a_thread_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         in_thread.setattr(handlers.bake_status, "status", lambda *_: pytest.fail("read beside the artist"))
         handlers.render_init(scene)
         handlers.render_pre(scene)
-        assert error_messages.last_failure(scene) == ""
+        assert last_failure.failure_text(scene) == ""
     assert handlers.check_rendered_frames() > 0.0
-    assert "not baked" in error_messages.last_failure(scene) and session.rendered_frames.empty()
+    assert "not baked" in last_failure.failure_text(scene) and session.rendered_frames.empty()

@@ -10,7 +10,7 @@ import pytest
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import add_box, fresh
-from sinew.addon.blender_data.rna_snapshot import rna_parts
+from sinew.addon.blender_data.rna_serialisation import rna_parts
 from sinew.addon.export.relevant_settings import unread_scene_settings, unread_settings
 from sinew.addon.objects import roles
 

@@ -23,7 +23,8 @@ from sinew.addon.properties.object_roles import FLESH, ROLES
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene import flesh, force_fields, formulation, rigid_core, scene
 from sinew.solver.scene.serialisation.field_constraints import Limits
-from sinew.solver.scene.serialisation.schema import check_ranges, declared_fields
+from sinew.solver.scene.serialisation.field_schema import declared_fields
+from sinew.solver.scene.serialisation.range_check import check_ranges
 from sinew.solver.scene.settings import setting as kinds
 from sinew.solver.scene.settings.setting import Setting
 from sinew.solver.scene.settings.tables import (
@@ -46,6 +47,8 @@ PARTS: dict[str, Any] = {
     part.__name__: part
     for part in (
         scene.Material,
+        scene.MaterialPaint,
+        scene.RestScale,
         scene.Plasticity,
         scene.Heat,
         scene.Fracture,
@@ -165,7 +168,8 @@ def test_every_property_is_in_a_table() -> None:
 
 def test_every_setting_is_drawn_in_its_panel() -> None:
     made = objects_of_all_roles()
-    states: list[dict[str, Any]] = [{"use_scene_range": False}, {"sizing": "SIZE"}, {"method": "GIVEN"}]
+    states: list[dict[str, Any]] = [{"use_scene_range": False}, {"sizing": "SIZE"}, {"sizing": "COUNT"}]
+    states += [{"method": "GIVEN"}]
     states += [{"motion": motion, "use_armature_bones": True} for motion in ("POSE", "JIGGLE")]
     states += [
         {"motion": "ELASTIC", "formulation": choice.identifier} for choice in ALL_SETTINGS["formulation"].choices
@@ -201,7 +205,7 @@ def test_the_scene_gets_the_values() -> None:
         declared = declared_fields(PARTS[owner])[field]
         limits = declared.rule(Limits) or next((item.rule(Limits) for item in declared.items), None)
         assert each.limits is None or limits == each.limits, f"{name}: one range for window and solver"
-        if each.kind in (kinds.WEIGHT_GROUP, kinds.TABLE):
+        if each.kind in (kinds.WEIGHT_GROUP, kinds.VECTOR_ATTRIBUTE, kinds.TABLE):
             continue  # arrays: tests/test_export_materials.py reads them
         reset(made)
         own = bpy.context.scene.sinew if name in SCENE_SETTINGS else made[ROLES_OF[name][0]].sinew

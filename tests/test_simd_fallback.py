@@ -13,7 +13,7 @@ import pytest
 from sinew.solver.runtime.jit import kernel
 from sinew.solver.runtime.simd import block_row_product, int16_block_rows, interpolation_row, vec3, vector_support
 from sinew.solver.runtime.simd import scalar_fallback as fallback
-from sinew.solver.runtime.simd.int16_words import BLOCKS_PER_QUAD, WORDS_PER_QUAD
+from sinew.solver.runtime.simd.int16_block_layout import BLOCKS_PER_QUAD, WORDS_PER_QUAD
 
 ROUND_OFF = 1.0e-15
 

@@ -12,7 +12,8 @@ from reference.linear_elasticity import corotated_strain, energy_density, stress
 from sinew.solver.mechanics.elastic_moduli import lame_moduli
 from sinew.solver.mechanics.elements import corotational_element
 from sinew.solver.mechanics.elements.edge_assembly import assemble
-from sinew.solver.mechanics.elements.element_buffer import (
+from sinew.solver.mechanics.elements.linear_element import compute_linear_records
+from sinew.solver.mechanics.elements.record_layout import (
     BULK_DAMPING,
     BULK_STIFFNESS,
     DAMPING_MU,
@@ -20,9 +21,8 @@ from sinew.solver.mechanics.elements.element_buffer import (
     V_MU,
     element_arrays,
 )
-from sinew.solver.mechanics.elements.linear_element import compute_linear_records
 from sinew.solver.mechanics.model import Part, make_model
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from sinew.solver.scene.scene import Material
 
 RANDOM = np.random.default_rng(5)

@@ -11,9 +11,9 @@ from fixtures.tet_meshes import bar
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.pcg import solve
-from sinew.solver.linalg.point_terms import add_point_terms
+from sinew.solver.linalg.point_force_assembly import add_point_terms
 from sinew.solver.linalg.rigid_modes import rigid_modes
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 
 
 def random_system(cells=(3, 3, 4), seed=0):

@@ -13,7 +13,7 @@ from sinew.solver.integrators.step import MIN_TETS_PER_THREAD, step
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import SolveFailed
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from sinew.solver.scene.formulation import LINEAR, POLAR, FormulationSettings
 from sinew.solver.scene.scene import Material, Settings
 from test_step_forces import assembled

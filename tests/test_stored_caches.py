@@ -18,8 +18,7 @@ from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.mechanics.state import State
 from sinew.solver.mechanics.topology import check_fits
 from sinew.solver.mesh.mesh_npz import from_arrays
-from sinew.solver.runtime.atomic_files import npz_bytes
-from sinew.solver.runtime.checksums import CHECKSUM_KEY
+from sinew.solver.runtime.checksums import CHECKSUM_KEY, npz_bytes
 from sinew.solver.runtime.errors import StorageFailed
 
 Arrays = dict[str, Any]

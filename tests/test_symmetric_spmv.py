@@ -11,7 +11,7 @@ from sinew.solver.linalg import pcg
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.block_system import BlockSystem, MatrixArrays, PcgWorkspace, StoppingCriteria
 from sinew.solver.linalg.symmetric_spmv import add_segment_rings, multiply_segment, pack_rows, upper_half
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from test_step_linear import random_system
 
 CELLS = (9, 9, 25)  # in a bar whose rows reach so far ahead that segments get two rings each

@@ -164,7 +164,7 @@ def test_scale_and_place_do_not_matter(scale, offset):
 
 
 def test_the_same_surface_gives_the_same_bytes():
-    from sinew.solver.runtime.jit import set_thread_count
+    from sinew.solver.runtime.threads.thread_count import set_thread_count
 
     results = []
     for threads in (1, 2):

@@ -9,8 +9,8 @@ from queue import SimpleQueue
 import numpy as np
 import pytest
 
-from sinew.solver.runtime.jit import set_thread_count, thread_count
 from sinew.solver.runtime.threads import thread_pool
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from sinew.solver.runtime.threads.thread_pool import run_in_chunks, run_parts, run_ranges
 
 

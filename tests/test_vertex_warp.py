@@ -7,9 +7,9 @@ import pytest
 from fixtures.scenes import rotation
 from fixtures.tet_meshes import bar
 from fixtures.vertex_warp_cases import ALL, FRAMES, GHOST, NETWORK, TIGHT, WARP, E, bar_model, bent
+from harness.formulations import formulation
 from reference import vertex_warp as twins
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.step import step
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.mechanics.state import State

@@ -14,7 +14,7 @@ from sinew.solver.integrators.step import step
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count
 from sinew.solver.scene.flesh import DYNAMIC, Flesh
 from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.scene import PLASTICITY_LAWS, Collider, Fracture, Heat, Material, Plasticity, Scene, Settings

@@ -21,6 +21,7 @@ from sinew.solver.bake.warmup.small_scenes import FILLS, all_scenes
 from sinew.solver.mechanics.self_weight_pressure import flesh_has_pressure, has_self_weight_pressure
 from sinew.solver.runtime import jit
 from sinew.solver.runtime.jit import kernel
+from sinew.solver.runtime.threads.thread_count import fair_thread_count
 from sinew.solver.scene.flesh import FLESH_MOTIONS, FLESH_TIME_SCHEMES
 from sinew.solver.scene.formulation import COARSE_SOLVERS, with_unread_defaults
 from sinew.solver.scene.scene import PLASTICITY_LAWS
@@ -132,4 +133,4 @@ def test_what_is_compiled_already_is_not_compiled_again(monkeypatch: pytest.Monk
 def test_a_bake_takes_its_share_of_the_cores(load: float, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     most = int(numba.config.NUMBA_NUM_THREADS)
     monkeypatch.setattr(os, "getloadavg", lambda: (load * most, 0.0, 0.0), raising=False)
-    assert jit.fair_thread_count() == max(1, int(share * most))
+    assert fair_thread_count() == max(1, int(share * most))

@@ -9,13 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from fixtures.bone_scenes import ball, held_by, limb, line, rod, targets
 from fixtures.relative_time import RelativeTime
 from fixtures.scenes import JELLY, Run, block, pose, rotation
 from sinew.solver.constraints.bones.bone_attachment import attach
 from sinew.solver.constraints.bones.bone_distance import BoneShape
-from sinew.solver.constraints.bones.connected_parts import BonePart
+from sinew.solver.constraints.bones.bone_parts import BonePart
 from sinew.solver.scene.flesh import Bone, Flesh
 from sinew.solver.scene.scene import Scene, Settings
 
@@ -222,6 +223,7 @@ def test_a_rest_shape_that_grows(tmp_path: Path, reach: Callable[..., bool]) -> 
         )
 
 
+@pytest.mark.timed
 def test_it_takes_little_time(tmp_path: Path, reach: Callable[..., bool]) -> None:
     shape = ball([2.0, 0.5, 0.5], 0.49, 48)
     body = limb((112, 28, 28))

@@ -132,6 +132,7 @@ def found_by_blender(result):
     return wrong
 
 
+@pytest.mark.timed
 def test_remeshed_suzanne():
     surface, as_it_comes = suzanne(0.032)
     reach(SECTION, "Suzanne as she comes: open edges", as_it_comes.open_edges, 42, as_it_comes.open_edges == 42)

@@ -58,6 +58,7 @@ def bent(folder: Path, body: Body) -> Run:
     return Run(folder, scene, bone__near__matrix=still, bone__far__matrix=(times, matrices, "rigid"))
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(("meets_itself", "bound"), [(False, 30.0), (True, 15.0)])
 def test_frames_of_a_moving_bone(reach: Callable[..., bool], tmp_path: Path, meets_itself: bool, bound: float):
     rates, worst = [], 0.0
@@ -76,6 +77,7 @@ def test_frames_of_a_moving_bone(reach: Callable[..., bool], tmp_path: Path, mee
     reach(SECTION, line, round(rate), round(bound), rate >= bound and worst <= 1e-3)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(("is_cold", "bound"), [(True, 30.0), (False, 4.0)])
 def test_the_first_frame(reach: Callable[..., bool], tmp_path: Path, is_cold: bool, bound: float):
     """From the start of the process: Python, compiling where nothing is compiled yet, building, the first pose."""

@@ -115,6 +115,7 @@ def test_cylinders():
     row(scene, "the same in one go", squeezed(scene, 0.7, scene.X))
 
 
+@pytest.mark.timed
 def test_cost(monkeypatch):
     scene = arm(tet_size=0.36 * RADIUS)
     spent = {"all": 0.0, "contact": 0.0}

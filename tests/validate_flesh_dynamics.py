@@ -36,7 +36,7 @@ from sinew.solver.integrators.step_input import StepOptions
 from sinew.solver.integrators.system.block_ops import multiply_rows
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import tet_arrays
 from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.scene import Material, Settings
 
@@ -139,6 +139,7 @@ def fastest(work, repeats=15):
     return 1e3 * best
 
 
+@pytest.mark.timed
 def test_five_scalars_and_what_they_gain():
     """D.2 on 40,000 body-centred tets, against D.1 tet by tet, and against the blocks that a step has anyway."""
     model = model_of((15, 15, 15), (1.0, 1.0, 1.0), SWINGING, lattice_bar)
@@ -184,6 +185,7 @@ def test_five_scalars_and_what_they_gain():
     assert reach(SECTION, line, " : ".join(map(str, kept)), "D.2 has 5", kept[1] == 5 < kept[0])
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("cells", [(8, 8, 32), (17, 17, 69)])
 def test_time_of_a_step(cells):
     """A bar that falls to one side from its held end, at default settings, beside the corotated step."""

@@ -25,7 +25,7 @@ from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
 from sinew.solver.mechanics.hyperelastic.law_numbers import EXTENSION_STRETCH, EXTENSIONS, LAWS
 from sinew.solver.mechanics.hyperelastic.signed_svd import signed_svd
 from sinew.solver.mechanics.model import Part, make_model
-from sinew.solver.runtime.jit import limiting_threads
+from sinew.solver.runtime.threads.thread_count import limiting_threads
 from sinew.solver.scene.scene import Material
 from test_hyperelastic_laws import BOUNDLESS
 

@@ -16,7 +16,7 @@ from harness.bent_bar import bent_bar
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.multigrid.lattice_multigrid import LatticeMultigrid
 from sinew.solver.linalg.pcg import solve
-from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count
 
 SECTION = "Multigrid"
 TOLERANCE = 1.0e-6

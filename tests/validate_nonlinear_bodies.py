@@ -13,8 +13,8 @@ import pytest
 
 from fixtures.claim_table import reach
 from fixtures.tet_meshes import bar
+from harness.formulations import formulation
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.formulations import formulation
 from sinew.solver.integrators.step import step
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State

@@ -184,6 +184,7 @@ def test_liquids(E, nu, rate, tmp_path):
     reach(SECTION, line, text, "97 %, none", kept > 0.97 and most == 0)
 
 
+@pytest.mark.timed
 def test_cost(tmp_path):
     """What plastic flow adds to a step of 900 tets that all flow."""
     run = block_of_wax(tmp_path, COW)

@@ -96,6 +96,7 @@ def test_the_twisted_beam_is_that_of_felupe(reach: Callable[..., bool]):
     reach(SECTION, line, f"{off:.1e}", "1e-6", found.converged and off <= 1e-6)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(("cells", "felupe_seconds", "ratio"), [((40, 7, 7), 0.28, 12.0), ((90, 15, 15), 4.6, 10.0)])
 def test_the_twisted_beam_is_found_in_no_time(
     reach: Callable[..., bool], cells: tuple[int, int, int], felupe_seconds: float, ratio: float
@@ -127,6 +128,7 @@ def test_a_scatter_that_is_replaced_comes_back(shared: Path, reach: Callable[...
     reach(SECTION, line, found.newton_iterations, 80, is_back and found.newton_iterations <= 80)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(("name", "bound"), [("polyfem_bunny.msh", 0.5), ("polyfem_dinosaur.msh", 2.5)])
 def test_seconds_from_a_scatter_that_is_replaced(shared: Path, reach: Callable[..., bool], name: str, bound: float):
     model = body(shared, name)
@@ -201,6 +203,7 @@ def test_a_dinosaur_that_is_strewn_in_part_comes_back(shared: Path, reach: Calla
     reach(SECTION, line, f"{back} of {SEEDS}", SEEDS, back == SEEDS and honest)
 
 
+@pytest.mark.timed
 def test_frames_of_a_moving_bone(reach: Callable[..., bool]):
     model = scenes.bar_model((40, 7, 7), (4.0, 0.7, 0.7))
     near, far = model.X[:, 0] < 0.4, model.X[:, 0] > 3.6

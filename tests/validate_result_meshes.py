@@ -20,8 +20,8 @@ from mathutils import Vector
 
 from fixtures.blender_scenes import fresh
 from fixtures.claim_table import reach
-from sinew.addon.baking import error_messages
-from sinew.addon.fracture_meshes import material_swap
+from sinew.addon.baking import last_failure
+from sinew.addon.fracture_meshes import transmissive_materials
 from sinew.addon.objects import new_objects, roles
 
 SECTION = "Baking a topology that changes"
@@ -98,9 +98,9 @@ def test_before_its_first_crack_it_renders_like_the_original(tmp_path: Path, smo
     scene, obj = ball(BREAKING_STRESS, smooth)
     faces = "" if smooth else ", flat faces"
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    assert bpy.ops.sinew.simulate() == {"FINISHED"} and not error_messages.last_failure(scene)
+    assert bpy.ops.sinew.simulate() == {"FINISHED"} and not last_failure.failure_text(scene)
     made = bpy.data.objects["Ball Broken"]
-    first = material_swap.first_crack(made)
+    first = transmissive_materials.first_crack(made)
     assert first is not None and first > 1.0
     for frame, state in ((1, "at rest"), (ceil(first) - 1, "in the last frame before")):
         made.hide_render, obj.hide_render = False, True

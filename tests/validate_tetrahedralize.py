@@ -127,6 +127,7 @@ def test_nothing_takes_a_minute(rows):
     reach("Filling", "longest filling of any file", f"{longest:.1f} s", f"{LONGEST:g} s", longest < LONGEST)
 
 
+@pytest.mark.timed
 def test_subdivided_suzanne_gets_100_000_tets_in_three_seconds():
     bpy = pytest.importorskip("bpy")
     bpy.ops.mesh.primitive_monkey_add()

@@ -14,9 +14,9 @@ from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.step import step
 from sinew.solver.linalg import bicgstab
+from sinew.solver.linalg.block_jacobi import invert_diagonal
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
-from sinew.solver.linalg.pcg_row_passes import invert_diagonal
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.formulation import EDGES, SPRINGS, FormulationSettings
@@ -121,6 +121,7 @@ def scipys(pattern, values, b, is_free, x, tolerance):
     return found.reshape(n, 3)
 
 
+@pytest.mark.timed
 def test_what_solves_it_against_scipy():
     nodes, tets = bar((10, 10, 30), (1.0, 1.0, 3.0))
     pattern = block_pattern(tets, len(nodes))

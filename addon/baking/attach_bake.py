@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lets the bodies of a scene play what lies on disk, whatever the file says: after a bake, a load, an undo."""
+"""Attaches the bake on disk to the bodies of a scene, which then play it: after a bake, a load, an undo."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..fracture_meshes import show_results
 from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
 from ..playback import attribute_playback, mesh_cache
-from . import collider_forces, error_messages
+from . import attach_force_curves, error_messages, last_failure
 
 
 def attach(
@@ -48,7 +48,7 @@ def attach(
             attribute_playback.detach(obj)
             show_results.restore_body(obj)
     if is_undoable:
-        collider_forces.refresh_curves(scene, folder, detach_missing)
+        attach_force_curves.refresh_curves(scene, folder, detach_missing)
 
 
 def is_whole(scene: bpy.types.Scene) -> bool:
@@ -104,7 +104,7 @@ def _attach_result(
         if show_results.has_result(folder, key) and (is_undoable or show_results.has_result_objects(obj, folder, key)):
             return show_results.show_result(scene, obj, folder, key, is_undoable)
     except SinewError as problem:
-        error_messages.remember_failure(scene, error_messages.error_text(problem))
+        last_failure.store_failure_text(scene, error_messages.error_text(problem))
         if bpy.app.background:
             print(f"sinew: {error_messages.error_text(problem)}", file=sys.stderr)
     show_results.show_original(obj, folder, key)

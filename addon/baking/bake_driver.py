@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Does what the bake's transition asks for: exports in slices, runs the child, tells what happened. No Blender."""
+"""Drives one bake: exports in slices, runs the child, and passes events to the state machine. No Blender."""
 
 from __future__ import annotations
 

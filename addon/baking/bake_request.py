@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a bake is asked for, whether the scene and the disk allow it, and the command that does it."""
+"""The request for a bake, the checks of scene and disk before it starts, and the arguments of the child process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...solver.runtime.errors import BadInput, StorageFailed
 from ..cache import cache_folder_status, cache_paths
 from ..evaluation import sample_times
 from ..export import validation
-from ..objects import attachment, roles
+from ..objects import flesh_supports, roles
 from ..properties import preferences
 from ..properties.object_roles import BODY
 
@@ -77,7 +77,7 @@ def check_can_bake(scene: bpy.types.Scene, folder: Path) -> None:
             raise BadInput("linked-without-override", name=linked.name)
         raise BadInput("no-bodies", name=scene.name)
     validation.check_objects(scene)
-    attachment.check_held(scene)
+    flesh_supports.check_held(scene)
     first, last = sample_times.frame_range(scene)
     if last < first:
         raise BadInput("frame-range-empty", start=first, end=last)

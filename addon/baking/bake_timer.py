@@ -7,8 +7,8 @@ import time as clock
 
 import bpy
 
-from . import bake_session, undo_step
-from .session import session
+from . import bake_control, undo_step
+from .addon_session import session
 
 INTERVAL_SECONDS = 0.05
 # where panels are, and marks of frames that did not converge
@@ -30,7 +30,7 @@ def stop() -> None:
 def _tick() -> float | None:
     windows = bpy.context.window_manager.windows
     with bpy.context.temp_override(window=windows[0] if windows else None):
-        goes_on = bake_session.poll()
+        goes_on = bake_control.poll()
         undo_step.push_when_possible()
     _redraw_panels()
     return INTERVAL_SECONDS if goes_on or undo_step.is_due() else None

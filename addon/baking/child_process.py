@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The child process that computes: started, listened to without waiting, told to stop, killed. No Blender."""
+"""Starts the child process that computes, reads its events without waiting, sends it commands, ends it. No Blender."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ PACKAGE = Path(__file__).resolve().parents[2]
 LAUNCHER = PACKAGE / "solver" / "cli" / "bootstrap.py"
 REQUIRED_PACKAGES = ("numpy", "numba", "llvmlite", "scipy")
 KERNEL_PACKAGE = "sinew_kernels"  # compiled kernels, where the zip brought some
-MAX_LOG_BYTES = 1_000_000  # [bytes]
-# What would make another Python load other modules than this one does.
+MAX_LOG_BYTES = 1_000_000
+MAX_NON_JSON_LINES = 100
+PIPE_TIMEOUT_SECONDS = 0.5  # after the end of the child, whose own children may keep the pipe open
+# environment variables that would make the Python of the child load other modules than this one
 _FOREIGN_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT")
 
 
@@ -52,23 +54,23 @@ def _launcher_options() -> list[str]:
 
 
 class ChildProcess:
-    """One child; it ends by itself when this process does, since its standard input closes then."""
+    """One child process; it ends when this process does, since its standard input closes then."""
 
     def __init__(self, command: Sequence[str], log: Path | None = None) -> None:
-        """Starts `command`; what it prints on standard error goes to the file `log`.
+        """Starts `command`, with its standard error in the file `log`.
 
         Raises:
             OSError: It cannot be started.
         """
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._is_drained = False
-        self._gone_since: float | None = None
+        self._exited_at: float | None = None
         self.non_json_lines: list[str] = []
         errors: int | IO[bytes] = subprocess.DEVNULL
         try:
             errors = open(log, _log_mode(log)) if log is not None else errors
         except OSError:
-            pass  # a bake does not fail for its log; the child says what is wrong with the folder
+            pass  # a bake does not fail because of its log; the child reports what is wrong with the folder
         environment = {name: value for name, value in os.environ.items() if name not in _FOREIGN_VARIABLES}
         environment["PYTHONUTF8"] = "1"
         fix_numeric_environment(environment)  # also for a Blender as child, which loads NumPy before it runs a script
@@ -94,11 +96,11 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """Its number in the operating system."""
+        """The process id."""
         return self._process.pid
 
     def events(self) -> list[dict[str, Any]]:
-        """Returns what it said since the last call, at once; lines that are no JSON objects go to `non_json_lines`."""
+        """Returns the events since the last call, at once; lines that are not JSON objects go to `non_json_lines`."""
         found: list[dict[str, Any]] = []
         while True:
             try:
@@ -112,20 +114,22 @@ class ChildProcess:
             if event is not None:
                 found.append(event)
             elif line.strip():
-                self.non_json_lines = [*self.non_json_lines[-99:], line.decode("utf-8", "replace").rstrip()]
+                self.non_json_lines = [
+                    *self.non_json_lines[1 - MAX_NON_JSON_LINES :],
+                    line.decode("utf-8", "replace").rstrip(),
+                ]
 
     def exit_code(self) -> int | None:
-        """Returns its exit code once it is gone and all it said was read, else None."""
+        """Returns the exit code once the child has ended and all its output was read, else None."""
         code = self._process.poll()
         if code is None:
             return None
-        if self._gone_since is None:
-            self._gone_since = clock.monotonic()
-        # something that it had started may keep the pipe open: then half a second is enough
-        return code if self._is_drained or clock.monotonic() - self._gone_since > 0.5 else None
+        if self._exited_at is None:
+            self._exited_at = clock.monotonic()
+        return code if self._is_drained or clock.monotonic() - self._exited_at > PIPE_TIMEOUT_SECONDS else None
 
     def send(self, command: Mapping[str, Any]) -> None:
-        """Sends one command; a child that is gone hears nothing."""
+        """Sends one command; does nothing after the child has ended."""
         try:
             assert self._process.stdin is not None
             self._process.stdin.write(json.dumps(command).encode() + b"\n")
@@ -133,26 +137,26 @@ class ChildProcess:
             pass
 
     def kill(self) -> None:
-        """Ends it at once; the cache stays whole."""
+        """Kills the child at once; the cache stays whole."""
         if self._process.poll() is None:
             try:
                 self._process.kill()
             except OSError:
                 pass
 
-    def close(self, patience: float = 1.0) -> None:
-        """Closes its standard input, gives it `patience` seconds to end, then kills it."""
+    def close(self, timeout: float = 1.0) -> None:
+        """Closes its standard input, gives it `timeout` seconds to end, then kills it."""
         try:
             assert self._process.stdin is not None
             self._process.stdin.close()
         except OSError:
             pass
         try:
-            self._process.wait(patience)
+            self._process.wait(timeout)
         except subprocess.TimeoutExpired:
             self.kill()
             try:
-                self._process.wait(patience)
+                self._process.wait(timeout)
             except subprocess.TimeoutExpired:
                 pass
 
@@ -168,7 +172,7 @@ class ChildProcess:
 
 
 def _log_mode(log: Path) -> Literal["ab", "wb"]:
-    """Returns how to open a log, so that it never grows past all measure."""
+    """Returns the mode to open a log in: one larger than `MAX_LOG_BYTES` starts over."""
     return "wb" if log.exists() and log.stat().st_size > MAX_LOG_BYTES else "ab"
 
 

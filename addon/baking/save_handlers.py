@@ -20,8 +20,8 @@ from ...solver.bake.cache import is_cache
 from ...solver.runtime.errors import StorageFailed
 from ..cache import cache_folder_status, cache_paths
 from ..playback import attribute_playback
-from . import attach_bake, error_messages
-from .session import PendingSave, session
+from . import attach_bake, error_messages, last_failure
+from .addon_session import PendingSave, session
 
 PATH_PROPERTIES = ("cache_path", "baked_path", "baked_for", "baked_scene", "borrowed")
 
@@ -46,7 +46,7 @@ def before_save(path: str, *_: object) -> None:
     if old and os.path.abspath(old) == pending.target:
         for scene in _own_scenes():
             if _is_temporary(cache_paths.cache_folder(scene)) and not session.is_baking(scene):
-                error_messages.forget_failure(scene)
+                last_failure.forget_failure(scene)
                 move_to_final_folder(scene)  # what could not be moved at the first save
         return
     if old:
@@ -152,7 +152,7 @@ def _move_bake(scene: bpy.types.Scene, present: Path, blend: str) -> None:
     except OSError as problem:
         why = problem.strerror or "files could not be copied"  # shutil.Error lists them all
         failed = StorageFailed("bake-not-moved", path=str(present), problem=why)
-        error_messages.remember_failure(scene, error_messages.error_text(failed))
+        last_failure.store_failure_text(scene, error_messages.error_text(failed))
         return
     cache_paths.remember_bake(scene, target, blend=blend)
     cache_paths.lock_temporary_folders()

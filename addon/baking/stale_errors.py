@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When an error leaves the panel: once an input of the refused bake has changed."""
+"""Finds errors that are stale because an input of the refused bake has changed."""
 
 from __future__ import annotations
 

@@ -13,7 +13,17 @@ from typing import Any
 
 from ...solver.bake.cache.convergence_summary import ConvergenceSummary
 from ...solver.runtime.errors import SolveFailed
-from .events import BakeEvent, CancelPressed, ChildEnded, ChildSaid, Exported, ExportFailed, Exporting, Started, Tick
+from .state_machine_events import (
+    BakeEvent,
+    CancelPressed,
+    ChildEnded,
+    ChildSaid,
+    Exported,
+    ExportFailed,
+    Exporting,
+    Started,
+    Tick,
+)
 
 RUNNING_PHASES = ("exporting", "starting", "compiling", "building", "baking", "finishing", "cancelling")
 CANCEL_TIMEOUT_SECONDS = 0.9  # after that a child that was asked to stop is killed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The undo step at the end of a bake: only then broken meshes and nodes come into the file.
+"""Pushes the undo step at the end of a bake, which adds broken meshes and nodes to the file.
 
 Undo keeps what two steps have alike as it is in memory. Where a timer or a handler has let such a data-block point to
 one that the step does not have, Blender crashes at the next undo. So they only set values and take data-blocks away;
@@ -12,7 +12,7 @@ import bpy
 
 from ..blender_data.scene_lookup import find_scene
 from . import attach_bake
-from .session import session
+from .addon_session import session
 
 # modes in which Blender undoes the whole file, and not a mesh or a stroke
 GLOBAL_UNDO_MODES = {"OBJECT", "POSE"}

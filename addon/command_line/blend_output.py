@@ -42,7 +42,7 @@ def check_writable_blend(path: Path) -> None:
 
 
 def write_blend(path: Path) -> None:
-    """Writes the open file to `path`, with paths relative to it. An existing .blend stays until then.
+    """Writes the open file to `path`, with paths relative to it; replaces an existing .blend only by a whole one.
 
     Raises:
         StorageFailed: The file could not be written. The baked frames stay.

@@ -16,10 +16,10 @@ import bpy
 
 from ...solver.bake.cache import CacheReader, is_cache
 from ...solver.runtime.errors import BadInput, Cancelled, StorageFailed
-from ...solver.runtime.event_stream import residual_text
-from ..baking import attach_bake, bake_session, collider_forces, error_messages
+from ...solver.runtime.event_text import residual_text
+from ..baking import attach_bake, attach_force_curves, bake_control, bake_summary
+from ..baking.addon_session import session
 from ..baking.bake_request import BakeRequest
-from ..baking.session import session
 from ..baking.state_machine import Job
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
@@ -56,17 +56,15 @@ def bake(options: argparse.Namespace) -> int:
         on_event=handle_event,
     )
     with _temporary_overrides(scene, options), _cancelling_on_signals():
-        running = bake_session.start(scene, request)
+        running = bake_control.start(scene, request)
         for note in input_warnings.input_warnings(scene):  # the window shows them in the panel
-            handle_event(
-                {"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step}
-            )
-        bake_session.wait()
+            handle_event({"event": "warning", **note.as_warning()})
+        bake_control.wait()
     job = running.driver.job
     if options.out and job.frame is not None:
         attach_bake.attach(scene)
         if options.force_curves:
-            collider_forces.create_curves(scene, roles.colliders(scene))
+            attach_force_curves.create_curves(scene, roles.colliders(scene))
         blend_output.write_blend(options.out)
     if job.error is not None and "error" not in kinds:
         # the child reports its own errors, but not why it was stopped, nor errors of the export
@@ -81,12 +79,12 @@ def _report_end(job: Job, is_silent: bool) -> int:
         Cancelled: It was cancelled.
     """
     if job.error is not None:
-        print(f"sinew: {error_messages.ending_message(job)[1]}", file=sys.stderr)
+        print(f"sinew: {bake_summary.ending_message(job)[1]}", file=sys.stderr)
         return int(job.error["exit_code"])
     if job.phase == "cancelled":
         raise Cancelled()
     if not is_silent:
-        print(error_messages.ending_message(job)[1])
+        print(bake_summary.ending_message(job)[1])
     return 0
 
 
@@ -120,7 +118,7 @@ def attach(options: argparse.Namespace) -> int:
     attached = [obj.name for _, obj in pairs]
     cache_paths.remember_bake(scene, folder, borrowed=True)
     if options.force_curves:
-        collider_forces.create_curves(scene, roles.colliders(scene), folder)
+        attach_force_curves.create_curves(scene, roles.colliders(scene), folder)
     blend_output.write_blend(target)
     if options.emit:
         options.emit({"event": "attached", "objects": attached, "file": str(target)})

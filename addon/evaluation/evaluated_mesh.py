@@ -49,3 +49,10 @@ def triangles(mesh: bpy.types.Mesh) -> Indices:
     values = np.empty(len(mesh.loop_triangles) * 3, np.int32)
     mesh.loop_triangles.foreach_get("vertices", values)
     return values.reshape(-1, 3)
+
+
+def polygon_of_triangle(mesh: bpy.types.Mesh) -> Indices:
+    """Returns the polygon of each triangle of `triangles(mesh)`, (t,), rising."""
+    values = np.empty(len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("polygon_index", values)
+    return values

@@ -14,7 +14,7 @@ from types import TracebackType
 import bpy
 from mathutils import Matrix
 
-from ..blender_data import modifier_stack, visibility
+from ..blender_data import modifier_stack, object_hiding
 from .render_levels import RenderLevels, apply_render_levels
 
 COPY_NAME = ".Sinew Stage"
@@ -90,7 +90,7 @@ class SceneCopy:
     def _copy(self, obj: bpy.types.Object, cut: int | None) -> bpy.types.Object:
         copy = obj.copy()
         self._copies[obj] = copy
-        visibility.remove_drivers(copy)  # of a body that a result replaces
+        object_hiding.remove_drivers(copy)  # of a body that a result replaces
         copy.hide_viewport = False
         truncate_stack(copy, cut)
         self.scene.collection.objects.link(copy)

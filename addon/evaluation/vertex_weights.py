@@ -13,6 +13,7 @@ from ...solver.runtime.errors import BadInput
 
 # attribute types that can be weights
 WEIGHT_TYPES = {"FLOAT", "BOOLEAN", "INT", "INT8"}
+VECTOR_TYPE = "FLOAT_VECTOR"  # of attributes that can be directions
 
 
 def weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, name: str, owner: str, field: str) -> Floats:
@@ -38,6 +39,33 @@ def weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, name: str, owner:
         raise BadInput("attribute-not-weights", name=owner, group=name)
     values = raw_weights(attribute, len(mesh.vertices))
     return np.clip(np.nan_to_num(values.astype(np.float64)), 0.0, 1.0)
+
+
+def vectors(mesh: bpy.types.Mesh, name: str, owner: str, field: str) -> Floats:
+    """Returns the vectors of a vertex attribute, (n, 3).
+
+    Args:
+        mesh: Of the evaluated object.
+        name: Of the attribute, which a modifier may write.
+        owner: Name of the object, for messages.
+        field: Label of the setting that uses it.
+
+    Raises:
+        BadInput: The mesh has no such attribute, or one of another kind.
+    """
+    attribute = mesh.attributes.get(name)
+    if attribute is None:
+        raise BadInput("group-gone", name=owner, group=name, field=field)
+    if attribute.domain != "POINT" or attribute.data_type != VECTOR_TYPE:
+        raise BadInput("attribute-not-vectors", name=owner, group=name)
+    return np.nan_to_num(raw_vectors(attribute, len(mesh.vertices)).astype(np.float64))
+
+
+def raw_vectors(attribute: bpy.types.Attribute, count: int) -> np.ndarray:
+    """Returns the values of a vector attribute, as Blender stores them, (n, 3)."""
+    values = np.empty(3 * count, np.float32)
+    attribute.data.foreach_get("vector", values)
+    return values.reshape(-1, 3)
 
 
 def raw_weights(attribute: bpy.types.Attribute, count: int) -> np.ndarray:

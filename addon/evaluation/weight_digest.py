@@ -6,9 +6,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ...solver.runtime.arrays import digest
+from ...solver.runtime.checksums import digest
 from ..runtime.memo import Memo
-from .geometry_changes import change_count
+from .geometry_update_counter import change_count
 
 MAX_OBJECTS = 1000  # that are remembered
 

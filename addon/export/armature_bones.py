@@ -20,12 +20,12 @@ from ...solver.scene.scene import Body
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import key_from_name
 from ..evaluation.evaluated_mesh import evaluated_mesh
+from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import group_weights, weights
-from ..evaluation.world_transforms import metres_matrix, to_world
 from . import validation
 from .bone_meshes import RestTransform
-from .sampling import Sampling
+from .sampling_context import Sampling
 
 # how far from a bone's line flesh follows it where nothing is set, as a share of the way to the skin around it
 RADIUS_SHARE = 1.0 / 3.0
@@ -129,7 +129,7 @@ def bone_matrix(scene_copy: SceneCopy, bone: ArmatureBone, unit: float) -> Float
     posed = rig.pose.bones.get(bone.name)
     if posed is None:
         raise BadInput("object-gone", name=bone.name)
-    matrix = metres_matrix(rig.matrix_world @ posed.matrix, unit)
+    matrix = scale_to_metres(rig.matrix_world @ posed.matrix, unit)
     if not np.isfinite(matrix).all():
         raise BadInput("object-flat", name=bone.name)
     return matrix
@@ -140,7 +140,7 @@ def _bone_ends(scene_copy: SceneCopy, bone: ArmatureBone, unit: float) -> Floats
     validation.check_matrix(bone.name, bone_matrix(scene_copy, bone, unit))
     rig = bone.rig.evaluated_get(scene_copy.depsgraph)
     posed = rig.pose.bones[bone.name]
-    return to_world(metres_matrix(rig.matrix_world, unit), np.array([posed.head, posed.tail], np.float64))
+    return transform_points(scale_to_metres(rig.matrix_world, unit), np.array([posed.head, posed.tail], np.float64))
 
 
 def _make_bone(found: ArmatureBone, body: Body, ends: Floats, painted: Floats, around: Floats, unit: float) -> Bone:

@@ -15,13 +15,13 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..cache.cache_paths import absolute_path
-from ..evaluation.world_transforms import to_world
+from ..evaluation.matrix_units import transform_points
 from ..runtime.memo import Memo, Throttle
-from . import file_stamp
-from .file_stamp import Stamp
+from . import tet_file_stamp
+from .tet_file_stamp import Stamp
 
 if TYPE_CHECKING:
-    from ...solver.mesh.formats.tet_files import RepairedTets
+    from ...solver.mesh.tet_repair import RepairedTets
 
 CHECK_INTERVAL_SECONDS = 1.0  # [s] between two looks at the disk for a panel
 MAX_PANEL_BYTES = 2_000_000  # [bytes] of files that a panel may read: 0.2 s
@@ -71,7 +71,7 @@ def read_tet_file(path: Path) -> RepairedTets:
     # loaded here, since most artists never need it
     from ...solver.mesh.formats.tet_files import read_tets
 
-    stamp = file_stamp.stamp(path)
+    stamp = tet_file_stamp.stamp(path)
     return read_tets(path) if stamp is None else _tets_of_files.result(path, stamp, lambda: read_tets(path))
 
 
@@ -84,17 +84,17 @@ def body_tets(obj: bpy.types.Object, matrix: Floats) -> dict[str, Any]:
     """
     found = read_object_tets(obj)
     tets = found.tets if np.linalg.det(matrix[:3, :3]) > 0 else found.tets[:, [0, 1, 3, 2]]
-    return {"tet_nodes": to_world(matrix, found.nodes), "tets": np.ascontiguousarray(tets)}
+    return {"tet_nodes": transform_points(matrix, found.nodes), "tets": np.ascontiguousarray(tets)}
 
 
 def content_digest(obj: bpy.types.Object) -> str:
     """Returns a digest of the content of the file of `obj`; "" where there is none."""
     path = path_of(obj)
-    stamp = file_stamp.stamp(path) if path is not None else None
+    stamp = tet_file_stamp.stamp(path) if path is not None else None
     if path is None or stamp is None:
         return ""
     try:
-        return _digests_of_files.result(path, stamp, lambda: file_stamp.content_digest(path))
+        return _digests_of_files.result(path, stamp, lambda: tet_file_stamp.content_digest(path))
     except OSError:
         return ""
 
@@ -107,11 +107,11 @@ def tet_count(obj: bpy.types.Object) -> int | str | None:
     path = path_of(obj)
     if path is None:
         return BadInput("tets-no-file", name=obj.name).sentence
-    return _panel_counts.result(path, lambda: _tet_count(path, file_stamp.stamp(path)))
+    return _panel_counts.result(path, lambda: _tet_count(path, tet_file_stamp.stamp(path)))
 
 
 def _tet_count(path: Path, stamp: Stamp | None) -> int | str | None:
-    is_large = stamp is not None and file_stamp.total_bytes(stamp) > MAX_PANEL_BYTES
+    is_large = stamp is not None and tet_file_stamp.total_bytes(stamp) > MAX_PANEL_BYTES
     is_known = _counts_of_files.has(path, stamp) or _tets_of_files.has(path, stamp)
     return None if is_large and not is_known else _counts_of_files.result(path, stamp, lambda: _read_count(path))
 

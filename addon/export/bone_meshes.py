@@ -16,12 +16,12 @@ from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.flesh import Bone
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
+from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import metres_matrix, to_world
 from ..objects import roles
-from ..objects.attachment import may_hold
+from ..objects.flesh_supports import may_hold
 from . import validation
-from .sampling import Sampling
+from .sampling_context import Sampling
 from .scene_fields import read_fields
 from .weight_reader import WeightReader
 
@@ -66,7 +66,7 @@ def read_bone(
     """
     evaluated = scene_copy.evaluated(obj)
     settings = obj.sinew
-    matrix = metres_matrix(scene_copy.matrix(obj), unit)
+    matrix = scale_to_metres(scene_copy.matrix(obj), unit)
     validation.check_matrix(obj.name, matrix)
     with evaluated_mesh(evaluated) as mesh:
         points, faces = positions(mesh), triangles(mesh)
@@ -79,7 +79,7 @@ def read_bone(
     return Bone(
         key=key,
         name=obj.name,
-        vertices=to_world(matrix, points),
+        vertices=transform_points(matrix, points),
         triangles=np.ascontiguousarray(faces),
         bodies=() if settings.bone_body is None else (bodies[settings.bone_body],),
         **fields,
@@ -98,7 +98,7 @@ def sample_bone(sampling: Sampling, obj: bpy.types.Object, bone: Bone, rest: Res
     Raises:
         BadInput: Its number of vertices changed, or a coordinate is not a number.
     """
-    matrix = sampling.metres_matrix(obj)
+    matrix = sampling.world_from_units(obj)
     validation.check_matrix(obj.name, matrix)
     if rest is not None:
         sampling.add(f"bone.{bone.key}.matrix", rest.motion_to(matrix), "rigid")
@@ -109,4 +109,4 @@ def sample_bone(sampling: Sampling, obj: bpy.types.Object, bone: Bone, rest: Res
         first, now, frame = len(bone.vertices), len(points), sampling.moment.frame
         raise BadInput("bone-vertices-change", name=obj.name, frame=frame, first=first, now=now)
     validation.check_points(obj.name, points)
-    sampling.add(f"bone.{bone.key}.vertices", to_world(matrix, points))
+    sampling.add(f"bone.{bone.key}.vertices", transform_points(matrix, points))

@@ -14,18 +14,18 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.rigid_interpolation import polar_decomposition
 from ...solver.scene.scene import Collider, Scene
-from ...solver.scene.tracks import polar_decomposition
-from ..blender_data.rna_snapshot import animated_paths
+from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
+from ..evaluation.matrix_units import scale_translation, transform_points
 from ..evaluation.sample_times import SampleTime
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import rigid_matrix, to_world
 from .buffered_track_writer import BufferedTrackWriter
 from .collider_teleports import TeleportDetector, box_corners
-from .mesh_deformation import DEFORMING_PARENTS
+from .deforming_mesh_check import DEFORMING_PARENTS
 from .participants import Participants
-from .sampling import Sampling
+from .sampling_context import Sampling
 from .scene_fields import read_fields
 from .validation import check_matrix, check_points, points_differ
 
@@ -46,7 +46,7 @@ def read_collider(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: 
     """
     evaluated = scene_copy.evaluated(obj)
     settings = evaluated.sinew
-    check_matrix(obj.name, rigid_matrix(scene_copy.matrix(obj), unit))
+    check_matrix(obj.name, scale_translation(scene_copy.matrix(obj), unit))
     points, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
     if settings.collider_shape == "MESH":
         points, faces = _faces(evaluated, obj.name)
@@ -116,10 +116,10 @@ class ColliderSampler:
         """Returns what tells how a collider moves [m], (k, 3), world: its vertices, or the corners of its box."""
         motion = self._motions[collider.key]
         if motion.deforms:
-            return to_world(matrix, points)
+            return transform_points(matrix, points)
         if motion.box is None:
             motion.box = box_corners(collider.vertices)
-        return to_world(matrix, motion.box)
+        return transform_points(matrix, motion.box)
 
     def _add(self, motion: _ColliderSamples, collider: Collider, time: float, matrix: Floats, points: Floats) -> None:
         name = f"collider.{collider.key}.vertices"
@@ -129,9 +129,9 @@ class ColliderSampler:
             motion.deforms = motion.is_stretched(matrix) or points_differ(points, collider.vertices)
             if motion.deforms:
                 for before, place in zip(motion.times[:-1], motion.matrices[:-1], strict=True):
-                    self._track_writer.add(name, before, to_world(place, collider.vertices))
+                    self._track_writer.add(name, before, transform_points(place, collider.vertices))
         if motion.deforms:
-            self._track_writer.add(name, time, to_world(matrix, points))
+            self._track_writer.add(name, time, transform_points(matrix, points))
 
     def with_world_vertices(self) -> Scene:
         """Returns the scene, with the colliders that deform as they were in the world at the first moment."""
@@ -149,7 +149,7 @@ class ColliderSampler:
         matrix, faces = motion.matrices[0], collider.triangles
         if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: faces look outwards again when they are turned round
             faces = np.ascontiguousarray(faces[:, ::-1])
-        return replace(collider, vertices=to_world(matrix, collider.vertices), triangles=faces)
+        return replace(collider, vertices=transform_points(matrix, collider.vertices), triangles=faces)
 
 
 def _matrix_track(collider: Collider) -> str:
@@ -167,7 +167,7 @@ def _faces(evaluated: bpy.types.Object, name: str) -> tuple[Floats, Indices]:
 
 def _read_at(sampling: Sampling, obj: bpy.types.Object, collider: Collider) -> tuple[Floats, Floats]:
     """Returns where a collider is at a moment [m], world ← its space, and its vertices there; raises as `sample`."""
-    matrix = sampling.rigid_matrix(obj)
+    matrix = sampling.world_from_metres(obj)
     if not np.isfinite(matrix).all():
         raise BadInput("collider-not-finite", name=obj.name, frame=sampling.moment.frame)
     if collider.shape == "plane":

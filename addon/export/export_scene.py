@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The only reader of Blender geometry: objects and their animation → a scene folder, in metres and seconds.
+"""Exports objects and their animation to a scene folder, in metres and seconds.
 
-The work is done in slices, so that the window stays alive. Between two slices nothing is kept of Blender's data
-but identifiers, and nothing is left in the file: an undo, a deleted object or a crash finds it as it was.
+The export works in slices, so that the window stays responsive. Between two slices it keeps only identifiers of
+Blender's data and leaves nothing in the file, so an undo, a deletion or a crash finds the file unchanged.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ import bpy
 
 from ...solver.bake.cache import layout
 from ...solver.bake.cache.scene_folder import replace_scene
-from ...solver.runtime.atomic_files import PART_SUFFIX, make_folder, named_errors, sync_tree
+from ...solver.runtime.atomic_files import PART_SUFFIX, sync_tree
 from ...solver.runtime.errors import BadInput
+from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.scene import Scene
 from ...solver.scene.tracks import TrackWriter
-from ..evaluation.live_scene import LiveScene
+from ..evaluation.rigid_body_evaluation import LiveScene
 from ..evaluation.sample_times import SampleTime, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
 from ..objects import roles
@@ -32,10 +33,10 @@ from .colliders import ColliderSampler
 from .history_dependence import first_frame_needed, follows_rigid_bodies
 from .input_digest import settings_digest
 from .participants import ParticipantHandles, Participants, find_participants
-from .rest_pose import RestPose, read_rest_pose
+from .rest_frame_transforms import RestFrameTransforms, read_rest_frame_transforms
 from .rest_shape_animation import RestShapeReader
-from .sampling import Sampling
-from .scene_objects import read_scene, sample_tracks
+from .sampling_context import Sampling
+from .scene_and_tracks import read_scene, sample_tracks
 
 SLICE_SECONDS = 0.1
 
@@ -43,9 +44,9 @@ SLICE_SECONDS = 0.1
 def export_scene(
     context: bpy.types.Context, scene: bpy.types.Scene, cache: Path, threads: int | None = None
 ) -> Iterator[float]:
-    """Writes what `scene` asks for into `cache`/scene, yielding the fraction done after each slice.
+    """Exports `scene` into the folder `cache`/scene, and yields the fraction done after each slice.
 
-    A scene that was there stays whole until the new one is complete.
+    An existing scene stays whole until the new one is complete.
 
     Raises:
         BadInput: Something cannot be simulated as it is; nothing was changed.
@@ -57,7 +58,7 @@ def export_scene(
     try:
         context.view_layer.update()
         digest = settings_digest(scene)
-        writer = SliceWriter(scene, part, threads)
+        writer = SceneExporter(scene, part, threads)
         while not writer.is_done:
             writer.write_slice()
             yield writer.fraction
@@ -80,16 +81,16 @@ def slice_end(begun: float) -> float:
 
 
 @dataclass(frozen=True)
-class _Recording:
-    """What the first slice reads in the rest pose, and what takes the samples of all slices."""
+class _ExportState:
+    """The scene at the Rest Frame, and the objects that collect the samples of all slices."""
 
-    built: Scene
-    rest: RestPose
+    solver_scene: Scene
+    rest: RestFrameTransforms
     track_writer: BufferedTrackWriter
     colliders: ColliderSampler
 
 
-class SliceWriter:
+class SceneExporter:
     """Writes a scene and its tracks into a folder, slice by slice.
 
     Between two slices it keeps arrays and identifiers, and nothing of Blender's data.
@@ -111,7 +112,7 @@ class SliceWriter:
         cuts = input_modifier_counts(list(inputs.bodies), [*inputs.bones, *inputs.colliders])
         self._first_needed = first_frame_needed(scene, cuts)
         self._folder, self._threads = folder, threads
-        self._recording: _Recording | None = None
+        self._state: _ExportState | None = None
         self._done = 0
 
     @property
@@ -140,26 +141,26 @@ class SliceWriter:
             self._evaluate(scene_copy, None)
             # an input that depends on earlier frames is lost at the end of a slice
             until = slice_end(begun) if self._first_needed is None else math.inf
-            if self._recording is None:
-                self._recording = self._begin(scene_copy, inputs)
+            if self._state is None:
+                self._state = self._begin(scene_copy, inputs)
             while True:
                 before = self._moments[self._done]
                 with named_errors(self._folder.parent):
-                    self._sample(self._recording, scene_copy, inputs, shapes)
+                    self._sample(self._state, scene_copy, inputs, shapes)
                 self._done += 1
                 if self.is_done or clock.monotonic() > until:
                     break
                 self._evaluate(scene_copy, before)
 
-    def _begin(self, scene_copy: SceneCopy, inputs: Participants) -> _Recording:
+    def _begin(self, scene_copy: SceneCopy, inputs: Participants) -> _ExportState:
         """Writes the scene of the rest pose, in which `scene_copy` is."""
-        built = read_scene(scene_copy, inputs, self._threads)
-        rest = read_rest_pose(scene_copy, inputs, built)
+        solver_scene = read_scene(scene_copy, inputs, self._threads)
+        rest = read_rest_frame_transforms(scene_copy, inputs, solver_scene)
         with named_errors(self._folder.parent):
             shutil.rmtree(self._folder, ignore_errors=True)
-            built.save(self._folder)
+            solver_scene.save(self._folder)
             track_writer = BufferedTrackWriter(TrackWriter(self._folder, is_durable=False))
-            return _Recording(built, rest, track_writer, ColliderSampler(built, track_writer))
+            return _ExportState(solver_scene, rest, track_writer, ColliderSampler(solver_scene, track_writer))
 
     def _evaluate(self, scene_copy: SceneCopy, before: SampleTime | None) -> None:
         """Evaluates the next moment. If an input depends on earlier frames, evaluates these first, in order."""
@@ -169,25 +170,25 @@ class SliceWriter:
         scene_copy.set_frame(moment.frame, moment.subframe)
 
     def _sample(
-        self, recording: _Recording, scene_copy: SceneCopy, inputs: Participants, shapes: RestShapeReader
+        self, state: _ExportState, scene_copy: SceneCopy, inputs: Participants, shapes: RestShapeReader
     ) -> None:
         """Adds the moment that is evaluated to the tracks."""
-        sampling = Sampling(scene_copy, inputs.unit, self._moments[self._done], recording.track_writer)
-        sample_tracks(sampling, inputs, recording.built, recording.rest, shapes)
-        recording.colliders.sample(sampling, inputs)
-        half_way = recording.colliders.halfway_time()
+        sampling = Sampling(scene_copy, inputs.unit, self._moments[self._done], state.track_writer)
+        sample_tracks(sampling, inputs, state.solver_scene, state.rest, shapes)
+        state.colliders.sample(sampling, inputs)
+        half_way = state.colliders.halfway_time()
         if half_way is not None and self._first_needed is None:
             scene_copy.set_frame(half_way.frame, half_way.subframe)
-            recording.colliders.sample_halfway(replace(sampling, moment=half_way), inputs)
+            state.colliders.sample_halfway(replace(sampling, moment=half_way), inputs)
 
     def close(self) -> None:
         """Writes what is left of the tracks, and colliders that turned out to deform."""
-        if self._recording is None:
+        if self._state is None:
             return
         with named_errors(self._folder.parent):
-            self._recording.track_writer.close()
-            if self._recording.colliders.has_deforming:
-                self._recording.colliders.with_world_vertices().save(self._folder)
+            self._state.track_writer.close()
+            if self._state.colliders.has_deforming:
+                self._state.colliders.with_world_vertices().save(self._folder)
 
 
 def _make_folder(folder: Path) -> list[Path]:

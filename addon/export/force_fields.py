@@ -7,18 +7,19 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import bpy
+import numpy as np
 
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.force_fields import TEXTURE, ForceField
 from ...solver.scene.scene import Body
-from ..blender_data.rna_snapshot import animated_paths
+from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
+from ..evaluation.matrix_units import scale_translation, transform_points
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import rigid_matrix, to_world
 from ..objects.field_objects import FIELD_KINDS, MESH_SHAPES
 from . import validation
-from .mesh_deformation import may_deform
-from .sampling import Sampling
+from .deforming_mesh_check import may_deform
+from .sampling_context import Sampling
 from .texture_grid import read_texture
 
 # Blender's property → the field of `ForceField`, for what is copied as it is
@@ -80,13 +81,13 @@ def read_field(
     """
     evaluated = scene_copy.evaluated(obj)
     field = evaluated.field
-    matrix = rigid_matrix(scene_copy.matrix(obj), unit)
+    matrix = scale_translation(scene_copy.matrix(obj), unit)
     validation.check_matrix(obj.name, matrix)
-    mesh_arrays = {}
+    vertices, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
     if field.shape in MESH_SHAPES:
         with evaluated_mesh(evaluated) as mesh:
-            mesh_arrays = {"vertices": positions(mesh) * unit, "triangles": triangles(mesh)}
-        validation.check_points(obj.name, mesh_arrays["vertices"])
+            vertices, faces = positions(mesh) * unit, triangles(mesh)
+        validation.check_points(obj.name, vertices)
     kind = FIELD_KINDS[field.type]
     return ForceField(
         key=key,
@@ -98,8 +99,9 @@ def read_field(
         seed=field.seed,
         unit=unit,
         texture=read_texture(field, matrix, unit, bodies) if kind == TEXTURE else None,
+        vertices=vertices,
+        triangles=faces,
         **{name: getattr(field, blender) for blender, name in (*NUMBERS.items(), *SWITCHES.items())},
-        **mesh_arrays,
     )
 
 
@@ -109,7 +111,7 @@ def sample_field(sampling: Sampling, obj: bpy.types.Object, own: ForceField) -> 
     Raises:
         BadInput: The number of vertices of its mesh changed.
     """
-    matrix = sampling.rigid_matrix(obj)
+    matrix = sampling.world_from_metres(obj)
     sampling.add(f"field.{own.key}.matrix", matrix, "rigid")
     evaluated = sampling.evaluated(obj)
     animated = {path.removeprefix("field.") for path in animated_paths(obj) if path.startswith("field.")}
@@ -121,4 +123,4 @@ def sample_field(sampling: Sampling, obj: bpy.types.Object, own: ForceField) -> 
         if len(points) != len(own.vertices):
             first, frame = len(own.vertices), sampling.moment.frame
             raise BadInput("field-vertices-change", name=obj.name, first=first, now=len(points), frame=frame)
-        sampling.add(f"field.{own.key}.vertices", to_world(matrix, points))
+        sampling.add(f"field.{own.key}.vertices", transform_points(matrix, points))

@@ -8,12 +8,12 @@ import numpy as np
 
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.scene import HeatSource
-from ..blender_data.rna_snapshot import animated_paths
+from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
+from ..evaluation.matrix_units import scale_translation
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import rigid_matrix
 from . import validation
-from .sampling import Sampling
+from .sampling_context import Sampling
 from .scene_fields import read_fields
 
 
@@ -27,7 +27,7 @@ def read_heat_source(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, uni
     settings = evaluated.sinew
     points, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
     if obj.type == "MESH":
-        validation.check_matrix(obj.name, rigid_matrix(scene_copy.matrix(obj), unit))
+        validation.check_matrix(obj.name, scale_translation(scene_copy.matrix(obj), unit))
         with evaluated_mesh(evaluated) as mesh:
             points, faces = positions(mesh), triangles(mesh)
         if not len(faces):
@@ -48,7 +48,7 @@ def sample_heat_source(sampling: Sampling, obj: bpy.types.Object, source: HeatSo
     Raises:
         BadInput: The shape of its mesh changed.
     """
-    sampling.add(f"heat.{source.key}.matrix", sampling.rigid_matrix(obj), "rigid")
+    sampling.add(f"heat.{source.key}.matrix", sampling.world_from_metres(obj), "rigid")
     evaluated = sampling.evaluated(obj)
     if "sinew.source_temperature" in animated_paths(obj):
         sampling.add(f"heat.{source.key}.temperature", evaluated.sinew.source_temperature)

@@ -12,14 +12,14 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...solver.runtime.arrays import digest
-from ...solver.scene.settings.setting import WEIGHT_GROUP
+from ...solver.runtime.checksums import digest
+from ...solver.scene.settings.setting import VECTOR_ATTRIBUTE, WEIGHT_GROUP, Setting
 from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
-from ..blender_data.rna_snapshot import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
+from ..blender_data.rna_serialisation import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
 from ..evaluation.sample_times import frame_range, preroll
-from ..evaluation.vertex_weights import WEIGHT_TYPES, raw_weights
+from ..evaluation.vertex_weights import VECTOR_TYPE, WEIGHT_TYPES, raw_vectors, raw_weights
 from ..evaluation.weight_digest import weight_digest
 from ..objects import collision_filter
 from ..objects.field_objects import acts_on, force_fields
@@ -186,7 +186,16 @@ def _painted_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> Parts:
         attribute = mesh.attributes.get(name) if name and name not in obj.vertex_groups else None
         if attribute is not None and attribute.domain == "POINT" and attribute.data_type in WEIGHT_TYPES:
             parts += [name, raw_weights(attribute, len(mesh.vertices))]
+    lines = {getattr(obj.sinew, s.name) for role in roles_of(obj) for s in settings_of_role(role) if _is_line(s)}
+    for name in sorted(lines):
+        attribute = mesh.attributes.get(name) if name else None
+        if attribute is not None and attribute.domain == "POINT" and attribute.data_type == VECTOR_TYPE:
+            parts += [name, raw_vectors(attribute, len(mesh.vertices))]
     return parts
+
+
+def _is_line(setting: Setting) -> bool:
+    return setting.kind == VECTOR_ATTRIBUTE
 
 
 def _key_parts(keys: bpy.types.Key | None, waiting: list[bpy.types.ID]) -> Parts:

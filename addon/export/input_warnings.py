@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Warnings about inputs that can be baked but will look wrong, computed when a bake begins."""
+"""Warnings, when a bake begins, about inputs that it accepts but that will look wrong."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import bpy
 
 from ...solver.runtime.errors import BadInput, SinewError
 from ..blender_data import modifier_stack
-from ..blender_data.rna_snapshot import animated_paths
-from ..fracture_meshes import material_swap
+from ..blender_data.rna_serialisation import animated_paths
+from ..fracture_meshes import transmissive_materials
 from ..objects import roles, self_weight
 from ..objects.field_objects import field_warnings
+from ..runtime.quantity_text import stress_text
 from . import artist_tet_files, contact_warnings
 
 STANDARD_GRAVITY = 9.81
@@ -25,7 +26,7 @@ CRACK_SHOWING_MODIFIERS = {
 
 
 def input_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
-    """Yields what the artist should know about the scene and its bodies."""
+    """Yields the warnings about a scene and its bodies."""
     yield from _gravity_warnings(scene)
     yield from _idle_bone_warnings(scene)
     yield from contact_warnings.contact_warnings(scene)
@@ -33,16 +34,16 @@ def input_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
     for obj in roles.bodies(scene):
         yield from _custom_normal_warnings(obj)
         yield from _posed_twice_warnings(obj)
-        yield from _affect_warnings(obj)
+        yield from _affect_group_warnings(obj)
         yield from _shape_key_warnings(obj)
         yield from _self_weight_warnings(obj, scene)
         yield from _tet_file_warnings(obj)
-        yield from _clear_material_warnings(obj)
+        yield from _transmissive_material_warnings(obj)
         yield from _crack_modifier_warnings(obj)
 
 
 def _gravity_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
-    """Blender's gravity is in its units: left alone in a scene of centimetres, it is a hundredth of what it was."""
+    """Blender's gravity is in Blender units: unchanged in a scene of centimetres, it is a hundred times too weak."""
     scale = scene.unit_settings.scale_length
     size = scene.gravity.length
     if scene.use_gravity and math.isclose(size, STANDARD_GRAVITY, rel_tol=0.01) and not 0.5 < scale < 2.0:
@@ -50,7 +51,7 @@ def _gravity_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
 
 
 def _idle_bone_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
-    """A bone that is meant for one body, which is none of the bake, or no flesh."""
+    """A bone mesh holds only one body, and this body is not flesh or takes no part in the bake."""
     flesh = {obj for obj in roles.bodies(scene) if roles.is_flesh(obj)}
     for bone in roles.bones(scene):
         body = bone.sinew.bone_body
@@ -59,7 +60,7 @@ def _idle_bone_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
 
 
 def _custom_normal_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
-    """Custom normals kept as vectors turn with no modifier, an Armature neither; those kept in angles do."""
+    """No modifier rotates custom normals stored as free vectors; those stored as angles rotate with the mesh."""
     normals = obj.data.attributes.get("custom_normal")
     if normals is not None and normals.data_type == "FLOAT_VECTOR":
         yield SinewError("normals-free", name=obj.name)
@@ -73,31 +74,31 @@ def _posed_twice_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 
 def _shape_key_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
-    """The shape of flesh comes from its bones: shape keys reach it through its rest shape only."""
+    """Shape keys act on flesh only through its rest shape, since its bones determine its shape."""
     keys = obj.data.shape_keys
     if roles.is_flesh(obj) and keys is not None and animated_paths(keys) and not obj.sinew.rest_from_keys:
         yield SinewError("keys-not-followed", name=obj.name)
 
 
-def _affect_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
-    """The Mesh Cache modifier fades by a vertex group only."""
+def _affect_group_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """Only vertex groups can blend the Mesh Cache modifier; attributes cannot."""
     name = obj.sinew.affect_group
     if name and name not in obj.vertex_groups:
         yield SinewError("affect-not-faded", name=obj.name, group=name)
 
 
 def _self_weight_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
-    """A big soft body sags into a pancake, as it would in the world; artists rarely mean that."""
+    """A large soft body collapses under its own weight, as a real one would; artists rarely want that."""
     if self_weight.collapses(obj, scene):
-        yield self_weight.collapse_note(obj, scene)
+        yield self_weight.object_collapse_warning(obj, scene)
     elif self_weight.is_too_soft_to_hang(obj, scene):
         times = self_weight.self_weight_strain(obj, scene)
-        stiffness = f"{self_weight.standing_stiffness(obj, scene):,.0f}"
+        stiffness = stress_text(self_weight.standing_stiffness(obj, scene))
         yield SinewError("hangs-far", name=obj.name, times=f"{times:.2g}", stiffness=stiffness)
 
 
 def _tet_file_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
-    """What was repaired in the file that the tets come from."""
+    """Sinew has repaired tets of the file."""
     if obj.sinew.method == "GIVEN":
         try:
             yield from artist_tet_files.read_object_tets(obj).notes(obj.name)
@@ -106,15 +107,15 @@ def _tet_file_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 
 def _crack_modifier_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
-    """What rounds, thickens or smooths the broken mesh shows its cracks before they open."""
+    """Modifiers that round, thicken or smooth the broken mesh show its cracks before they open."""
     below = list(obj.modifiers)[modifier_stack.input_modifier_count(obj) + 1 :] if obj.sinew.use_fracture else []
     for modifier in below:
         if modifier.type in CRACK_SHOWING_MODIFIERS and modifier.show_render:
             yield SinewError("cracks-shown-early", name=obj.name, modifier=modifier.name)
 
 
-def _clear_material_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
-    """Through glass and skin, broken faces show while they are still closed."""
+def _transmissive_material_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """Broken faces show through transmissive materials, such as glass and skin, while cracks are still closed."""
     if obj.sinew.use_fracture:
-        for material in material_swap.transmissive_materials(obj):
+        for material in transmissive_materials.transmissive_materials(obj):
             yield SinewError("swapped-at-crack", name=obj.name, material=material)

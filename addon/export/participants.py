@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The objects that take part in a scene, with their keys. They are chosen once, and looked up again in each slice."""
+"""The objects that take part in a bake, with their keys. They are chosen once, and looked up again in each slice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import bpy
 
 from ...solver.runtime.errors import BadInput
 from ..blender_data.object_keys import body_key, unique_keys
-from ..blender_data.rna_snapshot import animated_paths
+from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.scene_copy import input_modifier_counts
 from ..objects import roles
 from ..objects.field_objects import force_fields
@@ -18,7 +18,7 @@ from .armature_bones import ArmatureBone, armature_bones
 from .bone_meshes import bones_that_hold
 from .rigid_core import find_core_objects
 
-# objects in the order of their names, and what they are called in files
+# objects in the order of their names, and their names in files
 ObjectKeys = dict[bpy.types.Object, str]
 
 
@@ -72,14 +72,19 @@ def find_participants(scene: bpy.types.Scene) -> Participants:
     return Participants(
         scene,
         bodies,
-        # contacts and filters name bodies and colliders alike
-        _with_keys([obj for obj in roles.colliders(scene) if is_ever_collider(obj)], bodies.values()),
+        collider_keys(scene),
         _with_keys(roles.heat_sources(scene)),
         bones,
         [b for o, key in bodies.items() if uses_armature(o) for b in armature_bones(o, key, taken)],
         {obj: obj.name for obj in find_core_objects(bodies)},
         _with_keys(force_fields(scene)),
     )
+
+
+def collider_keys(scene: bpy.types.Scene) -> ObjectKeys:
+    """Returns the colliders of a scene with their keys; no body has any of these, since contacts name both alike."""
+    colliders = [obj for obj in roles.colliders(scene) if is_ever_collider(obj)]
+    return _with_keys(colliders, map(body_key, roles.bodies(scene)))
 
 
 def is_ever_collider(obj: bpy.types.Object) -> bool:

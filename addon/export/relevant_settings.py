@@ -8,7 +8,7 @@ from collections.abc import Collection
 import bpy
 
 from ...solver.scene.settings.body_settings import IS_MESHED
-from ...solver.scene.settings.flesh_settings import POSE
+from ...solver.scene.settings.flesh_settings import FORMER_FLESH_PAINTS, IS_FLESH, POSE
 from ...solver.scene.settings.plasticity_settings import IS_PLASTIC
 from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, VECTOR, Setting, When
 from ...solver.scene.settings.tables import SCENE_SETTINGS, settings_of_role
@@ -26,6 +26,8 @@ DIGEST_CONDITIONS: dict[str, tuple[When, ...]] = {
     "hardening": (IS_PLASTIC,),
     "collider_sides": (),
 }
+# Sinew 0.2.0 read these where the condition holds; elsewhere they are settings that came later
+EARLIER_CONDITIONS = {setting.name: IS_FLESH for setting in FORMER_FLESH_PAINTS}
 # the digest has the content of the file of tets and the key of the body instead of these
 REPLACED_SETTINGS = {"tets_path", "bone_body"}
 
@@ -56,8 +58,14 @@ def _is_in_digest(settings: bpy.types.PropertyGroup, setting: Setting) -> bool:
     return (
         setting.changes_bake
         and all(condition.holds(lambda name: getattr(settings, name)) for condition in conditions)
-        and not (setting.since and _has_default(settings, setting))
+        and not (_is_later(settings, setting) and _has_default(settings, setting))
     )
+
+
+def _is_later(settings: bpy.types.PropertyGroup, setting: Setting) -> bool:
+    """Whether 0.2.0 did not read a setting of such an object."""
+    earlier = EARLIER_CONDITIONS.get(setting.name)
+    return bool(setting.since) or not (earlier is None or earlier.holds(lambda name: getattr(settings, name)))
 
 
 def _has_default(settings: bpy.types.PropertyGroup, setting: Setting) -> bool:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies in the rest pose with the shape keys of another frame: the shape in which they are without stress then.
+"""Animated rest shapes: bodies at the Rest Frame with the shape keys of another frame.
 
-A second copy of the scene stands still in the rest pose. Its bodies have meshes of their own, whose shape keys are set
-by hand, so that all modifiers above Sinew's work on the reshaped mesh as they do in the rest pose. What else than shape
-keys reshapes the mesh over time, an animated modifier for one, is not followed.
+A second copy of the scene stays at the Rest Frame. Its bodies have copies of their meshes, and the reader sets the
+shape keys of these, so that all modifiers above Sinew's act on the reshaped mesh as they do at the Rest Frame. Only
+shape keys change the rest shape; animated modifiers do not.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.scene_copy import SceneCopy
 from . import validation
 from .participants import Participants
-from .sampling import Sampling
+from .sampling_context import Sampling
 
-# of every shape key: its value, and whether it is off; and the time of keys that follow one another
+# the evaluation time of absolute shape keys; for every key its value and whether it is muted
 ShapeKeyMix = tuple[float, tuple[tuple[float, bool], ...]]
 
 
 class RestShapeReader:
-    """The reshaped bodies of a scene in their rest pose, there while the `with` block runs."""
+    """Reads the rest shapes of the bodies of a scene, for the duration of a `with` block."""
 
-    def __init__(self, inputs: Participants, frame: int, first: int | None) -> None:
-        """Takes the rest frame, and the frame from which all have to be evaluated to get there, if any."""
+    def __init__(self, inputs: Participants, frame: int, first_needed: int | None) -> None:
+        """Takes the Rest Frame, and the first frame to evaluate before it if the inputs depend on earlier frames."""
         self._bodies = inputs.reshaped
-        self._frame, self._first = frame, first
+        self._frame, self._first_needed = frame, first_needed
         self._scene_copy = SceneCopy(inputs.scene, {obj: inputs.modifier_counts[obj] for obj in self._bodies})
         self._meshes: list[bpy.types.Mesh] = []
         self._known: dict[bpy.types.Object, tuple[ShapeKeyMix, Floats]] = {}
@@ -42,8 +42,8 @@ class RestShapeReader:
         try:
             for obj in self._bodies:
                 self._meshes.append(make_mesh_single_user(self._scene_copy.copy_of(obj)))
-            if self._first is not None:
-                self._scene_copy.evaluate_frames(self._first, self._frame)
+            if self._first_needed is not None:
+                self._scene_copy.evaluate_frames(self._first_needed, self._frame)
             self._scene_copy.set_frame(self._frame)
         except BaseException:
             self._remove()
@@ -56,7 +56,7 @@ class RestShapeReader:
         if self._bodies:
             self._remove()
 
-    def has(self, obj: bpy.types.Object) -> bool:
+    def is_animated(self, obj: bpy.types.Object) -> bool:
         """Whether the rest shape of a body follows its shape keys."""
         return obj in self._bodies
 
@@ -88,7 +88,7 @@ class RestShapeReader:
 
 
 def make_mesh_single_user(copy: bpy.types.Object) -> bpy.types.Mesh:
-    """Gives an object a copy of its mesh, whose shape keys nothing animates, and returns that."""
+    """Gives an object a copy of its mesh with shape keys that are not animated, and returns the copy."""
     mesh = copy.data.copy()
     copy.data = mesh
     mesh.shape_keys.animation_data_clear()
@@ -96,7 +96,7 @@ def make_mesh_single_user(copy: bpy.types.Object) -> bpy.types.Mesh:
 
 
 def shape_key_mix(keys: bpy.types.Key) -> ShapeKeyMix:
-    """Returns how much of each shape key is in the shape now."""
+    """Returns the mix of shape keys at the present frame."""
     return keys.eval_time, tuple((block.value, block.mute) for block in keys.key_blocks)
 
 

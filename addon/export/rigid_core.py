@@ -12,10 +12,10 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.formulation import BDF2, HIERARCHICAL, NEWTON_FORMULATIONS
 from ...solver.scene.rigid_core import Core, Hinge, Pull
 from ...solver.scene.scene import Body
+from ..evaluation.matrix_units import scale_translation
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import rigid_matrix
 from . import formulation
-from .sampling import Sampling
+from .sampling_context import Sampling
 from .scene_fields import read_fields
 from .weight_reader import WeightReader
 
@@ -54,7 +54,7 @@ def incompatible_features(obj: bpy.types.Object) -> Iterator[str]:
     if asked.name in {*NEWTON_FORMULATIONS, HIERARCHICAL}:
         yield f"the Method {formulation.formulation_label(settings)}"
     if asked.scheme == BDF2:
-        yield "BDF2 as Scheme"
+        yield "BDF2 as Time Integration"
 
 
 def read_core(
@@ -76,10 +76,10 @@ def read_core(
     hinge = pull = None
     originals = weights.owner.sinew  # its pointers are to the original objects, not to evaluated ones
     if originals.core_hinge is not None:
-        frame = rigid_matrix(scene_copy.matrix(originals.core_hinge), unit)
+        frame = scale_translation(scene_copy.matrix(originals.core_hinge), unit)
         hinge = Hinge(_vector(frame[:3, 3]), _vector(frame[:3, 2]))
     if originals.core_pull is not None:
-        place = rigid_matrix(scene_copy.matrix(originals.core_pull), unit)[:3, 3]
+        place = scale_translation(scene_copy.matrix(originals.core_pull), unit)[:3, 3]
         pull = Pull(_vector(place), **read_fields(Pull, settings))
     return Core(**read_fields(Core, settings, unit, weights), hinge=hinge, pull=pull)
 
@@ -97,7 +97,7 @@ def sample_core(sampling: Sampling, obj: bpy.types.Object, body: Body) -> None:
         other = getattr(obj.sinew, f"core_{name}")
         if other is None:
             raise BadInput("object-gone", name=f"{obj.name}: {name}")
-        frame = sampling.rigid_matrix(other)
+        frame = sampling.world_from_metres(other)
         if name == "hinge":
             sampling.add(f"body.{body.key}.hinge", frame, "rigid")
         else:

@@ -15,13 +15,15 @@ from ...solver.scene.settings.setting import (
     METRE,
     METRE_PER_SECOND,
     TABLE,
+    VECTOR_ATTRIBUTE,
     WEIGHT_GROUP,
     Setting,
 )
 from ...solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS
-from ..properties import material_presets
+from ..properties import softening_rows
 from .weight_reader import WeightReader
 
+PAINTED_KINDS = {WEIGHT_GROUP, VECTOR_ATTRIBUTE}
 _LENGTHS = {METRE, METRE_PER_SECOND}
 
 
@@ -42,7 +44,7 @@ def read_fields(
     fields: dict[str, Any] = {}
     for setting in (*OBJECT_SETTINGS.values(), *SCENE_SETTINGS.values()):
         owner, _, name = setting.field.partition(".")
-        if owner != part.__name__ or (setting.kind == WEIGHT_GROUP and weights is None):
+        if owner != part.__name__ or (setting.kind in PAINTED_KINDS and weights is None):
             continue
         if setting.otherwise is not ITS_VALUE and not setting.counts(lambda each: getattr(settings, each)):
             if setting.otherwise is not FIELD_DEFAULT:
@@ -55,13 +57,15 @@ def read_fields(
 def _field_value(setting: Setting, settings: bpy.types.PropertyGroup, unit: float, weights: WeightReader | None) -> Any:
     if setting.kind == WEIGHT_GROUP and weights is not None:
         return weights.weights_of(setting.name)
+    if setting.kind == VECTOR_ATTRIBUTE and weights is not None:
+        return weights.vectors_of(setting.name)
     value = getattr(settings, setting.name)
     if setting.kind == CHOICE:
         return setting.solver_value(value)
     if setting.kind == CHOICES:
         return tuple(choice.solver_value for choice in setting.choices if choice.identifier in value)
     if setting.kind == TABLE:
-        return material_presets.table_rows(value)
+        return softening_rows.table_rows(value)
     if isinstance(setting.default, tuple):
         return tuple(each * unit if setting.unit in _LENGTHS else each for each in value)
     return value * unit if setting.unit in _LENGTHS else value

@@ -8,16 +8,16 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.settings.flesh_settings import NON_FLESH_SWITCHES
 from ...solver.scene.settings.tables import BODY, BONE, settings_of_role
 from ..blender_data import modifier_stack
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.render_levels import RenderLevels, may_differ, render_levels, uses_is_viewport
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import role_checks, roles
-from ..properties import material_presets
 from . import artist_tet_files, formulation, rigid_core
-from .animated_settings import check_ranges
-from .mesh_deformation import shape_dependencies
+from .deforming_mesh_check import shape_dependencies
+from .setting_ranges import check_setting_ranges
 
 BODY_SETTINGS = tuple(settings_of_role(BODY))
 # relative to the size of what is compared; float32 evaluation noise is below a tenth of it
@@ -75,8 +75,8 @@ def check_settings(obj: bpy.types.Object) -> None:
         BadInput: A value is out of its range, or the body is to do what flesh or its method is not made for.
     """
     settings = obj.sinew
-    check_ranges(obj.name, settings, BODY_SETTINGS)
-    for setting in material_presets.NON_FLESH_SWITCHES if roles.is_flesh(obj) else ():
+    check_setting_ranges(obj.name, settings, BODY_SETTINGS)
+    for setting in NON_FLESH_SWITCHES if roles.is_flesh(obj) else ():
         if getattr(settings, setting):
             raise BadInput("flesh-combined", name=obj.name, feature=settings.bl_rna.properties[setting].name)
     for feature in formulation.incompatible_features(settings):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
-from ..evaluation.vertex_weights import weights
+from ..evaluation.vertex_weights import vectors, weights
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,21 @@ class WeightReader:
         if not name:
             return np.zeros(0)
         found = weights(self.evaluated, self.mesh, name, self.owner.name, label)
+        if not found.any():
+            raise BadInput("group-empty", name=self.owner.name, group=name, field=label)
+        return found
+
+    def vectors_of(self, setting: str) -> Floats:
+        """Returns the vector attribute that a setting names, (n, 3), in object space, or (0, 3) where it names none.
+
+        Raises:
+            BadInput: There is no such attribute, it holds no vectors, or it is 0 everywhere.
+        """
+        settings = self.owner.sinew
+        name, label = getattr(settings, setting), settings.bl_rna.properties[setting].name
+        if not name:
+            return np.zeros((0, 3))
+        found = vectors(self.mesh, name, self.owner.name, label)
         if not found.any():
             raise BadInput("group-empty", name=self.owner.name, group=name, field=label)
         return found

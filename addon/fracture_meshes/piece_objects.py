@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...solver.bake.cache import CacheMetadata, layout, pc2
-from ...solver.runtime.atomic_files import PART_SUFFIX, named_errors, replace
+from ...solver.runtime.atomic_files import PART_SUFFIX, replace
 from ...solver.runtime.errors import StorageFailed
+from ...solver.runtime.storage_errors import named_errors
 from ..cache.final_mesh_file import StoredResult
 from ..playback.attribute_playback import VERTEX_INDEX_ATTRIBUTE
 from . import result_objects

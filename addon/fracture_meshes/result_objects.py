@@ -13,8 +13,8 @@ from ...solver.scene.settings.tables import NONE
 from ..blender_data import modifier_stack
 from ..cache.final_mesh_file import StoredResult
 from ..playback import attribute_playback
-from . import crack_normal_nodes, result_mesh
-from .crack_normals import find_seams
+from . import closed_crack_normal_nodes, result_mesh
+from .closed_crack_normals import find_closed_crack_normals
 from .source_mesh import SourceMesh
 
 SUFFIX = " Broken"
@@ -55,7 +55,7 @@ def make_object(
     """
     made = _make_object(scene, obj, obj.name + SUFFIX, result, source, points)
     if not (source.has_custom_normals or source.is_flat):
-        crack_normal_nodes.attach(made, find_seams(result, source.topology, source.normals))
+        closed_crack_normal_nodes.attach(made, find_closed_crack_normals(result, source.topology, source.normals))
     return made
 
 
@@ -144,7 +144,7 @@ def remove(results: Iterable[bpy.types.Object]) -> None:
         for made in objects
         for modifier in made.modifiers
         if modifier.type == "NODES"
-        and modifier.name in (attribute_playback.GROUP_NAME, crack_normal_nodes.GROUP_NAME)
+        and modifier.name in (attribute_playback.GROUP_NAME, closed_crack_normal_nodes.GROUP_NAME)
         and modifier.node_group
     }
     bpy.data.batch_remove(objects)

@@ -14,11 +14,11 @@ from ...solver.bake.cache.pc2 import read_header, read_samples
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput, StorageFailed
 from ...solver.scene.scene import SCENE_FILE, Scene
-from ..blender_data import modifier_stack, visibility
-from ..cache import tet_positions
+from ..blender_data import modifier_stack, object_hiding
+from ..cache import baked_tets
 from ..cache.final_mesh_file import read_result, result_stamp
 from ..playback import mesh_cache
-from . import material_swap, piece_objects, result_objects
+from . import piece_objects, result_objects, transmissive_materials
 from .source_mesh import SourceMesh, read_source
 
 # suffix of the stamp of results in separate pieces
@@ -84,25 +84,25 @@ def show_result(
         if is_undoable:
             result_objects.use_material(made, obj.sinew.broken_material)
     # hidden from a frame on: a material lets light in, or no result existed before an undo or a redo
-    if is_new or not obj.sinew.is_replaced or visibility.hidden_from(obj) is not None:
-        material_swap.swap_visibility(shown, obj)
+    if is_new or not obj.sinew.is_replaced or object_hiding.hidden_from(obj) is not None:
+        transmissive_materials.show_from_first_crack(shown, obj)
     return shown
 
 
 def show_original(obj: bpy.types.Object, folder: Path, key: str) -> None:
     """Shows the body itself up to its first crack; after it, the mesh would stretch like rubber."""
     remove_results(obj)
-    from_frame = tet_positions.first_crack(folder, key)
+    from_frame = baked_tets.first_crack(folder, key)
     if from_frame is None:
-        visibility.restore_visibility(obj)
-    elif visibility.hidden_from(obj) != from_frame or not obj.sinew.is_replaced:
-        visibility.hide(obj, from_frame)
+        object_hiding.restore_visibility(obj)
+    elif object_hiding.hidden_from(obj) != from_frame or not obj.sinew.is_replaced:
+        object_hiding.hide(obj, from_frame)
 
 
 def restore_body(obj: bpy.types.Object) -> None:
     """Removes the results of a body and restores its visibility."""
     remove_results(obj)
-    visibility.restore_visibility(obj)
+    object_hiding.restore_visibility(obj)
 
 
 def remove_results(obj: bpy.types.Object) -> None:

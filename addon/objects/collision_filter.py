@@ -12,7 +12,7 @@ import bpy
 
 from ..properties.object_roles import BODY, BONE
 from . import roles
-from .attachment import is_bone_of
+from .flesh_supports import is_bone_of
 
 CollectionMembers = dict[bpy.types.Object, set[bpy.types.Object]]
 

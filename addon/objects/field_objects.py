@@ -68,7 +68,7 @@ def _problem(obj: bpy.types.Object) -> SinewError | None:
     """Returns why the field of an object does nothing; None where it acts."""
     field = obj.field
     if field.type in IDLE_KINDS:
-        return SinewError("field-kind-idle", name=obj.name, kind=IDLE_KINDS[field.type])
+        return SinewError("field-kind-idle", name=obj.name, field_type=IDLE_KINDS[field.type])
     if field.shape in MESH_SHAPES:
         lacks = "vertices" if field.shape == "POINTS" else "faces"
         if obj.type != "MESH" or not (obj.data.vertices if field.shape == "POINTS" else obj.data.polygons):
@@ -88,4 +88,6 @@ def _is_on(field: bpy.types.FieldSettings | None) -> bool:
 
 def _enabled_objects(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
     """Yields the objects that are in the first view layer and not disabled in viewports, as Blender takes fields."""
-    return (obj for obj in scene.view_layers[0].objects if not obj.hide_viewport or obj.sinew.is_replaced)
+    # until Blender updates the view layer, a deleted object is None there
+    present = (obj for obj in scene.view_layers[0].objects if obj is not None)
+    return (obj for obj in present if not obj.hide_viewport or obj.sinew.is_replaced)

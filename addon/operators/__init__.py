@@ -7,7 +7,7 @@ import bpy
 
 from . import (
     bodies,
-    bones,
+    bone_meshes,
     closed_copy,
     collider_force_curves,
     colliders,
@@ -16,22 +16,28 @@ from . import (
     flesh,
     heat,
     import_tets,
+    modifier_stack,
+    notes,
     orphaned_caches,
     pins,
+    quick,
     self_weight,
     shape_keys,
     simulate,
+    softening_table,
     subdivision,
 )
 
 PARTS = (
     bodies,
     flesh,
-    bones,
+    modifier_stack,
+    bone_meshes,
     import_tets,
     colliders,
     collider_force_curves,
     heat,
+    softening_table,
     pins,
     subdivision,
     self_weight,
@@ -41,6 +47,8 @@ PARTS = (
     shape_keys,
     closed_copy,
     orphaned_caches,
+    notes,
+    quick,
 )
 
 
@@ -50,10 +58,12 @@ def register() -> None:
         for each in part.CLASSES:
             bpy.utils.register_class(each)
     bpy.types.TOPBAR_MT_file_import.append(import_tets.draw_menu_entry)
+    bpy.types.VIEW3D_MT_object_quick_effects.append(quick.draw_menu_entries)
 
 
 def unregister() -> None:
     """Takes them away."""
+    bpy.types.VIEW3D_MT_object_quick_effects.remove(quick.draw_menu_entries)
     bpy.types.TOPBAR_MT_file_import.remove(import_tets.draw_menu_entry)
     for part in reversed(PARTS):
         for each in reversed(part.CLASSES):

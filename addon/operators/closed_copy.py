@@ -6,10 +6,10 @@ from __future__ import annotations
 import bpy
 from bpy.props import FloatProperty
 
-from ..baking.error_messages import reporting_errors
 from ..blender_data import modifier_stack
 from ..objects.closed_copy import make_closed_copy
-from .selection import active_mesh
+from .error_reporting import reporting_errors
+from .selected_objects import active_mesh
 
 
 class SINEW_OT_remesh_closed(bpy.types.Operator):

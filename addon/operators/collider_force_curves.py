@@ -6,10 +6,10 @@ from __future__ import annotations
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..baking import collider_forces
-from ..baking.error_messages import reporting_errors
+from ..baking import attach_force_curves
 from ..blender_data import collider_force_curves
-from .selection import selected_and_active
+from .error_reporting import reporting_errors
+from .selected_objects import selected_and_active
 
 
 class SINEW_OT_create_force_curves(bpy.types.Operator):
@@ -22,7 +22,7 @@ class SINEW_OT_create_force_curves(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes them, in the place of those of another bake."""
-        made = collider_forces.create_curves(context.scene, selected_and_active(context))
+        made = attach_force_curves.create_curves(context.scene, selected_and_active(context))
         if not made:
             raise BadInput("forces-not-baked", name=context.scene.name)
         self.report({"INFO"}, f"Force curves on {', '.join(made)}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..baking.error_messages import reporting_errors
 from ..objects import new_objects, roles
-from .selection import selected_meshes
+from .error_reporting import reporting_errors
+from .selected_objects import selected_meshes
 
 
 class SINEW_OT_make_collider(bpy.types.Operator):
@@ -26,7 +26,7 @@ class SINEW_OT_make_collider(bpy.types.Operator):
 
 
 class SINEW_OT_add_ground(bpy.types.Operator):
-    """Add an endless ground: at height 0, or under the lowest body"""
+    """Add an endless ground at height 0, or lower, so that every body has half its height to fall"""
 
     bl_idname = "sinew.add_ground"
     bl_label = "Add Ground"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..baking.warm_solver import solver_in_waiting
+from ..baking.solver_warm_up import solver_in_waiting
 
 
 class SINEW_OT_compile_ahead(bpy.types.Operator):

@@ -6,11 +6,11 @@ from __future__ import annotations
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..baking import attach_bake, bake_session, bake_status
-from ..baking.error_messages import reporting_errors
-from ..baking.session import session
+from ..baking import attach_bake, bake_control, bake_status
+from ..baking.addon_session import session
 from ..cache import cache_paths
 from ..runtime.memo import clear_results
+from .error_reporting import reporting_errors
 
 
 class SINEW_OT_delete_bake(bpy.types.Operator):
@@ -35,7 +35,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Deletes it."""
-        foreign = bake_session.delete(context.scene)
+        foreign = bake_control.delete(context.scene)
         clear_results()
         if foreign:
             self.report({"INFO"}, f"{len(foreign)} files that are not Sinew's stay in {foreign[0].parent}")

@@ -1,31 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that add heat sources and edit the softening table."""
+"""Operators that add and make heat sources."""
 
 from __future__ import annotations
 
 import bpy
 
-from ...solver.runtime.errors import BadInput
-from ..baking.error_messages import reporting_errors
 from ..objects import new_objects, role_checks, roles
-from ..properties import material_presets
-from .selection import active_mesh, selected_objects
-
-TEMPERATURE_STEP = 20.0  # from the last row to a new one [°C]
+from .error_reporting import reporting_errors
+from .selected_objects import selected_objects
 
 
 class SINEW_OT_add_heat_source(bpy.types.Operator):
-    """Add an empty at the 3D cursor that warms bodies within its Radius. You can move and animate it"""
+    """Adds a heat source that suits the active body."""
 
     bl_idname = "sinew.add_heat_source"
     bl_label = "Add Heat Source"
+    bl_description = (
+        "Add an empty above the active body, hot and large enough to melt it; at the 3D cursor if that has no Heat. "
+        "A Heat Speed of 1 becomes one at which heat gets through a third of the body in 60 frames"
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Adds the empty; the selection stays."""
+        """Adds the empty and sets the Heat Speed of the active body; the selection stays."""
         source = new_objects.add_heat_source(context)
-        self.report({"INFO"}, f'Added "{source.name}"')
+        body = context.object
+        speed = f", Heat Speed {body.sinew.heat_speed:.3g}" if new_objects.is_heated(body, context.scene) else ""
+        self.report({"INFO"}, f'Added "{source.name}"{speed}')
         return {"FINISHED"}
 
 
@@ -47,73 +49,4 @@ class SINEW_OT_make_heat_source(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class SINEW_OT_add_softening(bpy.types.Operator):
-    """Add a row to the softening table. In an empty table, add a whole curve up to the Melting Point"""
-
-    bl_idname = "sinew.add_softening"
-    bl_label = "Add Row"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @reporting_errors
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        """Adds a row below the last one, or a curve to an empty table."""
-        settings = active_mesh(context).sinew
-        table = settings.softening
-        if not len(table):
-            material_presets.write_rows(
-                table, material_presets.default_softening(settings.temperature, settings.melting_point)
-            )
-        else:
-            last = table[-1]
-            values = [getattr(last, name) for name in material_presets.ROW_PROPERTIES]
-            row = material_presets.add_row(table)
-            for name, value in zip(material_presets.ROW_PROPERTIES, values, strict=True):
-                setattr(row, name, value)
-            row.temperature += TEMPERATURE_STEP
-        settings.softening_index = len(table) - 1
-        material_presets.mark_custom(settings)
-        return {"FINISHED"}
-
-
-class SINEW_OT_remove_softening(bpy.types.Operator):
-    """Remove the chosen row of the softening table"""
-
-    bl_idname = "sinew.remove_softening"
-    bl_label = "Remove Row"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @reporting_errors
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        """Removes the row; the one above it is chosen next."""
-        settings = active_mesh(context).sinew
-        index = settings.softening_index
-        if index < len(settings.softening) and not material_presets.remove_row(settings.softening, index):
-            raise BadInput("row-linked", name=settings.id_data.name)
-        settings.softening_index = max(index - 1, 0)
-        material_presets.mark_custom(settings)
-        return {"FINISHED"}
-
-
-class SINEW_OT_sort_softening(bpy.types.Operator):
-    """Sort the rows of the softening table by temperature"""
-
-    bl_idname = "sinew.sort_softening"
-    bl_label = "Sort Rows"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @reporting_errors
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        """Sorts the rows."""
-        table = active_mesh(context).sinew.softening
-        rows = material_presets.table_rows(table)
-        material_presets.write_rows(table, rows[rows[:, 0].argsort(kind="stable")])
-        return {"FINISHED"}
-
-
-CLASSES = (
-    SINEW_OT_add_heat_source,
-    SINEW_OT_make_heat_source,
-    SINEW_OT_add_softening,
-    SINEW_OT_remove_softening,
-    SINEW_OT_sort_softening,
-)
+CLASSES = (SINEW_OT_add_heat_source, SINEW_OT_make_heat_source)

@@ -11,10 +11,10 @@ from bpy_extras.io_utils import ImportHelper
 
 from ...solver.runtime.errors import BadInput
 from ..baking import error_messages
-from ..baking.error_messages import reporting_errors
 from ..cache.cache_paths import portable_path
 from ..export import artist_tet_files
 from ..objects import roles
+from .error_reporting import reporting_errors
 
 
 class SINEW_OT_import_tets(bpy.types.Operator, ImportHelper):

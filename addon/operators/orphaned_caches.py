@@ -8,10 +8,10 @@ from pathlib import Path
 import bpy
 from bpy.props import StringProperty
 
-from ..baking.error_messages import reporting_errors
 from ..baking.orphaned_caches_timer import orphan_search
 from ..cache.orphaned_caches import EXPIRY_DAYS
 from ..runtime.quantity_text import size_text
+from .error_reporting import reporting_errors
 
 
 class SINEW_OT_delete_lost_caches(bpy.types.Operator):

@@ -6,8 +6,8 @@ from __future__ import annotations
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..baking.error_messages import reporting_errors
-from .selection import active_mesh
+from .error_reporting import reporting_errors
+from .selected_objects import active_mesh
 
 GROUP_NAME = "Pin"
 

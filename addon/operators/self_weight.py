@@ -6,9 +6,9 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty
 
-from ..baking.error_messages import reporting_errors
 from ..objects import role_checks, roles, self_weight
-from .selection import active_mesh
+from .error_reporting import reporting_errors
+from .selected_objects import active_mesh
 
 EVERY_DESCRIPTION = "All bodies of the scene that are too soft to stand, instead of the active one"
 

@@ -7,14 +7,14 @@ import bpy
 
 from ...solver.runtime.errors import BadInput
 from ..baking import bake_status
-from ..baking.error_messages import reporting_errors
-from ..baking.session import session
-from ..blender_data import visibility
+from ..baking.addon_session import session
+from ..blender_data import object_hiding
 from ..cache import cache_folder_status, cache_paths
 from ..fracture_meshes.result_objects import results_of
 from ..playback import shape_keys
 from ..properties.object_roles import BODY
 from ..runtime.quantity_text import size_text
+from .error_reporting import reporting_errors
 
 
 class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
@@ -41,7 +41,7 @@ class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
         folder = cache_paths.cache_folder(scene)
         copy = shape_keys.convert_to_shape_keys(context, scene, obj, folder, shown[0] if shown else None)
         for each in [*shown, obj]:
-            visibility.hide_permanently(each)
+            object_hiding.hide_permanently(each)
         frames = cache_folder_status.read_status(folder)
         kept = f"frames {frames.metadata.frame_start if frames.metadata else 1} to {frames.last_frame}"
         self.report({"INFO"}, f'"{copy.name}" has {kept} as shape keys, {size_text(needed)}; "{obj.name}" is hidden')

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..baking.error_messages import reporting_errors
 from ..objects import role_checks, roles, subdivision
-from .selection import active_mesh
+from .error_reporting import reporting_errors
+from .selected_objects import active_mesh
 
 
 class SINEW_OT_subdivide(bpy.types.Operator):

@@ -12,7 +12,7 @@ from ...solver.bake.cache import CacheReader
 from ...solver.mesh.boundary_faces import boundary_faces
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import StorageFailed
-from ..cache.tet_positions import body_tets
+from ..cache.baked_tets import body_tets
 
 # hue steps of the golden ratio: neighbours differ strongly and no hue repeats
 FIRST_HUE, HUE_STEP = 0.08, 0.381966

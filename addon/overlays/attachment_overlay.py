@@ -15,10 +15,10 @@ from ...solver.runtime.errors import StorageFailed
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
 from ..evaluation.sample_times import rest_frame
-from ..objects import attachment, roles
+from ..objects import flesh_supports, roles
 from . import attachment_geometry, attachment_preview, tet_geometry
 from .draw_handler import DrawHandler
-from .gpu_batches import blending, draw_batch, make_batch
+from .gpu_batches import alpha_blending, draw_batch, make_batch
 
 FACE_ALPHA, CROSS_ALPHA = 0.30, 0.95
 
@@ -30,7 +30,9 @@ def shown_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> set[str] | Non
     """Returns the names of the bones whose attachment to `obj` is shown; None: of all bones."""
     if obj.sinew.show_attachment:
         return None
-    return {bone.name for bone in attachment.bones_of(scene, obj) if bone.sinew.show_attachment and bone.visible_get()}
+    return {
+        bone.name for bone in flesh_supports.bones_of(scene, obj) if bone.sinew.show_attachment and bone.visible_get()
+    }
 
 
 def draw() -> None:
@@ -112,7 +114,7 @@ def _make_batches(_name: str, number: int, faces: np.ndarray, lines: np.ndarray)
 def _draw_batches(batches: list) -> None:
     import gpu
 
-    with blending():
+    with alpha_blending():
         gpu.state.face_culling_set("BACK")
         for batch in batches:
             draw_batch(*batch)

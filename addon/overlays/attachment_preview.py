@@ -18,7 +18,7 @@ from mathutils.geometry import intersect_point_line
 from ...solver.runtime.arrays import Floats
 from ..evaluation.vertex_weights import group_weights
 from ..export.armature_bones import automatic_radius
-from ..objects import attachment, tet_estimate
+from ..objects import flesh_supports, tet_estimate
 
 MAX_POINTS_PER_BONE = 4000  # above it, points get a wider spacing
 MASK_THRESHOLD = 0.5  # painted weights above it count
@@ -53,14 +53,14 @@ class _BoneQuery:
 def preview_stamp(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple:
     """Returns what the preview of `obj` depends on, as far as it is cheap to read."""
     own, found = obj.sinew, []
-    settings = (own.divisions, own.tet_size, own.sizing, own.attachment_group, own.use_armature_bones)
-    for each in (obj, *attachment.bones_of(scene, obj)):
+    settings = (own.sizing, own.divisions, own.tet_size, own.tet_count, own.attachment_group, own.use_armature_bones)
+    for each in (obj, *flesh_supports.bones_of(scene, obj)):
         evaluated = each.evaluated_get(depsgraph)
         box = [round(value, 6) for corner in evaluated.bound_box for value in corner]
         found += [each.name, tuple(map(tuple, evaluated.matrix_world)), tuple(box), len(evaluated.data.vertices)]
         # a change of mode stands for new paint
         found += [each.sinew.bone_distance, each.sinew.bone_mask_group, each.mode]
-    for rig in attachment.armatures_of(obj) if own.use_armature_bones else ():
+    for rig in flesh_supports.armatures_of(obj) if own.use_armature_bones else ():
         found += [own.armature_bone_radius, tuple(map(tuple, rig.matrix_world))]
         found += [tuple(bone.head) + tuple(bone.tail) for bone in rig.pose.bones]
     return (*settings, *found)
@@ -69,8 +69,7 @@ def preview_stamp(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.
 def preview(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Preview:
     """Returns the estimate for `obj`. The present frame has to be its rest pose."""
     unit, body = scene.unit_settings.scale_length, _MeshQuery(obj, depsgraph)
-    longest = tet_estimate.measure_object(obj, unit).longest
-    spacing = (tet_estimate.meshing(obj, longest, unit).tet_size or 0.0) / unit
+    spacing = (tet_estimate.meshing(obj, unit).tet_size or 0.0) / unit
     bones = [*_mesh_bones(scene, obj, depsgraph), *_armature_bones(obj, body, spacing)]
     if not spacing > 0.0 or not bones:
         return Preview((), (), spacing)
@@ -134,7 +133,7 @@ class _MeshQuery:
 
 
 def _mesh_bones(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[_BoneQuery]:
-    for bone in attachment.bones_of(scene, obj):
+    for bone in flesh_supports.bones_of(scene, obj):
         if len(bone.evaluated_get(depsgraph).data.polygons):
             yield _mesh_bone(_MeshQuery(bone, depsgraph), bone)
 
@@ -151,7 +150,7 @@ def _mesh_bone(solid: _MeshQuery, bone: bpy.types.Object) -> _BoneQuery:
 
 
 def _armature_bones(obj: bpy.types.Object, body: _MeshQuery, spacing: float) -> Iterator[_BoneQuery]:
-    rigs = attachment.armatures_of(obj) if obj.sinew.use_armature_bones else []
+    rigs = flesh_supports.armatures_of(obj) if obj.sinew.use_armature_bones else []
     found = [
         (rig, bone) for rig in rigs for bone in rig.pose.bones if bone.bone.use_deform and bone.name in body.groups
     ]

@@ -11,7 +11,7 @@ from ..objects import roles
 from . import contact_geometry
 from .contact_geometry import Contacts
 from .draw_handler import DrawHandler
-from .gpu_batches import blending, draw_batch, make_batch
+from .gpu_batches import alpha_blending, draw_batch, make_batch
 
 POINT_COLOUR = (1.0, 1.0, 1.0, 0.95)
 NORMAL_COLOUR = (0.25, 0.75, 1.0, 0.9)
@@ -71,7 +71,7 @@ def _draw_batches(batches: list, context: bpy.types.Context) -> None:
 
     scale = context.preferences.system.ui_scale
     region = (context.region.width, context.region.height)
-    with blending():  # forces point into the body
+    with alpha_blending():  # forces point into the body
         for shader, batch, colour, width in batches:
             if width == POINT_SIZE:
                 gpu.state.point_size_set(width * scale)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Batches of points, lines and triangles for the GPU, and how to draw them."""
+"""Makes and draws batches of points, lines and triangles for the GPU."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ from typing import Any
 import numpy as np
 
 
-def make_batch(kind: str, points: np.ndarray, shader: str = "UNIFORM_COLOR", **more: Any) -> tuple[Any, Any]:
+def make_batch(kind: str, points: np.ndarray, shader: str = "UNIFORM_COLOR", **attributes: Any) -> tuple[Any, Any]:
     """Returns a built-in shader and a batch of "POINTS", "LINES" or "TRIS" at positions (n, 2) or (n, 3).
 
     Args:
-        more: Other values per position by name, or `indices`.
+        kind: Of the primitives.
+        points: The positions.
+        shader: The name of the shader in Blender.
+        attributes: Further values per position by name, or `indices` of the primitives.
     """
     import gpu
     from gpu_extras.batch import batch_for_shader
 
-    made, indices = gpu.shader.from_builtin(shader), more.pop("indices", None)
+    made, indices = gpu.shader.from_builtin(shader), attributes.pop("indices", None)
     if indices is not None:
         indices = np.ascontiguousarray(indices, np.int32)
-    values = {"pos": points, **more}
+    values = {"pos": points, **attributes}
     values = {name: np.ascontiguousarray(value, np.float32) for name, value in values.items()}
     return made, batch_for_shader(made, kind, values, indices=indices)
 
 
 @contextmanager
-def blending(depth_test: str = "NONE") -> Iterator[None]:
-    """Draws transparently, in front of everything or by `depth_test`."""
+def alpha_blending(depth_test: str = "NONE") -> Iterator[None]:
+    """Blends by alpha within a `with` block, in front of everything or by `depth_test`."""
     import gpu
 
     gpu.state.blend_set("ALPHA")

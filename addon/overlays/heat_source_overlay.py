@@ -8,7 +8,7 @@ import numpy as np
 
 from ..objects import roles
 from .draw_handler import DrawHandler
-from .gpu_batches import blending, draw_batch, make_batch
+from .gpu_batches import alpha_blending, draw_batch, make_batch
 
 COLOUR = (1.0, 0.45, 0.1, 0.7)
 CIRCLE_SEGMENTS = 64
@@ -74,7 +74,7 @@ def draw() -> None:
     if depsgraph is None:
         return
     lines = np.concatenate([reach_lines(o, o.evaluated_get(depsgraph)) for o in shown])
-    with blending("LESS_EQUAL"):
+    with alpha_blending("LESS_EQUAL"):
         draw_batch(*make_batch("LINES", lines.reshape(-1, 3)), COLOUR)
 
 

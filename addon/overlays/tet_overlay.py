@@ -10,7 +10,7 @@ import numpy as np
 
 from ...solver.bake.cache import CacheReader
 from ...solver.runtime.errors import StorageFailed
-from ..blender_data import visibility
+from ..blender_data import object_hiding
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
 from ..fracture_meshes.result_objects import results_of
@@ -18,7 +18,7 @@ from ..objects import roles
 from ..runtime.memo import Memo
 from . import tet_geometry
 from .draw_handler import DrawHandler
-from .gpu_batches import blending, draw_batch, make_batch
+from .gpu_batches import alpha_blending, draw_batch, make_batch
 
 FACE_COLOUR = (0.25, 0.55, 0.85, 0.18)
 EDGE_COLOUR = (0.10, 0.30, 0.55, 0.85)
@@ -56,7 +56,7 @@ def replaces_mesh(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Whether tets replace the mesh of a body: it has cracked, and its broken mesh does not exist yet."""
     if not obj.sinew.is_replaced or obj.sinew.was_hidden_viewport or obj.name not in scene.objects:
         return False
-    hidden_from = visibility.hidden_from(obj)
+    hidden_from = object_hiding.hidden_from(obj)
     return hidden_from is not None and scene.frame_current >= hidden_from and not results_of(obj)
 
 
@@ -118,7 +118,7 @@ def _shaded_batch(points: np.ndarray, faces: np.ndarray) -> tuple:
 def _draw_batches(batches: list) -> None:
     import gpu
 
-    with blending(), gpu.matrix.push_pop_projection():
+    with alpha_blending(), gpu.matrix.push_pop_projection():
         projection = gpu.matrix.get_projection_matrix()
         projection[2] -= DEPTH_BIAS * projection[3]
         gpu.matrix.load_projection_matrix(projection)

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable
 import bpy
 import numpy as np
 
-from ..baking import body_reports
+from ..baking import bake_report
 from ..cache import cache_folder_status, cache_paths
 from .draw_handler import DrawHandler
-from .gpu_batches import blending, draw_batch, make_batch
+from .gpu_batches import alpha_blending, draw_batch, make_batch
 
 COLOUR = (0.95, 0.20, 0.15, 0.95)
 MARK_HEIGHT, MIN_MARK_WIDTH = 5.0, 3.0  # [pixels at 100 %]
@@ -36,7 +36,7 @@ def unconverged_runs(scene: bpy.types.Scene) -> list[tuple[int, int]]:
     if seen.metadata is None or seen.last_frame is None:
         return []
     first, last = seen.metadata.frame_start, seen.last_frame
-    return consecutive_runs(frame for frame in body_reports.unconverged_frames(folder) if first <= frame <= last)
+    return consecutive_runs(frame for frame in bake_report.unconverged_frames(folder) if first <= frame <= last)
 
 
 def mark_triangles(places: Collection[tuple[float, float]], scale: float, width: float) -> np.ndarray:
@@ -70,7 +70,7 @@ def draw() -> None:
     corners = mark_triangles(places, context.preferences.system.ui_scale, context.region.width)
     if not len(corners):
         return
-    with blending():
+    with alpha_blending():
         draw_batch(*make_batch("TRIS", corners), COLOUR)
 
 

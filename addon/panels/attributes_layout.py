@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene.scene import ATTRIBUTES
-from ..cache.attribute_names import RENAMED_ATTRIBUTES, VELOCITY_ATTRIBUTE
+from ..cache.attribute_columns import RENAMED_ATTRIBUTES, VELOCITY_ATTRIBUTE
 from .property_rows import locked_column
 from .text_rows import draw_wrapped
 

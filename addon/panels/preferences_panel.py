@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..baking.warm_solver import solver_in_waiting
+from ..baking.solver_warm_up import solver_in_waiting
 from ..properties.preferences import PACKAGE, PreferencesProperties
 from . import orphaned_caches_layout
 
@@ -24,6 +24,7 @@ class SinewPreferences(PreferencesProperties, bpy.types.AddonPreferences):
         column = self.layout.column(heading="Before a Bake")
         column.prop(self, "compile_ahead")
         column.prop(self, "keep_ready")
+        self.layout.prop(self, "research_formulations")
         row = self.layout.row()
         row.enabled = not solver_in_waiting.is_compiling
         row.operator("sinew.compile_ahead", text=COMPILING_LABEL if solver_in_waiting.is_compiling else "Compile Now")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import bpy
 
-from ..cache.attribute_names import RENAMED_ATTRIBUTES, VELOCITY_ATTRIBUTE, VELOCITY_COLUMNS
+from ..cache.attribute_columns import RENAMED_ATTRIBUTES, VELOCITY_ATTRIBUTE, VELOCITY_COLUMNS
 
 GROUP_NAME = "Sinew Attributes"
 # custom property with the signature of the group's settings

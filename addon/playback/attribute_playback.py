@@ -10,7 +10,7 @@ import bpy
 
 from ...solver.bake.cache import layout
 from ..blender_data.time_remapping import time_stretch
-from ..cache.attribute_names import read_columns
+from ..cache.attribute_columns import read_columns
 from ..cache.cache_paths import portable_path
 from .attribute_nodes import GROUP_NAME, SIGNATURE_KEY, AttributeFiles, build_nodes, is_supported
 

@@ -16,14 +16,14 @@ from ...solver.scene.settings.tables import NONE
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions
+from ..evaluation.matrix_units import transform_points
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.world_transforms import to_world
 
 # per vertex: a shape key, and a quad mesh with a UV map (saved grid of 90,000 vertices and 101 keys: 119.4 MB)
 BYTES_PER_KEY_VERTEX = 12
 BYTES_PER_MESH_VERTEX = 110
 
-SUFFIX = " Shape Keys"
+NAME_SUFFIX = " Shape Keys"
 # Blender's number of linear interpolation, for keyframe_points.foreach_set
 LINEAR_INTERPOLATION = 1
 
@@ -41,34 +41,34 @@ def convert_to_shape_keys(
     scene: bpy.types.Scene,
     obj: bpy.types.Object,
     cache: Path,
-    shown: bpy.types.Object | None = None,
+    result_object: bpy.types.Object | None = None,
 ) -> bpy.types.Object:
-    """Returns a new object with the motion of `obj` at Sinew's modifier, as one linear key per sample.
+    """Returns a new object with the baked motion of `obj`: one shape key per sample, linear in between.
 
-    The copy has the modifiers below Sinew's; the keys contain those above.
+    The copy keeps the modifiers below Sinew's. The keys contain the effect of those above.
 
     Args:
         context: Selects the new object.
         scene: The scene.
         obj: The body.
-        cache: Of the bake.
-        shown: The object that replaces the body, if it broke.
+        cache: The cache of the bake.
+        result_object: The object that replaces the body, if it broke.
 
     Raises:
         BadInput: `obj` has no baked frames.
         StorageFailed: The folder has no cache.
     """
-    head = CacheMetadata.load(cache)
+    metadata = CacheMetadata.load(cache)
     last = CacheReader(cache).last_frame()
     modifier = modifier_stack.find_modifier(obj)
-    if last is None or modifier is None or body_key(obj) not in {body.key for body in head.bodies}:
+    if last is None or modifier is None or body_key(obj) not in {body.key for body in metadata.bodies}:
         raise BadInput("not-baked", name=obj.name)
-    moments = _whole_frame_samples(head, last)
-    obj = shown or obj
-    mesh, shapes, place = _read(scene, obj, moments)
-    copy = _make_copy(obj, mesh, place)
+    sample_times = _whole_frame_samples(metadata, last)
+    obj = result_object or obj
+    mesh, shapes, matrix_world = _read(scene, obj, sample_times)
+    copy = _make_copy(obj, mesh, matrix_world)
     _collection_of(scene, obj).objects.link(copy)
-    _add_keys(copy, shapes, [frame + part for frame, part in moments])
+    _add_keys(copy, shapes, [frame + part for frame, part in sample_times])
     for other in context.selected_objects:
         other.select_set(False)
     if copy.name in context.view_layer.objects:
@@ -83,44 +83,44 @@ def _collection_of(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.C
     return next(own, scene.collection)
 
 
-def _whole_frame_samples(head: CacheMetadata, last: int) -> list[tuple[int, float]]:
+def _whole_frame_samples(metadata: CacheMetadata, last: int) -> list[tuple[int, float]]:
     """Returns the samples of complete frames up to `last`: frame and subframe."""
-    per_frame = head.samples_per_frame
-    count = (last - head.frame_start) * per_frame + 1
-    return [(head.frame_start + i // per_frame, (i % per_frame) / per_frame) for i in range(count)]
+    per_frame = metadata.samples_per_frame
+    count = (last - metadata.frame_start) * per_frame + 1
+    return [(metadata.frame_start + i // per_frame, (i % per_frame) / per_frame) for i in range(count)]
 
 
 def _read(
-    scene: bpy.types.Scene, obj: bpy.types.Object, moments: list[tuple[int, float]]
+    scene: bpy.types.Scene, obj: bpy.types.Object, sample_times: list[tuple[int, float]]
 ) -> tuple[bpy.types.Mesh, list[npt.NDArray[np.float32]], Matrix]:
     """Returns the mesh at the first sample, the shapes of all samples in its space, and its world matrix."""
     shapes = []
     with SceneCopy(scene, {obj: modifier_stack.input_modifier_count(obj) + 1}) as scene_copy:
-        scene_copy.set_frame(*moments[0])
+        scene_copy.set_frame(*sample_times[0])
         evaluated = scene_copy.evaluated(obj)
-        place = evaluated.matrix_world.copy()
+        matrix_world = evaluated.matrix_world.copy()
         mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=scene_copy.depsgraph)
         try:
-            for moment in moments:
-                scene_copy.set_frame(*moment)
+            for time in sample_times:
+                scene_copy.set_frame(*time)
                 evaluated = scene_copy.evaluated(obj)
-                moved = np.array(place.inverted() @ evaluated.matrix_world)
+                moved = np.array(matrix_world.inverted() @ evaluated.matrix_world)
                 with evaluated_mesh(evaluated) as now:
-                    shapes.append(to_world(moved, positions(now)).astype(np.float32))
+                    shapes.append(transform_points(moved, positions(now)).astype(np.float32))
         except BaseException:
             bpy.data.meshes.remove(mesh)
             raise
-    return mesh, shapes, place
+    return mesh, shapes, matrix_world
 
 
-def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, place: Matrix) -> bpy.types.Object:
+def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, matrix_world: Matrix) -> bpy.types.Object:
     """Returns a copy of `obj` with another mesh, only the modifiers below Sinew's, and no animation."""
     copy = obj.copy()
     if copy.override_library is not None:
         copy = copy.make_local(clear_liboverride=True)
     for modifier in list(copy.modifiers)[: modifier_stack.input_modifier_count(obj) + 1]:
         copy.modifiers.remove(modifier)
-    copy.name = mesh.name = obj.name + SUFFIX
+    copy.name = mesh.name = obj.name + NAME_SUFFIX
     copy.animation_data_clear()
     copy.constraints.clear()
     copy.parent = None
@@ -132,7 +132,7 @@ def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, place: Matrix) -> bp
     copy.data = mesh
     copy.delta_location, copy.delta_scale = (0, 0, 0), (1, 1, 1)
     copy.delta_rotation_euler, copy.delta_rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)
-    copy.matrix_world = place
+    copy.matrix_world = matrix_world
     return copy
 
 

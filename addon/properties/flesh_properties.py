@@ -7,9 +7,8 @@ from typing import Any
 
 import bpy
 
-from ...solver.scene.settings.flesh_settings import BONE_SETTINGS, ELASTIC, FLESH_SETTINGS
+from ...solver.scene.settings.flesh_settings import BONE_SETTINGS, ELASTIC, FLESH_SETTINGS, NON_FLESH_SWITCHES
 from ...solver.scene.settings.tables import OBJECT_SETTINGS
-from .material_presets import NON_FLESH_SWITCHES
 from .material_properties import limit_poisson_ratio
 from .property_factory import make_property, settings_group
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...solver.scene.friction_presets import FRICTION_PRESETS
 from ...solver.scene.settings.preset_settings import CUSTOM_PRESET
-from .preset_filling import PresetFilling
+from .preset_filling_guard import PresetFilling
 
 # of a collider, and of a body
 FRICTION_PROPERTIES = ("friction", "body_friction")

@@ -16,7 +16,7 @@ from ...solver.scene.settings.heat_settings import (
 )
 from . import material_presets
 from .material_presets import HEAT_FIELDS
-from .material_properties import material_edited
+from .material_properties import update_material_value
 from .property_factory import OVERRIDABLE, settings_group
 
 
@@ -40,7 +40,7 @@ HeatProperties: Any = settings_group(
     "HeatProperties",
     "Temperature, how heat moves, and what it softens.",
     HEAT_SETTINGS,
-    dict.fromkeys(HEAT_FIELDS, material_edited),
+    dict.fromkeys(HEAT_FIELDS, update_material_value),
     {
         SOFTENING.name: CollectionProperty(
             type=SinewSoftening,

@@ -9,43 +9,45 @@ import bpy
 
 from ...solver.scene.material_presets import NEARLY_INCOMPRESSIBLE
 from ...solver.scene.settings.flesh_settings import ELASTIC
-from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
+from ...solver.scene.settings.material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
 from . import material_presets
+from .display_twins import twin_properties
 from .property_factory import settings_group
 
 FLOAT32_TOLERANCE = 1.0e-6  # of Blender's 32 bits
 
 
-def preset_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    """Fills in the values of the preset."""
+def update_preset(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Update callback of the preset: fills in its values."""
     material_presets.apply_preset(settings)
 
 
-def material_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    """Sets the menu of presets to Custom where a value differs from the preset's."""
+def update_material_value(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Update callback of a value: sets the menu of presets to Custom if the value differs from the preset's."""
     material_presets.mark_custom(settings)
 
 
-def poisson_ratio_edited(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """Limits Volume Preservation to what the body's motion allows."""
+def update_poisson_ratio(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """Update callback of Volume Preservation: lowers it to the limit of the body's motion."""
     limit_poisson_ratio(settings)
-    material_edited(settings, context)
+    update_material_value(settings, context)
 
 
 def limit_poisson_ratio(settings: bpy.types.PropertyGroup) -> None:
-    """Lowers Volume Preservation to what a body that is no flesh allows."""
+    """Lowers Volume Preservation to the limit of soft bodies, for bodies that are not flesh."""
     if settings.motion == ELASTIC and settings.poisson_ratio > NEARLY_INCOMPRESSIBLE + FLOAT32_TOLERANCE:
         settings.poisson_ratio = NEARLY_INCOMPRESSIBLE
 
 
 MaterialProperties: Any = settings_group(
     "MaterialProperties",
-    "Stiffness, volume preservation, density and damping.",
-    (MATERIAL_PRESET, *MATERIAL_SETTINGS),
+    "Stiffness, volume preservation, density and damping, and paint that 0.2.0 did not have.",
+    (MATERIAL_PRESET, *MATERIAL_SETTINGS, *(each for each in MATERIAL_PAINTS if each.since)),
     {
-        **{setting.name: material_edited for setting in MATERIAL_SETTINGS},
-        "preset": preset_chosen,
-        "poisson_ratio": poisson_ratio_edited,
+        **{setting.name: update_material_value for setting in MATERIAL_SETTINGS},
+        "preset": update_preset,
+        "poisson_ratio": update_poisson_ratio,
     },
+    twin_properties(MATERIAL_SETTINGS),
 )

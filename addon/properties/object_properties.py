@@ -7,7 +7,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from .body_properties import BodyProperties, CoreProperties, FormulationProperties
-from .collider_properties import ColliderProperties, CollisionProperties
+from .collision_properties import ColliderProperties, CollisionProperties
 from .field_properties import FieldProperties
 from .flesh_properties import BoneProperties, FleshProperties
 from .fracture_properties import FractureProperties, ResultProperties

@@ -42,6 +42,8 @@ ROLES = (
         1,
         (
             "material",
+            "material_paint",
+            "rest_scale",
             "plasticity",
             "heat",
             "fracture",

@@ -7,12 +7,12 @@ from typing import Any
 
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS
 from .material_presets import PLASTICITY_FIELDS
-from .material_properties import material_edited
+from .material_properties import update_material_value
 from .property_factory import settings_group
 
 PlasticityProperties: Any = settings_group(
     "PlasticityProperties",
     "Yield, flow and how far it may go.",
     PLASTICITY_SETTINGS,
-    dict.fromkeys(("plastic_law", *PLASTICITY_FIELDS), material_edited),
+    dict.fromkeys(("plastic_law", *PLASTICITY_FIELDS), update_material_value),
 )

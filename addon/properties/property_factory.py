@@ -32,6 +32,7 @@ from ...solver.scene.settings.setting import (
     SWITCH,
     TEXT,
     VECTOR,
+    VECTOR_ATTRIBUTE,
     WEIGHT_GROUP,
     Setting,
 )
@@ -48,6 +49,7 @@ _MAKERS: dict[str, Any] = {
     VECTOR: FloatVectorProperty,
     TEXT: StringProperty,
     WEIGHT_GROUP: StringProperty,
+    VECTOR_ATTRIBUTE: StringProperty,
     FILE: StringProperty,
     FOLDER: StringProperty,
     CHOICE: EnumProperty,

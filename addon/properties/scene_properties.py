@@ -23,7 +23,7 @@ from .property_factory import settings_group
 
 def _place_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     from ..baking import attach_bake
-    from ..baking.session import session
+    from ..baking.addon_session import session
     from ..cache import cache_folder_status
 
     if not session.is_rebasing_paths:

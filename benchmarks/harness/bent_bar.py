@@ -7,7 +7,7 @@ import numpy as np
 
 from sinew.solver.mechanics.elements.corotational_element import MAX_RECORD_LENGTH, compute_corotational_records
 from sinew.solver.mechanics.elements.edge_assembly import assemble
-from sinew.solver.mechanics.elements.element_buffer import element_arrays
+from sinew.solver.mechanics.elements.record_layout import element_arrays
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Bools, Floats

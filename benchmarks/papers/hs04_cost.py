@@ -12,7 +12,7 @@ from harness.result import Picture, Result
 from papers.experiment import Experiment, Row, claim_row
 from papers.hs04_cube_and_bar import MATERIAL_TEXT, METHOD_COLOURS, METHOD_LINE_STYLES, METHODS, upright_box
 from papers.simulation_setup import measure_step_times
-from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count
 from sinew.solver.scene.formulation import FormulationSettings
 
 CELLS, LENGTHS = (3, 3, 12), (1.0, 1.0, 4.0)  # [m]

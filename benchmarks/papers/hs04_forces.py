@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from harness import plots
+from harness.formulations import formulation
 from harness.result import Picture, Result
 from papers.experiment import Experiment, Row, claim_row
 from papers.hs04_cube_and_bar import (
@@ -20,7 +21,6 @@ from papers.hs04_cube_and_bar import (
     upright_box,
 )
 from papers.simulation_setup import take_step
-from sinew.solver.integrators.formulations import formulation
 from sinew.solver.mechanics.model import Model
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.formulation import FormulationSettings

@@ -13,7 +13,7 @@ from papers.hs04_comparison import SLOWER_NOTE, Run, cost_rows, relative_error
 from papers.hs04_cube_and_bar import DT, MATERIAL_TEXT, corner_node, sheared_body
 from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Floats, Indices
-from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count
 from sinew.solver.scene.formulation import GREEN, HIERARCHICAL, LU, POLAR, FormulationSettings
 
 CELLS, LENGTHS = (2, 2, 6), (1.0, 1.0, 3.0)  # [m], of the coarse bar

@@ -14,7 +14,7 @@ from papers.hs04_comparison import SLOWER_NOTE, Run, cost_rows, relative_error
 from papers.prescribed_forces import NodalForces, with_forces
 from papers.simulation_setup import HeldNodes, body, make_simulation
 from sinew.solver.runtime.arrays import Floats, Indices
-from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count
 from sinew.solver.scene.formulation import BDF2, GREEN, HIERARCHICAL, LU, POLAR, FormulationSettings
 from sinew.solver.scene.scene import Material
 from sinew.solver.simulation.simulation import Simulation

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from harness.formulations import formulation
 from harness.plots import COLOURS, plot
 from harness.result import Picture, Result
 from papers.experiment import NO_PAPER_VALUE, Experiment, Row
 from papers.mdmjc02_clamped_bars import DT, MATERIAL
 from papers.simulation_setup import body, make_simulation, take_steps
-from sinew.solver.integrators.formulations import formulation
 from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.formulation import EDGES, LEAST_SQUARES, FormulationSettings

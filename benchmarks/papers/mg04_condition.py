@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from harness import plots
+from harness.formulations import formulation
 from harness.result import Picture, Result
 from papers import mg04_demo_scenes
 from papers.experiment import Experiment, claim_row
-from sinew.solver.integrators.formulations import formulation
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Bools, Floats

@@ -17,7 +17,7 @@ from sinew.solver.integrators.step import step
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.shapes import box_tets
-from sinew.solver.runtime.jit import set_thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count
 from sinew.solver.scene.formulation import LINEAR, POLAR, FormulationSettings
 from sinew.solver.scene.scene import JACOBI, Material, Settings
 

@@ -16,7 +16,7 @@ from sinew.solver.integrators.system.step_matrix import assemble_system, compute
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.mechanics.model import Model, Part, make_model
-from sinew.solver.runtime.jit import limiting_threads
+from sinew.solver.runtime.threads.thread_count import limiting_threads
 from sinew.solver.scene.formulation import FormulationSettings
 
 METHODS = {"assembled": FormulationSettings("qr"), "matrix-free": FormulationSettings("qr", is_matrix_free=True)}

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from papers.simulation_setup import take_step
-from sinew.solver.runtime.jit import limiting_threads
+from sinew.solver.runtime.threads.thread_count import limiting_threads
 from sinew.solver.simulation.simulation import Simulation
 
 WARM_UP_STEPS = 3  # steps that are not counted: they compile

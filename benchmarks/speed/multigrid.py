@@ -18,7 +18,7 @@ from sinew.solver.linalg.pcg import SolveResult, solve
 from sinew.solver.linalg.symmetric_spmv import upper_half
 from sinew.solver.mechanics.model import Model
 from sinew.solver.runtime.arrays import Bools, Floats
-from sinew.solver.runtime.jit import thread_count
+from sinew.solver.runtime.threads.thread_count import thread_count
 from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row
 from speed.stream_triad import triad_bandwidth
 from speed.timing import interleaved_times, medians

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import numba
 
-from sinew.solver.runtime.jit import set_thread_count, thread_count
+from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 
 ROUNDS = 5
 

@@ -17,8 +17,8 @@ from ..runtime.arrays import Floats
 from ..runtime.errors import Cancelled, SinewError, StorageFailed
 from ..runtime.event_stream import json_value
 from ..simulation.advance_frame import FrameReport
-from ..simulation.fracture_step import pieces_at_limit
-from ..simulation.sheet_warnings import find_enclosed_sheets
+from ..simulation.enclosed_sheets import find_enclosed_sheets
+from ..simulation.face_separation import pieces_at_limit
 from ..simulation.simulation import FrameCallbacks, Simulation
 from .cache import BackgroundWriter, CacheMetadata, CacheWriter
 from .frame_recorder import FrameRecorder
@@ -235,4 +235,4 @@ def _emit_all(on_event: OnEvent, events: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _warning_event(problem: SinewError) -> dict[str, Any]:
-    return {"event": "warning", "kind": problem.kind, "sentence": problem.sentence, "next_step": problem.next_step}
+    return {"event": "warning", **problem.as_warning()}

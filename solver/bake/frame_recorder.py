@@ -18,7 +18,7 @@ from .attributes.attribute_fields import attribute_values, body_values
 from .attributes.nodal_recovery import interpolate_at_vertices
 from .attributes.point_ply import ply_bytes
 from .cache import CacheMetadata, Frame
-from .postprocess.breakable_frames import attribute_array_name, breakable_keys, frame_arrays
+from .postprocess.breakable_frame_fields import attribute_array_name, breakable_keys, frame_arrays
 
 MAX_WRITTEN_CONTACTS = 50_000  # per frame, 2 MB
 
@@ -34,7 +34,7 @@ class FrameRecorder:
         first_sample: First sample with the present topology, 0 while all bodies are intact.
         topology: The present topology, None while all bodies are intact.
         render_positions: Object-space positions of every body, by sample.
-        fracture_data: Fields for the finishing pass, by name (bake/postprocess/breakable_frames.py).
+        fracture_data: Fields for the finishing pass, by name (bake/postprocess/breakable_frame_fields.py).
         topologies: New topologies in this frame, by number of their first sample.
         samples: Number of samples recorded so far.
     """

@@ -11,7 +11,7 @@ from ..mechanics.topology import check_fits
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.errors import SinewError, StorageFailed
 from .cache import CacheReader, layout
-from .cache.integrity import missing_ranges
+from .cache.consistency_check import missing_ranges
 from .cache.pc2 import HEADER_BYTES
 from .pc2_repair import CompleteSamples
 

@@ -20,9 +20,10 @@ from ..mechanics.state import State
 from ..mechanics.topology import ORIGIN_FIELD, TETS_FIELD, stored_topology
 from ..mesh.object_space import to_object_space
 from ..runtime.arrays import Floats, floats
-from ..runtime.atomic_files import named_errors, npz_bytes, write_atomic
-from ..runtime.checksums import sha256
+from ..runtime.atomic_files import write_atomic
+from ..runtime.checksums import npz_bytes, sha256
 from ..runtime.errors import SinewError, StorageFailed
+from ..runtime.storage_errors import named_errors
 from ..simulation.advance_frame import render_positions
 from ..simulation.assembled_scene import AssembledScene
 from ..simulation.fracture_topology import apply_topology
@@ -30,8 +31,8 @@ from ..simulation.simulation import Simulation
 from .cache import CachedBody, CacheReader, Frame, layout
 from .cache.frame_npz import frame_arrays, stored_checksums
 from .cache.pc2 import HEADER_BYTES, AtomicPc2Writer
-from .cache.playback_files import complete_samples
-from .postprocess import breakable_frames
+from .cache.pc2_check import complete_samples
+from .postprocess import breakable_frame_fields
 
 
 class CompleteSamples:
@@ -189,7 +190,7 @@ class _RedrawnFrames:
                 rows = body.range.nodes.stop - body.range.nodes.start
                 stored_rows = len(stored.fields.get(f"nodes.{body.key}.{part}", ()))
                 # a sample before nodes split has fewer
-                own = breakable_frames.stored_nodes(stored.fields, body.key, part, stored_rows)
+                own = breakable_frame_fields.stored_nodes(stored.fields, body.key, part, stored_rows)
                 if own is not None and stored_rows == rows:
                     x[body.range.nodes] = own
             state = State(x, np.zeros_like(x))
@@ -205,7 +206,7 @@ class _RedrawnFrames:
         settings = self.simulation.scene.settings
         time = settings.time(self.reader.metadata.frame_of_sample(number))
         for pins in built.pins:
-            missed = breakable_frames.stored_pin_errors(stored.fields, pins.key, part, len(pins.exact))
+            missed = breakable_frame_fields.stored_pin_errors(stored.fields, pins.key, part, len(pins.exact))
             if missed is not None:
                 state.fields[PIN_ERROR_FIELD.format(key=pins.key)] = missed
             elif (number or settings.preroll) and pins.stiffness(tracks, time) > 0.0:  # before a step nothing is missed

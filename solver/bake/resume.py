@@ -18,7 +18,7 @@ from ..scene.scene import Body, Scene
 from ..scene.tracks import TrackReader
 from .cache import CacheMetadata, CacheReader
 from .cache.layout import METADATA_FILE
-from .cache.playback_files import has_other_layout
+from .cache.pc2_check import has_other_layout
 from .newest_checkpoint import holds_bake, missing_frames, newest_checkpoint
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..bake.cache import CacheReader
 from ..mesh.boundary_faces import boundary_surface
-from ..mesh.formats.tet_files import RepairedTets
 from ..mesh.geometry.coordinate_range import MAX_FLOAT32_DISTANCE_IN_SIZES
 from ..mesh.geometry.triangle_surface import Surface, make_surface
+from ..mesh.tet_repair import RepairedTets
 from ..runtime.arrays import Floats
 from ..scene.scene import Body, Collider, Material, Meshing, Scene, Settings
 

@@ -32,7 +32,7 @@ class ForceStep:
 
     Attributes:
         model: The bodies in this step.
-        state: At the begin of the step; in `Force.end_step` at its end.
+        state: At the start of the step; in `Force.end_step` at its end.
         tracks: The animated inputs.
         begin, end: Times of the step [s].
         is_static: Whether the bodies are brought to rest as they are held at `end`, without inertia.

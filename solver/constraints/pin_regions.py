@@ -33,7 +33,7 @@ from ..mesh.moving_least_squares import (
     vertex_per_cell,
 )
 from ..runtime.arrays import Floats, Indices, floats
-from .affine_fit import apply_affine_fit
+from .affine_pin_motion import apply_affine_fit
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

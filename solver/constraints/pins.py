@@ -46,14 +46,14 @@ FADE_TIME = 0.1  # time in which the correction falls to 1/e after a release [s]
 
 @dataclass(frozen=True)
 class PinSprings:
-    """Pinned vertices on springs of stiffness k = pinned_mass · pin_stiffness + base_stiffness + inertial_mass / Δt².
+    """Pinned vertices on springs of stiffness k = m · pin_stiffness + max(k_E, k_W) + m_I / Δt².
 
     Attributes:
         rows: Their places among the pinned vertices of the body, (k,).
         tet, weights: Their binding in the model, (k,) and (k, 4).
-        pinned_mass: w · share of mass [kg], (k,).
-        base_stiffness: [N/m], (k,).
-        inertial_mass: [kg], (k,).
+        pinned_mass: m, weight of the pin times its share of the mass [kg], (k,).
+        elastic_stiffness, weight_stiffness: k_E and k_W of pivots, by the body's elasticity and weight [N/m], (k,).
+        inertial_mass: m_I of pivots [kg], (k,).
         target_shift: Added to the targets: what holds the first frame still against gravity [m], (k, 3).
     """
 
@@ -61,13 +61,15 @@ class PinSprings:
     tet: Indices
     weights: Floats
     pinned_mass: Floats
-    base_stiffness: Floats
+    elastic_stiffness: Floats
+    weight_stiffness: Floats
     inertial_mass: Floats
     target_shift: Floats
 
-    def stiffness(self, pin_stiffness: float, dt: float) -> Floats:
-        """Returns k [N/m], (k,)."""
-        return self.pinned_mass * pin_stiffness + self.base_stiffness + self.inertial_mass / dt**2
+    def stiffness(self, pin_stiffness: float, dt: float, heavier: float = 1.0) -> Floats:
+        """Returns k [N/m], (k,), of a body that is `heavier` times as heavy as it was built."""
+        base = np.maximum(self.elastic_stiffness, heavier * self.weight_stiffness)
+        return self.pinned_mass * (heavier * pin_stiffness) + base + heavier * self.inertial_mass / dt**2
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class BodyPins(Force):
         exact: Places of the vertices of weight 1 among the pinned ones, (e,).
         exact_binding: Their binding in the model.
         correction: From the corrections of those to the corrections of all render vertices, sparse (n, e).
+        density: Of the body's first tet as built [kg/m³]. Where a body gets heavier, its springs get stiffer.
     """
 
     key: str
@@ -94,6 +97,7 @@ class BodyPins(Force):
     exact: Indices
     exact_binding: Binding
     correction: csr_matrix
+    density: float
     kind: ClassVar[str] = "pins"
     affects_quasistatic: ClassVar[bool] = True
 
@@ -150,7 +154,8 @@ class BodyPins(Force):
         springs = self.springs
         if not len(springs.rows):
             return PointForces()
-        k = springs.stiffness(pin_stiffness, dt)
+        heavier = float(model.density[model.bodies[self.body].tets.start]) / self.density
+        k = springs.stiffness(pin_stiffness, dt, heavier)
         stiffness = k[:, None, None] * np.eye(3)
         points = PointForces(springs.tet, springs.weights, np.zeros((len(k), 3)), stiffness, np.zeros((len(k), 3, 3)))
         away = targets[springs.rows] + springs.target_shift - points.positions(state.x, model.tets)
@@ -184,6 +189,12 @@ class BodyPins(Force):
         """Returns the targets at the end of a step [m], (p, 3); None where the pins are released."""
         return self.targets(step.tracks, step.end) if self.stiffness(step.tracks, step.end) > 0.0 else None
 
+    def with_sag(self, model: Model, u: Floats) -> BodyPins:
+        """Returns these pins with springs that bear at rest what they would bear after a sag of u [m], (n, 3)."""
+        springs = self.springs
+        sagged = np.einsum("ka,kai->ki", springs.weights, u[model.tets[springs.tet]])
+        return replace(self, springs=replace(springs, target_shift=springs.target_shift - sagged))
+
     def remapped(self, whole: Model, tets: Indices) -> BodyPins:
         """Returns these pins of a whole body after nodes have split: its tets have the nodes `tets`, (m, 4), now."""
         return replace(self, regions=tuple(region.remapped(whole.tets, tets) for region in self.regions))
@@ -213,7 +224,7 @@ def make_pins(body: Body, binding: Binding, model: Model, number: int, tet_size:
     exact = np.flatnonzero(weights >= 1.0).astype(np.int32)
     mass = model.mass[model.bodies[number].nodes]
     varying = weights * _area_shares(body)[pinned] * mass.sum()
-    steady, inertial = np.zeros(len(pinned)), np.zeros(len(pinned))
+    elastic, borne, inertial = np.zeros((3, len(pinned)))
     regions = []
     for found in find_regions(model.tets, tet[exact]):
         rows = exact[found]
@@ -224,16 +235,22 @@ def make_pins(body: Body, binding: Binding, model: Model, number: int, tet_size:
             own = np.unique(tet[rows])
             E = youngs_modulus(model.mu[own], model.lam[own]).max()
             weight = mass.sum() * gravity * float(model.gravity_scale[model.bodies[number].nodes.start])
-            steady[rows] = max(MIN_PIVOT_STIFFNESS_FACTOR * E * tet_size, weight / (MAX_PIVOT_SAG * tet_size)) / len(
-                rows
-            )
+            elastic[rows] = MIN_PIVOT_STIFFNESS_FACTOR * E * tet_size / len(rows)
+            borne[rows] = weight / (MAX_PIVOT_SAG * tet_size) / len(rows)
             inertial[rows] = MIN_PIVOT_INERTIAL_FACTOR * model.mass[np.unique(model.tets[own])].sum() / len(rows)
     in_region = np.zeros(len(pinned), bool)
     for region in regions:
         in_region[region.rows] = True
     rows = np.flatnonzero(~in_region).astype(np.int32)
     springs = PinSprings(
-        rows, tet[rows], barycentric[rows], varying[rows], steady[rows], inertial[rows], np.zeros((len(rows), 3))
+        rows,
+        tet[rows],
+        barycentric[rows],
+        varying[rows],
+        elastic[rows],
+        borne[rows],
+        inertial[rows],
+        np.zeros((len(rows), 3)),
     )
     return BodyPins(
         key=body.key,
@@ -245,6 +262,7 @@ def make_pins(body: Body, binding: Binding, model: Model, number: int, tet_size:
         exact=exact,
         exact_binding=Binding(tet[exact], barycentric[exact]),
         correction=correction_matrix(body.vertices, pinned[exact], tet_size),
+        density=float(model.density[model.bodies[number].tets.start]),
     )
 
 

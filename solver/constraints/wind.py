@@ -2,7 +2,7 @@
 """A constant wind on the surfaces of bodies.
 
 Air of the velocity w presses on faces that move with v as `surface_pressure.py` says, with u = w − v. Areas and normals
-are those at the begin of a step, the velocity is that at its end, linearised about the one at its begin:
+are those at the start of a step, the velocity is that at its end, linearised about the one at its start:
 
     f⁺ = f − D (v⁺ − v),    D = −∂f/∂v = ρ C |s| A n nᵀ,
 

@@ -9,7 +9,7 @@ Let r be the motion of a point in the step relative to the other side: p − c f
 and −f to q. It is a spring against penetration, linear in the end of the step, and only acts while it pushes. s is the
 shear of the contact. Coulomb friction: the contact sticks with κ = k as long as k ‖s‖ ≤ μ N, with the normal force N.
 Otherwise it slides with κ = μ N / ‖s‖: this is the friction μ N against the sliding at the end of the step, and keeps
-the matrix symmetric; N and ‖s‖ come from the previous solve. `active_set/active_set_kernels.py` chooses κ. In the first
+the matrix symmetric; N and ‖s‖ come from the previous solve. `active_set/active_set_update.py` chooses κ. In the first
 solve of a step, a contact that slid in the step before has this friction as a constant force along s0, and κ only
 across it: near μ, where gravity along a slope is hardly more than friction, the lag of ‖s‖ would brake it. The step is
 solved again, a bounded number of times, until the sets of pushing and of sliding contacts no longer change. A sliding
@@ -35,19 +35,12 @@ from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats, Indices, floats
 from .active_set.active_set import ActiveSet
-from .active_set.contact_kernels import (
-    RigidColliderArrays,
-    attach_points,
-    contact_springs,
-    continue_sliding,
-    find_movable_points,
-    load_persistent,
-    measure_contacts,
-    predict_positions,
-    store_persistent,
-    update_planes,
-)
+from .active_set.active_set_update import update_planes
 from .active_set.contact_line_search import apply_step_lengths, deactivate_unreached
+from .active_set.contact_prediction import find_movable_points, predict_positions
+from .active_set.contact_springs import attach_points, contact_springs, measure_contacts
+from .active_set.coulomb_friction import continue_sliding
+from .active_set.persistent_contact_kernels import RigidColliderArrays, load_persistent, store_persistent
 from .detection.collider_broad_phase import PUSH_OUT_REACH, broad_phase_box, distance_bounds_of, nearby_points
 from .detection.collider_contacts import ColliderPose, find_contacts
 from .detection.contact_attachment import tet_pairs

@@ -17,10 +17,10 @@ from ..constraints.external_forces import ExternalForces
 from ..constraints.rigid_core import LinearSystem
 from ..linalg.block_pattern import BlockPattern
 from ..linalg.pcg import SolveResult
-from ..linalg.point_terms import restore_blocks, save_blocks
+from ..linalg.point_force_assembly import restore_blocks, save_blocks
 from ..linalg.quadratic_form import quadratic_form
 from ..mechanics.elements.inverted_tets import count_inverted
-from ..mechanics.elements.linear_force import add_linear_forces
+from ..mechanics.elements.linearised_forces import add_linear_forces
 from ..mechanics.elements.strain_energy import stored_energy
 from ..mechanics.state import State
 from ..mechanics.state_fields import VELOCITY_CHANGE

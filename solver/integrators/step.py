@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..constraints.external_forces import ExternalForces
 from ..mechanics.model import Model
 from ..mechanics.state import State
-from ..runtime.jit import limiting_threads
+from ..runtime.threads.thread_count import limiting_threads
 from ..scene.scene import Settings
 from .bdf2 import bdf2_step, bodies_by_bdf2
 from .implicit_euler import implicit_euler_step

@@ -16,10 +16,10 @@ from ..runtime.arrays import Floats
 from ..runtime.jit import kernel
 from ..runtime.simd.block_row_product import multiply_row
 from ..runtime.simd.vec3 import vec3_axpy, vec3_fma, vec3_load, vec3_store, vec3_sum, vec3_unpack, vec3_zero
+from .block_jacobi import invert_diagonal
 from .block_pattern import UInt32s
 from .block_system import BlockSystem, StoppingCriteria
 from .pcg import SolveResult
-from .pcg_row_passes import invert_diagonal
 
 MAX_RESTARTS = 4  # of a solve: where it breaks down it is begun anew
 BREAKDOWN_TOLERANCE = 1.0e-15  # of what a product of vectors may be, below which it says nothing

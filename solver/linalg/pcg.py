@@ -13,17 +13,19 @@ and Witkin 1998, section 5.2, for given unknowns.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ..runtime.arrays import Bools, Floats
-from ..runtime.jit import thread_count
+from ..runtime.threads.thread_count import thread_count
 from ..runtime.threads.worker_team import worker_team
+from .block_jacobi import invert_diagonal
 from .block_pattern import BlockPattern
 from .block_system import BlockSystem, MatrixArrays, PcgWorkspace, StoppingCriteria
 from .direct_small_islands import MAX_SMALL_ISLAND_NODES, solve_small_islands
 from .element_by_element import ElementProducts
+from .patience import Patience
 from .pcg_loop import conjugate_gradients
 from .pcg_row_passes import (
     BB,
@@ -32,8 +34,8 @@ from .pcg_row_passes import (
     VECTOR_COUNT,
     IslandArrays,
     ModeArrays,
+    PcgLimits,
     PcgVectors,
-    invert_diagonal,
 )
 from .rigid_modes import RigidModes, coarse_correction, make_orthogonal
 from .symmetric_spmv import NO_UPPER_HALF, upper_half
@@ -75,11 +77,30 @@ class SolveResult:
         )
 
 
+class PreconditionedSolve(NamedTuple):
+    """What a preconditioner has done.
+
+    Attributes:
+        iterations: How many it took.
+        residual: The largest relative residual of an island.
+        work: Cost in iterations of block Jacobi.
+        successor: What continues where block Jacobi, whose turn it then is, does not arrive either; None: nothing.
+    """
+
+    iterations: int
+    residual: float
+    work: float
+    successor: Preconditioner | None = None
+
+
 class Preconditioner(Protocol):
     """A solver that continues where block Jacobi would take long, such as `LatticeMultigrid`."""
 
     def iteration_limit(self, pattern: BlockPattern, is_free: Bools, tolerance: float) -> tuple[int, int]:
         """Returns how many iterations of block Jacobi come first, over all rows, and where only some are left."""
+
+    def patience(self) -> Patience:
+        """Returns what makes block Jacobi so fast that it goes on after these iterations."""
 
     def solve(
         self,
@@ -88,12 +109,9 @@ class Preconditioner(Protocol):
         stopping: StoppingCriteria,
         modes: RigidModes | None,
         workspace: PcgWorkspace,
-    ) -> tuple[int, float, float]:
-        """Solves as `solve` does, from what `x` holds.
-
-        Returns:
-            The iterations, the largest relative residual, and the cost in iterations of block Jacobi.
-        """
+        jacobi_fall: float | None,
+    ) -> PreconditionedSolve:
+        """Solves as `solve` does, from what `x` holds, after block Jacobi with this fall (`Patience.fall`)."""
 
 
 def solve(
@@ -130,28 +148,30 @@ def solve(
     if modes is not None:
         coarse_correction(modes, pattern, b, x)
     whole = limit = max_iterations
+    patience = Patience.of_block_jacobi()
     if preconditioner is not None:
         whole, limit = preconditioner.iteration_limit(pattern, is_free, tolerance)
-        limit = min(limit, max_iterations)
+        patience = preconditioner.patience()
     iterations, residual = 0, np.inf  # a preconditioner that begins at once computes the residual itself
     if limit > 0 or max_iterations == 0:
         block_jacobi = BlockJacobiSolve(modes, initial_direction, element_terms, workspace)
-        iterations, residual = block_jacobi.run(system, x, replace(stopping, max_iterations=limit), whole)
+        limits = PcgLimits(float(tolerance), int(max_iterations), limit, whole * pattern.node_count, patience)
+        iterations, residual = block_jacobi.run(system, x, limits, stopping.norm_floor)
     work = float(iterations)
     is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations
     if preconditioner is not None and is_hard:
         previous = x.copy()
         remaining = replace(stopping, max_iterations=max_iterations - iterations)
-        more, reached, effort = preconditioner.solve(system, x, remaining, modes, workspace)
-        iterations, work = iterations + more, work + effort
-        if reached < residual:
-            residual = reached
+        found = preconditioner.solve(system, x, remaining, modes, workspace, patience.fall)
+        iterations, work = iterations + found.iterations, work + found.work
+        if found.residual < residual:
+            residual = found.residual
         else:
             x[:] = previous
         if residual > tolerance and iterations < max_iterations:
-            # diverged in a matrix that is not quite positive, or by round-off: block Jacobi tolerates more of both
+            # slow, or diverged in a matrix that is not quite positive, or by round-off: block Jacobi tolerates more
             remaining = replace(stopping, max_iterations=max_iterations - iterations)
-            rest = solve(system, x, remaining, modes=modes, workspace=workspace)
+            rest = solve(system, x, remaining, modes=modes, preconditioner=found.successor, workspace=workspace)
             return SolveResult(iterations + rest.iterations, rest.residual, rest.converged, True, work + rest.work)
     return SolveResult(iterations, float(residual), bool(residual <= tolerance), is_hard, work)
 
@@ -169,16 +189,18 @@ class BlockJacobiSolve:
     element_terms: ElementProducts | None
     workspace: PcgWorkspace
 
-    def run(self, system: BlockSystem, x: Floats, stopping: StoppingCriteria, whole: int) -> tuple[int, float]:
+    def run(self, system: BlockSystem, x: Floats, limits: PcgLimits, norm_floor: Floats | None) -> tuple[int, float]:
         """Solves from an `x` that the modes have corrected.
 
-        It ends after the most iterations, or as soon as it has gone through as many rows as `whole` iterations over
-        all.
+        Args:
+            system, x: As for `solve`.
+            limits: When it ends.
+            norm_floor: As in `StoppingCriteria`.
 
         Returns:
             The iterations, and the largest relative residual of an island.
         """
-        pattern, count = system.pattern, system.pattern.node_count
+        pattern = system.pattern
         # small systems on one thread, and then every island in one chunk, whose sums are taken in one go
         is_small = (pattern.first_count or pattern.block_count) < MIN_BLOCKS_PER_THREAD
         chunk_start, chunk_island = pattern.chunk_start, pattern.chunk_island
@@ -186,8 +208,8 @@ class BlockJacobiSolve:
             chunk_start, chunk_island = pattern.island_start, np.arange(pattern.island_count, dtype=np.uint32)
         half = None if is_small else upper_half(pattern)
         scalars = np.zeros((pattern.island_count, ISLAND_COLUMNS))
-        if stopping.norm_floor is not None:
-            scalars[:, BB] = np.square(stopping.norm_floor)
+        if norm_floor is not None:
+            scalars[:, BB] = np.square(norm_floor)
         modes, terms = self.modes or NO_MODES, self.element_terms
         matrix = MatrixArrays(
             chunk_start,
@@ -199,9 +221,7 @@ class BlockJacobiSolve:
             system.is_free,
         )
         given = (
-            float(stopping.tolerance),
-            int(stopping.max_iterations),
-            whole * count,
+            limits,
             matrix,
             half.with_workspace(self.workspace) if half else NO_UPPER_HALF,
             self._vectors(system, x),

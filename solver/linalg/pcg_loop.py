@@ -13,9 +13,11 @@ import numpy as np
 
 from ..runtime.jit import kernel
 from ..runtime.threads.worker_team import TASK, await_wakeup, claim, is_finished, join, publish, report_done
+from .block_jacobi import invert_rows
 from .coupled_rigid_modes import add_inter_island_products
 from .element_by_element import add_active_products
 from .envelope_cholesky import solve_envelope
+from .patience import FALL, IS_SLOW, UNKNOWN_FALL, measure_fall, note_residual
 from .pcg_row_passes import (
     ACTIVE,
     ALPHA,
@@ -44,7 +46,6 @@ from .pcg_row_passes import (
     VECTOR_COUNT,
     Q,
     Z,
-    invert_rows,
     run_row_task,
 )
 from .symmetric_spmv import add_segment_rings, multiply_segment, pack_rows
@@ -55,16 +56,13 @@ DIVERGENCE_RATIO = 1.0e4  # the smallest ‖r‖² so far, from which on an isla
 
 
 @kernel(no_refcount=True)
-def conjugate_gradients(
-    is_leader, team, tolerance, max_iterations, max_rows, matrix, half, vectors, modes, coupled, element_terms, islands
-):
+def conjugate_gradients(is_leader, team, limits, matrix, half, vectors, modes, coupled, element_terms, islands):
     """Solves for x; returns the iterations and the largest relative residual of the islands.
 
     Args:
         is_leader: Whether this thread leads the team; others only share in the passes, and return nothing.
         team: A `WorkerTeam`.
-        tolerance, max_iterations: `StoppingCriteria`.
-        max_rows: Rows to go through at most, iteration by iteration, without those of islands that are done.
+        limits: `PcgLimits`.
         matrix: `MatrixArrays`.
         half: `UpperHalfArrays`, which then give the products, or `NO_UPPER_HALF`.
         vectors: `PcgVectors`; the inverses are given where there are element terms, and written otherwise.
@@ -80,6 +78,7 @@ def conjugate_gradients(
         await_wakeup(team)
         return 0, 0.0
     iterations, rows, restarts, has_direction = 0, 0, -1, len(vectors.initial_direction) > 0
+    is_patient = True
     for island in range(len(scalars)):
         scalars[island, ACTIVE] = 1.0
     task = np.int64(PREPARE)
@@ -95,11 +94,12 @@ def conjugate_gradients(
         if task == UPDATE:
             iterations += 1
             rows += _active_rows(matrix.chunk_start, matrix.chunk_island, scalars)
+            is_patient = _is_patient(limits, iterations, rows)
         if task == RESIDUAL:
             restarts += 1
         if task == LOAD_INITIAL_DIRECTION:
             has_direction = False
-        may_continue = iterations < max_iterations and rows < max_rows and restarts <= MAX_RESTARTS
+        may_continue = iterations < limits.max_iterations and is_patient and restarts <= MAX_RESTARTS
         if task >= RESIDUAL and task != DIRECTION:
             has_modes = len(modes.inverse) > 0 and (task == UPDATE or task == RESIDUAL)
             _sum_chunks(has_modes, part_island, modes.inverse, islands)
@@ -109,8 +109,21 @@ def conjugate_gradients(
         if task == PREPARE:
             task = _task_after_preparation(matrix.is_free, vectors.x)
         else:
-            task = _next_task(task, may_continue, restarts == 0, has_direction, tolerance, islands)
+            was_update = task == UPDATE
+            task = _next_task(task, may_continue, restarts == 0, has_direction, limits.tolerance, islands)
+            if was_update:
+                note_residual(limits.patience.record, _largest_residual(scalars))
     return iterations, _largest_residual(scalars)
+
+
+@kernel(device_only=True, no_refcount=True)
+def _is_patient(limits, iterations, rows):
+    """Whether to go on after so many iterations over so many rows."""
+    measure_fall(limits.patience, iterations, limits.tolerance)
+    record = limits.patience.record
+    return (iterations < limits.first_iterations and rows < limits.first_rows) or (
+        record[FALL] != UNKNOWN_FALL and record[IS_SLOW] == 0.0
+    )
 
 
 @kernel(device_only=True, no_refcount=True)

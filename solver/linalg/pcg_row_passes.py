@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What conjugate gradients do with the rows of a matrix: one task after the other, each in one pass over the rows.
+"""The passes of conjugate gradients over the rows of a matrix: one task after the other.
 
-The preconditioner inverts the 3×3 block of every node on the diagonal (block Jacobi).
+The preconditioner is block Jacobi (`block_jacobi.py`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ..runtime.simd.vec3 import (
     vec4_load,
     vec4_store,
 )
+from .patience import Patience
 
 # First PREPARE for inverses and the packed half, (LOAD_FIXED, APPLY,) RESIDUAL for the norm of b, then LOAD_SOLUTION,
 # APPLY, RESIDUAL for the residual of the guess; LOAD_INITIAL_DIRECTION, CURVATURE, UPDATE once; DIRECTION, PRODUCT,
@@ -58,6 +59,24 @@ SUMS_PER_CHUNK = 8  # that a pass leaves per chunk: two of its task, six for the
 # Vectors in one array beside p.
 R, Z, Q, D = range(4)
 VECTOR_COUNT = 4
+
+
+class PcgLimits(NamedTuple):
+    """When conjugate gradients end.
+
+    Attributes:
+        tolerance: Relative residual to reach in every island.
+        max_iterations: At most.
+        first_iterations, first_rows: After so many iterations, or so many rows of islands that are not done, iteration
+            by iteration, they only go on while they are fast.
+        patience: What counts as fast.
+    """
+
+    tolerance: float
+    max_iterations: int
+    first_iterations: int
+    first_rows: int
+    patience: Patience
 
 
 class PcgVectors(NamedTuple):
@@ -100,30 +119,6 @@ class IslandArrays(NamedTuple):
     members: np.ndarray
     scalars: Floats
     sums: Floats
-
-
-@kernel()
-def invert_diagonal(diagonal, is_free, values, inverse):
-    """Writes the inverses of the symmetric diagonal blocks, row by row, (n, 9).
-
-    Nodes that are held, and nodes without mass and stiffness, get zero: the solver leaves them alone.
-    """
-    invert_rows(0, len(diagonal), diagonal, is_free, values, inverse)
-
-
-@kernel(device_only=True)
-def invert_rows(begin, end, diagonal, is_free, values, inverse):
-    """Does so for the rows from `begin` to `end`."""
-    for node in range(begin, end):
-        A, out = values[diagonal[node]], inverse[node]
-        a, b, c, d, e, f = A[0], A[4], A[8], A[1], A[5], A[2]
-        p, q, r = b * c - e * e, e * f - d * c, d * e - b * f
-        det = a * p + d * q + f * r
-        k = 1.0 / det if is_free[node] and det > 0.0 else 0.0
-        xy, yz, zx = k * q, k * (f * d - a * e), k * r
-        out[0], out[1], out[2] = k * p, xy, zx
-        out[3], out[4], out[5] = xy, k * (a * c - f * f), yz
-        out[6], out[7], out[8] = zx, yz, k * (a * b - d * d)
 
 
 @kernel(allow_fma=True, inline=True, device_only=True, no_refcount=True)

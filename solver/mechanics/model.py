@@ -19,6 +19,10 @@ from ..scene.scene import Material
 from .elastic_moduli import lame_moduli
 from .rigid_core import RigidCore
 
+# fields of `Model` with a row per node, and with a row per tet beside `tets`; the last two may have none at all
+NODE_ARRAYS = ("X", "mass", "mass_damping", "gravity_scale")
+TET_ARRAYS = ("Dm_inverse", "volume", "density", "mu", "lam", "stiffness_damping", "initial_strain", "pressure_modulus")
+
 
 @dataclass(frozen=True)
 class Part:
@@ -73,6 +77,7 @@ class Model:
         Dm_inverse: Inverse of the rest edge matrix (X1 − X0 | X2 − X0 | X3 − X0) [1/m], (m, 3, 3). Its rows
             are the gradients g1, g2, g3 of the shape functions; g0 = −(g1 + g2 + g3).
         volume: Rest volume times filled share V [m³], (m,).
+        density: Mass over that volume ρ [kg/m³], (m,).
         mass: Node masses [kg], (n,).
         mu, lam: Lamé's moduli [Pa], (m,).
         mass_damping: α [1/s], (n,).
@@ -92,6 +97,7 @@ class Model:
     tets: Indices
     Dm_inverse: Floats
     volume: Floats
+    density: Floats
     mass: Floats
     mu: Floats
     lam: Floats
@@ -156,7 +162,8 @@ def make_model(parts: Sequence[Part]) -> Model:
         tets=tets,
         Dm_inverse=Dm_inverse,
         volume=volume,
-        mass=floats(np.bincount(tets.ravel(), np.repeat(0.25 * density * volume, 4), minlength=len(X))),
+        density=density,
+        mass=lumped_masses(tets, density, volume, len(X)),
         mu=_repeat_per_body(tet_starts, [mu for mu, _ in moduli]),
         lam=_repeat_per_body(tet_starts, [lam for _, lam in moduli]),
         mass_damping=_repeat_per_body(node_starts, [part.material.mass_damping for part in parts]),
@@ -175,6 +182,11 @@ def make_model(parts: Sequence[Part]) -> Model:
             if part.core is not None
         ),
     )
+
+
+def lumped_masses(tets: Indices, density: Floats, volume: Floats, node_count: int) -> Floats:
+    """Returns Σ ¼ ρ V of the tets at each node [kg], (n,): the lumped mass matrix."""
+    return floats(np.bincount(tets.ravel(), np.repeat(0.25 * density * volume, 4), minlength=node_count))
 
 
 def _islands(parts: Sequence[Part], bodies: Sequence[BodyRange], tets: Indices, count: int) -> list[int]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -48,16 +47,3 @@ class RigidCore:
     def renumbered(self, nodes: int, tets: int) -> RigidCore:
         """Returns the core where its nodes and tets have these numbers more."""
         return replace(self, nodes=self.nodes + np.int32(nodes), tets=self.tets + np.int32(tets))
-
-
-def core_arrays(cores: Iterable[RigidCore], tets: slice) -> dict[str, Indices]:
-    """Returns what a cache keeps of the core of a body: `core_tets`, in its own numbers; nothing where it has none.
-
-    Args:
-        cores: Of all bodies.
-        tets: Those of the body.
-    """
-    for core in cores:
-        if tets.start <= core.tets[0] < tets.stop:
-            return {"core_tets": core.tets - np.int32(tets.start)}
-    return {}

@@ -53,7 +53,7 @@ def rotated_motion(
     Args:
         start: Where the pieces' nodes begin, (k + 1,).
         mass: Of the nodes [kg], (n,).
-        before: Positions at the begin of the step [m], (n, 3).
+        before: Positions at the start of the step [m], (n, 3).
         x, v: At its end, x = before + dt · v, (n, 3).
         is_free: Which pieces, (k,).
         dt: [s].

@@ -14,14 +14,14 @@ alone: at 0.45 a cube at rest loses 1.6 %, however soft it is. At the bound κ i
 there, and stiffer bodies have no pressure. H is that of the first frame, along gravity.
 
 Dynamic flesh that nothing holds and that is asked to (`Flesh.keeps_volume`) has the same κ, λ + ⅔ μ of it by its own
-law and the rest by a pressure beside that (`mechanics/hyperelastic/volume_terms.py`): corotated flesh and that of St
+law and the rest by a pressure beside that (`mechanics/hyperelastic/volume_pressure.py`): corotated flesh and that of St
 Venant and Kirchhoff would give way whatever their moduli are; the latter gives way so early that it gets more. Without
 being asked it is as its papers have it: S07 crushes its torus by its weight, to let it come back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -39,21 +39,22 @@ MAX_UPRIGHT_STRAIN = 0.25  # at the foot, up to which the corotational law keeps
 GIVING_WAY = 6.0
 
 
-def with_pressure_modulus(bodies: Sequence[Body], model: Model, gravity: Floats) -> Model:
+def with_pressure_modulus(bodies: Mapping[int, Body], model: Model, gravity: Floats) -> Model:
     """Returns the model in which bodies that weight would press flat resist changes of their volume itself.
 
     Args:
-        bodies: As asked for, in the model's order.
+        bodies: Those that are asked about, by their numbers in the model; others keep what they have.
         model: All bodies, at rest.
         gravity: At the first frame [m/s²], (3,).
     """
-    kappa = np.zeros(model.tet_count)
-    for body, own in zip(bodies, model.bodies, strict=True):
+    kappa = model.pressure_modulus.copy() if len(model.pressure_modulus) else np.zeros(model.tet_count)
+    for number, body in bodies.items():
+        tets, factor = model.bodies[number].tets, 0.0
         if has_self_weight_pressure(body, gravity):
-            material = model.lam[own.tets] + 2.0 / 3.0 * model.mu[own.tets]
-            kappa[own.tets] = material * (self_weight_strain(body, gravity) / MAX_UPRIGHT_STRAIN)
+            factor = self_weight_strain(body, gravity) / MAX_UPRIGHT_STRAIN
+        kappa[tets] = (model.lam[tets] + 2.0 / 3.0 * model.mu[tets]) * factor
     if not kappa.any():
-        return model
+        return model if not len(model.pressure_modulus) else replace(model, pressure_modulus=np.zeros(0))
     lam = np.where(kappa > 0.0, kappa - 2.0 / 3.0 * model.mu, model.lam)
     return replace(model, lam=lam, pressure_modulus=kappa)
 

@@ -26,6 +26,10 @@ TEMPERATURE = "node.temperature"  # [°C], (n,): bodies without heat keep that o
 FP_INVERSE = "tet.Fp_inverse"  # Fp⁻¹ of the multiplicative law, (m, 3, 3)
 FLOWED = "tet.flowed"  # the strain that has flowed under it in all, (m,)
 PLASTIC_STRAIN = "tet.plastic_strain"  # of the additive law as xx, yy, zz, xy, yz, zx of the tensor, (m, 6)
+# simulation/features/materials.py
+MATERIAL_FIELD = "material.{key}"  # values of a body whose material has tracks, in the order of `MATERIAL_TRACKS`, (5,)
+# simulation/features/rest_scales.py
+REST_SCALE_FIELD = "rest_scale.{key}"  # s of a body whose Rest Scale has a track, (1,)
 # constraints/rest_shape_animation/animated_bodies.py
 REST_PREFIX = "rest."
 REST_FIELD = REST_PREFIX + "{key}"  # nodes of a body at rest, as they were numbered when it was built [m], (n, 3)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..linalg.block_pattern import block_pattern, island_starts
-from ..runtime.arrays import Floats, Indices, floats
-from .model import BodyRange, Model
+from ..runtime.arrays import Floats, Indices
+from .model import NODE_ARRAYS, TET_ARRAYS, BodyRange, Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,18 +54,14 @@ def make_submodel(whole: Model, bodies: Sequence[int]) -> Submodel:
     blocks = _blocks(whole, ranges)
     model = replace(
         whole,
-        X=floats(whole.X[nodes]),
         tets=corners,
         pattern=block_pattern(corners, len(nodes), islands),
         bodies=tuple(own),
         cores=(),  # such bodies have none
         methods=tuple(whole.methods[number] for number in numbers) if whole.methods else (),
         levels=tuple(whole.levels[number] for number in numbers) if whole.levels else (),
-        **{name: _select_rows(getattr(whole, name), nodes) for name in ("mass", "mass_damping", "gravity_scale")},
-        **{
-            name: _select_rows(getattr(whole, name), tets)
-            for name in ("Dm_inverse", "volume", "mu", "lam", "stiffness_damping", "initial_strain", "pressure_modulus")
-        },
+        **{name: _select_rows(getattr(whole, name), nodes) for name in NODE_ARRAYS},
+        **{name: _select_rows(getattr(whole, name), tets) for name in TET_ARRAYS},
     )
     return Submodel(model, numbers, nodes, tets, blocks)
 

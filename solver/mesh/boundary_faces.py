@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .reference_tet import TET_FACES
+from .tet_numbering import TET_FACES
 
 
 def boundary_faces(tets: Indices) -> Indices:

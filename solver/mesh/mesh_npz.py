@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..runtime.arrays import digest
+from ..runtime.checksums import digest
 from ..runtime.npz_reader import stored_floats, stored_indices
 from ..scene.scene import Body
 from ..scene.serialisation.dataclass_json import from_tree

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How good tets are: signed volumes and dihedral angles."""
+"""The quality of tets: signed volumes, dihedral angles, and when a tet is degenerate."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .reference_tet import TET_EDGES
+from .tet_numbering import TET_EDGES
+
+DEGENERATE_TET_RATIO = 1.0e-14  # a tet has no volume where 6 V is at most this times the cube of its longest edge
 
 
 def signed_volumes(nodes: Floats, tets: Indices) -> Floats:

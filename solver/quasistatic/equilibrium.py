@@ -2,7 +2,7 @@
 """Newton's method for f(x) + load = 0 with the clamped tangent K = −∂f/∂x, from any start.
 
 Every iteration solves K d = f + load by conjugate gradients, as exactly as it pays, and takes a step along d whose
-length is that of `line_search.py`, under the law of `continuation.py`. A start that says nothing of the shape is first
+length is that of `line_search.py`, under the law of `law_stages.py`. A start that says nothing of the shape is first
 replaced by a harmonic (Laplace) solve (`harmonic_reset.py`), unless the caller wants to keep it. The first solves of a
 tangle are more exact than later ones: the disorder that is left decides whether a limb ends twisted.
 
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .continuation import MaterialContinuation
 from .equilibrium_problem import EquilibriumProblem
 from .harmonic_reset import FLAT_STRETCH, harmonic_reset
+from .law_stages import LawStages
 from .newton_iterate import NewtonIterate
 from .progress import Progress
 
@@ -86,7 +86,7 @@ def solve(
     search = NewtonIterate(problem)
     x = search.move_with_fixed_nodes(law, x, problem.fixed, PREDICTOR_TOLERANCE)
     search.begin()
-    stages = MaterialContinuation(law, orders=keeps_start)
+    stages = LawStages(law, orders=keeps_start)
     answer = search.evaluate_tangent(stages.unextended, x)
     fresh = harmonic_reset(search, x) if answer.smallest <= FLAT_STRETCH and not keeps_start else None
     if fresh is None:
@@ -137,9 +137,7 @@ def solve(
     )
 
 
-def _forcing_term(
-    stages: MaterialContinuation, inverted: float, residual: float, before: float, tolerance: float
-) -> float:
+def _forcing_term(stages: LawStages, inverted: float, residual: float, before: float, tolerance: float) -> float:
     """Returns the relative residual to which K d = f is solved, for the share of tets that are inverted."""
     if stages.is_untangling and inverted > 0.0:
         if inverted <= TANGLED_SHARE:

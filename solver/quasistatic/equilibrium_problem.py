@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from ..mechanics.hyperelastic.hyperelastic_element import Hyperelastic
 from ..mechanics.model import Model
 from ..runtime.arrays import Floats
-from .external_terms import PotentialForce
 from .fixed_nodes import FixedNodes
+from .potential_forces import PotentialForce
 
 
 @dataclass(frozen=True, eq=False)

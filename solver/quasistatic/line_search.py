@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..mechanics.backtracking import ARMIJO_FACTOR, shorter_step
+from ..mechanics.backtracking import falls_enough, shorter_step
 
 MAX_EXTRAPOLATION = 4.0
 ENERGY_ROUND_OFF = 1.0e-12  # of the energy: what is no rise
@@ -83,7 +83,7 @@ def backtracking_step_length(energy: float, slope: float, rounding: float, at: C
     length = 1.0
     while length >= MIN_STEP_LENGTH:
         found = at(length)
-        if found <= energy - ARMIJO_FACTOR * length * slope + rounding:
+        if falls_enough(energy, found, length, slope, rounding):
             return length
         length = float(shorter_step(length, slope, found - energy + length * slope))
     return 0.0

@@ -11,7 +11,7 @@ from ..linalg import pcg
 from ..linalg.block_pattern import BlockPattern
 from ..linalg.block_system import BlockSystem, StoppingCriteria
 from ..linalg.multigrid.lattice_multigrid import LatticeMultigrid
-from ..mechanics.backtracking import ARMIJO_FACTOR
+from ..mechanics.backtracking import falls_enough
 from ..mechanics.hyperelastic.hyperelastic_element import (
     EvaluationResult,
     Hyperelastic,
@@ -21,15 +21,15 @@ from ..mechanics.hyperelastic.hyperelastic_element import (
     tet_arrays,
     whole_tangent,
 )
-from ..mechanics.hyperelastic.tet_ordering import ordered_model
+from ..mechanics.hyperelastic.morton_ordering import ordered_model
 from ..mechanics.model import Model
 from ..runtime.arrays import Bools, Floats
 from .contact_coupling import CoupledPattern, NodeCouplings
 from .equilibrium_problem import EquilibriumProblem
 from .equilibrium_residual import force_scales, relative_residual
-from .external_terms import CouplingForce, PotentialForce
 from .fixed_nodes import FixedNodes
 from .line_search import SlopeBracket, backtracking_step_length, energy_round_off, secant_step_length
+from .potential_forces import CouplingForce, PotentialForce
 
 MAX_CG_ITERATIONS = 2000
 TRUE_TANGENT_RESIDUAL = 1.0e-2  # residual from which the true tangent is tried
@@ -201,7 +201,7 @@ class NewtonIterate:
         answer = self.evaluate_forces(law, x + d) if is_last else self._evaluate_next_tangent(law, x + d, before)
         if answer.extended_count:
             length = secant_step_length(slope, self._slope(d))
-        elif answer.energy <= before.energy - ARMIJO_FACTOR * slope + rounding:
+        elif falls_enough(before.energy, answer.energy, 1.0, slope, rounding):
             length = 1.0
         else:
             length = backtracking_step_length(before.energy, slope, rounding, lambda s: self._energy(law, x + s * d))

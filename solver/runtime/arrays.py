@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
-
 import numpy as np
 import numpy.typing as npt
 
@@ -35,19 +32,6 @@ def indices(values: npt.ArrayLike, *shape: int) -> Indices:
         if not limits.min <= int(array.min()) <= int(array.max()) <= limits.max:
             raise ValueError(f"{int(array.max())} is too large for a number of a row")
     return _contiguous(np.ascontiguousarray(array, dtype=type_index), shape)
-
-
-def digest(parts: Iterable[bytes | str | npt.NDArray]) -> str:
-    """Returns the SHA-256 of the parts, arrays with their type and shape, as 64 hex digits."""
-    total = hashlib.sha256()
-    for part in parts:
-        if isinstance(part, np.ndarray):
-            total.update(f"{part.dtype.str}{part.shape}".encode())
-            total.update(np.ascontiguousarray(part).data)
-        else:
-            total.update(part.encode() if isinstance(part, str) else part)
-        total.update(b"\0")
-    return total.hexdigest()
 
 
 def _contiguous(array: npt.NDArray, shape: tuple[int, ...]) -> npt.NDArray:

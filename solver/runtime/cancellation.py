@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cancellation of a bake: by Ctrl-C, SIGTERM, a line on standard input, or its end."""
+"""Cancels a bake at Ctrl-C, at SIGTERM, at a command on standard input, or when standard input closes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 HARD_STOP_SECONDS = 0.7  # the parent waits 0.9 s (addon/baking/state_machine.py)
-ORPHAN_SECONDS = 2.0
-ORPHAN_REQUESTS = 1000  # number of requests that stands for a closed input; more than are ever acknowledged
+INPUT_CLOSED_SECONDS = 2.0
+INPUT_CLOSED_REQUESTS = 1000  # number of requests that stands for a closed input; more than are ever acknowledged
 
 
 @functools.cache
@@ -40,7 +40,7 @@ def sigterm_as_interrupt(before: Callable[[], None] = lambda: None) -> Iterator[
     """Lets SIGTERM raise KeyboardInterrupt as Ctrl-C does, so that commands clean up.
 
     Args:
-        before: Called first, for either signal.
+        before: What is called when either signal comes, before the interrupt.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread can handle signals
@@ -98,11 +98,11 @@ class CancellationToken:
                 signal.signal(getattr(signal, name), stop)
 
     def listen_to_input(self, on_hard_stop: Callable[[], None]) -> None:
-        """Reads commands from standard input in a thread. Its end means that the parent has gone.
+        """Starts a thread that reads commands from standard input. When the input closes, the parent has gone.
 
-        A step of a huge mesh may take longer than a person waits. So the process ends itself `HARD_STOP_SECONDS` after
-        the command, wherever it is; the cache stays intact, as after any crash. Once the loop has stopped in time, the
-        finishing work has no limit (`acknowledge`), until a second request.
+        A step of a huge mesh may take longer than a person waits. So the process ends `HARD_STOP_SECONDS` after the
+        command, whatever it is doing; the cache stays intact, as after any crash. A loop that stops in time calls
+        `acknowledge`, and the finishing work may take as long as it needs until a second request comes.
 
         Args:
             on_hard_stop: Called before such an end, in the reading thread.
@@ -114,7 +114,7 @@ class CancellationToken:
             finally:
                 os._exit(130)
 
-        def wish(seconds: float, count: int) -> None:
+        def request_stop(seconds: float, count: int) -> None:
             with self._lock:
                 self._request_count += count
                 if self._timer is None:
@@ -131,7 +131,7 @@ class CancellationToken:
                 except ValueError:
                     continue
                 if isinstance(command, dict) and command.get("command") == "cancel":
-                    wish(HARD_STOP_SECONDS, 1)
-            wish(ORPHAN_SECONDS, ORPHAN_REQUESTS)
+                    request_stop(HARD_STOP_SECONDS, 1)
+            request_stop(INPUT_CLOSED_SECONDS, INPUT_CLOSED_REQUESTS)
 
         threading.Thread(target=listen, name="commands", daemon=True).start()

@@ -11,11 +11,15 @@ So one write stores a file and its checksum. Files of earlier versions of Sinew 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 CHECKSUM_KEY = "checksum"
 MISMATCH_TEXT = "its checksum does not match"
@@ -95,3 +99,23 @@ def sha256(data: bytes | memoryview) -> str:
 
 def _tree_checksum(tree: Mapping[str, Any]) -> str:
     return sha256(json.dumps(tree, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass"))
+
+
+def npz_bytes(arrays: Mapping[str, Any]) -> bytes:
+    """Returns the bytes of an uncompressed .npz without dates, with its checksum."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return npz_with_checksum(buffer.getvalue())
+
+
+def digest(parts: Iterable[bytes | str | npt.NDArray]) -> str:
+    """Returns the SHA-256 of the parts, arrays with their type and shape, as 64 hex digits."""
+    total = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            total.update(f"{part.dtype.str}{part.shape}".encode())
+            total.update(np.ascontiguousarray(part).data)
+        else:
+            total.update(part.encode() if isinstance(part, str) else part)
+        total.update(b"\0")
+    return total.hexdigest()

@@ -64,24 +64,3 @@ def json_value(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
-
-
-def residual_text(event: Mapping[str, Any]) -> str:
-    """Returns the residuals of steps and poses in a `frame` event, for people."""
-    steps, newton, pose = event["residual"], event.get("newton_iterations", 0), event.get("pose_residual", 0.0)
-    words = [f"residual {_number(steps)}"] if event.get("solves", 1) or not newton else []
-    if pose != 0.0:
-        words.append(f"{newton} Newton iterations, pose residual {_number(pose)}")
-    return ", ".join(words) or "nothing to do"
-
-
-def _number(value: float | None) -> str:
-    return "infinite" if value is None else f"{value:.1e}"
-
-
-def warnings_in(event: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Returns the warnings in an event, with kind, sentence and next step."""
-    warnings = [event] if event.get("event") == "warning" else []
-    if event.get("event") == "built":
-        warnings = [warning for body in event["bodies"] for warning in body["warnings"]]
-    return [{name: warning[name] for name in ("kind", "sentence", "next_step")} for warning in warnings]

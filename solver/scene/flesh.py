@@ -32,9 +32,7 @@ class Flesh:
         keeps_volume: Whether dynamic flesh that nothing holds keeps its volume where it is too soft to stand
             (`solver/mechanics/self_weight_pressure.py`); without, its law is that of S07 alone, and its weight presses
             it flat.
-        stiffness_paint, volume_paint, density_paint: Factors on E, ν and ρ at the render vertices, (n,), or (0,) for
-            1 everywhere. Inside, the factor of the nearest point of the surface holds.
-        attachment_paint: The same vertices: only where it is above ½, bones hold the flesh below, (n,) or (0,).
+        attachment_paint: At the render vertices: only where it is above ½, bones hold the flesh below, (n,) or (0,).
     """
 
     motion: Annotated[str, OneOf(FLESH_MOTIONS)] = QUASISTATIC
@@ -42,9 +40,6 @@ class Flesh:
     scheme: Annotated[str, OneOf(FLESH_TIME_SCHEMES)] = "euler"
     self_contact: bool = True
     keeps_volume: bool = False
-    stiffness_paint: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
-    volume_paint: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
-    density_paint: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
     attachment_paint: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
 
 

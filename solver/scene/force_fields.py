@@ -126,7 +126,8 @@ class FieldWeights:
 
     Attributes:
         gravity, all: Factors on gravity and on all fields.
-        force, …, drag: Factors on the fields of each kind.
+        force, vortex, magnetic, harmonic, charge, lennardjones, wind, texture, turbulence, drag: Factors on the fields
+            of each kind.
         own_charge: What "charge" fields act on.
         particle_size: What "lennardjones" fields take for its size [m].
         excluded: Keys of fields that do not act on the body.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Annotated
 
 import numpy as np
@@ -15,6 +15,7 @@ from .settings.heat_settings import (
     CONDUCTIVITY,
     HEAT_CAPACITY,
     HEAT_EXCHANGE,
+    HEAT_SPEED,
     MELTING_POINT,
     SOURCE_EXCHANGE,
     SOURCE_RADIUS,
@@ -34,6 +35,9 @@ Faces = Annotated[Indices, shape("t", 3), RowsOf("vertices")]
 class Material:
     """An isotropic linear elastic solid with Rayleigh damping.
 
+    Tracks: "body.KEY.NAME" (), with the name of any of these attributes, instead of the value here. Where the density
+    changes, every node keeps its momentum: v becomes v ρ / ρ' (`solver/simulation/features/materials.py`).
+
     Attributes:
         youngs_modulus: E [Pa], > 0.
         poisson_ratio: ν, 0 ≤ ν < 0.5.
@@ -47,6 +51,25 @@ class Material:
     density: Annotated[float, DENSITY.limits] = 1000.0
     mass_damping: Annotated[float, MASS_DAMPING.limits] = 0.0
     stiffness_damping: Annotated[float, STIFFNESS_DAMPING.limits] = 0.01
+
+
+@dataclass(frozen=True)
+class MaterialPaint:
+    """Factors on the fields of `Material` that have the same names, at the render vertices, (n,), or (0,) for 1.
+
+    Inside, the factor of the nearest point of the surface holds.
+    """
+
+    youngs_modulus: VertexFactors = field(default_factory=lambda: np.zeros(0))
+    poisson_ratio: VertexFactors = field(default_factory=lambda: np.zeros(0))
+    density: VertexFactors = field(default_factory=lambda: np.zeros(0))
+    mass_damping: VertexFactors = field(default_factory=lambda: np.zeros(0))
+    stiffness_damping: VertexFactors = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def is_painted(self) -> bool:
+        """Whether any of them is there."""
+        return any(len(getattr(self, each.name)) for each in fields(self))
 
 
 @dataclass(frozen=True)
@@ -88,6 +111,7 @@ class Heat:
         softening: Rows of temperature [°C], rising, and the factors there on Young's modulus, yield strain and
             flow rate, (k, 4); linear between rows, constant outside; (0, 4) for none. What softens keeps its bulk
             modulus.
+        speed: Factor on all heat that flows per second: inside, and between the body and the air or sources, ≥ 0.
     """
 
     temperature: Annotated[float, TEMPERATURE.limits] = TEMPERATURE.default
@@ -96,6 +120,7 @@ class Heat:
     exchange: Annotated[float, HEAT_EXCHANGE.limits] = HEAT_EXCHANGE.default
     melting_point: Annotated[float, MELTING_POINT.limits] = MELTING_POINT.default
     softening: Annotated[Floats, shape("k", 4)] = field(default_factory=lambda: np.zeros((0, 4)))
+    speed: Annotated[float, HEAT_SPEED.limits] = HEAT_SPEED.default
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..runtime.arrays import Floats, Indices, digest
-from ..runtime.atomic_files import npz_bytes, write_atomic
+from ..runtime.arrays import Floats, Indices
+from ..runtime.atomic_files import write_atomic
+from ..runtime.checksums import digest, npz_bytes
 from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.npz_reader import first_line, read_arrays
 from .contact import Collider as Collider
@@ -30,10 +31,13 @@ from .flesh import DYNAMIC, Bone, Flesh
 from .force_fields import FieldWeights, ForceField
 from .formulation import FormulationSettings
 from .goal import Goal
+from .keys import check_keys
 from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
 from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
+from .material import MaterialPaint as MaterialPaint
 from .meshing import Meshing as Meshing
+from .rest_scale import RestScale
 from .rigid_core import Core
 from .serialisation.dataclass_json import InvalidValue, from_tree, to_tree
 from .serialisation.field_constraints import (
@@ -47,8 +51,9 @@ from .serialisation.field_constraints import (
     shape,
     shape_or_empty,
 )
+from .serialisation.former_flesh_paint import read_former_flesh_paint, write_former_flesh_paint
 from .serialisation.list_conversion import convert_sequences
-from .serialisation.schema import check_keys, check_ranges
+from .serialisation.range_check import check_ranges
 from .settings.body_settings import INITIAL_VELOCITY
 from .settings.fracture_settings import ATTRIBUTES_SETTING
 from .settings.simulation_settings import (
@@ -91,6 +96,7 @@ class Body:
         "body.KEY.targets" (p, 3): targets of the vertices `pinned` [m], world.
         "body.KEY.pin_stiffness" (): see `pin_weights`; 0 releases all pins, exact ones too.
         "body.KEY.attached.targets" (q, 3): as "targets", for the vertices `attached`.
+        "body.KEY.youngs_modulus" () and others: see `Material`; "body.KEY.rest_scale" ().
         "body.KEY.rest" (n, 3): `vertices` as they would be at rest now, in the rest pose [m], where the rest shape
             changes (shape keys).
 
@@ -122,6 +128,8 @@ class Body:
         method: By which formulation its tets resist; flesh does not read it.
         core: Which part of it moves as one rigid body; None: no part does.
         field_weights: How much gravity and force fields act on it.
+        material_paint: Where its material differs from `material`.
+        rest_scale: How much larger it is without stress.
         goal: What pulls it towards its animated mesh; None: nothing does.
     """
 
@@ -150,6 +158,8 @@ class Body:
     method: FormulationSettings = field(default_factory=FormulationSettings)
     core: Core | None = None
     field_weights: FieldWeights = field(default_factory=FieldWeights)
+    material_paint: MaterialPaint = field(default_factory=MaterialPaint)
+    rest_scale: RestScale = field(default_factory=RestScale)
     goal: Goal | None = None
 
     def __post_init__(self) -> None:
@@ -273,6 +283,7 @@ class Scene:
             found = tree.get("format") if isinstance(tree, dict) else None
             if found != SCENE_FORMAT or isinstance(found, bool):
                 raise StorageFailed("scene-format", path=str(folder), found=found, wanted=SCENE_FORMAT)
+            read_former_flesh_paint(tree.get("scene"))
             scene = from_tree(Scene, tree.get("scene"), read_arrays(folder / ARRAYS_FILE))
         except InvalidValue as problem:
             raise BadInput(
@@ -306,9 +317,14 @@ class Scene:
                 del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it
             if body.field_weights == FieldWeights():
                 del own["field_weights"]
+            write_former_flesh_paint(own, arrays)
             if body.goal is None:
                 del own["goal"]
         _drop_later_defaults(self, tree, arrays)
+        for own in tree["bodies"]:
+            for name in ("material_paint", "rest_scale"):
+                if not own[name]:
+                    del own[name]
         return digest([json.dumps(tree, sort_keys=True), *(p for name in sorted(arrays) for p in (name, arrays[name]))])
 
 

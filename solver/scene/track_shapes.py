@@ -6,9 +6,12 @@ Left out are the tracks of vertices that deform: whoever reads them compares the
 
 from __future__ import annotations
 
+from .animated_material import MATERIAL_TRACKS
 from .force_fields import ANIMATED_FIELD_NUMBERS
 from .scene import Body, Scene
 from .settings.field_settings import FIELD_WEIGHTS
+from .settings.goal_settings import GOAL_STRENGTH
+from .settings.rest_scale_settings import REST_SCALE
 
 Shape = tuple[int, ...]
 MATRIX_SHAPE, POINT_SHAPE, SCALAR_SHAPE = (4, 4), (3,), ()
@@ -40,16 +43,9 @@ def track_names(scene: Scene) -> set[str]:
 
 
 def _body_track_shapes(body: Body) -> dict[str, Shape]:
-    names = (
-        "pin_stiffness",
-        "attached.pin_stiffness",
-        "yield_strain",
-        "flow",
-        "maximum_strain",
-        "breaking_stress",
-        "goal_strength",
-    )
-    numbers = [*names, *(setting.name for setting in FIELD_WEIGHTS)]
+    pins, plastic = ("pin_stiffness", "attached.pin_stiffness"), ("yield_strain", "flow", "maximum_strain")
+    weights = [setting.name for setting in (*FIELD_WEIGHTS, GOAL_STRENGTH)]
+    numbers = (*pins, *plastic, "breaking_stress", *MATERIAL_TRACKS, REST_SCALE.name, *weights)
     return {
         "matrix": MATRIX_SHAPE,
         "targets": (len(body.pinned), 3),

@@ -24,10 +24,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..runtime.arrays import Floats, digest, floats
-from ..runtime.atomic_files import npz_bytes, write_atomic
+from ..runtime.arrays import Floats, floats
+from ..runtime.atomic_files import write_atomic
+from ..runtime.checksums import digest, npz_bytes
 from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.npz_reader import first_line, read_arrays
+from .rigid_interpolation import interpolate_rigid
 
 TRACK_KINDS = ("linear", "step", "rigid")
 COMPLETE_MARK = "complete"
@@ -337,31 +339,4 @@ def _distinct_count(track: _LoadedTrack, until: float) -> int:
 
 
 def _interpolate(kind: str, a: Floats, b: Floats, s: float) -> Floats:
-    if kind != "rigid" or np.array_equal(a[:3, :3], b[:3, :3]):
-        return a + s * (b - a)
-    if np.array_equal(a, b):
-        return a
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):  # whoever reads it says so
-        return np.full_like(a, np.nan)
-    turn_a, stretch_a = polar_decomposition(a[:3, :3])
-    turn_b, stretch_b = polar_decomposition(b[:3, :3])
-    result = a + s * (b - a)
-    result[:3, :3] = turn_a @ _fraction_of_rotation(turn_a.T @ turn_b, s) @ (stretch_a + s * (stretch_b - stretch_a))
-    return result
-
-
-def polar_decomposition(matrix: Floats) -> tuple[Floats, Floats]:
-    """Returns R (proper rotation) and S with matrix = R S, S carrying any mirroring."""
-    left, sizes, right = np.linalg.svd(matrix)
-    if np.linalg.det(left @ right) < 0:
-        left[:, 2] *= -1
-        sizes = sizes * np.array([1.0, 1.0, -1.0])
-    return left @ right, right.T @ np.diag(sizes) @ right
-
-
-def _fraction_of_rotation(turn: Floats, s: float) -> Floats:
-    """Returns the rotation about the axis of `turn` by `s` times its angle."""
-    # imported here, since Blender imports this file at start and never samples
-    from scipy.spatial.transform import Rotation
-
-    return Rotation.from_rotvec(s * Rotation.from_matrix(turn).as_rotvec()).as_matrix()
+    return interpolate_rigid(a, b, s) if kind == "rigid" else a + s * (b - a)

@@ -24,7 +24,8 @@ from .formulation import (
     unsupported_features,
 )
 from .scene import LINEAR_SOLVERS, PLASTICITY_LAWS, Body, Scene, Settings
-from .serialisation.schema import check_ranges
+from .serialisation.range_check import check_ranges
+from .settings.rest_scale_settings import REST_SCALE_DIRECTION
 from .settings.setting import CHOICE, WEIGHT_GROUP, Setting
 from .settings.tables import OBJECT_SETTINGS
 
@@ -85,9 +86,11 @@ def check_body(body: Body) -> None:
     _check_pins(body, body.attached, body.attached_weights)
     if body.plasticity is not None and body.plasticity.law not in PLASTICITY_LAWS:
         raise BadInput("plastic-law", name=body.name, law=body.plasticity.law)
-    for part in (body, body.material, body.meshing, body.plasticity, body.heat, body.fracture, body.core, body.goal):
+    painted = (body.material_paint, body.rest_scale, body.plasticity, body.fracture, body.core, body.goal)
+    for part in (body, body.material, body.meshing, body.heat, *painted):
         _check_words(body.name, part)
         _check_paints(body, part)
+    _check_direction(body)
 
 
 def _check_collider(collider: Collider) -> None:
@@ -112,8 +115,8 @@ def _check_heat(body: Body) -> None:
         return
     rows = np.asarray(heat.softening, np.float64).reshape(-1, 4)
     for temperature, *factors in rows.tolist():
-        _check_ranges(body.name, ("A temperature of Softening", temperature, "a number", True))
-        _check_ranges(body.name, *(("A factor of Softening", f, "0 or more", f >= 0.0) for f in factors))
+        _check_ranges(body.name, ("A temperature of Softening Factors", temperature, "a number", True))
+        _check_ranges(body.name, *(("A factor of Softening Factors", f, "0 or more", f >= 0.0) for f in factors))
     if len(rows) and not (np.diff(rows[:, 0]) > 0.0).all():
         raise BadInput("softening-not-rising", name=body.name)
 
@@ -133,6 +136,12 @@ def _check_paints(body: Body, part: object) -> None:
         _check_weights(body, setting.label.removeprefix("Paint "), getattr(part, setting.field.partition(".")[2]))
 
 
+def _check_direction(body: Body) -> None:
+    direction = body.rest_scale.direction
+    if len(direction) not in (0, len(body.vertices)) or not np.isfinite(direction).all():
+        raise BadInput("paint-without-vertices", name=body.name, setting=REST_SCALE_DIRECTION.label)
+
+
 def _settings_of(part: object, kind: str) -> Iterator[Setting]:
     owner = type(part).__name__
     yield from (s for s in OBJECT_SETTINGS.values() if s.kind == kind and s.field.partition(".")[0] == owner)
@@ -149,7 +158,8 @@ def _check_flesh(body: Body) -> None:
     if flesh.scheme not in FLESH_TIME_SCHEMES:
         raise BadInput("flesh-scheme", name=body.name, scheme=flesh.scheme)
     for feature in _features(body):
-        raise BadInput("flesh-combined", name=body.name, feature=feature)
+        if feature != GRAVITY_IN_SHAPE:
+            raise BadInput("flesh-combined", name=body.name, feature=feature)
     _check_paints(body, flesh)
 
 

@@ -18,8 +18,8 @@ from ..runtime.arrays import Floats
 from ..runtime.errors import SolveFailed
 from .assembled_scene import AssembledScene
 from .current_model import current_model
+from .face_separation import separate_faces
 from .features.feature import BodyNumbers, FeatureStep
-from .fracture_step import separate_faces
 from .pose_interpolation import PoseInterpolation, begin_interpolation, finish_interpolation
 from .simulated_scene import SimulatedScene
 from .step_attempt import StepPart
@@ -196,7 +196,7 @@ def advance_step(
     Flesh that follows a pose goes along `pose_path`, and stays where it is without one.
     """
     built, state = simulation.built, simulation.state
-    step = feature_step(simulation, begin, end)
+    step = simulation.feature_step(begin, end)
     for feature in built.features:
         feature.before_step(step)
     step.model = current_model(built, state)
@@ -204,22 +204,6 @@ def advance_step(
     state.time = end
     end_features(simulation, step)
     return replace(report, splits_left=step.splits_left) if step.splits_left else report
-
-
-def feature_step(simulation: SimulatedScene, begin: float, end: float) -> FeatureStep:
-    """Returns a step from one time to another [s] as features see it, before it is taken."""
-    built = simulation.built
-    return FeatureStep(
-        scene=simulation.scene,
-        tracks=simulation.tracks,
-        built_model=built.model,
-        unbroken_model=(built.unbroken or built).model,
-        state=simulation.state,
-        begin=begin,
-        end=end,
-        resting_bodies=built.resting_bodies,
-        model=built.model,
-    )
 
 
 def end_features(simulation: SimulatedScene, step: FeatureStep) -> None:

@@ -14,7 +14,8 @@ from ..constraints.pins import BodyPins
 from ..constraints.rest_shape_animation import ReshapedBody
 from ..contact.colliders.build_colliders import BuiltCollider
 from ..contact.colliders.deforming_collider import DeformingCollider
-from ..contact.detection.contact_points import ContactMaterials, ContactPoints
+from ..contact.detection.contact_materials import ContactMaterials
+from ..contact.detection.contact_points import ContactPoints
 from ..mechanics.heat import HeatBodies
 from ..mechanics.model import BodyRange, Model
 from ..mechanics.plasticity import PlasticBody
@@ -26,7 +27,7 @@ from .features.feature import AnyFeature, Feature, find_feature
 from .features.flesh import FleshFeature
 from .features.fracture import Fracture
 from .features.heat import Heat
-from .features.plastic_flow import PlasticFlow
+from .features.plasticity import PlasticFlow
 from .features.rest_shapes import RestShapes
 from .fracture.breakable_bodies import FractureBodies
 
@@ -71,7 +72,7 @@ class AssembledScene:
         contact_materials: Surfaces at which bodies touch each other, themselves and colliders that deform, and their
             friction; None where nothing can meet.
         crack_point_rows: Which of `contact_points`, the last ones, lie on broken faces
-            (`simulation/fracture/fracture_points.py`), (k,).
+            (`simulation/fracture/crack_contact_points.py`), (k,).
         unbroken: What was built before anything broke; None: this.
     """
 

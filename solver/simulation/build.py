@@ -12,7 +12,8 @@ from ..constraints.force import Force
 from ..constraints.rigid_core import find_core
 from ..contact.colliders.build_colliders import BuiltCollider, build_collider, posed_collider
 from ..contact.colliders.deforming_collider import DeformingCollider, build_deforming, has_vertex_track, is_active
-from ..contact.detection.contact_points import ContactPoints, contact_points, make_contact_materials, sample_surface
+from ..contact.detection.contact_materials import make_contact_materials
+from ..contact.detection.contact_points import ContactPoints, contact_points, sample_surface
 from ..contact.initial.initial_contacts import initialize_contacts
 from ..contact.initial.initial_penetration import check_enclosed_colliders, check_initial_penetration
 from ..contact.initial.initial_support import find_support_contacts
@@ -33,6 +34,7 @@ from ..mesh.tetrahedralize.refine import refine
 from ..mesh.tetrahedralize.user_tets import user_tets
 from ..runtime.arrays import Floats, floats, indices
 from ..runtime.errors import SinewError
+from ..scene.animated_material import body_at
 from ..scene.formulation import HIERARCHICAL, FormulationSettings, refinement_factor, with_unread_defaults
 from ..scene.gravity import gravity_at
 from ..scene.scene import Body, Scene
@@ -63,6 +65,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         BadInput: Something cannot be simulated; the sentence names it.
     """
     _check(scene, tracks)
+    scene = replace(scene, bodies=tuple(body_at(body, tracks, scene.settings.start_time) for body in scene.bodies))
     colliders, deforming = _colliders(scene, tracks)
     surfaces, meshes = _fill_bodies(scene, on_stage, stored)
     gravity = floats(gravity_at(scene, tracks, scene.settings.start_time), 3)
@@ -131,7 +134,7 @@ def _initial_model(scene: Scene, surfaces: list[Surface], meshes: list[TetMesh],
     model = make_model([_model_part(*part) for part in zip(scene.bodies, surfaces, meshes, strict=True)])
     for feature in FEATURES:
         model = feature.initial_model(scene, meshes, model)
-    return with_pressure_modulus(scene.bodies, model, gravity)
+    return with_pressure_modulus(dict(enumerate(scene.bodies)), model, gravity)
 
 
 def _build_features(inputs: BuildInputs) -> None:
@@ -321,6 +324,14 @@ def _with_gravity_in_shape(
         return built
     for number in wanted:
         on_stage("rest", scene.bodies[number].name)
+    flesh = [number for number in wanted if scene.bodies[number].flesh is not None]
+    if flesh:
+        from .sag_free_flesh import with_sag_free_flesh
+
+        built = with_sag_free_flesh(built, scene, tracks, gravity, flesh)
+        wanted = [number for number in wanted if number not in flesh]
+    if not wanted:
+        return built
     model, state = built.model, built.initial
     is_wanted = np.zeros(model.node_count, bool)
     for number in wanted:

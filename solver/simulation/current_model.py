@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from .assembled_scene import AssembledScene
+from .features.flesh import FleshFeature
 from .features.rest_shapes import RestShapes
+
+if TYPE_CHECKING:  # takes long to load, and few scenes have it
+    from .flesh import FleshBodies
 
 
 def model_with_rest_shapes(built: AssembledScene, state: State) -> Model:
@@ -21,3 +27,9 @@ def current_model(built: AssembledScene, state: State) -> Model:
     for feature in built.features:
         model = feature.current_model(model, state)
     return model
+
+
+def present_flesh(built: AssembledScene, state: State) -> FleshBodies | None:
+    """Returns the flesh of a scene with the materials that hold at `state`; None where there is none."""
+    feature = built.feature(FleshFeature)
+    return feature.bodies_at(built.model, state) if feature else None

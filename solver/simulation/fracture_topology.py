@@ -128,10 +128,6 @@ def _first_corners(model: Model) -> Indices:
 
 def _split_model(unbroken: Model, fracture: FractureBodies, nodes: _NodeNumbering, origin: Indices) -> Model:
     mass = np.bincount(nodes.tets.ravel(), np.repeat(fracture.corner_mass, 4), minlength=len(origin))
-    breakable = {body.number for body in fracture.bodies}
-    for number, (before, now) in enumerate(zip(unbroken.bodies, nodes.bodies, strict=True)):
-        if number not in breakable:  # their masses may be painted
-            mass[now.nodes] = unbroken.mass[before.nodes]
     return replace(
         unbroken,
         X=unbroken.X[origin],

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..constraints.external_forces import PointForces
 from ..constraints.force import Force, ForceStep
-from ..constraints.rest_shape_animation import update_rest_nodes
 from ..mechanics.model import Model
 from ..quasistatic.fixed_nodes import FixedNodes
 from ..quasistatic.progress import Progress
@@ -19,7 +18,7 @@ from ..runtime.errors import BadInput, SolveFailed
 from ..scene.gravity import gravity_at
 from .assembled_scene import AssembledScene
 from .boundary_conditions import apply_forces, forces_on
-from .current_model import current_model
+from .current_model import current_model, present_flesh
 from .flesh import FleshPart
 from .flesh.pose_contact import PoseContact
 from .flesh.pose_equilibrium import PoseConditions, PoseEquilibrium, solve_pose
@@ -70,20 +69,20 @@ def equilibrate_flesh(
         BadInput, SolveFailed: "flesh-loose": a piece is held by nothing, at the beginning or later.
     """
     built, state = simulation.built, simulation.state
-    flesh = built.flesh.quasistatic if built.flesh else None
-    if flesh is None:
+    if built.flesh is None or built.flesh.quasistatic is None:
         return None
-    nodes = flesh.part.nodes
-    resting = [body for body in built.animated_rest_shapes if body.number in flesh.part.bodies]
-    update_rest_nodes(resting, state, simulation.tracks, before, time, simulation.scene.settings)
-    model = flesh.model_in_rest_shapes(current_model(built, state)) if resting else flesh.model
+    for feature in built.features:
+        feature.before_pose(simulation.feature_step(before, time))
+    flesh, whole = _flesh_now(simulation)
+    nodes, model = flesh.part.nodes, flesh.model if whole is built.model else flesh.model_in_rest_shapes(whole)
     x = floats(state.x[nodes])
     contact = None
     if flesh.contact is not None:
         contact = PoseContact(flesh.contact, built.colliders, built.deforming, simulation.tracks, before, time)
     forces = _forces_on_flesh(simulation, flesh)
-    pose = _pose_conditions(simulation, flesh, forces, model, contact, time)
-    inputs = _input_arrays(simulation, flesh, forces, model, pose, time) + (contact.asked if contact else [])
+    step = ForceStep(whole, state, simulation.tracks, time, time, is_static=True)
+    pose = _pose_conditions(simulation, flesh, forces, model, contact, step)
+    inputs = _input_arrays(simulation, flesh, forces, model, pose, step) + (contact.asked if contact else [])
     # a pre-roll is there to come to rest
     is_preroll = time <= simulation.scene.settings.time(simulation.scene.settings.frame_start)
     equilibrium = reuse_equilibrium(state, inputs, x, may_go_on=is_preroll)
@@ -96,6 +95,16 @@ def equilibrate_flesh(
     for force in forces:
         force.end_step(ended)
     return _report(equilibrium, model)
+
+
+def _flesh_now(simulation: SimulatedScene) -> tuple[FleshPart, Model]:
+    """Returns quasistatic flesh as it is made now, and the model of all bodies that says so."""
+    built, state = simulation.built, simulation.state
+    flesh = present_flesh(built, state)
+    assert flesh is not None and flesh.quasistatic is not None
+    bodies = flesh.quasistatic.part.bodies
+    is_changing = any(number in bodies for feature in built.features for number in feature.changing_bodies)
+    return flesh.quasistatic, current_model(built, state) if is_changing else built.model
 
 
 def _solve_pose(
@@ -115,12 +124,16 @@ def _forces_on_flesh(simulation: SimulatedScene, flesh: FleshPart) -> list[Force
 
 
 def _input_arrays(
-    simulation: SimulatedScene, flesh: FleshPart, forces: list[Force], model: Model, pose: PoseConditions, time: float
+    simulation: SimulatedScene,
+    flesh: FleshPart,
+    forces: list[Force],
+    model: Model,
+    pose: PoseConditions,
+    step: ForceStep,
 ) -> list[np.ndarray]:
-    """Returns everything that determines where flesh comes to rest at a time, except where it begins."""
+    """Returns everything that determines where flesh comes to rest at the time of `step`, except where it begins."""
     solver, springs = simulation.scene.settings, pose.springs
     laws = " ".join(f"{body.key} {settings.law}" for body, settings in zip(model.bodies, flesh.settings, strict=True))
-    step = ForceStep(simulation.built.model, simulation.state, simulation.tracks, time, time, is_static=True)
     return [
         np.frombuffer(laws.encode(), np.uint8),
         np.array([solver.pose_tolerance, solver.pose_iterations]),
@@ -137,12 +150,11 @@ def _pose_conditions(
     forces: list[Force],
     model: Model,
     contact: PoseContact | None,
-    time: float,
+    step: ForceStep,
 ) -> PoseConditions:
-    """Returns how flesh is held, pulled and touched at a time [s]."""
-    scene, tracks, built, state = simulation.scene, simulation.tracks, simulation.built, simulation.state
+    """Returns how flesh is held, pulled and touched at the time of `step`."""
+    scene, tracks, built, time = simulation.scene, simulation.tracks, simulation.built, step.end
     is_fixed, target = np.zeros(built.model.node_count, bool), np.zeros((built.model.node_count, 3))
-    step = ForceStep(built.model, state, tracks, time, time, is_static=True)
     springs = _springs_in_part(flesh, apply_forces(forces, step, is_fixed, target))
     fixed = _fixed_nodes(flesh, is_fixed, target)
     loose = flesh.pieces.unconstrained_nodes(model, fixed, springs)
@@ -193,4 +205,5 @@ def check_flesh(simulation: SimulatedScene) -> None:
     part = simulation.built.flesh.quasistatic if simulation.built.flesh else None
     if part is not None:
         forces, start = _forces_on_flesh(simulation, part), simulation.scene.settings.start_time
-        _pose_conditions(simulation, part, forces, part.model, None, start)
+        step = ForceStep(simulation.built.model, simulation.state, simulation.tracks, start, start, is_static=True)
+        _pose_conditions(simulation, part, forces, part.model, None, step)

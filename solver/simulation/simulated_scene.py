@@ -13,6 +13,7 @@ from ..mechanics.state import State
 from ..scene.scene import Scene
 from ..scene.tracks import TrackReader
 from .build import AssembledScene
+from .features.feature import FeatureStep
 
 
 @dataclass
@@ -34,6 +35,21 @@ class SimulatedScene:
     state: State
     contacts: ContactStep | None = None
     solver_context: SolverContext = field(default_factory=lambda: SolverContext(ReusedHierarchy()))
+
+    def feature_step(self, begin: float, end: float) -> FeatureStep:
+        """Returns a step from one time to another [s] as features see it, before it is taken."""
+        built = self.built
+        return FeatureStep(
+            scene=self.scene,
+            tracks=self.tracks,
+            built_model=built.model,
+            unbroken_model=(built.unbroken or built).model,
+            state=self.state,
+            begin=begin,
+            end=end,
+            resting_bodies=built.resting_bodies,
+            model=built.model,
+        )
 
     def contact_loads(self) -> ContactLoads:
         """Returns what contacts pressed with in the last step."""

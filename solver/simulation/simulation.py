@@ -18,7 +18,7 @@ from ..mechanics.state import State
 from ..quasistatic.progress import Progress
 from ..runtime.arrays import Floats
 from ..runtime.errors import BadInput
-from ..runtime.jit import using_threads
+from ..runtime.threads.thread_count import using_threads
 from ..scene.scene import Scene
 from ..scene.track_shapes import track_names, track_shapes
 from ..scene.tracks import MemoryTracks, Track, TrackReader

@@ -25,6 +25,7 @@ from ..runtime.arrays import Bools, Floats, floats
 from ..scene.gravity import gravity_at
 from .boundary_conditions import boundary_conditions
 from .build_contact_step import make_contact_step
+from .current_model import present_flesh
 from .pose_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
 
@@ -99,7 +100,8 @@ class StepAttempt:
         self.model = model
         self.bounds = boundary_conditions(simulation, model, part.begin, part.end, pose_path)
         self.contacts = make_contact_step(simulation, model, self.bounds.is_fixed, self.gravity, part.begin, part.end)
-        self.dynamics, self.context = built.flesh.dynamics if built.flesh else None, simulation.solver_context
+        flesh = present_flesh(built, state)
+        self.dynamics, self.context = flesh.dynamics if flesh else None, simulation.solver_context
         # among pieces something always goes astray, and they part with energy that cracks let go
         self.is_in_pieces = model.pattern.island_count > (built.unbroken or built).model.pattern.island_count
         may_break = built.fracture is not None

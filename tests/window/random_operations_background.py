@@ -27,7 +27,7 @@ from random_operations import Session, Steps, operations
 
 def main(package: str, seed: int, count: int) -> None:
     """Does them, and prints one JSON line."""
-    bakes = importlib.import_module(f"{package}.addon.baking.bake_session")
+    bakes = importlib.import_module(f"{package}.addon.baking.bake_control")
     bpy.ops.wm.read_homefile()
     bpy.context.preferences.edit.undo_steps = 32
     bpy.ops.ed.undo_push(message="Original")

@@ -15,7 +15,7 @@ import time
 import traceback
 
 import bpy
-from bl_ext.user_default.sinew.addon.baking import body_reports
+from bl_ext.user_default.sinew.addon.baking import bake_report
 from bl_ext.user_default.sinew.addon.overlays import unconverged_marks
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -23,7 +23,22 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from cache_bakes import cache_bakes
 from contact_bake import contact_bake
 from formulation_bakes import methods_bake
-from ui_driver import OUT, Steps, bake, beat, gaps, mouse, picture, press, result, show_sidebar, status, view, wait_for
+from ui_driver import (
+    OUT,
+    Steps,
+    bake,
+    beat,
+    choose_role,
+    gaps,
+    mouse,
+    picture,
+    press,
+    result,
+    show_sidebar,
+    status,
+    view,
+    wait_for,
+)
 from undo import seeded_operations, undo_of_bake, undo_of_breaking_bake
 
 FIRST_FRAMES = 120
@@ -47,7 +62,7 @@ def lowest_and_height() -> tuple[float, float]:
 def make_ready() -> Steps:
     yield from show_sidebar()
     yield from picture("1-start")
-    yield from press("bpy.ops.sinew.make_body")
+    yield from choose_role("b")
     cube = bpy.data.objects["Cube"]
     assert cube.sinew.role == "BODY", "Make Body did nothing"
     yield from picture("2-body-with-few-vertices")
@@ -139,7 +154,7 @@ def breaking_bake() -> Steps:
     made = [o for o in bpy.context.scene.objects if o.sinew.result_of == cube]
     assert [o.name for o in made] == ["Cube Broken"], f"no result: {made}"
     assert cube.hide_viewport and not made[0].hide_viewport
-    report = body_reports.report(bpy.context.scene, cube)
+    report = bake_report.report(bpy.context.scene, cube)
     result["pieces"], result["largest_stress"] = report.pieces, report.largest_stress
     assert (report.pieces or 0) > 1, report
     bpy.context.scene.frame_set(BREAKING_FRAMES)
@@ -155,7 +170,7 @@ def make_limb() -> Steps:
     yield from show_sidebar()
     cube = bpy.data.objects["Cube"]
     cube.scale = (0.1, 0.1, 0.4)
-    yield from press("bpy.ops.sinew.make_flesh", 40)
+    yield from choose_role("f")
     assert (cube.sinew.role, cube.sinew.motion, cube.sinew.preset) == ("BODY", "POSE", "FLESH")
     yield from picture("12-flesh-that-nothing-holds")
     yield from press("bpy.ops.sinew.subdivide")

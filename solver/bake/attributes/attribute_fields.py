@@ -15,7 +15,7 @@ from ...mechanics.state_fields import DAMAGE_FIELD, TEMPERATURE
 from ...runtime.arrays import Floats, floats
 from ...runtime.errors import SinewError
 from ...scene.scene import Body
-from ...simulation.current_model import current_model
+from ...simulation.current_model import current_model, present_flesh
 from ...simulation.simulation import Simulation
 
 NODE_ATTRIBUTES = ("temperature", "velocity")
@@ -30,7 +30,8 @@ def attribute_values(simulation: Simulation, wanted: Collection[str]) -> dict[st
     if {*STRESS_ATTRIBUTES} & {*wanted}:
         model = current_model(built, state)
         stress, largest = elastic_stress(model, state.x)
-        for part in built.flesh.parts if built.flesh else ():
+        flesh = present_flesh(built, state)
+        for part in flesh.parts if flesh else ():
             from ...simulation.flesh.flesh_stress import cauchy_stress
 
             rows, x = part.part.tets, floats(state.x[part.part.nodes])

@@ -19,18 +19,3 @@ def ply_bytes(positions: npt.NDArray[np.float32], columns: Mapping[str, npt.NDAr
     lines = ["ply", "format binary_little_endian 1.0", f"element vertex {len(positions)}"]
     lines += [*(f"property float {name}" for name in names), "end_header", ""]
     return "\n".join(lines).encode("ascii") + table.tobytes()
-
-
-def read_ply(data: bytes) -> dict[str, npt.NDArray[np.float32]]:
-    """Returns the columns of a file from `ply_bytes`.
-
-    Raises:
-        ValueError: It is another kind of file, or truncated.
-    """
-    head, mark, body = data.partition(b"end_header\n")
-    lines = head.decode("ascii", "replace").splitlines()
-    if not mark or lines[:2] != ["ply", "format binary_little_endian 1.0"]:
-        raise ValueError("not a PLY file of points")
-    names = [line.split()[-1] for line in lines[3:]]
-    table = np.frombuffer(body, "<f4").reshape(int(lines[2].split()[-1]), len(names))
-    return {name: table[:, number] for number, name in enumerate(names)}

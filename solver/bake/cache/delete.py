@@ -6,8 +6,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ...runtime.atomic_files import named_errors, remove_file
 from ...runtime.errors import BadInput
+from ...runtime.locked_files import remove_file
+from ...runtime.storage_errors import named_errors
 from . import layout
 from .lock import CacheLock
 

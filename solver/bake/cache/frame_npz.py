@@ -32,7 +32,7 @@ class Frame:
             origin that float32 would not preserve its shape.
         topology: 0 for intact bodies, else the number of the first sample (`CacheMetadata.sample_count`) with this
             topology, as in the name of its file.
-        fields: Further values, by name (bake/postprocess/breakable_frames.py).
+        fields: Further values, by name (bake/postprocess/breakable_frame_fields.py).
     """
 
     frame: int

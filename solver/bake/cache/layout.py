@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from ...runtime.atomic_files import PART_SUFFIX
-from ...scene.serialisation.field_constraints import is_key as is_key
+from ...scene.keys import is_key
 
 METADATA_FILE = "cache.json"
 LOCK_FILE = "lock"

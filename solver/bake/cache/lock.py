@@ -9,8 +9,8 @@ import sys
 import time as clock
 from pathlib import Path
 
-from ...runtime.atomic_files import named_errors
 from ...runtime.errors import StorageFailed
+from ...runtime.storage_errors import named_errors
 from .layout import LOCK_FILE
 
 # Some network drives cannot lock. Baking without a lock is better than not baking there.

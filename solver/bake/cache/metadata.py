@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from ...runtime.atomic_files import named_errors, write_atomic
+from ...runtime.atomic_files import write_atomic
 from ...runtime.checksums import CHECKSUM_KEY, tree_with_checksum, tree_without_checksum
 from ...runtime.errors import BadInput, StorageFailed
+from ...runtime.storage_errors import named_errors
+from ...scene.keys import check_keys, is_key
 from ...scene.scene import FrameNumber, FramesPerSecond, SamplesPerFrame, Scene
 from ...scene.serialisation.dataclass_json import from_tree
 from ...scene.serialisation.field_constraints import at_least
-from ...scene.serialisation.schema import check_keys, check_ranges
-from .layout import METADATA_COPY, METADATA_FILE, is_key
+from ...scene.serialisation.range_check import check_ranges
+from .layout import METADATA_COPY, METADATA_FILE
 
 CACHE_FORMAT = 1
 

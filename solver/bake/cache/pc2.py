@@ -22,7 +22,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ...runtime.atomic_files import PART_SUFFIX, open_when_unlocked, remove_file, replace, retry_while_locked, write_all
+from ...runtime.atomic_files import PART_SUFFIX, replace, write_all
+from ...runtime.locked_files import open_when_unlocked, remove_file, retry_while_locked
 
 SIGNATURE = b"POINTCACHE2\0"
 VERSION = 1
@@ -75,7 +76,7 @@ def complete_sample_count(path: Path) -> int:
 
 
 def read_samples(path: Path, first: int, count: int) -> npt.NDArray[np.float32]:
-    """Returns `commit` samples from `first` on, (count, vertices, 3).
+    """Returns `count` samples from `first` on, (count, vertices, 3).
 
     Raises:
         ValueError: The header does not count them, or the file is too short.

@@ -14,16 +14,16 @@ import numpy.typing as npt
 from ...runtime.checksums import npz_has_checksum
 from ...runtime.errors import StorageFailed
 from . import layout
+from .checksum_verification import Verification, Verifier
+from .consistency_check import problems
 from .convergence_summary import ConvergenceSummary
 from .fracture_result import FractureResult
 from .frame_npz import Frame, frame_from_arrays
 from .frame_report import read_report
-from .integrity import problems
 from .lock import is_locked
 from .metadata import CacheMetadata
 from .pc2 import read_samples
-from .playback_files import complete_samples, pc2_problems
-from .verification import Verification, Verifier
+from .pc2_check import complete_samples, pc2_problems
 
 
 class CacheReader:

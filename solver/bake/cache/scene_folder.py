@@ -6,7 +6,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from ...runtime.atomic_files import PART_SUFFIX, make_folder, named_errors, remove_folder, replace
+from ...runtime.atomic_files import PART_SUFFIX, replace
+from ...runtime.locked_files import remove_folder
+from ...runtime.storage_errors import make_folder, named_errors
 from ...scene.scene import Scene
 from ...scene.tracks import MemoryTracks
 from . import layout

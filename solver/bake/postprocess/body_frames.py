@@ -16,7 +16,7 @@ from ...mesh.mesh_npz import from_arrays
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ..cache import CachedBody, CacheReader, Frame, layout
-from . import breakable_frames
+from . import breakable_frame_fields
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class BodyFrameReader:
         """Returns the offsets of the tets from `count` exact targets [m], (e, 3), or None; raises as `samples`."""
         offsets: Floats | None = self.reader.read_checked(
             self.frame_path(sample.frame),
-            lambda: breakable_frames.stored_pin_errors(sample.fields, pins, sample.part, count),
+            lambda: breakable_frame_fields.stored_pin_errors(sample.fields, pins, sample.part, count),
         )
         return offsets
 
@@ -125,7 +125,7 @@ class BodyFrameReader:
         counts = len(sample.nodes), len(sample.tets)
         values: npt.NDArray = self.reader.read_checked(
             self.frame_path(sample.frame),
-            lambda: breakable_frames.stored_attribute(sample.fields, self.key, name, *counts),
+            lambda: breakable_frame_fields.stored_attribute(sample.fields, self.key, name, *counts),
         )
         return values
 
@@ -150,7 +150,7 @@ class BodyFrameReader:
     def _nodes_at(self, frame: int, fields: dict[str, npt.NDArray], part: int, tets: Indices) -> Floats | None:
         count = max(len(self.mesh.nodes), int(tets.max(initial=-1)) + 1)
         nodes: Floats | None = self.reader.read_checked(
-            self.frame_path(frame), lambda: breakable_frames.stored_nodes(fields, self.key, part, count)
+            self.frame_path(frame), lambda: breakable_frame_fields.stored_nodes(fields, self.key, part, count)
         )
         return nodes
 

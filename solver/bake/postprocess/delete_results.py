@@ -6,18 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ...runtime.atomic_files import remove_file
+from ...runtime.locked_files import remove_file
 from ..cache import layout
 
 
 def delete_results(folder: Path, keys: Iterable[str]) -> None:
     """Deletes the results of all bodies in a cache, and the attributes of some."""
-    _empty_file(folder, layout.RESULT_FOLDER)
+    _empty_folder(folder, layout.RESULT_FOLDER)
     for key in keys:
-        _empty_file(folder, f"{layout.ATTRIBUTE_FOLDER}/{key}")
+        _empty_folder(folder, f"{layout.ATTRIBUTE_FOLDER}/{key}")
 
 
-def _empty_file(folder: Path, name: str) -> None:
+def _empty_folder(folder: Path, name: str) -> None:
     # in reverse order, so that no KEY.npz stays without its KEY.pc2
     for path in sorted((folder / name).glob("*"), reverse=True):
         if layout.is_sinew_file(path.relative_to(folder)):

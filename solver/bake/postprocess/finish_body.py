@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from ...mechanics.model import rest_shape_inverses
 from ...mesh.cutting.cut import cut_surface
-from ...mesh.cutting.cut_surface import CutSurface
+from ...mesh.cutting.final_mesh import FinalMesh
 from ...mesh.embedding import Binding
 from ...mesh.object_space import to_object_space
 from ...runtime.arrays import Indices
-from ...runtime.atomic_files import npz_bytes, sync_all, write_atomic
+from ...runtime.atomic_files import sync_all, write_atomic
+from ...runtime.checksums import npz_bytes
 from ...runtime.errors import BadInput
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
@@ -26,7 +27,7 @@ from ..attributes.point_ply import ply_bytes
 from ..cache import FractureResult, layout
 from ..cache.pc2 import AtomicPc2Writer, read_samples
 from .body_frames import BodyFrameReader, BodySample
-from .breakable_frames import attribute_array_name
+from .breakable_frame_fields import attribute_array_name
 from .crack_binding import bind_crack_vertices
 from .crack_opening import CrackOpening
 from .pin_offset import pin_corrections
@@ -79,14 +80,14 @@ class BodyPostprocess:
         self.on_progress(CUT_WORK_SHARE)
         return self._move(surface)
 
-    def _cut(self) -> CutSurface:
+    def _cut(self) -> FinalMesh:
         mesh, body, of_triangle = self.frames.mesh, self.body, self.body.face_of_triangle
         if not len(of_triangle):
             of_triangle = np.arange(len(body.triangles), dtype=np.int32)
         final = self.frames.final()
         return cut_surface(mesh.nodes, mesh.tets, final, body.vertices, body.triangles, of_triangle, body.name)
 
-    def _move(self, surface: CutSurface) -> FractureResult:
+    def _move(self, surface: FinalMesh) -> FractureResult:
         head, baked = self.frames.reader.metadata, self.frames.reader.baked_range()
         assert baked is not None
         faces, pairs = broken_face_pairs(surface)
@@ -111,7 +112,7 @@ class BodyPostprocess:
         write_atomic(mesh_path, npz_bytes(arrays))
         return FractureResult.from_arrays(self.body.key, self.body.name, arrays)
 
-    def _corrections(self, surface: CutSurface, first: Indices) -> dict[str, csr_matrix]:
+    def _corrections(self, surface: FinalMesh, first: Indices) -> dict[str, csr_matrix]:
         size = self.frames.mesh.report.tet_size
         keys = (self.body.key, f"{self.body.key}.attached")
         found = {pins: pin_corrections(self.body, pins, size, surface, first) for pins in keys}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...constraints.pins import correction_matrix
-from ...mesh.cutting.cut_surface import CutSurface
+from ...mesh.cutting.final_mesh import FinalMesh
 from ...runtime.arrays import Indices
 from ...scene.scene import Body
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-def pin_corrections(body: Body, pins: str, tet_size: float, surface: CutSurface, first: Indices) -> csr_matrix | None:
+def pin_corrections(body: Body, pins: str, tet_size: float, surface: FinalMesh, first: Indices) -> csr_matrix | None:
     """Returns the weights from offsets of exact pins to the vertices of a final mesh, sparse (k, e); None without such.
 
     Vertices on the surface follow their triangle of the render mesh; inner ones follow by their distance from the pins.
@@ -40,7 +40,7 @@ def pin_corrections(body: Body, pins: str, tet_size: float, surface: CutSurface,
     return csr_matrix(mixed[first])
 
 
-def _render_mesh_weights(body: Body, surface: CutSurface) -> csr_matrix:
+def _render_mesh_weights(body: Body, surface: FinalMesh) -> csr_matrix:
     """Returns the vertices as weighted sums of render vertices (n) and of themselves (k), sparse (k, n + k)."""
     from scipy.sparse import csr_matrix
 

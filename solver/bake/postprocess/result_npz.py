@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The format of `result/KEY.npz`, the final mesh of a broken body: the arrays of `CutSurface` and these.
+"""The format of `result/KEY.npz`, the final mesh of a broken body: the arrays of `FinalMesh` and these.
 
 opens        the frame of the first sample with each broken face open, (f,) float32; 0 on other faces.
              The sample before it is still closed.
@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from ...mesh.cutting.cut_surface import CutSurface
+from ...mesh.cutting.final_mesh import FinalMesh
 from ...runtime.arrays import Indices
 from ..cache import CacheMetadata
 from .crack_opening import NEVER_OPEN, CrackOpening
 
 
-def broken_face_pairs(surface: CutSurface) -> tuple[Indices, Indices]:
+def broken_face_pairs(surface: FinalMesh) -> tuple[Indices, Indices]:
     """Returns the broken faces with a partner, (p,), and the two tets of each, (p, 2)."""
     faces = np.flatnonzero(surface.is_broken & (surface.partner >= 0))
     return faces, np.stack([surface.face_tet[faces], surface.face_tet[surface.partner[faces]]], axis=1)
 
 
 def result_arrays(
-    surface: CutSurface, faces: Indices, opening: CrackOpening, head: CacheMetadata, last: int
+    surface: FinalMesh, faces: Indices, opening: CrackOpening, head: CacheMetadata, last: int
 ) -> dict[str, Any]:
     """Returns the arrays of a final mesh."""
     opens = np.zeros(surface.face_count, np.float32)

@@ -21,7 +21,7 @@ def compile_multigrid() -> None:
     values[model.pattern.diagonal] = np.eye(3).ravel()
     is_free = np.ones(model.node_count, bool)
     system, stopping = BlockSystem(model.pattern, values, b, is_free), StoppingCriteria(1.0e-2, 4)
-    LatticeMultigrid(model.X).solve(system, np.zeros_like(b), stopping, None, PcgWorkspace())
+    LatticeMultigrid(model.X).solve(system, np.zeros_like(b), stopping, None, PcgWorkspace(), None)
 
 
 def cube(poisson_ratio: float = 0.3) -> Model:

@@ -11,9 +11,9 @@ from ...integrators.bdf2 import bodies_by_bdf2
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.element_by_element import DAMPING_NUMBERS, STIFFNESS_NUMBERS, ElementProducts
 from ...linalg.pcg import solve
-from ...mechanics.elements.element_buffer import UNDAMPED_LENGTH
 from ...mechanics.elements.formulation_strain import formulation_strain
-from ...mechanics.elements.linear_force import add_linear_forces
+from ...mechanics.elements.linearised_forces import add_linear_forces
+from ...mechanics.elements.record_layout import UNDAMPED_LENGTH
 from ...mechanics.model import Model
 from ...mesh.cutting.cut import check_covered
 from ...mesh.cutting.ear_clipping import cut_ears

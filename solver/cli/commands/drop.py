@@ -12,18 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...bake.cache import CacheReader
-from ...runtime.atomic_files import check_folder, copy_file, named_errors, write_file
+from ...runtime.atomic_files import copy_file, write_file
 from ...runtime.cancellation import CancellationToken
 from ...runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
 from ...runtime.errors import BadInput, SinewError
-from ...runtime.event_stream import warnings_in
+from ...runtime.event_text import warnings_in
+from ...runtime.storage_errors import check_folder, named_errors
 from ...scene.material_presets import DEFAULT_PRESET_KEY, MATERIAL_PRESETS, MaterialPreset, find_preset
 from ...scene.scene import MAX_FRAME_NUMBER, Fracture, Meshing, Plasticity, Settings
 from .simulate import print_event
 
 if TYPE_CHECKING:
-    from ...mesh.formats.tet_files import RepairedTets
     from ...mesh.geometry.triangle_surface import Surface
+    from ...mesh.tet_repair import RepairedTets
 
 
 def add_parser(subparsers: Any) -> None:
@@ -94,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
             print_event(event)
 
     for note in notes:
-        handle_event({"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step})
+        handle_event({"event": "warning", **note.as_warning()})
     run_bake(cache, handle_event, stop, on_stopped=stop.acknowledge, options=BakeOptions(threads=options.threads))
     reader = CacheReader(cache)
     measured = drop_report(reader, seconds, settings.substeps)

@@ -11,7 +11,7 @@ from typing import Any
 from ...runtime.cancellation import CancellationToken
 from ...runtime.error_messages.command_line import CACHE_COMMAND_NEXT_STEPS
 from ...runtime.errors import Cancelled
-from ...runtime.event_stream import residual_text, warnings_in
+from ...runtime.event_text import residual_text, warnings_in
 from ...runtime.preload import loading_permanently
 
 
@@ -86,10 +86,15 @@ def print_event(event: Mapping[str, Any]) -> None:
     say_warnings(warnings_in(event))
 
 
-def say_warnings(warnings: Iterable[Mapping[str, str]]) -> None:
-    """Prints sentences and next steps."""
+def say_warnings(warnings: Iterable[Mapping[str, Any]]) -> None:
+    """Prints sentences, what was measured and where, and next steps."""
     for warning in warnings:
-        print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)
+        measured = f" {warning['measured']}." if warning.get("measured") else ""
+        places = "; ".join(", ".join(f"{x:.3g}" for x in place) for place in warning.get("places", ()))
+        print(
+            f"warning: {warning['sentence']}{measured} {warning['next_step']}{f' Near {places}.' if places else ''}",
+            flush=True,
+        )
 
 
 def print_results(results: Sequence[Mapping[str, Any]]) -> None:

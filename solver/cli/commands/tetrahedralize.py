@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     filled = read_or_fill(options.input, meshing)
     mesh = filled.mesh
     write_tets(options.output, mesh)
-    warnings = [{"kind": w.kind, "sentence": w.sentence, "next_step": w.next_step} for w in filled.warnings]
+    warnings = [w.as_warning() for w in filled.warnings]
     for warning in warnings:
         options.emit({"event": "warning", **warning})
     found = {

@@ -9,7 +9,7 @@
    tet is held by both. Nodes are given away one by one, those deepest in their bone or nearest to it first, and one
    that shares a tet with a node of another exact bone stays free. Bones that hold by springs need no such gap.
 
-Pieces of a mesh that deforms count as bones of their own (`connected_parts.py`).
+Pieces of a mesh that deforms count as bones of their own (`bone_parts.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...runtime.arrays import Bools, Floats, Indices
 from ...scene.flesh import Bone
 from ...scene.scene import Body
 from .bone_distance import BoneShape, interpolate_at, is_painted
-from .connected_parts import BonePart
+from .bone_parts import BonePart
 from .joints import is_outside_cones, shared_line_ends
 
 NO_BONE = -1

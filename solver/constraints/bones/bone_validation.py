@@ -13,12 +13,12 @@ from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput, SinewError
 from ...scene.flesh import Bone
 from ...scene.scene import Body, Scene
-from ...scene.serialisation.schema import check_ranges
+from ...scene.serialisation.range_check import check_ranges
 from ...scene.tracks import TrackReader
 from ..pins import BodyPins
 from .bone_attachment import Attachment
 from .bone_distance import BoneShape
-from .connected_parts import BonePart
+from .bone_parts import BonePart
 
 MAX_CONTESTED_SHARE = 0.25  # share of what the smaller of two bones reaches that both may want alike
 CONTESTED_DISTANCE = 0.1  # difference of their distances up to which they do, in tet sizes

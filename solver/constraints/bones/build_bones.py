@@ -19,9 +19,9 @@ from .bone_attachment import Attachment, attach, may_hold
 from .bone_constraint import BoneConstraint
 from .bone_distance import BoneShape
 from .bone_motion import make_motion
+from .bone_parts import BonePart, split_bones
 from .bone_validation import MAX_TARGET_MISMATCH, bone_conflicts, check_freedom, check_reached, permanent_pins
 from .bones import BoneConstraints
-from .connected_parts import BonePart, split_bones
 from .insufficient_attachment import insufficient_attachment
 
 

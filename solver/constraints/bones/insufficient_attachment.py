@@ -14,7 +14,7 @@ from ...scene.scene import Body
 from ..pin_regions import tells_rotation
 from .bone_attachment import Attachment, attach
 from .bone_distance import BoneShape
-from .connected_parts import BonePart
+from .bone_parts import BonePart
 
 MIN_NODES_PER_BONE = 8  # nodes of a bone below which it is told
 DISTANCE_FACTORS = (1.01, 1.5)  # how much farther than its nearest nodes a bone is tried

@@ -4,7 +4,7 @@
 A field pushes a body in two ways. Its *wind factor* is the share that presses on surfaces: there the field is the
 air's velocity relative to the surface, whose pressure `surface_pressure.py` computes. The rest accelerates all material
 by what it would accelerate a particle of Blender of the mass 1 by: f = m a(x, v) at every node, so that neither the
-density of a body nor that of its mesh changes its motion. a is that at the begin of a step, linearised as
+density of a body nor that of its mesh changes its motion. a is that at the start of a step, linearised as
 `field_kernels.py` says:
 
     f⁺ = f − m K (x⁺ − x) − m D (v⁺ − v).

@@ -51,7 +51,8 @@ class FieldNumbers(NamedTuple):
 
     Attributes:
         kind, falloff, z_direction: Numbers of the constants above.
-        strength … radial_max: As of `ForceField`; the greatest distances are infinite without one.
+        strength, flow, damping, size, noise: As of `ForceField`, and so are all distances and powers; the greatest
+            distances are infinite without one.
         seed, frame: What random numbers are made of.
         is_round: Whether a vortex or a magnetic field turns about each source.
         has_gravitation: As of `ForceField`.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The noise of turbulence: Perlin's improved gradient noise with the permutation of Blender's, and octaves of it.
 
-The permutation was read off the gradients that `mathutils.noise` shows at lattice points; tests compare the noise.
-Source: Perlin (2002), Improving Noise. Ebert et al., Texturing and Modeling: turbulence.
+The permutation was read off the gradients that Blender's noise shows at lattice points; tests compare the noise.
+Source: P02.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which ways a core may move in a step: its six unknowns as the velocities of three points.
+"""Degrees of freedom of a rigid core in a step, represented by the velocities of three points.
 
-As rows of a matrix the points are nodes like any other: a motion of everything as a whole is one of theirs, too, which
-the solver tells apart and finds exactly. They have nine numbers, y. What a core cannot do, stretching the three, and
-what a hinge or held nodes keep it from, is no part of u = u0 + C y = (V, ω).
+In the matrix the three points are nodes like any other, so the solver treats their rigid modes as it does those of the
+other nodes. Their velocities are nine numbers y, from which the core has the velocity u = u0 + C y = (V, ω). C leaves
+out what stretches the triangle of the points, and what a hinge or held nodes prevent.
 """
 
 from __future__ import annotations
@@ -18,69 +18,69 @@ from .core_motion import CoreBody, axis_speed, cross_each
 POINT_COUNT = 3
 # the corners of a triangle about the centre, in units of the core's radius
 TRIANGLE_CORNERS = np.sqrt(2.0) * (np.eye(POINT_COUNT) - 1.0 / POINT_COUNT)
-MIN_SINGULAR_RATIO = 1.0e-6  # singular value, over the largest, from which a way to move is held
+MIN_SINGULAR_RATIO = 1.0e-6  # singular value, over the largest, from which a motion is held
 
 
 @dataclass(frozen=True)
 class CoreDofs:
-    """How a core may move.
+    """The motions of a core that are free, and the one that is prescribed.
 
     Attributes:
-        body: The core where the step begins.
-        points: Where its three points are from its centre [m], (3, 3).
-        from_points: Velocities of the points ← u, (9, 6).
-        given: u0: its motion where y is zero [m/s, rad/s], (6,).
-        C: u ← y, (6, 9).
-        left: Projector on the y that move it, (9, 9).
+        body: The core at the start of the step.
+        points: Its three points, relative to its centre [m], (3, 3).
+        point_velocity_matrix: Maps u to the velocities of the points, (9, 6).
+        prescribed_motion: u0, its motion where y is zero [m/s, rad/s], (6,).
+        C: Maps y to u − u0, (6, 9).
+        projector: On the y that move it, (9, 9).
         dof_count: How many there are, 0 to 6.
     """
 
     body: CoreBody
     points: Floats
-    from_points: Floats
-    given: Floats
+    point_velocity_matrix: Floats
+    prescribed_motion: Floats
     C: Floats
-    left: Floats
+    projector: Floats
     dof_count: int
 
     def unknowns(self, v: Floats) -> Floats:
         """Returns y for velocities of the core's nodes [m/s], (k, 3), as (3, 3)."""
-        u = np.concatenate(self.body.motion(v)) - self.given
-        return (self.left @ (self.from_points @ u)).reshape(POINT_COUNT, 3)
+        u = np.concatenate(self.body.motion(v)) - self.prescribed_motion
+        return (self.projector @ (self.point_velocity_matrix @ u)).reshape(POINT_COUNT, 3)
 
     def unknowns_change(self, v: Floats) -> Floats:
         """Returns by how much y changes where velocities do by v [m/s], (k, 3), as (3, 3)."""
         u = np.concatenate(self.body.motion(v))
-        return (self.left @ (self.from_points @ u)).reshape(POINT_COUNT, 3)
+        return (self.projector @ (self.point_velocity_matrix @ u)).reshape(POINT_COUNT, 3)
 
     def velocities(self, y: Floats) -> Floats:
         """Returns the velocities of the core's nodes [m/s], (k, 3)."""
-        u = self.given + self.C @ y.ravel()
+        u = self.prescribed_motion + self.C @ y.ravel()
         return self.body.velocities(u[:3], u[3:])
 
 
-def core_dofs(body: CoreBody, held: Floats, velocities: Floats, so_far: Floats) -> CoreDofs:
-    """Returns how a core may move.
+def core_dofs(body: CoreBody, held: Floats, velocities: Floats, base_velocity: Floats) -> CoreDofs:
+    """Returns the degrees of freedom of a core.
 
     Args:
         body: The core.
-        held: Where its held nodes are from its centre [m], (h, 3).
-        velocities: Of these [m/s], (h, 3); where they are not those of a rigid body, the nearest.
-        so_far: V and ω that all this comes on top of, (6,).
+        held: Its held nodes, relative to its centre [m], (h, 3).
+        velocities: Of these [m/s], (h, 3); if no rigid motion has them, the nearest counts.
+        base_velocity: V and ω to which the motion of this solve is added, (6,).
     """
     radius = float(np.sqrt(np.einsum("ki,ki->k", body.lever_arms, body.lever_arms).mean()))
     points, sizes = radius * TRIANGLE_CORNERS, np.array([1.0, 1.0, 1.0, radius, radius, radius])
     # a = S u is as large as the velocities of the points are
     of_points, S, back = CORNER_MATRIX * sizes, R_FACTOR * sizes, INVERSE_R_FACTOR / sizes[:, None]
-    ways, given = np.eye(6), np.zeros(6)
+    motions, prescribed = np.eye(6), np.zeros(6)
     if body.core.hinge is not None:
-        ways, given = _hinge_dof(body, S)
-        given = given - so_far
+        motions, prescribed = _hinge_dof(body, S)
+        prescribed = prescribed - base_velocity
     if len(held):
-        ways, given = _constrained_dofs(ways, given, back, velocity_matrices(held), velocities.ravel())
-    basis = Q_FACTOR @ ways
-    left = basis @ basis.T
-    return CoreDofs(body, points, of_points, given, back @ Q_FACTOR.T @ left, left, ways.shape[1])
+        motions, prescribed = _constrained_dofs(motions, prescribed, back, velocity_matrices(held), velocities.ravel())
+    basis = Q_FACTOR @ motions
+    projector = basis @ basis.T
+    return CoreDofs(body, points, of_points, prescribed, back @ Q_FACTOR.T @ projector, projector, motions.shape[1])
 
 
 def velocity_matrices(arms: Floats) -> Floats:
@@ -99,22 +99,22 @@ INVERSE_R_FACTOR = np.linalg.inv(R_FACTOR)
 
 
 def _hinge_dof(body: CoreBody, S: Floats) -> tuple[Floats, Floats]:
-    """Returns the way in which a hinged core may move, S u of length one, (6, 1), and how its axis moves it, (6,)."""
+    """Returns the free motion of a hinged core, S u of length one, (6, 1), and its motion with its axis, (6,)."""
     hinge = body.core.hinge
     assert hinge is not None
     n, arm = hinge.before[:3, 2], body.centre - hinge.before[:3, 3]
-    way = S @ np.concatenate([cross_each(n, arm), n])
+    motion = S @ np.concatenate([cross_each(n, arm), n])
     V, omega = axis_speed(body.core)
-    return (way / np.linalg.norm(way))[:, None], np.concatenate([V + cross_each(omega, arm), omega])
+    return (motion / np.linalg.norm(motion))[:, None], np.concatenate([V + cross_each(omega, arm), omega])
 
 
 def _constrained_dofs(
-    ways: Floats, given: Floats, back: Floats, held: Floats, velocities: Floats
+    motions: Floats, prescribed: Floats, back: Floats, held: Floats, velocities: Floats
 ) -> tuple[Floats, Floats]:
-    """Returns the `ways` that are left where points are held, and the velocity that these points prescribe."""
-    # many nodes may be held, so these rows become as many as there are ways first
-    basis, rows = np.linalg.qr(held @ back @ ways)
+    """Returns those of the `motions` that held points leave free, and the velocity that these points prescribe."""
+    # many nodes may be held, so these rows become as many as there are motions first
+    basis, rows = np.linalg.qr(held @ back @ motions)
     U, sizes, Vt = np.linalg.svd(rows)
     count = int((sizes > MIN_SINGULAR_RATIO * np.sqrt(len(held) / 3.0)).sum())
-    lacking = U[:, :count].T @ (basis.T @ (velocities - held @ given)) / sizes[:count]
-    return ways @ Vt[count:].T, given + back @ (ways @ (Vt[:count].T @ lacking))
+    lacking = U[:, :count].T @ (basis.T @ (velocities - held @ prescribed)) / sizes[:count]
+    return motions @ Vt[count:].T, prescribed + back @ (motions @ (Vt[:count].T @ lacking))

@@ -85,7 +85,7 @@ def rigid_fit(mass: Floats, rest: Floats, x: Floats) -> tuple[Floats, Floats]:
 
 
 def hinge_angle(core: RigidCore, mass: Floats, rest: Floats, x: Floats) -> float:
-    """Returns by how much a core is turned about its axis at the begin of the step [rad]."""
+    """Returns by how much a core is turned about its axis at the start of the step [rad]."""
     assert core.hinge is not None
     X, now = to_local(core.hinge.rest, rest), to_local(core.hinge.before, x)
     along = (mass * (X[:, 0] * now[:, 0] + X[:, 1] * now[:, 1])).sum()

@@ -12,7 +12,7 @@ from ...runtime.errors import BadInput
 from ...scene.formulation import BDF2, GREEN, HIERARCHICAL, HYBRID, display_name
 from ...scene.rigid_core import Core
 from ...scene.scene import Body, Scene
-from ...scene.serialisation.schema import check_ranges
+from ...scene.serialisation.range_check import check_ranges
 from ...scene.tracks import TrackReader
 
 NEWTON_METHODS = {GREEN, HYBRID, HIERARCHICAL}  # methods whose bodies are stepped by Newton's method

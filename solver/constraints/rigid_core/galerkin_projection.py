@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PᵀA P and Pᵀ(b − A v0) in one pass over the blocks of A."""
+"""Galerkin projection PᵀA P of a system on the motions of rigid cores, with Pᵀ(b − A v0), in one pass over A."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class ProjectionArrays(NamedTuple):
     """What makes P, for kernels.
 
     Attributes:
-        core_of, row_of, place, stride: Of the `ReducedPattern`.
+        core_of, row_of, block_target, row_stride: Of the `ReducedPattern`.
         arms: r [m], (n, 3), read at nodes of cores.
         C: u ← y, (cores, 6, 9).
     """
 
     core_of: Indices
     row_of: Indices
-    place: Indices
-    stride: Indices
+    block_target: Indices
+    row_stride: Indices
     arms: Floats
     C: Floats
 
@@ -63,7 +63,12 @@ def reduce_blocks(matrix, b, given, is_moved, projection, into, system):
         system: Out: a `ReducedSystem`, zero before.
     """
     row_start, column, values = matrix.row_start, matrix.column, matrix.values
-    core_of, row_of, place, stride = projection.core_of, projection.row_of, projection.place, projection.stride
+    core_of, row_of, block_target, row_stride = (
+        projection.core_of,
+        projection.row_of,
+        projection.block_target,
+        projection.row_stride,
+    )
     arms, C = projection.arms, projection.C
     inner, reduced, out = system.inner, system.values, system.b
     for i in range(len(row_start) - 1):
@@ -79,7 +84,7 @@ def reduce_blocks(matrix, b, given, is_moved, projection, into, system):
                 fz -= values[k, 6] * x + values[k, 7] * y + values[k, 8] * z
             if ci < 0 and cj < 0:
                 for e in range(9):
-                    reduced[place[k], e] = values[k, e]
+                    reduced[block_target[k], e] = values[k, e]
             elif ci < 0:
                 # (A (I, −[r]×))ᵀ, six columns of A and of its rows × r
                 for a in range(3):
@@ -88,7 +93,7 @@ def reduce_blocks(matrix, b, given, is_moved, projection, into, system):
                     )
                 for a in range(3):
                     for c in range(9):
-                        reduced[place[k] + c // 3, 3 * a + c % 3] += column_product(into, a, C[cj], c)
+                        reduced[block_target[k] + c // 3, 3 * a + c % 3] += column_product(into, a, C[cj], c)
             else:
                 has_any = False
                 for e in range(9):
@@ -100,7 +105,7 @@ def reduce_blocks(matrix, b, given, is_moved, projection, into, system):
                 if cj < 0:
                     for a in range(3):
                         for c in range(9):
-                            reduced[place[k] + (c // 3) * stride[k], 3 * (c % 3) + a] += column_product(
+                            reduced[block_target[k] + (c // 3) * row_stride[k], 3 * (c % 3) + a] += column_product(
                                 into, a, C[ci], c
                             )
                 elif ci == cj:
@@ -110,7 +115,7 @@ def reduce_blocks(matrix, b, given, is_moved, projection, into, system):
                             inner[ci, m, c] += row_of_inner[c]
                 else:
                     add_core_coupling(
-                        into, arms[j, 0], arms[j, 1], arms[j, 2], C[ci], C[cj], place[k], stride[k], reduced
+                        into, arms[j, 0], arms[j, 1], arms[j, 2], C[ci], C[cj], block_target[k], row_stride[k], reduced
                     )
         if ci < 0:
             out[row, 0], out[row, 1], out[row, 2] = fx, fy, fz
@@ -137,7 +142,7 @@ def column_product(into, a, C, c):
 
 
 @kernel(device_only=True)
-def add_core_coupling(into, x, y, z, one, other, place, stride, reduced):
+def add_core_coupling(into, x, y, z, one, other, first_block, row_stride, reduced):
     """Adds what joins two cores: `into` is (I, −[r_i]×)ᵀ A_ij, (6, 3), and (x, y, z) is r_j."""
     for c in range(9):
         for d in range(9):
@@ -147,4 +152,4 @@ def add_core_coupling(into, x, y, z, one, other, place, stride, reduced):
                 share = p * other[0, d] + q * other[1, d] + r * other[2, d]
                 share += (y * r - z * q) * other[3, d] + (z * p - x * r) * other[4, d] + (x * q - y * p) * other[5, d]
                 total += one[m, c] * share
-            reduced[place + (c // 3) * stride + d // 3, 3 * (c % 3) + d % 3] += total
+            reduced[first_block + (c // 3) * row_stride + d // 3, 3 * (c % 3) + d % 3] += total

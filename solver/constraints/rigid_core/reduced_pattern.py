@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sparsity of PᵀA P: rows of nodes that are no core, and after them, island by island, three rows of its core."""
+"""The sparsity pattern of PᵀA P: for each island the rows of nodes outside a core, then the three rows of its core."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class ReducedPattern:
         pattern: Of PᵀA P.
         core_of: The core of every node, −1 for none, (n,).
         row_of: Its row here, of a node of a core the first of its three, (n,).
-        place: Where what a block becomes begins here, (b,).
-        stride: From a row of that to the next one, (b,).
+        block_target: First block of PᵀA P to which each block of A adds, (b,).
+        row_stride: Distance from there to the block below it, in the next row of PᵀA P, (b,).
         skin, skin_row: Nodes that belong to no core, and their rows here, (s,) each.
         core_row: First row of each core.
     """
@@ -35,8 +35,8 @@ class ReducedPattern:
     pattern: BlockPattern
     core_of: Indices
     row_of: Indices
-    place: Indices
-    stride: Indices
+    block_target: Indices
+    row_stride: Indices
     skin: Indices
     skin_row: Indices
     core_row: Indices

@@ -68,12 +68,12 @@ def solve_with_cores(
     arms, given = np.zeros_like(x), np.zeros_like(x)
     for way in ways:
         arms[way.body.core.nodes] = way.body.lever_arms
-        given[way.body.core.nodes] = way.body.velocities(way.given[:3], way.given[3:])
-    is_moved = any(way.given.any() for way in ways)
+        given[way.body.core.nodes] = way.body.velocities(way.prescribed_motion[:3], way.prescribed_motion[3:])
+    is_moved = any(way.prescribed_motion.any() for way in ways)
     count = small.pattern.node_count
     reduced = ReducedSystem.zeros(len(cores), small.pattern.block_count, count)
     C = np.stack([way.C for way in ways])
-    projection = ProjectionArrays(small.core_of, small.row_of, small.place, small.stride, arms, C)
+    projection = ProjectionArrays(small.core_of, small.row_of, small.block_target, small.row_stride, arms, C)
     matrix = BlockRows(pattern.row_start, pattern.column, values)
     reduce_blocks(matrix, b, given, is_moved, projection, np.empty((6, 3)), reduced)
     free, y, places, rest, guess = _rows(small, model, ways, is_free, v, x, likely)
@@ -143,10 +143,12 @@ def effective_forces(model: Model, x: Floats, forces: Floats, is_free: Bools) ->
     return out
 
 
-def _core_dofs(model: Model, number: int, x: Floats, v: Floats, is_free: Bools, so_far: Floats | None) -> CoreDofs:
+def _core_dofs(
+    model: Model, number: int, x: Floats, v: Floats, is_free: Bools, base_velocity: Floats | None
+) -> CoreDofs:
     core = model.cores[number]
     body, held = core_body(model, core, x), ~is_free[core.nodes]
-    before = np.concatenate(body.motion(so_far[core.nodes])) if so_far is not None else np.zeros(6)
+    before = np.concatenate(body.motion(base_velocity[core.nodes])) if base_velocity is not None else np.zeros(6)
     return core_dofs(body, body.lever_arms[held], v[core.nodes[held]], before)
 
 
@@ -181,7 +183,7 @@ def _add_core(small: ReducedPattern, number: int, way: CoreDofs, inner: Floats, 
     """Writes the blocks within a core; what does not move it gets a diagonal as large as all else has on average."""
     A = way.C.T @ inner @ way.C
     size = float(np.trace(A)) / max(way.dof_count, 1)
-    A += (size if size > 0.0 else 1.0) * (np.eye(3 * POINT_COUNT) - way.left)
+    A += (size if size > 0.0 else 1.0) * (np.eye(3 * POINT_COUNT) - way.projector)
     diagonal = small.pattern.diagonal.astype(np.int64)
     for down in range(POINT_COUNT):
         first = diagonal[small.core_row[number] + down] - down

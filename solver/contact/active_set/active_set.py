@@ -8,7 +8,7 @@ import numpy as np
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices
 from ..detection.contact_set import ContactSet, ContactState
-from .active_set_kernels import (
+from .active_set_update import (
     CONTINUES,
     CONVERGED,
     DIVERGED,

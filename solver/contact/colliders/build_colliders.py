@@ -15,10 +15,11 @@ from ...mesh.geometry.triangle_surface import make_surface, signed_volume
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
 from ...scene.contact import SIDES_AUTO, SIDES_BOTH, SIDES_FRONT, Collider
+from ...scene.rigid_interpolation import polar_decomposition
 from ...scene.scene import Settings
-from ...scene.tracks import TrackReader, polar_decomposition
+from ...scene.tracks import TrackReader
+from .collider_narrow_phase import FRONT_ONLY, SHEET, SOLID
 from .deforming_collider import DeformingCollider, frame_at
-from .point_collider import FRONT_ONLY, SHEET, SOLID
 from .teleports import TeleportCriterion, teleports, values_at_step_ends
 
 IDENTITY_MATRIX = np.eye(4)

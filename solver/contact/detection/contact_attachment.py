@@ -108,7 +108,7 @@ def attach_contacts(
     Args:
         contacts: `ContactTriangles`.
         surfaces, binding: `SurfaceArrays` and `SurfaceBinding`.
-        materials: `ContactMaterialArrays`.
+        materials: `ContactMaterialArrays` of `contact_materials.py`.
         nodes: `TetNodes`.
         prescribed: `PrescribedVertices`.
         min_inertial_factor: Least stiffness of a contact per mass [1/s²].

@@ -36,7 +36,7 @@ class ContactArrays(NamedTuple):
 
 @dataclass
 class ContactSet:
-    """The planes of k contacts. `colliders/point_collider.py` has the formula of the gap.
+    """The planes of k contacts. `colliders/collider_narrow_phase.py` has the formula of the gap.
 
     Attributes:
         id: Rising, (k,) int64. With rigid colliders: collider · (number of points) + point. With surfaces: the id of

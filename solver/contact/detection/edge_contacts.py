@@ -17,7 +17,8 @@ from ..surfaces.collision_surfaces import MAX_CONTACTS_PER_SURFACE
 from ..surfaces.edge_search import EdgeEdgeContacts, EdgeEdgeSearch
 from ..surfaces.sharp_edges import SharpEdges
 from .contact_attachment import AttachedContacts
-from .contact_points import MIN_INERTIAL_STIFFNESS_FACTOR, ContactMaterials
+from .contact_materials import ContactMaterials
+from .contact_points import MIN_INERTIAL_STIFFNESS_FACTOR
 from .contact_set import ContactSet, Int64s
 from .persistent_contacts import PersistentContacts
 from .prescribed_surfaces import PrescribedSurfaces
@@ -28,10 +29,16 @@ class EdgeContacts:
     """The sharp edges of surfaces during one step."""
 
     def __init__(
-        self, materials: ContactMaterials, edges: SharpEdges, prescribed: PrescribedSurfaces, model: Model, dt: float
+        self,
+        materials: ContactMaterials,
+        edges: SharpEdges,
+        collider_surfaces: PrescribedSurfaces,
+        model: Model,
+        dt: float,
     ) -> None:
         """Takes the edges, and the positions of those of colliders during a step of `dt` [s]."""
-        self.materials, self.edges, self.prescribed, self.model, self.dt = materials, edges, prescribed, model, dt
+        self.materials, self.edges, self.collider_surfaces = materials, edges, collider_surfaces
+        self.model, self.dt = model, dt
         self.is_prescribed = edges.tet < 0
 
     def begin(self, x: Floats, start: Floats, is_movable: Bools, id_offset: int, previous: PersistentContacts) -> None:
@@ -44,15 +51,15 @@ class EdgeContacts:
             id_offset: Offset of ids of contacts to those of the search.
             previous: Contacts of the step before, with ids of the search.
         """
-        self.x, self.id_offset, surfaces = x, id_offset, self.prescribed.surfaces
+        self.x, self.id_offset, surfaces = x, id_offset, self.collider_surfaces.surfaces
         ends = np.minimum(self.edges.ends[:, :2], surfaces.vertex_count - 1)
         self.is_movable = is_movable[ends].any(axis=1) & ~self.is_prescribed
-        positions = np.concatenate([start, self.prescribed.corners_start])
+        positions = np.concatenate([start, self.collider_surfaces.corners_start])
         self.search = EdgeEdgeSearch(surfaces, self.edges, positions, previous)
 
     def find(self, end: Floats) -> ContactSet:
         """Returns the contacts if the vertices of surfaces move to `end` [m], (v, 3)."""
-        found = self.search.find(np.concatenate([end, self.prescribed.corners_end]))
+        found = self.search.find(np.concatenate([end, self.collider_surfaces.corners_end]))
         is_kept = self.is_movable[found.a] | self.is_movable[found.b]
         if len(is_kept):
             is_deep = found.gap < -MAX_CROWDED_DEPTH * self.edges.size[found.b]
@@ -87,8 +94,8 @@ class EdgeContacts:
         position = np.einsum("ka,kai->ki", first, self.x[tets[tet_a]])
         position[is_pair] -= np.einsum("ka,kai->ki", second[is_pair], self.x[tets[tet_b[is_pair]]])
         if is_prescribed.any():
-            start = np.concatenate([self.prescribed.start, self.prescribed.corners_start])
-            end = np.concatenate([self.prescribed.end, self.prescribed.corners_end])
+            start = np.concatenate([self.collider_surfaces.start, self.collider_surfaces.corners_start])
+            end = np.concatenate([self.collider_surfaces.end, self.collider_surfaces.corners_end])
             motion = self._positions_on_edges(end, a, along_a) - self._positions_on_edges(start, a, along_a)
             position[is_prescribed] += motion[is_prescribed]
         contacts.carried[which] = position

@@ -29,7 +29,8 @@ from .contact_attachment import (
     attach_contacts,
     rotations_between,
 )
-from .contact_points import MIN_INERTIAL_STIFFNESS_FACTOR, ContactMaterials
+from .contact_materials import ContactMaterials
+from .contact_points import MIN_INERTIAL_STIFFNESS_FACTOR
 from .contact_set import ContactSet, Int64s
 from .edge_contacts import EdgeContacts
 from .persistent_contacts import PersistentContacts
@@ -59,7 +60,7 @@ class SurfaceContacts:
     def __init__(
         self,
         materials: ContactMaterials,
-        prescribed: PrescribedSurfaces,
+        collider_surfaces: PrescribedSurfaces,
         model: Model,
         dt: float,
         search: SurfaceSearchFactory,
@@ -71,16 +72,11 @@ class SurfaceContacts:
         which take each pair of tets for a contact.
         """
         self.allows_multiple_tets = allows_multiple_tets and len(materials.support_tet) > 0
-        self.materials, self.model, self.dt, self.prescribed, self.make_search = (
-            materials,
-            model,
-            dt,
-            prescribed,
-            search,
-        )
-        self.surfaces, self.is_prescribed = prescribed.surfaces, prescribed.surfaces.tet < 0
-        edges = prescribed.surfaces.edges
-        self.edges = EdgeContacts(materials, edges, prescribed, model, dt) if edges else None
+        self.materials, self.model, self.dt = materials, model, dt
+        self.collider_surfaces, self.make_search = collider_surfaces, search
+        self.surfaces, self.is_prescribed = collider_surfaces.surfaces, collider_surfaces.surfaces.tet < 0
+        edges = collider_surfaces.surfaces.edges
+        self.edges = EdgeContacts(materials, edges, collider_surfaces, model, dt) if edges else None
 
     def begin(self, x: Floats, is_fixed: Bools | None, previous: PersistentContacts, id_offset: int) -> None:
         """Begins a step at node positions x [m], (n, 3).
@@ -95,7 +91,7 @@ class SurfaceContacts:
         self.is_movable = ~self.is_prescribed
         if is_fixed is not None:
             self.is_movable &= ~is_fixed[self.surfaces.nodes].all(axis=1)
-        self.start = self._vertex_positions(x, self.prescribed.start)
+        self.start = self._vertex_positions(x, self.collider_surfaces.start)
         own = previous.select(slice(int(np.searchsorted(previous.id, id_offset)), None))
         first_edge = int(np.searchsorted(own.id, self.first_edge_id))
         self.search = self.make_search(self.surfaces, self.start, self._previous_points(own.select(slice(first_edge))))
@@ -105,7 +101,7 @@ class SurfaceContacts:
 
     def find(self, x: Floats) -> ContactSet:
         """Returns the contacts if nodes move to x [m], (n, 3); their carried positions are left to `attach`."""
-        end = self._vertex_positions(x, self.prescribed.end)
+        end = self._vertex_positions(x, self.collider_surfaces.end)
         found = self.search.find(end)
         normal = np.where(self.is_prescribed[found.point, None], -found.normal, found.normal)
         contacts = ContactSet(
@@ -142,7 +138,7 @@ class SurfaceContacts:
             SurfaceBinding(self.surfaces.tet, self.surfaces.weights),
             self.materials.arrays,
             TetNodes(self.model.tets, self.model.X, self.x),
-            PrescribedVertices(self.prescribed.start, self.prescribed.end),
+            PrescribedVertices(self.collider_surfaces.start, self.collider_surfaces.end),
             MIN_INERTIAL_STIFFNESS_FACTOR / self.dt**2,
             self.allows_multiple_tets,
             attached,
@@ -179,7 +175,7 @@ class SurfaceContacts:
             name = self.surfaces.names[surface]
             if name not in all_keys:
                 all_keys.append(name)
-                origins.append(self.prescribed.origins[surface])
+                origins.append(self.collider_surfaces.origins[surface])
             number[surface] = all_keys.index(name)
         return all_keys[len(keys) :], origins, number[self.other_surfaces(id)]
 

@@ -19,9 +19,10 @@ from ...mesh.geometry.triangle_bvh import Bvh, build_bvh
 from ...runtime.arrays import Floats
 from ...scene.tracks import TrackReader
 from ..colliders.build_colliders import BuiltCollider
+from ..colliders.collider_narrow_phase import FRONT_ONLY, MIN_FACING_COSINE
 from ..colliders.deforming_collider import is_active
-from ..colliders.point_collider import FRONT_ONLY, MIN_FACING_COSINE
-from ..detection.contact_points import ContactMaterials, ContactPoints
+from ..detection.contact_materials import ContactMaterials
+from ..detection.contact_points import ContactPoints
 from ..detection.contact_set import Int64s
 from ..detection.persistent_contacts import PersistentContacts
 from ..surfaces.collision_surfaces import CollisionSurfaces, vertex_positions

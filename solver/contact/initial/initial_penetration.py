@@ -16,7 +16,7 @@ from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
 from ..colliders.build_colliders import BuiltCollider
 from ..colliders.deforming_collider import DeformingCollider
-from ..detection.contact_points import ContactMaterials
+from ..detection.contact_materials import ContactMaterials
 
 
 def check_initial_penetration(

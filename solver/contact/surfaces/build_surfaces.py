@@ -22,7 +22,7 @@ from ...scene.tracks import TrackReader
 from ..colliders.deforming_collider import DeformingCollider
 from .collision_surfaces import CollisionSurfaces
 from .sharp_edges import MeshSharpEdges, SharpEdges, merge_sharp_edges, mesh_sharp_edges
-from .sharp_points import sharp_points
+from .sharp_feature_points import sharp_points
 from .surface_meshes import SurfacePart, body_surface, collider_part, collider_surface
 
 MIN_SHARP_EDGE_ANGLE = np.radians(30.0)  # angle between faces from which an edge of a collider is sharp

@@ -11,6 +11,7 @@ from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_parts
 from ..detection.persistent_contacts import PersistentContacts
+from .adjacent_face_choice import move_to_facing_faces
 from .broad_phase import find_candidate_pairs, fit_boxes, group_bounds, has_left_margin, sweep_boxes
 from .closest_point_walk import triangle_frame
 from .collision_surfaces import CollisionSurfaces, PointTriangleContacts
@@ -22,8 +23,7 @@ from .contact_tracking import (
     track_contacts,
     walk_to_closest_places,
 )
-from .edge_face_choice import move_to_facing_faces
-from .point_triangle import (
+from .point_triangle_narrow_phase import (
     Crossings,
     ExistingContacts,
     SurfacePaths,
@@ -189,7 +189,7 @@ class PointTriangleSearch:
     def _move_to_facing_faces(
         self, found: TrackedContacts, replaced: Indices, end: Floats, existing: ExistingContacts
     ) -> tuple[TrackedContacts, Indices]:
-        """Returns crossings at the other face of an edge where a point only slides over it (`edge_face_choice.py`)."""
+        """Returns crossings at the other face of an edge that a point only slides over (`adjacent_face_choice.py`)."""
         surfaces = self.surfaces
         moved = replace(found, triangle=found.triangle.copy(), place=found.place.copy(), local=found.local.copy())
         if not move_to_facing_faces(moved.arrays, end, self.vertex_normals, surfaces.arrays, surfaces.trees.rings):

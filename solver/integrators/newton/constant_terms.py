@@ -13,8 +13,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...mechanics.elements.edge_assembly import assemble
-from ...mechanics.elements.fill_element_buffer import needs_records, write_records
-from ...mechanics.elements.linear_force import add_linear_forces
+from ...mechanics.elements.element_records import needs_records, write_records
+from ...mechanics.elements.linearised_forces import add_linear_forces
 from ...mechanics.elements.volume_pressure import add_pressure
 from ...mechanics.state import State
 from ...mechanics.vertex_warp import is_warped
@@ -25,7 +25,7 @@ from ..system.lagged_rotations import add_vertex_warp, begin_rotations
 from ..system.step_matrix import diagonal_mass, write_mass_rows
 from .dynamic_flesh import DynamicFlesh, FleshEvaluator, FleshGroup
 from .hierarchical_solver import HierarchicalSolver
-from .lagged_shear import has_lagged_shear, write_shear_records
+from .lagged_hybrid_shear import has_lagged_shear, write_shear_records
 from .two_ring_tangent import body_slices
 
 

@@ -19,11 +19,11 @@ from ...linalg.block_pattern import BlockPattern
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import SolveResult
 from ...mechanics.elements.edge_assembly import assemble
-from ...mechanics.elements.linear_force import add_linear_forces
+from ...mechanics.elements.linearised_forces import add_linear_forces
 from ...mechanics.hierarchical.basis_transform import gather_forces, to_nodal
+from ...mechanics.hierarchical.coarse_green_law import subtract_linear_moduli
 from ...mechanics.hierarchical.coarse_linear_solve import conjugate_gradient_solver, lu_solver
 from ...mechanics.hierarchical.coarse_newton import CoarseProblem, multiply_coarse
-from ...mechanics.hierarchical.green_strain import subtract_linear_moduli
 from ...mechanics.hierarchical.hierarchical_body import HierarchicalBody, hierarchical_body
 from ...mechanics.hierarchical.hierarchical_pcg import solve_pcg
 from ...mechanics.hierarchical.level_matrices import assemble_coarse_tets, blocks_between, level_maps

@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...mechanics.backtracking import ARMIJO_FACTOR, shorter_step
+from ...mechanics.backtracking import falls_enough, shorter_step
 from ...runtime.arrays import Floats
 
 ENERGY_ROUND_OFF = 1.0e-10  # of the terms of Φ: a smaller rise is round-off
@@ -47,7 +47,7 @@ def step_lengths(
         linear = s * before + 0.5 * s * s * (after - before)
         change = found - energy - linear
         no_rise = noise + ENERGY_ROUND_OFF * (np.abs(energy) + np.abs(linear))
-        bad = ~(change <= -ARMIJO_FACTOR * s * slope + no_rise) & (s > 0.0)
+        bad = ~falls_enough(0.0, change, s, slope, no_rise) & (s > 0.0)
         if not bad.any():
             return s
         shorter = shorter_step(s, slope, change + s * slope)

@@ -37,7 +37,7 @@ def nonlinear_bodies(model: Model, workspace: StepWorkspace) -> DynamicFlesh | N
     from ...mechanics.hyperelastic.hyperelastic_element import hyperelastic
     from ...mechanics.submodel import make_submodel
     from .dynamic_flesh import DynamicFlesh, dynamic_flesh
-    from .lagged_shear import pressure_only
+    from .lagged_hybrid_shear import pressure_only
 
     if not own:
         return DynamicFlesh(None, None, levels=levels)

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...constraints.external_forces import PairForces, PointForces
 from ...linalg.block_pattern import BlockPattern
-from ...linalg.pair_terms import PairArrays, PairPatterns, add_pair_terms
-from ...linalg.point_terms import add_point_terms
+from ...linalg.pair_force_assembly import PairArrays, PairPatterns, add_pair_terms
+from ...linalg.point_force_assembly import add_point_terms
 from ...mechanics.model import Model
 from ...runtime.arrays import Floats, floats
 

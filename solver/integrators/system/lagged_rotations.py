@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...mechanics.elements.element_records import method_of
 from ...mechanics.elements.element_rotations import compute_rotations
-from ...mechanics.elements.fill_element_buffer import method_of
 from ...mechanics.hierarchical.hierarchical_body import hierarchical_body
 from ...mechanics.model import Model
 from ...mechanics.state import State

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...linalg.direct_small_islands import MAX_SMALL_ISLAND_NODES
 from ...linalg.element_by_element import DAMPING_NUMBERS, STIFFNESS_NUMBERS, ElementProducts
-from ...mechanics.elements.element_buffer import (
+from ...mechanics.elements.element_rotations import has_present_gradients
+from ...mechanics.elements.record_layout import (
     DAMPED_LENGTH,
     DAMPING_LAMBDA,
     DAMPING_MU,
@@ -22,7 +23,6 @@ from ...mechanics.elements.element_buffer import (
     V_LAMBDA,
     V_MU,
 )
-from ...mechanics.elements.element_rotations import has_present_gradients
 from ...mechanics.model import Model
 from ...mechanics.vertex_warp import is_any_warped
 from ...runtime.arrays import Floats

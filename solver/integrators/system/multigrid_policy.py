@@ -7,7 +7,8 @@ import numpy as np
 
 from ...constraints.rigid_core import LinearSystem
 from ...linalg.multigrid.hierarchy_reuse import ReusedHierarchy
-from ...linalg.multigrid.lattice_multigrid import IMMEDIATE_TOLERANCE, LatticeMultigrid
+from ...linalg.multigrid.lattice_multigrid import IMMEDIATE_TOLERANCE, JACOBI_ITERATIONS, LatticeMultigrid
+from ...linalg.multigrid.measured_falls import MeasuredFalls
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats
 from ...scene.scene import JACOBI, MULTIGRID, Settings
@@ -26,6 +27,11 @@ MIN_STIFFNESS_RATIO = 100.0
 # block Jacobi first.
 MIN_STIFFNESS_RATIO_IF_LOOSE = 300.0
 JACOBI_ITERATIONS_IF_LOOSE = 100
+
+# Block Jacobi goes on where with its fall so many more will do: to set up multigrid costs as much. Beside a pressure by
+# volume multigrid took 120 cycles instead of 15 (the soft-body benchmark), so it is hardly worth a try
+JACOBI_ITERATIONS_LEFT = 25
+JACOBI_ITERATIONS_LEFT_WITH_PRESSURE = 100
 
 # Nodes whose blocks are compared; looking at all of them would take a hundredth of a step
 MAX_SAMPLED_NODES = 2000
@@ -60,15 +66,17 @@ def choose_multigrid(
     is_stiff = may_start_soon and _is_stiff(
         model, system.values, system.is_free, MIN_STIFFNESS_RATIO if is_tight else MIN_STIFFNESS_RATIO_IF_LOOSE
     )
-    if is_tight:
-        return LatticeMultigrid(system.X, starts_immediately=is_stiff, mesh=mesh, kept=multigrid_levels)
     return LatticeMultigrid(
         system.X,
-        starts_immediately=False,
+        starts_immediately=is_tight and is_stiff,
         mesh=mesh,
-        is_hard=is_stiff,
+        is_hard=not is_tight and is_stiff,
         kept=multigrid_levels,
-        max_jacobi_iterations=JACOBI_ITERATIONS_IF_LOOSE,
+        max_jacobi_iterations=JACOBI_ITERATIONS if is_tight else JACOBI_ITERATIONS_IF_LOOSE,
+        falls=multigrid_levels.falls if multigrid_levels else MeasuredFalls(),
+        max_jacobi_iterations_left=(
+            JACOBI_ITERATIONS_LEFT_WITH_PRESSURE if len(model.pressure_modulus) else JACOBI_ITERATIONS_LEFT
+        ),
     )
 
 

@@ -23,11 +23,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...constraints.external_forces import ExternalForces
-from ...mechanics.elements.element_buffer import DAMPED_LENGTH, DEFORMED_GRADIENTS
+from ...mechanics.elements.element_records import method_of
 from ...mechanics.elements.element_torque import sum_torques
-from ...mechanics.elements.fill_element_buffer import method_of
-from ...mechanics.elements.linear_force import add_linear_forces
 from ...mechanics.elements.linearisation_error import copy_forces, sum_linearisation_errors
+from ...mechanics.elements.linearised_forces import add_linear_forces
+from ...mechanics.elements.record_layout import DAMPED_LENGTH, DEFORMED_GRADIENTS
 from ...mechanics.elements.strain_energy import stored_energy
 from ...mechanics.kinetic_energy import kinetic_energies
 from ...mechanics.model import Model

@@ -11,8 +11,8 @@ from ...linalg.block_pattern import BlockPattern
 from ...linalg.element_by_element import ElementProducts
 from ...mechanics.elements.corotational_element import compute_corotational_records
 from ...mechanics.elements.edge_assembly import assemble, gather_forces
-from ...mechanics.elements.element_buffer import element_arrays, record_length
-from ...mechanics.elements.fill_element_buffer import method_of, needs_records, write_records
+from ...mechanics.elements.element_records import method_of, needs_records, write_records
+from ...mechanics.elements.record_layout import element_arrays, record_length
 from ...mechanics.elements.volume_pressure import add_pressure
 from ...mechanics.model import Model
 from ...mechanics.vertex_warp import is_warped
@@ -72,7 +72,7 @@ def compute_element_records(
         out: Where to write the records, (m, …); None: a new array.
 
     Returns:
-        `out`, see `mechanics/elements/element_buffer.py`.
+        `out`, see `mechanics/elements/record_layout.py`.
     """
     if out is None:
         length = record_length(bool(model.stiffness_damping.any()), len(model.pressure_modulus) > 0)

@@ -15,8 +15,8 @@ import numpy as np
 from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
 from ...runtime.simd.block_row_product import PREFETCH_BLOCKS
+from ...runtime.simd.int16_block_layout import BLOCKS_PER_QUAD
 from ...runtime.simd.int16_block_rows import MAX_ROUNDABLE, store_block
-from ...runtime.simd.int16_words import BLOCKS_PER_QUAD
 from ...runtime.simd.vec3 import (
     block3_load,
     vec3_axpy,

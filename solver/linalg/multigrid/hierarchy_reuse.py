@@ -14,6 +14,7 @@ import numpy as np
 
 from ...runtime.arrays import Bools
 from ..block_pattern import BlockPattern
+from .measured_falls import MeasuredFalls
 
 if TYPE_CHECKING:  # what has kernels is loaded where a scene needs it
     from .hierarchy import Hierarchy
@@ -41,11 +42,15 @@ class ReusedHierarchy:
     """What a simulation keeps from solve to solve of a frame, and the work arrays that it keeps for all frames.
 
     Whoever begins a frame drops it, so that a resumed bake gets the same bytes as one that was not interrupted.
+
+    Attributes:
+        workspace: The work arrays.
+        falls: What was measured in the frame.
     """
 
     def __init__(self) -> None:
         """Begins with nothing."""
-        self.workspace = MultigridWorkspace()
+        self.workspace, self.falls = MultigridWorkspace(), MeasuredFalls()
         self._multigrid: Multigrid | None = None
         self._pattern: BlockPattern | None = None
         self._is_free = np.zeros(0, bool)
@@ -87,3 +92,4 @@ class ReusedHierarchy:
     def drop(self) -> None:
         """Keeps nothing any more."""
         self._multigrid = self._pattern = None
+        self.falls.forget()

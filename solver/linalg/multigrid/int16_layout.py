@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...runtime.simd.int16_words import BLOCKS_PER_QUAD, WORDS_PER_QUAD
+from ...runtime.simd.int16_block_layout import BLOCKS_PER_QUAD, WORDS_PER_QUAD
 from ..block_pattern import UInt32s
 from .product_pattern import SparseStructure
 

@@ -8,12 +8,18 @@ loaded when it takes over: most bakes never need it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ...runtime.arrays import Bools, Floats
 from ..block_pattern import BlockPattern
 from ..block_system import BlockSystem, PcgWorkspace, StoppingCriteria
+from ..patience import Patience
 from ..rigid_modes import RigidModes
 from .hierarchy_reuse import MultigridWorkspace, ReusedHierarchy
+from .measured_falls import MeasuredFalls
+
+if TYPE_CHECKING:  # it loads kernels
+    from ..pcg import PreconditionedSolve
 
 # A relative residual as small as this is asked for, of a stiffness without masses: multigrid from the start. Where less
 # is asked for, block Jacobi may be done before multigrid is set up
@@ -42,6 +48,9 @@ class LatticeMultigrid:
         is_same: Whether the matrix is the one that multigrid was last set up for in its workspace.
         kept: What earlier solves have set up, and where this one stores its own; None: nothing is kept.
         max_jacobi_iterations: Iterations of block Jacobi that come first for a matrix not known to be hard.
+        falls: What decides whether block Jacobi goes on after these, and whether multigrid hands back to it; None: they
+            never do.
+        max_jacobi_iterations_left: With `falls`: block Jacobi also goes on where so many more would do.
         workspace: Arrays of its levels; with `kept`, those of that are used instead.
     """
 
@@ -52,16 +61,30 @@ class LatticeMultigrid:
     is_same: bool = False
     kept: ReusedHierarchy | None = None
     max_jacobi_iterations: int = JACOBI_ITERATIONS
+    falls: MeasuredFalls | None = None
+    max_jacobi_iterations_left: int = 0
     workspace: MultigridWorkspace = field(default_factory=MultigridWorkspace)
 
     def iteration_limit(self, pattern: BlockPattern, is_free: Bools, tolerance: float) -> tuple[int, int]:
         """Returns how many iterations of block Jacobi come first, over all rows, and where only some are left."""
         if pattern.largest_island < MIN_ISLAND_NODES:
             return JACOBI_ITERATIONS_IF_SMALL, JACOBI_ITERATIONS_IF_SMALL
+        if self.falls and self.falls.multigrid is not None:
+            return self.max_jacobi_iterations, JACOBI_ITERATIONS_IF_SMALL
         is_there = self.is_same or (self.kept and self.kept.is_available(pattern, is_free))
         if is_there or (self.starts_immediately and tolerance <= IMMEDIATE_TOLERANCE):
             return 0, 0
         return JACOBI_ITERATIONS_IF_HARD if self.is_hard else self.max_jacobi_iterations, JACOBI_ITERATIONS_IF_SMALL
+
+    def patience(self) -> Patience:
+        """Returns what makes block Jacobi so fast that it goes on after these iterations."""
+        if self.falls is None:
+            return Patience.of_block_jacobi()
+        return self.falls.jacobi_patience(self.max_jacobi_iterations_left)
+
+    def multigrid_patience(self) -> Patience:
+        """Returns what makes multigrid so slow that it hands back to block Jacobi."""
+        return Patience.of_multigrid() if self.falls is None else self.falls.multigrid_patience()
 
     def solve(
         self,
@@ -70,12 +93,11 @@ class LatticeMultigrid:
         stopping: StoppingCriteria,
         modes: RigidModes | None,
         workspace: PcgWorkspace,
-    ) -> tuple[int, float, float]:
-        """Solves A x = b for the free nodes from what `x` holds; see `linalg.pcg.solve`.
-
-        Returns:
-            The iterations, the largest relative residual of an island, and the cost in iterations of block Jacobi.
-        """
+        jacobi_fall: float | None,
+    ) -> PreconditionedSolve:
+        """Solves A x = b for the free nodes from what `x` holds; see `linalg.pcg.Preconditioner`."""
         from .solve import solve_with_multigrid
 
+        if self.falls is not None:
+            self.falls.jacobi = jacobi_fall if jacobi_fall is not None else self.falls.jacobi
         return solve_with_multigrid(self, system, x, stopping, modes, workspace)

@@ -128,3 +128,13 @@ def rescale(islands):
     for island in range(len(rr)):
         into[island] = 2.0 ** -np.rint(0.5 * np.log2(rr[island])) if rr[island] > 0.0 else 1.0
         out_of[island] = scale[island] / into[island]
+
+
+@kernel(device_only=True, no_refcount=True)
+def largest_residual(islands):
+    """Returns the largest ‖r‖ / ‖b‖ of all islands."""
+    largest = 0.0
+    for island in range(len(islands.rr)):
+        if islands.rr[island] > largest * largest * islands.bb[island]:
+            largest = np.sqrt(islands.rr[island] / islands.bb[island])
+    return largest

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.counter_rng import uniform
-from ...runtime.jit import thread_count
+from ...runtime.threads.thread_count import thread_count
 from ...runtime.threads.worker_team import WorkerTeam, worker_team
 from ..block_pattern import BlockPattern, UInt32s
 from .coarse_solve import factor_coarsest

@@ -6,18 +6,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...runtime.arrays import Floats
 from ..block_system import BlockSystem, PcgWorkspace, StoppingCriteria
+from ..patience import Patience
+from ..pcg import PreconditionedSolve
 from ..rigid_modes import RigidModes
 from .hierarchy import hierarchy_of
+from .measured_falls import CYCLE_COST
 from .mg_pcg import solve_mg_pcg
 from .numeric_setup import Multigrid, last_multigrid, numeric_setup
 
 if TYPE_CHECKING:  # it loads this file, when it is needed
     from .lattice_multigrid import LatticeMultigrid
 
-# Costs in iterations of block Jacobi, roughly: of a set-up, of the begin and end of a solve, of a cycle
-SETUP_COST, SOLVE_OVERHEAD_COST, CYCLE_COST = 20, 4, 5
+# Costs in iterations of block Jacobi, roughly: of a set-up, and of the begin and end of a solve
+SETUP_COST, SOLVE_OVERHEAD_COST = 20, 4
 
 
 def solve_with_multigrid(
@@ -27,35 +32,46 @@ def solve_with_multigrid(
     stopping: StoppingCriteria,
     modes: RigidModes | None,
     workspace: PcgWorkspace,
-) -> tuple[int, float, float]:
-    """Solves A x = b for the free nodes from what `x` holds; see `linalg.pcg.solve`.
-
-    Returns:
-        The iterations, the largest relative residual of an island, and the cost in iterations of block Jacobi.
-    """
+) -> PreconditionedSolve:
+    """Solves A x = b for the free nodes from what `x` holds; see `linalg.pcg.solve`."""
     pattern, is_free = system.pattern, system.is_free
     tolerance, max_iterations = stopping.tolerance, stopping.max_iterations
     hierarchy, kept = hierarchy_of(pattern, lattices.X, lattices.mesh), lattices.kept
     arrays = kept.workspace if kept else lattices.workspace
 
-    def iterate(multigrid: Multigrid, limit: int) -> tuple[int, float]:
-        return solve_mg_pcg(system, x, replace(stopping, max_iterations=limit), modes, multigrid, workspace)
+    def iterate(multigrid: Multigrid, limit: int, patience: Patience) -> tuple[int, float]:
+        return solve_mg_pcg(system, x, replace(stopping, max_iterations=limit), modes, multigrid, workspace, patience)
+
+    def told(patience: Patience, iterations: int, residual: float, is_slow: bool) -> None:
+        if lattices.falls is not None and np.isfinite(residual):
+            lattices.falls.note_multigrid(patience.fall_until(residual, iterations), is_slow)
 
     if lattices.is_same:
-        iterations, residual = iterate(last_multigrid(hierarchy, arrays), max_iterations)
-        return iterations, residual, SOLVE_OVERHEAD_COST + CYCLE_COST * iterations
+        patience = Patience.of_multigrid()
+        iterations, residual = iterate(last_multigrid(hierarchy, arrays), max_iterations, patience)
+        told(patience, iterations, residual, False)
+        return PreconditionedSolve(iterations, residual, SOLVE_OVERHEAD_COST + CYCLE_COST * iterations)
     before = 0
     if kept and kept.is_current(hierarchy, is_free):
-        previous = x.copy()
-        before, residual = iterate(last_multigrid(hierarchy, arrays), kept.iteration_limit(max_iterations))
+        previous, patience = x.copy(), lattices.multigrid_patience()
+        before, residual = iterate(last_multigrid(hierarchy, arrays), kept.iteration_limit(max_iterations), patience)
         if residual <= tolerance or before == max_iterations:
             kept.count(before)
-            return before, residual, SOLVE_OVERHEAD_COST + CYCLE_COST * before
+            told(patience, before, residual, False)
+            return PreconditionedSolve(before, residual, SOLVE_OVERHEAD_COST + CYCLE_COST * before)
         if not residual < 1.0:  # diverged
             x[:] = previous
     is_alone = before == 0 and lattices.iteration_limit(pattern, is_free, tolerance) == (0, 0)
-    levels = numeric_setup(hierarchy, pattern, system.values, is_free, arrays)
-    iterations, residual = iterate(levels, max_iterations - before)
+    levels, patience = numeric_setup(hierarchy, pattern, system.values, is_free, arrays), lattices.multigrid_patience()
+    iterations, residual = iterate(levels, max_iterations - before, patience)
+    left = max_iterations - before - iterations
+    is_slow = residual > tolerance and patience.fall is not None and patience.is_exhausted
+    if is_slow and lattices.falls is not None and not lattices.falls.is_in_reach(residual, tolerance, left):
+        more, residual = iterate(levels, left, Patience.of_multigrid())
+        iterations, is_slow = iterations + more, False
+    told(patience, iterations, residual, is_slow)
     if kept:
         kept.keep(levels, pattern, is_free, iterations if is_alone else None)
-    return before + iterations, residual, SETUP_COST + SOLVE_OVERHEAD_COST + CYCLE_COST * (before + iterations)
+    work = SETUP_COST + SOLVE_OVERHEAD_COST + CYCLE_COST * (before + iterations)
+    successor = replace(lattices, is_same=True) if is_slow else None
+    return PreconditionedSolve(before + iterations, residual, work, successor)

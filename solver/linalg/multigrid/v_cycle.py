@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats
-from ...runtime.jit import kernel, thread_count
+from ...runtime.jit import kernel
 from ...runtime.simd.int16_block_rows import multiply_quads
 from ...runtime.simd.interpolation_row import weighted_row_sum
+from ...runtime.threads.thread_count import thread_count
 from ...runtime.threads.worker_team import (
     TASK,
     await_wakeup,

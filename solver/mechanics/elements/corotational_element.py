@@ -23,8 +23,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...runtime.arrays import Floats
-from ...runtime.jit import kernel, thread_count
-from ...runtime.simd.lanes import LANES
+from ...runtime.jit import kernel
+from ...runtime.simd.lane_count import LANES
 from ...runtime.simd.vec3 import (
     block3_load,
     vec3,
@@ -38,8 +38,10 @@ from ...runtime.simd.vec3 import (
     vec3_zero,
     vec4_store,
 )
+from ...runtime.threads.thread_count import thread_count
 from ...runtime.threads.worker_team import await_wakeup, claim, is_finished, join, publish, report_done, worker_team
-from .element_buffer import (
+from .nearest_rotation_simd import nearest_rotation_lanes
+from .record_layout import (
     BULK_DAMPING,
     BULK_STIFFNESS,
     DAMPED_LENGTH,
@@ -54,7 +56,6 @@ from .element_buffer import (
     V_MU,
     ElementArrays,
 )
-from .nearest_rotation_simd import nearest_rotation_lanes
 
 __all__ = ["MAX_RECORD_LENGTH", "compute_corotational_records"]
 

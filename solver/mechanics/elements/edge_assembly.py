@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Assembles the system of a step from element buffers: blocks per edge, forces and diagonal per node.
+"""Assembles the system of a step from element records: blocks per edge, forces and diagonal per node.
 
 Between the nodes a and b of a tet, with R held during the step, is the block
 
@@ -20,7 +20,7 @@ import numpy as np
 from ...linalg.block_pattern import BlockPattern, UInt32s
 from ...linalg.tet_edges import edge_shares
 from ...runtime.arrays import Floats
-from ...runtime.jit import kernel, thread_count
+from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import (
     prefetch,
     vec3,
@@ -35,6 +35,7 @@ from ...runtime.simd.vec3 import (
     vec4_load,
     vec4_store,
 )
+from ...runtime.threads.thread_count import thread_count
 from ...runtime.threads.worker_team import (
     TASK,
     await_wakeup,
@@ -45,7 +46,7 @@ from ...runtime.threads.worker_team import (
     report_done,
     worker_team,
 )
-from .element_buffer import (
+from .record_layout import (
     BULK_DAMPING,
     BULK_STIFFNESS,
     DAMPED_LENGTH,

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from ...runtime.threads.thread_pool import run_ranges
 from ...scene.formulation import HIGHAM, LINEAR, POLAR, QR, FormulationSettings
 from .corotational_element import write_deformation_gradient

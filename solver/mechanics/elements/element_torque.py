@@ -19,7 +19,7 @@ from ...runtime.simd.vec3 import (
     vec3_unpack,
     vec3_zero,
 )
-from .element_buffer import (
+from .record_layout import (
     BULK_DAMPING,
     DAMPED_LENGTH,
     DAMPING_LAMBDA,

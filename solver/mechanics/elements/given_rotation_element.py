@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Element buffers of tets whose rotations R are given, instead of the nearest ones of `corotational_element.py`."""
+"""Element records of tets whose rotations R are given, instead of the nearest ones of `corotational_element.py`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import numpy as np
 
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from ...runtime.threads.thread_pool import run_ranges
 from .corotational_element import SCRATCH_SIZE, TETS_PER_CHUNK, write_deformation_gradient, write_record_lanes
-from .element_buffer import ElementArrays
+from .record_layout import ElementArrays
 
 L = LANES
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The records of linear tets: Cauchy's strain ε = sym(F) − I − ε0, and a stiffness that never changes.
+"""Element records of linear tets: Cauchy's strain ε = sym(F) − I − ε0, and a stiffness that never changes.
 
     f_a = −V σ g_a,    K_ab = V [λ g_a g_bᵀ + μ (g_b g_aᵀ + (g_a·g_b) I)],    σ = 2μ ε + λ tr(ε) I
 
@@ -13,10 +13,10 @@ import numpy as np
 
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from ...runtime.threads.thread_pool import run_ranges
 from .corotational_element import SCRATCH_SIZE, TETS_PER_CHUNK, write_deformation_gradient, write_record_lanes
-from .element_buffer import ElementArrays
+from .record_layout import ElementArrays
 
 L = LANES
 

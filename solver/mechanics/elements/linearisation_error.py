@@ -12,7 +12,7 @@ from __future__ import annotations
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3_axpy, vec3_fma, vec3_load, vec3_sum, vec3_zero
-from .element_buffer import FORCE, ROTATED_GRADIENTS, V_MU
+from .record_layout import FORCE, ROTATED_GRADIENTS, V_MU
 
 
 def copy_forces(records: Floats, forces: Floats) -> None:

@@ -7,7 +7,7 @@ Number k of the matrix in lane i lies at k · L + i. What becomes of a lane does
 from __future__ import annotations
 
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from .nearest_rotation import (
     CONVERGED_CHANGE,
     MAX_ITERATIONS,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Element buffers by QR rotations R: with the present gradients, or with those at rest rotated by R.
+"""Element records by QR rotations R: with the present gradients, or with those at rest rotated by R.
 
 Turned by R, forces and blocks are those of `corotational_element.py`. They make a torque wherever R is not the rotation
 nearest to F. The present gradients do not, whatever R is: with the stress R σ Rᵀ in space node a feels
@@ -20,7 +20,7 @@ import numpy as np
 
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from ...runtime.simd.vec3 import vec3, vec3_add_cross, vec3_load, vec3_store, vec3_unpack, vec3_zero, vec4_store
 from ...runtime.threads.thread_pool import run_ranges
 from .corotational_element import (
@@ -34,7 +34,8 @@ from .corotational_element import (
     write_deformation_gradient,
     write_record_lanes,
 )
-from .element_buffer import (
+from .qr_rotation import qr_rotation_lanes
+from .record_layout import (
     BULK_DAMPING,
     BULK_STIFFNESS,
     DAMPED_LENGTH,
@@ -49,7 +50,6 @@ from .element_buffer import (
     V_MU,
     ElementArrays,
 )
-from .qr_rotation import qr_rotation_lanes
 
 L = LANES
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from .nearest_rotation import nearest_rotation_of_any
 
 L = LANES

@@ -15,7 +15,9 @@ from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3_add_cross, vec3_axpy, vec3_fma, vec3_load, vec3_sum, vec3_unpack, vec3_zero
 from ..model import Model
-from .element_buffer import (
+from .element_rotations import has_present_gradients
+from .formulation_strain import formulation_strain
+from .record_layout import (
     BULK_STIFFNESS,
     FORCE,
     MAX_RECORD_LENGTH,
@@ -24,8 +26,6 @@ from .element_buffer import (
     V_MU,
     VOLUME_GRADIENTS,
 )
-from .element_rotations import has_present_gradients
-from .formulation_strain import formulation_strain
 from .volume_pressure import MIN_FREE_VOLUME_RATIO
 
 MIN_BULK_OVER_SHEAR = 1.0e-9  # 3 λ + 2 μ over μ up to which strain says nothing of volume

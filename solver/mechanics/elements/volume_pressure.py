@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3_add_cross, vec3_axpy, vec3_fma, vec3_load, vec3_store, vec3_sum, vec3_zero
-from .element_buffer import BULK_DAMPING, BULK_STIFFNESS, FORCE, MAX_RECORD_LENGTH, VOLUME_GRADIENTS
+from .record_layout import BULK_DAMPING, BULK_STIFFNESS, FORCE, MAX_RECORD_LENGTH, VOLUME_GRADIENTS
 
 MIN_FREE_VOLUME_RATIO = 0.25
 

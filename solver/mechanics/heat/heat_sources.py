@@ -19,10 +19,11 @@ from ...mesh.geometry.triangle_surface import make_surface
 from ...mesh.geometry.winding_number import winding_numbers
 from ...runtime.arrays import Floats, floats
 from ...runtime.errors import BadInput, SolveFailed
+from ...scene.rigid_interpolation import polar_decomposition
 from ...scene.scene import HeatSource
-from ...scene.tracks import TrackReader, polar_decomposition
+from ...scene.tracks import TrackReader
 from .approximate_distance import approximate_distances
-from .heat_transfer import write_falloff
+from .heat_exchange import write_falloff
 
 STRETCH_TOLERANCE = 1.0e-6  # relative change of scale or shear up to which the tree made at the first frame is used
 MAX_CONDITION_NUMBER = 1.0e8  # condition number of a matrix that no mesh can be brought back from

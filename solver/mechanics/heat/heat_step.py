@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...runtime.arrays import Floats
+from ...runtime.arrays import Floats, floats
 from ...runtime.errors import SolveFailed
 from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
 from ..model import Model
 from ..state import State
 from .conduction import Conduction
-from .heat_transfer import add_source_exchange, write_air_exchange
+from .heat_exchange import add_source_exchange, write_air_exchange
 from .heated_bodies import TEMPERATURE, HeatBodies, HeatedBody
-from .implicit_conduction import ConductionRows, NodeHeat, flow_heat
+from .implicit_conduction import ConductionRows, NodeHeat, conduct_heat
 
 LINEAR_TOLERANCE = 1.0e-10
 MAX_ITERATIONS = 2000
@@ -27,7 +27,7 @@ def advance_heat(
 ) -> None:
     """Moves the temperatures in a state from one time to another [s]; inputs are those of the end.
 
-    Heat flows as in the rest shape; what sources reach is found where the material is at the begin of the step.
+    Heat flows as in the rest shape; what sources reach is found where the material is at the start of the step.
 
     Raises:
         SolveFailed: The animation of a source gives no numbers, or temperatures are none any more.
@@ -84,8 +84,12 @@ class _HeatStep:
     end: float
 
     def temperature_change(self, body: HeatedBody, state: State) -> Floats:
-        """Returns the change of temperature of the nodes of a body [K], (n,)."""
-        model, pattern, end, dt = self.model, self.model.pattern, self.end, self.end - self.begin
+        """Returns the change of temperature of the nodes of a body [K], (n,).
+
+        All heat that flows in a step is in proportion to its length, so a factor on the length is one on all of it.
+        """
+        model, pattern, end = self.model, self.model.pattern, self.end
+        dt = body.heat.speed * (end - self.begin)
         nodes = model.bodies[body.number].nodes
         T, mass, positions = state.fields[TEMPERATURE][nodes], model.mass[nodes], state.x[nodes]
         scratch = np.empty((8, len(T)))
@@ -96,10 +100,23 @@ class _HeatStep:
             share = source.share(self.tracks, end, positions)
             per_volume = source.source.exchange / source.source.radius
             per_mass = per_volume / (body.density * body.scale)
-            add_source_exchange(share, per_mass, source.temperature(self.tracks, end), mass, dt, T, gain, given)
+            T_source = source.temperature(self.tracks, end)
+            add_source_exchange(share, per_mass, T_source, self._even_mass(body), dt, T, gain, given)
         row_start = pattern.row_start[nodes.start : nodes.stop + 1]
         rows = ConductionRows(nodes.start, row_start, pattern.column, self.flows.conductance)
         node_heat = NodeHeat(capacity, gain, given, T)
-        if flow_heat(rows, node_heat, dt, LINEAR_TOLERANCE, MAX_ITERATIONS, scratch[4:], change) < 0:
+        if conduct_heat(rows, node_heat, dt, LINEAR_TOLERANCE, MAX_ITERATIONS, scratch[4:], change) < 0:
             raise SolveFailed("heat-not-finite", name=body.name, time=round(end, 3))
         return change
+
+    def _even_mass(self, body: HeatedBody) -> Floats:
+        """Returns the masses of a body's nodes if its density were the same everywhere and always [kg], (n,).
+
+        Sources heat by volume, also where the density is painted or has keyframes.
+        """
+        model, own = self.model, self.model.bodies[body.number]
+        if (model.density[own.tets] == body.density).all():
+            return model.mass[own.nodes]
+        share = np.repeat(0.25 * body.density * model.volume[own.tets], 4)
+        corners = model.tets[own.tets].ravel() - own.nodes.start
+        return floats(np.bincount(corners, share, minlength=own.nodes.stop - own.nodes.start))

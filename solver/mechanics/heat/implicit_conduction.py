@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One implicit Euler step of heat in one body, by conjugate gradients on the change of temperature.
+"""One implicit Euler step of heat conduction in one body, by conjugate gradients on the change of temperature.
 
-With capacities C, flows w and gains γ towards T∞ it finds d = T⁺ − T of
+With capacities C, conductances w and rates of exchange γ with what has the temperature T∞, the change d = T⁺ − T solves
 
     (C_i + Δt γ_i) d_i + Δt Σ_j w_ij (d_i − d_j) = Δt γ_i (T∞_i − T_i) + Δt Σ_j w_ij (T_j − T_i)
 
-and at the end adds the residual over C to d. T⁺ is then what the flows at the temperatures found make of T: the heat
-gained is the heat given to the last digit, wherever the iterations stopped, and none gets into a piece that the flows
-do not reach. Serial: wax has so little conductivity that a step takes a handful of iterations.
+At the end the residual over C is added to d. So T⁺ follows from the flows at the temperatures found: wherever the
+iterations stop, the heat gained equals the heat input to round-off, and a piece that no flow reaches gains none. The
+solve is serial, since wax conducts so little that a step takes a handful of iterations.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ...runtime.jit import kernel
 
 
 class ConductionRows(NamedTuple):
-    """Flows of heat in one body.
+    """Conductances between the nodes of one body.
 
     Attributes:
         first: First node of the body in the model.
         row_start, column: Rows of the body in the model's pattern, (n + 1,), and columns of all rows.
-        conductance: Flows w [W/K], (b,).
+        conductance: w [W/K], (b,).
     """
 
     first: int
@@ -36,24 +36,24 @@ class ConductionRows(NamedTuple):
 
 
 class NodeHeat(NamedTuple):
-    """What the n nodes of a body have at the begin of a step.
+    """Temperatures and heat input of the n nodes of a body at the start of a step.
 
     Attributes:
         capacity: C [J/K], > 0.
         gain: Δt γ [J/K], ≥ 0.
-        given: Δt γ (T∞ − T) [J].
+        heat_input: Δt γ (T∞ − T) [J].
         temperature: T [°C].
     """
 
     capacity: Floats
     gain: Floats
-    given: Floats
+    heat_input: Floats
     temperature: Floats
 
 
 @kernel()
-def flow_heat(rows, nodes, dt, tolerance, max_iterations, work, change):
-    """Writes the change of temperature of a body in a step and returns the number of iterations.
+def conduct_heat(rows, nodes, dt, tolerance, max_iterations, work, change):
+    """Writes the change of temperature of a body in a step; returns the number of iterations, −1 if it is not finite.
 
     Args:
         rows: `ConductionRows`.
@@ -64,8 +64,8 @@ def flow_heat(rows, nodes, dt, tolerance, max_iterations, work, change):
         work: Scratch, (4, n).
         change: Out, T⁺ − T [K], (n,).
     """
-    first, row_start, column, between = rows
-    capacity, gain, given, T = nodes
+    first, row_start, column, conductance = rows
+    capacity, gain, heat_input, T = nodes
     count = len(capacity)
     residual, direction, product, diagonal = work[0], work[1], work[2], work[3]
     norm = 0.0
@@ -74,10 +74,10 @@ def flow_heat(rows, nodes, dt, tolerance, max_iterations, work, change):
         for block in range(row_start[i], row_start[i + 1]):
             j = column[block] - first
             if j != i:
-                total += between[block]
-                flow += between[block] * (T[j] - T[i])
+                total += conductance[block]
+                flow += conductance[block] * (T[j] - T[i])
         diagonal[i] = capacity[i] + gain[i] + dt * max(total, 0.0)
-        residual[i] = given[i] + dt * flow
+        residual[i] = heat_input[i] + dt * flow
         change[i] = 0.0
         direction[i] = residual[i] / diagonal[i]
         norm += residual[i] * direction[i]
@@ -89,7 +89,7 @@ def flow_heat(rows, nodes, dt, tolerance, max_iterations, work, change):
             flow = 0.0
             for block in range(row_start[i], row_start[i + 1]):
                 j = column[block] - first
-                flow += between[block] * (direction[i] - direction[j])
+                flow += conductance[block] * (direction[i] - direction[j])
             product[i] = (capacity[i] + gain[i]) * direction[i] + dt * flow
             curvature += direction[i] * product[i]
         step = norm / curvature
@@ -105,8 +105,8 @@ def flow_heat(rows, nodes, dt, tolerance, max_iterations, work, change):
         flow = 0.0
         for block in range(row_start[i], row_start[i + 1]):
             j = column[block] - first
-            flow += between[block] * ((T[j] + change[j]) - (T[i] + change[i]))
-        product[i] = (given[i] - gain[i] * change[i] + dt * flow) / capacity[i]
+            flow += conductance[block] * ((T[j] + change[j]) - (T[i] + change[i]))
+        product[i] = (heat_input[i] - gain[i] * change[i] + dt * flow) / capacity[i]
     largest = 0.0
     for i in range(count):
         change[i] = product[i]

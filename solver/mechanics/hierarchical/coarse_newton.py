@@ -21,7 +21,7 @@ from ...linalg.block_pattern import BlockPattern
 from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
 from ...runtime.simd.block_row_product import multiply_row
-from ..backtracking import ARMIJO_FACTOR
+from ..backtracking import falls_enough
 from .hierarchical_body import HierarchicalBody
 from .level_matrices import LevelMaps, assemble_coarse_tets
 from .mean_gradients import add_stress, mean_gradients
@@ -77,7 +77,7 @@ class CoarseProblem:
             if not slope > 0.0:
                 return y, iteration
             there = self._potential(y + d)
-            while s >= MIN_STEP_LENGTH and not there <= here - ARMIJO_FACTOR * s * slope:
+            while s >= MIN_STEP_LENGTH and not falls_enough(here, there, s, slope, 0.0):
                 s *= 0.5
                 there = self._potential(y + s * d)
             if s < MIN_STEP_LENGTH:

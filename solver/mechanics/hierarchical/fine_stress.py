@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...runtime.arrays import Floats, floats
-from ..elements.element_buffer import FORCE, UNDAMPED_LENGTH
+from ..elements.record_layout import FORCE, UNDAMPED_LENGTH
 from ..model import Model
 from .hierarchical_body import hierarchical_body
 

@@ -10,10 +10,10 @@ import numpy as np
 from ...mesh.red_refinement import RefinementLevels
 from ...runtime.arrays import Floats, Indices
 from ...runtime.frozen_memo import derived_from
-from ..elements.element_buffer import ElementArrays
+from ..elements.record_layout import ElementArrays
 from ..model import Model
-from . import green_strain
-from .fine_level import nearest_rotations, sum_fine_energies, write_fine_records
+from . import coarse_green_law
+from .fine_elements import nearest_rotations, sum_fine_energies, write_fine_records
 from .mean_gradients import MeanGradientOperator, add_tangent_product, mean_gradient_operator, mean_gradients
 
 
@@ -91,19 +91,25 @@ class HierarchicalBody:
     def excess_stress(self, F: Floats, R: Floats) -> Floats:
         """Returns V (P_Green − P_linear) of coarse tets with gradients F [J], (M, 3, 3)."""
         found = self.green_stress(F)
-        green_strain.subtract_linear_stress(R, F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found)
+        coarse_green_law.subtract_linear_stress(
+            R, F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found
+        )
         return found
 
     def excess_energy(self, F: Floats, R: Floats) -> Floats:
         """Returns V (ψ_Green − ψ_linear) of coarse tets with gradients F [J], (M,)."""
         found = self.green_energy(F)
-        green_strain.subtract_linear_energy(R, F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found)
+        coarse_green_law.subtract_linear_energy(
+            R, F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found
+        )
         return found
 
     def excess_tangent(self, x: Floats, R: Floats, clamp: bool) -> Floats:
         """Returns V (∂P_Green/∂F − ∂P_linear/∂F) of coarse tets [J], (M, 9, 9): what records do not tell of K."""
         found = self.green_moduli(self.mean_gradients(x), clamp)
-        green_strain.subtract_linear_moduli(R, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found)
+        coarse_green_law.subtract_linear_moduli(
+            R, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found
+        )
         return found
 
     def add_excess_tangent(self, factor: float, beyond: Floats, v: Floats, out: Floats) -> None:
@@ -113,19 +119,19 @@ class HierarchicalBody:
     def green_energy(self, F: Floats) -> Floats:
         """Returns V ψ_Green [J] of coarse tets with gradients F, (M, 3, 3): (M,)."""
         found = np.empty(len(F))
-        green_strain.energies(F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found)
+        coarse_green_law.energies(F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found)
         return found
 
     def green_stress(self, F: Floats) -> Floats:
         """Returns V P_Green [J], (M, 3, 3)."""
         found = np.empty_like(F)
-        green_strain.stresses(F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found)
+        coarse_green_law.stresses(F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, found)
         return found
 
     def green_moduli(self, F: Floats, clamp: bool) -> Floats:
         """Returns V ∂P_Green/∂F [J], (M, 9, 9), clamped or not."""
         found = np.empty((len(F), 9, 9))
-        green_strain.moduli(F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, clamp, found)
+        coarse_green_law.moduli(F, self.coarse_mu, self.coarse_lam, self.gradient_operator.volume, clamp, found)
         return found
 
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...linalg.block_jacobi import invert_diagonal
 from ...linalg.block_pattern import BlockPattern
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import SolveResult
-from ...linalg.pcg_row_passes import invert_diagonal
 from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
 from .island_rigid_modes import FreeRigidModes

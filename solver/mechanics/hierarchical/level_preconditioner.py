@@ -18,7 +18,7 @@ import time as clock
 
 import numpy as np
 
-from ...linalg.pcg_row_passes import invert_diagonal
+from ...linalg.block_jacobi import invert_diagonal
 from ...mesh.red_refinement import RefinementLevels
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel

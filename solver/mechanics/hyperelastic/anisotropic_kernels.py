@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tets with full tensors in the diagonal frame: P̂ as 9 numbers and T as a 9×9 matrix, row by row.
 
-Up to P̂ and T of the isotropic law the stages are those of the tet pass (`simd.py`); the rest goes tet by tet.
+Up to P̂ and T of the isotropic law the stages are those of the tet pass (`diagonal_frame_stress_simd.py`); the rest goes
+tet by tet.
 
 Compiled only for models with a term of `anisotropic_terms.py`. Loops instead of A[:] = T: they compile in a seventh of
 the time.
@@ -10,9 +11,9 @@ the time.
 from __future__ import annotations
 
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from .diagonal_frame_stress import extended_stretch
-from .simd import (
+from .diagonal_frame_stress_simd import (
     AXES,
     DECOMPOSED,
     DEFORMATION,

@@ -5,6 +5,7 @@
 
 Every isotropic law here is a function ψ(s, I, II, J), zero without deformation. Of its second derivatives only those
 by (I, I), (I, J), (II, J) and (J, J) are not zero. For small strains all laws are Hooke's with the same μ and λ.
+They are neo-Hookean, stable neo-Hookean, Mooney–Rivlin, corotated, St. Venant–Kirchhoff and hybrid.
 
 Sources: S07, appendix A.1 (Mooney–Rivlin); Smith, de Goes and Kim 2018, equation (14) and section 3.4 (stable
 neo-Hookean); Stomakhin, Howes, Schroeder and Teran 2012 (fixed corotated); Hauth and Strasser 2004 (hybrid). The

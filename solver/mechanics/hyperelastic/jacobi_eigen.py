@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Eigenvalues and axes of symmetric 3×3 matrices by Jacobi's rotations, which keep their digits for every matrix."""
+"""Eigenvalues and eigenvectors of symmetric 3×3 matrices by Jacobi's rotations, accurate for every matrix."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def is_diagonal(xx, yy, zz, xy, yz, zx):
 
 @kernel(allow_fma=True, device_only=True)
 def eigen_axes(xx, yy, zz, xy, yz, zx):
-    """Returns the three eigenvalues of a symmetric matrix, in no order, and its axes: a proper rotation, row by row.
+    """Returns the three eigenvalues of a symmetric matrix, in no order, and its axes.
 
-    The axes are the columns of the rotation.
+    The axes are the columns of a proper rotation, whose nine entries come row by row.
     """
     a, b, c, d, e, f, g, h, i = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
     for _ in range(MAX_SWEEPS):
@@ -71,8 +71,8 @@ def is_positive_definite(xx, yy, zz, xy, yz, zx):
 
 
 @kernel(allow_fma=True, inline=True, device_only=True)
-def from_positive_eigenvalues(u, v, w, a, b, c, d, e, f, g, h, i):
-    """Returns the entries xx, yy, zz, xy, yz, zx of the matrix with eigenvalues u, v, w, or 0 for those below it."""
+def matrix_from_clamped_eigenvalues(u, v, w, a, b, c, d, e, f, g, h, i):
+    """Returns the entries xx, yy, zz, xy, yz, zx of the matrix with eigenvalues max(u, 0), max(v, 0), max(w, 0)."""
     u, v, w = max(u, 0.0), max(v, 0.0), max(w, 0.0)
     return (
         u * a * a + v * b * b + w * c * c,
@@ -90,4 +90,4 @@ def nearest_semidefinite(xx, yy, zz, xy, yz, zx):
     if is_positive_definite(xx, yy, zz, xy, yz, zx):
         return xx, yy, zz, xy, yz, zx
     u, v, w, a, b, c, d, e, f, g, h, i = eigen_axes(xx, yy, zz, xy, yz, zx)
-    return from_positive_eigenvalues(u, v, w, a, b, c, d, e, f, g, h, i)
+    return matrix_from_clamped_eigenvalues(u, v, w, a, b, c, d, e, f, g, h, i)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Energies, stresses and tangents of deformation gradients averaged at nodes, and what follows from them for nodes.
 
-Stage by stage for 32 nodes at a time, as tets are (`simd.py`). Tangents are written in space, as full 9×9 matrices
-over F row by row. Terms along directions stay with tets (`anisotropic_terms.py`).
+Stage by stage for 32 nodes at a time, as tets are (`diagonal_frame_stress_simd.py`). Tangents are written in space, as
+full 9×9 matrices over F row by row. Terms along directions stay with tets (`anisotropic_terms.py`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from ...linalg.block_pattern import UInt32s
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
-from .simd import (
+from ...runtime.simd.lane_count import LANES
+from .diagonal_frame_stress_simd import (
     AXES,
     DECOMPOSED,
     DEFORMATION,
@@ -31,7 +31,7 @@ from .simd import (
     right_cauchy_green_lanes,
     stress_and_tangent_lanes,
 )
-from .simd_blocks import scale_by_volume
+from .force_and_tangent_simd import scale_by_volume
 
 L = LANES
 SCRATCH_SIZE = ROTATED_GRADIENTS * L

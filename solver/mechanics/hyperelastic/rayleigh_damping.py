@@ -29,7 +29,7 @@ from ..model import Model
 from .hyperelastic_element import UPPER, TetArrays, gather
 from .nodal_averaging import NodalShare
 from .tet_kernels import BLOCKS_OFFSET, WITH_TANGENT, RestShapes
-from .volume_terms import add_volume_tets
+from .volume_pressure import add_volume_tets
 
 NONE = np.zeros(0)
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from ...runtime.simd.lanes import LANES
+from ...runtime.simd.lane_count import LANES
 from ...runtime.simd.vec3 import vec3, vec3_store
-from .simd import (
+from .diagonal_frame_stress_simd import (
     AXES,
     DECOMPOSED,
     DEFORMATION,
@@ -30,7 +30,7 @@ from .simd import (
     right_cauchy_green_lanes,
     stress_and_tangent_lanes,
 )
-from .simd_blocks import first_corner_blocks, gradient_forces, scale_by_volume, tangent_blocks
+from .force_and_tangent_simd import first_corner_blocks, gradient_forces, scale_by_volume, tangent_blocks
 
 L = LANES
 SCRATCH_SIZE = LANE_ROWS * L

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...mesh.surface_weights import extrapolate_to_tets
+from ...mesh.paint_extrapolation import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats
 from ...runtime.errors import SolveFailed

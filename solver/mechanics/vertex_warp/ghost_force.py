@@ -6,7 +6,7 @@ its momentum and its angular momentum change by what acts from outside and by no
 
     Zᵀ (b̂ − Â v) = 0,
 
-with the six rigid motions Z of the body about its centre at the begin of the step, and  and b̂ the matrix and the
+with the six rigid motions Z of the body about its centre at the start of the step, and  and b̂ the matrix and the
 right-hand side without warped stiffness: mass, damping, springs and contacts. x × v⁺ = x⁺ × v⁺, so angular momentum is
 right at the end of the step too. Bodies that touch are balanced together. One that is held is left as it is: what holds
 it bears the ghost force.
@@ -85,7 +85,7 @@ def ghost_impulse(model: Model, x: Floats, v: Floats, is_free: Bools, system: Wa
 
     Args:
         model: All bodies.
-        x: Where nodes are at the begin of the step [m], (n, 3).
+        x: Where nodes are at the start of the step [m], (n, 3).
         v: Velocities [m/s], (n, 3).
         is_free: Which nodes are solved for, (n,).
         system: What warped bodies have in the system of the step.

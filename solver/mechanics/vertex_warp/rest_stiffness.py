@@ -12,8 +12,8 @@ from ...runtime.arrays import Floats
 from ...runtime.frozen_memo import derived_from
 from ...scene.formulation import EDGES, SPRINGS, FormulationSettings
 from ..elements.edge_assembly import assemble
-from ..elements.element_buffer import UNDAMPED_LENGTH, ElementArrays
 from ..elements.linear_element import compute_linear_records
+from ..elements.record_layout import UNDAMPED_LENGTH, ElementArrays
 from ..model import BodyRange, Model
 from .edge_springs import add_springs
 from .vertex_rotations import chosen_edges

@@ -28,7 +28,7 @@ class WarpedSystem:
 
     Attributes:
         blocks: Δt² R_i k_ij R_iᵀ, (b, 9).
-        push: Δt f at the begin of the step [N s], (n, 3).
+        push: Δt f at the start of the step [N s], (n, 3).
     """
 
     blocks: Floats
@@ -78,7 +78,7 @@ def add_warped(
 
     Args:
         model: All bodies.
-        x: Where nodes are at the begin of the step [m], (n, 3).
+        x: Where nodes are at the start of the step [m], (n, 3).
         dt: Δt [s].
         values: Blocks of the matrix, with mass and damping of these bodies, (b, 9).
         force: Elastic forces [N], (n, 3), out.

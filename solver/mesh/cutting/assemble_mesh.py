@@ -9,12 +9,12 @@ import numpy.typing as npt
 from ...runtime.arrays import Floats, Indices, indices
 from ..embedding import barycentric_weights
 from ..geometry.point_tet import barycentric_rows
-from .cut_surface import CutSurface
+from .final_mesh import FinalMesh
 from .intersection_positions import triangle_weights
-from .intersections import Intersections, SurfaceEdges
 from .parallel_edges import split_parallel_edges
 from .polygons import Polygons
 from .stitch import glue_corners, paired_sides
+from .surface_tet_intersections import Intersections, SurfaceEdges
 
 
 def assemble_mesh(
@@ -26,7 +26,7 @@ def assemble_mesh(
     triangles: Indices,
     edges: SurfaceEdges,
     crossings: Intersections,
-) -> CutSurface:
+) -> FinalMesh:
     """Returns the mesh of polygons whose sides have partners.
 
     Args:
@@ -49,7 +49,7 @@ def assemble_mesh(
     tet = _least_flat_tets(
         nodes, tets, vertex, np.where(is_new, np.repeat(polygons.tet, polygons.size), polygons.corner_tet)
     )
-    return CutSurface(
+    return FinalMesh(
         rest,
         tet,
         barycentric_weights(nodes, tets, rest, tet),

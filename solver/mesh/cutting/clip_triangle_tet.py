@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Indices
-from .intersections import Intersections, SurfaceEdges
 from .polygons import BROKEN_FACE_SIDE, INNER_FACE_SIDE, SURFACE_EDGE_SIDE, NotWatertight, Polygons, side_names
+from .surface_tet_intersections import Intersections, SurfaceEdges
 from .tet_complex import TetComplex
 
 LINES = 7
@@ -108,10 +108,10 @@ def _edge_parts(
     begin = corner_here.astype(np.int64)
     end = np.roll(begin, -1, axis=1)
     for points, filled in ((last, begin), (first, end)):
-        is_through = (points >= crossings.vertex_count) & (points < crossings.first_pierced)
+        is_through = (points >= crossings.vertex_count) & (points < crossings.first_tet_edge_point)
         part, _ = np.nonzero(is_through)
         point = points[is_through]
-        on_edge = crossings.through_edge[point - crossings.vertex_count]
+        on_edge = crossings.surface_edge[point - crossings.vertex_count]
         slot = np.argmax(edges.of_triangle[triangle[part]] == on_edge[:, None], axis=1)
         filled[part, slot] = point
     return begin, end

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats
-from .face_loops import FaceLoops
+from .parted_face_loops import FaceLoops
 from .polygon_holes import triangulate_with_holes
 from .polygons import DIAGONAL_SIDE, Polygons, side_names
 from .tet_complex import TetComplex

@@ -14,16 +14,22 @@ from ..geometry.manifold_defects import find_manifold_defects
 from .assemble_mesh import assemble_mesh
 from .clip_triangle_tet import make_fragments
 from .crack_faces import make_broken_faces
-from .cut_surface import CutSurface
-from .edge_intervals import edge_intervals
-from .face_loops import face_loops
+from .final_mesh import FinalMesh
 from .general_position import DegeneratePosition, PerturbedPoints, perturb_points
 from .intersection_positions import point_positions
-from .intersections import Intersections, SurfaceEdges, SurfaceOutsideTets, find_intersections, surface_edges
 from .material_components import material_components
 from .node_winding_numbers import node_windings
+from .parted_face_loops import face_loops
 from .polygons import NotWatertight, concatenate_polygons
+from .surface_tet_intersections import (
+    Intersections,
+    SurfaceEdges,
+    SurfaceOutsideTets,
+    find_intersections,
+    surface_edges,
+)
 from .tet_complex import OverlappingTets, TetComplex, make_tet_complex, parted_faces
+from .tet_edge_intervals import edge_intervals
 from .uncut_faces import uncut_faces
 from .vertex_tets import find_vertex_tets
 
@@ -56,7 +62,7 @@ def cut_surface(
     triangles: Indices,
     face_of_triangle: Indices,
     name: str,
-) -> CutSurface:
+) -> FinalMesh:
     """Returns the surface cut along every face at which two tets have different nodes now.
 
     Args:
@@ -137,7 +143,7 @@ def _cut_embedded(
     vertices: Floats,
     triangles: Indices,
     face_of_triangle: Indices,
-) -> CutSurface:
+) -> FinalMesh:
     """Puts together what stays whole, what is cut and what closes the cracks."""
     points, whole, edges, vertex_tet, crossings = embedded
     is_cut = np.zeros(len(triangles), np.bool_)

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices
-from .edge_intervals import EdgeIntervals
-from .intersections import Intersections, SurfaceEdges
+from .surface_tet_intersections import Intersections, SurfaceEdges
+from .tet_edge_intervals import EdgeIntervals
 
 
 def point_positions(
@@ -20,14 +20,14 @@ def point_positions(
     intervals: EdgeIntervals,
 ) -> Floats:
     """Returns the positions of all points [m], (p, 3)."""
-    at = crossings.through_parameter[:, None]
-    lower, upper = np.moveaxis(vertices[edges.ends[crossings.through_edge]], 1, 0)
-    corners = vertices[triangles[crossings.pierced_triangle]]
+    at = crossings.surface_edge_parameter[:, None]
+    lower, upper = np.moveaxis(vertices[edges.ends[crossings.surface_edge]], 1, 0)
+    corners = vertices[triangles[crossings.tet_edge_triangle]]
     return np.concatenate(
         [
             vertices,
             (1.0 - at) * lower + at * upper,
-            np.einsum("bk,bki->bi", crossings.pierced_weights, corners),
+            np.einsum("bk,bki->bi", crossings.tet_edge_weights, corners),
             nodes[intervals.node],
         ]
     )
@@ -42,10 +42,10 @@ def triangle_weights(
     corner = triangles[triangle]
     is_vertex = is_on & (point < crossings.vertex_count)
     out[is_vertex] = corner[is_vertex] == point[is_vertex, None]
-    is_through = is_on & (point >= crossings.vertex_count) & (point < crossings.first_pierced)
+    is_through = is_on & (point >= crossings.vertex_count) & (point < crossings.first_tet_edge_point)
     number = point[is_through] - crossings.vertex_count
-    ends, at = edges.ends[crossings.through_edge[number]], crossings.through_parameter[number, None]
+    ends, at = edges.ends[crossings.surface_edge[number]], crossings.surface_edge_parameter[number, None]
     out[is_through] = (corner[is_through] == ends[:, :1]) * (1.0 - at) + (corner[is_through] == ends[:, 1:]) * at
-    is_pierced = is_on & (point >= crossings.first_pierced)
-    out[is_pierced] = crossings.pierced_weights[point[is_pierced] - crossings.first_pierced]
+    is_pierced = is_on & (point >= crossings.first_tet_edge_point)
+    out[is_pierced] = crossings.tet_edge_weights[point[is_pierced] - crossings.first_tet_edge_point]
     return out

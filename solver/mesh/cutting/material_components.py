@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Indices
 from ..geometry.connected_components import connected_components
-from .intersections import Intersections
+from .surface_tet_intersections import Intersections
 from .tet_complex import TetComplex
 
 

@@ -7,14 +7,14 @@ import numpy as np
 
 from ...runtime.arrays import Floats, Indices
 from .general_position import PerturbedPoints
-from .intersections import Intersections
+from .surface_tet_intersections import Intersections
 from .tet_complex import TetComplex
 
 
 def node_windings(points: PerturbedPoints, whole: TetComplex, triangles: Indices, crossings: Intersections) -> Indices:
     """Returns the winding number of the surface at each node, (n,); 0 at nodes without tets."""
     step = np.zeros(len(whole.edge_nodes), np.int64)
-    np.add.at(step, crossings.pierced_edge, crossings.pierced_sign)
+    np.add.at(step, crossings.tet_edge, crossings.tet_edge_sign)
     a, b = whole.edge_nodes.T
     count = points.node_count
     from scipy.sparse import csr_matrix

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which tets meet at which faces and edges."""
+"""Numbers the faces and edges of tets, and says which tets meet at each face."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class TetComplex:
     Attributes:
         tets: Nodes of the tets, (m, 4).
         face_nodes: Nodes of each face, rising, (f, 3).
-        face_tets: The tet that sees the rising face counterclockwise from its outside, and the other one; −1: none,
-            (f, 2).
+        face_tets: The tet for which the face, its nodes in rising order, is counterclockwise seen from outside of the
+            tet, and the tet on the other side; −1: none, (f, 2).
         tet_faces: Face opposite to each node, (m, 4).
         tet_sides: Which column of `face_tets` the tet is, for each of its faces, (m, 4).
         edge_nodes: Nodes of each edge, rising, (e, 2).

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Indices
-from .intersections import SurfaceEdges
 from .polygons import SURFACE_EDGE_SIDE, Polygons, side_names, unpack_side_names
+from .surface_tet_intersections import SurfaceEdges
 
 
 def uncut_faces(

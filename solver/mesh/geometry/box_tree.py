@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...runtime.arrays import Floats, Indices
+from .morton_code import morton_codes
 
 LEAF_SIZE = 4
 MORTON_BITS = 16
@@ -63,28 +64,11 @@ def build_box_tree(lower: Floats, upper: Floats) -> BoxTree:
 
 
 def _morton(centres: Floats) -> np.ndarray:
-    """Returns the Morton code of every centre, its coordinates interleaved bit by bit, (n,)."""
+    """Returns the Morton code of every centre, (n,)."""
     if not len(centres):
         return np.zeros(0, np.int64)
     low = centres.min(axis=0)
     # One scale for all axes: a long thin body is then cut across its length first.
     size = max(float((centres.max(axis=0) - low).max()), np.finfo(float).tiny)
     cells = ((centres - low) / size * (2**MORTON_BITS - 1)).astype(np.int64)
-    code = np.zeros(len(centres), np.int64)
-    for axis in range(3):
-        code |= _spread_bits(cells[:, axis]) << axis
-    return code
-
-
-def _spread_bits(values: np.ndarray) -> np.ndarray:
-    """Returns the low 21 bits of every value with two zero bits between neighbours."""
-    values = values & 0x1FFFFF
-    for shift, mask in (
-        (32, 0x1F00000000FFFF),
-        (16, 0x1F0000FF0000FF),
-        (8, 0x100F00F00F00F00F),
-        (4, 0x10C30C30C30C30C3),
-        (2, 0x1249249249249249),
-    ):
-        values = (values | (values << shift)) & mask
-    return values
+    return morton_codes(cells)

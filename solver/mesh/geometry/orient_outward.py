@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the inside of a surface the side that a person means, so that winding numbers are positive there.
+"""Turns the faces of a surface outward, so that winding numbers are positive inside.
 
-What is done, and what is left alone:
-- faces with no area, and all but one of the faces on the same corners, go;
-- neighbours are made to agree, unless their piece is closed as it came;
-- a shell with a negative volume is turned, but a shell that lies in another one keeps its relation to it:
-  the same way round it is a part of the inside (an eyeball), the other way round it bounds a hollow.
+- Faces without area are dropped; of faces on the same corners, one stays.
+- Neighbouring faces are turned the same way round, except in pieces that are closed already.
+- A shell with a negative volume is turned. A shell inside another one is turned with it: if both have the same
+  orientation it is part of the inside (an eyeball), otherwise it bounds a hollow.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from .winding_number import winding_numbers
 
 # An open shell with less volume than this, in units of area^1.5 (a sphere has 0.094), has no side to prefer.
 MIN_SHELL_VOLUME = 0.01
-MAX_SAMPLES = 32
-INSIDE_SHARE = 0.9
+MAX_FACE_SAMPLES = 32  # faces of a shell that are tried
+MIN_INSIDE_SHARE = 0.9  # a shell lies in another one where at least this share of them does
 
 
 @dataclass(frozen=True)
@@ -35,9 +34,9 @@ class OrientedSurface:
 
     Attributes:
         surface: The vertices as they were and the faces that are left.
-        face: Where each face comes from, (t,).
-        shell: The shell that each belongs to, (t,).
-        is_closed: Whether no face has a border, so that winding numbers are whole.
+        face: The number that each face had before, (t,).
+        shell: The shell that each face belongs to, (t,).
+        is_closed: Whether no face has an open edge; then winding numbers are whole numbers.
     """
 
     surface: Surface
@@ -123,13 +122,13 @@ def _outer_shells(surface: Surface, shell: Indices, count: int, volume: Floats) 
         share = np.add.reduceat(inside, np.cumsum([0] + [len(s) for s in samples[:-1]], dtype=np.int64)) / [
             len(s) for s in samples
         ]
-        outer[candidates[share >= INSIDE_SHARE]] = i
+        outer[candidates[share >= MIN_INSIDE_SHARE]] = i
     return outer
 
 
 def _sample_faces(faces: Indices) -> Indices:
-    """Returns at most `MAX_SAMPLES` of the faces, spread evenly."""
-    return faces[np.unique(np.linspace(0, len(faces) - 1, MAX_SAMPLES).astype(np.int64))]
+    """Returns at most `MAX_FACE_SAMPLES` of the faces, spread evenly."""
+    return faces[np.unique(np.linspace(0, len(faces) - 1, MAX_FACE_SAMPLES).astype(np.int64))]
 
 
 def _face_areas(corners: Floats) -> Floats:

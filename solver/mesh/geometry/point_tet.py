@@ -7,8 +7,8 @@ import numpy as np
 
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
+from ..tet_quality import DEGENERATE_TET_RATIO
 from .box_tree import LEAF_SIZE
-from .degenerate_tets import DEGENERATE_TET_RATIO
 
 INSIDE_TOLERANCE = 1.0e-9
 # a tet may be farther than the closest by this part of the distance, if that is less than its size

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tets that join surfaces which lie far apart along the mesh: lips, fingers, an arm that rests on the body.
+"""Finds tets that join parts of a surface across a gap: lips, fingers, an arm that rests on the body.
 
-A tet joins what it should not where - pieces of the surface pass through it that are not connected within
-`SEARCH_DISTANCE` tet sizes of it, neither along the mesh
-  nor where the mesh crosses itself (there the solids are one anyway), and
-- the middle between two such pieces lies outside: two sides of a thin plate face each other through material.
+A tet bridges a gap where both of these hold:
+- Two pieces of the surface pass through it that are not connected within `SEARCH_DISTANCE` tet sizes: neither along the
+  mesh nor where the mesh crosses itself, since the solids are one there.
+- The middle between the two pieces lies outside. Between the two sides of a thin plate, it lies inside.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MIN_DEPTH = 0.005  # how deep a surface has to reach into a tet, in tet sizes, t
 def find_bridging_tets(
     samples: SurfaceSamples, filling: FilledTets, outward: OrientedSurface, bvh: Bvh, tet_size: float
 ) -> Indices:
-    """Returns the numbers of the tets that join surfaces far apart along the mesh, ascending, (k,).
+    """Returns the numbers of the tets that bridge a gap, ascending, (k,).
 
     Args:
         samples: Points of the surface with their tets.
@@ -79,7 +79,7 @@ def _faces_in_tets(samples: SurfaceSamples, filling: FilledTets, depth: float) -
 
 
 def _tets_with_unconnected_faces(tet: Indices, face: Indices, welded: Indices) -> Indices:
-    """Returns the tets whose faces do not hang together by shared corners, ascending, (k,).
+    """Returns the tets whose faces are not all connected by shared corners, ascending, (k,).
 
     Args:
         tet, face: Pairs, sorted by tet, (p,).
@@ -122,25 +122,27 @@ class FaceSearch(NamedTuple):
 
 
 @kernel()
-def write_gap_midpoints(begin, end, face, middles, first, neighbour, corners, reach, scratch, of_tet, points):
-    """Fills the middles between pieces of the surface in one tet that are not connected near it; returns how many.
+def write_gap_midpoints(
+    face_start, face_end, face, middles, neighbour_start, neighbour, corners, reach, scratch, of_tet, points
+):
+    """Writes midpoints between pieces of the surface in a tet that are not connected near it; returns how many.
 
     Args:
-        begin, end: Where the faces of each tet begin and end in `face`, (c,).
+        face_start, face_end: Where the faces of each tet start and end in `face`, (c,).
         face: Faces that pass through the tets, (p,).
         middles: Middles of the tets [m], (c, 3).
-        first, neighbour: Faces next to each face, compressed rows, (t + 1,) and (q,).
+        neighbour_start, neighbour: Faces next to each face, compressed rows, (t + 1,) and (q,).
         corners: The faces [m], (t, 9).
         reach: How far from the middle faces are followed [m].
         scratch: `FaceSearch`.
-        of_tet: Out, the tet of each middle, (room,).
-        points: Out, the middles between pieces [m], (room, 3).
+        of_tet: Out, the tet of each midpoint, (room,).
+        points: Out, the midpoints [m], (room, 3).
     """
     seen, queue, nearest = scratch
     count = 0
-    for c in range(begin.shape[0]):
+    for c in range(face_start.shape[0]):
         pieces = 0
-        for i in range(begin[c], end[c]):
+        for i in range(face_start[c], face_end[c]):
             if seen[face[i]] == c:
                 continue
             seen[face[i]] = c
@@ -160,7 +162,7 @@ def write_gap_midpoints(begin, end, face, middles, first, neighbour, corners, re
                         nearest[pieces, axis] = (
                             u * corners[f, axis] + v * corners[f, 3 + axis] + w * corners[f, 6 + axis]
                         )
-                for j in range(first[f], first[f + 1]):
+                for j in range(neighbour_start[f], neighbour_start[f + 1]):
                     if seen[neighbour[j]] != c:
                         seen[neighbour[j]] = c
                         queue[waiting] = neighbour[j]

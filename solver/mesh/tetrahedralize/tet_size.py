@@ -26,7 +26,7 @@ def check_size(meshing: Meshing, longest: float, name: str) -> None:
         if meshing.divisions < 1:
             raise BadInput(
                 "setting-out-of-range",
-                setting="Resolution Divisions",
+                setting="Divisions",
                 name=name,
                 value=meshing.divisions,
                 range="1 or more",

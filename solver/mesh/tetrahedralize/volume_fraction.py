@@ -20,8 +20,8 @@ import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
 from ..geometry.triangle_bvh import Bvh
-from ..geometry.winding_increment import propagate_winding_numbers
 from ..geometry.winding_number import winding_numbers
+from ..geometry.winding_propagation import propagate_winding_numbers
 from .inside_classification import INSIDE_WINDING
 
 SAMPLES_PER_TET = 16

@@ -8,7 +8,7 @@
 Source: S07, section 3.10. There is no friction.
 """
 
-from .contact_terms import ContactPenalty, contact_penalty, contact_penalty_at_poses
+from .contact_penalty import ContactPenalty, contact_penalty, contact_penalty_at_poses
 from .flesh_contact import FleshContact, make_flesh_contact
 from .flesh_surface import RenderSurface
 from .penalty_solve import ContactEquilibrium, solve_in_contact

@@ -16,7 +16,7 @@ from ...runtime.arrays import Floats
 from ..equilibrium import Equilibrium, solve
 from ..equilibrium_problem import EquilibriumProblem
 from ..progress import Progress
-from .contact_terms import ContactPenalty
+from .contact_penalty import ContactPenalty
 
 MAX_DEPTH = 0.05  # depth that is accepted, in tet sizes of the point's body
 PENALTY_GROWTH = 4.0  # factor by which the penalty is raised

@@ -8,16 +8,19 @@ from . import (
     blender,
     bodies,
     contact,
+    convergence,
     flesh_and_bones,
     force_fields,
     formulations,
+    fracture,
     materials,
     meshes,
     processes_and_files,
     rigid_cores,
 )
+from .measurements import MEASUREMENTS
 
-__all__ = ["TEXTS"]
+__all__ = ["MEASUREMENTS", "TEXTS"]
 
 TEXTS: dict[str, tuple[str, str]] = {
     **meshes.TEXTS,
@@ -25,9 +28,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     **bodies.TEXTS,
     **contact.TEXTS,
     **materials.TEXTS,
+    **fracture.TEXTS,
     **flesh_and_bones.TEXTS,
     **force_fields.TEXTS,
     **formulations.TEXTS,
+    **convergence.TEXTS,
     **rigid_cores.TEXTS,
     **processes_and_files.TEXTS,
 }

@@ -44,11 +44,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "part-lost": (
         '{part} of "{name}" is thinner than its tets and got none.',
-        "Choose a Tet Size of {size} m or less ({times} times the Resolution Divisions), or Robust under Tets.",
+        "Choose a Tet Size of {size} m or less ({times} times the Divisions), or Robust under Tets.",
     ),
     "parts-lost": (
         '{count} parts of "{name}" are thinner than its tets and got none: {parts}.',
-        "Choose a Tet Size of {size} m or less ({times} times the Resolution Divisions), or Robust under Tets.",
+        "Choose a Tet Size of {size} m or less ({times} times the Divisions), or Robust under Tets.",
     ),
     "part-without-inside": (
         '{part} of "{name}" has no thickness and got no tets.',
@@ -67,7 +67,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose smaller tets (panel Tets) to separate them. Viewport Display shows these tets.",
     ),
     "mesh-open": (
-        '"{name}" has holes, so Sinew used the winding number of its surface to decide what is inside.',
+        '"{name}" has holes, so Sinew guessed what is inside.',
         "Close the holes if the tets are in the wrong places.",
     ),
     "volume-changed": (
@@ -83,17 +83,15 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Nothing holds "{name}" at the first frame, so it falls in spite of Gravity Already in Shape.',
         "Pin it, or let it touch a collider at the first frame.",
     ),
+    # solver/simulation/sag_free_flesh.py
+    "gravity-in-shape-left": (
+        '"{name}" is too soft to carry its weight in the shape that it was modeled in: it sags a little at the first '
+        "frame.",
+        "Raise its Stiffness, or let bones hold more of it.",
+    ),
     "targets-not-finite": (
         'At {time} the animation of the pins of "{name}" gives coordinates that are not numbers.',
         "Check its modifiers and shape keys at that time.",
-    ),
-    "step-not-converged": (
-        "A step of frame {frame} ended with a relative residual of {residual:.2g}, which is above the Tolerance.",
-        "Raise Max Iterations, lower Volume Preservation, or use more Substeps Per Frame.",
-    ),
-    "steps-not-converged": (
-        "{count} steps ended above the Tolerance. The largest relative residual is {residual:.2g} in frame {frame}.",
-        "Raise Max Iterations, lower Volume Preservation, or use more Substeps Per Frame.",
     ),
     "inverted-after-steps": (
         "Up to {count} tets were inverted (inside out) after a step.",

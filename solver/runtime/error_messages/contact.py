@@ -42,16 +42,15 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" and "{other}" overlap so deeply at the first frame that Sinew cannot tell which way is out.',
         "Move one of them out, or let them pass through each other with a Collision Collection.",
     ),
-    # solver/simulation/sheet_warnings.py
+    # solver/simulation/enclosed_sheets.py
     "sheet-in-body": (
         'At frame {frame} the collider "{name}" is suddenly inside "{body}", which stays on both sides of its faces.',
         "Move the collider in from outside over some frames, or place it elsewhere.",
     ),
     # addon/baking/error_messages.py
     "contacts-unsettled": (
-        "In {count} steps the contact solve did not converge: some contacts still switched between sticking, sliding "
-        "and separating.",
-        "If bodies tremble or sink in a little, use more Substeps Per Frame, or set a Thickness.",
+        "Where bodies touch, they may tremble or sink in a little.",
+        "If you see that, use more Substeps Per Frame, or set a Thickness.",
     ),
     # solver/bake/bake_warnings.py
     "most-steps-unsettled": (
@@ -74,7 +73,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "thin-for-tets": (
         '"{name}" is about {thickness} m thick, but its tets are {tet_size} m long. With less than one tet across its '
         "thickness, it dents and folds coarsely where others touch it.",
-        "Choose a Tet Size of {wanted} m or less, or more Resolution Divisions.",
+        "Choose a Tet Size of {wanted} m or less, or more Divisions.",
     ),
     "filter-empty": (
         '"{name}" touches nothing: "{collection}" contains nothing that it could touch.',

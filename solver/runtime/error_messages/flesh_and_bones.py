@@ -15,19 +15,15 @@ TEXTS: dict[str, tuple[str, str]] = {
     "newmark-substeps": (
         'At {time} "{name}" is so stiff, or so strongly deformed, that Newmark would need {needed} substeps in one '
         "step; the limit is {most}.",
-        "Choose Implicit Euler under Scheme in the panel Flesh, raise Substeps Per Frame, or lower Stiffness.",
+        "Choose Implicit Euler as Time Integration (panel Flesh), raise Substeps Per Frame, or lower Stiffness.",
     ),
     "flesh-combined": (
         '"{name}" is flesh, which does not support {feature}.',
-        "Turn {feature} off for it, or choose Soft Body under Motion.",
+        "Turn {feature} off for it, or choose Soft Body under Type.",
     ),
     "flesh-loose": (
         'At {time} nothing holds "{name}", or a part of it with {count} nodes, so it has no rest position.',
-        "Add a bone or pins there, delete the loose part, or choose Jiggle under Motion.",
-    ),
-    "pose-not-converged": (
-        "Flesh did not come to rest in frame {frame} (residual {residual:.1e}), and the bake is strict.",
-        "Raise Pose Iterations, let bones or pins hold less of it, or run without --strict.",
+        "Add a bone or pins there, delete the loose part, or choose Jiggle under Type.",
     ),
     # rest shapes that change
     "rest-shape-not-finite": (
@@ -86,7 +82,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "bones-hold-few-at-all": (
         'These bones hold too few nodes of "{name}" to rotate the flesh: {bones}.',
-        "Choose a Tet Size of about {tet_size} m, or more Resolution Divisions (panel Tets).",
+        "Choose a Tet Size of about {tet_size} m, or more Divisions (panel Tets).",
     ),
     "pins-against-bones": (
         'At the first frame, pins and the bone "{bone}" place {count} nodes of "{name}" differently, up to '
@@ -127,18 +123,15 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Lower the Radius of its armature bones (panel Bones), make the bone mesh thinner there, or remove the flesh "
         "between them from the Attachment Group.",
     ),
-    # messages at the end of a bake
-    "poses-not-converged": (
-        "Flesh did not come to rest in {count} poses. The largest residual is {residual:.2g} in frame {frame}. "
-        "The timeline marks such frames.",
-        "Check there whether bones come close to each other or leave the flesh. Where flesh folds, lower the Radius "
-        "of its armature bones or the Distance of its bone meshes, or bend it less. Where it hangs far from its bones, "
-        "raise its Stiffness. Otherwise raise Pose Iterations, or set a Pre-Roll for the first frame.",
-    ),
     # flesh and bones made in the window
     "flesh-not-held": (
         'Nothing holds the flesh of "{name}", so it has no pose to follow.',
-        "Press Make Bone Mesh on a mesh inside it, turn on Armature Bones, pin it, or choose Jiggle under Motion.",
+        "Press Make Bone Mesh on a mesh inside it, turn on Armature Bones, pin it, or choose Jiggle under Type.",
+    ),
+    # addon/objects/quick_scene.py
+    "no-armature": (
+        'No Armature modifier poses "{name}".',
+        "Select the mesh and then its armature, and press Ctrl+P, With Automatic Weights.",
     ),
     "armature-as-bone": (
         '"{name}" is an armature, so it cannot be a bone mesh.',

@@ -11,8 +11,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Apply the modifier that changes their number, or choose another Shape for the field.",
     ),
     "field-kind-idle": (
-        'The force field "{name}" does nothing: fields of the type {kind} act neither on Sinew nor on Blender\'s soft '
-        "bodies.",
+        'The force field "{name}" does nothing: fields of the type {field_type} act neither on Sinew nor on '
+        "Blender's soft bodies.",
         "Choose another Type in its Force Fields panel, such as Force or Wind, or ignore it.",
     ),
     "field-of-particles": (

@@ -14,14 +14,4 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" uses the formulation {method}, which does not support {feature}.',
         "Choose another one for it under Advanced, such as Polar, or turn {feature} off.",
     ),
-    # bodies with one linear solve per step
-    "step-astray": (
-        "A step of frame {frame} diverged: at its end the unbalanced force is {residual:.2g} times the applied force.",
-        "Use more Substeps Per Frame, raise Max Iterations, or turn off One Newton Step for Green and Hybrid bodies.",
-    ),
-    "steps-astray": (
-        "{count} steps diverged. At worst, in frame {frame}, the unbalanced force is {residual:.2g} times the applied "
-        "force, so the motion there is not physical.",
-        "Use more Substeps Per Frame, raise Max Iterations, or turn off One Newton Step for Green and Hybrid bodies.",
-    ),
 }

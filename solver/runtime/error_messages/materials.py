@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages about plastic flow, heat and fracture, and about the meshes of broken bodies."""
+"""Messages about elastic laws, plastic flow and heat."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     # hyperelastic laws
@@ -13,9 +13,13 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # self-weight
     "collapses": (
-        '"{name}" is too soft for its size and collapses: the pressure of its own weight on its base is {times} times '
-        "its Stiffness (E).",
-        "Raise Stiffness to {stiffness} Pa, or set Simulated Size to {size}.",
+        '"{name}" is too soft for its size: it collapses under its own weight.',
+        "Raise Stiffness to {stiffness}, or set Simulated Size to {size}.",
+    ),
+    # keyframes of materials
+    "animated-value": (
+        'At {time} the animation of {setting} of "{name}" gives {value}; it has to be {range}.',
+        "Check its keyframes or driver at that time.",
     ),
     # plastic flow and creep
     "plastic-law": (
@@ -63,74 +67,5 @@ TEXTS: dict[str, tuple[str, str]] = {
     "attribute-without-source": (
         '{attribute} of "{name}" is 0, because {what} is off.',
         "Turn {what} on, or do not write that attribute.",
-    ),
-    # fracture
-    "strength-all-zero": (
-        'The painted strength of "{name}" is 0 everywhere, so the body would break into single tets.',
-        "Raise weights of its Paint Strength group, or clear the field.",
-    ),
-    "nothing-breakable": (
-        'All of "{name}" is unbreakable.',
-        "Remove vertices from its Unbreakable Group, or turn Fracture off.",
-    ),
-    "pieces-at-limit": (
-        '"{name}" reached its limit of {count} pieces at frame {frame} and breaks no further.',
-        "Raise Max Pieces, or Breaking Stress.",
-    ),
-    # cutting the render mesh
-    "cut-open": (
-        'Sinew cannot cut "{name}" into closed pieces: {edges} of its edges are open or have more than two faces.',
-        "Remesh a copy of it (Voxel Remesh), or close its holes and merge its doubles.",
-    ),
-    "cut-uncovered": (
-        'Sinew cannot cut "{name}" into closed pieces: {count} of its triangles lie outside its tets.',
-        "Choose Robust under Tets.",
-    ),
-    "cut-tets": (
-        'Sinew cannot cut "{name}" into closed pieces: some of its tets overlap or have no volume.',
-        "Choose Robust under Tets.",
-    ),
-    "cut-not-closed": (
-        'Sinew could not close the cracks of "{name}".',
-        "Please report this with the file.",
-    ),
-    "frame-range-empty": ("The frame range {start} to {end} has no frames.", "Set the end after the start."),
-    "blend-unreadable": (
-        "Sinew cannot open {path}: {problem}.",
-        "Check the path, and check that it is a .blend file.",
-    ),
-    "bake-not-moved": (
-        "Sinew could not move the bake beside the file: {problem}. It stays in {path}, which a restart may empty.",
-        "Free some space there, then save again.",
-    ),
-    "folder-in-use": ("{path} contains other files.", "Choose a separate folder for the cache."),
-    # results of broken bodies
-    "breaks-open": (
-        'Sinew cannot break "{name}" into closed pieces: it has {defects}.',
-        "Press Make Closed Copy, close the mesh by hand, or turn Fracture off.",
-    ),
-    "breaks-inside-out": (
-        'The faces of "{name}" point inwards, so it has no volume that could break.',
-        "Flip them (Edit Mode, Mesh > Normals > Recalculate Outside).",
-    ),
-    "shape-keys-of-pieces": (
-        '"{name}" is in separate pieces, which cannot share the shape keys of one mesh.',
-        "Turn Separate Pieces off, convert, and turn it on again.",
-    ),
-    "cracks-shown-early": (
-        'The modifier "{modifier}" of "{name}" changes the broken mesh, so cracks may show before they open.',
-        "Move it above Sinew's modifier.",
-    ),
-    "swapped-at-crack": (
-        'The material "{material}" of "{name}" lets light in, so cracks would show before they open.',
-        "Sinew shows the unbroken body until the first crack opens. Later cracks still show early.",
-    ),
-    "copy-not-closed": (
-        'A voxel remesh of {size} does not close "{name}".',
-        "Choose another Voxel Size, or close the mesh by hand (Mesh > Clean Up > Fill Holes).",
-    ),
-    "result-other-mesh": (
-        'Sinew cannot make the broken mesh of "{name}", because its faces have changed since the bake.',
-        "Undo the change to its mesh or modifiers, or simulate again.",
     ),
 }

@@ -30,12 +30,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "nothing-inside": (
         'The tets of "{name}" are too large: none fits inside.',
-        "Choose a Tet Size of {thickness} m or less, more Resolution Divisions, Robust under Tets, or more thickness "
-        "(Solidify).",
+        "Choose a Tet Size of {thickness} m or less, more Divisions, Robust under Tets, or more thickness (Solidify).",
     ),
     "tet-size-too-large": (
         'The tets of "{name}" would be {size} m long, larger than the object ({longest} m).',
-        "Choose a smaller Tet Size or more Resolution Divisions.",
+        "Choose a smaller Tet Size or more Divisions.",
     ),
     "too-many-refined": (
         '"{name}" would get {count} tets with {levels} Refinements, which need {needed} of memory; {limit} is free.',
@@ -43,7 +42,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "too-many-tets": (
         '"{name}" would get about {count} tets of {tet_size} m, which need {needed} of memory; {limit} is free.',
-        "Choose a Tet Size of {fitting_size} m or more, or fewer Resolution Divisions.",
+        "Choose a Tet Size of {fitting_size} m or more, or fewer Divisions.",
     ),
     # mesh files
     "file-format": ("Sinew cannot read files of the type of {path}.", "Use a file of one of these types: {wanted}."),

@@ -5,6 +5,17 @@ TEXTS: dict[str, tuple[str, str]] = {
     # anywhere
     "internal": ("Sinew has an internal error: {problem}.", "Please report it, with {log}."),
     "cancelled": ("Cancelled.", "The baked frames stay. To continue, resume the bake (--resume)."),
+    # what a bake asks for
+    "frame-range-empty": ("The frame range {start} to {end} has no frames.", "Set the end after the start."),
+    "blend-unreadable": (
+        "Sinew cannot open {path}: {problem}.",
+        "Check the path, and check that it is a .blend file.",
+    ),
+    "bake-not-moved": (
+        "Sinew could not move the bake beside the file: {problem}. It stays in {path}, which a restart may empty.",
+        "Free some space there, then save again.",
+    ),
+    "folder-in-use": ("{path} contains other files.", "Choose a separate folder for the cache."),
     # scene files and tracks
     "scene-format": ("The scene in {path} has format {found}, but this Sinew reads {wanted}.", "Bake it again."),
     "scene-unreadable": ("Sinew cannot read the scene in {path}: {problem}.", "Bake it again."),

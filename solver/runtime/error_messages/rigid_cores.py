@@ -8,12 +8,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Lower Skin Thickness, choose smaller tets, or turn Rigid Core off.",
     ),
     "core-not-painted": (
-        'The Core Group of "{name}" has no weight above 0.5, so it has no core.',
+        'The Core Mask of "{name}" has no weight above 0.5, so it has no core.',
         "Paint the surface above the core, or clear the group.",
     ),
     "core-everything": (
         'With a Skin Thickness of {thickness} m, all of "{name}" is core and nothing is soft.',
-        "Raise Skin Thickness, or paint a Core Group.",
+        "Raise Skin Thickness, or paint a Core Mask.",
     ),
     "core-without-axis": (
         'The hinge of the rigid core of "{name}" has no direction.',

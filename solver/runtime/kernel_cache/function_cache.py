@@ -77,7 +77,15 @@ class KernelCache:
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Returns what was compiled for a signature, or None."""
         found = self._shipped.load_overload(signature, target_context)
-        return self._own.load_overload(signature, target_context) if found is None else found
+        if found is not None:
+            return found
+        try:
+            return self._own.load_overload(signature, target_context)
+        except (AttributeError, ImportError):
+            # Numba's index names the classes of arguments: one has moved to another module, and the digest of the
+            # kernel's file knows only what that file imports
+            self._own.flush()
+            return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Writes what was compiled for a signature."""

@@ -23,7 +23,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from . import scalar_fallback
-from .int16_words import BLOCKS_PER_QUAD, LAST_NUMBERS_OFFSET, ROWS_OFFSET, WORDS_PER_QUAD
+from .int16_block_layout import BLOCKS_PER_QUAD, LAST_NUMBERS_OFFSET, ROWS_OFFSET, WORDS_PER_QUAD
 from .llvm import (
     INT32,
     ArrayData,

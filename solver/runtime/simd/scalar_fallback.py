@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from .int16_words import LAST_NUMBERS_OFFSET, ROWS_OFFSET
+from .int16_block_layout import LAST_NUMBERS_OFFSET, ROWS_OFFSET
 
 LOW_HALF, HIGH_HALF, SIGN, WORD = 0xFFFF, 0xFFFF0000, 0x80000000, 0x100000000  # of words of 32 bits
 HALF_UNIT = 0x8000  # half of what the upper half of a word counts in

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..simd.lanes import LANES
+from ..simd.lane_count import LANES
 
 MAX_PARTS = 16  # among which threads divide the tets, and the nodes
 MIN_PART_SIZE = 1024  # tets or nodes of a part

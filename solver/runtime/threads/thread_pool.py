@@ -15,7 +15,7 @@ from threading import Event, Thread
 
 import numpy as np
 
-from ..jit import thread_count
+from .thread_count import thread_count
 
 PART_SIZE = 1024
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .field_constraints import OneOf, RowsOf, Shape
-from .schema import FieldSchema, declared_fields
+from .field_schema import FieldSchema, declared_fields
 
 MAX_QUOTED_CHARACTERS = 40  # of a wrong value that a sentence repeats
 MAX_EXACT_INTEGER = 2**53  # as a float64 holds it exactly

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Constraints on the values of a stored dataclass, declared in its annotations.
 
-    youngs_modulus: Annotated[float, above(0.0, "Stiffness", "Pa")] = 1.0e5
+    youngs_modulus: Annotated[float, greater_than(0.0, "Stiffness", "Pa")] = 1.0e5
     law: Annotated[str, OneOf(LAWS)] = "multiplicative"
     triangles: Annotated[Indices, Shape("t", 3), RowsOf("vertices")]
 
@@ -11,13 +11,10 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 
 MAX_COORDINATE = 1.0e12  # [m]: squares and cubes of it stay far from the end of float64
 MAX_SETTING = 1.0e20  # of any setting, in its unit: products of some of them stay finite
-
-_KEY = re.compile(r"[A-Za-z0-9_-]{1,200}")  # file systems take names of 255 bytes
 
 
 @dataclass(frozen=True)
@@ -45,13 +42,13 @@ class Limits:
         return math.isfinite(value) and above_low and below_high
 
     def text_for(self, value: float) -> str:
-        """Returns the range as the sentence about a number that is not within it says it."""
+        """Returns the words for the range in the sentence that refuses a number."""
         return f"{self.words} and at most {MAX_SETTING:g}" if value > self.high == MAX_SETTING else self.words
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """The words that a text may be."""
+    """A text is one of these words."""
 
     words: tuple[str, ...]
 
@@ -73,14 +70,9 @@ class Shape:
 
 @dataclass(frozen=True)
 class RowsOf:
-    """The numbers of an array are row numbers of another array of the same dataclass."""
+    """An array holds row numbers of another array of the same dataclass."""
 
     array: str
-
-
-def is_key(text: str) -> bool:
-    """Whether `text` may name something in files and tracks."""
-    return _KEY.fullmatch(text) is not None
 
 
 def shape(*lengths: str | int) -> Shape:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime.arrays import indices
-from .schema import declared_fields
+from .field_schema import declared_fields
 
 
 def convert_sequences(value: Any) -> None:

@@ -8,6 +8,7 @@ from .setting import FILE, METRE_PER_SECOND, VECTOR, Choice, Setting, When, inte
 
 IS_MESHED = When("method", ("SMOOTH", "ROBUST"))
 BY_DIVISIONS, BY_SIZE = When("sizing", ("DIVISIONS",)), When("sizing", ("SIZE",))
+BY_COUNT = When("sizing", ("COUNT",))
 
 FILL = menu(
     "method",
@@ -43,16 +44,17 @@ SIZING = menu(
     (
         Choice("DIVISIONS", "Divisions", "The number of tets along the object's longest own axis", 0),
         Choice("SIZE", "Tet Size", "The edge length of the tets", 1),
+        Choice("COUNT", "Number of Tets", "About how many tets the body gets. New bodies have this", 2),
     ),
     "DIVISIONS",
     when=(IS_MESHED,),
 )
 DIVISIONS = integer(
     "divisions",
-    "Resolution Divisions",
+    "Divisions",
     "Number of tets along the object's longest own axis (Dimensions)",
     12,
-    at_least(1, "Resolution Divisions"),
+    at_least(1, "Divisions"),
     maximum=1000,
     soft=(4, 64),
     when=(IS_MESHED, BY_DIVISIONS),
@@ -69,10 +71,23 @@ TET_SIZE = length(
     when=(IS_MESHED, BY_SIZE),
     field="Meshing.tet_size",
 )
+TET_COUNT = integer(
+    "tet_count",
+    "Tets",
+    "About how many tets the body gets. More bend finer and take longer. "
+    "Thin bodies get up to twice as many, so that three fit across them",
+    5000,
+    at_least(1, "Tets"),
+    maximum=100_000_000,
+    soft=(500, 50_000),
+    when=(IS_MESHED, BY_COUNT),
+    since="0.3",
+)
 INTERIOR_SIZE = menu(
     "interior_size",
     "Interior Size",
-    "How much larger tets deep inside may be. Larger ones save time. For Smooth tets only",
+    "How much larger tets deep inside may be. Larger ones save time. "
+    "For Smooth tets only, so not with Fracture, which makes them Robust",
     (
         Choice("1", "Same", "Tets deep inside are as small as those at the surface", 0, 1),
         Choice("2", "2×", "Tets deep inside may be twice as large as those at the surface", 1, 2),
@@ -88,12 +103,12 @@ INTERIOR_SIZE = menu(
 USE_SIMULATED_SIZE = switch(
     "use_simulated_size",
     "Simulated Size",
-    "Simulate the body as if it were larger or smaller. A body simulated as a small one falls and wobbles faster",
+    "Simulate the body as if it had another size. A small body falls and wobbles faster and sags less",
 )
 SIMULATED_SIZE = length(
     "simulated_size",
     "Simulated Size",
-    "The largest of the object's Dimensions for the physics",
+    "Longest side of the object that the physics assumes",
     0.2,
     limits=greater_than(0.0, "Simulated Size", "m"),
     soft=(0.001, 100.0),
@@ -102,7 +117,8 @@ SIMULATED_SIZE = length(
 GRAVITY_IN_SHAPE = switch(
     "gravity_in_shape",
     "Gravity Already in Shape",
-    "The modeled shape already includes gravity, so the body does not sag at the start (sag-free start)",
+    "The modeled shape already includes gravity, so the body does not sag at the start. On for new flesh "
+    "(sag-free start)",
     field="Body.gravity_in_shape",
 )
 INITIAL_VELOCITY = Setting(
@@ -119,13 +135,14 @@ INITIAL_VELOCITY = Setting(
 PIN_GROUP = weight_group(
     "pin_group",
     "Pin Group",
-    "Vertex group or attribute that pins vertices to the animated mesh. 1 holds exactly, less is a spring, 0 is free",
+    "Vertex group or attribute that pins vertices to the animated mesh. 1 holds exactly, less is a spring, 0 is free. "
+    "Around a single vertex or a row of them the body may rotate",
 )
 PIN_STIFFNESS = Setting(
     "pin_stiffness",
     "Pin Stiffness",
-    "How hard pins with a weight below 1 pull back. With 1000 and weight 0.5, a part sags 2 cm under its own weight. "
-    "0 releases all pins, exact ones too",
+    "How hard pins with a weight below 1 pull back. At 1000 and weight 0.5, a part sags 2 cm under its own weight. "
+    "0 releases all pins, those of weight 1 too",
     default=1000.0,
     term="Spring stiffness per mass",
     unit="1/s²",
@@ -139,25 +156,25 @@ PIN_STIFFNESS = Setting(
 AFFECT_GROUP = weight_group(
     "affect_group",
     "Simulated Group",
-    "Vertex group or attribute: simulate only these vertices. The others keep their animation. "
-    "Weights of a vertex group fade between the two",
+    "Simulate only the vertices in this vertex group or attribute. The others keep their animation. "
+    "Weights between 0 and 1 blend the two (vertex groups only)",
 )
 SHOW_TETS = switch(
     "show_tets",
-    "Tets",
+    "Show Tets",
     "Show the tets of the bake in the viewport. Those of a rigid core are yellow",
     changes_bake=False,
 )
 SHOW_JOINED = switch(
     "show_joined",
-    "Joined Surfaces",
-    "Color the tets that join surfaces far apart along the mesh, such as lips or fingers",
+    "Bridging Tets",
+    "Color the tets that bridge a gap between parts of the mesh, such as lips or fingers, and join them",
     True,
     when=(When("show_tets", (True,)),),
     changes_bake=False,
 )
 
-TET_SETTINGS = (FILL, TETS_PATH, SIZING, DIVISIONS, TET_SIZE, INTERIOR_SIZE)
+TET_SETTINGS = (FILL, TETS_PATH, SIZING, DIVISIONS, TET_SIZE, TET_COUNT, INTERIOR_SIZE)
 START_SETTINGS = (USE_SIMULATED_SIZE, SIMULATED_SIZE, GRAVITY_IN_SHAPE, INITIAL_VELOCITY)
 PIN_SETTINGS = (PIN_GROUP, PIN_STIFFNESS, AFFECT_GROUP)
 DISPLAY_SETTINGS = (SHOW_TETS, SHOW_JOINED)

@@ -25,14 +25,14 @@ COLLIDER_SIDES = menu(
         Choice(
             "AUTO",
             "Automatic",
-            "A closed mesh is solid: bodies stay outside, and come out where they begin inside. "
-            "An open mesh holds bodies on the side from which they come",
+            "A closed mesh is solid: bodies stay outside, and are pushed out if they begin inside. "
+            "An open mesh keeps each body on the side that it comes from",
             0,
         ),
         Choice(
             "FRONT",
             "Front",
-            "Bodies are kept on the side of the normals, also by an open mesh. They pass from behind",
+            "Bodies stay on the side that the normals point to. They can pass from the back to the front",
             1,
         ),
         Choice("BOTH", "Both", "Nothing passes from either side. Bodies may be outside and inside", 2),
@@ -56,7 +56,7 @@ COLLIDER_FRICTION = friction(
 )
 COLLIDER_THICKNESS = thickness(
     "thickness",
-    "Distance that bodies keep from the collider's surface, beside their own Thickness",
+    "Gap that bodies keep from the collider's surface. The Thickness of the body is added to it",
     "Collider.thickness",
 )
 
@@ -72,21 +72,21 @@ COLLIDER_SETTINGS = (
 SELF_COLLISION = switch(
     "self_collision",
     "Self Collisions",
-    "The body does not go through itself where it folds or coils. Slower. "
-    "Parts that overlap at rest, such as lips, are not pushed apart",
+    "Keep the body from going through itself where it folds or coils. Slower. "
+    "Parts that overlap at rest, such as lips, stay as they are",
     when=(When("motion", ("ELASTIC", "JIGGLE")),),
     field="Collision.self_contact",
 )
 BODY_COLLISION_SETTINGS = (
     friction(
         "body_friction",
-        "Friction of this body on other bodies and on itself. Two bodies share the geometric mean √(μ₁ μ₂); "
-        "on a collider, only the collider's Friction counts",
+        "Friction of this body on other bodies and on itself; between two bodies it is √(μ₁ μ₂). "
+        "On a collider, only the collider's Friction counts",
         "Collision.friction",
     ),
     thickness(
         "body_thickness",
-        "Distance that others keep from the body's surface. Between two bodies both are added",
+        "Gap that others keep from the body's surface. Between two bodies, both thicknesses are added",
         "Collision.thickness",
     ),
     SELF_COLLISION,
@@ -94,8 +94,8 @@ BODY_COLLISION_SETTINGS = (
 COLLISION_COLLECTION = Setting(
     "collision_collection",
     "Collision Collection",
-    "Collide only with objects in this collection, if both objects allow it. No collection: everything. "
-    "To pass through one body, choose a collection of all others",
+    "The object collides only with members of this collection whose own Collision Collection allows it. "
+    "Empty: with everything",
     COLLECTION,
     None,
     changes_bake=False,  # the pairs that it leaves out are in the digest

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ..serialisation.field_constraints import greater_than
+from .material_settings import DENSITY_GROUP, STIFFNESS_GROUP, VOLUME_GROUP
 from .setting import (
     FIELD_DEFAULT,
     OBJECT,
@@ -12,22 +13,23 @@ from .setting import (
     When,
     length,
     menu,
-    paint,
     spring_stiffness,
     switch,
     weight_group,
 )
 
-# identifiers of the menu Motion
+# identifiers of the menu Type
 ELASTIC, POSE, JIGGLE = "ELASTIC", "POSE", "JIGGLE"
+# switches of features that flesh cannot have
+NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "use_core")
 IS_ELASTIC, IS_FLESH = When("motion", (ELASTIC,)), When("motion", (POSE, JIGGLE))
 FOLLOWS_POSE, JIGGLES = When("motion", (POSE,)), When("motion", (JIGGLE,))
 BY_ARMATURE = When("use_armature_bones", (True,))
 
 MOTION = menu(
     "motion",
-    "Motion",
-    "How the body moves. Follow Pose and Jiggle make it flesh, which bones can hold",
+    "Type",
+    "Soft Body for things that fall. Follow Pose and Jiggle for flesh, which bones can hold",
     (
         Choice(
             ELASTIC,
@@ -39,15 +41,15 @@ MOTION = menu(
         Choice(
             POSE,
             "Follow Pose",
-            "No inertia: flesh settles fully on every frame, bulges and folds, and never swings. "
-            "For bodies and limbs (quasistatic)",
+            "Flesh bulges and folds with its bones. It comes to rest on every frame and never swings. "
+            "For bodies and limbs (quasistatic, no inertia)",
             1,
             "quasistatic",
         ),
         Choice(
             JIGGLE,
             "Jiggle",
-            "Inertia: flesh lags behind its bones and swings. For cheeks, bellies and tails (dynamic)",
+            "Flesh lags behind its bones and swings. For cheeks, bellies and tails (dynamic, with inertia)",
             2,
             "dynamic",
         ),
@@ -82,7 +84,7 @@ FLESH_LAW = menu(
 )
 JIGGLE_SCHEME = menu(
     "jiggle_scheme",
-    "Scheme",
+    "Time Integration",
     "How Jiggle steps through time, which decides how long it swings (time integration scheme)",
     (
         Choice("EULER", "Implicit Euler", "Always stable. Damps the swinging, more so with few Substeps Per Frame", 0),
@@ -100,7 +102,7 @@ JIGGLE_SCHEME = menu(
 SELF_CONTACT = switch(
     "self_contact",
     "Self Collisions",
-    "Flesh lies in folds instead of going through itself, as in the bend of an elbow. Slower",
+    "Keep flesh from going through itself, so that it lies in folds, as at a bent elbow. Slower",
     True,
     when=(FOLLOWS_POSE,),
     field="Flesh.self_contact",
@@ -108,8 +110,8 @@ SELF_CONTACT = switch(
 ATTACHMENT_GROUP = weight_group(
     "attachment_group",
     "Attachment Group",
-    "Vertex group or attribute: bones hold flesh only under painted skin (weight above 0.5). "
-    "Empty: wherever they reach",
+    "Bones hold flesh only under the skin where this vertex group or attribute is above 0.5. "
+    "Empty: everywhere within their reach",
     when=(IS_FLESH,),
     field="Flesh.attachment_paint",
 )
@@ -120,15 +122,15 @@ USE_ARMATURE_BONES = switch(
     "Where bones compete, the vertex group with the largest weight wins",
     when=(IS_FLESH,),
 )
+# in 0.2.0 only flesh had them, so that the digest of a bake has them between the settings of flesh
+FORMER_FLESH_PAINTS = (STIFFNESS_GROUP, VOLUME_GROUP, DENSITY_GROUP)
 # the order is that of the properties, which the digest of a bake depends on
 FLESH_SETTINGS = (
     MOTION,
     FLESH_LAW,
     JIGGLE_SCHEME,
     SELF_CONTACT,
-    paint("stiffness_group", "Paint Stiffness", "Stiffness", when=(IS_FLESH,), field="Flesh.stiffness_paint"),
-    paint("volume_group", "Paint Volume", "Volume Preservation", when=(IS_FLESH,), field="Flesh.volume_paint"),
-    paint("density_group", "Paint Density", "Density", when=(IS_FLESH,), field="Flesh.density_paint"),
+    *FORMER_FLESH_PAINTS,
     ATTACHMENT_GROUP,
     switch(
         "rest_from_keys",
@@ -140,15 +142,16 @@ FLESH_SETTINGS = (
     length(
         "armature_bone_radius",
         "Radius",
-        "Flesh within this distance of an armature's bone follows it. "
-        "0: a third of the way to the skin, and at least one tet",
+        "Flesh within this distance of a bone of the armature follows the bone. "
+        "0: a third of the distance from bone to skin, but at least one tet",
         soft=(None, 1.0),
         when=(IS_FLESH, BY_ARMATURE),
     ),
     switch(
         "use_armature_bone_spring",
-        "Springs",
-        "Hold the flesh to the bones of the armature by springs. Off: hold it exactly",
+        "Hold by Springs",
+        "Springs hold the flesh to the bones of the armature, so that it may slip a little. "
+        "Off: the bones hold it exactly",
         when=(IS_FLESH, BY_ARMATURE),
     ),
     spring_stiffness(
@@ -161,7 +164,9 @@ ARMATURE_SETTINGS = tuple(setting for setting in FLESH_SETTINGS if BY_ARMATURE i
 # of the panel Bones
 ATTACHMENT_SETTINGS = (USE_ARMATURE_BONES, *ARMATURE_SETTINGS, ATTACHMENT_GROUP)
 # of the panel Flesh
-ELASTICITY_SETTINGS = tuple(s for s in FLESH_SETTINGS if s not in (MOTION, SELF_CONTACT, *ATTACHMENT_SETTINGS))
+ELASTICITY_SETTINGS = tuple(
+    s for s in FLESH_SETTINGS if s not in (MOTION, SELF_CONTACT, *FORMER_FLESH_PAINTS, *ATTACHMENT_SETTINGS)
+)
 
 BONE_DISTANCE = length(
     "bone_distance",
@@ -183,8 +188,8 @@ BONE_SETTINGS = (
     BONE_DISTANCE,
     switch(
         "use_bone_spring",
-        "Springs",
-        "Hold the flesh to this bone by springs, so that it may slip a little. Off: hold it exactly",
+        "Hold by Springs",
+        "Springs hold the flesh to this bone, so that it may slip a little. Off: the bone holds it exactly",
     ),
     BONE_STIFFNESS,
     weight_group(
@@ -194,11 +199,17 @@ BONE_SETTINGS = (
         "Empty: everywhere",
         field="Bone.mask",
     ),
-    Setting("bone_body", "Body", "Hold the flesh of this body only. Empty: all flesh within reach", OBJECT, None),
+    Setting(
+        "bone_body",
+        "Only Body",
+        "The bone holds the flesh of this body only. Empty: all flesh within reach",
+        OBJECT,
+        None,
+    ),
     switch(
         "show_attachment",
-        "Attachment",
-        "Show in the viewport the flesh that bones hold, in a color for each bone",
+        "Show Attachment",
+        "Show in the viewport which flesh each bone holds, in a color of its own",
         changes_bake=False,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..formulation import FORMULATION_LABELS, FORMULATION_SWITCHES, FORMULATIONS, FormulationSettings
 from ..serialisation.field_constraints import Limits
-from ..serialisation.schema import declared_fields
+from ..serialisation.field_schema import declared_fields
 from .flesh_settings import IS_ELASTIC
 from .setting import FIELD_DEFAULT, Choice, Setting, When, integer, menu, switch
 
@@ -72,11 +72,11 @@ FORMULATION_SETTINGS = (
     FORMULATION,
     _menu(
         "rotation",
-        "Tet Rotation",
+        "Tet Rotation By",
         "How the rotation of a tet is computed from its deformation gradient F",
         (
-            Choice("NEAREST", "Nearest", "The nearest proper rotation, so that inverted tets turn back", 0),
-            Choice("HIGHAM", "Higham", "Higham's iteration (Hauth and Strasser, 2004): inverted tets stay so", 1),
+            Choice("NEAREST", "Nearest", "The nearest rotation without reflection, so that inverted tets recover", 0),
+            Choice("HIGHAM", "Higham", "Higham's iteration (Hauth and Strasser, 2004). Inverted tets stay inverted", 1),
         ),
     ),
     integer(
@@ -91,11 +91,11 @@ FORMULATION_SETTINGS = (
     ),
     _menu(
         "rotation_field",
-        "Vertex Rotation",
+        "Vertex Rotation By",
         "How the rotation of a vertex is computed",
         (
             Choice("LEAST_SQUARES", "Least Squares", "Fits all edges at a vertex, by singular value decomposition", 0),
-            Choice("EDGES", "Edge Frames", "The frame of three edges at a vertex. Large deformations shake", 1),
+            Choice("EDGES", "Edge Frames", "The frame of three edges at a vertex. Jitters when strongly deformed", 1),
         ),
     ),
     _switch(
@@ -115,8 +115,8 @@ FORMULATION_SETTINGS = (
     _switch(
         "is_stale",
         "Rest-Shape Matrix",
-        "Rotate the strain–displacement matrix of the rest shape instead of updating it. "
-        "For comparison with the paper: bodies spin up",
+        "Rotate the strain–displacement matrix of the rest shape instead of computing it again. "
+        "Free bodies begin to spin. To compare with the paper",
     ),
     _switch(
         "is_matrix_free",
@@ -132,7 +132,7 @@ FORMULATION_SETTINGS = (
     integer(
         PROPERTY_PREFIX + "levels",
         "Refinements",
-        "How often each tet is divided into eight for detail",
+        "How many times each tet is divided into eight for detail: 2 gives 64",
         1,
         _limits("levels"),
         **_switch_fields("levels"),
@@ -148,7 +148,7 @@ FORMULATION_SETTINGS = (
     ),
     _menu(
         "scheme",
-        "Scheme",
+        "Time Integration",
         "How the body steps through time, which decides how long it swings (time integration scheme)",
         (
             Choice(

@@ -15,7 +15,7 @@ USE_FRACTURE = switch(
 BREAKING_STRESS = Setting(
     "breaking_stress",
     "Breaking Stress",
-    "Tension at which the material tears. Compare it with the Largest Stress of a bake",
+    "Tension at which the material tears. After a bake, this panel shows the largest stress, to compare with",
     default=1.0e5,
     term="Tensile strength, a maximum principal stress",
     unit="Pa",
@@ -64,14 +64,14 @@ SCATTER = Setting(
 SEED = integer(
     "seed",
     "Seed",
-    "Another number gives other cracks, the same number the same ones",
+    "Each seed gives other cracks",
     0,
     closed_range(0, MAX_SEED, "Seed"),
     when=(IS_BREAKABLE,),
     field="Fracture.seed",
 )
 STRENGTH_GROUP = paint(
-    "strength_group", "Paint Strength", "Breaking Stress", when=(IS_BREAKABLE,), field="Fracture.strength_paint"
+    "strength_group", "Paint Breaking Stress", "Breaking Stress", when=(IS_BREAKABLE,), field="Fracture.strength_paint"
 )
 UNBREAKABLE_GROUP = weight_group(
     "unbreakable_group",
@@ -82,10 +82,10 @@ UNBREAKABLE_GROUP = weight_group(
 )
 MOST_SPLITS = integer(
     "most_splits",
-    "Splits Per Step",
+    "Max Splits Per Step",
     "Most points that may split in one step. The others wait for the next step, and the bake reports it",
     50,
-    at_least(1, "Splits Per Step"),
+    at_least(1, "Max Splits Per Step"),
     soft=(None, 1000),
     when=(IS_BREAKABLE,),
     field="Fracture.most_splits",
@@ -133,7 +133,13 @@ ATTRIBUTE_CHOICES = (
         8,
         "temperature",
     ),
-    Choice("damage", "Damage", '"damage": how near it has come to breaking, 0 to 1', 16, "damage"),
+    Choice(
+        "damage",
+        "Damage",
+        '"damage": how near the material is to breaking, 0 to 1',
+        16,
+        "damage",
+    ),
     Choice("velocity", "Velocity", '"world_velocity": the velocity in world space [m/s]', 32, "velocity"),
 )
 ATTRIBUTES_SETTING = Setting(
@@ -147,8 +153,8 @@ ATTRIBUTES_SETTING = Setting(
 )
 BROKEN_MATERIAL = Setting(
     "broken_material",
-    "Inside",
-    "Material of the broken faces. Empty: plain gray",
+    "Inside Material",
+    "Material of the broken faces, the inside of the body. Empty: plain gray",
     MATERIAL,
     None,
     when=(IS_BREAKABLE,),

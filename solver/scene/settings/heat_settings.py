@@ -9,7 +9,7 @@ from .setting import TABLE, Setting, When, length, switch, temperature
 IS_HEATED = When("use_heat", (True,))
 
 USE_HEAT = switch(
-    "use_heat", "Heat", "The body has a temperature: heat sources and the air warm it, and it softens and melts"
+    "use_heat", "Heat", "Give the body a temperature. Heat sources and the air warm or cool it; it softens and melts"
 )
 TEMPERATURE = temperature(
     "temperature",
@@ -63,22 +63,46 @@ HEAT_EXCHANGE = Setting(
 MELTING_POINT = temperature(
     "melting_point",
     "Melting Point",
-    "From this temperature on the material flows, however little it is deformed",
+    "Above this temperature the material flows like a liquid under any load",
     60.0,
     soft=(None, 2000.0),
     when=(IS_HEATED,),
     field="Heat.melting_point",
 )
+HEAT_SPEED = Setting(
+    "heat_speed",
+    "Heat Speed",
+    "How many times faster than in nature heat flows. Where it is 1, Add Heat Source sets it so that heat gets through "
+    "a third of the body in 60 frames",
+    default=1.0,
+    term="Time scale of heat flow",
+    limits=at_least(0.0, "Heat Speed"),
+    soft=(None, 1.0e5),
+    precision=1,
+    step=1000,
+    when=(IS_HEATED,),
+    field="Heat.speed",
+    since="0.3",
+)
 SOFTENING = Setting(
     "softening",
-    "Softening",
+    "Softening Factors",
     "Factors on Stiffness, Yield Strain and Flow Rate by temperature. Between rows they change linearly",
     TABLE,
     when=(IS_HEATED,),
     field="Heat.softening",
 )
 
-HEAT_SETTINGS = (USE_HEAT, TEMPERATURE, CONDUCTIVITY, HEAT_CAPACITY, HEAT_EXCHANGE, MELTING_POINT, SOFTENING)
+HEAT_SETTINGS = (
+    USE_HEAT,
+    TEMPERATURE,
+    CONDUCTIVITY,
+    HEAT_CAPACITY,
+    HEAT_EXCHANGE,
+    MELTING_POINT,
+    HEAT_SPEED,
+    SOFTENING,
+)
 
 
 def _factor(name: str, label: str, tooltip: str) -> Setting:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of a body's material: linear elasticity and damping. The defaults are those of the preset Rubber."""
+"""Settings of a body's material: elasticity and damping, and their paint. The defaults are of the preset Rubber."""
 
 from __future__ import annotations
 
 from ..serialisation.field_constraints import at_least, greater_than, right_open_range
-from .setting import Setting
+from .setting import Setting, paint
 
 # Poisson's ratio up to which tets of a soft body, and those of flesh, give the right stiffness
 NEARLY_INCOMPRESSIBLE, NEARLY_INCOMPRESSIBLE_FLESH = 0.45, 0.49
@@ -21,18 +21,20 @@ YOUNGS_MODULUS = Setting(
     precision=0,
     step=100000,
     field="Material.youngs_modulus",
+    is_animated=True,
 )
 POISSON_RATIO = Setting(
     "poisson_ratio",
     "Volume Preservation",
-    "Higher keeps more volume: 0 squashes like cork, 0.45 bulges like rubber. "
-    "Above 0.45 for flesh only: Soft Bodies get too stiff",
+    "How well the material keeps its volume: 0 squashes like cork, 0.45 bulges like rubber. "
+    "Values above 0.45 are for flesh only",
     default=0.45,
     term="Poisson's ratio ν",
     limits=right_open_range(0.0, 0.5, "Volume Preservation"),
     maximum=NEARLY_INCOMPRESSIBLE_FLESH,
     is_share=True,
     field="Material.poisson_ratio",
+    is_animated=True,
 )
 DENSITY = Setting(
     "density",
@@ -46,6 +48,7 @@ DENSITY = Setting(
     precision=1,
     step=1000,
     field="Material.density",
+    is_animated=True,
 )
 MASS_DAMPING = Setting(
     "mass_damping",
@@ -57,6 +60,7 @@ MASS_DAMPING = Setting(
     limits=at_least(0.0, "Mass Damping", "1/s"),
     soft=(None, 10.0),
     field="Material.mass_damping",
+    is_animated=True,
 )
 STIFFNESS_DAMPING = Setting(
     "stiffness_damping",
@@ -70,7 +74,20 @@ STIFFNESS_DAMPING = Setting(
     soft=(None, 1.0),
     precision=4,
     field="Material.stiffness_damping",
+    is_animated=True,
 )
 
 # the order is that of the properties, which the digest of a bake depends on
 MATERIAL_SETTINGS = (YOUNGS_MODULUS, POISSON_RATIO, DENSITY, MASS_DAMPING, STIFFNESS_DAMPING)
+
+STIFFNESS_GROUP = paint("stiffness_group", "Paint Stiffness", "Stiffness", field="MaterialPaint.youngs_modulus")
+VOLUME_GROUP = paint(
+    "volume_group", "Paint Volume Preservation", "Volume Preservation", field="MaterialPaint.poisson_ratio"
+)
+DENSITY_GROUP = paint("density_group", "Paint Density", "Density", field="MaterialPaint.density")
+DAMPING_GROUP = paint("damping_group", "Paint Damping", "Damping", field="MaterialPaint.stiffness_damping", since="0.3")
+MASS_DAMPING_GROUP = paint(
+    "mass_damping_group", "Paint Mass Damping", "Mass Damping", field="MaterialPaint.mass_damping", since="0.3"
+)
+# in the order of the settings that they multiply
+MATERIAL_PAINTS = (STIFFNESS_GROUP, VOLUME_GROUP, DENSITY_GROUP, MASS_DAMPING_GROUP, DAMPING_GROUP)

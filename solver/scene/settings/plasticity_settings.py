@@ -33,7 +33,7 @@ LAW = menu(
 YIELD_STRAIN = Setting(
     "yield_strain",
     "Yield Strain",
-    "Dents deeper than this stay. 0.01 = stretched by 1 %",
+    "Deformation beyond this stays. 0.01 = stretched by 1 %",
     default=0.01,
     limits=at_least(0.0, "Yield Strain"),
     minimum=UNBOUNDED,
@@ -46,7 +46,7 @@ YIELD_STRAIN = Setting(
 FLOW = Setting(
     "flow",
     "Flow Rate",
-    "How fast a deformation becomes permanent: two thirds of it after the time 1 / Flow Rate. 0 never flows",
+    "How fast deformation becomes permanent. At 10, two thirds of it stay after a tenth of a second; at 0, nothing",
     default=10.0,
     term="Creep rate c",
     unit="1/s",
@@ -60,7 +60,7 @@ FLOW = Setting(
 MAXIMUM_STRAIN = Setting(
     "maximum_strain",
     "Max Plastic Strain",
-    "Most deformation that can stay; anything more springs back. 0.5 = half the length",
+    "The largest deformation that can stay; the rest springs back. 0.5 = stretched by 50 %",
     default=10.0,
     term="Maximum plastic strain",
     limits=at_least(0.0, "Max Plastic Strain"),
@@ -72,7 +72,7 @@ MAXIMUM_STRAIN = Setting(
 HARDENING = Setting(
     "hardening",
     "Hardening",
-    "Each dent makes the next one harder: the Yield Strain rises by this much per lasting strain, as in bent metal",
+    "Bent metal gets harder to bend: the Yield Strain rises by this much per plastic strain of 1",
     default=0.0,
     term="Isotropic hardening modulus",
     limits=at_least(0.0, "Hardening"),
@@ -81,8 +81,10 @@ HARDENING = Setting(
     field="Plasticity.hardening",
     otherwise=0.0,
 )
-YIELD_GROUP = paint("yield_group", "Paint Yield", "Yield Strain", when=(IS_PLASTIC,), field="Plasticity.yield_paint")
-FLOW_GROUP = paint("flow_group", "Paint Flow", "Flow Rate", when=(IS_PLASTIC,), field="Plasticity.flow_paint")
+YIELD_GROUP = paint(
+    "yield_group", "Paint Yield Strain", "Yield Strain", when=(IS_PLASTIC,), field="Plasticity.yield_paint"
+)
+FLOW_GROUP = paint("flow_group", "Paint Flow Rate", "Flow Rate", when=(IS_PLASTIC,), field="Plasticity.flow_paint")
 MAXIMUM_GROUP = paint(
     "maximum_group",
     "Paint Max Plastic Strain",

@@ -26,9 +26,9 @@ SKIN_THICKNESS = length(
 )
 CORE_GROUP = weight_group(
     "core_group",
-    "Core Group",
-    "Vertex group or attribute: only what lies under painted skin (weight above 0.5) can be core. "
-    "Empty: everything deep enough",
+    "Core Mask",
+    "Limit the core to what lies under the skin where this vertex group or attribute is above 0.5. "
+    "Empty: everything below the Skin Thickness",
     when=(HAS_CORE,),
     field="Core.paint",
 )
@@ -43,19 +43,20 @@ CORE_HINGE = Setting(
 CORE_PULL = Setting(
     "core_pull",
     "Spring Target",
-    "A spring joins this object to the point of the core where the object is in the rest pose. Empty: no spring",
+    "A spring pulls the core to this object, at the point of the core where the object is at the Rest Frame. "
+    "Empty: no spring",
     OBJECT,
     None,
     when=(HAS_CORE,),
 )
 PULL_STIFFNESS = Setting(
     "core_pull_stiffness",
-    "Spring Stiffness",
+    "Target Stiffness",
     "Higher pulls harder: 1000 gives 1 cm of sag under the body's weight, and 5 swings per second",
     default=1000.0,
     term="Spring stiffness per mass",
     unit="1/s²",
-    limits=at_least(0.0, "Spring Stiffness", "1/s²"),
+    limits=at_least(0.0, "Target Stiffness", "1/s²"),
     soft=(10.0, 1.0e5),
     precision=0,
     step=10000,
@@ -64,12 +65,12 @@ PULL_STIFFNESS = Setting(
 )
 PULL_DAMPING = Setting(
     "core_pull_damping",
-    "Spring Damping",
-    "Higher stops the swinging sooner. From 2 √Spring Stiffness on, the core does not swing at all",
+    "Target Damping",
+    "Higher stops the swinging sooner. From 2 √Target Stiffness on, the core does not swing at all",
     default=20.0,
     term="Damping per mass",
     unit="1/s",
-    limits=at_least(0.0, "Spring Damping", "1/s"),
+    limits=at_least(0.0, "Target Damping", "1/s"),
     soft=(None, 1000.0),
     precision=1,
     step=100,

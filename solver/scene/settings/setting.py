@@ -18,7 +18,7 @@ from ..serialisation.field_constraints import MAX_SETTING, Limits, at_least, fin
 # what a setting may be
 NUMBER, INTEGER, SWITCH, VECTOR, TEXT = "number", "whole number", "on or off", "vector", "text"
 CHOICE, CHOICES = "choice", "any of these"
-WEIGHT_GROUP = "vertex group or attribute"
+WEIGHT_GROUP, VECTOR_ATTRIBUTE = "vertex group or attribute", "vector attribute"
 FILE, FOLDER = "file", "folder"
 OBJECT, COLLECTION, MATERIAL = "object", "collection", "material"
 TABLE = "table"

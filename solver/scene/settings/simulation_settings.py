@@ -23,7 +23,7 @@ SUBSTEPS = integer(
 SAMPLES_PER_FRAME = integer(
     "samples_per_frame",
     "Samples Per Frame",
-    "Shapes stored per frame, for motion blur of fast rotation. Must divide Substeps Per Frame evenly",
+    "Shapes stored per frame, for motion blur, and how often animated inputs are read. Must divide Substeps Per Frame",
     1,
     closed_range(1, 100, "Samples Per Frame"),
     maximum=64,
@@ -42,7 +42,7 @@ AIR_TEMPERATURE = temperature(
 PREROLL = integer(
     "preroll",
     "Pre-Roll",
-    "Frames to simulate, unseen, before the first: bodies move from the rest pose into place and settle",
+    "Frames simulated before the first one and not stored, in which bodies settle and move into their pose",
     0,
     closed_range(0, MAX_FRAME_NUMBER, "Pre-roll"),
     maximum=10000,
@@ -65,10 +65,10 @@ POSE_TOLERANCE = Setting(
 )
 POSE_ITERATIONS = integer(
     "pose_iterations",
-    "Pose Iterations",
+    "Max Pose Iterations",
     "Most Newton iterations per frame of Follow Pose. A frame that reaches this is marked on the timeline",
     100,
-    at_least(1, "Pose Iterations"),
+    at_least(1, "Max Pose Iterations"),
     maximum=10000,
     soft=(None, 500),
     field="Settings.pose_iterations",
@@ -97,6 +97,15 @@ MAX_ITERATIONS = integer(
     field="Settings.max_iterations",
 )
 
+FOLLOW_BAKE = switch(
+    "follow_bake",
+    "Playhead Follows",
+    "While a bake runs, the playhead goes along with its frames, until you move or play it yourself",
+    True,
+    changes_bake=False,
+    since="0.3",
+)
+
 FRAME_SETTINGS = (
     switch(
         "use_scene_range",
@@ -111,19 +120,20 @@ FRAME_SETTINGS = (
         changes_bake=False,
     ),
     integer("frame_end", "End", "Last frame of the bake", 250, FRAME_LIMITS, when=(OWN_RANGE,), changes_bake=False),
+    FOLLOW_BAKE,
 )  # fmt: skip
 STEP_SETTINGS = (SUBSTEPS, SAMPLES_PER_FRAME)
 REST_SETTINGS = (
     switch(
         "use_rest_frame",
         "Rest Frame",
-        "Choose the frame at which bodies are relaxed, such as a T-pose. Off: the first baked frame",
+        "Choose the frame at which bodies have no stress, such as a T-pose. Off: the first baked frame",
     ),
     integer(
         "rest_frame",
         "Rest Frame",
-        "Frame at which bodies are relaxed, such as a T-pose. "
-        "From an earlier one, the frames up to the first are simulated but not stored",
+        "Frame at which bodies have no stress, such as a T-pose. "
+        "If it is before the first, the frames between are simulated but not stored",
         0,
         FRAME_LIMITS,
         when=(HAS_REST_FRAME,),
@@ -139,7 +149,7 @@ LOCK_BAKE = switch(
 )
 SHOW_CONTACTS = switch(
     "show_contacts",
-    "Contacts",
+    "Show Contacts",
     "Show the contacts of this frame in the viewport: a dot, the normal, and an arrow for the force on the body",
     changes_bake=False,
 )

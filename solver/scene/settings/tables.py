@@ -13,9 +13,10 @@ from .formulation_settings import FORMULATION_SETTINGS
 from .fracture_settings import ATTRIBUTES_SETTING, BROKEN_MATERIAL, FRACTURE_SETTINGS, SEPARATE_PIECES
 from .goal_settings import GOAL_SETTINGS
 from .heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
-from .material_settings import MATERIAL_SETTINGS
+from .material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from .plasticity_settings import PLASTICITY_SETTINGS
 from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET
+from .rest_scale_settings import REST_SCALE_SETTINGS
 from .rigid_core_settings import CORE_SETTINGS
 from .setting import Setting
 from .simulation_settings import (
@@ -33,7 +34,7 @@ from .simulation_settings import (
 BODY, COLLIDER, HEAT_SOURCE, BONE, NONE = "BODY", "COLLIDER", "HEAT", "BONE", "NONE"
 
 # the titles of subjects that are not in one panel with a label of its own
-MAIN_PANEL, COLLISION_PANELS = "Main Panel", "Collision and Collider"
+MAIN_PANEL, COLLISION_PANELS = "Main Panel", "Shared by Collision and Collider"
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Subject:
 
 SUBJECTS = (
     Subject("Material", (BODY,), (MATERIAL_PRESET, *MATERIAL_SETTINGS)),
+    Subject("Paint", (BODY,), MATERIAL_PAINTS),
+    Subject("Rest Scale", (BODY,), REST_SCALE_SETTINGS),
     Subject(MAIN_PANEL, (BODY,), (MOTION,)),
     Subject("Flesh", (BODY,), ELASTICITY_SETTINGS),
     Subject("Bones", (BODY,), ATTACHMENT_SETTINGS),

@@ -13,7 +13,8 @@ from typing import ClassVar, TypeVar
 
 from ...constraints.force import Force
 from ...contact.colliders.build_colliders import BuiltCollider
-from ...contact.detection.contact_points import ContactMaterials, ContactPoints
+from ...contact.detection.contact_materials import ContactMaterials
+from ...contact.detection.contact_points import ContactPoints
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mesh.embedding import Binding
@@ -71,7 +72,7 @@ class FeatureStep:
         scene, tracks: The scene and its animated inputs.
         built_model: All bodies in their present topology, with the rest shapes and moduli that they were built with.
         unbroken_model: The same before anything broke.
-        state: Where the bodies are: at the begin of the step, later at its end.
+        state: Where the bodies are: at the start of the step, later at its end.
         begin, end: Times of the step [s].
         resting_bodies: Numbers of the bodies that are brought to rest in poses and take no steps.
         model: The model that the step was taken with; `built_model` before it is taken.
@@ -154,8 +155,16 @@ class Feature:
         """Numbers of bodies that are brought to rest in poses and take no steps."""
         return ()
 
+    @property
+    def changing_bodies(self) -> tuple[int, ...]:
+        """Numbers of bodies whose model may change though they come to rest in poses; others take no part in them."""
+        return ()
+
     def before_step(self, step: FeatureStep) -> None:
         """Moves its fields of the state on before the bodies move."""
+
+    def before_pose(self, step: FeatureStep) -> None:
+        """Moves its fields of the state on, as far as they are of bodies at rest, before these come to rest."""
 
     def current_model(self, model: Model, state: State) -> Model:
         """Returns the model with what the fields of the state make of it; topology and pattern stay."""

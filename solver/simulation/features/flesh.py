@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ...mechanics.model import Model
 from ...mechanics.self_weight_pressure import pressure_of_flesh
+from ...mechanics.state import State
 from ...mechanics.state_fields import FAILED_BODIES_FIELD, INPUT_DIGEST_FIELD, RESULT_FIELD
-from ...mesh.tet_mesh import TetMesh
+from ...runtime.frozen_memo import derived_from
 from ...scene.formulation import HIERARCHICAL, NEWTON_FORMULATIONS
 from ...scene.scene import Scene
 from .feature import BuildInputs, Feature, SplitNodes
+from .materials import Materials
 
 if TYPE_CHECKING:
     from ..flesh import FleshBodies
@@ -27,19 +28,16 @@ def has_flesh_or_bones(scene: Scene) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class FleshFeature(Feature):
-    """Bodies that are hyperelastic: those brought to rest in poses, and those that take steps by Newton's method."""
+    """Bodies that are hyperelastic: those brought to rest in poses, and those that take steps by Newton's method.
+
+    Attributes:
+        bodies: With the materials of the first frame.
+        materials: What changes these; None: nothing does.
+    """
 
     bodies: FleshBodies
+    materials: Materials | None
     state_fields: ClassVar[tuple[str, ...]] = (INPUT_DIGEST_FIELD, RESULT_FIELD, FAILED_BODIES_FIELD)
-
-    @classmethod
-    def initial_model(cls, scene: Scene, meshes: Sequence[TetMesh], model: Model) -> Model:
-        """Returns the model with the moduli and masses that are painted on flesh."""
-        if not has_flesh_or_bones(scene):
-            return model
-        from ..flesh import apply_painted_material
-
-        return apply_painted_material(scene, meshes, model)
 
     @classmethod
     def build(cls, inputs: BuildInputs) -> FleshFeature | None:
@@ -57,7 +55,7 @@ class FleshFeature(Feature):
         thickness = [body.collision.thickness for body in scene.bodies]
         flesh = make_flesh(scene, model, pressure_of_flesh(scene, model, inputs.gravity))
         flesh = with_contact(flesh, surfaces, inputs.contact_points, inputs.colliders, scene.ignored_pairs, thickness)
-        return None if flesh is None else cls(flesh)
+        return None if flesh is None else cls(flesh, inputs.feature(Materials))
 
     @property
     def resting_bodies(self) -> tuple[int, ...]:
@@ -66,4 +64,17 @@ class FleshFeature(Feature):
 
     def remapped(self, split: SplitNodes) -> FleshFeature:
         """Returns flesh where it is after nodes of other bodies have split."""
-        return FleshFeature(self.bodies.remapped(split.model))
+        return replace(self, bodies=self.bodies.remapped(split.model))
+
+    def bodies_at(self, built_model: Model, state: State) -> FleshBodies:
+        """Returns flesh with the materials of `state`; `built_model` has those of the first frame."""
+        materials = self.materials
+        numbers = [number for part in self.bodies.parts for number in part.part.bodies]
+        if materials is None or not any(materials.is_changed(number, state) for number in numbers):
+            return self.bodies
+        model, present = materials.current_model(built_model, state), materials.scene_at(state)
+
+        def make() -> FleshBodies:
+            return self.bodies.with_materials(model, pressure_of_flesh(present, model, materials.gravity))
+
+        return derived_from(self.bodies, "bodies_at", make, inputs=(model,))

@@ -27,13 +27,20 @@ from ...runtime.errors import SinewError
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from .feature import BodyNumbers, BuildInputs, Feature, FeatureStep
+from .materials import Materials
 
 
 @dataclass(frozen=True, eq=False)
 class Heat(Feature):
-    """Bodies with a temperature, and the sources that heat them."""
+    """Bodies with a temperature, and the sources that heat them.
+
+    Attributes:
+        bodies: One by one.
+        materials: What changes their masses; None: nothing does.
+    """
 
     bodies: HeatBodies
+    materials: Materials | None
     state_fields: ClassVar[tuple[str, ...]] = (TEMPERATURE,)
 
     @classmethod
@@ -50,11 +57,12 @@ class Heat(Feature):
         if made is None:
             return None
         made.start(model, inputs.state, air_temperature_at(scene, tracks, scene.settings.start_time))
-        return cls(made)
+        return cls(made, inputs.feature(Materials))
 
     def before_step(self, step: FeatureStep) -> None:
         """Moves temperatures on to the end of the step."""
-        advance_heat(self.bodies, step.built_model, step.state, step.tracks, step.scene, step.begin, step.end)
+        model = self.materials.current_model(step.built_model, step.state) if self.materials else step.built_model
+        advance_heat(self.bodies, model, step.state, step.tracks, step.scene, step.begin, step.end)
 
     def current_model(self, model: Model, state: State) -> Model:
         """Returns the model with the moduli that temperatures soften."""

@@ -7,8 +7,19 @@ from .feature import Feature
 from .flesh import FleshFeature
 from .fracture import Fracture
 from .heat import Heat
-from .plastic_flow import PlasticFlow
+from .materials import Materials
+from .plasticity import PlasticFlow
+from .rest_scales import RestScales
 from .rest_shapes import RestShapes
 from .rigid_cores import RigidCores
 
-FEATURES: tuple[type[Feature], ...] = (RestShapes, Heat, PlasticFlow, Fracture, FleshFeature, RigidCores)
+FEATURES: tuple[type[Feature], ...] = (
+    Materials,
+    RestScales,
+    RestShapes,
+    Heat,
+    PlasticFlow,
+    Fracture,
+    FleshFeature,
+    RigidCores,
+)

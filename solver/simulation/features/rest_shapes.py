@@ -31,6 +31,16 @@ class RestShapes(Feature):
         settings, resting = step.scene.settings, step.resting_bodies
         update_rest_nodes(self.bodies, step.state, step.tracks, step.begin, step.end, settings, but=resting)
 
+    @property
+    def changing_bodies(self) -> tuple[int, ...]:
+        """Numbers of the bodies."""
+        return tuple(body.number for body in self.bodies)
+
+    def before_pose(self, step: FeatureStep) -> None:
+        """Brings nodes at rest of bodies in poses to the time of the sample."""
+        own = [body for body in self.bodies if body.number in step.resting_bodies]
+        update_rest_nodes(own, step.state, step.tracks, step.begin, step.end, step.scene.settings)
+
     def current_model(self, model: Model, state: State) -> Model:
         """Returns the model with the rest shapes that hold at `state`."""
         changed: dict[str, Any] = dict(rest_shapes(self.bodies, model, state))

@@ -7,12 +7,14 @@ Bodies whose formulation is Green's or the hybrid one move as dynamic flesh does
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ...integrators.newton.dynamic_flesh import DynamicFlesh, dynamic_flesh
-from ...integrators.newton.lagged_shear import pressure_only
+from ...integrators.newton.lagged_hybrid_shear import pressure_only
 from ...integrators.newton.nonlinear_bodies import LAW_BY_METHOD, scheme_of
 from ...mechanics.hierarchical.hierarchical_bodies import hierarchical_numbers
 from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic, hyperelastic
@@ -42,6 +44,7 @@ class FleshPart:
         schemes: How each is stepped, by `newton.dynamic_flesh`; none: quasistatic.
         contact: What they may touch; None: nothing.
         names: Of each, for people.
+        averages: Of each, whether nearly incompressible tets leave part of their energy to their nodes.
     """
 
     part: Submodel
@@ -50,6 +53,7 @@ class FleshPart:
     schemes: tuple[str, ...] = ()
     contact: FleshContact | None = None
     names: tuple[str, ...] = ()
+    averages: tuple[bool, ...] = ()
 
     @property
     def model(self) -> Model:
@@ -65,6 +69,26 @@ class FleshPart:
         """Returns these bodies alone in the rest shapes of `whole`, the present model of all bodies."""
         tets = self.part.tets
         return replace(self.part.model, Dm_inverse=whole.Dm_inverse[tets], volume=whole.volume[tets])
+
+    def with_materials(self, whole: Model, pressure_modulus: Floats) -> FleshPart:
+        """Returns these bodies with the moduli and masses of `whole`, all bodies in the rest shapes as built.
+
+        Args:
+            whole: The model.
+            pressure_modulus: As for `make_flesh`.
+        """
+        names = ("density", "mu", "lam", "stiffness_damping")
+        rows: dict[str, Any] = {name: floats(getattr(whole, name)[self.part.tets]) for name in names}
+        rows |= {name: floats(getattr(whole, name)[self.part.nodes]) for name in ("mass", "mass_damping")}
+        model = replace(self.part.model, **rows)
+        law = _law_of(model, self.settings, self.averages)
+        part = replace(self, part=replace(self.part, model=model), law=law)
+        return part.with_pressure(pressure_modulus) if self.schemes else part
+
+    def with_pressure(self, pressure_modulus: Floats) -> FleshPart:
+        """Returns these bodies with their part of a pressure beside their law; see `make_flesh`."""
+        kappa = floats(pressure_modulus[self.part.tets]) if len(pressure_modulus) else pressure_modulus
+        return replace(self, law=replace(self.law, pressure_modulus=kappa)) if kappa.any() else self
 
     def remapped(self, whole: Model) -> FleshPart:
         """Returns these bodies where they are after nodes of others have split."""
@@ -95,6 +119,18 @@ class FleshBodies:
         """All flesh."""
         return [part for part in (self.quasistatic, self.dynamic) if part is not None]
 
+    def with_parts(self, whole: Model, parts: Mapping[int, FleshPart]) -> FleshBodies:
+        """Returns this flesh with other parts in place of those with these ids, in the model `whole`."""
+        quasistatic, dynamic = (
+            None if part is None else parts.get(id(part), part) for part in (self.quasistatic, self.dynamic)
+        )
+        return _flesh_bodies(whole, quasistatic, dynamic)
+
+    def with_materials(self, whole: Model, pressure_modulus: Floats) -> FleshBodies:
+        """Returns this flesh with the moduli and masses of `whole`; see `FleshPart.with_materials`."""
+        parts = (part and part.with_materials(whole, pressure_modulus) for part in (self.quasistatic, self.dynamic))
+        return _flesh_bodies(whole, *parts)
+
     def remapped(self, whole: Model) -> FleshBodies:
         """Returns this flesh after nodes of other bodies have split: where it is in `whole` now."""
         return _flesh_bodies(
@@ -109,15 +145,13 @@ def make_flesh(scene: Scene, model: Model, pressure_modulus: Floats = NONE) -> F
 
     Args:
         scene: What is asked for.
-        model: All its bodies, painted material included (`painted_material.py`).
+        model: All its bodies, painted material included.
         pressure_modulus: Of what dynamic flesh has beside its law (`self_weight_pressure.py`) [Pa], (m,), or (0,).
     """
     if all(_flesh_settings(body) is None for body in scene.bodies) and not hierarchical_numbers(model):
         return None
     moving = _flesh_part(scene, model, DYNAMIC)
-    if moving is not None and len(pressure_modulus):
-        kappa = floats(pressure_modulus[moving.part.tets])
-        moving = replace(moving, law=replace(moving.law, pressure_modulus=kappa)) if kappa.any() else moving
+    moving = moving and moving.with_pressure(pressure_modulus)
     return _flesh_bodies(model, _flesh_part(scene, model, QUASISTATIC), moving)
 
 
@@ -139,13 +173,23 @@ def _flesh_part(scene: Scene, model: Model, motion: str) -> FleshPart | None:
     if not own:
         return None
     part = make_submodel(model, [number for number, _, _ in own])
-    laws = [flesh.law for _, _, flesh in own]
-    extension = EXTENSION_BY_MOTION[motion] if any(law in EXTENDED_LAWS for law in laws) else None
-    law = hyperelastic(part.model, laws, extension, average=[body.flesh is not None for _, body, _ in own])
-    schemes = tuple(_integration_scheme(body) for _, body, _ in own) if motion == DYNAMIC else ()
+    settings = tuple(flesh for _, _, flesh in own)
+    averages = tuple(body.flesh is not None for _, body, _ in own)
     return FleshPart(
-        part, law, tuple(flesh for _, _, flesh in own), schemes, names=tuple(body.name for _, body, _ in own)
+        part,
+        _law_of(part.model, settings, averages),
+        settings,
+        schemes=tuple(_integration_scheme(body) for _, body, _ in own) if motion == DYNAMIC else (),
+        names=tuple(body.name for _, body, _ in own),
+        averages=averages,
     )
+
+
+def _law_of(model: Model, settings: Sequence[Flesh], averages: Sequence[bool]) -> Hyperelastic:
+    """Returns what the tets of a model of flesh of one motion are made of."""
+    laws = [flesh.law for flesh in settings]
+    extension = EXTENSION_BY_MOTION[settings[0].motion] if any(law in EXTENDED_LAWS for law in laws) else None
+    return hyperelastic(model, laws, extension, average=averages)
 
 
 def _flesh_settings(body: Body) -> Flesh | None:

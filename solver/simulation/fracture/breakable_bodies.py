@@ -12,15 +12,15 @@ from ...mechanics.model import Model, rest_shape_inverses
 from ...mechanics.state import State
 from ...mechanics.state_fields import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
 from ...mesh.geometry.triangle_surface import Surface
-from ...mesh.surface_weights import extrapolate_to_tets
+from ...mesh.paint_extrapolation import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.counter_rng import uniform
 from ...runtime.errors import BadInput
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
+from .crack_contact_points import FracturePoints, find_fracture_points
 from .face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
-from .fracture_points import FracturePoints, find_fracture_points
 from .minimum_fragment import min_fragment_volume
 from .notches import notch_nodes
 
@@ -127,10 +127,10 @@ def make_fracture(
     may_part, is_notch = np.zeros(model.tet_count, bool), np.zeros(model.node_count, bool)
     _, volume = rest_shape_inverses(model.X, model.tets)
     fill = np.concatenate([mesh.fill for mesh in meshes])
-    size, material, corner_mass = np.cbrt(12.0 * volume), fill * volume, np.empty(model.tet_count)
+    size, material = np.cbrt(12.0 * volume), fill * volume
+    corner_mass = 0.25 * model.density * material
     bodies = []
     for number, (body, mesh, part) in enumerate(zip(scene.bodies, meshes, model.bodies, strict=True)):
-        corner_mass[part.tets] = 0.25 * body.material.density * material[part.tets]
         if body.fracture is None:
             continue
         share[part.tets], is_breakable[part.tets] = _strengths(body, mesh)

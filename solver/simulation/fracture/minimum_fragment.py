@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""No split leaves a crumb: a piece smaller than the lattice that it is made of can show.
+"""The minimum size of a fragment: refuses splits that would leave a fragment smaller than half a cell of the lattice.
 
-What is smaller than half a cell of the lattice has no shape of its own, no surface that others could lie on, and its
-stress is that of a contact or two. So a split after which a piece would hold less material than that is not made; the
-crack goes on at another node of the tet, or at another tet.
+Such a fragment has no shape of its own and no surface on which others could lie, and few contacts decide its stress.
+So no split that leaves one is made; the crack goes on at another node of the tet, or at another tet.
 """
 
 from __future__ import annotations
@@ -14,41 +13,45 @@ from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
 
 MIN_FRAGMENT_CELLS = 0.5  # material of a piece, in cells of the lattice, each of twelve tets
-MAX_FRAGMENT_SHARE = 0.02  # and at most this share of the whole body, however few its tets are
+MAX_THRESHOLD_SHARE = 0.02  # and at most this share of the whole body, however few its tets are
 MAX_COUNTED_TETS = 256  # tets that are counted; so many of them are no crumb, however little is in them
 
 
 def min_fragment_volume(size: Floats, material: Floats) -> float:
-    """Returns how much material a piece of a body has at least [m³].
+    """Returns the least volume of material in a fragment [m³].
 
     Args:
         size: h of its tets [m], (m,).
         material: Volume of each that is filled [m³], (m,).
     """
-    return min(MIN_FRAGMENT_CELLS * float(np.median(size)) ** 3, MAX_FRAGMENT_SHARE * float(material.sum()))
+    return min(MIN_FRAGMENT_CELLS * float(np.median(size)) ** 3, MAX_THRESHOLD_SHARE * float(material.sum()))
 
 
-def leaves_small_fragment(tets: Indices, across: Indices, is_parted: Bools, material: Floats, least: float) -> bool:
-    """Returns whether one of some tets is in a piece with less material than `least` [m³].
+def leaves_small_fragment(
+    tets: Indices, across: Indices, is_parted: Bools, material: Floats, min_volume: float
+) -> bool:
+    """Returns whether one of some tets is in a piece with less material than `min_volume` [m³].
 
     Args:
         tets: Those beside the faces that have just parted, (k,).
         across: The tet across each face, −1 where there is none, (m, 4).
         is_parted: Across which faces tets have parted, (m, 4).
         material: Volume of each tet that is filled [m³], (m,).
-        least: [m³].
+        min_volume: [m³].
     """
-    return bool(has_small_fragment(tets, across, is_parted, material, least, np.empty(MAX_COUNTED_TETS, np.int32)))
+    return bool(
+        _leaves_small_fragment_kernel(
+            tets, across, is_parted, material, min_volume, np.empty(MAX_COUNTED_TETS, np.int32)
+        )
+    )
 
 
 @kernel()
-def has_small_fragment(tets, across, is_parted, material, least, found):
-    """Returns whether a tet is in a crumb, see `leaves_small_fragment`; `found`, (r,), is room for tets that hang
-    together.
-    """
+def _leaves_small_fragment_kernel(tets, across, is_parted, material, min_volume, found):
+    """Returns what `leaves_small_fragment` does; `found`, (r,), is work space for connected tets."""
     for k in range(len(tets)):
         found[0], count, seen, held = tets[k], 1, 0, 0.0
-        while seen < count and held < least and count + 4 <= len(found):
+        while seen < count and held < min_volume and count + 4 <= len(found):
             tet = found[seen]
             seen += 1
             held += material[tet]
@@ -62,6 +65,6 @@ def has_small_fragment(tets, across, is_parted, material, least, found):
                 if is_new:
                     found[count] = other
                     count += 1
-        if seen == count and held < least:
+        if seen == count and held < min_volume:
             return True
     return False

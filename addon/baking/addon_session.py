@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The state of the add-on between two calls by Blender: the running bake, messages for the panels, a save under way.
+
+None of it is in Blender's data, so undo, redo and deleted objects cannot touch it: scenes and objects are looked up
+anew, by session id and by key, whenever they are needed. Blender calls handlers, timers, operators and panels with
+nothing of ours, so they all use the one `session` of this module.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..cache import cache_folder_status
+from ..evaluation import geometry_update_counter
+from ..runtime.memo import clear_results
+from .bake_driver import BakeDriver
+
+
+@dataclass
+class RunningBake:
+    """One running bake of one scene.
+
+    Attributes:
+        scene_uid: Session id of the scene.
+        folder: Of the cache.
+        driver: What lets it go on.
+        only_cuts: Whether it bakes no frames, and only cuts meshes of broken bodies.
+        is_shown: Whether the bodies play its frames.
+        cracked_bodies: Keys of the bodies that have cracked by the last frame.
+        playhead: The frame to which it moved the playhead last, or None.
+        is_playhead_taken: Whether the artist has moved or played since, so that the playhead stays.
+    """
+
+    scene_uid: int
+    folder: Path
+    driver: BakeDriver
+    only_cuts: bool = False
+    is_shown: bool = False
+    cracked_bodies: frozenset[str] = frozenset()
+    playhead: int | None = None
+    is_playhead_taken: bool = False
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The last failure of a scene.
+
+    Attributes:
+        line: The message.
+        kind: Its kind in `error_messages.TEXTS`, or "".
+        name: Of its object, or "".
+        stamp: Of the refused input, which may be valid once the stamp changes; None for failures that stay.
+    """
+
+    line: str
+    kind: str = ""
+    name: str = ""
+    stamp: str | None = None
+
+
+MAX_PLACES = 10  # of a note that are shown
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something to know about a bake.
+
+    Attributes:
+        line: The sentence and the next step.
+        measured: The numbers behind it, or "".
+        places: Where it is about [m], (k, 3).
+    """
+
+    line: str
+    measured: str = ""
+    places: tuple[tuple[float, ...], ...] = ()
+
+
+@dataclass
+class SceneMessages:
+    """What the panel says about the last bake of a scene.
+
+    Attributes:
+        notes: Warnings about the input when it began.
+        warnings: What the solver warned about since.
+        failure: Why it, or the last operator, failed.
+    """
+
+    notes: list[Note] = field(default_factory=list)
+    warnings: list[Note] = field(default_factory=list)
+    failure: Failure | None = None
+
+    @property
+    def all_notes(self) -> list[Note]:
+        """Notes and warnings."""
+        return [*self.notes, *self.warnings]
+
+    @property
+    def lines(self) -> list[str]:
+        """What they say."""
+        return [note.line for note in self.all_notes]
+
+
+@dataclass(frozen=True)
+class ShownHint:
+    """A hint that a panel has shown: its sentence, and the number of its buttons."""
+
+    sentence: str
+    buttons: int
+
+
+@dataclass
+class PendingSave:
+    """Values to restore if the file does not stay at the place that it is written to: Save Copy, or a failure.
+
+    Attributes:
+        target: The absolute path that is written, or "".
+        paths: Path properties of scenes, by session id and name.
+        tet_files: Tet files of objects, by session id.
+        attributes: Paths of attribute files, as `attribute_playback.restore_paths` takes them.
+    """
+
+    target: str
+    paths: dict[int, dict[str, object]] = field(default_factory=dict)
+    tet_files: dict[int, str] = field(default_factory=dict)
+    attributes: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+class AddonSession:
+    """The state of the add-on in this Blender; `clear` when another file is open and when the add-on is turned off.
+
+    Attributes:
+        bake: The bake that runs, or None.
+        scenes_due: Session ids of scenes whose bake has ended and has no undo step yet.
+        pending_save: The save that Blender has begun and not ended, or None.
+        final_paths: Part file → the path that it will be renamed to.
+        is_rebasing_paths: Whether paths are changed for another place of the .blend, which attaches nothing.
+        shown_progress: What the panels said of the running bake when they were drawn last.
+        shown_hints: Hints that panels have shown of one object, by their keys, and session id of the object.
+        rendered_frames: Session ids of scenes, and frames that a render has begun in its own thread.
+    """
+
+    def __init__(self) -> None:
+        self.bake: RunningBake | None = None
+        self.scenes_due: set[int] = set()
+        self.pending_save: PendingSave | None = None
+        self.final_paths: dict[str, str] = {}
+        self.is_rebasing_paths = False
+        self.shown_progress: Any = None
+        self.rendered_frames: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
+        self.shown_hints: tuple[int, dict[str, ShownHint]] = (0, {})
+        self._messages: dict[int, SceneMessages] = {}
+
+    def is_baking(self, scene: bpy.types.Scene) -> bool:
+        """Whether this Blender bakes `scene`."""
+        return self.bake is not None and self.bake.scene_uid == scene.session_uid
+
+    def cancel(self) -> None:
+        """Asks the running bake to stop; what it has baked so far stays."""
+        if self.bake is not None:
+            self.bake.driver.cancel()
+
+    def close(self) -> None:
+        """Ends the running bake now: another file is loaded, the add-on is turned off, or Blender ends."""
+        if self.bake is not None:
+            bake, self.bake = self.bake, None
+            bake.driver.close()
+            cache_folder_status.invalidate()
+
+    def messages(self, scene: bpy.types.Scene) -> SceneMessages:
+        """Returns what the panel says about the last bake of `scene`."""
+        return self._messages.setdefault(scene.session_uid, SceneMessages())
+
+    def hints_of(self, object_uid: int) -> dict[str, ShownHint]:
+        """Returns the hints that panels have shown of an object since it is the one that is looked at."""
+        if self.shown_hints[0] != object_uid:
+            self.forget_hints(object_uid)
+        return self.shown_hints[1]
+
+    def forget_hints(self, object_uid: int = 0) -> None:
+        """Forgets the hints that were shown: another object is looked at, or a bake begins."""
+        self.shown_hints = (object_uid, {})
+
+    def forget_messages(self, scene: bpy.types.Scene) -> None:
+        """Lets the panel say nothing about the last bake of `scene`."""
+        self._messages.pop(scene.session_uid, None)
+
+    @contextmanager
+    def rebasing_paths(self) -> Iterator[None]:
+        """Allows changes of paths without attaching the bodies again.
+
+        A path that is right as seen from the place that the .blend is about to get is wrong as seen from the present
+        one, so the property's callback cannot tell from the folder whether it changed.
+        """
+        self.is_rebasing_paths = True
+        try:
+            yield
+        finally:
+            self.is_rebasing_paths = False
+
+    def clear(self) -> None:
+        """Forgets all about the open file; the bake has been closed before."""
+        self._messages.clear()
+        self.scenes_due.clear()
+        self.pending_save = None
+        self.shown_progress = None
+        self.forget_hints()
+        clear_results()
+        geometry_update_counter.changes.clear()
+
+
+session = AddonSession()

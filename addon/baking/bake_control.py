@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starts the bake of the session, lets it go on, shows its frames and its end, and deletes bakes."""
+
+from __future__ import annotations
+
+import time as clock
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+
+from ...solver.bake.cache import delete_cache, is_cache, layout
+from ...solver.runtime.errors import BadInput
+from ..blender_data import modifier_stack
+from ..blender_data.scene_lookup import find_scene
+from ..cache import cache_folder_status, cache_paths
+from ..evaluation import sample_times
+from ..export import export_scene, input_warnings
+from ..export.history_dependence import follows_rigid_bodies
+from ..fracture_meshes import show_results
+from ..objects import roles
+from ..playback import mesh_cache
+from . import attach_bake, bake_report, error_messages, last_failure, playhead, save_handlers, state_machine, undo_step
+from .addon_session import Note, RunningBake, session
+from .bake_driver import BakeDriver
+from .bake_request import DEFAULT_REQUEST, BakeRequest, check_can_bake, child_arguments, make_resumable
+from .child_process import child_command, fallback_command
+from .solver_warm_up import solver_in_waiting
+
+
+def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> RunningBake:
+    """Begins a bake of `scene`, or goes on with the one that is there, and returns it.
+
+    Raises:
+        BadInput: It cannot be baked; nothing was changed.
+        StorageFailed: The folder cannot be written.
+    """
+    folder = request.folder or cache_paths.own_folder(scene)
+    if session.bake is not None:
+        running = find_scene(session.bake.scene_uid)
+        raise BadInput("bake-running", name=running.name if running else scene.name)
+    if request.only_cuts:
+        make_resumable(scene, request)
+        return _start_cutting(scene, folder)
+    check_can_bake(scene, folder)
+    _prepare_objects(scene)
+    resume_frame = make_resumable(scene, request) if request.resume else None
+    words, log = child_arguments(folder, request), folder / layout.LOG_FILE
+    driver = BakeDriver(
+        lambda: _export(scene.session_uid, folder),
+        _commands(words),
+        log,
+        request.on_event,
+        lambda: solver_in_waiting.take_over(words, log),
+    )
+    notes = [error_messages.note_of(note.as_warning()) for note in input_warnings.input_warnings(scene)]
+    session.forget_messages(scene)
+    session.messages(scene).notes = notes
+    return _run(RunningBake(scene.session_uid, folder, driver), *sample_times.frame_range(scene), resume_frame)
+
+
+def _start_cutting(scene: bpy.types.Scene, folder: Path) -> RunningBake:
+    """Begins to cut the mesh of what broke in the frames that a cache has."""
+    seen = cache_folder_status.read_status(folder)
+    if seen.metadata is None or seen.last_frame is None:
+        raise BadInput("not-baked", name=scene.name)
+    driver = BakeDriver(
+        lambda: iter(()), _commands(child_arguments(folder, BakeRequest(only_cuts=True))), folder / layout.LOG_FILE
+    )
+    bake = RunningBake(scene.session_uid, folder, driver, only_cuts=True)
+    return _run(bake, seen.metadata.frame_start, seen.last_frame, seen.last_frame)
+
+
+def _commands(words: list[str]) -> list[list[str]]:
+    return [child_command(words), fallback_command(words, bpy.app.binary_path)]
+
+
+def _run(bake: RunningBake, frame_start: int, frame_end: int, resume_frame: int | None) -> RunningBake:
+    session.bake = bake
+    session.forget_hints()
+    bake.driver.start(frame_start, frame_end, resume_frame)
+    return bake
+
+
+def _prepare_objects(scene: bpy.types.Scene) -> None:
+    """Puts Sinew's modifiers where the bake needs them, and shows bodies that have to be seen to be read."""
+    for obj in roles.bodies(scene):
+        modifier_stack.move_below_subdivision(obj)
+        if follows_rigid_bodies(scene):
+            show_results.restore_body(obj)
+
+
+def wait(pause: float = 0.02) -> None:
+    """Lets the running bake go on until it has ended.
+
+    Only operators and commands call this; their undo step covers what it makes.
+    """
+    while poll():
+        clock.sleep(pause)
+    undo_step.attach_due()
+
+
+def _export(scene_uid: int, folder: Path) -> Iterator[float]:
+    scene = find_scene(scene_uid)
+    if scene is None:
+        raise BadInput("no-such-scene", name="", path=bpy.data.filepath)
+    yield from export_scene.export_scene(bpy.context, scene, folder)
+
+
+def poll() -> bool:
+    """Lets the running bake go on without waiting, and returns whether it still runs."""
+    bake = session.bake
+    if bake is None:
+        return False
+    for effect in _poll_driver(bake.driver):
+        scene = find_scene(bake.scene_uid)
+        if effect == state_machine.WARN:
+            if scene is not None:
+                messages = session.messages(scene)
+                messages.warnings = _warning_notes(bake.driver.job, messages.notes)
+        elif effect == state_machine.FRAMES_CHANGED:
+            cache_folder_status.invalidate()
+            if scene is not None:
+                _show_frames(scene, bake)
+        elif effect == state_machine.END:
+            session.bake = None
+            if scene is not None:
+                save_handlers.move_to_final_folder(scene)
+                cache_folder_status.invalidate()
+                _show_end(scene, bake)
+                _report_end(scene, bake.driver.job)
+                _resume_cutting(scene, bake)
+    return session.bake is not None
+
+
+def _poll_driver(driver: BakeDriver) -> list[str]:
+    try:
+        return driver.poll()
+    except Exception:
+        # the job has ended with it, and says so; the traceback is for the console
+        traceback.print_exc()
+        return driver.poll()
+
+
+def _show_frames(scene: bpy.types.Scene, bake: RunningBake) -> None:
+    """Lets the bodies play what is baked so far; only tags updates once they do."""
+    if bake.driver.job.frame is None:
+        return
+    if not bake.is_shown:
+        cache_paths.remember_bake(scene, bake.folder)
+        cache_paths.lock_temporary_folders()
+        attach_bake.attach(scene, is_undoable=False)
+        bake.is_shown = True
+    if not bpy.app.background and not bake.only_cuts:
+        playhead.follow(scene, bake, bpy.context.window_manager.windows)
+    cracked = _cracked_bodies(bake.driver.job)
+    if cracked != bake.cracked_bodies:
+        bake.cracked_bodies = cracked
+        attach_bake.attach(scene, is_undoable=False)
+    if scene.frame_current_final >= bake.driver.job.frame - 1:
+        mesh_cache.refresh(roles.bodies(scene))
+
+
+def _show_end(scene: bpy.types.Scene, bake: RunningBake) -> None:
+    """Lets the bodies play all that was baked, what takes data-blocks in an undo step of its own."""
+    # where nobody can press undo, nobody needs a step
+    attach_bake.attach(scene, detach_missing=bake.is_shown, is_undoable=bpy.app.background)
+    if not bpy.app.background and (bake.driver.job.frame is not None or not attach_bake.is_whole(scene)):
+        undo_step.schedule(scene)
+
+
+def _cracked_bodies(job: state_machine.Job) -> frozenset[str]:
+    """Returns the keys of the bodies that have cracked by the last frame."""
+    numbers = (job.last_frame_event or {}).get("bodies", {})
+    return frozenset(key for key, said in numbers.items() if said.get("splits"))
+
+
+def reattach() -> None:
+    """Notes the running bake in the file again: an undo took that out."""
+    bake = session.bake
+    scene = find_scene(bake.scene_uid) if bake is not None else None
+    if scene is not None and bake is not None and bake.is_shown:
+        cache_paths.remember_bake(scene, bake.folder)
+
+
+def _resume_cutting(scene: bpy.types.Scene, bake: RunningBake) -> None:
+    """Goes on with the mesh of what broke where a cancelled bake had no time for it: a step took too long."""
+    is_left = bake.driver.job.phase == "cancelled" and not bake.only_cuts
+    has_frames = cache_folder_status.read_status(bake.folder).last_frame is not None
+    if is_left and has_frames and bake_report.lacks_final_mesh(bake.folder):
+        _start_cutting(scene, bake.folder)
+
+
+def _report_end(scene: bpy.types.Scene, job: state_machine.Job) -> None:
+    if job.error is not None:
+        last_failure.store_error_event(scene, job.error)
+
+
+def _warning_notes(job: state_machine.Job, notes: list[Note]) -> list[Note]:
+    """Returns what the child warned about, without the notes from when the bake began."""
+    known = [note.line for note in notes]
+    news = [w for w in job.warnings if not any(line.startswith(w["sentence"].rstrip(".")) for line in known)]
+    return list(dict.fromkeys(map(error_messages.note_of, news)))
+
+
+def delete(scene: bpy.types.Scene) -> list[Path]:
+    """Deletes the bake of `scene` and returns the files in its folder that are not Sinew's, which stay.
+
+    A bake that belongs to another .blend is only let go.
+
+    Raises:
+        BadInput: It is locked or being baked.
+        StorageFailed: The operating system refused.
+    """
+    if session.is_baking(scene):
+        raise BadInput("bake-running", name=scene.name)
+    if scene.sinew.protect:
+        raise BadInput("bake-protected", name=scene.name)
+    folder = cache_paths.cache_folder(scene)
+    foreign = [] if cache_paths.is_borrowed(scene) or not is_cache(folder) else delete_cache(folder)
+    cache_paths.forget_bake(scene)
+    cache_folder_status.invalidate()
+    session.forget_messages(scene)
+    attach_bake.restore(scene)
+    return foreign

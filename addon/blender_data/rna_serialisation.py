@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes the properties of Blender's data-blocks as text for digests; F-curves and drivers replace animated values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import bpy
+import numpy as np
+
+from . import collider_force_curves
+
+Parts = list[bytes | str | np.ndarray]
+
+# curves and drivers of these only affect the display
+VISIBILITY_PATHS = {"hide_viewport", "hide_render"}
+
+# properties of the interface, which no result depends on
+INTERFACE_PROPERTIES = {
+    "rna_type", "name", "name_full", "show_expanded", "show_in_editmode", "show_on_cage", "is_active", "select",
+    "use_pin_to_last", "use_fake_user", "tag", "show_instancer_for_viewport", "active_index", "execution_time",
+    "is_embedded_data", "is_missing", "is_editable", "is_runtime_data", "session_uid", "persistent_uid", "color_tag",
+    "color", "use_custom_color", "hide", "mute_preview", "preview", "asset_data", "library", "override_library",
+    "show_options", "show_preview", "show_texture", "warning_propagation", "location_absolute", "slider_min",
+    "slider_max", "lock_shape", "open_data_block_inputs_panel", "open_manage_panel", "open_output_attributes_panel",
+    "open_bake_data_blocks_panel", "open_named_attributes_panel", "open_warnings_panel", "open_bake_panel",
+}  # fmt: skip
+
+
+def rna_parts(
+    struct: bpy.types.bpy_struct,
+    skipped: Collection[str],
+    animated: Collection[str],
+    path: str,
+    waiting: list[bpy.types.ID] | None = None,
+) -> Parts:
+    """Returns "path=value" of all writable properties of `struct` that are neither `skipped` nor animated.
+
+    Adds the data-blocks that it points to to `waiting`.
+    """
+    parts: Parts = []
+    for rna in struct.bl_rna.properties:
+        name = rna.identifier
+        if name in INTERFACE_PROPERTIES or name in skipped or path + name in animated:
+            continue
+        if rna.type == "POINTER":
+            target = getattr(struct, name)
+            if isinstance(target, bpy.types.ID) and target != struct.id_data:
+                parts.append(f"{path}{name}={target.name_full}")
+                if waiting is not None:
+                    waiting.append(target)
+        elif rna.type == "COLLECTION":
+            parts += _items(struct, name, path, waiting)
+        elif not rna.is_readonly:
+            parts.append(f"{path}{name}={_value_text(rna, getattr(struct, name))}")
+    return parts
+
+
+def _items(struct: bpy.types.bpy_struct, name: str, path: str, waiting: list[bpy.types.ID] | None) -> Parts:
+    """Returns the targets of an Armature constraint and the rows of a table, but no other collections."""
+    if name not in {"targets", "softening"}:
+        return []
+    found = enumerate(getattr(struct, name))
+    return [part for i, item in found for part in rna_parts(item, (), (), f"{path}{name}.{i}.", waiting)]
+
+
+def _value_text(rna: bpy.types.Property, value: object) -> str:
+    if getattr(rna, "is_array", False) and rna.type != "STRING":
+        return repr(np.array(value).tolist())
+    return repr(sorted(value)) if isinstance(value, set) else repr(value)
+
+
+def animated_paths(item: bpy.types.ID) -> set[str]:
+    """Returns the data paths of `item` that actions, NLA strips or drivers set."""
+    data = item.animation_data
+    if data is None:
+        return set()
+    return {curve.data_path for curve in [*data.drivers, *_curves(data)]}
+
+
+def stepped_paths(item: bpy.types.ID) -> set[str]:
+    """Returns the data paths of `item` whose values hold from key to key: all keys have constant interpolation."""
+    data = item.animation_data
+    if data is None or any(len(track.strips) for track in _tracks(data)):
+        return set()
+    curves = list(_action_curves(data.action, data.action_slot))
+    moving = {curve.data_path for curve in [*data.drivers, *curves] if not _is_stepped(curve)}
+    return {curve.data_path for curve in curves} - moving
+
+
+def _is_stepped(curve: bpy.types.FCurve) -> bool:
+    points = curve.keyframe_points
+    return len(points) > 0 and not len(curve.modifiers) and all(p.interpolation == "CONSTANT" for p in points)
+
+
+def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
+    """Returns the animation of `item` as text. Adds the objects that drivers read to `waiting`."""
+    data = item.animation_data
+    if data is None:
+        return []
+    parts: Parts = []
+    for curve in _curves(data):
+        parts += _curve_parts(curve) if curve.data_path not in VISIBILITY_PATHS else []
+    for driver in (curve for curve in data.drivers if curve.data_path not in VISIBILITY_PATHS):
+        parts += [*_curve_parts(driver), driver.driver.type, driver.driver.expression]
+        for variable in driver.driver.variables:
+            parts += [variable.name, variable.type]
+            for target in variable.targets:
+                parts += [target.data_path, target.bone_target, target.transform_type, target.transform_space]
+                if target.id is not None and target.id != item:
+                    parts.append(target.id.name_full)
+                    waiting.append(target.id)
+    for track in _tracks(data):
+        parts.append(f"{track.mute} {track.is_solo}")
+        for strip in track.strips:
+            parts += rna_parts(strip, {"influence", "strip_time"}, (), "")
+    return parts
+
+
+def _curves(data: bpy.types.AnimData) -> Iterator[bpy.types.FCurve]:
+    yield from _action_curves(data.action, data.action_slot)
+    for track in _tracks(data):
+        for strip in track.strips:
+            yield from strip.fcurves
+            yield from _action_curves(strip.action, strip.action_slot)
+
+
+def _tracks(data: bpy.types.AnimData) -> Iterator[bpy.types.NlaTrack]:
+    """Yields the artist's tracks, without force curves, which are output of a bake."""
+    return (track for track in data.nla_tracks if not collider_force_curves.is_force_track(track))
+
+
+def _action_curves(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> Iterator[bpy.types.FCurve]:
+    for layer in action.layers if action is not None and slot is not None else ():
+        for strip in layer.strips:
+            bag = strip.channelbag(slot)
+            yield from bag.fcurves if bag is not None else ()
+
+
+def _curve_parts(curve: bpy.types.FCurve) -> Parts:
+    points = curve.keyframe_points
+    parts: Parts = [f"{curve.data_path}[{curve.array_index}] {curve.mute} {curve.extrapolation}"]
+    for name, width in (("co", 2), ("handle_left", 2), ("handle_right", 2)):
+        array = np.empty(len(points) * width, np.float32)
+        points.foreach_get(name, array)
+        parts.append(array)
+    parts += [f"{p.interpolation} {p.easing} {p.amplitude} {p.back} {p.period}" for p in points]
+    for modifier in curve.modifiers:
+        parts += rna_parts(modifier, (), (), "")
+    return parts

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads the optional features of a body: plasticity, heat, fracture, flesh, a goal."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.scene.flesh import Flesh
+from ...solver.scene.goal import Goal
+from ...solver.scene.scene import Fracture, Heat, Plasticity
+from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE, POSE
+from .scene_fields import read_fields
+from .weight_reader import WeightReader
+
+
+def read_plasticity(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Plasticity | None:
+    """Returns the plasticity of a body, or None."""
+    return Plasticity(**read_fields(Plasticity, settings, weights=weights)) if settings.use_plasticity else None
+
+
+def read_heat(settings: bpy.types.PropertyGroup) -> Heat | None:
+    """Returns the heat settings of a body, or None."""
+    return Heat(**read_fields(Heat, settings)) if settings.use_heat else None
+
+
+def read_fracture(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Fracture | None:
+    """Returns the fracture settings of a body, or None."""
+    return Fracture(**read_fields(Fracture, settings, weights=weights)) if settings.use_fracture else None
+
+
+def read_flesh(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Flesh | None:
+    """Returns the flesh settings of a body, or None.
+
+    Raises:
+        BadInput: A vertex group or attribute is not there, or 0 everywhere.
+    """
+    if settings.motion == ELASTIC:
+        return None
+    return Flesh(**read_fields(Flesh, settings, weights=weights), keeps_volume=settings.motion == JIGGLE)
+
+
+def read_goal(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Goal | None:
+    """Returns what pulls a body towards its animated mesh, or None; raises as `read_flesh`."""
+    if not settings.use_goal or settings.motion == POSE:
+        return None
+    return Goal(**read_fields(Goal, settings, weights=weights))

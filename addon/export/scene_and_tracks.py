@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads Blender's objects into the solver's scene, and samples what changes over time into its tracks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...solver.runtime.arrays import Floats, Indices
+from ...solver.runtime.errors import BadInput
+from ...solver.scene.contact import Collision
+from ...solver.scene.force_fields import FieldWeights
+from ...solver.scene.rest_scale import RestScale
+from ...solver.scene.scene import Body, Material, MaterialPaint, Meshing, Scene, Settings
+from ..blender_data.rna_serialisation import animated_paths
+from ..evaluation.evaluated_mesh import evaluated_mesh, longest_side, polygon_of_triangle, positions, triangles
+from ..evaluation.matrix_units import scale_to_metres, transform_points
+from ..evaluation.sample_times import frame_range, frames_per_second, preroll, rest_frame
+from ..evaluation.scene_copy import SceneCopy
+from ..evaluation.vertex_weights import weights
+from ..objects import closed_mesh_check, collision_filter, tet_estimate
+from ..objects.field_objects import acts_on
+from . import animated_settings, artist_tet_files, body_features, validation
+from .armature_bones import read_armature_bones, sample_armature_bone
+from .bone_meshes import read_bone, sample_bone
+from .colliders import read_collider
+from .force_fields import read_field, sample_field
+from .formulation import read_formulation
+from .heat_sources import read_heat_source, sample_heat_source
+from .participants import Participants
+from .rest_frame_transforms import RestFrameTransforms
+from .rest_shape_animation import RestShapeReader
+from .rigid_core import read_core, sample_core
+from .sampling_context import Sampling
+from .scene_fields import read_fields
+from .weight_reader import WeightReader
+
+
+def read_scene(scene_copy: SceneCopy, inputs: Participants, threads: int | None) -> Scene:
+    """Returns the scene, read of objects that are evaluated in the rest pose.
+
+    Raises:
+        BadInput: An object cannot be simulated as it is.
+    """
+    unit = inputs.unit
+    for obj in inputs.bodies:
+        validation.check_same_in_render(scene_copy, obj, inputs.scene, rest_frame(inputs.scene))
+    bodies = {obj: _read_body(scene_copy, obj, inputs) for obj in inputs.bodies}
+    bones = [read_bone(scene_copy, obj, key, unit, inputs.bodies) for obj, key in inputs.bones.items()]
+    return Scene(
+        tuple(bodies.values()),
+        tuple(read_collider(scene_copy, obj, key, unit) for obj, key in inputs.colliders.items()),
+        _read_settings(scene_copy, inputs.scene, threads),
+        tuple(read_heat_source(scene_copy, obj, key, unit) for obj, key in inputs.heat_sources.items()),
+        (*bones, *read_armature_bones(scene_copy, inputs.armature_bones, bodies, unit)),
+        collision_filter.ignored_pairs(inputs.scene, inputs.bodies | inputs.colliders),
+        force_fields=tuple(
+            read_field(scene_copy, obj, key, unit, list(bodies.values())) for obj, key in inputs.force_fields.items()
+        ),
+    )
+
+
+def sample_tracks(
+    sampling: Sampling, inputs: Participants, scene: Scene, rest: RestFrameTransforms, shapes: RestShapeReader
+) -> None:
+    """Adds to the tracks everything of a moment but colliders.
+
+    Args:
+        sampling: The moment.
+        inputs: The objects that take part.
+        scene: What was read of them.
+        rest: Where they were in the rest pose.
+        shapes: The rest shapes of bodies that change theirs.
+
+    Raises:
+        BadInput: A body's number of vertices changed, or coordinates are not numbers.
+    """
+    scene_copy = sampling.scene_copy
+    sampling.add("gravity", _gravity(scene_copy, sampling.unit))
+    if "sinew.air_temperature" in animated_paths(inputs.scene):
+        sampling.add("air_temperature", scene_copy.evaluated_scene().sinew.air_temperature)
+    for obj, body in zip(inputs.bodies, scene.bodies, strict=True):
+        matrix = sampling.world_from_units(obj)
+        validation.check_matrix(obj.name, matrix)
+        sampling.add(f"body.{body.key}.matrix", matrix, "rigid")
+        for setting, value, kind in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
+            sampling.add(f"body.{body.key}.{setting}", value, kind)
+        if obj.modifiers or len(body.pinned) or len(body.attached) or body.goal:
+            points = _same_vertices(sampling, inputs.scene, obj, len(body.vertices))
+        if shapes.is_animated(obj):
+            shaped = shapes.vertices(sampling, obj, len(body.vertices))
+            sampling.add(f"body.{body.key}.rest", transform_points(rest.bodies[body.key], shaped))
+        if body.goal is not None:
+            sampling.add(f"body.{body.key}.goal.targets", transform_points(matrix, points))
+        if len(body.attached):
+            sampling.add(f"body.{body.key}.attached.targets", transform_points(matrix, points[body.attached]))
+        if len(body.pinned):
+            sampling.add(f"body.{body.key}.targets", transform_points(matrix, points[body.pinned]))
+            sampling.add(f"body.{body.key}.pin_stiffness", sampling.evaluated(obj).sinew.pin_stiffness)
+        sample_core(sampling, obj, body)
+    for obj, source in zip(inputs.heat_sources, scene.heat_sources, strict=True):
+        sample_heat_source(sampling, obj, source)
+    for obj, field in zip(inputs.force_fields, scene.force_fields, strict=True):
+        sample_field(sampling, obj, field)
+    _sample_bones(sampling, inputs, scene, rest)
+
+
+def _sample_bones(sampling: Sampling, inputs: Participants, scene: Scene, rest: RestFrameTransforms) -> None:
+    bones = {bone.key: bone for bone in scene.bones}
+    for obj, key in inputs.bones.items():
+        sample_bone(sampling, obj, bones[key], rest.bones.get(key))
+    for found in inputs.armature_bones:
+        if found.key in bones:
+            sample_armature_bone(sampling, found, rest.bones[found.key])
+
+
+def _same_vertices(sampling: Sampling, scene: bpy.types.Scene, obj: bpy.types.Object, count: int) -> Floats:
+    with evaluated_mesh(sampling.evaluated(obj)) as mesh:
+        points = positions(mesh)
+    if len(points) != count:
+        start, frame = rest_frame(scene), sampling.moment.frame
+        name, numbers = validation.changing_modifier(scene, obj, start, frame), {"first": count, "now": len(points)}
+        raise BadInput("vertices-change", name=obj.name, modifier=name, start=start, frame=frame, **numbers)
+    validation.check_points(obj.name, points)
+    return points
+
+
+@dataclass(frozen=True)
+class _BodyMesh:
+    """What the evaluated mesh of a body gives in the rest pose.
+
+    Attributes:
+        points: Vertices [Blender units], object space, (n, 3).
+        faces: Triangles (t, 3).
+        pins, attached: How strongly Pin Group and Affect hold each vertex, (n,).
+        fields: The fields of `Body` that read weights or polygons.
+    """
+
+    points: Floats
+    faces: Indices
+    pins: Floats
+    attached: Floats
+    fields: dict[str, Any]
+
+
+def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, unit: float) -> _BodyMesh:
+    evaluated = scene_copy.evaluated(obj)
+    settings = evaluated.sinew
+    with evaluated_mesh(evaluated) as mesh:
+        points, faces = positions(mesh), triangles(mesh)
+        pins, attached = _pin_weights(evaluated, mesh, obj)
+        weights = WeightReader(obj, evaluated, mesh)
+        fields: dict[str, Any] = {
+            "plasticity": body_features.read_plasticity(settings, weights),
+            "fracture": body_features.read_fracture(settings, weights),
+            "material_paint": MaterialPaint(**read_fields(MaterialPaint, settings, weights=weights)),
+            "rest_scale": RestScale(**read_fields(RestScale, settings, weights=weights)),
+            "flesh": body_features.read_flesh(settings, weights),
+            "core": read_core(scene_copy, settings, weights, unit),
+            "goal": body_features.read_goal(settings, weights),
+        }
+        if fields["fracture"] is not None:
+            fields["face_of_triangle"] = polygon_of_triangle(mesh)
+    return _BodyMesh(points, faces, pins, attached, fields)
+
+
+def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participants) -> Body:
+    key, unit = inputs.bodies[obj], inputs.unit
+    settings = scene_copy.evaluated(obj).sinew
+    matrix = scale_to_metres(scene_copy.matrix(obj), unit)
+    found = _read_mesh(scene_copy, obj, unit)
+    faces = found.faces
+    if not len(faces):
+        raise BadInput("mesh-empty", name=obj.name)
+    validation.check_points(obj.name, found.points)
+    validation.check_matrix(obj.name, matrix)
+    world = transform_points(matrix, found.points)
+    longest = longest_side(found.points, matrix)
+    if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: faces look outwards again when they are turned round
+        faces = faces[:, ::-1]
+    if settings.use_fracture:
+        closed_mesh_check.check_closed_mesh(obj.name, world, faces)
+    rest_scale = found.fields["rest_scale"]
+    found.fields["rest_scale"] = replace(rest_scale, direction=rest_scale.direction @ matrix[:3, :3].T)
+    pinned = np.flatnonzero(found.pins > 0).astype(np.int32)
+    attached = np.flatnonzero(found.attached > 0).astype(np.int32)
+    return Body(
+        key=key,
+        name=obj.name,
+        vertices=world,
+        triangles=np.ascontiguousarray(faces),
+        material=Material(**read_fields(Material, settings)),
+        meshing=_meshing(settings, world, faces, longest, unit),
+        pinned=pinned,
+        pin_weights=found.pins[pinned],
+        attached=attached,
+        attached_weights=found.attached[attached],
+        simulated_scale=_simulated_scale(settings, longest, unit),
+        heat=body_features.read_heat(settings),
+        method=read_formulation(settings),
+        collision=Collision(**read_fields(Collision, settings, unit)),
+        field_weights=FieldWeights(
+            **read_fields(FieldWeights, settings, unit),
+            excluded=tuple(key for field, key in inputs.force_fields.items() if not acts_on(field, obj)),
+        ),
+        **found.fields,
+        **read_fields(Body, settings, unit),
+        **(artist_tet_files.body_tets(obj, matrix) if settings.method == "GIVEN" else {}),
+    )
+
+
+def _meshing(settings: bpy.types.PropertyGroup, world: Floats, faces: Indices, longest: float, unit: float) -> Meshing:
+    if settings.method == "GIVEN":
+        return Meshing(method="given")
+    fields = read_fields(Meshing, settings, unit)
+    if settings.sizing == "DIVISIONS":
+        fields["tet_size"] = longest / settings.divisions or None
+    elif settings.sizing == "COUNT":
+        found = tet_estimate.measure_surface(world, faces, longest)
+        fields["tet_size"] = tet_estimate.meshing_of(settings, found, unit).tet_size or None
+    return Meshing(**fields)
+
+
+def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.types.Object) -> tuple[Floats, Floats]:
+    """Returns how much each vertex is held by the Pin Group and by being outside of Simulated Group, (n,) and (n,).
+
+    A vertex that both hold is held by the stronger one, in doubt by Simulated Group, which always holds.
+    """
+    settings = obj.sinew
+    pins = attached = np.zeros(len(mesh.vertices))
+    if settings.pin_group:
+        pins = weights(evaluated, mesh, settings.pin_group, obj.name, "Pin Group")
+    if settings.affect_group:
+        attached = 1.0 - weights(evaluated, mesh, settings.affect_group, obj.name, "Simulated Group")
+    return np.where(pins > attached, pins, 0.0), np.where(pins > attached, 0.0, attached)
+
+
+def _simulated_scale(settings: bpy.types.PropertyGroup, longest: float, unit: float) -> float:
+    return settings.simulated_size * unit / longest if settings.use_simulated_size and longest > 0 else 1.0
+
+
+def _read_settings(scene_copy: SceneCopy, scene: bpy.types.Scene, threads: int | None) -> Settings:
+    settings = scene.sinew
+    if settings.substeps % settings.samples_per_frame:
+        wanted = f"a divisor of the {settings.substeps} Substeps Per Frame"
+        raise BadInput(
+            "setting-out-of-range",
+            setting="Samples Per Frame",
+            name=scene.name,
+            value=settings.samples_per_frame,
+            range=wanted,
+        )
+    start, end = frame_range(scene)
+    return Settings(
+        frame_start=start,
+        frame_end=end,
+        fps=frames_per_second(scene),
+        gravity=_gravity(scene_copy, scene.unit_settings.scale_length),
+        threads=threads,
+        preroll=preroll(scene),
+        **read_fields(Settings, scene_copy.evaluated_scene().sinew),
+    )
+
+
+def _gravity(scene_copy: SceneCopy, unit: float) -> tuple[float, float, float]:
+    """Returns the gravity of the evaluated scene [m/s²], as Blender shows it: in its units, times their size."""
+    scene = scene_copy.evaluated_scene()
+    return _vector(scene.gravity, unit) if scene.use_gravity else (0.0, 0.0, 0.0)
+
+
+def _vector(values: bpy.types.bpy_prop_array, unit: float) -> tuple[float, float, float]:
+    x, y, z = values
+    return (x * unit, y * unit, z * unit)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Finds the supports of flesh: bones, armatures, pins, and the part that is not simulated."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.runtime.errors import BadInput
+from ...solver.scene.settings.flesh_settings import POSE
+from ..blender_data import modifier_stack
+from ..properties.object_roles import BONE
+from . import roles
+
+
+def may_hold(bone: bpy.types.Object, body: bpy.types.Object) -> bool:
+    """Whether the bone mesh `bone` may hold `body`: it holds all flesh, or this body alone."""
+    return bone.sinew.bone_body in (None, body)
+
+
+def is_bone_of(bone: bpy.types.Object, body: bpy.types.Object) -> bool:
+    """Whether `bone` is a bone mesh that may hold the flesh `body`."""
+    return roles.has_role(bone, BONE) and roles.is_flesh(body) and may_hold(bone, body)
+
+
+def bones_of(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Returns the bone meshes that may hold `obj`: its own ones, and those of all flesh."""
+    return [bone for bone in roles.bones(scene) if may_hold(bone, obj)]
+
+
+def armatures_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Returns the armatures of the Armature modifiers above Sinew's place."""
+    return _armatures(list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)])
+
+
+def armatures_below(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Returns the armatures of the Armature modifiers below Sinew's place, which pose the flesh a second time."""
+    return _armatures(list(obj.modifiers)[modifier_stack.input_modifier_count(obj) :])
+
+
+def _armatures(stack: list[bpy.types.Modifier]) -> list[bpy.types.Object]:
+    return [m.object for m in stack if m.type == "ARMATURE" and m.object is not None]
+
+
+def is_held(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
+    """Whether anything may hold `obj`; the bake finds out what of it is in reach."""
+    settings = obj.sinew
+    by_armature = settings.use_armature_bones and bool(armatures_of(obj))
+    return bool(bones_of(scene, obj) or by_armature or settings.pin_group or settings.affect_group)
+
+
+def falls(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
+    """Whether nothing holds a body, flesh or not."""
+    settings = obj.sinew
+    if roles.is_flesh(obj):
+        return not is_held(scene, obj)
+    has_core = settings.use_core and (settings.core_hinge is not None or settings.core_pull is not None)
+    return not (settings.pin_group or settings.affect_group or has_core)
+
+
+def check_held(scene: bpy.types.Scene) -> None:
+    """Makes sure that all flesh of a scene that is to follow a pose has one.
+
+    Raises:
+        BadInput: Nothing holds one of them.
+    """
+    for obj in roles.bodies(scene):
+        if obj.sinew.motion == POSE and not is_held(scene, obj):
+            raise BadInput("flesh-not-held", name=obj.name)

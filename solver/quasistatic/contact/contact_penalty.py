@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The contact penalty ½ k φ² of flesh at one time, as a potential force of the quasistatic solve.
+
+Every evaluation of the energy finds the contacts with colliders anew. Only an assembly of the tangent finds contacts
+between pieces of flesh; until the next, each is a fixed plane. Where limbs are deep in each other, two places of a
+surface may be equally close, and an energy that jumps from one to the other would stop a line search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...contact.colliders.build_colliders import POSED_KEY_SUFFIX
+from ...linalg.point_force_assembly import add_point_terms
+from ...runtime.arrays import Bools, Floats
+from ...scene.tracks import TrackReader
+from ..contact_coupling import NodeCouplings
+from . import collider_sdf
+from .flesh_contact import FleshContact
+from .linearised_contacts import MAX_FORCE_DEPTH, LinearisedContacts, find_linearised_contacts
+
+SHEET_PENETRATION_REACH = 4.0  # depth behind an open sheet up to which it pushes, in tet sizes
+
+
+@dataclass(frozen=True, eq=False)
+class ColliderPenetrations:
+    """Points inside a collider: numbers, depths [m], directions out, and the definite part of ∂²(½ φ²)."""
+
+    point: np.ndarray
+    depth: Floats
+    normal: Floats
+    curvature: Floats
+
+
+class ContactPenalty:
+    """The penalty ½ k φ² of all penetrating points; from a depth of `MAX_FORCE_DEPTH` on its force is constant.
+
+    Attributes:
+        waits_for_untangling: It does not act while inverted tets are untangled, since these contain nothing.
+        penalty_factor: Factor on the penalty.
+    """
+
+    waits_for_untangling = True
+
+    def __init__(self, contact: FleshContact, poses: Sequence[Floats], sides: Sequence[np.ndarray]) -> None:
+        self.contact, self.poses, self.sides = contact, tuple(poses), tuple(sides)
+        self.penalty_factor = 1.0
+        self._is_frozen = False
+        self._linearised: LinearisedContacts | None = None
+        self._couplings: NodeCouplings | None = None
+
+    def energy(self, x: Floats) -> float:
+        """Returns the energy at x [m], (n, 3), in joules."""
+        k, total = self.penalty_factor * self.contact.stiffness, 0.0
+        for pressed in self._collider_penetrations(x):
+            total += self._energy(k, pressed)
+        return total + (0.0 if self._linearised is None else self._linearised.energy(k, x))
+
+    def add(self, x: Floats, values: Floats, force: Floats) -> float:
+        """Adds forces and tangent at x; returns the energy [J]. See `PotentialForce`; `couplings` has the rest."""
+        contact, k, total = self.contact, self.penalty_factor * self.contact.stiffness, 0.0
+        model, points = contact.model, contact.points
+        for pressed in self._collider_penetrations(x):
+            which, total = pressed.point, total + self._energy(k, pressed)
+            own = k[which] * np.minimum(1.0, self._max_force_depth[which] / pressed.depth)
+            add_point_terms(
+                1.0,
+                points.tet[which],
+                points.weights[which],
+                own[:, None, None] * pressed.curvature,
+                np.zeros_like(pressed.curvature),
+                (own * pressed.depth)[:, None] * pressed.normal,
+                model.tets,
+                model.pattern.corner_block,
+                values,
+                force,
+            )
+        if not self._is_frozen:
+            self._linearised = find_linearised_contacts(contact, x, self._linearised)
+        self._couplings = None
+        if self._linearised is not None:
+            energy, self._couplings = self._linearised.add(k, x, force)
+            total += energy
+        return total
+
+    @property
+    def _max_force_depth(self) -> Floats:
+        return MAX_FORCE_DEPTH * self.contact.points.tet_size
+
+    def _energy(self, k: Floats, pressed: ColliderPenetrations) -> float:
+        limited = np.minimum(pressed.depth, self._max_force_depth[pressed.point])
+        return float(np.sum(k[pressed.point] * limited * (pressed.depth - 0.5 * limited)))
+
+    def couplings(self) -> NodeCouplings | None:
+        """Returns the couplings of nodes of different tets at the last tangent; see `CouplingForce`."""
+        return self._couplings
+
+    def begin(self) -> None:
+        """Begins a solve, without previous contacts."""
+        if not self._is_frozen:
+            self._linearised = self._couplings = None
+
+    def freeze(self, x: Floats) -> None:
+        """Fixes the contacts between pieces of flesh at x [m], as planes, until `unfreeze`."""
+        self._linearised = find_linearised_contacts(self.contact, x, self._linearised)
+        self._is_frozen = True
+
+    def unfreeze(self) -> None:
+        """Lets later tangents find contacts again."""
+        self._is_frozen = False
+
+    def count(self, x: Floats) -> int:
+        """Returns the number of contacts at x [m], (n, 3)."""
+        planes = find_linearised_contacts(self.contact, x)
+        return sum(len(pressed.point) for pressed in self._collider_penetrations(x)) + (
+            len(planes.couplings) if planes else 0
+        )
+
+    def max_depth(self, x: Floats, is_free: Bools) -> tuple[float, float]:
+        """Returns the largest depth of points that free nodes could bring out.
+
+        Returns:
+            The depth [m]; and in tets of the point's body, of contacts with their full penalty only: at the bottom of a
+            fold a harder penalty changes little.
+        """
+        contact, depths = self.contact, [(0.0, 0.0)]
+        can_move = is_free[contact.model.tets[contact.points.tet]].any(axis=1)
+        for pressed in self._collider_penetrations(x):
+            own = can_move[pressed.point]
+            depths.append(self._largest(pressed.depth[own], pressed.point[own], np.ones(int(own.sum()))))
+        planes = find_linearised_contacts(contact, x)
+        if planes is not None:
+            depths.append(self._largest(*planes.depths(is_free)))
+        return max(depth for depth, _ in depths), max(in_tets for _, in_tets in depths)
+
+    def _largest(self, depth: Floats, point: np.ndarray, share: Floats) -> tuple[float, float]:
+        sizes = self.contact.points.tet_size[point]
+        return float(depth.max(initial=0.0)), float((depth / sizes)[share >= 1.0].max(initial=0.0))
+
+    def _collider_penetrations(self, x: Floats) -> list[ColliderPenetrations]:
+        if not self.poses:
+            return []
+        positions, result = self.contact.positions(x), []
+        reach = SHEET_PENETRATION_REACH * self.contact.points.tet_size
+        for collider, pose, side in zip(self.contact.colliders, self.poses, self.sides, strict=True):
+            depth, normal, curvature = collider_sdf.penetration_depths(
+                collider, pose, positions, side, reach, self.contact.extra_thickness
+            )
+            ignoring = self.contact.ignoring_points.get(collider.key.removesuffix(POSED_KEY_SUFFIX))
+            which = np.flatnonzero(depth > 0.0 if ignoring is None else (depth > 0.0) & ~ignoring)
+            if len(which):
+                curvature = np.ascontiguousarray(curvature[which])
+                result.append(ColliderPenetrations(which, depth[which], normal[which], curvature))
+        return result
+
+
+def contact_penalty(
+    contact: FleshContact,
+    tracks: TrackReader | None,
+    time: float,
+    x: Floats | None = None,
+    previous_time: float | None = None,
+) -> ContactPenalty:
+    """Returns the contact penalty at a time.
+
+    Args:
+        contact: The flesh.
+        tracks: Of the colliders; None if there are none.
+        time: [s].
+        x: Node positions where the solve begins, the previous equilibrium [m], (n, 3): they tell on which side of open
+            sheets points are. None: at rest.
+        previous_time: Of that equilibrium [s]; None: the same.
+
+    Raises:
+        BadInput: A collider changes its scale or shear.
+    """
+    if tracks is None or not contact.colliders:
+        return ContactPenalty(contact, (), ())
+    previous_time = time if previous_time is None else previous_time
+    sides = _sheet_sides(
+        contact,
+        [collider.pose(tracks, previous_time) for collider in contact.colliders],
+        contact.model.X if x is None else x,
+    )
+    return ContactPenalty(contact, [collider.pose(tracks, time) for collider in contact.colliders], sides)
+
+
+def contact_penalty_at_poses(
+    contact: FleshContact, poses: Sequence[Floats], sides: Sequence[np.ndarray] | None = None
+) -> ContactPenalty:
+    """Returns the contact penalty with colliders at these poses, rows R | t, and points on these sides of sheets.
+
+    Sides are those at rest if they are None.
+    """
+    return ContactPenalty(contact, poses, _sheet_sides(contact, poses, contact.model.X) if sides is None else sides)
+
+
+def _sheet_sides(contact: FleshContact, poses: Sequence[Floats], x: Floats) -> list[np.ndarray]:
+    positions = contact.positions(x)
+    return [
+        collider_sdf.sheet_sides(collider, pose, positions)
+        for collider, pose in zip(contact.colliders, poses, strict=True)
+    ]

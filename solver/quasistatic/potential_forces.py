@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Interface of external forces with a potential in an equilibrium: springs, contacts, all that depends on positions."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from ..runtime.arrays import Floats
+from .contact_coupling import NodeCouplings
+
+
+class PotentialForce(Protocol):
+    """Something outside that has an energy of node positions."""
+
+    def energy(self, x: Floats) -> float:
+        """Returns its energy at x [m], (n, 3), in joules; infinite where it has none."""
+
+    def add(self, x: Floats, values: Floats, force: Floats) -> float:
+        """Adds its forces at x to `force` [N], (n, 3), and blocks of K = −∂f/∂x to `values` [N/m], (b, 9).
+
+        What is added to K is symmetric positive semi-definite, and in blocks that the model's pattern has. May look
+        anew for what touches what. Returns the energy at x [J].
+        """
+
+
+@runtime_checkable
+class CouplingForce(PotentialForce, Protocol):
+    """Something whose tangent has blocks that the model's pattern has not.
+
+    Attributes:
+        waits_for_untangling: Whether it does not act while tets that are inside out are led back.
+    """
+
+    waits_for_untangling: bool
+
+    def begin(self) -> None:
+        """Forgets what it knows of earlier positions: a solve begins, where held nodes are where they are held."""
+
+    def couplings(self) -> NodeCouplings | None:
+        """Returns the part of the tangent that `add` has not added, at the last x; None: there is none."""
