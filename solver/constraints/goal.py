@@ -163,17 +163,17 @@ def make_goal(body: Body, goal: Goal, binding: Binding, model: Model, number: in
     # all nodes that exact vertices lie between are exact
     paint[tets[binding.tet[exact] - np.int32(part.tets.start)]] = 1.0
     tet, corner = tets_of_nodes(tets)
-    nothing, empty = np.zeros(0), np.zeros(0, np.int32)
     return BodyGoal(
         key=f"{body.key}.goal",
         name=body.name,
         body=number,
         rest=body.vertices,
         regions=(),
-        springs=PinSprings(empty, empty, np.zeros((0, 4)), nothing, nothing, nothing, np.zeros((0, 3))),
+        springs=PinSprings.none(),
         exact=exact,
         exact_binding=Binding(binding.tet[exact], binding.weights[exact]),
         correction=correction_matrix(body.vertices, exact, tet_size),
+        density=float(model.density[part.tets.start]),
         goal=goal,
         motion=motion,
         paint=paint,

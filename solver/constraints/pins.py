@@ -66,6 +66,13 @@ class PinSprings:
     inertial_mass: Floats
     target_shift: Floats
 
+    @staticmethod
+    def none() -> PinSprings:
+        """Returns no springs."""
+        numbers = (np.zeros(0) for _ in range(4))
+        rows = np.zeros(0, np.int32)
+        return PinSprings(rows, rows, np.zeros((0, 4)), *numbers, np.zeros((0, 3)))
+
     def stiffness(self, pin_stiffness: float, dt: float, heavier: float = 1.0) -> Floats:
         """Returns k [N/m], (k,), of a body that is `heavier` times as heavy as it was built."""
         base = np.maximum(self.elastic_stiffness, heavier * self.weight_stiffness)
