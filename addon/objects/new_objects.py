@@ -7,12 +7,15 @@ import bpy
 from mathutils import Vector
 
 from . import flesh_supports, roles
+from .heat_depth import speed_through
 
 HEAT_SOURCE_NAME = "Heat Source"
-# of the longest side of the body that it is made for
-HEAT_RADIUS = 0.25
-# that a heat source gives at its middle per kelvin [W/(m³ K)]: melts wax within a second or two
-HEAT_PER_KELVIN = 1.0e6
+# of the longest side of the body that it is made for: reach of the heat, and how far above the body it is
+HEAT_REACH, HEAT_DISTANCE = 1.5, 0.1
+# share of its way to the temperature of the source that material beside it goes [1/s]: wax melts within a second
+HEATING_RATE = 1.0
+# at least so many times as far above the temperature of the body as its melting point is
+MELTING_MARGIN = 3.0
 BONE_NAME = "Bone"
 # of the sides of the body that it is made for: along the longest, and across it
 BONE_LENGTH, BONE_WIDTH = 0.8, 0.3
@@ -22,18 +25,43 @@ FALL_SHARE = 0.5  # of a body's height, which it falls before it meets a new gro
 
 
 def add_heat_source(context: bpy.types.Context) -> bpy.types.Object:
-    """Returns a new empty at the 3D cursor, made a heat source whose radius and heat suit the bodies."""
+    """Returns a new heat source whose place, reach and temperature melt the active body, if that has heat.
+
+    The body's Heat Speed becomes such that heat gets through it within the shot, unless somebody has set it already.
+    Without such a body it is at the 3D cursor, and as large as suits the largest body.
+    """
     source = bpy.data.objects.new(HEAT_SOURCE_NAME, None)
     source.location = context.scene.cursor.location
-    longest = [max(o.dimensions) for o in roles.bodies(context.scene) if max(o.dimensions) > 0.0]
-    if longest:
-        source.sinew.source_radius = HEAT_RADIUS * max(longest)
-        # large and small bodies melt within the same seconds
-        metres = source.sinew.source_radius * context.scene.unit_settings.scale_length
-        source.sinew.source_exchange = HEAT_PER_KELVIN * metres
+    body = context.object
+    if is_heated(body, context.scene) and max(body.dimensions) > 0.0:
+        if body.sinew.heat_speed == 1.0:
+            body.sinew.heat_speed = speed_through(body, context.scene)
+        _suit_heat_source(source, body, context.scene.unit_settings.scale_length)
+    else:
+        longest = max((max(o.dimensions) for o in roles.bodies(context.scene)), default=0.0)
+        if longest > 0.0:
+            source.sinew.source_radius = HEAT_REACH * longest
     (context.collection or context.scene.collection).objects.link(source)
     roles.make_heat_source(source)
     return source
+
+
+def is_heated(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> bool:
+    """Whether an object is a body of the scene with heat."""
+    return obj is not None and obj in roles.bodies(scene) and obj.sinew.use_heat and not roles.is_flesh(obj)
+
+
+def _suit_heat_source(source: bpy.types.Object, body: bpy.types.Object, unit: float) -> None:
+    """Puts a source above a body and makes it as hot, as strong and as far-reaching as melts it within seconds."""
+    settings, longest = body.sinew, max(body.dimensions)
+    corners = [body.matrix_world @ Vector(corner) for corner in body.bound_box]
+    source.location = sum(corners, Vector()) / len(corners)
+    source.location.z = max(corner.z for corner in corners) + HEAT_DISTANCE * longest
+    radius = source.sinew.source_radius = HEAT_REACH * longest
+    per_kelvin = HEATING_RATE * settings.density * settings.heat_capacity  # [W/(m³ K)]
+    source.sinew.source_exchange = per_kelvin * radius * unit / max(settings.heat_speed, 1.0e-9)
+    above = MELTING_MARGIN * (settings.melting_point - settings.temperature)
+    source.sinew.source_temperature = max(source.sinew.source_temperature, settings.temperature + above)
 
 
 def add_bone(context: bpy.types.Context, flesh: bpy.types.Object) -> bpy.types.Object:

@@ -10,7 +10,7 @@ import bpy
 
 from ...solver.scene.material_presets import MATERIAL_PRESETS, SIZED_PRESETS, MaterialPreset
 from ...solver.scene.settings.flesh_settings import ELASTIC
-from ...solver.scene.settings.heat_settings import HEAT_EXCHANGE, HEAT_SETTINGS, TEMPERATURE
+from ...solver.scene.settings.heat_settings import HEAT_EXCHANGE, HEAT_SETTINGS, HEAT_SPEED, TEMPERATURE
 from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS
 from ...solver.scene.settings.preset_settings import CUSTOM_PRESET
@@ -19,7 +19,7 @@ from .preset_filling_guard import PresetFilling
 from .softening_rows import same_rows, table_rows, write_rows
 
 # of the scene, not of the material: no preset fills them in
-SURROUNDINGS_SETTINGS = (TEMPERATURE, HEAT_EXCHANGE)
+SURROUNDINGS_SETTINGS = (TEMPERATURE, HEAT_EXCHANGE, HEAT_SPEED)
 
 
 def _preset_fields(part: str, table: Iterable[Setting]) -> dict[str, str]:
@@ -80,6 +80,8 @@ def apply_preset(settings: Any) -> None:
             setattr(settings, f"use_{part}", part in preset.features and settings.motion == ELASTIC)
         if preset.heat is not None:
             write_rows(settings.softening, preset.heat.softening)
+            if settings.temperature >= preset.heat.melting_point:  # nobody chooses ice for a puddle
+                settings.temperature = preset.heat.temperature
 
 
 def mark_custom(settings: Any) -> None:

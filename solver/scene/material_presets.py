@@ -179,7 +179,28 @@ _TABLE = (
             ),
         ),
         Fracture(1.0e6, 8.0e4),
-        ("plasticity", "fracture"),
+        ("plasticity", "heat", "fracture"),
+    ),
+    MaterialPreset(
+        "ICE",
+        "Ice",
+        "Hard and brittle, starts at -10 °C and melts above 0 °C, in warm air too",
+        "Petrovic, J. Mater. Sci. 38, 2003: strength 0.7 to 3 MPa, toughness 0.05 to 0.15 MPa √m. E 9.3 GPa, ν 0.33 "
+        "(Schulson and Duval, Creep and Fracture of Ice, 2009); 917 kg/m³, k 2.2 W/(m K), c 2050 J/(kg K) (CRC "
+        "Handbook). Without latent heat: it melts sooner than ice does",
+        _material(9.3e9, 0.33, 917.0, 0.02),
+        Plasticity(yield_strain=0.02, flow=5.0),
+        Heat(
+            temperature=-10.0,
+            conductivity=2.2,
+            heat_capacity=2050.0,
+            melting_point=0.0,
+            softening=_softening_curve(
+                (-10.0, 1.0, 1.0, 1.0), (-2.0, 0.5, 1.0, 1.0), (-0.5, 0.01, 0.1, 20.0), (0.0, 5.0e-6, 0.01, 50.0)
+            ),
+        ),
+        Fracture(1.0e6, 1.0e5),
+        ("plasticity", "heat"),
     ),
     MaterialPreset(
         "WOOD",

@@ -87,7 +87,9 @@ def with_sag_free_flesh(
         model=model,
         bodies=bodies,
         forces=tuple(_with_shifted_targets(force, model, u) for force in built.forces),
-        features=tuple(FleshFeature(swapped) if isinstance(each, FleshFeature) else each for each in built.features),
+        features=tuple(
+            replace(each, bodies=swapped) if isinstance(each, FleshFeature) else each for each in built.features
+        ),
     )
 
 
