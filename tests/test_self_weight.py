@@ -130,7 +130,7 @@ def test_the_note_names_the_body_and_the_size(cube):
     cube.sinew.preset = "JELLY"
     (note,) = input_warnings.input_warnings(bpy.context.scene)
     assert note.kind == "collapses"
-    assert '"Cube"' in note.sentence and "0.05" in note.next_step and "200,000 Pa" in note.next_step
+    assert '"Cube"' in note.sentence and "0.05" in note.next_step and "200 kPa" in note.next_step
     assert "--" not in note.next_step, "options are for the command line"
 
 

@@ -27,9 +27,9 @@ class SINEW_MT_add(bpy.types.Menu):
     def draw(self, context: bpy.types.Context) -> None:
         """Draws the roles that the active object may get, then new objects."""
         draw_roles(self.layout, context.object)
-        self.layout.operator("sinew.add_ground", text="Ground", icon="MESH_PLANE")
-        self.layout.operator("sinew.add_heat_source", text="Empty That Heats", icon="OUTLINER_OB_FORCE_FIELD")
-        self.layout.operator("sinew.import_tets", text="Tets from File…", icon="IMPORT")
+        self.layout.operator("sinew.add_ground", icon="MESH_PLANE")
+        self.layout.operator("sinew.add_heat_source", icon="OUTLINER_OB_FORCE_FIELD")
+        self.layout.operator("sinew.import_tets", text="Import Tets…", icon="IMPORT")
 
 
 class SINEW_MT_make(bpy.types.Menu):
@@ -49,7 +49,7 @@ def draw_roles(layout: bpy.types.UILayout, obj: bpy.types.Object | None) -> None
         return
     for key, operator in MAKE_OPERATORS.items():
         if obj.type == "MESH" or key == HEAT_SOURCE:
-            layout.operator(operator, text=ROLE_BY_KEY[key].label, icon=ROLE_BY_KEY[key].icon)
+            layout.operator(operator, icon=ROLE_BY_KEY[key].icon)
     layout.separator()
 
 

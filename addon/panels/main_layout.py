@@ -17,7 +17,7 @@ from .property_rows import locked_column
 from .self_weight_layout import hints_of_all_bodies
 from .text_rows import draw_wrapped
 
-LIGHT_NOTE = "To heat with it, add an Empty That Heats and parent the empty to it"
+LIGHT_NOTE = "To heat with it, press Add Heat Source in the menu Add and parent the empty to it"
 GROUND_NOTE = "There is nothing to fall on"
 BONE_COLLIDER_NOTE = "The flesh that this bone mesh may hold passes through it. Other bodies collide with it"
 

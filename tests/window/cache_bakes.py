@@ -39,7 +39,7 @@ def _make_falling_cube() -> Steps:
     bpy.ops.wm.read_homefile()
     yield 1.5
     yield from show_sidebar()
-    yield from choose_role("b")
+    yield from choose_role("m")
     yield from press("bpy.ops.sinew.add_ground")
     cube = bpy.data.objects["Cube"]
     cube.location.z, cube.sinew.divisions = 0.5, 4

@@ -81,7 +81,7 @@ def _make() -> Steps:
         bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.5, location=(0.05, 0.1 * height, height))
         ball = bpy.context.object
         ball.name = name
-        yield from choose_role("b")
+        yield from choose_role("m")
         assert ball.sinew.role == "BODY", "Make Body did nothing"
         ball.sinew.preset, ball.sinew.youngs_modulus, ball.sinew.divisions = "JELLY", STIFFNESS, 8
     scene = bpy.context.scene

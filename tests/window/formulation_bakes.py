@@ -64,7 +64,7 @@ def _make() -> Steps:
     bpy.ops.object.mode_set(mode="OBJECT")
     cube.scale = (0.6, 0.15, 0.15)
     bpy.ops.object.transform_apply(scale=True)
-    yield from choose_role("b")
+    yield from choose_role("m")
     held = [v.index for v in cube.data.vertices if v.co.x < -0.59]
     cube.vertex_groups.new(name="Held").add(held, 1.0, "REPLACE")
     cube.sinew.pin_group, cube.sinew.preset, cube.sinew.youngs_modulus = "Held", "JELLY", STIFFNESS

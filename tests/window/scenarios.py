@@ -62,7 +62,7 @@ def lowest_and_height() -> tuple[float, float]:
 def make_ready() -> Steps:
     yield from show_sidebar()
     yield from picture("1-start")
-    yield from choose_role("b")
+    yield from choose_role("m")
     cube = bpy.data.objects["Cube"]
     assert cube.sinew.role == "BODY", "Make Body did nothing"
     yield from picture("2-body-with-few-vertices")

@@ -126,7 +126,7 @@ def _body_over_ground() -> Steps:
     bpy.ops.wm.read_homefile()
     yield 1.5
     yield from show_sidebar()
-    yield from choose_role("b")
+    yield from choose_role("m")
     yield from press("bpy.ops.sinew.add_ground")
     bpy.context.scene.frame_end = FRAMES
     yield from keys("g", "z", "1", "period", "5", "Return")
