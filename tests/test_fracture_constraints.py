@@ -132,9 +132,9 @@ def test_splits_and_pieces_are_capped_and_what_is_left_is_told(tmp_path):
         ({"most_pieces": 0}, "setting-out-of-range", "Max Pieces"),
         ({"strength_paint": np.zeros(98)}, "strength-all-zero", "0 everywhere"),
         ({"unbreakable": np.ones(98)}, "nothing-breakable", "unbreakable"),
-        ({"strength_paint": np.ones(3)}, "paint-without-vertices", "Strength"),
+        ({"strength_paint": np.ones(3)}, "paint-without-vertices", "Breaking Stress"),
         ({"unbreakable": np.ones(3)}, "paint-without-vertices", "Unbreakable"),
-        ({"strength_paint": np.full(98, -1.0)}, "setting-out-of-range", "Strength"),
+        ({"strength_paint": np.full(98, -1.0)}, "setting-out-of-range", "Breaking Stress"),
     ],
 )
 def test_bad_input_is_one_sentence(tmp_path, change, kind, word):
