@@ -12,6 +12,7 @@ from fixtures.contact_scenes import RUBBER, bent_block, held, stack, stay
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.constraints.external_forces import PointForces
 from sinew.solver.contact.active_set.contact_springs import contact_springs, measure_contacts
+from sinew.solver.contact.active_set.coulomb_friction import friction_forces
 from sinew.solver.contact.detection.contact_attachment import tet_pairs
 from sinew.solver.contact.detection.contact_set import ContactSet, ContactState
 from sinew.solver.mechanics.state import State
@@ -240,3 +241,19 @@ def test_a_run_that_is_gone_on_with_gets_the_same_bytes(tmp_path):
         after.state.fields[name].tobytes() == through.state.fields[name].tobytes() for name in through.state.fields
     )
     assert "contact.triangle" in through.state.fields and len(through.state.fields["contact.id"]) > 20
+
+
+def test_friction_forces_are_those_of_numpy():
+    """Contacts that stick, that keep sliding with a constant friction, and that had no shear at the start."""
+    rng = np.random.default_rng(3)
+    start, shear, kappa = rng.normal(size=(30, 3)), rng.normal(size=(30, 3)), rng.uniform(0.5, 2.0, 30)
+    sliding, force = np.where(np.arange(30) % 2, rng.uniform(0.1, 1.0, 30), 0.0), np.empty((30, 3))
+    start[::5] = 0.0
+    friction_forces(kappa, sliding, start, shear, force)
+    length = np.linalg.norm(start, axis=1, keepdims=True)
+    direction = np.divide(start, length, out=np.zeros_like(start), where=length > 0.0)
+    constant = (
+        kappa[:, None] * (direction * shear).sum(axis=1, keepdims=True) * direction - sliding[:, None] * direction
+    )
+    expected = np.where(sliding[:, None] > 0.0, constant, 0.0) - kappa[:, None] * shear
+    np.testing.assert_allclose(force, expected, rtol=1e-12, atol=1e-15)

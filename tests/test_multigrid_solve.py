@@ -14,6 +14,7 @@ from sinew.solver.integrators.step import step
 from sinew.solver.integrators.system import multigrid_policy
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
+from sinew.solver.linalg.convergence_rate import RateCheck
 from sinew.solver.linalg.multigrid import lattice_multigrid, mg_pcg, numeric_setup
 from sinew.solver.linalg.multigrid import solve as take_over
 from sinew.solver.linalg.multigrid.hierarchy import build_hierarchy, hierarchy_of
@@ -25,7 +26,6 @@ from sinew.solver.linalg.multigrid.lattice_multigrid import (
     MIN_ISLAND_NODES,
     LatticeMultigrid,
 )
-from sinew.solver.linalg.patience import Patience
 from sinew.solver.linalg.pcg import MIN_BLOCKS_PER_THREAD, PreconditionedSolve, solve
 from sinew.solver.linalg.rigid_modes import rigid_modes
 from sinew.solver.linalg.symmetric_spmv import upper_half
@@ -204,6 +204,11 @@ def test_multigrid_comes_first_only_where_a_step_is_stiff(dt, is_stiff):
     values = context.workspace(model).values
     for limit in (multigrid_policy.MIN_STIFFNESS_RATIO, multigrid_policy.MIN_STIFFNESS_RATIO_IF_LOOSE):
         assert multigrid_policy._is_stiff(model, values, ~fixed, limit) == is_stiff
+    ratio = np.trace(values[model.pattern.diagonal].reshape(-1, 3, 3), axis1=1, axis2=2) / (3.0 * model.mass)
+    for some in (~fixed, fixed, np.arange(len(fixed)) % 3 == 0):
+        for limit in np.quantile(ratio[some], [0.1, 0.4, 0.6, 0.9]) * 1.0001:
+            most = 2 * np.count_nonzero(ratio[some] > limit) > np.count_nonzero(some)
+            assert multigrid_policy._is_stiff(model, values, some, limit) == most
 
 
 def test_a_stiff_body_that_falls_as_a_whole_needs_no_levels(monkeypatch):
@@ -259,12 +264,12 @@ def test_many_small_islands_are_left_to_block_jacobi_for_long():
     nodes, tets = jittered(bar, (3, 3, 12))
     model = make_model([Part(f"{k}", nodes, tets, np.ones(len(tets)), Material()) for k in range(5)])
     one = make_model([Part("long", *jittered(bar, (3, 3, 60)), np.ones(60 * 45), Material())])
-    patience = [
+    rate_check = [
         LatticeMultigrid(m.X, is_hard=True).iteration_limit(m.pattern, np.ones(m.node_count, bool), 0.01)
         for m in (model, one)
     ]
     assert model.node_count > one.node_count > MIN_ISLAND_NODES > model.pattern.largest_island
-    assert patience == [
+    assert rate_check == [
         (JACOBI_ITERATIONS_IF_SMALL, JACOBI_ITERATIONS_IF_SMALL),
         (JACOBI_ITERATIONS_IF_HARD, JACOBI_ITERATIONS_IF_SMALL),
     ]
@@ -299,8 +304,8 @@ class Lost:
     def iteration_limit(self, pattern, is_free, tolerance):
         return 3, 3
 
-    def patience(self):
-        return Patience.of_block_jacobi()
+    def rate_check(self):
+        return RateCheck.of_block_jacobi()
 
     def solve(self, system, x, *rest):
         x[system.is_free] = 1e200

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from sinew.solver.mechanics.rigid_rotation import rigid_motion, rotated_motion, with_spin
+from sinew.solver.mechanics.rigid_rotation import rigid_motion, rotated_motion, turn_angles, with_spin
 
 DT = 0.01
 ALL = np.ones(3, bool)
@@ -158,3 +158,15 @@ def test_rigid_part_is_that_of_numpy():
         np.testing.assert_allclose(found.inertia[piece], inertia, rtol=1e-7, atol=1e-7)
         np.testing.assert_allclose(found.angular_momentum[piece], angular, atol=1e-12)
         np.testing.assert_allclose(found.angular_velocities()[piece], np.linalg.solve(inertia, angular), rtol=1e-6)
+
+
+def test_turn_angles_are_those_of_the_rigid_part():
+    """Displacements that are small turns of three pieces, with a translation and noise, by a solve of NumPy."""
+    rng = np.random.default_rng(12)
+    start, mass, x = np.array([0, 5, 9, 20]), rng.uniform(0.1, 2.0, 20), rng.normal(size=(20, 3))
+    moved = x + np.cross([0.01, -0.03, 0.02], x) + [1.0, 2.0, -3.0] + 1e-3 * rng.normal(size=(20, 3))
+    motion = rigid_motion(start, mass, x, moved - x)
+    turns = [np.linalg.solve(A, b) for A, b in zip(motion.inertia, motion.angular_momentum, strict=True)]
+    angles = turn_angles(start, mass, x, moved)
+    np.testing.assert_allclose(angles, np.linalg.norm(turns, axis=1), rtol=1e-9)
+    assert 0.03 < angles.min() and angles.max() < 0.045

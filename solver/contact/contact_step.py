@@ -39,7 +39,7 @@ from .active_set.active_set_update import update_planes
 from .active_set.contact_line_search import apply_step_lengths, deactivate_unreached
 from .active_set.contact_prediction import find_movable_points, predict_positions
 from .active_set.contact_springs import attach_points, contact_springs, measure_contacts
-from .active_set.coulomb_friction import continue_sliding
+from .active_set.coulomb_friction import continue_sliding, friction_forces
 from .active_set.persistent_contact_kernels import RigidColliderArrays, load_persistent, store_persistent
 from .detection.collider_broad_phase import PUSH_OUT_REACH, broad_phase_box, distance_bounds_of, nearby_points
 from .detection.collider_contacts import ColliderPose, find_contacts
@@ -233,11 +233,10 @@ class ContactStep:
 
     def _friction_forces(self, shear: Floats) -> Floats:
         """Returns the friction in the last solve, −κ s, or a constant one along s0, for shears s [m]: [N], (k, 3)."""
-        (kappa, sliding_friction), start = self.friction_state, self.contact_state.shear
-        direction = start / np.maximum(np.linalg.norm(start, axis=1), np.finfo(float).tiny)[:, None]
-        along_start = kappa * np.einsum("ki,ki->k", direction, shear) - sliding_friction
-        along = np.where(sliding_friction > 0.0, along_start, 0.0)
-        return along[:, None] * direction - kappa[:, None] * shear
+        friction = np.empty_like(shear)
+        if len(shear):
+            friction_forces(*self.friction_state, self.contact_state.shear, shear, friction)
+        return friction
 
     def _springs(self, which: np.ndarray) -> PointForces:
         """Returns some contacts as forces on their points alone."""
@@ -310,7 +309,9 @@ class ContactStep:
             state.attach(self.surfaces.attach(contacts, which), which)
         state.start_shift[:] = state.shift
         state.mu[rigid_count:][state.lift[rigid_count:] < 0.0] = 0.0  # no friction where an overlap is resolved
-        continue_sliding(self.previous_normal_force, state.arrays)
+        continue_sliding(
+            self.previous_normal_force, state.k, state.kappa, state.mu, state.shear, state.sliding_friction
+        )
         return state
 
     def _add_new(self, found: ContactSet, normal_force: Floats) -> bool:

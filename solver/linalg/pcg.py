@@ -23,9 +23,9 @@ from ..runtime.threads.worker_team import worker_team
 from .block_jacobi import invert_diagonal
 from .block_pattern import BlockPattern
 from .block_system import BlockSystem, MatrixArrays, PcgWorkspace, StoppingCriteria
+from .convergence_rate import RateCheck
 from .direct_small_islands import MAX_SMALL_ISLAND_NODES, solve_small_islands
 from .element_by_element import ElementProducts
-from .patience import Patience
 from .pcg_loop import conjugate_gradients
 from .pcg_row_passes import (
     BB,
@@ -99,7 +99,7 @@ class Preconditioner(Protocol):
     def iteration_limit(self, pattern: BlockPattern, is_free: Bools, tolerance: float) -> tuple[int, int]:
         """Returns how many iterations of block Jacobi come first, over all rows, and where only some are left."""
 
-    def patience(self) -> Patience:
+    def rate_check(self) -> RateCheck:
         """Returns what makes block Jacobi so fast that it goes on after these iterations."""
 
     def solve(
@@ -109,9 +109,9 @@ class Preconditioner(Protocol):
         stopping: StoppingCriteria,
         modes: RigidModes | None,
         workspace: PcgWorkspace,
-        jacobi_fall: float | None,
+        jacobi_rate: float | None,
     ) -> PreconditionedSolve:
-        """Solves as `solve` does, from what `x` holds, after block Jacobi with this fall (`Patience.fall`)."""
+        """Solves as `solve` does, from what `x` holds, after block Jacobi with this rate (`RateCheck.rate`)."""
 
 
 def solve(
@@ -148,21 +148,21 @@ def solve(
     if modes is not None:
         coarse_correction(modes, pattern, b, x)
     whole = limit = max_iterations
-    patience = Patience.of_block_jacobi()
+    rate_check = RateCheck.of_block_jacobi()
     if preconditioner is not None:
         whole, limit = preconditioner.iteration_limit(pattern, is_free, tolerance)
-        patience = preconditioner.patience()
+        rate_check = preconditioner.rate_check()
     iterations, residual = 0, np.inf  # a preconditioner that begins at once computes the residual itself
     if limit > 0 or max_iterations == 0:
         block_jacobi = BlockJacobiSolve(modes, initial_direction, element_terms, workspace)
-        limits = PcgLimits(float(tolerance), int(max_iterations), limit, whole * pattern.node_count, patience)
+        limits = PcgLimits(float(tolerance), int(max_iterations), limit, whole * pattern.node_count, rate_check)
         iterations, residual = block_jacobi.run(system, x, limits, stopping.norm_floor)
     work = float(iterations)
     is_hard = preconditioner is not None and residual > tolerance and iterations < max_iterations
     if preconditioner is not None and is_hard:
         previous = x.copy()
         remaining = replace(stopping, max_iterations=max_iterations - iterations)
-        found = preconditioner.solve(system, x, remaining, modes, workspace, patience.fall)
+        found = preconditioner.solve(system, x, remaining, modes, workspace, rate_check.rate)
         iterations, work = iterations + found.iterations, work + found.work
         if found.residual < residual:
             residual = found.residual

@@ -14,10 +14,10 @@ import numpy as np
 from ..runtime.jit import kernel
 from ..runtime.threads.worker_team import TASK, await_wakeup, claim, is_finished, join, publish, report_done
 from .block_jacobi import invert_rows
+from .convergence_rate import IS_SLOW, RATE, UNKNOWN_RATE, measure_rate, note_residual
 from .coupled_rigid_modes import add_inter_island_products
 from .element_by_element import add_active_products
 from .envelope_cholesky import solve_envelope
-from .patience import FALL, IS_SLOW, UNKNOWN_FALL, measure_fall, note_residual
 from .pcg_row_passes import (
     ACTIVE,
     ALPHA,
@@ -112,17 +112,17 @@ def conjugate_gradients(is_leader, team, limits, matrix, half, vectors, modes, c
             was_update = task == UPDATE
             task = _next_task(task, may_continue, restarts == 0, has_direction, limits.tolerance, islands)
             if was_update:
-                note_residual(limits.patience.record, _largest_residual(scalars))
+                note_residual(limits.rate_check.record, _largest_residual(scalars))
     return iterations, _largest_residual(scalars)
 
 
 @kernel(device_only=True, no_refcount=True)
 def _is_patient(limits, iterations, rows):
     """Whether to go on after so many iterations over so many rows."""
-    measure_fall(limits.patience, iterations, limits.tolerance)
-    record = limits.patience.record
+    measure_rate(limits.rate_check, iterations, limits.tolerance)
+    record = limits.rate_check.record
     return (iterations < limits.first_iterations and rows < limits.first_rows) or (
-        record[FALL] != UNKNOWN_FALL and record[IS_SLOW] == 0.0
+        record[RATE] != UNKNOWN_RATE and record[IS_SLOW] == 0.0
     )
 
 

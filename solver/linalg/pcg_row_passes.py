@@ -27,7 +27,7 @@ from ..runtime.simd.vec3 import (
     vec4_load,
     vec4_store,
 )
-from .patience import Patience
+from .convergence_rate import RateCheck
 
 # First PREPARE for inverses and the packed half, (LOAD_FIXED, APPLY,) RESIDUAL for the norm of b, then LOAD_SOLUTION,
 # APPLY, RESIDUAL for the residual of the guess; LOAD_INITIAL_DIRECTION, CURVATURE, UPDATE once; DIRECTION, PRODUCT,
@@ -69,14 +69,14 @@ class PcgLimits(NamedTuple):
         max_iterations: At most.
         first_iterations, first_rows: After so many iterations, or so many rows of islands that are not done, iteration
             by iteration, they only go on while they are fast.
-        patience: What counts as fast.
+        rate_check: What counts as fast.
     """
 
     tolerance: float
     max_iterations: int
     first_iterations: int
     first_rows: int
-    patience: Patience
+    rate_check: RateCheck
 
 
 class PcgVectors(NamedTuple):

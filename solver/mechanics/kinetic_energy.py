@@ -19,9 +19,11 @@ def kinetic_energies(model: Model, v: Floats) -> Floats:
 
 def kinetic_energy_bound(model: Model, v: Floats, gravity: Floats, dt: float) -> Floats:
     """Returns the larger kinetic energy of islands: at v [m/s], (n, 3), or after `dt` [s] of free fall [J], (k,)."""
-    return np.maximum(
-        kinetic_energies(model, v), kinetic_energies(model, v + dt * model.gravity_scale[:, None] * gravity)
+    out = np.empty(model.pattern.island_count)
+    _bound_kinetic_energies(
+        model.pattern.island_start, model.mass, floats(v), dt, model.gravity_scale, floats(gravity), out
     )
+    return out
 
 
 @kernel()
@@ -31,3 +33,16 @@ def _sum_kinetic_energies(island_start, mass, v, out):
         for node in range(island_start[island], island_start[island + 1]):
             twice += mass[node] * (v[node, 0] * v[node, 0] + v[node, 1] * v[node, 1] + v[node, 2] * v[node, 2])
         out[island] = 0.5 * twice
+
+
+@kernel()
+def _bound_kinetic_energies(island_start, mass, v, dt, gravity_scale, gravity, out):
+    for island in range(len(island_start) - 1):
+        twice_now = twice_fallen = 0.0
+        for node in range(island_start[island], island_start[island + 1]):
+            fall = dt * gravity_scale[node]
+            x, y, z = v[node, 0], v[node, 1], v[node, 2]
+            twice_now += mass[node] * (x * x + y * y + z * z)
+            x, y, z = x + fall * gravity[0], y + fall * gravity[1], z + fall * gravity[2]
+            twice_fallen += mass[node] * (x * x + y * y + z * z)
+        out[island] = np.maximum(0.5 * twice_now, 0.5 * twice_fallen)

@@ -9,6 +9,7 @@ momentum about its centre, is taken out of the step and made again as a rotation
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -111,9 +112,10 @@ def turn_angles(start: np.ndarray, mass: Floats, about: Floats, x: Floats) -> Fl
 
 def _turns(start: np.ndarray, mass: Floats, about: Floats, x: Floats) -> tuple[RigidMotion, Floats, Floats]:
     """Returns the rigid part of displacements, the vectors of its turns [rad], (k, 3), and their lengths, (k,)."""
-    motion = rigid_motion(start, mass, about, x - about)
-    turn = motion.angular_velocities()
-    return motion, turn, np.sqrt(np.einsum("ki,ki->k", turn, turn))
+    count = len(start) - 1
+    motion, turn, angle = RigidMotion.allocate(count), np.empty((count, 3)), np.empty(count)
+    _find_turns(start, mass, np.add.reduceat(mass, start[:-1]), floats(about), floats(x), motion, turn, angle)
+    return motion, turn, angle
 
 
 def chord_stretch_energy(model: Model, angle: Floats, dt: float) -> Floats:
@@ -178,6 +180,11 @@ class RigidMotion(NamedTuple):
     inertia: Floats
     angular_momentum: Floats
 
+    @staticmethod
+    def allocate(count: int) -> RigidMotion:
+        """Returns arrays for `count` pieces, to be filled."""
+        return RigidMotion(np.empty((count, 3)), np.empty((count, 3)), np.empty((count, 3, 3)), np.empty((count, 3)))
+
     def angular_velocities(self) -> Floats:
         """Returns ω [rad/s], (k, 3)."""
         return _solve_inertia(self.inertia, self.angular_momentum)
@@ -193,10 +200,8 @@ def rigid_motion(start: np.ndarray, mass: Floats, x: Floats, v: Floats) -> Rigid
         mass: Of the nodes [kg], (n,).
         x, v: Positions and velocities.
     """
-    count = len(start) - 1
-    total = np.add.reduceat(mass, start[:-1])
-    motion = RigidMotion(np.empty((count, 3)), np.empty((count, 3)), np.empty((count, 3, 3)), np.empty((count, 3)))
-    _sum_rigid_motion(start, mass, total, floats(x), floats(v), motion)
+    motion = RigidMotion.allocate(len(start) - 1)
+    _sum_rigid_motion(start, mass, np.add.reduceat(mass, start[:-1]), floats(x), floats(v), motion)
     return motion
 
 
@@ -248,6 +253,16 @@ def _sum_rigid_motion(start, mass, total, x, v, motion):
         least = MIN_INERTIA_SHARE * (tensor[0, 0] + tensor[1, 1] + tensor[2, 2]) + SMALLEST_INERTIA
         for axis in range(3):
             tensor[axis, axis] += least
+
+
+@kernel()
+def _find_turns(start, mass, total, about, x, motion, turn, angle):
+    """Writes what `_turns` returns; `total` is the mass of each piece [kg], (k,)."""
+    _sum_rigid_motion(start, mass, total, about, x - about, motion)
+    _solve_symmetric(motion.inertia, motion.angular_momentum, turn)
+    for island in range(len(angle)):
+        w = turn[island]
+        angle[island] = math.sqrt(w[0] * w[0] + w[2] * w[2] + w[1] * w[1])
 
 
 @kernel()

@@ -80,10 +80,12 @@ def contact_verdict(attempt: StepAttempt, report: StepReport) -> Verdict:
 
 def energy_verdict(attempt: StepAttempt, report: StepReport) -> EnergyVerdict:
     """Returns what becomes of an attempt by the energy from nothing; the state has to remember contacts by then."""
+    if attempt.contacts is None:
+        return EnergyVerdict(Verdict.ACCEPT)
     gain = None
-    if attempt.contacts and report.stored and not attempt.is_in_pieces:
+    if report.stored and not attempt.is_in_pieces:
         gain = _energy_gain(attempt, report.stored)
-    elif attempt.contacts and _may_have_gained(attempt, report):
+    elif _may_have_gained(attempt, report):
         model, workspace = attempt.model, attempt.context.workspace(attempt.model)
         stored = (
             elastic_energies(model, attempt.before.x, workspace),

@@ -10,20 +10,42 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3_axpy, vec3_fma, vec3_load, vec3_store, vec3_sum, vec3_unpack, vec3_zero
 
+MIN_SHEAR_LENGTH = float(np.finfo(float).tiny)  # [m], so that no shear can be divided by
 MAX_SLIDING_KAPPA_RATIO = 0.3  # κ over k up to which a contact counts as sliding in the step before
 
 
 @kernel()
-def continue_sliding(previous_force, state):
+def continue_sliding(previous_force, k, kappa, mu, shear, sliding_friction):
     """Writes the friction of contacts that slid in the step before, by their normal forces then [N], (k,)."""
-    k, kappa, shear = state.k, state.kappa, state.shear
     for c in range(len(k)):
         s = shear[c]
         slid = 0.0 < kappa[c] < MAX_SLIDING_KAPPA_RATIO * k[c] and s[0] * s[0] + s[1] * s[1] + s[2] * s[2] > 0.0
-        state.sliding_friction[c] = state.mu[c] * previous_force[c] if slid else 0.0
+        sliding_friction[c] = mu[c] * previous_force[c] if slid else 0.0
+
+
+@kernel()
+def friction_forces(kappa, sliding_friction, start_shear, shear, force):
+    """Writes −κ s [N], (k, 3), with a constant friction along s0 where there is one, for shears s0 and s [m], (k, 3).
+
+    Many small NumPy calls took a tenth of a step of a small body.
+    """
+    for c in range(len(kappa)):
+        s0, s = start_shear[c], shear[c]
+        length = max(math.sqrt(s0[0] * s0[0] + s0[1] * s0[1] + s0[2] * s0[2]), MIN_SHEAR_LENGTH)
+        x, y, z = s0[0] / length, s0[1] / length, s0[2] / length
+        along = 0.0
+        if sliding_friction[c] > 0.0:
+            along = kappa[c] * (x * s[0] + z * s[2] + y * s[1]) - sliding_friction[c]
+        force[c, 0], force[c, 1], force[c, 2] = (
+            along * x - kappa[c] * s[0],
+            along * y - kappa[c] * s[1],
+            along * z - kappa[c] * s[2],
+        )
 
 
 @kernel(inline=True, device_only=True)

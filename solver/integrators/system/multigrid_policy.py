@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...constraints.rigid_core import LinearSystem
 from ...linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ...linalg.multigrid.lattice_multigrid import IMMEDIATE_TOLERANCE, JACOBI_ITERATIONS, LatticeMultigrid
-from ...linalg.multigrid.measured_falls import MeasuredFalls
+from ...linalg.multigrid.measured_rates import MeasuredRates
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats
+from ...runtime.jit import kernel
 from ...scene.scene import JACOBI, MULTIGRID, Settings
 
 # Relative residuals up to this are tight: multigrid pays after fewer iterations of block Jacobi
@@ -28,7 +27,7 @@ MIN_STIFFNESS_RATIO = 100.0
 MIN_STIFFNESS_RATIO_IF_LOOSE = 300.0
 JACOBI_ITERATIONS_IF_LOOSE = 100
 
-# Block Jacobi goes on where with its fall so many more will do: to set up multigrid costs as much. Beside a pressure by
+# Block Jacobi goes on where with its rate so many more will do: to set up multigrid costs as much. Beside a pressure by
 # volume multigrid took 120 cycles instead of 15 (the soft-body benchmark), so it is hardly worth a try
 JACOBI_ITERATIONS_LEFT = 25
 JACOBI_ITERATIONS_LEFT_WITH_PRESSURE = 100
@@ -73,7 +72,7 @@ def choose_multigrid(
         is_hard=not is_tight and is_stiff,
         kept=multigrid_levels,
         max_jacobi_iterations=JACOBI_ITERATIONS if is_tight else JACOBI_ITERATIONS_IF_LOOSE,
-        falls=multigrid_levels.falls if multigrid_levels else MeasuredFalls(),
+        rates=multigrid_levels.rates if multigrid_levels else MeasuredRates(),
         max_jacobi_iterations_left=(
             JACOBI_ITERATIONS_LEFT_WITH_PRESSURE if len(model.pressure_modulus) else JACOBI_ITERATIONS_LEFT
         ),
@@ -83,7 +82,17 @@ def choose_multigrid(
 def _is_stiff(model: Model, values: Floats, is_free: Bools, limit: float) -> bool:
     """Whether most free nodes resist by stiffness, more than `limit` times the mass, in a matrix (b, 9) of a model."""
     # an odd stride over all bodies: with an even one the samples might all lie on one side of a lattice
-    some = slice(None, None, model.node_count // MAX_SAMPLED_NODES | 1)
-    trace = values.reshape(-1).take(model.pattern.on_diagonal[:, some]).sum(axis=0)
-    is_stiff = (trace > 3.0 * limit * model.mass[some]) & is_free[some]
-    return 2 * np.count_nonzero(is_stiff) > np.count_nonzero(is_free[some])
+    stride, on_diagonal = model.node_count // MAX_SAMPLED_NODES | 1, model.pattern.on_diagonal
+    return bool(_are_most_stiff(values.reshape(-1), on_diagonal, model.mass, is_free, stride, limit))
+
+
+@kernel()
+def _are_most_stiff(values, on_diagonal, mass, is_free, stride, limit):
+    """Returns whether most of the free nodes, every `stride`-th of all, have a block of more than `limit` times m."""
+    free_count, stiff_count = 0, 0
+    for i in range(0, len(mass), stride):
+        if is_free[i]:
+            trace = values[on_diagonal[0, i]] + values[on_diagonal[1, i]] + values[on_diagonal[2, i]]
+            free_count += 1
+            stiff_count += trace > 3.0 * limit * mass[i]
+    return 2 * stiff_count > free_count

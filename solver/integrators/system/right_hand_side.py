@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ...mechanics.model import Model
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
@@ -101,7 +99,7 @@ def motion_share(model: Model, v: Floats, gravity: Floats, dt: float, b: Floats)
         dt: Δt [s].
         b: Right-hand side [N s], (n, 3).
     """
-    fall = dt * float(np.linalg.norm(gravity))
+    fall = dt * math.sqrt(gravity @ gravity)
     share = _least_motion_share(model.pattern.island_start, model.mass, model.gravity_scale, fall, v, b)
     return max(float(share), MIN_MOTION_SHARE)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...runtime.arrays import Bools
 from ..block_pattern import BlockPattern
-from .measured_falls import MeasuredFalls
+from .measured_rates import MeasuredRates
 
 if TYPE_CHECKING:  # what has kernels is loaded where a scene needs it
     from .hierarchy import Hierarchy
@@ -45,12 +45,12 @@ class ReusedHierarchy:
 
     Attributes:
         workspace: The work arrays.
-        falls: What was measured in the frame.
+        rates: What was measured in the frame.
     """
 
     def __init__(self) -> None:
         """Begins with nothing."""
-        self.workspace, self.falls = MultigridWorkspace(), MeasuredFalls()
+        self.workspace, self.rates = MultigridWorkspace(), MeasuredRates()
         self._multigrid: Multigrid | None = None
         self._pattern: BlockPattern | None = None
         self._is_free = np.zeros(0, bool)
@@ -92,4 +92,4 @@ class ReusedHierarchy:
     def drop(self) -> None:
         """Keeps nothing any more."""
         self._multigrid = self._pattern = None
-        self.falls.forget()
+        self.rates.forget()

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from ...runtime.arrays import Bools, Floats
 from ..block_pattern import BlockPattern
 from ..block_system import BlockSystem, PcgWorkspace, StoppingCriteria
-from ..patience import Patience
+from ..convergence_rate import RateCheck
 from ..rigid_modes import RigidModes
 from .hierarchy_reuse import MultigridWorkspace, ReusedHierarchy
-from .measured_falls import MeasuredFalls
+from .measured_rates import MeasuredRates
 
 if TYPE_CHECKING:  # it loads kernels
     from ..pcg import PreconditionedSolve
@@ -48,9 +48,9 @@ class LatticeMultigrid:
         is_same: Whether the matrix is the one that multigrid was last set up for in its workspace.
         kept: What earlier solves have set up, and where this one stores its own; None: nothing is kept.
         max_jacobi_iterations: Iterations of block Jacobi that come first for a matrix not known to be hard.
-        falls: What decides whether block Jacobi goes on after these, and whether multigrid hands back to it; None: they
+        rates: What decides whether block Jacobi goes on after these, and whether multigrid hands back to it; None: they
             never do.
-        max_jacobi_iterations_left: With `falls`: block Jacobi also goes on where so many more would do.
+        max_jacobi_iterations_left: With `rates`: block Jacobi also goes on where so many more would do.
         workspace: Arrays of its levels; with `kept`, those of that are used instead.
     """
 
@@ -61,7 +61,7 @@ class LatticeMultigrid:
     is_same: bool = False
     kept: ReusedHierarchy | None = None
     max_jacobi_iterations: int = JACOBI_ITERATIONS
-    falls: MeasuredFalls | None = None
+    rates: MeasuredRates | None = None
     max_jacobi_iterations_left: int = 0
     workspace: MultigridWorkspace = field(default_factory=MultigridWorkspace)
 
@@ -69,22 +69,22 @@ class LatticeMultigrid:
         """Returns how many iterations of block Jacobi come first, over all rows, and where only some are left."""
         if pattern.largest_island < MIN_ISLAND_NODES:
             return JACOBI_ITERATIONS_IF_SMALL, JACOBI_ITERATIONS_IF_SMALL
-        if self.falls and self.falls.multigrid is not None:
+        if self.rates and self.rates.multigrid is not None:
             return self.max_jacobi_iterations, JACOBI_ITERATIONS_IF_SMALL
         is_there = self.is_same or (self.kept and self.kept.is_available(pattern, is_free))
         if is_there or (self.starts_immediately and tolerance <= IMMEDIATE_TOLERANCE):
             return 0, 0
         return JACOBI_ITERATIONS_IF_HARD if self.is_hard else self.max_jacobi_iterations, JACOBI_ITERATIONS_IF_SMALL
 
-    def patience(self) -> Patience:
+    def rate_check(self) -> RateCheck:
         """Returns what makes block Jacobi so fast that it goes on after these iterations."""
-        if self.falls is None:
-            return Patience.of_block_jacobi()
-        return self.falls.jacobi_patience(self.max_jacobi_iterations_left)
+        if self.rates is None:
+            return RateCheck.of_block_jacobi()
+        return self.rates.jacobi_rate_check(self.max_jacobi_iterations_left)
 
-    def multigrid_patience(self) -> Patience:
+    def multigrid_rate_check(self) -> RateCheck:
         """Returns what makes multigrid so slow that it hands back to block Jacobi."""
-        return Patience.of_multigrid() if self.falls is None else self.falls.multigrid_patience()
+        return RateCheck.of_multigrid() if self.rates is None else self.rates.multigrid_rate_check()
 
     def solve(
         self,
@@ -93,11 +93,11 @@ class LatticeMultigrid:
         stopping: StoppingCriteria,
         modes: RigidModes | None,
         workspace: PcgWorkspace,
-        jacobi_fall: float | None,
+        jacobi_rate: float | None,
     ) -> PreconditionedSolve:
         """Solves A x = b for the free nodes from what `x` holds; see `linalg.pcg.Preconditioner`."""
         from .solve import solve_with_multigrid
 
-        if self.falls is not None:
-            self.falls.jacobi = jacobi_fall if jacobi_fall is not None else self.falls.jacobi
+        if self.rates is not None:
+            self.rates.jacobi = jacobi_rate if jacobi_rate is not None else self.rates.jacobi
         return solve_with_multigrid(self, system, x, stopping, modes, workspace)

@@ -25,7 +25,7 @@ from ...runtime.threads.worker_team import (
     worker_team,
 )
 from ..block_system import BlockSystem, MatrixArrays, PcgWorkspace, StoppingCriteria
-from ..patience import IS_SLOW, Patience, measure_fall, note_residual
+from ..convergence_rate import IS_SLOW, RateCheck, measure_rate, note_residual
 from ..pcg import MIN_BLOCKS_PER_THREAD, NO_MODES
 from ..rigid_modes import RigidModes, coarse_correct_islands
 from ..symmetric_spmv import NO_UPPER_HALF, upper_half
@@ -66,7 +66,7 @@ GENTLE_SMOOTHING_FACTOR = np.float32(
 
 
 @kernel(no_refcount=True)
-def iterate_mg_pcg(is_leader, team, most, tolerance, patience, cycle, matrix, half, vectors, islands, modes, sums):
+def iterate_mg_pcg(is_leader, team, most, tolerance, rate_check, cycle, matrix, half, vectors, islands, modes, sums):
     """Searches with up to `most` iterations, fewer where no island is left to solve or it is slow; returns how many.
 
     Without a word from Python in between, which would take as long as the passes over 3,000 nodes, and as long again
@@ -75,7 +75,7 @@ def iterate_mg_pcg(is_leader, team, most, tolerance, patience, cycle, matrix, ha
     Args:
         is_leader: Whether this thread leads the `team`; others of it only share in the passes, and return 0.
         team: A `WorkerTeam`.
-        most, tolerance, patience: As for `solve_mg_pcg`.
+        most, tolerance, rate_check: As for `solve_mg_pcg`.
         cycle, matrix, half, vectors, islands: What `do_task` takes; of the islands bb is at first what ‖b‖² counts for
             at least.
         modes: What `coarse_correct_islands` takes before b; empty where no motions are told apart.
@@ -99,14 +99,14 @@ def iterate_mg_pcg(is_leader, team, most, tolerance, patience, cycle, matrix, ha
         join(team, work_on_pass(is_leader, team, cycle, matrix, half, vectors, islands, sums))
         if task == UPDATE or task == START_CYCLE:
             done += task == UPDATE
-            note_residual(patience.record, largest_residual(islands))
-            measure_fall(patience, done, tolerance)
+            note_residual(rate_check.record, largest_residual(islands))
+            measure_rate(rate_check, done, tolerance)
         descents += task == START_CYCLE
         looks += task == RESIDUAL or task == RESIDUAL_WITHOUT_PRODUCT
         task = next_task(
             task,
             looks == 1,
-            done < most and patience.record[IS_SLOW] == 0.0,
+            done < most and rate_check.record[IS_SLOW] == 0.0,
             descents,
             tolerance,
             cycle,
@@ -222,7 +222,7 @@ def solve_mg_pcg(
     modes: RigidModes | None,
     multigrid: Multigrid,
     workspace: PcgWorkspace,
-    patience: Patience,
+    rate_check: RateCheck,
 ) -> tuple[int, float]:
     """Solves A x = b as `linalg.pcg.solve` does, but for islands that are not coupled, and gives up where it is slow.
 
@@ -248,8 +248,8 @@ def solve_mg_pcg(
         np.zeros((len(pattern.chunk_island), 2)),
     )
     with worker_team(
-        thread_count(), lambda team, is_leader: iterate_mg_pcg(is_leader, team, 0, tolerance, patience, *given)
+        thread_count(), lambda team, is_leader: iterate_mg_pcg(is_leader, team, 0, tolerance, rate_check, *given)
     ) as team:
-        iterations = int(iterate_mg_pcg(True, team, stopping.max_iterations, tolerance, patience, *given))
+        iterations = int(iterate_mg_pcg(True, team, stopping.max_iterations, tolerance, rate_check, *given))
     with np.errstate(divide="ignore", invalid="ignore"):
         return iterations, float(np.max(np.where(rr == 0.0, 0.0, np.sqrt(rr / bb)), initial=0.0))

@@ -10,11 +10,11 @@ import numpy as np
 
 from ...runtime.arrays import Floats
 from ..block_system import BlockSystem, PcgWorkspace, StoppingCriteria
-from ..patience import Patience
+from ..convergence_rate import RateCheck
 from ..pcg import PreconditionedSolve
 from ..rigid_modes import RigidModes
 from .hierarchy import hierarchy_of
-from .measured_falls import CYCLE_COST
+from .measured_rates import CYCLE_COST
 from .mg_pcg import solve_mg_pcg
 from .numeric_setup import Multigrid, last_multigrid, numeric_setup
 
@@ -39,37 +39,38 @@ def solve_with_multigrid(
     hierarchy, kept = hierarchy_of(pattern, lattices.X, lattices.mesh), lattices.kept
     arrays = kept.workspace if kept else lattices.workspace
 
-    def iterate(multigrid: Multigrid, limit: int, patience: Patience) -> tuple[int, float]:
-        return solve_mg_pcg(system, x, replace(stopping, max_iterations=limit), modes, multigrid, workspace, patience)
+    def iterate(multigrid: Multigrid, limit: int, rate_check: RateCheck) -> tuple[int, float]:
+        return solve_mg_pcg(system, x, replace(stopping, max_iterations=limit), modes, multigrid, workspace, rate_check)
 
-    def told(patience: Patience, iterations: int, residual: float, is_slow: bool) -> None:
-        if lattices.falls is not None and np.isfinite(residual):
-            lattices.falls.note_multigrid(patience.fall_until(residual, iterations), is_slow)
+    def told(rate_check: RateCheck, iterations: int, residual: float, is_slow: bool) -> None:
+        if lattices.rates is not None and np.isfinite(residual):
+            lattices.rates.note_multigrid(rate_check.mean_rate(residual, iterations), is_slow)
 
     if lattices.is_same:
-        patience = Patience.of_multigrid()
-        iterations, residual = iterate(last_multigrid(hierarchy, arrays), max_iterations, patience)
-        told(patience, iterations, residual, False)
+        rate_check = RateCheck.of_multigrid()
+        iterations, residual = iterate(last_multigrid(hierarchy, arrays), max_iterations, rate_check)
+        told(rate_check, iterations, residual, False)
         return PreconditionedSolve(iterations, residual, SOLVE_OVERHEAD_COST + CYCLE_COST * iterations)
     before = 0
     if kept and kept.is_current(hierarchy, is_free):
-        previous, patience = x.copy(), lattices.multigrid_patience()
-        before, residual = iterate(last_multigrid(hierarchy, arrays), kept.iteration_limit(max_iterations), patience)
+        previous, rate_check = x.copy(), lattices.multigrid_rate_check()
+        before, residual = iterate(last_multigrid(hierarchy, arrays), kept.iteration_limit(max_iterations), rate_check)
         if residual <= tolerance or before == max_iterations:
             kept.count(before)
-            told(patience, before, residual, False)
+            told(rate_check, before, residual, False)
             return PreconditionedSolve(before, residual, SOLVE_OVERHEAD_COST + CYCLE_COST * before)
         if not residual < 1.0:  # diverged
             x[:] = previous
     is_alone = before == 0 and lattices.iteration_limit(pattern, is_free, tolerance) == (0, 0)
-    levels, patience = numeric_setup(hierarchy, pattern, system.values, is_free, arrays), lattices.multigrid_patience()
-    iterations, residual = iterate(levels, max_iterations - before, patience)
+    levels = numeric_setup(hierarchy, pattern, system.values, is_free, arrays)
+    rate_check = lattices.multigrid_rate_check()
+    iterations, residual = iterate(levels, max_iterations - before, rate_check)
     left = max_iterations - before - iterations
-    is_slow = residual > tolerance and patience.fall is not None and patience.is_exhausted
-    if is_slow and lattices.falls is not None and not lattices.falls.is_in_reach(residual, tolerance, left):
-        more, residual = iterate(levels, left, Patience.of_multigrid())
+    is_slow = residual > tolerance and rate_check.rate is not None and rate_check.is_too_slow
+    if is_slow and lattices.rates is not None and not lattices.rates.is_in_reach(residual, tolerance, left):
+        more, residual = iterate(levels, left, RateCheck.of_multigrid())
         iterations, is_slow = iterations + more, False
-    told(patience, iterations, residual, is_slow)
+    told(rate_check, iterations, residual, is_slow)
     if kept:
         kept.keep(levels, pattern, is_free, iterations if is_alone else None)
     work = SETUP_COST + SOLVE_OVERHEAD_COST + CYCLE_COST * (before + iterations)
