@@ -58,6 +58,7 @@ def make_flesh(obj: bpy.types.Object, motion: str, preset: str = "FLESH", tet_si
     select(obj)
     bpy.ops.sinew.make_flesh()
     obj.sinew.motion, obj.sinew.preset = motion, preset
+    obj.sinew.gravity_in_shape = False
     obj.sinew.sizing, obj.sinew.tet_size = "SIZE", tet_size
 
 
@@ -160,9 +161,10 @@ def make_collider(obj: bpy.types.Object) -> None:
 
 
 def add_ground() -> bpy.types.Object:
-    """Adds the ground at height 0, as the button does, and returns it."""
+    """Adds the ground, as the button does, at height 0, and returns it."""
     bpy.ops.sinew.add_ground()
     ground = next(o for o in bpy.context.scene.objects if o.name.startswith("Ground"))
+    ground.location.z = 0.0
     paint(ground, FLOOR_COLOUR)
     return ground
 

@@ -234,7 +234,7 @@ def test_panels_for_nothing_a_lamp_a_mesh_and_a_collider() -> None:
     assert "Lamp is not a mesh: select one" in drawn(lamp).lines
     assert "parent the empty to it" in " ".join(drawn(lamp).lines)
     box = add_box()
-    assert {"Make Body", "Make Collider", "Add Ground"} <= set(drawn(box).lines)
+    assert {"Simulate", "Add"} <= set(drawn(box).lines)
     roles.make_collider(box)
     assert {"Shape", "Friction", "Thickness"} <= set(drawn(box, "draw_collider").lines)
 

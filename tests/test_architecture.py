@@ -94,6 +94,7 @@ LATE_EXCEPTIONS = {
     ("addon.properties.heat_properties", "addon.objects"),
     ("addon.properties.flesh_properties", "addon.objects"),
     ("addon.properties.fracture_properties", "addon.baking"),
+    ("addon.properties.material_presets", "addon.objects"),
     ("addon.properties.scene_properties", "addon.baking"),
 }
 # what Blender may load: nothing that loads Numba or SciPy
@@ -111,6 +112,7 @@ ADDON_MAY_IMPORT = {
     "runtime.event_text",
     "runtime.locked_files",
     "runtime.numeric_environment",
+    "runtime.quantities",
     "runtime.storage_errors",
 }
 

@@ -158,7 +158,8 @@ def test_drop_says_that_jelly_is_too_soft_and_which_options_let_it_stand(tmp_pat
     (line,) = [line for line in ended.stdout.splitlines() if line.startswith("warning: ")]
     assert '"Cube" is too soft' in line and "--youngs-modulus 200000" in line and "--simulated-scale 0.025" in line
     (told,) = json.loads((tmp_path / "o" / "report.json").read_text())["warnings"]
-    assert told["kind"] == "collapses" and line == f"warning: {told['sentence']} {told['next_step']}"
+    assert told["kind"] == "collapses"
+    assert line == f"warning: {told['sentence']} {told['measured']}. {told['next_step']}"
 
     said = [lines(sinew(*words, *cure, "--json", cwd=tmp_path)) for cure in ((), ("--youngs-modulus", "200000"))]
     for events, wanted in zip(said, ([told], []), strict=True):

@@ -26,7 +26,11 @@ def test_the_summary_has_the_busiest_frame() -> None:
     assert (level, line) == ("INFO", "Baked frames 1 to 3, up to 9 contacts at once")
     notes = bake_summary.step_notes(summary)
     assert "Most contacts at once: 9, in frame 2" in notes
-    assert any("2 steps" in line and "Substeps" in line for line in notes)
+    assert "Steps with contacts that did not settle: 2" in notes
+    note = bake_summary.unsettled_note(summary)
+    assert (
+        "tremble" in note.line and "Substeps" in note.line and note.measured.startswith("In 2 steps the contact solve")
+    )
 
 
 def test_a_running_bake_counts_its_contacts(monkeypatch: pytest.MonkeyPatch) -> None:

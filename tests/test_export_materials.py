@@ -150,8 +150,10 @@ def test_heat_sources_arrive(tmp_path: Path) -> None:
     everything_on(body())
     assert bpy.ops.sinew.add_heat_source() == {"FINISHED"}
     flame = roles.heat_sources(scene)[0]
-    made_for = flame.sinew.source_exchange / (flame.sinew.source_radius * 0.5)
-    assert made_for == pytest.approx(new_objects.HEAT_PER_KELVIN), "large bodies would melt slower than small ones"
+    box = roles.bodies(scene)[0].sinew
+    per_kelvin = box.heat_speed * flame.sinew.source_exchange / (flame.sinew.source_radius * 0.5)
+    expected = new_objects.HEATING_RATE * box.density * box.heat_capacity
+    assert per_kelvin == pytest.approx(expected), "large bodies would melt slower than small ones"
     flame.sinew.source_radius, flame.sinew.source_exchange = 0.5, 800.0
     assert flame.empty_display_type == "SPHERE" and flame.empty_display_size == pytest.approx(0.5)
     animate(flame.sinew, "source_temperature", {1: 100.0, 5: 500.0})
@@ -215,9 +217,9 @@ PHYSICS = {
     "use_plasticity": False, "plastic_law": "ADDITIVE", "yield_strain": 0.3, "flow": 0.7, "maximum_strain": 0.2,
     "hardening": 0.4, "yield_group": "Paint", "flow_group": "Paint", "maximum_group": "Paint",
     "use_heat": False, "temperature": 40.0, "conductivity": 3.0, "heat_capacity": 1234.0, "heat_exchange": 77.0,
-    "melting_point": 99.0, "use_fracture": False, "breaking_stress": 777.0, "use_toughness": True, "scatter": 0.3,
-    "seed": 5, "strength_group": "Paint", "unbreakable_group": "Paint", "most_splits": 3, "most_pieces": 4,
-    "attributes": {"damage"},
+    "melting_point": 99.0, "heat_speed": 3.0, "use_fracture": False, "breaking_stress": 777.0, "use_toughness": True,
+    "scatter": 0.3, "seed": 5, "strength_group": "Paint", "unbreakable_group": "Paint", "most_splits": 3,
+    "most_pieces": 4, "attributes": {"damage"},
 }  # fmt: skip
 
 

@@ -17,10 +17,15 @@ from fixtures.flesh_objects import bone, flesh, select
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.bake_status import Status
 from sinew.addon.objects import role_checks, roles
-from sinew.addon.panels import feature_rows, panels, size_and_start_layout
+from sinew.addon.panels import feature_rows, panels
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.flesh import FLESH_LAWS, FLESH_TIME_SCHEMES
-from sinew.solver.scene.material_presets import MATERIAL_PRESETS, NEARLY_INCOMPRESSIBLE, NEARLY_INCOMPRESSIBLE_FLESH
+from sinew.solver.scene.material_presets import (
+    MATERIAL_PRESETS,
+    NEARLY_INCOMPRESSIBLE,
+    NEARLY_INCOMPRESSIBLE_FLESH,
+    SIZED_PRESETS,
+)
 from sinew.solver.scene.settings.flesh_settings import NON_FLESH_SWITCHES
 from sinew.solver.scene.settings.preset_settings import MATERIAL_NUMBERS
 from test_addon import context_of, drawn
@@ -35,8 +40,8 @@ def test_make_flesh_and_make_bone() -> None:
     assert bpy.ops.sinew.make_flesh() == {"FINISHED"}
     assert roles.bodies(scene) == boxes[:2] and all(roles.is_flesh(obj) for obj in boxes[:2])
     own = boxes[0].sinew
-    assert (own.role, own.motion, own.preset) == ("BODY", "POSE", "FLESH")
-    assert own.youngs_modulus == MATERIAL_PRESETS["FLESH"].material.youngs_modulus
+    assert (own.role, own.motion, own.preset) == ("BODY", "POSE", "FLESH_BY_SIZE")
+    assert own.density == MATERIAL_PRESETS["FLESH"].material.density
     own.preset, own.motion = "FAT", "JIGGLE"
     select(boxes[0])
     bpy.ops.sinew.make_flesh()
@@ -120,7 +125,9 @@ def test_materials_keep_their_numbers_in_files() -> None:
     own = flesh().sinew
     menu = own.bl_rna.properties["preset"].enum_items
     assert {item.identifier: item.value for item in menu} == MATERIAL_NUMBERS
-    assert len(set(MATERIAL_NUMBERS.values())) == len(MATERIAL_NUMBERS) == len(MATERIAL_PRESETS) + 1
+    assert (
+        len(set(MATERIAL_NUMBERS.values())) == len(MATERIAL_NUMBERS) == len(MATERIAL_PRESETS) + len(SIZED_PRESETS) + 1
+    )
     assert menu["FLESH"].value == 2 and menu["CUSTOM"].value == 13, "as in files of 0.2"
     for key in ("FAT", "FLESH", "SKIN", "MUSCLE"):
         own.preset = key
@@ -151,7 +158,7 @@ def test_flesh_does_nothing_that_flesh_does_not() -> None:
     roles.make_body(obj)
     own = obj.sinew
     own.preset = "CLAY"
-    own.use_fracture = own.use_heat = own.gravity_in_shape = True
+    own.use_fracture = own.use_heat = True
     own.motion = "JIGGLE"
     assert not any(getattr(own, name) for name in NON_FLESH_SWITCHES)
     own.preset = "WAX"
@@ -168,16 +175,13 @@ def test_what_flesh_does_not_do_is_grey_with_the_reason() -> None:
         ("draw_plasticity", "yield_strain", "use_plasticity"),
         ("draw_heat", "conductivity", "use_heat"),
         ("draw_fracture", "breaking_stress", "use_fracture"),
-        ("draw_size_and_start", "gravity_in_shape", ""),
     ):
         for motion in ("POSE", "JIGGLE", "ELASTIC"):
             obj.sinew.motion = motion
             layout = drawn(obj, part)
             assert layout.enabled_of(setting) == (motion == "ELASTIC"), part
-            reason = feature_rows.FLESH_WITHOUT_FEATURES_NOTE if switch else size_and_start_layout.GRAVITY_IN_SHAPE_NOTE
+            reason = feature_rows.FLESH_WITHOUT_FEATURES_NOTE
             assert (reason in " ".join(layout.lines)) == (motion != "ELASTIC")
-            if not switch:
-                continue
             panel = next(p for p in panels.CLASSES if getattr(p, "bl_label", "").lower() == switch[4:])
             header = FakeLayout()
             panel.draw_header(SimpleNamespace(layout=header), context_of(obj))

@@ -51,7 +51,6 @@ def test_flesh_that_does_not_exist_is_refused(flesh: Flesh, kind: str):
         ({"plasticity": Plasticity()}, "Plasticity"),
         ({"heat": Heat()}, "Heat"),
         ({"fracture": Fracture()}, "Fracture"),
-        ({"gravity_in_shape": True}, "Gravity Already in Shape"),
     ],
 )
 def test_flesh_is_not_combined(more: dict[str, Any], words: str):

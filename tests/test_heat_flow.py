@@ -16,6 +16,7 @@ from sinew.solver.mechanics.heat.conduction import conduction
 from sinew.solver.mechanics.heat.implicit_conduction import ConductionRows, NodeHeat, conduct_heat
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
+from sinew.solver.scene.heat_diffusion import diffusion_length, speed_to_diffuse, thermal_diffusivity
 from sinew.solver.scene.scene import Body, Heat, HeatSource, Material, Meshing, Scene, Settings
 from sinew.solver.scene.tracks import TrackReader
 
@@ -219,3 +220,65 @@ def test_no_heat_crosses_a_crack(tmp_path):
     T = state.fields[TEMPERATURE]
     assert (T[~on_right] == 55.5).all()
     assert abs(float(models[1].mass[on_right] @ T[on_right]) - halves[0]) < 1e-12 * halves[0]
+
+
+def test_heat_speed_is_a_time_scale(tmp_path):
+    """With Heat Speed 40, a step has the temperatures of one that is 40 times as long, to the bit."""
+    source = HeatSource("s", "S", 400.0, 0.6, 3.0e4)
+    heat = Heat(150.0, 3.0e2, 2000.0, 40.0)
+    found = []
+    for speed, dt in ((40.0, 0.25), (1.0, 10.0)):
+        scene = Scene((block((4, 4, 4), heat=replace(heat, speed=speed)),), (), STILL, (source,))
+        run = Run(tmp_path / str(speed), scene)
+        only_heat(run, 20, dt)
+        found.append(run.state.fields[TEMPERATURE])
+    assert np.ptp(found[0]) > 10.0
+    assert (found[0] == found[1]).all()
+
+
+def test_heat_speed_0_lets_no_heat_flow(tmp_path):
+    source = HeatSource("s", "S", 400.0, 0.6, 3.0e4)
+    run = Run(tmp_path, Scene((block(heat=Heat(150.0, 3.0e2, 2000.0, 40.0, speed=0.0)),), (), STILL, (source,)))
+    only_heat(run, 3, 0.1)
+    assert (run.state.fields[TEMPERATURE] == 150.0).all()
+
+
+def test_no_heat_is_lost_at_any_heat_speed(tmp_path):
+    """Between nodes none; and what air and a source give, each speed · Δt times its watts, is what the body gains."""
+    speed, dt = 5.0e4, 0.01
+    heat = Heat(20.0, 0.25, 2000.0, 0.0, speed=speed)
+    run = Run(tmp_path / "alone", Scene((block((3, 3, 6), (0.3, 0.3, 0.6), heat=heat),), (), STILL))
+    T = run.state.fields[TEMPERATURE]
+    T[:] = np.random.default_rng(0).uniform(-50.0, 400.0, len(T))
+    before, spread = heat_of(run), np.ptp(T)
+    only_heat(run, 300, dt)
+    assert abs(heat_of(run) - before) < 1e-12 * abs(before)
+    assert np.ptp(run.state.fields[TEMPERATURE]) < 0.5 * spread
+    # implicit: the watts of a step are those of the temperatures at its end
+    source = HeatSource("s", "S", 400.0, 0.6, 300.0)
+    scene = Scene((block((4, 4, 4), heat=replace(heat, exchange=15.0)),), (), STILL, (source,))
+    run = Run(tmp_path / "exchanging", scene)
+    before = heat_of(run)
+    only_heat(run, 1, dt)
+    model, T = run.built.model, run.state.fields[TEMPERATURE]
+    air = run.built.heat.conduction(model).surface @ (20.0 - T)
+    share = run.built.heat.sources[0].share(run.tracks, dt, model.X)
+    given = (300.0 / 0.6 * share * model.mass / 1000.0) @ (400.0 - T)
+    gained = heat_of(run) - before
+    assert given > 0.0 > air
+    assert abs(gained - speed * dt * (air + given)) < 1e-9 * gained
+
+
+def test_heat_gets_as_deep_as_the_diffusion_length(tmp_path):
+    """From a hot half into a cold one, T = 50 erfc(z / √(4 α t)): erfc(1) = 15.73 %, Heat Speed and all."""
+    heat, dt, steps = Heat(0.0, 0.25, 2200.0, 0.0, speed=2.0e4), 0.01, 200
+    bar_body = block((2, 2, 64), (0.05, 0.05, 1.0), heat=heat)
+    run = Run(tmp_path, Scene((bar_body,), (), STILL))
+    z = run.built.model.X[:, 2] - 0.5
+    run.state.fields[TEMPERATURE] = np.where(np.abs(z) < 1e-9, 50.0, 100.0 * (z < 0.0))
+    only_heat(run, steps, dt)
+    diffusivity = thermal_diffusivity(bar_body.material, heat)
+    depth, order = diffusion_length(diffusivity, steps * dt), np.argsort(z)
+    found = np.interp(depth, z[order], run.state.fields[TEMPERATURE][order])
+    assert 0.1 < depth < 0.2 and abs(found - 50.0 * 0.1573) < 0.15
+    assert speed_to_diffuse(depth, diffusivity / heat.speed, steps * dt) == pytest.approx(heat.speed)

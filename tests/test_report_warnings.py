@@ -72,7 +72,8 @@ def test_command_line_json_and_report_say_that_a_body_is_too_soft(tmp_path: Path
     (line,) = [line for line in ended.stdout.splitlines() if line.startswith("warning: ")]
     (first, *_) = CacheReader(cache).report()
     (told,) = first["warnings"]
-    assert told["kind"] == "collapses" and line == f"warning: {told['sentence']} {told['next_step']}"
+    assert told["kind"] == "collapses" and "times its Stiffness" in told["measured"]
+    assert line == f"warning: {told['sentence']} {told['measured']}. {told['next_step']}"
     assert lines(sinew("info", cache, "--json"))[0]["warnings"] == [told]
     assert line in sinew("info", cache).stdout.splitlines()
     assert sinew("info", cache, "--verify").returncode == 0

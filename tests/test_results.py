@@ -24,6 +24,7 @@ from sinew.addon.objects import roles
 from sinew.addon.panels import fracture_layout, main_layout
 from sinew.addon.playback import mesh_cache, shape_keys
 from sinew.solver.bake.cache import layout
+from test_addon import context_of
 
 
 def test_it_plays_with_the_original_hidden_and_gives_everything_back(tmp_path: Path) -> None:
@@ -268,7 +269,7 @@ def test_the_panel_leads_from_the_result_to_the_body(tmp_path: Path) -> None:
     made, _, _ = broken(tmp_path, obj)
     bpy.context.view_layer.objects.active = made
     layout = FakeLayout()
-    main_layout.draw_main(layout, bpy.context)
+    main_layout.draw_main(layout, context_of(made))
     assert "Ball Broken: made of Ball" in layout.lines and "sinew.activate_body" in [name for _, name in layout.drawn]
     assert "sinew.make_body" not in [name for _, name in layout.drawn]
     assert bpy.ops.sinew.activate_body() == {"FINISHED"} and bpy.context.view_layer.objects.active == obj

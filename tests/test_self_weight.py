@@ -50,8 +50,8 @@ def test_the_panel_offers_both_in_words_of_the_scene(cube):
 
     cube.sinew.preset = "JELLY"
     layout = FakeLayout()
-    material_layout.draw_material(layout, bpy.context)
-    assert "Stiffen to 200,000 Pa" in layout.lines and "Simulate as if 5 cm Long" in layout.lines
+    material_layout.draw_material(layout, context_of(cube))
+    assert "Stiffen to 200 kPa" in layout.lines and "Simulate as if 5 cm Long" in layout.lines
     bpy.context.scene.unit_settings.system = "NONE"
     assert self_weight_layout.length_text(0.05, bpy.context.scene) == "0.05"
 
@@ -73,8 +73,8 @@ def test_the_cure_is_offered_beside_simulate_before_the_bake_whatever_is_selecte
     bpy.ops.object.light_add()  # is selected now
     layout = drawn_in_main()
     names = [name for _, name in layout.drawn]
-    assert "Cube is too soft to stand at its size" in layout.lines and "Stiffen to 200,000 Pa" in layout.lines
-    assert names.index("sinew.stand_up") < names.index("sinew.simulate")
+    assert "Cube is too soft to stand at its size" in layout.lines and "Stiffen to 200 kPa" in layout.lines
+    assert names.index("sinew.stand_up") > names.index("sinew.simulate"), "which stays where it is when a hint goes"
     bpy.ops.sinew.stand_up(every=True)
     assert cube.sinew.use_simulated_size and not self_weight.collapses(cube, bpy.context.scene)
     assert "sinew.stand_up" not in {name for _, name in drawn_in_main().drawn}
@@ -108,11 +108,11 @@ def test_what_the_panel_told_before_is_not_told_again_by_the_bake(cube):
     from sinew.solver.scene.self_weight import collapse_warning
 
     cube.sinew.preset = "JELLY"
-    told = [error_messages.error_text(note) for note in input_warnings.input_warnings(bpy.context.scene)]
+    told = [error_messages.note_of(note.as_warning()) for note in input_warnings.input_warnings(bpy.context.scene)]
     same, other = collapse_warning("Cube", 4.002, 2e5, 0.05, 0.025), collapse_warning("Sphere", 4.002, 2e5, 0.05, 0.025)
-    events = tuple({"kind": w.kind, "sentence": w.sentence, "next_step": w.next_step} for w in (same, other))
-    (line,) = bake_control._warning_lines(Job(1, 2, warnings=events), told)
-    assert '"Sphere"' in line
+    events = tuple(warning.as_warning() for warning in (same, other))
+    (note,) = bake_control._warning_notes(Job(1, 2, warnings=events), told)
+    assert '"Sphere"' in note.line and "4 times its Stiffness" in note.measured
 
 
 def test_rubber_of_the_same_size_is_left_alone(cube):
@@ -130,7 +130,7 @@ def test_the_note_names_the_body_and_the_size(cube):
     cube.sinew.preset = "JELLY"
     (note,) = input_warnings.input_warnings(bpy.context.scene)
     assert note.kind == "collapses"
-    assert '"Cube"' in note.sentence and "0.05" in note.next_step and "200,000 Pa" in note.next_step
+    assert '"Cube"' in note.sentence and "0.05" in note.next_step and "200 kPa" in note.next_step
     assert "--" not in note.next_step, "options are for the command line"
 
 
@@ -163,6 +163,7 @@ def test_a_belly_of_fat_that_hangs_far_is_told_and_stiffened():
     from sinew.addon.export import input_warnings
     from sinew.addon.objects import self_weight
     from sinew.addon.panels import material_layout, self_weight_layout
+    from sinew.addon.runtime.quantity_text import stress_text
 
     ball, scene = belly(0.7), bpy.context.scene
     density, modulus = ball.sinew.density, ball.sinew.youngs_modulus
@@ -174,7 +175,9 @@ def test_a_belly_of_fat_that_hangs_far_is_told_and_stiffened():
     context = context_of(ball)
     material_layout.draw_material(layout, context)
     wanted = self_weight.standing_stiffness(ball, scene)
-    assert f"Stiffen to {wanted:,.0f} Pa" in layout.lines and "sinew.stand_up" not in {name for _, name in layout.drawn}
+    assert f"Stiffen to {stress_text(wanted)}" in layout.lines and "sinew.stand_up" not in {
+        name for _, name in layout.drawn
+    }
     assert self_weight_layout.HANGING_NOTE in " ".join(layout.lines)
     bpy.ops.sinew.stiffen()
     assert self_weight.self_weight_strain(ball, scene) == pytest.approx(self_weight.HANGING_TARGET_STRAIN, rel=0.06)

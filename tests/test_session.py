@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, fresh
 from sinew.addon import handlers
 from sinew.addon.baking import last_failure, save_handlers, undo_step
-from sinew.addon.baking.addon_session import PendingSave, session
+from sinew.addon.baking.addon_session import Note, PendingSave, session
 from sinew.addon.evaluation import geometry_update_counter
 from sinew.addon.objects import roles
 from sinew.addon.runtime.memo import Memo
@@ -36,8 +36,8 @@ def test_another_file_starts_without_memories(tmp_path: Path) -> None:
     uid, results = mesh.session_uid, Memo[int](2)
     results.result("a", 0, lambda: 1)
     last_failure.store_failure_text(scene, "It failed")
-    session.messages(scene).notes = ["A note"]
-    session.messages(scene).warnings = ["A warning"]
+    session.messages(scene).notes = [Note("A note")]
+    session.messages(scene).warnings = [Note("A warning")]
     assert session.messages(scene).lines == ["A note", "A warning"]
     undo_step.schedule(scene)
     session.pending_save = PendingSave("nowhere")

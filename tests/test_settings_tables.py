@@ -168,7 +168,8 @@ def test_every_property_is_in_a_table() -> None:
 
 def test_every_setting_is_drawn_in_its_panel() -> None:
     made = objects_of_all_roles()
-    states: list[dict[str, Any]] = [{"use_scene_range": False}, {"sizing": "SIZE"}, {"method": "GIVEN"}]
+    states: list[dict[str, Any]] = [{"use_scene_range": False}, {"sizing": "SIZE"}, {"sizing": "COUNT"}]
+    states += [{"method": "GIVEN"}]
     states += [{"motion": motion, "use_armature_bones": True} for motion in ("POSE", "JIGGLE")]
     states += [
         {"motion": "ELASTIC", "formulation": choice.identifier} for choice in ALL_SETTINGS["formulation"].choices

@@ -25,7 +25,18 @@ from .bake_driver import BakeDriver
 
 @dataclass
 class RunningBake:
-    """One running bake of one scene."""
+    """One running bake of one scene.
+
+    Attributes:
+        scene_uid: Session id of the scene.
+        folder: Of the cache.
+        driver: What lets it go on.
+        only_cuts: Whether it bakes no frames, and only cuts meshes of broken bodies.
+        is_shown: Whether the bodies play its frames.
+        cracked_bodies: Keys of the bodies that have cracked by the last frame.
+        playhead: The frame to which it moved the playhead last, or None.
+        is_playhead_taken: Whether the artist has moved or played since, so that the playhead stays.
+    """
 
     scene_uid: int
     folder: Path
@@ -33,6 +44,8 @@ class RunningBake:
     only_cuts: bool = False
     is_shown: bool = False
     cracked_bodies: frozenset[str] = frozenset()
+    playhead: int | None = None
+    is_playhead_taken: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,6 +65,24 @@ class Failure:
     stamp: str | None = None
 
 
+MAX_PLACES = 10  # of a note that are shown
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something to know about a bake.
+
+    Attributes:
+        line: The sentence and the next step.
+        measured: The numbers behind it, or "".
+        places: Where it is about [m], (k, 3).
+    """
+
+    line: str
+    measured: str = ""
+    places: tuple[tuple[float, ...], ...] = ()
+
+
 @dataclass
 class SceneMessages:
     """What the panel says about the last bake of a scene.
@@ -62,14 +93,27 @@ class SceneMessages:
         failure: Why it, or the last operator, failed.
     """
 
-    notes: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    warnings: list[Note] = field(default_factory=list)
     failure: Failure | None = None
 
     @property
-    def lines(self) -> list[str]:
+    def all_notes(self) -> list[Note]:
         """Notes and warnings."""
         return [*self.notes, *self.warnings]
+
+    @property
+    def lines(self) -> list[str]:
+        """What they say."""
+        return [note.line for note in self.all_notes]
+
+
+@dataclass(frozen=True)
+class ShownHint:
+    """A hint that a panel has shown: its sentence, and the number of its buttons."""
+
+    sentence: str
+    buttons: int
 
 
 @dataclass
@@ -99,6 +143,7 @@ class AddonSession:
         final_paths: Part file → the path that it will be renamed to.
         is_rebasing_paths: Whether paths are changed for another place of the .blend, which attaches nothing.
         shown_progress: What the panels said of the running bake when they were drawn last.
+        shown_hints: Hints that panels have shown of one object, by their keys, and session id of the object.
         rendered_frames: Session ids of scenes, and frames that a render has begun in its own thread.
     """
 
@@ -110,6 +155,7 @@ class AddonSession:
         self.is_rebasing_paths = False
         self.shown_progress: Any = None
         self.rendered_frames: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
+        self.shown_hints: tuple[int, dict[str, ShownHint]] = (0, {})
         self._messages: dict[int, SceneMessages] = {}
 
     def is_baking(self, scene: bpy.types.Scene) -> bool:
@@ -131,6 +177,16 @@ class AddonSession:
     def messages(self, scene: bpy.types.Scene) -> SceneMessages:
         """Returns what the panel says about the last bake of `scene`."""
         return self._messages.setdefault(scene.session_uid, SceneMessages())
+
+    def hints_of(self, object_uid: int) -> dict[str, ShownHint]:
+        """Returns the hints that panels have shown of an object since it is the one that is looked at."""
+        if self.shown_hints[0] != object_uid:
+            self.forget_hints(object_uid)
+        return self.shown_hints[1]
+
+    def forget_hints(self, object_uid: int = 0) -> None:
+        """Forgets the hints that were shown: another object is looked at, or a bake begins."""
+        self.shown_hints = (object_uid, {})
 
     def forget_messages(self, scene: bpy.types.Scene) -> None:
         """Lets the panel say nothing about the last bake of `scene`."""
@@ -155,6 +211,7 @@ class AddonSession:
         self.scenes_due.clear()
         self.pending_save = None
         self.shown_progress = None
+        self.forget_hints()
         clear_results()
         geometry_update_counter.changes.clear()
 

@@ -21,8 +21,8 @@ from ..export.history_dependence import follows_rigid_bodies
 from ..fracture_meshes import show_results
 from ..objects import roles
 from ..playback import mesh_cache
-from . import attach_bake, bake_report, error_messages, last_failure, save_handlers, state_machine, undo_step
-from .addon_session import RunningBake, session
+from . import attach_bake, bake_report, error_messages, last_failure, playhead, save_handlers, state_machine, undo_step
+from .addon_session import Note, RunningBake, session
 from .bake_driver import BakeDriver
 from .bake_request import DEFAULT_REQUEST, BakeRequest, check_can_bake, child_arguments, make_resumable
 from .child_process import child_command, fallback_command
@@ -54,7 +54,7 @@ def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> Run
         request.on_event,
         lambda: solver_in_waiting.take_over(words, log),
     )
-    notes = [error_messages.error_text(note) for note in input_warnings.input_warnings(scene)]
+    notes = [error_messages.note_of(note.as_warning()) for note in input_warnings.input_warnings(scene)]
     session.forget_messages(scene)
     session.messages(scene).notes = notes
     return _run(RunningBake(scene.session_uid, folder, driver), *sample_times.frame_range(scene), resume_frame)
@@ -78,6 +78,7 @@ def _commands(words: list[str]) -> list[list[str]]:
 
 def _run(bake: RunningBake, frame_start: int, frame_end: int, resume_frame: int | None) -> RunningBake:
     session.bake = bake
+    session.forget_hints()
     bake.driver.start(frame_start, frame_end, resume_frame)
     return bake
 
@@ -117,7 +118,7 @@ def poll() -> bool:
         if effect == state_machine.WARN:
             if scene is not None:
                 messages = session.messages(scene)
-                messages.warnings = _warning_lines(bake.driver.job, messages.notes)
+                messages.warnings = _warning_notes(bake.driver.job, messages.notes)
         elif effect == state_machine.FRAMES_CHANGED:
             cache_folder_status.invalidate()
             if scene is not None:
@@ -151,7 +152,8 @@ def _show_frames(scene: bpy.types.Scene, bake: RunningBake) -> None:
         cache_paths.lock_temporary_folders()
         attach_bake.attach(scene, is_undoable=False)
         bake.is_shown = True
-        return
+    if not bpy.app.background and not bake.only_cuts:
+        playhead.follow(scene, bake, bpy.context.window_manager.windows)
     cracked = _cracked_bodies(bake.driver.job)
     if cracked != bake.cracked_bodies:
         bake.cracked_bodies = cracked
@@ -195,11 +197,11 @@ def _report_end(scene: bpy.types.Scene, job: state_machine.Job) -> None:
         last_failure.store_error_event(scene, job.error)
 
 
-def _warning_lines(job: state_machine.Job, notes: list[str]) -> list[str]:
+def _warning_notes(job: state_machine.Job, notes: list[Note]) -> list[Note]:
     """Returns what the child warned about, without the notes from when the bake began."""
-    news = [w for w in job.warnings if not any(line.startswith(w["sentence"].rstrip(".")) for line in notes)]
-    lines = [error_messages.message_text(w["kind"], w["sentence"], w["next_step"]) for w in news]
-    return list(dict.fromkeys(lines))
+    known = [note.line for note in notes]
+    news = [w for w in job.warnings if not any(line.startswith(w["sentence"].rstrip(".")) for line in known)]
+    return list(dict.fromkeys(map(error_messages.note_of, news)))
 
 
 def delete(scene: bpy.types.Scene) -> list[Path]:

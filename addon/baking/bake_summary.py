@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from ...solver.bake.cache.convergence_summary import ConvergenceSummary
 from ...solver.runtime.errors import SinewError
-from .error_messages import error_text, message_text
+from .addon_session import Note
+from .error_messages import error_text, message_text, note_of
 from .state_machine import Job
 
 # residual above which a step has diverged; too few iterations alone leave 1.4 times the applied force
@@ -28,17 +29,19 @@ def ending_message(job: Job) -> tuple[str, str]:
 
 def unconverged_text(summary: ConvergenceSummary) -> str:
     """Returns the message about steps and poses above the tolerance, or ""."""
-    lines, steps = [], summary.not_converged - summary.poses_not_converged
+    return ". ".join(note.line for note in unconverged_notes(summary))
+
+
+def unconverged_notes(summary: ConvergenceSummary) -> list[Note]:
+    """Returns the notes on steps and poses above the tolerance."""
+    found, steps = [], summary.not_converged - summary.poses_not_converged
     if steps:
-        worst = {"residual": summary.residual, "frame": summary.worst_frame}
-        if summary.residual > UNSTABLE_RESIDUAL:
-            lines.append(error_text(SinewError("steps-astray", count=steps, **worst)))
-        else:
-            lines.append(error_text(SinewError("steps-not-converged", count=steps, **worst)))
+        kind = "steps-astray" if summary.residual > UNSTABLE_RESIDUAL else "steps-not-converged"
+        found.append(SinewError(kind, count=steps, residual=summary.residual, frame=summary.worst_frame))
     if summary.poses_not_converged:
         worst = {"residual": summary.pose_residual, "frame": summary.worst_pose_frame}
-        lines.append(error_text(SinewError("poses-not-converged", count=summary.poses_not_converged, **worst)))
-    return ". ".join(lines)
+        found.append(SinewError("poses-not-converged", count=summary.poses_not_converged, **worst))
+    return [note_of(each.as_warning()) for each in found]
 
 
 def step_notes(summary: ConvergenceSummary) -> list[str]:
@@ -49,12 +52,12 @@ def step_notes(summary: ConvergenceSummary) -> list[str]:
     if summary.contacts:
         lines.append(f"Most contacts at once: {summary.contacts:,}, in frame {summary.busiest_frame}")
     if summary.unsettled:
-        lines.append(unsettled_text(summary))
+        lines.append(f"Steps with contacts that did not settle: {summary.unsettled:,}")
     if summary.inverted_tets:
         lines.append(error_text(SinewError("inverted-after-steps", count=summary.inverted_tets)))
     return lines
 
 
-def unsettled_text(summary: ConvergenceSummary) -> str:
-    """Returns the message about unsettled steps."""
-    return error_text(SinewError("contacts-unsettled", count=summary.unsettled))
+def unsettled_note(summary: ConvergenceSummary) -> Note:
+    """Returns the note on steps whose contacts did not settle."""
+    return note_of(SinewError("contacts-unsettled", count=summary.unsettled).as_warning())

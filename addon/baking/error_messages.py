@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ...solver.runtime.errors import SinewError
+from .addon_session import Note
 
 # shorter next steps for the window; all others come from solver/runtime/error_messages/
 NEXT_STEPS = {
@@ -23,3 +27,10 @@ def message_text(kind: str, sentence: str, next_step: str) -> str:
 def error_text(problem: SinewError) -> str:
     """Returns the message of `problem`."""
     return message_text(problem.kind, problem.sentence, problem.next_step)
+
+
+def note_of(warning: Mapping[str, Any]) -> Note:
+    """Returns the note that a warning makes, which `SinewError.as_warning` or a `warning` event says."""
+    line = message_text(warning["kind"], warning["sentence"], warning["next_step"])
+    places = tuple(tuple(place) for place in warning.get("places", ()))
+    return Note(line, str(warning.get("measured", "")), places)

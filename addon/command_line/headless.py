@@ -58,9 +58,7 @@ def bake(options: argparse.Namespace) -> int:
     with _temporary_overrides(scene, options), _cancelling_on_signals():
         running = bake_control.start(scene, request)
         for note in input_warnings.input_warnings(scene):  # the window shows them in the panel
-            handle_event(
-                {"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step}
-            )
+            handle_event({"event": "warning", **note.as_warning()})
         bake_control.wait()
     job = running.driver.job
     if options.out and job.frame is not None:

@@ -10,6 +10,7 @@ import bpy
 from ...solver.runtime.errors import SinewError
 from ..blender_data import collider_force_curves
 from ..objects import collision_filter, roles, tet_estimate
+from ..objects.simulated_size import simulated_scale
 from ..properties.object_roles import BODY, COLLIDER
 from . import input_digest
 
@@ -27,12 +28,6 @@ def contact_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
     for obj in [*roles.bodies(scene), *roles.colliders(scene)]:
         yield from _filter_warnings(obj, scene)
     yield from _driver_warnings(scene)
-
-
-def simulated_scale(obj: bpy.types.Object) -> float:
-    """Returns by how much a body moves as if it were larger than it is: Simulated Size / true size."""
-    longest = max(obj.dimensions)
-    return obj.sinew.simulated_size / longest if obj.sinew.use_simulated_size and longest > 0.0 else 1.0
 
 
 def _scale_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
@@ -60,7 +55,7 @@ def _thin_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Si
     measures = tet_estimate.measure_object(obj, unit)
     if not (measures.longest > 0.0 and measures.volume > 0.0):
         return
-    size = tet_estimate.meshing(obj, measures.longest, unit).tet_size or 0.0
+    size = tet_estimate.meshing(obj, unit).tet_size or 0.0
     thickness = 2.0 * measures.volume / measures.area
     if thickness < size:
         yield SinewError(

@@ -14,6 +14,7 @@ from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import transmissive_materials
 from ..objects import roles, self_weight
 from ..objects.field_objects import field_warnings
+from ..runtime.quantity_text import stress_text
 from . import artist_tet_files, contact_warnings
 
 STANDARD_GRAVITY = 9.81
@@ -92,7 +93,7 @@ def _self_weight_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iter
         yield self_weight.object_collapse_warning(obj, scene)
     elif self_weight.is_too_soft_to_hang(obj, scene):
         times = self_weight.self_weight_strain(obj, scene)
-        stiffness = f"{self_weight.standing_stiffness(obj, scene):,.0f}"
+        stiffness = stress_text(self_weight.standing_stiffness(obj, scene))
         yield SinewError("hangs-far", name=obj.name, times=f"{times:.2g}", stiffness=stiffness)
 
 

@@ -21,7 +21,7 @@ from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.sample_times import frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
-from ..objects import closed_mesh_check, collision_filter
+from ..objects import closed_mesh_check, collision_filter, tet_estimate
 from ..objects.field_objects import acts_on
 from . import animated_settings, artist_tet_files, body_features, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
@@ -190,7 +190,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         vertices=world,
         triangles=np.ascontiguousarray(faces),
         material=Material(**read_fields(Material, settings)),
-        meshing=_meshing(settings, longest, unit),
+        meshing=_meshing(settings, world, faces, longest, unit),
         pinned=pinned,
         pin_weights=found.pins[pinned],
         attached=attached,
@@ -209,11 +209,16 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
     )
 
 
-def _meshing(settings: bpy.types.PropertyGroup, longest: float, unit: float) -> Meshing:
+def _meshing(settings: bpy.types.PropertyGroup, world: Floats, faces: Indices, longest: float, unit: float) -> Meshing:
     if settings.method == "GIVEN":
         return Meshing(method="given")
     fields = read_fields(Meshing, settings, unit)
-    return Meshing(**fields | ({} if settings.sizing == "SIZE" else {"tet_size": longest / settings.divisions or None}))
+    if settings.sizing == "DIVISIONS":
+        fields["tet_size"] = longest / settings.divisions or None
+    elif settings.sizing == "COUNT":
+        found = tet_estimate.measure_surface(world, faces, longest)
+        fields["tet_size"] = tet_estimate.meshing_of(settings, found, unit).tet_size or None
+    return Meshing(**fields)
 
 
 def _pin_weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, obj: bpy.types.Object) -> tuple[Floats, Floats]:

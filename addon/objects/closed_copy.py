@@ -23,7 +23,7 @@ from ..fracture_meshes.source_mesh import (
     read_source,
     removing_on_failure,
 )
-from . import roles
+from . import roles, tet_estimate
 
 SUFFIX = " Closed"
 # voxels along a tet, and along the longest side at least and at most
@@ -33,8 +33,11 @@ VOXELS_PER_TET, MIN_VOXELS, MAX_VOXELS = 3, 64, 256
 def voxel_size_for(obj: bpy.types.Object, source: SourceMesh) -> float:
     """Returns the edge of the voxels [Blender units], object space, that suits the tets of a body."""
     extent = float(np.ptp(source.points, axis=0).max(initial=0.0))
-    longest = longest_side(source.points, np.array(obj.matrix_world))
-    divisions = longest / obj.sinew.tet_size if obj.sinew.sizing == "SIZE" else obj.sinew.divisions
+    matrix = np.array(obj.matrix_world)[:3, :3]
+    longest = longest_side(source.points, matrix)
+    found = tet_estimate.measure_surface(source.points @ matrix.T, source.triangle_vertices, longest)
+    size = tet_estimate.meshing_of(obj.sinew, found, 1.0).tet_size
+    divisions = longest / size if size else 0.0
     return extent / min(max(VOXELS_PER_TET * divisions, MIN_VOXELS), MAX_VOXELS)
 
 

@@ -48,6 +48,15 @@ def is_held(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
     return bool(bones_of(scene, obj) or by_armature or settings.pin_group or settings.affect_group)
 
 
+def falls(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
+    """Whether nothing holds a body, flesh or not."""
+    settings = obj.sinew
+    if roles.is_flesh(obj):
+        return not is_held(scene, obj)
+    has_core = settings.use_core and (settings.core_hinge is not None or settings.core_pull is not None)
+    return not (settings.pin_group or settings.affect_group or has_core)
+
+
 def check_held(scene: bpy.types.Scene) -> None:
     """Makes sure that all flesh of a scene that is to follow a pose has one.
 

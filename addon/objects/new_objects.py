@@ -6,33 +6,63 @@ from __future__ import annotations
 import bpy
 from mathutils import Vector
 
-from . import roles
+from . import flesh_supports, roles
+from .heat_depth import speed_through
 
 HEAT_SOURCE_NAME = "Heat Source"
-# of the longest side of the body that it is made for
-HEAT_RADIUS = 0.25
-# that a heat source gives at its middle per kelvin [W/(m³ K)]: melts wax within a second or two
-HEAT_PER_KELVIN = 1.0e6
+# of the longest side of the body that it is made for: reach of the heat, and how far above the body it is;
+# far enough for a body that falls half its height to a new ground
+HEAT_REACH, HEAT_DISTANCE = 2.5, 0.1
+# share of its way to the temperature of the source that material beside it goes [1/s]: wax melts within a second
+HEATING_RATE = 1.0
+# at least so many times as far above the temperature of the body as its melting point is
+MELTING_MARGIN = 3.0
 BONE_NAME = "Bone"
 # of the sides of the body that it is made for: along the longest, and across it
 BONE_LENGTH, BONE_WIDTH = 0.8, 0.3
 GROUND_NAME = "Ground"
 GROUND_SIZE = 10.0
+FALL_SHARE = 0.5  # of a body's height, which it falls before it meets a new ground
 
 
 def add_heat_source(context: bpy.types.Context) -> bpy.types.Object:
-    """Returns a new empty at the 3D cursor, made a heat source whose radius and heat suit the bodies."""
+    """Returns a new heat source whose place, reach and temperature melt the active body, if that has heat.
+
+    The body's Heat Speed becomes such that heat gets through it within the shot, unless somebody has set it already.
+    Without such a body it is at the 3D cursor, and as large as suits the largest body.
+    """
     source = bpy.data.objects.new(HEAT_SOURCE_NAME, None)
     source.location = context.scene.cursor.location
-    longest = [max(o.dimensions) for o in roles.bodies(context.scene) if max(o.dimensions) > 0.0]
-    if longest:
-        source.sinew.source_radius = HEAT_RADIUS * max(longest)
-        # large and small bodies melt within the same seconds
-        metres = source.sinew.source_radius * context.scene.unit_settings.scale_length
-        source.sinew.source_exchange = HEAT_PER_KELVIN * metres
+    body = context.object
+    if is_heated(body, context.scene) and max(body.dimensions) > 0.0:
+        if body.sinew.heat_speed == 1.0:
+            body.sinew.heat_speed = speed_through(body, context.scene)
+        _suit_heat_source(source, body, context.scene.unit_settings.scale_length)
+    else:
+        longest = max((max(o.dimensions) for o in roles.bodies(context.scene)), default=0.0)
+        if longest > 0.0:
+            source.sinew.source_radius = HEAT_REACH * longest
     (context.collection or context.scene.collection).objects.link(source)
     roles.make_heat_source(source)
     return source
+
+
+def is_heated(obj: bpy.types.Object | None, scene: bpy.types.Scene) -> bool:
+    """Whether an object is a body of the scene with heat."""
+    return obj is not None and obj in roles.bodies(scene) and obj.sinew.use_heat and not roles.is_flesh(obj)
+
+
+def _suit_heat_source(source: bpy.types.Object, body: bpy.types.Object, unit: float) -> None:
+    """Puts a source above a body and makes it as hot, as strong and as far-reaching as melts it within seconds."""
+    settings, longest = body.sinew, max(body.dimensions)
+    corners = [body.matrix_world @ Vector(corner) for corner in body.bound_box]
+    source.location = sum(corners, Vector()) / len(corners)
+    source.location.z = max(corner.z for corner in corners) + HEAT_DISTANCE * longest
+    radius = source.sinew.source_radius = HEAT_REACH * longest
+    per_kelvin = HEATING_RATE * settings.density * settings.heat_capacity  # [W/(m³ K)]
+    source.sinew.source_exchange = per_kelvin * radius * unit / max(settings.heat_speed, 1.0e-9)
+    above = MELTING_MARGIN * (settings.melting_point - settings.temperature)
+    source.sinew.source_temperature = max(source.sinew.source_temperature, settings.temperature + above)
 
 
 def add_bone(context: bpy.types.Context, flesh: bpy.types.Object) -> bpy.types.Object:
@@ -56,15 +86,23 @@ def add_bone(context: bpy.types.Context, flesh: bpy.types.Object) -> bpy.types.O
 
 
 def add_ground(context: bpy.types.Context) -> bpy.types.Object:
-    """Returns a new plane under all bodies, or at height 0 where they all are above that, made a collider."""
-    corners = [o.matrix_world @ Vector(corner) for o in roles.bodies(context.scene) for corner in o.bound_box]
-    lowest = min((corner.z for corner in corners), default=0.0)
-    reach = max((max(abs(corner.x), abs(corner.y)) for corner in corners), default=1.0)
+    """Returns a new plane, made a collider, at height 0 or so far below the lowest body that this one has half its
+    height to fall; right under bodies that something holds."""
+    found = roles.bodies(context.scene)
+    corners = {o: [o.matrix_world @ Vector(corner) for corner in o.bound_box] for o in found}
+    reach = max((max(abs(c.x), abs(c.y)) for own in corners.values() for c in own), default=1.0)
     half = GROUND_SIZE * max(reach, 1.0e-6) / 2.0
     mesh = bpy.data.meshes.new(GROUND_NAME)
     mesh.from_pydata([(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)], [], [(0, 1, 2, 3)])
     ground = bpy.data.objects.new(GROUND_NAME, mesh)
-    ground.location.z = min(lowest, 0.0)
+    ground.location.z = min((_height_below(context.scene, o, own) for o, own in corners.items()), default=0.0)
+    ground.location.z = min(ground.location.z, 0.0)
     (context.collection or context.scene.collection).objects.link(ground)
     roles.make_collider(ground, "PLANE")
     return ground
+
+
+def _height_below(scene: bpy.types.Scene, body: bpy.types.Object, corners: list[Vector]) -> float:
+    """Returns the height of a ground that suits a body with these corners of its box."""
+    low, high = (pick(corner.z for corner in corners) for pick in (min, max))
+    return low - FALL_SHARE * (high - low) if flesh_supports.falls(scene, body) else low

@@ -19,10 +19,13 @@ import bpy
 
 from ...solver.runtime.errors import SinewError
 from ...solver.scene.self_weight import COLLAPSE_STRAIN, SAG_STRAIN, collapse_warning, round_to_two_digits
+from ...solver.scene.settings.flesh_settings import ELASTIC
 from . import flesh_supports, roles, tet_estimate
 
 HANGING_WARNING_STRAIN = 1.0  # ρ g H / E above which supported flesh may hang so far that a pose is hard to find
 HANGING_TARGET_STRAIN = 0.3  # ρ g H / E at which supported flesh sags visibly but stays on its bones
+
+MIN_HEIGHT_SHARE = 0.1  # of the longest side, which counts as height where a body is flatter
 
 
 def self_weight_strain(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
@@ -31,9 +34,21 @@ def self_weight_strain(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     found = tet_estimate.measure_object(obj, unit)
     if not scene.use_gravity or settings.youngs_modulus <= 0.0 or found.longest <= 0.0:
         return 0.0
-    scale = settings.simulated_size * unit / found.longest if settings.use_simulated_size else 1.0
-    gravity = scene.gravity.length * unit
-    return float(settings.density * gravity * _height(obj, scene, found) * scale / settings.youngs_modulus)
+    height = _height(found, _is_held_flesh(obj, scene)) * _simulated_scale(obj, found, unit)
+    return float(settings.density * scene.gravity.length * unit * height / settings.youngs_modulus)
+
+
+def stiffness_for_size(obj: bpy.types.Object, scene: bpy.types.Scene, density: float, strain: float) -> float | None:
+    """Returns the Young's modulus [Pa] at which ρ g H / E of a body is `strain`, to two digits; None without gravity
+    or size. Flesh hangs, also before anything holds it, and what lies flat bends.
+    """
+    unit = scene.unit_settings.scale_length
+    found = tet_estimate.measure_object(obj, unit)
+    if not scene.use_gravity or found.longest <= 0.0:
+        return None
+    height = _height(found, obj.sinew.motion != ELASTIC) * _simulated_scale(obj, found, unit)
+    stress = density * scene.gravity.length * unit * max(height, MIN_HEIGHT_SHARE * found.longest)
+    return round_to_two_digits(stress / strain) if stress > 0.0 else None
 
 
 def standing_size(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
@@ -84,9 +99,11 @@ def _is_held_flesh(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     return roles.is_flesh(obj) and flesh_supports.is_held(scene, obj)
 
 
-def _height(obj: bpy.types.Object, scene: bpy.types.Scene, found: tet_estimate.MeshMeasures) -> float:
-    """Returns H [m], from foot to top, or of held flesh how far it may hang."""
+def _simulated_scale(obj: bpy.types.Object, found: tet_estimate.MeshMeasures, unit: float) -> float:
+    return obj.sinew.simulated_size * unit / found.longest if obj.sinew.use_simulated_size else 1.0
+
+
+def _height(found: tet_estimate.MeshMeasures, hangs: bool) -> float:
+    """Returns H [m], from foot to top, or how far it may hang."""
     height = float(found.lengths[2])
-    if not _is_held_flesh(obj, scene) or found.area <= 0.0:
-        return height
-    return min(height, 6.0 * found.volume / found.area)
+    return min(height, 6.0 * found.volume / found.area) if hangs and found.area > 0.0 else height

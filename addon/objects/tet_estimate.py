@@ -3,40 +3,61 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
 
-from ...solver.mesh.tetrahedralize.estimate import estimate_tets
+from ...solver.mesh.tetrahedralize.estimate import MAX_SHEET_VOLUME_RATIO, estimate_tets, tet_size_for_count
+from ...solver.runtime.arrays import Floats, Indices
 from ...solver.scene.scene import Meshing
 from ..evaluation.evaluated_mesh import longest_side, positions
 from ..runtime.memo import Memo
+from .thickness import thin_thickness
 
 
 @dataclass(frozen=True)
 class MeshMeasures:
-    """Box lengths [m] (3,), area [m²] and enclosed volume [m³] in world space, and the longest side of the object [m]
-    along its own axes."""
+    """How large a mesh is.
 
-    lengths: np.ndarray
+    Attributes:
+        lengths: Sides of its box in world space [m], (3,).
+        area: [m²].
+        volume: That it encloses [m³].
+        longest: The longest side of the object along its own axes [m].
+        thickness: Of its thin parts [m]; None where that is not known.
+    """
+
+    lengths: Floats
     area: float
     volume: float
     longest: float
+    thickness: float | None = None
 
 
 _measures_of_meshes: Memo[MeshMeasures] = Memo(100)
 
 
-def meshing(obj: bpy.types.Object, longest: float, unit: float) -> Meshing:
+def meshing(obj: bpy.types.Object, unit: float) -> Meshing:
     """Returns how `obj` is to be filled; `unit` is the scene's metres per Blender unit."""
-    settings = obj.sinew
-    return Meshing(
-        method="robust" if settings.use_fracture else settings.method.lower(),
-        tet_size=settings.tet_size * unit if settings.sizing == "SIZE" else longest / settings.divisions,
-        divisions=settings.divisions,
-        interior_size=int(settings.interior_size),
-    )
+    return meshing_of(obj.sinew, measure_object(obj, unit), unit)
+
+
+def meshing_of(settings: bpy.types.PropertyGroup, found: MeshMeasures, unit: float) -> Meshing:
+    """Returns how a body of some measures is to be filled; `unit` is the scene's metres per Blender unit."""
+    method = "robust" if settings.use_fracture else settings.method.lower()
+    plain = Meshing(method=method, divisions=settings.divisions, interior_size=int(settings.interior_size))
+    return replace(plain, tet_size=_tet_size(settings, found, plain, unit))
+
+
+def _tet_size(settings: bpy.types.PropertyGroup, found: MeshMeasures, plain: Meshing, unit: float) -> float:
+    """Returns the tet size [m] that the settings come to; 0 for a mesh without size."""
+    if settings.sizing == "SIZE":
+        return float(settings.tet_size * unit)
+    if settings.sizing == "COUNT":
+        lengths = found.lengths.tolist()
+        return tet_size_for_count(lengths, found.area, found.volume, found.thickness, settings.tet_count, plain)
+    return found.longest / settings.divisions
 
 
 def tet_count(obj: bpy.types.Object, unit: float) -> int:
@@ -44,7 +65,13 @@ def tet_count(obj: bpy.types.Object, unit: float) -> int:
     found = measure_object(obj, unit)
     if not found.longest > 0.0:
         return 0
-    return estimate_tets(found.lengths.tolist(), found.area, found.volume, meshing(obj, found.longest, unit))
+    return estimate_tets(found.lengths.tolist(), found.area, found.volume, meshing(obj, unit))
+
+
+def is_sheet(obj: bpy.types.Object) -> bool:
+    """Whether the mesh of `obj` encloses next to nothing, so that only tets that cover it can fill it."""
+    found = measure_object(obj, 1.0)
+    return found.area > 0.0 and found.volume < MAX_SHEET_VOLUME_RATIO * found.area**1.5
 
 
 def measure_object(obj: bpy.types.Object, unit: float) -> MeshMeasures:
@@ -56,16 +83,26 @@ def measure_object(obj: bpy.types.Object, unit: float) -> MeshMeasures:
     return _measures_of_meshes.result(mesh.session_uid, depends, lambda: _measure_mesh(mesh, matrix))
 
 
-def _measure_mesh(mesh: bpy.types.Mesh, matrix: np.ndarray) -> MeshMeasures:
-    if len(mesh.polygons) == 0:
-        return MeshMeasures(np.zeros(3), 0.0, 0.0, 0.0)
+def _measure_mesh(mesh: bpy.types.Mesh, matrix: Floats) -> MeshMeasures:
     points = positions(mesh)
-    world = points @ matrix.T
-    triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
-    mesh.loop_triangles.foreach_get("vertices", triangles)
-    a, b, c = (world[triangles[i::3]] for i in range(3))
+    faces = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", faces)
+    return measure_surface(points @ matrix.T, faces.reshape(-1, 3), longest_side(points, matrix))
+
+
+def measure_surface(world: Floats, faces: Indices, longest: float) -> MeshMeasures:
+    """Returns how large a surface is.
+
+    Args:
+        world: Its vertices [m], (n, 3).
+        faces: Triangles, (t, 3).
+        longest: The longest side along the object's own axes [m].
+    """
+    if not len(faces):
+        return MeshMeasures(np.zeros(3), 0.0, 0.0, 0.0)
+    a, b, c = (world[faces[:, i]] for i in range(3))
     normals = np.cross(b - a, c - a)
     area = float(np.linalg.norm(normals, axis=1).sum() / 2.0)
     centre = world.mean(axis=0)
     volume = abs(float(np.einsum("ij,ij->", a - centre, normals))) / 6.0
-    return MeshMeasures(np.ptp(world, axis=0), area, volume, longest_side(points, matrix))
+    return MeshMeasures(np.ptp(world, axis=0), area, volume, longest, thin_thickness(world, faces))

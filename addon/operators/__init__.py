@@ -17,8 +17,10 @@ from . import (
     heat,
     import_tets,
     modifier_stack,
+    notes,
     orphaned_caches,
     pins,
+    quick,
     self_weight,
     shape_keys,
     simulate,
@@ -45,6 +47,8 @@ PARTS = (
     shape_keys,
     closed_copy,
     orphaned_caches,
+    notes,
+    quick,
 )
 
 
@@ -54,10 +58,12 @@ def register() -> None:
         for each in part.CLASSES:
             bpy.utils.register_class(each)
     bpy.types.TOPBAR_MT_file_import.append(import_tets.draw_menu_entry)
+    bpy.types.VIEW3D_MT_object_quick_effects.append(quick.draw_menu_entries)
 
 
 def unregister() -> None:
     """Takes them away."""
+    bpy.types.VIEW3D_MT_object_quick_effects.remove(quick.draw_menu_entries)
     bpy.types.TOPBAR_MT_file_import.remove(import_tets.draw_menu_entry)
     for part in reversed(PARTS):
         for each in reversed(part.CLASSES):

@@ -53,7 +53,7 @@ class _BoneQuery:
 def preview_stamp(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple:
     """Returns what the preview of `obj` depends on, as far as it is cheap to read."""
     own, found = obj.sinew, []
-    settings = (own.divisions, own.tet_size, own.sizing, own.attachment_group, own.use_armature_bones)
+    settings = (own.sizing, own.divisions, own.tet_size, own.tet_count, own.attachment_group, own.use_armature_bones)
     for each in (obj, *flesh_supports.bones_of(scene, obj)):
         evaluated = each.evaluated_get(depsgraph)
         box = [round(value, 6) for corner in evaluated.bound_box for value in corner]
@@ -69,8 +69,7 @@ def preview_stamp(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.
 def preview(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Preview:
     """Returns the estimate for `obj`. The present frame has to be its rest pose."""
     unit, body = scene.unit_settings.scale_length, _MeshQuery(obj, depsgraph)
-    longest = tet_estimate.measure_object(obj, unit).longest
-    spacing = (tet_estimate.meshing(obj, longest, unit).tet_size or 0.0) / unit
+    spacing = (tet_estimate.meshing(obj, unit).tet_size or 0.0) / unit
     bones = [*_mesh_bones(scene, obj, depsgraph), *_armature_bones(obj, body, spacing)]
     if not spacing > 0.0 or not bones:
         return Preview((), (), spacing)

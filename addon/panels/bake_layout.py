@@ -11,7 +11,7 @@ import bpy
 from ...solver.scene.settings.flesh_settings import POSE
 from ...solver.scene.settings.simulation_settings import POSE_ITERATIONS, POSE_TOLERANCE, SOLVER_SETTINGS, STEP_SETTINGS
 from ..baking import bake_status, bake_summary, error_messages, last_failure
-from ..baking.addon_session import session
+from ..baking.addon_session import Note, session
 from ..baking.bake_status import CUT_LABEL, Status
 from ..baking.solver_warm_up import solver_in_waiting
 from ..cache import cache_paths
@@ -21,6 +21,7 @@ from ..objects import roles
 from ..properties.object_roles import BODY
 from ..runtime.quantity_text import duration_text, size_text
 from . import orphaned_caches_layout
+from .note_rows import draw_note
 from .preferences_panel import COMPILING_LABEL
 from .property_rows import draw_settings, locked_column
 from .text_rows import count_text, draw_wrapped
@@ -54,16 +55,14 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
     if solver_in_waiting.is_compiling:
         layout.label(text=COMPILING_LABEL, icon="TIME")
     unreadable = error_messages.error_text(status.problem) if status.problem else ""
-    for problem in (
-        last_failure.failure_to_show(scene, offered),
-        unreadable,
-        bake_summary.unconverged_text(status.convergence),
-    ):
+    for problem in (last_failure.failure_to_show(scene, offered), unreadable):
         if problem:
             draw_wrapped(layout, problem, "ERROR", context)
+    for note in bake_summary.unconverged_notes(status.convergence):
+        draw_note(layout, note, "ERROR", context)
     if not status.is_running:
         orphaned_caches_layout.draw_notice(layout)
-    _draw_notes(layout, [*session.messages(scene).lines, *_unsettled_note(scene, status)], context)
+    _draw_notes(layout, [*session.messages(scene).all_notes, *_unsettled_notes(scene, status)], context)
 
 
 def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
@@ -132,27 +131,24 @@ def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Stat
     row.prop(scene.sinew, "protect", text="", icon="LOCKED" if scene.sinew.protect else "UNLOCKED")
 
 
-def _unsettled_note(scene: bpy.types.Scene, status: Status) -> list[str]:
+def _unsettled_notes(scene: bpy.types.Scene, status: Status) -> list[Note]:
     """Returns what is to be said where contacts were unsettled in so many steps that it may be seen."""
     if status.frame is None or status.is_running:
         return []
     steps = (status.frame - status.frame_start) * scene.sinew.substeps
-    return (
-        [bake_summary.unsettled_text(status.convergence)]
-        if status.convergence.unsettled > UNSETTLED_SHARE_NOTED * max(steps, 1)
-        else []
-    )
+    is_seen = status.convergence.unsettled > UNSETTLED_SHARE_NOTED * max(steps, 1)
+    return [bake_summary.unsettled_note(status.convergence)] if is_seen else []
 
 
-def _draw_notes(layout: bpy.types.UILayout, lines: list[str], context: bpy.types.Context) -> None:
+def _draw_notes(layout: bpy.types.UILayout, notes: list[Note], context: bpy.types.Context) -> None:
     """Draws what there is to know about the bake, which can be folded away."""
-    if not lines:
+    if not notes:
         return
     header, body = layout.panel("sinew_notes")
-    header.label(text=f"Notes ({len(lines)})")
+    header.label(text=f"Notes ({len(notes)})")
     if body is not None:
-        for line in lines:
-            draw_wrapped(body, line, "INFO", context)
+        for note in notes:
+            draw_note(body, note, "INFO", context)
 
 
 def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -167,6 +163,7 @@ def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row.enabled = not settings.use_scene_range
     row.prop(scene if settings.use_scene_range else settings, "frame_start", text="Start")
     row.prop(scene if settings.use_scene_range else settings, "frame_end", text="End")
+    layout.prop(settings, "follow_bake")
     column = locked_column(layout, context)
     _draw_rest_pose(column, scene)
     draw_settings(column, scene, STEP_SETTINGS)

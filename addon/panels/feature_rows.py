@@ -9,7 +9,7 @@ from ..objects import roles
 from .property_rows import locked_column
 from .text_rows import draw_wrapped
 
-FLESH_WITHOUT_FEATURES_NOTE = "Flesh does not flow, take heat or break: choose Soft Body as Motion for that"
+FLESH_WITHOUT_FEATURES_NOTE = "Flesh does not flow, take heat or break: choose Soft Body as Type for that"
 
 
 def draw_flesh_note(

@@ -9,7 +9,8 @@ from ...solver.scene.settings.flesh_settings import ARMATURE_SETTINGS, BONE_SETT
 from ..baking import bake_status
 from ..evaluation.sample_times import rest_frame
 from ..objects import flesh_supports, roles
-from .property_rows import draw_row, draw_settings, draw_weight_group, locked_column
+from .hints import Fix, Hint
+from .property_rows import draw_fold, draw_row, draw_settings, draw_weight_group, locked_column
 from .text_rows import draw_wrapped
 
 BONE_PANEL_SETTINGS = tuple(s for s in BONE_SETTINGS if s.changes_bake)
@@ -23,22 +24,20 @@ ESTIMATE_NOTE = "An estimate, until it is baked"
 FALLS_NOTE = "Nothing holds this flesh: it falls"
 
 
-def draw_offers_to_hold(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
-    """Draws what is missing where nothing holds flesh, and the shortest ways to it; returns whether nothing does."""
+def attachment_hints(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[Hint]:
+    """Returns what is missing where nothing holds flesh, or an armature poses it twice, and the shortest ways to it."""
     if not roles.is_flesh(obj):
-        return False
+        return []
+    hints = []
     if flesh_supports.armatures_below(obj):
-        box = locked_column(layout.box(), context, align=True)
-        draw_wrapped(box, POSED_TWICE_NOTE, "INFO", context)
-        box.operator("sinew.move_below_armature", icon="TRIA_DOWN_BAR")
-    if flesh_supports.is_held(context.scene, obj):
-        return False
-    box = locked_column(layout.box(), context, align=True)
-    draw_wrapped(box, NOT_HELD_NOTE if obj.sinew.motion == POSE else FALLS_NOTE, "INFO", context)
-    if flesh_supports.armatures_of(obj):
-        box.prop(obj.sinew, "use_armature_bones", text="Use Armature Bones", icon="ARMATURE_DATA", toggle=1)
-    box.operator("sinew.add_bone", icon="BONE_DATA")
-    return True
+        hints.append(Hint("twice", POSED_TWICE_NOTE, (Fix("sinew.move_below_armature", icon="TRIA_DOWN_BAR"),)))
+    if not flesh_supports.is_held(scene, obj):
+        fixes = [Fix("sinew.add_bone", icon="BONE_DATA")]
+        if flesh_supports.armatures_of(obj):
+            fixes.insert(0, Fix("use_armature_bones", "Use Armature Bones", "ARMATURE_DATA"))
+        words = NOT_HELD_NOTE if obj.sinew.motion == POSE else FALLS_NOTE
+        hints.append(Hint("loose", words, tuple(fixes), refusal="flesh-not-held"))
+    return hints
 
 
 def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -60,8 +59,10 @@ def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
         draw_settings(part, obj, ARMATURE_SETTINGS)
         if settings.armature_bone_radius == 0.0:
             draw_wrapped(part, AUTOMATIC_RADIUS_NOTE, "INFO", context)
-    draw_weight_group(column, obj, "attachment_group")
-    draw_attachment_display(layout, context, obj)
+    folded = draw_fold(layout, "bones")
+    if folded is not None:
+        draw_weight_group(locked_column(folded, context), obj, "attachment_group")
+        draw_attachment_display(folded, context, obj)
 
 
 def _attachment_text(bones: list[bpy.types.Object], armatures: list[bpy.types.Object]) -> str:

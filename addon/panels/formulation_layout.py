@@ -5,13 +5,18 @@ from __future__ import annotations
 
 import bpy
 
+from ...solver.scene.formulation import DEFAULT_FORMULATION
 from ..export import formulation
 from ..objects import roles
+from ..properties import preferences
+from .hints import Fix, Hint
 from .property_rows import draw_menu, locked_column
 from .text_rows import draw_wrapped
 
 FLESH_WITHOUT_METHOD_NOTE = "Flesh has a Law in place of a Method: see the panel Flesh"
 INCOMPATIBLE_NOTE = "{method} does not support {feature}: choose another Method, such as Polar, or turn {feature} off"
+# the failure of a bake with such a method
+REFUSAL = "method-combined"
 # notes on switches with a certain value
 SWITCH_NOTES = {
     "formulation_one_step": (
@@ -24,6 +29,11 @@ SWITCH_NOTES = {
         "Soft bodies may fly apart when they hit something: choose Least Squares for them",
     ),
 }
+
+
+def is_offered(obj: bpy.types.Object) -> bool:
+    """Whether the panel is shown: for those who do research, and for bodies that have such a formulation."""
+    return preferences.offers_research() or formulation.read_formulation(obj.sinew) != DEFAULT_FORMULATION
 
 
 def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -47,19 +57,19 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
             draw_wrapped(layout, note, "INFO", context)
 
 
-def draw_incompatible(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
-    """Draws what the method is not made for, with the menu to choose another one; returns whether there is any."""
+def incompatible_hints(obj: bpy.types.Object) -> list[Hint]:
+    """Returns what the method is not made for, with the menu to choose another one."""
     settings = obj.sinew
-    clashing = formulation.incompatible_features(settings)
-    if not clashing:
-        return False
-    for feature in clashing:
-        draw_wrapped(
-            layout,
-            INCOMPATIBLE_NOTE.format(method=formulation.formulation_label(settings), feature=feature),
+    method, clashing = formulation.formulation_label(settings), formulation.incompatible_features(settings)
+    # one menu, under the last of them
+    menu = (Fix("formulation"),)
+    return [
+        Hint(
+            f"method.{feature}",
+            INCOMPATIBLE_NOTE.format(method=method, feature=feature),
+            menu if feature == clashing[-1] else (),
             "ERROR",
-            context,
+            REFUSAL,
         )
-    row = locked_column(layout, context).row()
-    row.prop(settings, "formulation")
-    return True
+        for feature in clashing
+    ]

@@ -7,10 +7,13 @@ import bpy
 
 from ...solver.scene.settings.fracture_settings import BREAKING_STRESS, FRACTURE_SETTINGS, USE_FRACTURE
 from ..baking import bake_report
+from ..baking.addon_session import Note
 from ..fracture_meshes import transmissive_materials
 from ..objects import mesh_defects
 from ..runtime.quantity_text import stress_text
 from .feature_rows import draw_flesh_note, feature_column
+from .hints import Fix, Hint, draw_hints
+from .note_rows import draw_note
 from .property_rows import draw_settings
 from .text_rows import count_text, draw_wrapped
 
@@ -25,7 +28,7 @@ def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     obj, settings = context.object, context.object.sinew
     draw_flesh_note(layout, context)
     if settings.use_fracture:
-        draw_defects(layout, context, obj)
+        draw_hints(layout, context, "fracture", defect_hints(obj))
         _draw_fracture_report(layout, context, obj)
     column = feature_column(layout, context, settings.use_fracture)
     draw_settings(column, obj, (BREAKING_STRESS,))
@@ -59,23 +62,23 @@ def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context
     compared = (
         f"{100.0 * share:.3g} % of Breaking Stress" if share <= 1.0 else f"above the {stress_text(bears)} it bears"
     )
-    draw_wrapped(
-        column, f"Largest stress in one piece: {stress_text(report.largest_stress)}, {compared}", "INFO", context
-    )
+    stress = f"Largest stress in one piece: {stress_text(report.largest_stress)}, {compared}"
     if report.splits and report.pieces is not None:
-        pieces = count_text(report.pieces, "piece")
-        draw_wrapped(column, f"Cracked: {pieces}, {report.splits:,} points split", "MOD_EXPLODE", context)
+        # beside that it has broken, how near it was to that says nothing
+        words = "It has cracked" if report.pieces <= 1 else f"It has broken into {count_text(report.pieces, 'piece')}"
+        draw_note(column, Note(words, f"{stress}. {report.splits:,} points split"), "MOD_EXPLODE", context)
+    else:
+        draw_wrapped(column, stress, "INFO", context)
     if report.frames_held:
         words = f"Max Splits Per Step or Max Pieces held cracks back in {count_text(report.frames_held, 'frame')}"
         draw_wrapped(column, words, "ERROR", context)
 
 
-def draw_defects(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> bool:
-    """Draws why the mesh cannot break into closed pieces, and what makes a copy which can; returns whether it did."""
+def defect_hints(obj: bpy.types.Object) -> list[Hint]:
+    """Returns why the mesh cannot break into closed pieces, and what makes a copy which can."""
     found = mesh_defects.mesh_defects(obj)
-    if found is not None:
-        draw_wrapped(
-            layout, f"{mesh_defects.defects_text(found)}: pieces of this mesh could not be closed", "ERROR", context
-        )
-        layout.operator("sinew.remesh_closed", icon="MOD_REMESH")
-    return found is not None
+    if found is None:
+        return []
+    sentence = f"{mesh_defects.defects_text(found)}: pieces of this mesh could not be closed"
+    fix = Fix("sinew.remesh_closed", icon="MOD_REMESH")
+    return [Hint("open", sentence, (fix,), "ERROR", "breaks-open", is_locked=False)]

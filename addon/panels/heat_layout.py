@@ -8,8 +8,11 @@ import bpy
 from ...solver.scene.settings.heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS, SOFTENING, USE_HEAT
 from ...solver.scene.settings.simulation_settings import AIR_TEMPERATURE
 from ..baking import bake_report, bake_status
+from ..evaluation.sample_times import frame_range
+from ..objects.heat_depth import heat_depth
 from .feature_rows import draw_flesh_note, feature_column
 from .property_rows import draw_settings, locked_column
+from .self_weight_layout import length_text
 from .softening_list import TEMPERATURE_COLUMN_SHARE
 from .text_rows import draw_wrapped
 
@@ -24,6 +27,8 @@ def draw_heat(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column = feature_column(layout, context, settings.use_heat)
     draw_settings(column, obj, (setting for setting in HEAT_SETTINGS if setting not in (USE_HEAT, SOFTENING)))
     draw_settings(column, context.scene, (AIR_TEMPERATURE,))
+    if settings.use_heat:
+        draw_wrapped(column, _depth_note(obj, context.scene), "INFO", context)
     if settings.use_heat and not settings.use_plasticity:
         draw_wrapped(column, "Without Plasticity it gets soft, but takes no new shape", "INFO", context)
     # like Add Ground also for a finished bake, whose note may ask for it
@@ -31,6 +36,13 @@ def draw_heat(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     part.enabled = not bake_status.status(context.scene).is_running
     part.operator("sinew.add_heat_source", icon="OUTLINER_OB_FORCE_FIELD")
     _draw_softening(feature_column(layout, context, settings.use_heat), settings)
+
+
+def _depth_note(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    """Returns how deep heat gets while the scene is baked, and how long the body is."""
+    first, last = frame_range(scene)
+    depth, longest = (length_text(units, scene) for units in (heat_depth(obj, scene), max(obj.dimensions)))
+    return f"Heat gets {depth} deep in {max(last - first, 0)} frames; the body is {longest} long"
 
 
 def _draw_softening(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> None:

@@ -7,39 +7,47 @@ import bpy
 
 from ..baking import bake_status
 from ..objects import flesh_supports, roles, subdivision
-from ..properties.object_roles import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY, ROLES
+from ..properties.object_roles import BODY, COLLIDER, FLESH, ROLE_BY_KEY, ROLES
 from .bake_layout import draw_simulate
-from .flesh_layout import draw_offers_to_hold
-from .formulation_layout import draw_incompatible
-from .fracture_layout import draw_defects
+from .flesh_layout import attachment_hints
+from .formulation_layout import incompatible_hints
+from .fracture_layout import defect_hints
+from .hints import Fix, Hint, draw_hints
 from .property_rows import locked_column
-from .self_weight_layout import draw_fixes_for_all_bodies
+from .self_weight_layout import hints_of_all_bodies
 from .text_rows import draw_wrapped
 
-LIGHT_NOTE = "To heat with it, press Add Heat Source in the panel Heat of a body and parent the empty to it"
+LIGHT_NOTE = "To heat with it, press Add Heat Source in the menu Add and parent the empty to it"
+GROUND_NOTE = "There is nothing to fall on"
 BONE_COLLIDER_NOTE = "The flesh that this bone mesh may hold passes through it. Other bodies collide with it"
 
 
 def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draws what the object is, and the one big button."""
-    obj = context.object
-    offered: dict[str, str] = {}
+    """Draws what the object is, the one big button, and under it, where it moves nothing, what is missing."""
+    obj, scene = context.object, context.scene
     _draw_role(layout, context, obj)
+    hints = main_hints(scene, obj)
     if obj is not None and obj.type == "MESH" and obj.sinew.role == BODY:
-        row = locked_column(layout, context).row()
-        row.prop(obj.sinew, "motion")
-        if draw_offers_to_hold(layout, context, obj):
-            offered["flesh-not-held"] = obj.name
-        if draw_incompatible(layout, context, obj):
-            offered["method-combined"] = obj.name
-        _draw_offer_to_subdivide(layout, obj)
-        if obj.sinew.use_fracture and bake_status.status(context.scene).frame is None:
-            # here too: presets switch Fracture on while its panel is closed
-            if draw_defects(layout, context, obj):
-                offered["breaks-open"] = obj.name
-    if roles.bodies(context.scene):
-        draw_fixes_for_all_bodies(layout, context.scene)
-        draw_simulate(layout, context, offered)
+        locked_column(layout, context).row().prop(obj.sinew, "motion")
+    if not roles.bodies(scene):
+        return
+    offered = {hint.refusal: obj.name for hint in hints if hint.refusal and obj is not None}
+    draw_simulate(layout, context, offered)
+    draw_hints(layout, context, "main", hints)
+
+
+def main_hints(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> list[Hint]:
+    """Returns what is missing to a good bake: of all bodies, and of the active object."""
+    hints = hints_of_all_bodies(scene)
+    bodies = roles.bodies(scene)
+    if obj is not None and obj in bodies:
+        hints += [*attachment_hints(scene, obj), *incompatible_hints(obj), *_subdivision_hints(obj)]
+        if obj.sinew.use_fracture and bake_status.status(scene).frame is None:
+            hints += defect_hints(obj)  # here too: presets switch Fracture on while its panel is closed
+    is_falling = any(flesh_supports.falls(scene, body) for body in bodies)
+    if is_falling and not roles.colliders(scene) and bake_status.status(scene).frame is None:
+        hints.append(Hint("ground", GROUND_NOTE, (Fix("sinew.add_ground", icon="MESH_PLANE"),), is_locked=False))
+    return hints
 
 
 def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object | None) -> None:
@@ -52,26 +60,27 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
         column.operator("sinew.activate_body", icon=ROLE_BY_KEY[BODY].icon)
     elif not roles.roles_of(obj):
         if obj.type == "MESH":
-            row = column.row(align=True)
-            row.operator("sinew.make_body", icon=ROLE_BY_KEY[BODY].icon)
-            row.operator("sinew.make_flesh", icon=FLESH.icon)
-            # side by side, the sidebar would cut these names off
-            column.operator("sinew.make_bone", icon=ROLE_BY_KEY[BONE].icon)
-            column.operator("sinew.make_collider", icon=ROLE_BY_KEY[COLLIDER].icon)
+            _draw_simulate_selected(column, context)
         elif obj.type != "EMPTY":
             column.label(text=f"{obj.name} is not a mesh: select one", icon="INFO")
             if obj.type == "LIGHT":
                 draw_wrapped(column, LIGHT_NOTE, "INFO", context)
-        if obj.type in {"MESH", "EMPTY"}:
-            column.operator("sinew.make_heat_source", icon=ROLE_BY_KEY[HEAT_SOURCE].icon)
     else:
         row = column.row(align=True)
         icon = FLESH.icon if roles.is_flesh(obj) else ROLE_BY_KEY[obj.sinew.role].icon
         row.label(text=f"{obj.name}: {role_names(obj)}", icon=icon)
         row.operator("sinew.remove", text="", icon="X")
         _draw_extra_roles(column, context, obj)
-    column.operator("sinew.add_ground", icon="MESH_PLANE")
-    column.operator("sinew.import_tets", text="Import Tets…", icon="IMPORT")
+    column.menu("SINEW_MT_add", icon="ADD")
+
+
+def _draw_simulate_selected(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws the one click that makes a mesh a body and bakes it."""
+    row = layout.row()
+    has_bodies = bool(roles.bodies(context.scene))
+    row.scale_y = 1.0 if has_bodies else 1.8
+    row.enabled = not bake_status.status(context.scene).is_locked
+    row.operator("sinew.simulate_selected", text="Simulate This Too" if has_bodies else "Simulate", icon="PLAY")
 
 
 def _draw_extra_roles(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
@@ -96,10 +105,9 @@ def role_names(obj: bpy.types.Object) -> str:
     return ", ".join(names.get(key, ROLE_BY_KEY[key].label) for key in roles.roles_of(obj))
 
 
-def _draw_offer_to_subdivide(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+def _subdivision_hints(obj: bpy.types.Object) -> list[Hint]:
     # what is brittle hardly bends, and is cut where it breaks
     if not subdivision.has_few_vertices(obj) or (obj.sinew.use_fracture and not obj.sinew.use_plasticity):
-        return
-    box = layout.box().column(align=True)
-    box.label(text=f"Only {len(obj.data.vertices)} vertices: it cannot bend", icon="INFO")
-    box.operator("sinew.subdivide", icon="MOD_SUBSURF")
+        return []
+    sentence = f"Only {len(obj.data.vertices)} vertices: it cannot bend"
+    return [Hint("few", sentence, (Fix("sinew.subdivide", icon="MOD_SUBSURF"),), is_locked=False)]

@@ -14,24 +14,33 @@ from ...solver.scene.settings.material_settings import (
 )
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS, USE_PLASTICITY
 from ...solver.scene.settings.rest_scale_settings import REST_SCALE_SETTINGS
+from ...solver.scene.settings.setting import Setting
 from ..baking import bake_report
 from . import self_weight_layout
 from .feature_rows import draw_flesh_note, feature_column
-from .property_rows import draw_settings, locked_column
+from .hints import draw_hints
+from .property_rows import draw_fold, draw_settings, locked_column
 
 DAMPING_SETTINGS = (STIFFNESS_DAMPING, MASS_DAMPING)
 
 
 def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws what the body is made of."""
-    settings = context.object.sinew
-    layout = locked_column(layout, context)
-    layout.prop(settings, "preset")
-    draw_settings(layout, context.object, (each for each in MATERIAL_SETTINGS if each not in DAMPING_SETTINGS))
+    obj, settings = context.object, context.object.sinew
+    column = locked_column(layout, context)
+    column.prop(settings, "preset")
+    draw_settings(column, obj, (each for each in MATERIAL_SETTINGS if each not in DAMPING_SETTINGS))
+    _draw_damping(column, obj, STIFFNESS_DAMPING)
+    draw_hints(layout, context, "material", self_weight_layout.body_hints(obj, context.scene))
+    folded = draw_fold(layout, "material")
+    if folded is not None:
+        _draw_damping(locked_column(folded, context), obj, MASS_DAMPING)
+
+
+def _draw_damping(layout: bpy.types.UILayout, obj: bpy.types.Object, setting: Setting) -> None:
     column = layout.column()
-    column.active = settings.motion != POSE  # at rest nothing swings
-    draw_settings(column, context.object, DAMPING_SETTINGS)
-    self_weight_layout.draw_fixes(layout, context)
+    column.active = obj.sinew.motion != POSE  # at rest nothing swings
+    draw_settings(column, obj, (setting,))
 
 
 def draw_material_paint(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -10,8 +10,9 @@ import bpy
 
 from ..baking import bake_status
 from ..objects.roles import is_flesh, roles_of
-from ..properties.object_roles import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY
+from ..properties.object_roles import BODY, FLESH, ROLE_BY_KEY
 from . import (
+    add_menu,
     attributes_layout,
     bake_layout,
     collision_layout,
@@ -45,7 +46,8 @@ def _shown_panels(context: bpy.types.Context) -> set[str]:
     if obj is None:
         return set()
     roles = [ROLE_BY_KEY[key] for key in roles_of(obj)] + ([FLESH] if is_flesh(obj) else [])
-    return {name for role in roles for name in role.panels}
+    found = {name for role in roles for name in role.panels}
+    return found if formulation_layout.is_offered(obj) else found - {"advanced"}
 
 
 def _make_panels() -> list[type]:
@@ -122,7 +124,7 @@ PANEL_TABLE = (
     ("fracture", "Fracture", fracture_layout.draw_fracture, True),
     ("core", "Rigid Core", rigid_core_layout.draw_core, True),
     ("tets", "Tets", tets_layout.draw_tets, False),
-    ("pins", "Pins", pins_layout.draw_pins, False),
+    ("pins", "Pins", pins_layout.draw_pins, True),
     ("collision", "Collision", collision_layout.draw_collision, True),
     ("field_weights", "Field Weights", field_weights_layout.draw_field_weights, True),
     ("size_and_start", "Size and Start", size_and_start_layout.draw_size_and_start, True),
@@ -137,35 +139,21 @@ PANEL_TABLE = (
 # panels about the scene, shown for every object
 SCENE_PANELS = {"solver", "cache"}
 
-# what gives an object each role, in the order of the buttons
-MAKE_OPERATORS = {
-    BODY: "sinew.make_body",
-    FLESH.key: "sinew.make_flesh",
-    BONE: "sinew.make_bone",
-    COLLIDER: "sinew.make_collider",
-    HEAT_SOURCE: "sinew.make_heat_source",
-}
-
 
 def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
-    """Adds Sinew's button to those of Cloth, Collision and so on, at the top of the Physics tab."""
+    """Adds Sinew's menu to the buttons of Cloth, Collision and so on, at the top of the Physics tab."""
     obj = context.object
     if obj is None or obj.type not in {"MESH", "EMPTY"}:
         return
     if obj.sinew.result_of is not None:
         self.layout.operator("sinew.activate_body", icon=ROLE_BY_KEY[BODY].icon)
     elif not roles_of(obj):
-        # as Blender's own buttons above: two columns where there is room
-        flow = self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=True, align=True)
-        for key, operator in MAKE_OPERATORS.items():
-            role = ROLE_BY_KEY[key]
-            if obj.type == "MESH" or key == HEAT_SOURCE:
-                flow.column().operator(operator, text=f"Sinew {role.label}", icon=role.icon)
+        self.layout.menu("SINEW_MT_make", icon=ROLE_BY_KEY[BODY].icon)
     else:
         self.layout.operator("sinew.remove", text="Remove from Sinew", icon="X")
 
 
-CLASSES = (SINEW_UL_softening, *_make_panels())
+CLASSES = (SINEW_UL_softening, *add_menu.CLASSES, *_make_panels())
 
 
 def register() -> None:

@@ -24,6 +24,7 @@ class SinewPreferences(PreferencesProperties, bpy.types.AddonPreferences):
         column = self.layout.column(heading="Before a Bake")
         column.prop(self, "compile_ahead")
         column.prop(self, "keep_ready")
+        self.layout.prop(self, "research_formulations")
         row = self.layout.row()
         row.enabled = not solver_in_waiting.is_compiling
         row.operator("sinew.compile_ahead", text=COMPILING_LABEL if solver_in_waiting.is_compiling else "Compile Now")

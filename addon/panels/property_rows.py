@@ -22,6 +22,7 @@ from ...solver.scene.settings.setting import (
 )
 from ...solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS
 from ..baking import bake_status
+from ..properties.display_twins import shown_twin
 
 SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 # panels that are switched on in their header
@@ -33,8 +34,10 @@ SPRING_UNIT = "1/s²"  # says nothing to an artist: the tooltip has it
 
 
 def label_with_unit(settings: bpy.types.PropertyGroup, name: str) -> str:
-    """Returns the name of a setting with its unit: "Breaking Stress (Pa)"."""
+    """Returns the name of a setting with the unit in which it is shown: "Breaking Stress (kPa)"."""
     words, unit = settings.bl_rna.properties[name].name, SETTINGS[name].unit
+    twin = shown_twin(settings, SETTINGS[name])
+    unit = unit if twin is None else twin.unit
     return f"{words} ({unit})" if unit and unit not in {*BLENDER_UNITS, SPRING_UNIT} else words
 
 
@@ -43,6 +46,13 @@ def locked_column(layout: bpy.types.UILayout, context: bpy.types.Context, align:
     column = layout.column(align=align)
     column.enabled = not bake_status.status(context.scene).is_locked
     return column
+
+
+def draw_fold(layout: bpy.types.UILayout, name: str) -> bpy.types.UILayout | None:
+    """Returns where rows go that are folded away at first, None while they are; the layout has to be a whole panel."""
+    header, body = layout.panel(f"sinew_more_{name}", default_closed=True)
+    header.label(text="More")
+    return body
 
 
 def draw_settings(layout: bpy.types.UILayout, owner: bpy.types.ID, table: Iterable[Setting]) -> None:
@@ -79,10 +89,13 @@ def draw_row(layout: bpy.types.UILayout, obj: bpy.types.Object, setting: Setting
 
 def draw_setting(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, name: str, **options: Any) -> None:
     """Draws a setting; one that is sampled on every frame can be keyframed here."""
-    if settings.bl_rna.properties[name].is_animatable:
+    options = {"text": label_with_unit(settings, name), **options}
+    is_animatable = settings.bl_rna.properties[name].is_animatable
+    twin = shown_twin(settings, SETTINGS[name])
+    if is_animatable:
         layout = layout.row()
-        layout.use_property_decorate = True
-    layout.prop(settings, name, **{"text": label_with_unit(settings, name), **options})
+        layout.use_property_decorate = twin is None
+    layout.prop(settings, name if twin is None else twin.name, **options)
 
 
 def draw_weight_group(layout: bpy.types.UILayout, obj: bpy.types.Object, name: str) -> None:

@@ -13,7 +13,7 @@ from .feature_rows import draw_flesh_note, feature_column
 from .property_rows import draw_settings
 from .text_rows import draw_wrapped
 
-FLESH_WITHOUT_CORE_NOTE = "Bones hold flesh from inside: choose Soft Body as Motion for a rigid core"
+FLESH_WITHOUT_CORE_NOTE = "Bones hold flesh from inside: choose Soft Body as Type for a rigid core"
 INCOMPATIBLE_NOTE = "A rigid core does not support {feature}: change that, or turn Rigid Core off"
 FREE_NOTE = "It moves freely. A Hinge lets it only turn, a Spring Target pulls it along"
 HINGE_NOTE = "It turns about the Z axis of {name}, and goes where that goes"

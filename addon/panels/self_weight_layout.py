@@ -1,58 +1,55 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows about bodies that are too soft for their own weight, with the buttons that let them stand."""
+"""Hints about bodies that are too soft for their own weight, with the buttons that let them stand."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import bpy
 
 from ..baking import bake_status
 from ..objects import roles, self_weight
-from .text_rows import draw_wrapped
+from ..runtime.quantity_text import stress_text
+from .hints import Fix, Hint
 
 HANGING_NOTE = "So soft that it may hang far off its bones or pins: stiffen it, or let bones hold more of it"
 
 
-def draw_fixes_for_all_bodies(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
-    """Draws what lets all bodies stand that are too soft, selected or not, while they can still be changed."""
+def hints_of_all_bodies(scene: bpy.types.Scene) -> list[Hint]:
+    """Returns what lets all bodies stand that are too soft, selected or not, while they can still be changed."""
     soft = self_weight.collapsing_bodies(roles.bodies(scene), scene)
     if not soft or bake_status.status(scene).is_locked:
-        return
-    box = layout.box().column(align=True)
+        return []
     if len(soft) == 1:
-        box.label(text=f"{soft[0].name} is too soft to stand at its size", icon="INFO")
-        stiffness, size = (
-            f"{self_weight.standing_stiffness(soft[0], scene):,.0f} Pa",
-            _standing_size_text(soft[0], scene),
-        )
-        texts = f"Stiffen to {stiffness}", f"Simulate as if {size} Long"
-    else:
-        box.label(text=f"{len(soft)} bodies are too soft to stand at their size", icon="INFO")
-        texts = "Stiffen Them", "Simulate Them as if Small"
-    box.operator("sinew.stiffen", text=texts[0], icon="MOD_THICKNESS").every = True
-    box.operator("sinew.stand_up", text=texts[1], icon="FULLSCREEN_EXIT").every = True
+        return [_standing_hint(soft[0], scene, f"{soft[0].name} is too soft to stand at its size", every=True)]
+    fixes = (
+        Fix("sinew.stiffen", "Stiffen Them", "MOD_THICKNESS", {"every": True}),
+        Fix("sinew.stand_up", "Simulate Them as if Small", "FULLSCREEN_EXIT", {"every": True}),
+    )
+    return [Hint("soft", f"{len(soft)} bodies are too soft to stand at their size", fixes)]
 
 
-def draw_fixes(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draws what lets a body stand, or flesh stay on its bones, where it is too soft."""
-    obj, scene = context.object, context.scene
+def body_hints(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[Hint]:
+    """Returns what lets a body stand, or flesh stay on its bones, where it is too soft."""
     if self_weight.collapses(obj, scene):
-        _draw_standing_fixes(layout.box().column(align=True), obj, scene)
-    elif self_weight.is_too_soft_to_hang(obj, scene):
-        _draw_hanging_fix(layout.box().column(align=True), context)
+        return [_standing_hint(obj, scene, "Too soft to stand at this size")]
+    if self_weight.is_too_soft_to_hang(obj, scene):
+        return [Hint("soft", HANGING_NOTE, (_stiffening(obj, scene),))]
+    return []
 
 
-def _draw_standing_fixes(layout: bpy.types.UILayout, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    layout.label(text="Too soft to stand at this size", icon="INFO")
-    stiffness = self_weight.standing_stiffness(obj, scene)
-    layout.operator("sinew.stiffen", text=f"Stiffen to {stiffness:,.0f} Pa", icon="MOD_THICKNESS")
-    text = f"Simulate as if {_standing_size_text(obj, scene)} Long"
-    layout.operator("sinew.stand_up", text=text, icon="FULLSCREEN_EXIT")
+def _standing_hint(obj: bpy.types.Object, scene: bpy.types.Scene, sentence: str, every: bool = False) -> Hint:
+    options = {"every": True} if every else {}
+    smaller = Fix(
+        "sinew.stand_up", f"Simulate as if {_standing_size_text(obj, scene)} Long", "FULLSCREEN_EXIT", options
+    )
+    return Hint("soft", sentence, (_stiffening(obj, scene, options), smaller))
 
 
-def _draw_hanging_fix(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    draw_wrapped(layout, HANGING_NOTE, "INFO", context)
-    stiffness = self_weight.standing_stiffness(context.object, context.scene)
-    layout.operator("sinew.stiffen", text=f"Stiffen to {stiffness:,.0f} Pa", icon="MOD_THICKNESS")
+def _stiffening(obj: bpy.types.Object, scene: bpy.types.Scene, options: Mapping[str, Any] | None = None) -> Fix:
+    words = f"Stiffen to {stress_text(self_weight.standing_stiffness(obj, scene))}"
+    return Fix("sinew.stiffen", words, "MOD_THICKNESS", options or {})
 
 
 def _standing_size_text(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:

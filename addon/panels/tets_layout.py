@@ -6,34 +6,53 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene.formulation import refinement_factor
-from ...solver.scene.settings.body_settings import DISPLAY_SETTINGS, FILL, INTERIOR_SIZE, SHOW_TETS, TET_SETTINGS
+from ...solver.scene.settings.body_settings import (
+    DISPLAY_SETTINGS,
+    FILL,
+    INTERIOR_SIZE,
+    SHOW_TETS,
+    TET_SETTINGS,
+)
+from ...solver.scene.settings.setting import Setting
 from ..baking import bake_status
 from ..export import artist_tet_files, formulation
 from ..objects import tet_estimate
-from .property_rows import draw_row, draw_settings, locked_column
+from .property_rows import draw_fold, draw_row, draw_settings, locked_column
+
+FILL_SETTINGS = (FILL, INTERIOR_SIZE)
+SIZE_SETTINGS = tuple(setting for setting in TET_SETTINGS if setting not in FILL_SETTINGS)
 
 
 def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how finely the body is filled, and how many tets that makes."""
     obj, scene = context.object, context.scene
     settings = obj.sinew
-    column = locked_column(layout, context)
-    for setting in TET_SETTINGS:
-        if setting.counts(lambda name: getattr(settings, name)) and not (
-            setting == INTERIOR_SIZE and settings.use_fracture
-        ):
-            draw_row(column, obj, setting)
-        if setting == FILL and settings.use_fracture and settings.method == "SMOOTH":
-            column.label(text="Bodies with Fracture get Robust tets", icon="INFO")
+    _draw_table(locked_column(layout, context), obj, SIZE_SETTINGS)
     words, *refined = _tet_count_text(obj, scene).split("\n")
     layout.label(text=words, icon="MESH_ICOSPHERE")
     for line in refined:  # behind the others it would be cut off in the sidebar
         layout.label(text=line, icon="BLANK1")
-    column = layout.column(heading="Viewport Display")
+    folded = draw_fold(layout, "tets")
+    if folded is None:
+        return
+    column = locked_column(folded, context)
+    _draw_table(column, obj, FILL_SETTINGS)
+    if settings.use_fracture and settings.method == "SMOOTH":
+        column.label(text="Bodies with Fracture get Robust tets", icon="INFO")
+    column = folded.column(heading="Viewport Display")
     draw_settings(column, obj, (SHOW_TETS,))
     if settings.show_tets and bake_status.tet_count(scene, obj) is None:
         column.label(text="Press Simulate to see them", icon="INFO")
     draw_settings(column, obj, (each for each in DISPLAY_SETTINGS if each != SHOW_TETS))
+
+
+def _draw_table(layout: bpy.types.UILayout, obj: bpy.types.Object, table: tuple[Setting, ...]) -> None:
+    """Draws the settings that count."""
+    settings = obj.sinew
+    for setting in table:
+        is_ruled_out = setting == INTERIOR_SIZE and settings.use_fracture
+        if setting.counts(lambda name: getattr(settings, name)) and not is_ruled_out:
+            draw_row(layout, obj, setting)
 
 
 def _tet_count_text(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:

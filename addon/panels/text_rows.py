@@ -11,12 +11,17 @@ import bpy
 LETTER_PIXELS, MARGIN_PIXELS = 6.4, 60
 
 
-def draw_wrapped(layout: bpy.types.UILayout, line: str, icon: str, context: bpy.types.Context) -> None:
-    """Draws a sentence over as many lines as the panel's width needs."""
+def wrapped_lines(line: str, context: bpy.types.Context) -> list[str]:
+    """Returns a sentence in as many lines as the panel's width needs."""
     scale = context.preferences.system.ui_scale
     letters = max(int((context.region.width / scale - MARGIN_PIXELS) / LETTER_PIXELS), 20)
+    return textwrap.wrap(line, letters)
+
+
+def draw_wrapped(layout: bpy.types.UILayout, line: str, icon: str, context: bpy.types.Context) -> None:
+    """Draws a sentence over as many lines as the panel's width needs."""
     column = layout.box().column(align=True)
-    for i, part in enumerate(textwrap.wrap(line, letters)):
+    for i, part in enumerate(wrapped_lines(line, context)):
         column.label(text=part, icon=icon if i == 0 else "BLANK1")
 
 

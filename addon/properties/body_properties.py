@@ -13,10 +13,18 @@ from ...solver.scene.settings.rest_scale_settings import REST_SCALE_SETTINGS
 from ...solver.scene.settings.rigid_core_settings import CORE_HINGE, CORE_PULL, CORE_SETTINGS
 from .property_factory import make_property, settings_group
 
+
+def _divisions_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Lets divisions count where a script sets them on a body that has a number of tets."""
+    if settings.sizing == "COUNT":
+        settings.sizing = "DIVISIONS"
+
+
 BodyProperties: Any = settings_group(
     "BodyProperties",
     "Tets, size, start, pins and Rest Scale.",
     (*TET_SETTINGS, *START_SETTINGS, *PIN_SETTINGS, *DISPLAY_SETTINGS, *REST_SCALE_SETTINGS),
+    {"divisions": _divisions_edited},
 )
 FormulationProperties: Any = settings_group(
     "FormulationProperties",

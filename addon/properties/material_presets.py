@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...solver.scene.material_presets import MATERIAL_PRESETS, MaterialPreset
+import bpy
+
+from ...solver.scene.material_presets import MATERIAL_PRESETS, SIZED_PRESETS, MaterialPreset
 from ...solver.scene.settings.flesh_settings import ELASTIC
-from ...solver.scene.settings.heat_settings import HEAT_EXCHANGE, HEAT_SETTINGS, TEMPERATURE
+from ...solver.scene.settings.heat_settings import HEAT_EXCHANGE, HEAT_SETTINGS, HEAT_SPEED, TEMPERATURE
 from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS
 from ...solver.scene.settings.preset_settings import CUSTOM_PRESET
@@ -17,7 +19,7 @@ from .preset_filling_guard import PresetFilling
 from .softening_rows import same_rows, table_rows, write_rows
 
 # of the scene, not of the material: no preset fills them in
-SURROUNDINGS_SETTINGS = (TEMPERATURE, HEAT_EXCHANGE)
+SURROUNDINGS_SETTINGS = (TEMPERATURE, HEAT_EXCHANGE, HEAT_SPEED)
 
 
 def _preset_fields(part: str, table: Iterable[Setting]) -> dict[str, str]:
@@ -49,6 +51,20 @@ def preset_values(preset: MaterialPreset) -> dict[str, Any]:
     return values
 
 
+def find_values(settings: Any) -> tuple[MaterialPreset, dict[str, Any]]:
+    """Returns the preset of the settings, and what it fills in: a preset by size has a Stiffness for the object."""
+    if settings.preset not in SIZED_PRESETS:
+        preset = MATERIAL_PRESETS[settings.preset]
+        return preset, preset_values(preset)
+    from ..objects import self_weight
+
+    sized = SIZED_PRESETS[settings.preset]
+    values = preset_values(sized.preset)
+    scene = bpy.context.scene
+    stiffness = self_weight.stiffness_for_size(settings.id_data, scene, values["density"], sized.self_weight_strain)
+    return sized.preset, values if stiffness is None else values | {"youngs_modulus": stiffness}
+
+
 def apply_preset(settings: Any) -> None:
     """Writes the values of `settings.preset` into the settings, and switches on what the material is chosen for.
 
@@ -56,14 +72,16 @@ def apply_preset(settings: Any) -> None:
     """
     if settings.preset == CUSTOM_PRESET:
         return
-    preset = MATERIAL_PRESETS[settings.preset]
+    preset, values = find_values(settings)
     with _filling:
-        for name, value in preset_values(preset).items():
+        for name, value in values.items():
             setattr(settings, name, value)
         for part in ("plasticity", "heat", "fracture"):
             setattr(settings, f"use_{part}", part in preset.features and settings.motion == ELASTIC)
         if preset.heat is not None:
             write_rows(settings.softening, preset.heat.softening)
+            if settings.temperature >= preset.heat.melting_point:  # nobody chooses ice for a puddle
+                settings.temperature = preset.heat.temperature
 
 
 def mark_custom(settings: Any) -> None:
@@ -74,8 +92,8 @@ def mark_custom(settings: Any) -> None:
 
 def matches_preset(settings: Any) -> bool:
     """Whether the settings still have the values of their preset, to the precision that Blender stores."""
-    preset = MATERIAL_PRESETS[settings.preset]
-    if not all(_almost_equal(getattr(settings, name), value) for name, value in preset_values(preset).items()):
+    preset, values = find_values(settings)
+    if not all(_almost_equal(getattr(settings, name), value) for name, value in values.items()):
         return False
     return preset.heat is None or same_rows(table_rows(settings.softening), preset.heat.softening)
 

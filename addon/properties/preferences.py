@@ -41,10 +41,22 @@ class PreferencesProperties:
         default=True,
     )
 
+    research_formulations: BoolProperty(
+        name="Research Formulations",
+        description="Offer the finite-element formulations of research papers, in the panel Advanced. "
+        "Bodies that already have one show it anyway",
+        default=False,
+    )
+
 
 def get_preferences() -> Any:
     """Returns what is set, or None where Sinew runs without being installed."""
     return getattr(bpy.context.preferences.addons.get(PACKAGE), "preferences", None)
+
+
+def offers_research() -> bool:
+    """Whether the formulations of research papers are offered; they are where Sinew runs without being installed."""
+    return bool(getattr(get_preferences(), "research_formulations", True))
 
 
 def threads() -> int | None:

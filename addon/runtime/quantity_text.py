@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from ...solver.runtime.quantities import quantity_text
+
+__all__ = ["duration_text", "quantity_text", "size_text", "stress_text"]
+
 
 def duration_text(seconds: float) -> str:
     """Returns a time for people: "42 s", "3 min 05 s", "2 h 10 min"."""
@@ -26,11 +30,3 @@ def size_text(count: float) -> str:
 def stress_text(value: float) -> str:
     """Returns a stress for people: "12.3 MPa"."""
     return quantity_text(value, "Pa")
-
-
-def quantity_text(value: float, unit: str) -> str:
-    """Returns a number of three digits with a prefix to its unit: "45 kPa"."""
-    for factor, prefix in ((1.0e9, "G"), (1.0e6, "M"), (1.0e3, "k")):
-        if abs(value) >= 0.9995 * factor:
-            return f"{value / factor:.3g} {prefix}{unit}"
-    return f"{value:.3g} {unit}"

@@ -235,4 +235,4 @@ def _emit_all(on_event: OnEvent, events: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _warning_event(problem: SinewError) -> dict[str, Any]:
-    return {"event": "warning", "kind": problem.kind, "sentence": problem.sentence, "next_step": problem.next_step}
+    return {"event": "warning", **problem.as_warning()}

@@ -110,7 +110,7 @@ def run_bake(
             head = CacheMetadata.for_scene(scene, tracks.final_digest(last), settings=_exporter_settings(folder))
             point = options.find_checkpoint(folder, scene, tracks, head)
             for note in point.notes if point else ():
-                on_event({"event": "warning", **_plainly(note)})
+                on_event({"event": "warning", **note.as_warning()})
             set_thread_count(scene.settings.threads or fair_thread_count())
             if point is not None and options.from_frame is None and _is_fully_baked(folder, scene):
                 writer.repair()
@@ -133,7 +133,7 @@ def run_bake(
                     raise problem
                 _make_final_meshes(folder, scene, on_event, should_stop)
                 for warning in bake_warnings(CacheReader(folder).report()[1:], scene.settings.substeps):
-                    on_event({"event": "warning", **_plainly(warning)})
+                    on_event({"event": "warning", **warning.as_warning()})
                 on_event(_done_event(folder, scene, started))
 
 
@@ -198,7 +198,7 @@ def _prepare_bake(
         built = apply_topology(built, point.state)
         simulation = Simulation(scene, tracks, built, point.state)
         for note in repair_pc2_files(CacheReader(writer.folder), simulation, point.frame):
-            on_event({"event": "warning", **_plainly(note)})
+            on_event({"event": "warning", **note.as_warning()})
         writer.resume(head, point.frame, breakable_keys(scene))
         event = _built_event(built, scene)
         bake = Bake(writer, head, simulation, point.topology, _not_in(writer.folder, event))
@@ -255,21 +255,17 @@ def _built_event(built: AssembledScene, scene: Scene) -> dict[str, Any]:
             "name": body.name,
             "tets": len(body.mesh.tets),
             "nodes": len(body.mesh.nodes),
-            "warnings": [_plainly(warning) for warning in (*body.warnings, *attribute_warnings(asked))],
+            "warnings": [warning.as_warning() for warning in (*body.warnings, *attribute_warnings(asked))],
         }
         for body, asked in zip(built.bodies, scene.bodies, strict=True)
     ]
     return {"event": "built", "bodies": bodies, "tets": built.model.tet_count}
 
 
-def _not_in(folder: Path, event: Mapping[str, Any]) -> list[dict[str, str]]:
+def _not_in(folder: Path, event: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Returns the warnings of the `built` event that the remaining lines of the report lack."""
     known = CacheReader(folder).warnings()
     return [warning for warning in warnings_in(event) if warning not in known]
-
-
-def _plainly(warning: SinewError) -> dict[str, Any]:
-    return {"kind": warning.kind, "sentence": warning.sentence, "next_step": warning.next_step}
 
 
 def _is_fully_baked(folder: Path, scene: Scene) -> bool:

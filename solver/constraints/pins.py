@@ -189,6 +189,12 @@ class BodyPins(Force):
         """Returns the targets at the end of a step [m], (p, 3); None where the pins are released."""
         return self.targets(step.tracks, step.end) if self.stiffness(step.tracks, step.end) > 0.0 else None
 
+    def with_sag(self, model: Model, u: Floats) -> BodyPins:
+        """Returns these pins with springs that bear at rest what they would bear after a sag of u [m], (n, 3)."""
+        springs = self.springs
+        sagged = np.einsum("ka,kai->ki", springs.weights, u[model.tets[springs.tet]])
+        return replace(self, springs=replace(springs, target_shift=springs.target_shift - sagged))
+
     def remapped(self, whole: Model, tets: Indices) -> BodyPins:
         """Returns these pins of a whole body after nodes have split: its tets have the nodes `tets`, (m, 4), now."""
         return replace(self, regions=tuple(region.remapped(whole.tets, tets) for region in self.regions))

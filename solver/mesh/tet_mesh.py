@@ -30,15 +30,17 @@ class UnmeshedPart:
     """A part of the surface that got no tet.
 
     Attributes:
-        name: What it is called in the report: "Piece 3 (1,204 faces near 0.1, 0.2, 1.5)" for a connected piece of the
-            mesh, "Part 3 …" for a thin part of one.
+        name: What it is called in the report: "Piece 3 (1,204 faces)" for a connected piece of the mesh, "Part 3 …" for
+            a thin part of one.
         tet_size_needed: Lattice edge that would keep it, but for its tips [m]; 0 where it has no thickness.
         count: How many parts it stands for.
+        place: The middle of its faces [m], (3,); () where it stands for several.
     """
 
     name: str
     tet_size_needed: float
     count: int = 1
+    place: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from .error_messages import TEXTS
+from .error_messages import MEASUREMENTS, TEXTS
 
 # next steps by kind, in place of those for Blender's window
 _next_step_overrides: dict[str, str] = {}
@@ -63,6 +63,17 @@ class SinewError(Exception):
             time = self.details["time"]
             self._format(f"frame {round(first + time * fps, 1):g} ({time:.3g} s)")
             self.args = (self.text,)
+
+    @property
+    def measured(self) -> str:
+        """The numbers behind the sentence, in the field's terms; "" for most kinds."""
+        return MEASUREMENTS.get(self.kind, "").format(**self.details)
+
+    def as_warning(self) -> dict[str, Any]:
+        """What a `warning` event, and a line of a report, say: with `measured` and `places` [m] where there are any."""
+        plain = {"kind": self.kind, "sentence": self.sentence, "next_step": self.next_step}
+        more = {"measured": self.measured, "places": self.details.get("places", ())}
+        return plain | {name: value for name, value in more.items() if value}
 
     @property
     def text(self) -> str:

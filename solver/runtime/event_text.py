@@ -20,9 +20,12 @@ def _number(value: float | None) -> str:
     return "infinite" if value is None else f"{value:.1e}"
 
 
-def warnings_in(event: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Returns the warnings in an event, with kind, sentence and next step."""
+WARNING_FIELDS = ("kind", "sentence", "next_step", "measured", "places")
+
+
+def warnings_in(event: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Returns the warnings in an event, as `SinewError.as_warning` says them."""
     warnings = [event] if event.get("event") == "warning" else []
     if event.get("event") == "built":
         warnings = [warning for body in event["bodies"] for warning in body["warnings"]]
-    return [{name: warning[name] for name in ("kind", "sentence", "next_step")} for warning in warnings]
+    return [{name: warning[name] for name in WARNING_FIELDS if name in warning} for warning in warnings]

@@ -15,6 +15,7 @@ from .settings.heat_settings import (
     CONDUCTIVITY,
     HEAT_CAPACITY,
     HEAT_EXCHANGE,
+    HEAT_SPEED,
     MELTING_POINT,
     SOURCE_EXCHANGE,
     SOURCE_RADIUS,
@@ -110,6 +111,7 @@ class Heat:
         softening: Rows of temperature [°C], rising, and the factors there on Young's modulus, yield strain and
             flow rate, (k, 4); linear between rows, constant outside; (0, 4) for none. What softens keeps its bulk
             modulus.
+        speed: Factor on all heat that flows per second: inside, and between the body and the air or sources, ≥ 0.
     """
 
     temperature: Annotated[float, TEMPERATURE.limits] = TEMPERATURE.default
@@ -118,6 +120,7 @@ class Heat:
     exchange: Annotated[float, HEAT_EXCHANGE.limits] = HEAT_EXCHANGE.default
     melting_point: Annotated[float, MELTING_POINT.limits] = MELTING_POINT.default
     softening: Annotated[Floats, shape("k", 4)] = field(default_factory=lambda: np.zeros((0, 4)))
+    speed: Annotated[float, HEAT_SPEED.limits] = HEAT_SPEED.default
 
 
 @dataclass(frozen=True)

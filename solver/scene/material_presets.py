@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -178,7 +179,28 @@ _TABLE = (
             ),
         ),
         Fracture(1.0e6, 8.0e4),
-        ("plasticity", "fracture"),
+        ("plasticity", "heat", "fracture"),
+    ),
+    MaterialPreset(
+        "ICE",
+        "Ice",
+        "Hard and brittle, starts at -10 °C and melts above 0 °C, in warm air too",
+        "Petrovic, J. Mater. Sci. 38, 2003: strength 0.7 to 3 MPa, toughness 0.05 to 0.15 MPa √m. E 9.3 GPa, ν 0.33 "
+        "(Schulson and Duval, Creep and Fracture of Ice, 2009); 917 kg/m³, k 2.2 W/(m K), c 2050 J/(kg K) (CRC "
+        "Handbook). Without latent heat: it melts sooner than ice does",
+        _material(9.3e9, 0.33, 917.0, 0.02),
+        Plasticity(yield_strain=0.02, flow=5.0),
+        Heat(
+            temperature=-10.0,
+            conductivity=2.2,
+            heat_capacity=2050.0,
+            melting_point=0.0,
+            softening=_softening_curve(
+                (-10.0, 1.0, 1.0, 1.0), (-2.0, 0.5, 1.0, 1.0), (-0.5, 0.01, 0.1, 20.0), (0.0, 5.0e-6, 0.01, 50.0)
+            ),
+        ),
+        Fracture(1.0e6, 1.0e5),
+        ("plasticity", "heat"),
     ),
     MaterialPreset(
         "WOOD",
@@ -228,6 +250,66 @@ _TABLE = (
 )
 
 MATERIAL_PRESETS: dict[str, MaterialPreset] = {preset.key: preset for preset in _TABLE}
+
+
+@dataclass(frozen=True)
+class SizedPreset:
+    """A material whose Young's modulus follows from the size of the object, so that small and large ones look alike.
+
+    Attributes:
+        preset: Its other values, and words for people.
+        self_weight_strain: ρ g H / E, with the height H of a body, or 6 V / A of flesh, which hangs.
+    """
+
+    preset: MaterialPreset
+    self_weight_strain: float
+
+
+def _sized(key: str, base: str, label: str, description: str, strain: float, **changes: Any) -> SizedPreset:
+    return SizedPreset(
+        replace(
+            MATERIAL_PRESETS[base],
+            key=key,
+            label=label,
+            description=f"{description} (ρ g H / E = {strain:g})",
+            source=f"Density and damping of {MATERIAL_PRESETS[base].label}; E from the size of the object",
+            **changes,
+        ),
+        strain,
+    )
+
+
+SIZED_PRESETS: dict[str, SizedPreset] = {
+    each.preset.key: each
+    for each in (
+        _sized(
+            "JELLY_BY_SIZE",
+            "JELLY",
+            "Jelly by Size",
+            "As stiff as a jelly of this height has to be: it stands and wobbles at any size",
+            0.05,
+            heat=None,
+            fracture=None,
+        ),
+        _sized(
+            "CLAY_BY_SIZE",
+            "CLAY",
+            "Clay by Size",
+            "As stiff as clay of this height has to be: it stands at any size, and a fall dents it",
+            0.02,
+            plasticity=Plasticity(yield_strain=0.04, flow=20.0),
+            heat=None,
+            fracture=None,
+        ),
+        _sized(
+            "FLESH_BY_SIZE",
+            "FLESH",
+            "Flesh by Size",
+            "As stiff as flesh this thick has to be to stay on its bones at any size",
+            0.08,
+        ),
+    )
+}
 DEFAULT_PRESET_KEY = "RUBBER"
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..runtime.arrays import Floats
 from ..runtime.errors import SinewError
+from ..runtime.quantities import quantity_text
 from .scene import Body
 
 COLLAPSE_STRAIN = 0.4  # at the foot, from which on a body sags into a pancake
@@ -55,7 +56,7 @@ def collapse_warning(name: str, strain: float, stiffness: float, size: float, sc
         "collapses",
         name=name,
         times=f"{strain:.2g}",
-        stiffness=f"{stiffness:,.0f}",
+        stiffness=quantity_text(stiffness, "Pa"),
         size=f"{size:.2g}",
         pascals=f"{stiffness:.6g}",  # of the option --youngs-modulus
         scale=f"{scale:.2g}",  # of the option --simulated-scale

@@ -158,7 +158,8 @@ def _check_flesh(body: Body) -> None:
     if flesh.scheme not in FLESH_TIME_SCHEMES:
         raise BadInput("flesh-scheme", name=body.name, scheme=flesh.scheme)
     for feature in _features(body):
-        raise BadInput("flesh-combined", name=body.name, feature=feature)
+        if feature != GRAVITY_IN_SHAPE:
+            raise BadInput("flesh-combined", name=body.name, feature=feature)
     _check_paints(body, flesh)
 
 

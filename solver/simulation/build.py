@@ -324,6 +324,14 @@ def _with_gravity_in_shape(
         return built
     for number in wanted:
         on_stage("rest", scene.bodies[number].name)
+    flesh = [number for number in wanted if scene.bodies[number].flesh is not None]
+    if flesh:
+        from .sag_free_flesh import with_sag_free_flesh
+
+        built = with_sag_free_flesh(built, scene, tracks, gravity, flesh)
+        wanted = [number for number in wanted if number not in flesh]
+    if not wanted:
+        return built
     model, state = built.model, built.initial
     is_wanted = np.zeros(model.node_count, bool)
     for number in wanted:

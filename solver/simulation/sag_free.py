@@ -12,7 +12,7 @@ Only contacts that push count, and sticking ones bear no more than Coulomb's μ 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -102,7 +102,7 @@ def make_sag_free(
         u[model.bodies[number].nodes] = 0.0
 
     bearings.remember(state, contacts.positions(u, model.tets))
-    shifted = tuple(_with_shifted_springs(pin, model, u) for pin in pins)
+    shifted = tuple(pin.with_sag(model, u) for pin in pins)
     return SagFreeModel(with_prestress(model, linear_strain(model, u)), shifted, tuple(sorted(free)))
 
 
@@ -151,9 +151,3 @@ def _is_supported(model: Model, number: int, points: PointForces) -> bool:
     bearing = np.einsum("kia,kij,kjb->ab", motion, points.stiffness[mine], motion)
     sizes = np.linalg.eigvalsh(bearing)
     return bool(sizes[0] > MIN_SUPPORT_STIFFNESS_RATIO * sizes[-1] and sizes[-1] > 0.0)
-
-
-def _with_shifted_springs(pin: BodyPins, model: Model, u: Floats) -> BodyPins:
-    springs = pin.springs
-    sagged = np.einsum("ka,kai->ki", springs.weights, u[model.tets[springs.tet]])
-    return replace(pin, springs=replace(springs, target_shift=-sagged))

@@ -8,7 +8,19 @@ import shutil
 import bpy
 from bl_ext.user_default.sinew.addon.baking import last_failure, orphaned_caches_timer
 from bl_ext.user_default.sinew.addon.cache import cache_paths
-from ui_driver import Steps, mouse, open_alone, picture, press, result, scroll, show_sidebar, status, wait_for
+from ui_driver import (
+    Steps,
+    choose_role,
+    mouse,
+    open_alone,
+    picture,
+    press,
+    result,
+    scroll,
+    show_sidebar,
+    status,
+    wait_for,
+)
 
 LONG = 2000
 SCROLLS = 30  # of the mouse wheel, from the top of the sidebar to its end
@@ -27,7 +39,7 @@ def _make_falling_cube() -> Steps:
     bpy.ops.wm.read_homefile()
     yield 1.5
     yield from show_sidebar()
-    yield from press("bpy.ops.sinew.make_body")
+    yield from choose_role("m")
     yield from press("bpy.ops.sinew.add_ground")
     cube = bpy.data.objects["Cube"]
     cube.location.z, cube.sinew.divisions = 0.5, 4

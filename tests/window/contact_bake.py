@@ -10,10 +10,10 @@ from ui_driver import (
     OUT,
     Steps,
     bake,
+    choose_role,
     mouse,
     open_alone,
     picture,
-    press,
     result,
     show_sidebar,
     status,
@@ -75,13 +75,13 @@ def _make() -> Steps:
     for frame, value in ((1, 0.0), (FRAMES // 2, 1.0)):
         sag.value = value
         sag.keyframe_insert("value", frame=frame)
-    yield from press("bpy.ops.sinew.make_collider", 40)
+    yield from choose_role("c")
     assert sheet.sinew.role == "COLLIDER", "Make Collider did nothing"
     for name, height in (("Lower", 0.6), ("Upper", 1.7)):
         bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.5, location=(0.05, 0.1 * height, height))
         ball = bpy.context.object
         ball.name = name
-        yield from press("bpy.ops.sinew.make_body")
+        yield from choose_role("m")
         assert ball.sinew.role == "BODY", "Make Body did nothing"
         ball.sinew.preset, ball.sinew.youngs_modulus, ball.sinew.divisions = "JELLY", STIFFNESS, 8
     scene = bpy.context.scene

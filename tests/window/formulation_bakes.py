@@ -9,6 +9,7 @@ from bl_ext.user_default.sinew.solver.scene.settings.formulation_settings import
 from ui_driver import (
     Steps,
     bake,
+    choose_role,
     mouse,
     open_alone,
     picture,
@@ -55,6 +56,7 @@ def _make() -> Steps:
     """Hangs a long block by one end, and opens the panel Advanced alone."""
     bpy.ops.wm.read_homefile()
     yield 1.5
+    bpy.context.preferences.addons["bl_ext.user_default.sinew"].preferences.research_formulations = True
     yield from show_sidebar()
     cube = bpy.data.objects["Cube"]
     bpy.ops.object.mode_set(mode="EDIT")
@@ -62,7 +64,7 @@ def _make() -> Steps:
     bpy.ops.object.mode_set(mode="OBJECT")
     cube.scale = (0.6, 0.15, 0.15)
     bpy.ops.object.transform_apply(scale=True)
-    yield from press("bpy.ops.sinew.make_body")
+    yield from choose_role("m")
     held = [v.index for v in cube.data.vertices if v.co.x < -0.59]
     cube.vertex_groups.new(name="Held").add(held, 1.0, "REPLACE")
     cube.sinew.pin_group, cube.sinew.preset, cube.sinew.youngs_modulus = "Held", "JELLY", STIFFNESS

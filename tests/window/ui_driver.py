@@ -96,6 +96,20 @@ def press(operator: str, aside: int = -20) -> Steps:
     yield from _press(lambda: f"{operator}(" in under_the_mouse(), operator, aside)
 
 
+def choose_role(letter: str) -> Steps:
+    """Opens the menu Add, which is under the Simulate button of a mesh without a role, and chooses by a letter."""
+    yield from _find(lambda: "bpy.ops.sinew.simulate_selected(" in under_the_mouse(), "Simulate", -20)
+    while "bpy.ops.sinew.simulate_selected(" in under_the_mouse():
+        mouse("mousemove_relative", 0, 4)
+        yield 0.1
+    mouse("mousemove_relative", 0, 6)
+    yield 0.2
+    mouse("click", 1)
+    yield 0.5
+    mouse("key", letter)
+    yield 0.5
+
+
 def switch(name: str, aside: int = 0, keep: bool = False) -> Steps:
     """Finds a setting in the sidebar by the end of its data path, and presses it with the mouse.
 
@@ -116,7 +130,18 @@ def scroll(clicks: int) -> Steps:
 
 
 def _press(is_it: Callable[[], bool], what: str, aside: int, keep: bool = False) -> Steps:
-    window, area, region = view()
+    window, area, _ = view()
+    yield from _find(is_it, what, aside)
+    mouse("mousedown", 1)
+    mouse("mouseup", 1)
+    yield 0.3
+    if not keep:
+        mouse("mousemove", area.x + 200, window.height - (area.y + 200))
+
+
+def _find(is_it: Callable[[], bool], what: str, aside: int) -> Steps:
+    """Moves the mouse down the sidebar until it is where something holds."""
+    window, _, region = view()
     x = region.x + region.width // 2 + aside
     for y in range(region.y + region.height - 10, region.y + 10, -7):
         mouse("mousemove", x, window.height - y)
@@ -124,12 +149,6 @@ def _press(is_it: Callable[[], bool], what: str, aside: int, keep: bool = False)
         mouse("mousemove_relative", 1, 1)
         yield 0.12
         if is_it():
-            mouse("mousedown", 1)
-            mouse("mouseup", 1)
-            yield 0.3
-            if keep:
-                return
-            mouse("mousemove", area.x + 200, window.height - (area.y + 200))
             return
     raise AssertionError(f"no {what} in the sidebar")
 

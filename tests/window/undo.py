@@ -12,7 +12,7 @@ import time
 import bpy
 from bl_ext.user_default.sinew.addon.baking import bake_control, undo_step
 from random_operations import Session, look_at_everything, operations
-from ui_driver import OUT, Steps, bake, mouse, picture, press, result, show_sidebar, status, view, wait_for
+from ui_driver import OUT, Steps, bake, choose_role, mouse, picture, press, result, show_sidebar, status, view, wait_for
 
 FRAMES = 25
 BREAKING_FRAMES = 12
@@ -126,7 +126,7 @@ def _body_over_ground() -> Steps:
     bpy.ops.wm.read_homefile()
     yield 1.5
     yield from show_sidebar()
-    yield from press("bpy.ops.sinew.make_body")
+    yield from choose_role("m")
     yield from press("bpy.ops.sinew.add_ground")
     bpy.context.scene.frame_end = FRAMES
     yield from keys("g", "z", "1", "period", "5", "Return")

@@ -33,9 +33,20 @@ def is_report_line(line: Any) -> bool:
 
 
 def is_list_of_warnings(value: Any) -> bool:
-    """Whether a JSON value is a list of warnings with kind, sentence and next step."""
+    """Whether a JSON value is a list of warnings, as `SinewError.as_warning` says them."""
     return isinstance(value, list) and all(
-        isinstance(each, Mapping) and all(isinstance(each.get(word), str) for word in WORDS) for each in value
+        isinstance(each, Mapping)
+        and all(isinstance(each.get(word), str) for word in WORDS)
+        and isinstance(each.get("measured", ""), str)
+        and _is_list_of_points(each.get("places", []))
+        for each in value
+    )
+
+
+def _is_list_of_points(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(point, list) and len(point) == 3 and all(x is not None and _is_number(x) for x in point)
+        for point in value
     )
 
 

@@ -54,8 +54,7 @@ def postprocess_cache(
             try:
                 result = BodyPostprocess(BodyFrameReader(reader, body.key), body, scene, tracks, progress).make()
             except BadInput as problem:  # the frames stay, and other bodies may have suitable meshes
-                words = {"kind": problem.kind, "sentence": problem.sentence, "next_step": problem.next_step}
-                on_event({"event": "warning", **words})
+                on_event({"event": "warning", **problem.as_warning()})
                 continue
             made += [result] if result is not None else []
     return made

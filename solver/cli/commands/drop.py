@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
             print_event(event)
 
     for note in notes:
-        handle_event({"event": "warning", "kind": note.kind, "sentence": note.sentence, "next_step": note.next_step})
+        handle_event({"event": "warning", **note.as_warning()})
     run_bake(cache, handle_event, stop, on_stopped=stop.acknowledge, options=BakeOptions(threads=options.threads))
     reader = CacheReader(cache)
     measured = drop_report(reader, seconds, settings.substeps)

@@ -86,10 +86,17 @@ def print_event(event: Mapping[str, Any]) -> None:
     say_warnings(warnings_in(event))
 
 
-def say_warnings(warnings: Iterable[Mapping[str, str]]) -> None:
-    """Prints sentences and next steps."""
+def say_warnings(warnings: Iterable[Mapping[str, Any]]) -> None:
+    """Prints sentences, what was measured and where, and next steps."""
     for warning in warnings:
-        print(f"warning: {warning['sentence']} {warning['next_step']}", flush=True)
+        measured = f" {warning['measured']}." if warning.get("measured") else ""
+        near = f" Near {places_text(warning['places'])}." if warning.get("places") else ""
+        print(f"warning: {warning['sentence']}{measured} {warning['next_step']}{near}", flush=True)
+
+
+def places_text(places: Iterable[Sequence[float]]) -> str:
+    """Returns places [m], (k, 3), for people: "0.1, 0.2, 1.5; 0, 0, 1"."""
+    return "; ".join(", ".join(f"{x:.3g}" for x in place) for place in places)
 
 
 def print_results(results: Sequence[Mapping[str, Any]]) -> None:

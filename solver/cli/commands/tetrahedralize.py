@@ -20,6 +20,7 @@ from ...mesh.tetrahedralize.user_tets import user_tets
 from ...runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
 from ...runtime.errors import SinewError
 from ...scene.scene import Body, Meshing
+from .simulate import places_text, say_warnings
 
 
 def add_parser(subparsers: Any) -> None:
@@ -43,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     filled = read_or_fill(options.input, meshing)
     mesh = filled.mesh
     write_tets(options.output, mesh)
-    warnings = [{"kind": w.kind, "sentence": w.sentence, "next_step": w.next_step} for w in filled.warnings]
+    warnings = [w.as_warning() for w in filled.warnings]
     for warning in warnings:
         options.emit({"event": "warning", **warning})
     found = {
@@ -112,6 +113,6 @@ def _print_report(found: dict[str, Any], path: Path) -> None:
     print(f"tets that join surfaces far apart along the mesh: {found['joined_tets']}")
     for part in found["lost_parts"]:
         keeps = f"; a tet size of {part['tet_size_needed']:.4g} or less keeps it" if part["tet_size_needed"] else ""
-        print(f"lost: {part['name']}{keeps}")
-    for warning in found["warnings"]:
-        print(f"warning: {warning['sentence']} {warning['next_step']}")
+        near = f" near {places_text([part['place']])}" if part["place"] else ""
+        print(f"lost: {part['name']}{near}{keeps}")
+    say_warnings(found["warnings"])

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -41,6 +41,8 @@ class BoneConstraint:
         rows: Which place of `motion` each of them has, (k,).
         motion: Where these places are.
         tets: Tets of the model all of whose nodes it holds, by `rows`, (t, 4).
+        target_shift: Added to the targets of its springs: what holds the rest pose still against gravity [m], (k, 3),
+            or (0, 3) for nothing.
     """
 
     number: int
@@ -51,10 +53,12 @@ class BoneConstraint:
     rows: Indices
     motion: BoneMotion
     tets: Indices
+    target_shift: Floats = field(default_factory=lambda: np.zeros((0, 3)))
 
     def targets(self, tracks: TrackReader, time: float) -> Floats:
-        """Returns where the nodes are at a time [s] in metres, (k, 3); raises as `Motion.targets`."""
-        return self.motion.targets(tracks, time)[self.rows]
+        """Returns where the nodes are pulled at a time [s] in metres, (k, 3); raises as `Motion.targets`."""
+        targets = self.motion.targets(tracks, time)[self.rows]
+        return targets + self.target_shift if len(self.target_shift) else targets
 
     def count_inverted(self, places: Floats) -> int:
         """Returns how many of `tets` are inside out with places [m]; a matrix turns none, and has been looked at."""
@@ -62,9 +66,10 @@ class BoneConstraint:
 
     def remapped(self, whole_tets: Indices, tets: Indices) -> BoneConstraint:
         """Returns the same after nodes have split: tets (m, 4) as they were and as they are."""
-        row = np.full(int(whole_tets.max(initial=0)) + 1, -1, np.int32)
-        row[self.nodes] = self.rows
-        corners = np.flatnonzero(row[whole_tets.ravel()] >= 0)
+        place = np.full(int(whole_tets.max(initial=0)) + 1, -1, np.int32)
+        place[self.nodes] = np.arange(len(self.nodes), dtype=np.int32)
+        corners = np.flatnonzero(place[whole_tets.ravel()] >= 0)
         nodes, first = np.unique(tets.ravel()[corners], return_index=True)
-        rows = row[whole_tets.ravel()[corners[first]]]
-        return replace(self, nodes=nodes.astype(np.int32), rows=rows)
+        before = place[whole_tets.ravel()[corners[first]]]
+        shift = self.target_shift[before] if len(self.target_shift) else self.target_shift
+        return replace(self, nodes=nodes.astype(np.int32), rows=self.rows[before], target_shift=shift)

@@ -143,6 +143,14 @@ class BoneConstraints(Force):
                     found.append((body, self.names[a], self.names[b], count))
         return found
 
+    def with_sag(self, u: Floats) -> BoneConstraints:
+        """Returns these bones with springs that bear at rest what they would bear after a sag of u [m], (n, 3)."""
+        shifted = (
+            hold if hold.bone.stiffness is None else replace(hold, target_shift=-u[hold.nodes])
+            for hold in self.constraints
+        )
+        return replace(self, constraints=tuple(shifted))
+
     def remapped(self, whole: Model, tets: Indices) -> BoneConstraints:
         """Returns these bones after nodes of other bodies have split: tets have the nodes `tets`, (m, 4), now."""
         return replace(self, constraints=tuple(hold.remapped(whole.tets, tets) for hold in self.constraints))

@@ -84,8 +84,12 @@ class _HeatStep:
     end: float
 
     def temperature_change(self, body: HeatedBody, state: State) -> Floats:
-        """Returns the change of temperature of the nodes of a body [K], (n,)."""
-        model, pattern, end, dt = self.model, self.model.pattern, self.end, self.end - self.begin
+        """Returns the change of temperature of the nodes of a body [K], (n,).
+
+        All heat that flows in a step is in proportion to its length, so a factor on the length is one on all of it.
+        """
+        model, pattern, end = self.model, self.model.pattern, self.end
+        dt = body.heat.speed * (end - self.begin)
         nodes = model.bodies[body.number].nodes
         T, mass, positions = state.fields[TEMPERATURE][nodes], model.mass[nodes], state.x[nodes]
         scratch = np.empty((8, len(T)))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ...runtime.errors import BadInput
 from ...runtime.free_memory import free_memory
@@ -42,6 +43,10 @@ BYTES_PER_REFINED_TET = 3000
 MIN_COUNTED_SIZE = 1.0e-9
 BYTES_PER_CELL = 150  # of the lattice around the whole body, while it is filled
 
+TETS_ACROSS = 3.0  # what is thin gets as many tets across as it takes to bend and bulge
+MAX_COUNT_RATIO = 2.0  # of tets for that, over those that were asked for
+SIZE_BISECTIONS = 60
+
 
 def estimate_tets(lengths: Sequence[float], area: float, volume: float | None, meshing: Meshing) -> int:
     """Returns about how many tets a surface will get, at least 1.
@@ -70,6 +75,43 @@ def estimate_tets(lengths: Sequence[float], area: float, volume: float | None, m
         deep = inside * max(0.0, 1.0 - surface * SMOOTH_SHELL_DEPTH / (3.0 * inside)) ** 3
         count -= TETS_PER_CELL * deep * (1.0 - 1.0 / meshing.interior_size**3)
     return _format_count(max(count, 0.4 * TETS_PER_CELL * inside))
+
+
+def tet_size_for_count(
+    lengths: Sequence[float], area: float, volume: float, thickness: float | None, count: int, meshing: Meshing
+) -> float:
+    """Returns the tet size [m] that gives about `count` tets, or up to `MAX_COUNT_RATIO` times as many where the body
+    has parts that are thinner than `TETS_ACROSS` of these tets; 0 for a surface without size.
+
+    Args:
+        lengths: Sides of its bounding box [m], (3,).
+        area: Its area [m²].
+        volume: The volume that it encloses [m³].
+        thickness: Of its thin parts [m]; None where that is not known.
+        count: The number of tets, at least 1.
+        meshing: Method and interior size; its tet size is not read.
+    """
+    size = _size_of_estimate(lengths, area, volume, count, meshing)
+    if thickness is None or thickness >= TETS_ACROSS * size:
+        return size
+    return max(
+        thickness / TETS_ACROSS, _size_of_estimate(lengths, area, volume, round(MAX_COUNT_RATIO * count), meshing)
+    )
+
+
+def _size_of_estimate(lengths: Sequence[float], area: float, volume: float, count: int, meshing: Meshing) -> float:
+    """Returns the largest tet size [m] at which `estimate_tets` is `count` or more, by bisection of its logarithm."""
+    longest = float(max(lengths))
+    if not longest > 0.0:
+        return 0.0
+    low, high = math.log(MIN_COUNTED_SIZE * longest), math.log(longest)
+    for _ in range(SIZE_BISECTIONS):
+        middle = 0.5 * (low + high)
+        if estimate_tets(lengths, area, volume, replace(meshing, tet_size=math.exp(middle))) >= count:
+            low = middle
+        else:
+            high = middle
+    return math.exp(low)
 
 
 def estimate_memory(lengths: Sequence[float], tet_count: int, meshing: Meshing) -> int:

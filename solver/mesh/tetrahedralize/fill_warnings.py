@@ -55,17 +55,24 @@ def _unmeshed_warnings(body: Body, mesh: TetMesh) -> Iterator[SinewError]:
         needed = min(part.tet_size_needed for part in thin)
         numbers = {"size": f"{needed:.2g}", "times": f"{report.tet_size / needed:.2g}"}
         if _part_count(thin) == 1:
-            yield SinewError("part-lost", name=body.name, part=thin[0].name, **numbers)
+            yield SinewError("part-lost", name=body.name, part=thin[0].name, places=_places(thin), **numbers)
         else:
-            yield SinewError("parts-lost", name=body.name, count=_part_count(thin), parts=_part_names(thin), **numbers)
+            named = {"count": _part_count(thin), "parts": _part_names(thin), "places": _places(thin)}
+            yield SinewError("parts-lost", name=body.name, **named, **numbers)
     if _part_count(flat) == 1:
-        yield SinewError("part-without-inside", name=body.name, part=flat[0].name)
+        yield SinewError("part-without-inside", name=body.name, part=flat[0].name, places=_places(flat))
     elif flat:
-        yield SinewError("parts-without-inside", name=body.name, count=_part_count(flat), parts=_part_names(flat))
+        named = {"count": _part_count(flat), "parts": _part_names(flat), "places": _places(flat)}
+        yield SinewError("parts-without-inside", name=body.name, **named)
 
 
 def _part_count(parts: list[UnmeshedPart]) -> int:
     return sum(part.count for part in parts)
+
+
+def _places(parts: list[UnmeshedPart]) -> list[list[float]]:
+    """Returns where the parts are that have a place [m], (k, 3)."""
+    return [list(part.place) for part in parts if part.place]
 
 
 def _part_names(parts: list[UnmeshedPart]) -> str:

@@ -61,13 +61,11 @@ def find_unmeshed_parts(
         is_piece = bool(is_lost_piece[outward.shell[faces[0]]])
         if not is_piece and farthest[faces].max() < VERY_FAR_DISTANCE:
             continue
-        x, y, z = middle + scale * surface.corners[faces].mean(axis=(0, 1))
-        name = (
-            f"{'Piece' if is_piece else 'Part'} {len(found) + 1} ({len(faces):,} faces near {x:.3g}, {y:.3g}, {z:.3g})"
-        )
+        place = middle + scale * surface.corners[faces].mean(axis=(0, 1))
+        name = f"{'Piece' if is_piece else 'Part'} {len(found) + 1} ({len(faces):,} faces)"
         thickness = _thickness(surface, samples, faces, bvh, RAY_LENGTH * tet_size)
         needed = min(thickness / MIN_TETS_ACROSS, MAX_NEEDED_SIZE_SHARE * tet_size) if thickness < np.inf else 0.0
-        found.append(UnmeshedPart(name, float(needed * scale)))
+        found.append(UnmeshedPart(name, float(needed * scale), place=tuple(place.tolist())))
     return _limit_parts(found)
 
 

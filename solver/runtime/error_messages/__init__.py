@@ -18,8 +18,9 @@ from . import (
     processes_and_files,
     rigid_cores,
 )
+from .measurements import MEASUREMENTS
 
-__all__ = ["TEXTS"]
+__all__ = ["MEASUREMENTS", "TEXTS"]
 
 TEXTS: dict[str, tuple[str, str]] = {
     **meshes.TEXTS,

@@ -48,9 +48,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "For motion at true size, set 9.81 m/s² in Scene Properties > Gravity.",
     ),
     "hangs-far": (
-        '"{name}" is very soft: where it is thickest, the pressure of its own weight is {times} times its Stiffness '
-        "(E). It may hang far below its bones or pins, and the solver may not find its poses.",
-        "Raise Stiffness to {stiffness} Pa, or let bones hold more of it: raise the Radius of its armature bones "
+        '"{name}" is so soft that it may hang far below its bones or pins, and the solver may not find its poses.',
+        "Raise Stiffness to {stiffness}, or let bones hold more of it: raise the Radius of its armature bones "
         "(panel Bones) or the Distance of its bone meshes.",
     ),
     "normals-free": (

@@ -63,7 +63,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose smaller tets (panel Tets) to separate them. Viewport Display shows these tets.",
     ),
     "mesh-open": (
-        '"{name}" has holes, so Sinew used the winding number of its surface to decide what is inside.',
+        '"{name}" has holes, so Sinew guessed what is inside.',
         "Close the holes if the tets are in the wrong places.",
     ),
     "volume-changed": (
@@ -78,6 +78,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     "gravity-in-shape-free": (
         'Nothing holds "{name}" at the first frame, so it falls in spite of Gravity Already in Shape.',
         "Pin it, or let it touch a collider at the first frame.",
+    ),
+    # solver/simulation/sag_free_flesh.py
+    "gravity-in-shape-left": (
+        '"{name}" is too soft to carry its weight in the shape that it was modeled in: it sags a little at the first '
+        "frame.",
+        "Raise its Stiffness, or let bones hold more of it.",
     ),
     "targets-not-finite": (
         'At {time} the animation of the pins of "{name}" gives coordinates that are not numbers.',

@@ -49,9 +49,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # addon/baking/error_messages.py
     "contacts-unsettled": (
-        "In {count} steps the contact solve did not converge: some contacts still switched between sticking, sliding "
-        "and separating.",
-        "If bodies tremble or sink in a little, use more Substeps Per Frame, or set a Thickness.",
+        "Where bodies touch, they may tremble or sink in a little.",
+        "If you see that, use more Substeps Per Frame, or set a Thickness.",
     ),
     # solver/bake/bake_warnings.py
     "most-steps-unsettled": (

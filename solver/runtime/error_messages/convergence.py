@@ -8,8 +8,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Use more Substeps Per Frame, raise Max Iterations, or turn off One Newton Step for Green and Hybrid bodies.",
     ),
     "steps-astray": (
-        "{count} steps diverged. At worst, in frame {frame}, the unbalanced force is {residual:.2g} times the applied "
-        "force, so the motion there is not physical.",
+        "The motion went wrong in {count} steps, at worst in frame {frame}.",
         "Use more Substeps Per Frame, raise Max Iterations, or turn off One Newton Step for Green and Hybrid bodies.",
     ),
     # steps above the Tolerance
@@ -18,7 +17,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Raise Max Iterations, lower Volume Preservation, or use more Substeps Per Frame.",
     ),
     "steps-not-converged": (
-        "{count} steps ended above the Tolerance. The largest relative residual is {residual:.2g} in frame {frame}.",
+        "{count} steps are less exact than the Tolerance asks for, at worst in frame {frame}.",
         "Raise Max Iterations, lower Volume Preservation, or use more Substeps Per Frame.",
     ),
     # poses of flesh
@@ -27,8 +26,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Raise Max Pose Iterations, let bones or pins hold less of it, or run without --strict.",
     ),
     "poses-not-converged": (
-        "Flesh did not come to rest in {count} poses. The largest residual is {residual:.2g} in frame {frame}. "
-        "The timeline marks such frames.",
+        "Flesh did not come to rest in {count} poses, at worst in frame {frame}. The timeline marks such frames.",
         "Check there whether bones come close to each other or leave the flesh. Where flesh folds, lower the Radius "
         "of its armature bones or the Distance of its bone meshes, or bend it less. Where it hangs far from its bones, "
         "raise its Stiffness. Otherwise raise Max Pose Iterations, or set a Pre-Roll for the first frame.",

@@ -19,11 +19,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "flesh-combined": (
         '"{name}" is flesh, which does not support {feature}.',
-        "Turn {feature} off for it, or choose Soft Body under Motion.",
+        "Turn {feature} off for it, or choose Soft Body under Type.",
     ),
     "flesh-loose": (
         'At {time} nothing holds "{name}", or a part of it with {count} nodes, so it has no rest position.',
-        "Add a bone or pins there, delete the loose part, or choose Jiggle under Motion.",
+        "Add a bone or pins there, delete the loose part, or choose Jiggle under Type.",
     ),
     # rest shapes that change
     "rest-shape-not-finite": (
@@ -126,7 +126,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     # flesh and bones made in the window
     "flesh-not-held": (
         'Nothing holds the flesh of "{name}", so it has no pose to follow.',
-        "Press Make Bone Mesh on a mesh inside it, turn on Armature Bones, pin it, or choose Jiggle under Motion.",
+        "Press Make Bone Mesh on a mesh inside it, turn on Armature Bones, pin it, or choose Jiggle under Type.",
+    ),
+    # addon/objects/quick_scene.py
+    "no-armature": (
+        'No Armature modifier poses "{name}".',
+        "Select the mesh and then its armature, and press Ctrl+P, With Automatic Weights.",
     ),
     "armature-as-bone": (
         '"{name}" is an armature, so it cannot be a bone mesh.',

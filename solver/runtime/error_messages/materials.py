@@ -13,9 +13,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # self-weight
     "collapses": (
-        '"{name}" is too soft for its size and collapses: the pressure of its own weight on its base is {times} times '
-        "its Stiffness (E).",
-        "Raise Stiffness to {stiffness} Pa, or set Simulated Size to {size}.",
+        '"{name}" is too soft for its size: it collapses under its own weight.',
+        "Raise Stiffness to {stiffness}, or set Simulated Size to {size}.",
     ),
     # keyframes of materials
     "animated-value": (

@@ -8,6 +8,7 @@ from .setting import FILE, METRE_PER_SECOND, VECTOR, Choice, Setting, When, inte
 
 IS_MESHED = When("method", ("SMOOTH", "ROBUST"))
 BY_DIVISIONS, BY_SIZE = When("sizing", ("DIVISIONS",)), When("sizing", ("SIZE",))
+BY_COUNT = When("sizing", ("COUNT",))
 
 FILL = menu(
     "method",
@@ -43,6 +44,7 @@ SIZING = menu(
     (
         Choice("DIVISIONS", "Divisions", "The number of tets along the object's longest own axis", 0),
         Choice("SIZE", "Tet Size", "The edge length of the tets", 1),
+        Choice("COUNT", "Number of Tets", "About how many tets the body gets. New bodies have this", 2),
     ),
     "DIVISIONS",
     when=(IS_MESHED,),
@@ -68,6 +70,18 @@ TET_SIZE = length(
     precision=4,
     when=(IS_MESHED, BY_SIZE),
     field="Meshing.tet_size",
+)
+TET_COUNT = integer(
+    "tet_count",
+    "Tets",
+    "About how many tets the body gets. More bend finer and take longer. "
+    "Thin bodies get up to twice as many, so that three fit across them",
+    5000,
+    at_least(1, "Tets"),
+    maximum=100_000_000,
+    soft=(500, 50_000),
+    when=(IS_MESHED, BY_COUNT),
+    since="0.3",
 )
 INTERIOR_SIZE = menu(
     "interior_size",
@@ -103,7 +117,8 @@ SIMULATED_SIZE = length(
 GRAVITY_IN_SHAPE = switch(
     "gravity_in_shape",
     "Gravity Already in Shape",
-    "The modeled shape already includes gravity, so the body does not sag at the start (sag-free start)",
+    "The modeled shape already includes gravity, so the body does not sag at the start. On for new flesh "
+    "(sag-free start)",
     field="Body.gravity_in_shape",
 )
 INITIAL_VELOCITY = Setting(
@@ -159,7 +174,7 @@ SHOW_JOINED = switch(
     changes_bake=False,
 )
 
-TET_SETTINGS = (FILL, TETS_PATH, SIZING, DIVISIONS, TET_SIZE, INTERIOR_SIZE)
+TET_SETTINGS = (FILL, TETS_PATH, SIZING, DIVISIONS, TET_SIZE, TET_COUNT, INTERIOR_SIZE)
 START_SETTINGS = (USE_SIMULATED_SIZE, SIMULATED_SIZE, GRAVITY_IN_SHAPE, INITIAL_VELOCITY)
 PIN_SETTINGS = (PIN_GROUP, PIN_STIFFNESS, AFFECT_GROUP)
 DISPLAY_SETTINGS = (SHOW_TETS, SHOW_JOINED)

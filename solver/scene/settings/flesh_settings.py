@@ -18,17 +18,17 @@ from .setting import (
     weight_group,
 )
 
-# identifiers of the menu Motion
+# identifiers of the menu Type
 ELASTIC, POSE, JIGGLE = "ELASTIC", "POSE", "JIGGLE"
 # switches of features that flesh cannot have
-NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "gravity_in_shape", "use_core")
+NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "use_core")
 IS_ELASTIC, IS_FLESH = When("motion", (ELASTIC,)), When("motion", (POSE, JIGGLE))
 FOLLOWS_POSE, JIGGLES = When("motion", (POSE,)), When("motion", (JIGGLE,))
 BY_ARMATURE = When("use_armature_bones", (True,))
 
 MOTION = menu(
     "motion",
-    "Motion",
+    "Type",
     "Soft Body for things that fall. Follow Pose and Jiggle for flesh, which bones can hold",
     (
         Choice(

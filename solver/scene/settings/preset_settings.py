@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..friction_presets import FRICTION_PRESETS
-from ..material_presets import DEFAULT_PRESET_KEY, MATERIAL_PRESETS
+from ..material_presets import DEFAULT_PRESET_KEY, MATERIAL_PRESETS, SIZED_PRESETS
 from .setting import Choice, menu
 
 CUSTOM_PRESET = "CUSTOM"
@@ -26,6 +26,10 @@ MATERIAL_NUMBERS = {
     CUSTOM_PRESET: 13,
     "SKIN": 14,
     "MUSCLE": 15,
+    "JELLY_BY_SIZE": 16,
+    "CLAY_BY_SIZE": 17,
+    "FLESH_BY_SIZE": 18,
+    "ICE": 19,
 }
 FRICTION_NUMBERS = {
     CUSTOM_PRESET: 0,
@@ -49,8 +53,13 @@ FRICTION_NUMBERS = {
 MATERIAL_PRESET = menu(
     "preset",
     "Material",
-    "Preset of stiffness, density and damping, and of plasticity, heat and fracture",
+    "Preset of stiffness, density and damping, and of plasticity, heat and fracture. "
+    "Those by Size choose a Stiffness with which an object as high as this one stands",
     (
+        *(
+            Choice(key, sized.preset.label, sized.preset.description, MATERIAL_NUMBERS[key], source=sized.preset.source)
+            for key, sized in SIZED_PRESETS.items()
+        ),
         *(
             Choice(key, preset.label, preset.description, MATERIAL_NUMBERS[key], source=preset.source)
             for key, preset in MATERIAL_PRESETS.items()

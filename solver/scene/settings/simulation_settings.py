@@ -97,6 +97,15 @@ MAX_ITERATIONS = integer(
     field="Settings.max_iterations",
 )
 
+FOLLOW_BAKE = switch(
+    "follow_bake",
+    "Playhead Follows",
+    "While a bake runs, the playhead goes along with its frames, until you move or play it yourself",
+    True,
+    changes_bake=False,
+    since="0.3",
+)
+
 FRAME_SETTINGS = (
     switch(
         "use_scene_range",
@@ -111,6 +120,7 @@ FRAME_SETTINGS = (
         changes_bake=False,
     ),
     integer("frame_end", "End", "Last frame of the bake", 250, FRAME_LIMITS, when=(OWN_RANGE,), changes_bake=False),
+    FOLLOW_BAKE,
 )  # fmt: skip
 STEP_SETTINGS = (SUBSTEPS, SAMPLES_PER_FRAME)
 REST_SETTINGS = (

@@ -7,7 +7,7 @@ Bodies whose formulation is Green's or the hybrid one move as dynamic flesh does
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -118,6 +118,13 @@ class FleshBodies:
     def parts(self) -> list[FleshPart]:
         """All flesh."""
         return [part for part in (self.quasistatic, self.dynamic) if part is not None]
+
+    def with_parts(self, whole: Model, parts: Mapping[int, FleshPart]) -> FleshBodies:
+        """Returns this flesh with other parts in place of those with these ids, in the model `whole`."""
+        quasistatic, dynamic = (
+            None if part is None else parts.get(id(part), part) for part in (self.quasistatic, self.dynamic)
+        )
+        return _flesh_bodies(whole, quasistatic, dynamic)
 
     def with_materials(self, whole: Model, pressure_modulus: Floats) -> FleshBodies:
         """Returns this flesh with the moduli and masses of `whole`; see `FleshPart.with_materials`."""

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The settings that a new body begins with where nobody has chosen any: they suit the size of the object.
+
+Blender's defaults stay what they were, so that files of earlier versions keep theirs.
+"""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.scene.settings.body_settings import TET_SETTINGS
+from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
+from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
+from ...solver.scene.settings.setting import Setting
+from ..properties.object_roles import BODY
+from . import roles, tet_estimate
+
+JELLY_BY_SIZE, FLESH_BY_SIZE = "JELLY_BY_SIZE", "FLESH_BY_SIZE"
+
+
+def make_new_body(obj: bpy.types.Object) -> None:
+    """Makes `obj` a soft body; one that was none gets the first settings."""
+    is_new = obj.sinew.role != BODY
+    roles.make_body(obj)
+    if is_new:
+        _choose_tets(obj)
+        if not _is_chosen(obj, MATERIAL_PRESET, *MATERIAL_SETTINGS):
+            obj.sinew.preset = JELLY_BY_SIZE
+
+
+def make_new_flesh(obj: bpy.types.Object) -> None:
+    """Makes `obj` flesh that is at the first frame as it was modeled; what is flesh already keeps its settings."""
+    is_new = not roles.is_flesh(obj)
+    has_material = obj.sinew.role == BODY
+    roles.make_flesh(obj)
+    if not is_new:
+        return
+    _choose_tets(obj)
+    obj.sinew.gravity_in_shape = True
+    if not has_material:
+        obj.sinew.preset = FLESH_BY_SIZE
+
+
+def _choose_tets(obj: bpy.types.Object) -> None:
+    if _is_chosen(obj, *TET_SETTINGS):
+        return
+    obj.sinew.sizing = "COUNT"
+    if tet_estimate.is_sheet(obj):
+        obj.sinew.method = "ROBUST"
+
+
+def _is_chosen(obj: bpy.types.Object, *settings: Setting) -> bool:
+    """Whether anybody has given a value to one of the settings, be it the default."""
+    return any(obj.sinew.is_property_set(setting.name) for setting in settings)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes of meshes that Sinew does not know yet a scene that plays well at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+
+from ...solver.runtime.errors import BadInput
+from ...solver.scene.material_presets import SIZED_PRESETS
+from ...solver.scene.settings.flesh_settings import JIGGLE
+from . import first_settings, flesh_supports, new_objects, role_checks, roles, subdivision, tet_estimate
+from .first_settings import FLESH_BY_SIZE, JELLY_BY_SIZE
+
+WHERE_NEXT = "The panels Material and Tets have what to change next"
+
+
+def make_bodies(context: bpy.types.Context, meshes: Sequence[bpy.types.Object], preset: str = JELLY_BY_SIZE) -> str:
+    """Makes meshes bodies with enough vertices to bend, and adds a ground where the scene has no collider.
+
+    Args:
+        context: Where the ground is added.
+        meshes: Checked; what is a body already keeps its settings, but for the material of the preset.
+        preset: Of `SIZED_PRESETS`; that of the first settings only where nobody has chosen a material.
+
+    Returns:
+        What was done, and where to turn next.
+    """
+    for obj in meshes:
+        first_settings.make_new_body(obj)
+        if preset != JELLY_BY_SIZE:
+            obj.sinew.preset = preset
+        if subdivision.has_few_vertices(obj):
+            subdivision.subdivide(obj)
+    added = ""
+    if not roles.colliders(context.scene):
+        added = f' and "{new_objects.add_ground(context).name}" under it'
+    return f"Made {_names(meshes)} {_count_text(context.scene, meshes)}{added}. {WHERE_NEXT}"
+
+
+def make_flesh_on_armature(context: bpy.types.Context, meshes: Sequence[bpy.types.Object]) -> str:
+    """Makes meshes that an armature poses flesh which swings on its bones; returns what was done.
+
+    Raises:
+        BadInput: "no-armature": nothing poses one of them; nothing was changed.
+    """
+    for obj in meshes:
+        if not any(m.type == "ARMATURE" and m.object is not None for m in obj.modifiers):
+            raise BadInput("no-armature", name=obj.name)
+    for obj in meshes:
+        role_checks.check_object(obj)
+    for obj in meshes:
+        first_settings.make_new_flesh(obj)
+        obj.sinew.motion, obj.sinew.preset = JIGGLE, FLESH_BY_SIZE
+        obj.sinew.use_armature_bones = True
+    rigs = sorted({rig.name for obj in meshes for rig in flesh_supports.armatures_of(obj)})
+    held = ", ".join(f'"{name}"' for name in rigs)
+    where = "The panel Bones says how far its bones reach, Material how much it swings"
+    return f"Made {_names(meshes)} {_count_text(context.scene, meshes)} on the bones of {held}. {where}"
+
+
+def _names(meshes: Sequence[bpy.types.Object]) -> str:
+    return f'"{meshes[0].name}"' if len(meshes) == 1 else f"{len(meshes)} meshes"
+
+
+def _count_text(scene: bpy.types.Scene, meshes: Sequence[bpy.types.Object]) -> str:
+    """Returns what they are made of now: "Jelly by Size of about 5,000 tets"."""
+    count = sum(tet_estimate.tet_count(obj, scene.unit_settings.scale_length) for obj in meshes)
+    preset = SIZED_PRESETS.get(meshes[0].sinew.preset)
+    material = preset.preset.label if preset else "soft bodies"
+    return f"{material} of about {round(count, -2):,} tets"

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The menu of everything that can be added: roles for the active object, and new objects with a role."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..objects.roles import roles_of
+from ..properties.object_roles import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY
+
+# what gives an object each role, in the order of the entries
+MAKE_OPERATORS = {
+    BODY: "sinew.make_body",
+    FLESH.key: "sinew.make_flesh",
+    BONE: "sinew.make_bone",
+    COLLIDER: "sinew.make_collider",
+    HEAT_SOURCE: "sinew.make_heat_source",
+}
+
+
+class SINEW_MT_add(bpy.types.Menu):
+    """Make the selected objects part of the simulation, or add new ones"""
+
+    bl_idname = "SINEW_MT_add"
+    bl_label = "Add"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draws the roles that the active object may get, then new objects."""
+        draw_roles(self.layout, context.object)
+        self.layout.operator("sinew.add_ground", icon="MESH_PLANE")
+        self.layout.operator("sinew.add_heat_source", icon="OUTLINER_OB_FORCE_FIELD")
+        self.layout.operator("sinew.import_tets", text="Import Tets…", icon="IMPORT")
+
+
+class SINEW_MT_make(bpy.types.Menu):
+    """Make the selected objects part of the simulation"""
+
+    bl_idname = "SINEW_MT_make"
+    bl_label = "Sinew"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draws the roles that the active object may get."""
+        draw_roles(self.layout, context.object)
+
+
+def draw_roles(layout: bpy.types.UILayout, obj: bpy.types.Object | None) -> None:
+    """Draws what makes an object without a role a body, flesh, a bone mesh, a collider or a heat source."""
+    if obj is None or obj.type not in {"MESH", "EMPTY"} or roles_of(obj) or obj.sinew.result_of is not None:
+        return
+    for key, operator in MAKE_OPERATORS.items():
+        if obj.type == "MESH" or key == HEAT_SOURCE:
+            layout.operator(operator, icon=ROLE_BY_KEY[key].icon)
+    layout.separator()
+
+
+CLASSES = (SINEW_MT_add, SINEW_MT_make)

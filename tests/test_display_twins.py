@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The window shows stiffness in kPa, MPa and GPa and volume in per cent; files and scripts have SI units."""
+
+from __future__ import annotations
+
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+from fixtures.blender_scenes import add_box, fresh
+from fixtures.fake_layout import FakeLayout
+from sinew.addon.export.input_digest import settings_digest
+from sinew.addon.objects import roles
+from sinew.addon.panels.property_rows import SETTINGS, draw_setting, label_with_unit
+from sinew.addon.properties.display_twins import shown_twin, twins_of
+
+
+@pytest.fixture
+def own() -> bpy.types.PropertyGroup:
+    fresh()
+    obj = add_box()
+    roles.make_body(obj)
+    return obj.sinew
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"), [(50.0, "kPa", 0.05), (5.0e3, "kPa", 5.0), (1.0e6, "MPa", 1.0), (7.0e10, "GPa", 70.0)]
+)
+def test_the_unit_suits_the_value(own: bpy.types.PropertyGroup, value: float, unit: str, shown: float) -> None:
+    own.youngs_modulus = value
+    twin = shown_twin(own, SETTINGS["youngs_modulus"])
+    assert twin is not None and twin.unit == unit
+    assert getattr(own, twin.name) == pytest.approx(shown)
+    assert label_with_unit(own, "youngs_modulus") == f"Stiffness ({unit})"
+    layout = FakeLayout()
+    draw_setting(layout, own, "youngs_modulus")
+    assert [name for _, name in layout.drawn] == ["youngs_modulus"] and layout.lines == [f"Stiffness ({unit})"]
+
+
+@pytest.mark.parametrize("name", ["youngs_modulus", "breaking_stress", "poisson_ratio"])
+def test_a_twin_writes_what_it_shows(own: bpy.types.PropertyGroup, name: str) -> None:
+    own.motion = "POSE"  # above 90 % of the volume for flesh only
+    for twin in twins_of(SETTINGS[name]):
+        setattr(own, twin.name, 7.0)
+        assert getattr(own, name) == pytest.approx(7.0 * twin.factor)
+        assert getattr(own, twin.name) == pytest.approx(7.0, rel=1e-6)
+
+
+def test_a_twin_turns_the_preset_to_custom_and_keeps_the_limits(own: bpy.types.PropertyGroup) -> None:
+    assert own.preset == "RUBBER" and own.poisson_ratio_percent == pytest.approx(90.0)
+    own.youngs_modulus_kpa = 20.0
+    assert own.preset == "CUSTOM"
+    own.poisson_ratio_percent = 97.0
+    assert own.poisson_ratio_percent == pytest.approx(90.0), "of a Soft Body"
+    own.motion = "JIGGLE"
+    own.poisson_ratio_percent = 97.0
+    assert own.poisson_ratio == pytest.approx(0.485)
+
+
+def test_twins_are_not_stored_and_no_bake_reads_them(own: bpy.types.PropertyGroup) -> None:
+    scene = bpy.context.scene
+    own.youngs_modulus = 2.0e5
+    before = settings_digest(scene)
+    own.youngs_modulus_kpa = own.youngs_modulus_kpa
+    assert settings_digest(scene) == before
+    assert not own.is_property_set("youngs_modulus_mpa")
+
+
+def test_what_can_be_keyframed_still_can(own: bpy.types.PropertyGroup) -> None:
+    own.use_fracture = True
+    own.breaking_stress = 1.0e5
+    own.keyframe_insert("breaking_stress", frame=1)
+    own.breaking_stress = 3.0e5
+    own.keyframe_insert("breaking_stress", frame=11)
+    shown = []
+    for frame in (1, 11):
+        bpy.context.scene.frame_set(frame)
+        shown.append(own.breaking_stress_kpa)
+    assert shown == pytest.approx([100.0, 300.0])

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The first screen of a new body: few fields, one menu, and nothing that jumps when a hint goes."""
+
+from __future__ import annotations
+
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+from fixtures.blender_scenes import add_box, fresh
+from fixtures.fake_layout import FakeLayout
+from sinew.addon.baking import bake_status
+from sinew.addon.baking.addon_session import session
+from sinew.addon.panels import add_menu, hints, main_layout, panels
+from test_addon import context_of
+
+MAX_FIELDS = 10
+
+
+def first_screen(obj: bpy.types.Object) -> FakeLayout:
+    """Returns what an artist sees who has opened and closed nothing."""
+    context = context_of(obj)
+    whole = FakeLayout(opens_folds=False)
+    main_layout.draw_main(whole, context)
+    shown = panels._shown_panels(context) | panels.SCENE_PANELS
+    for name, _, draw, is_closed in panels.PANEL_TABLE:
+        if name in shown and not is_closed:
+            draw(whole, context)
+    return whole
+
+
+def fields(layout: FakeLayout) -> list[str]:
+    return [name for _, name in layout.drawn if not name.startswith(("sinew.", "SINEW_"))]
+
+
+@pytest.mark.parametrize("make", ["make_body", "make_flesh"])
+def test_a_new_body_has_few_fields(make: str) -> None:
+    fresh()
+    obj = add_box(divisions=8)
+    getattr(bpy.ops.sinew, make)()
+    shown = fields(first_screen(obj))
+    assert {"motion", "preset", "tet_count"} <= set(shown)
+    assert len(shown) <= MAX_FIELDS, shown
+
+
+def test_one_menu_has_everything_that_can_be_added() -> None:
+    fresh()
+    obj = add_box(divisions=8)
+    drawn = [name for _, name in first_screen(obj).drawn]
+    assert drawn == ["sinew.simulate_selected", "SINEW_MT_add"]
+    bpy.ops.sinew.make_body()
+    drawn = [name for _, name in first_screen(obj).drawn]
+    assert drawn.index("sinew.remove") < drawn.index("SINEW_MT_add") < drawn.index("sinew.simulate")
+
+
+def draw_menu(obj: bpy.types.Object | None) -> list[str]:
+    layout = FakeLayout()
+    add_menu.SINEW_MT_add.draw(type("Menu", (), {"layout": layout})(), context_of(obj))  # type: ignore[arg-type]
+    return [name for _, name in layout.drawn]
+
+
+def test_the_menu_offers_roles_only_where_there_is_none() -> None:
+    fresh()
+    always = ["sinew.add_ground", "sinew.add_heat_source", "sinew.import_tets"]
+    assert draw_menu(None) == always
+    obj = add_box()
+    assert draw_menu(obj) == [*add_menu.MAKE_OPERATORS.values(), *always]
+    bpy.ops.sinew.make_body()
+    assert draw_menu(obj) == always
+
+
+def main(obj: bpy.types.Object) -> FakeLayout:
+    layout = FakeLayout()
+    main_layout.draw_main(layout, context_of(obj))
+    return layout
+
+
+def rows(layout: FakeLayout) -> int:
+    """Returns how many rows there are: every label, field and button has a line."""
+    return len(layout.lines)
+
+
+def test_nothing_moves_when_a_hint_goes() -> None:
+    fresh()
+    bpy.ops.mesh.primitive_cube_add()
+    cube = bpy.context.object
+    bpy.ops.sinew.make_body()
+    before = main(cube)
+    names = [name for _, name in before.drawn]
+    assert names.index("sinew.simulate") < names.index("sinew.subdivide") < names.index("sinew.add_ground")
+    for fix in ("subdivide", "add_ground"):
+        getattr(bpy.ops.sinew, fix)()
+        after = main(cube)
+        assert f"sinew.{fix}" not in [name for _, name in after.drawn]
+        assert rows(after) == rows(before), "a box of the same size is in its place"
+    place = before.lines.index(main_layout.GROUND_NOTE)
+    assert after.lines[place] == hints.DONE_LABEL
+    # the boxes go when nobody has the mouse there any more
+    other = add_box("Other", divisions=8)
+    main(other)
+    assert hints.DONE_LABEL not in main(cube).lines
+
+
+def test_a_hint_that_comes_back_is_a_hint_again() -> None:
+    fresh()
+    bpy.ops.mesh.primitive_cube_add()
+    cube = bpy.context.object
+    bpy.ops.sinew.make_body()
+    cube.sinew.preset = "JELLY"
+    assert "sinew.stiffen" in [name for _, name in main(cube).drawn]
+    cube.sinew.preset = "RUBBER"
+    assert "sinew.stiffen" not in [name for _, name in main(cube).drawn] and hints.DONE_LABEL in main(cube).lines
+    cube.sinew.preset = "JELLY"
+    layout = main(cube)
+    assert "sinew.stiffen" in [name for _, name in layout.drawn] and hints.DONE_LABEL not in layout.lines
+
+
+def test_a_bake_clears_what_was_mended() -> None:
+    fresh()
+    bpy.ops.mesh.primitive_cube_add()
+    cube = bpy.context.object
+    bpy.ops.sinew.make_body()
+    main(cube)
+    bpy.ops.sinew.subdivide()
+    assert hints.DONE_LABEL in main(cube).lines
+    session.forget_hints()
+    assert hints.DONE_LABEL not in main(cube).lines
+
+
+def test_hints_are_locked_with_a_bake(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = fresh()
+    obj = add_box(divisions=8)
+    bpy.ops.sinew.make_flesh()
+    for state in (bake_status.Status(), bake_status.Status("baked", frame=8)):
+        monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
+        assert main(obj).enabled_of("sinew.add_bone") == (not state.is_locked)
+    assert scene.sinew.protect is False

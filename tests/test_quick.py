@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The quick effects make of selected meshes a scene that plays well at once, and say what they did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+from fixtures.blender_scenes import add_box, evaluated, fresh
+from fixtures.fake_layout import FakeLayout
+from fixtures.flesh_rigs import arm, bent
+from sinew.addon.baking.addon_session import session
+from sinew.addon.objects import roles
+from sinew.addon.operators import quick
+from sinew.solver.bake.cache import CacheReader
+
+FRAMES = 16
+
+
+def ready(tmp_path: Path, frames: int = FRAMES) -> bpy.types.Scene:
+    scene = fresh()
+    scene.frame_end = frames
+    scene.sinew.cache_path = str(tmp_path / "c.sinew")
+    return scene
+
+
+def coarse(obj: bpy.types.Object) -> bpy.types.Object:
+    """Returns a mesh that will have few tets, so that tests take seconds; the material is still to be chosen."""
+    obj.sinew.sizing, obj.sinew.tet_count = "COUNT", 400
+    return obj
+
+
+@pytest.mark.parametrize("size", [0.02, 1.0, 20.0])
+@pytest.mark.parametrize(("effect", "preset"), [("quick_jelly", "JELLY_BY_SIZE"), ("quick_clay", "CLAY_BY_SIZE")])
+def test_a_quick_scene_plays_well(tmp_path: Path, effect: str, preset: str, size: float) -> None:
+    scene = ready(tmp_path, round(FRAMES * max(np.sqrt(size), 0.5)))
+    bpy.ops.mesh.primitive_cube_add(size=size)
+    cube = coarse(bpy.context.object)
+    assert getattr(bpy.ops.sinew, effect)() == {"FINISHED"}
+    (ground,) = roles.colliders(scene)
+    assert cube.sinew.preset == preset and ground.location.z == pytest.approx(-size, rel=1e-5)
+    summary = CacheReader(tmp_path / "c.sinew").convergence()
+    assert summary.not_converged == 0 and summary.contacts > 0, "it has fallen on the ground"
+    frames = [evaluated(cube, frame)[0][:, 2] for frame in range(1, scene.frame_end + 1)]
+    assert min(z.min() for z in frames) > ground.location.z - 0.01 * size, "sunk by more than 1 %"
+    assert min(np.ptp(z) for z in frames) > 0.3 * size, "it keeps a shape"
+    assert max(abs(np.ptp(z) - size) for z in frames) > 0.02 * size, "and is seen to be soft"
+    (line, *_) = session.messages(scene).lines
+    assert line.startswith('Made "Cube"') and "tets" in line and "Ground" in line and "panels" in line
+
+
+def test_flesh_on_an_armature_swings(tmp_path: Path) -> None:
+    scene = ready(tmp_path, 8)
+    obj = arm(divisions=6)
+    bent(obj, (1, 8))
+    obj = coarse(obj)
+    bpy.context.view_layer.objects.active = obj
+    obj.select_set(True)
+    assert bpy.ops.sinew.quick_flesh() == {"FINISHED"}
+    own = obj.sinew
+    assert (own.motion, own.use_armature_bones, own.gravity_in_shape) == ("JIGGLE", True, True)
+    assert CacheReader(tmp_path / "c.sinew").convergence().not_converged == 0
+    (line, *_) = session.messages(scene).lines
+    assert "bones of" in line and "panel Bones" in line
+
+
+def test_flesh_without_an_armature_is_refused_and_nothing_is_changed(tmp_path: Path) -> None:
+    ready(tmp_path)
+    obj = add_box()
+    with pytest.raises(RuntimeError, match='No Armature modifier poses "Box"'):
+        bpy.ops.sinew.quick_flesh()
+    assert obj.sinew.role == "NONE"
+
+
+def test_a_scene_with_colliders_gets_no_ground(tmp_path: Path) -> None:
+    scene = ready(tmp_path, 2)
+    table = add_box("Table")
+    roles.make_collider(table)
+    table.location.z = -3.0
+    bpy.ops.mesh.primitive_cube_add()
+    coarse(bpy.context.object)
+    bpy.ops.sinew.quick_jelly()
+    assert roles.colliders(scene) == [table]
+
+
+def test_the_menu_has_all_of_them() -> None:
+    layout = FakeLayout()
+    quick.draw_menu_entries(type("Menu", (), {"layout": layout})(), bpy.context)  # type: ignore[arg-type]
+    assert [name for _, name in layout.drawn] == ["sinew.quick_jelly", "sinew.quick_clay", "sinew.quick_flesh"]
