@@ -51,7 +51,8 @@ def test_settings_load_with_their_curves_and_drivers(blend: str, values: dict[st
         lost = {name: (old, now[owner].get(name)) for name, old in settings.items() if now[owner].get(name) != old}
         assert not lost, owner
     if blend == "settings.blend":
-        moving = {name for name, (first, *others) in now["object Body"].items() if others != [first] * len(others)}
+        values_now = {name: now["object Body"][name] for name in before["object Body"]}
+        moving = {name for name, (first, *others) in values_now.items() if others != [first] * len(others)}
         assert moving == KEYED_OR_DRIVEN
 
 

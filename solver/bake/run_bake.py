@@ -24,7 +24,8 @@ from ..scene.scene import SCENE_FILE, Scene, Settings
 from ..scene.track_shapes import track_shapes
 from ..scene.tracks import TrackReader
 from ..scene.validation import check_scene
-from ..simulation.build import AssembledScene, build
+from ..simulation.assembled_scene import AssembledScene
+from ..simulation.build import build
 from ..simulation.fracture_topology import apply_topology
 from ..simulation.simulation import Simulation
 from .attributes.attribute_fields import attribute_warnings as attribute_warnings

@@ -12,7 +12,7 @@ from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ..mechanics.state import State
 from ..scene.scene import Scene
 from ..scene.tracks import TrackReader
-from .build import AssembledScene
+from .assembled_scene import AssembledScene
 from .features.feature import FeatureStep
 
 

@@ -21,7 +21,8 @@ from ...mesh.object_space import apply_inverse_transform
 from ...scene.scene import Scene
 from ...scene.tracks import NoTracks, TrackReader
 from ...simulation.advance_frame import advance_frame, begin_frame, render_positions
-from ...simulation.build import AssembledScene, build
+from ...simulation.assembled_scene import AssembledScene
+from ...simulation.build import build
 from ...simulation.fracture.minimum_fragment import leaves_small_fragment
 from ...simulation.fracture.split_selection import crack_plane_normals
 from ...simulation.fracture_topology import split_scene
