@@ -9,6 +9,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
+from sinew.addon.blender_data.animation_curves import keyframe_icon
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.addon.panels.property_rows import SETTINGS, draw_setting, label_with_unit
@@ -34,7 +35,8 @@ def test_the_unit_suits_the_value(own: bpy.types.PropertyGroup, value: float, un
     assert label_with_unit(own, "youngs_modulus") == f"Stiffness ({unit})"
     layout = FakeLayout()
     draw_setting(layout, own, "youngs_modulus")
-    assert [name for _, name in layout.drawn] == ["youngs_modulus"] and layout.lines == [f"Stiffness ({unit})"]
+    assert [name for _, name in layout.drawn] == ["youngs_modulus", "sinew.toggle_keyframe"]
+    assert layout.lines == [f"Stiffness ({unit})", ""]
 
 
 @pytest.mark.parametrize("name", ["youngs_modulus", "breaking_stress", "poisson_ratio"])
@@ -79,3 +81,26 @@ def test_what_can_be_keyframed_still_can(own: bpy.types.PropertyGroup) -> None:
         bpy.context.scene.frame_set(frame)
         shown.append(own.breaking_stress_kpa)
     assert shown == pytest.approx([100.0, 300.0])
+
+
+def test_the_dot_beside_a_twin_keyframes_what_it_shows(own: bpy.types.PropertyGroup) -> None:
+    obj, scene = bpy.context.object, bpy.context.scene
+    path = own.path_from_id("youngs_modulus")
+
+    def drawn_icon() -> str:
+        layout = FakeLayout()
+        draw_setting(layout, own, "youngs_modulus")  # type: ignore[arg-type]
+        assert layout.buttons[-1][0] == "sinew.toggle_keyframe" and layout.buttons[-1][1].setting == "youngs_modulus"
+        return keyframe_icon(obj, path, scene.frame_current)
+
+    assert drawn_icon() == "DECORATE"
+    assert bpy.ops.sinew.toggle_keyframe(setting="youngs_modulus") == {"FINISHED"}
+    assert drawn_icon() == "DECORATE_KEYFRAME"
+    scene.frame_set(scene.frame_current + 5)
+    assert drawn_icon() == "DECORATE_ANIMATE"
+    bpy.ops.sinew.toggle_keyframe(setting="youngs_modulus")
+    bpy.ops.sinew.toggle_keyframe(setting="youngs_modulus")
+    assert drawn_icon() == "DECORATE_ANIMATE", "inserted, and deleted"
+    obj.driver_add(path)
+    assert drawn_icon() == "DECORATE_DRIVER"
+    assert bpy.ops.sinew.toggle_keyframe(setting="youngs_modulus") == {"CANCELLED"}

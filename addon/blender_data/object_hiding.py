@@ -11,6 +11,7 @@ import re
 
 import bpy
 
+from .animation_curves import action_curves
 from .time_remapping import time_stretch
 
 VISIBILITY_PROPERTIES = ("hide_viewport", "hide_render")
@@ -96,11 +97,6 @@ def _is_animated(obj: bpy.types.Object, path: str) -> bool:
     data = obj.animation_data
     if data is None:
         return False
-    return bool(len(data.nla_tracks)) or any(curve.data_path == path for curve in _curves(data))
-
-
-def _curves(data: bpy.types.AnimData) -> list[bpy.types.FCurve]:
-    if data.action is None or data.action_slot is None:
-        return []
-    bags = (strip.channelbag(data.action_slot) for layer in data.action.layers for strip in layer.strips)
-    return [curve for bag in bags if bag is not None for curve in bag.fcurves]
+    return bool(len(data.nla_tracks)) or any(
+        curve.data_path == path for curve in action_curves(data.action, data.action_slot)
+    )

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from . import collider_force_curves
+from .animation_curves import action_curves
 
 Parts = list[bytes | str | np.ndarray]
 
@@ -83,7 +84,7 @@ def stepped_paths(item: bpy.types.ID) -> set[str]:
     data = item.animation_data
     if data is None or any(len(track.strips) for track in _tracks(data)):
         return set()
-    curves = list(_action_curves(data.action, data.action_slot))
+    curves = list(action_curves(data.action, data.action_slot))
     moving = {curve.data_path for curve in [*data.drivers, *curves] if not _is_stepped(curve)}
     return {curve.data_path for curve in curves} - moving
 
@@ -118,23 +119,16 @@ def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
 
 
 def _curves(data: bpy.types.AnimData) -> Iterator[bpy.types.FCurve]:
-    yield from _action_curves(data.action, data.action_slot)
+    yield from action_curves(data.action, data.action_slot)
     for track in _tracks(data):
         for strip in track.strips:
             yield from strip.fcurves
-            yield from _action_curves(strip.action, strip.action_slot)
+            yield from action_curves(strip.action, strip.action_slot)
 
 
 def _tracks(data: bpy.types.AnimData) -> Iterator[bpy.types.NlaTrack]:
     """Yields the artist's tracks, without force curves, which are output of a bake."""
     return (track for track in data.nla_tracks if not collider_force_curves.is_force_track(track))
-
-
-def _action_curves(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> Iterator[bpy.types.FCurve]:
-    for layer in action.layers if action is not None and slot is not None else ():
-        for strip in layer.strips:
-            bag = strip.channelbag(slot)
-            yield from bag.fcurves if bag is not None else ()
 
 
 def _curve_parts(curve: bpy.types.FCurve) -> Parts:

@@ -16,6 +16,7 @@ from . import (
     flesh,
     heat,
     import_tets,
+    keyframes,
     modifier_stack,
     notes,
     orphaned_caches,
@@ -48,6 +49,7 @@ PARTS = (
     closed_copy,
     orphaned_caches,
     notes,
+    keyframes,
     quick,
 )
 

@@ -22,6 +22,7 @@ from ...solver.scene.settings.setting import (
 )
 from ...solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS
 from ..baking import bake_status
+from ..blender_data.animation_curves import keyframe_icon
 from ..properties.display_twins import shown_twin
 
 SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
@@ -93,9 +94,13 @@ def draw_setting(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, 
     is_animatable = settings.bl_rna.properties[name].is_animatable
     twin = shown_twin(settings, SETTINGS[name])
     if is_animatable:
-        layout = layout.row()
+        layout = layout.row(align=True)
         layout.use_property_decorate = twin is None
     layout.prop(settings, name if twin is None else twin.name, **options)
+    if is_animatable and twin is not None:
+        path, frame = settings.path_from_id(name), bpy.context.scene.frame_current
+        icon = keyframe_icon(settings.id_data, path, frame)
+        layout.operator("sinew.toggle_keyframe", text="", icon=icon, emboss=False).setting = name
 
 
 def draw_weight_group(layout: bpy.types.UILayout, obj: bpy.types.Object, name: str) -> None:

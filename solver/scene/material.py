@@ -109,8 +109,8 @@ class Heat:
         exchange: With the air, through the surface [W/(m² K)], ≥ 0.
         melting_point: [°C]: at and above it the body flows without a yield strain.
         softening: Rows of temperature [°C], rising, and the factors there on Young's modulus, yield strain and
-            flow rate, (k, 4); linear between rows, constant outside; (0, 4) for none. What softens keeps its bulk
-            modulus.
+            flow rate, (k, 4); linear between rows, constant outside; (0, 4) for none. What softens keeps a bulk
+            modulus at which its weight does not press it together.
         speed: Factor on all heat that flows per second: inside, and between the body and the air or sources, ≥ 0.
     """
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..contact.contact_step import ContactStep
@@ -34,17 +36,22 @@ def make_contact_step(
     """
     built, tracks, dt = simulation.built, simulation.tracks, end - begin
     poses, contacts = collider_poses(built.colliders, tracks, begin, end), None
-    if built.contact_materials is not None and built.contact_materials.surfaces.may_touch.any():
-        prescribed = prescribe_surfaces(built.contact_materials.surfaces, poses, built.deforming, tracks, begin, end)
+    points, materials = built.contact_points, built.contact_materials
+    if model.mu is not built.model.mu:  # of what has softened, or has a key
+        factors = model.mu / built.model.mu
+        points = points.with_moduli(factors)
+        materials = replace(materials, points=materials.points.with_moduli(factors)) if materials else None
+    if materials is not None and materials.surfaces.may_touch.any():
+        prescribed = prescribe_surfaces(materials.surfaces, poses, built.deforming, tracks, begin, end)
         is_flesh = built.flesh is not None and built.flesh.dynamics is not None
         contacts = SurfaceContacts(
-            built.contact_materials, prescribed, model, dt, PointTriangleSearch, allows_multiple_tets=not is_flesh
+            materials, prescribed, model, dt, PointTriangleSearch, allows_multiple_tets=not is_flesh
         )
         if built.deforming:
             _add_contacts_inside_colliders(simulation, prescribed, begin, end)
     if not poses and contacts is None:
         return None
-    return ContactStep(built.contact_points, poses, model, simulation.state, is_fixed, gravity, dt, contacts)
+    return ContactStep(points, poses, model, simulation.state, is_fixed, gravity, dt, contacts)
 
 
 def add_backside_contacts(

@@ -105,13 +105,17 @@ def _body_points(surfaces: CollisionSurfaces, own: slice, model: Model, number: 
         weight=mass * pull * float(model.gravity_scale[body.nodes.start]),
         tet_size=surfaces.size[own],
     )
-    return replace(points, stiffness=BODY_STIFFNESS_FACTOR * points.stiffness)
+    return replace(
+        points,
+        elastic_stiffness=BODY_STIFFNESS_FACTOR * points.elastic_stiffness,
+        weight_stiffness=BODY_STIFFNESS_FACTOR * points.weight_stiffness,
+    )
 
 
 def _collider_points(surfaces: CollisionSurfaces, own: slice) -> ContactPoints:
     infinite = np.full(own.stop - own.start, np.inf)
     return ContactPoints(
-        surfaces.tet[own], surfaces.weights[own], surfaces.area[own], infinite, infinite, surfaces.size[own]
+        surfaces.tet[own], surfaces.weights[own], surfaces.area[own], infinite, infinite, infinite, surfaces.size[own]
     )
 
 

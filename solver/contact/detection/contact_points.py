@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,17 +41,21 @@ class ContactPoints:
     Attributes:
         tet, weights: Tets of the model and barycentric weights in them, (k,) and (k, 4).
         area: Their share of the surface [m²], (k,).
-        stiffness: Stiffness by elasticity and weight [N/m], (k,).
+        elastic_stiffness: Stiffness by the elasticity of the tets as they are made [N/m], (k,).
+        weight_stiffness: The least one that the weight takes [N/m], (k,).
         mass: Their share of the body's mass by area [kg], (k,).
         tet_size: Edge length of the lattice of their body [m], (k,).
+        distance_bounds: Bounds of the distances of the points from colliders, by key (`DistanceBounds`).
     """
 
     tet: Indices
     weights: Floats
     area: Floats
-    stiffness: Floats
+    elastic_stiffness: Floats
+    weight_stiffness: Floats
     mass: Floats
     tet_size: Floats
+    distance_bounds: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.tet)
@@ -67,9 +71,21 @@ class ContactPoints:
         return float(self.tet_size.max(initial=0.0))
 
     @functools.cached_property
-    def distance_bounds(self) -> dict[str, Any]:
-        """Bounds of the distances of the points from colliders, by key (`DistanceBounds`)."""
-        return {}
+    def stiffness(self) -> Floats:
+        """Stiffness by elasticity and weight [N/m], (k,)."""
+        return np.maximum(self.elastic_stiffness, self.weight_stiffness)
+
+    def with_moduli(self, factors: Floats) -> ContactPoints:
+        """Returns the points where the moduli of the tets are those they were made of times `factors`, (m,).
+
+        A contact a thousand times as stiff as what has melted behind it would let no step converge.
+        """
+        own = np.where(self.tet >= 0, factors[self.tet], 1.0)
+        return replace(self, elastic_stiffness=own * self.elastic_stiffness)
+
+    def select(self, which: slice | npt.NDArray[np.int64]) -> ContactPoints:
+        """Returns some of the points."""
+        return ContactPoints(*(np.ascontiguousarray(getattr(self, name)[which]) for name in ARRAY_NAMES))
 
     def stiffness_for(self, dt: float, which: npt.NDArray[np.int64]) -> Floats:
         """Returns the normal stiffness of some points in a step of `dt` [s], in [N/m]."""
@@ -78,14 +94,16 @@ class ContactPoints:
     @staticmethod
     def concatenate(groups: Sequence[ContactPoints]) -> ContactPoints:
         """Returns the points of all groups, in order."""
-        names = ("tet", "weights", "area", "stiffness", "mass", "tet_size")
-        empty = (np.zeros(0, np.int32), np.zeros((0, 4)), *(np.zeros(0) for _ in range(4)))
+        empty = (np.zeros(0, np.int32), np.zeros((0, 4)), *(np.zeros(0) for _ in ARRAY_NAMES[2:]))
         return ContactPoints(
             *(
                 np.concatenate([first, *(getattr(group, name) for group in groups)])
-                for name, first in zip(names, empty, strict=True)
+                for name, first in zip(ARRAY_NAMES, empty, strict=True)
             )
         )
+
+
+ARRAY_NAMES = tuple(each.name for each in fields(ContactPoints) if each.name != "distance_bounds")
 
 
 def contact_points(
@@ -117,12 +135,10 @@ def contact_points(
     share = area / np.maximum(area.sum() if surface is None else surface, 1e-300)
     elastic = youngs_modulus * np.maximum(STIFFNESS_FACTOR * area / tet_size, MIN_POINT_STIFFNESS_FACTOR * tet_size)
     heavy = weight / tet_size * np.maximum(share / MAX_DEPTH_UNDER_WEIGHT, 1.0 / MAX_POINT_DEPTH_UNDER_WEIGHT)
-    stiffness = np.maximum(elastic, heavy)
     # a point far outside its tet moves it with a long lever
     lever = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1.0) ** 2
-    return ContactPoints(
-        tet, weights, area, stiffness / lever, mass * share / lever, np.full(len(tet), tet_size, float)
-    )
+    size = np.full(len(tet), tet_size, float)
+    return ContactPoints(tet, weights, area, elastic / lever, heavy / lever, mass * share / lever, size)
 
 
 def sample_surface(vertices: Floats, triangles: Indices, spacing: float) -> tuple[Indices, Floats, Floats]:

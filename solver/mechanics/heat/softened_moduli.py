@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Moduli of softened material: it gives way in shape, not in volume.
 
-Wax that warms becomes soft as a liquid does: its shear modulus falls, its bulk modulus does not. With both scaled
-alike, a melting body would be pressed together by its own weight. And what is soft or flows resists changes of its
+Wax that warms becomes soft as a liquid does: its shear modulus falls, and its bulk modulus κ only to a value at which
+its own weight does not press it together, `LIQUID_BULK_FACTOR` times `HeatBodies.min_bulk`. With both scaled alike it
+would be; with all of κ, a thousand times the shear modulus of ice, no step would converge. And what is soft or flows resists changes of its
 volume itself, not of the trace of its strain (`mechanics/elements/volume_pressure.py`): measured on a cow of 1 m and
 1236 tets, one second after it begins to melt it has 99.5 % of its volume in place of 98.3 %, and none of its tets stays
 inside out in place of two or three.
 
-The modulus of that pressure is the bulk modulus κ, and rises, as the stiffness falls or with the strain that has
+The modulus of that pressure is this κ, and rises, as the stiffness falls or with the strain that has
 flowed, to the least one that a melt has, where that is more: what flows like a liquid is pressed together as little.
 Bodies that are too soft to stand have such a pressure without heat, too (`self_weight_pressure.py`).
 """
@@ -21,6 +22,7 @@ from ...runtime.jit import kernel
 from ..model import Model
 from .thermal_material import ThermalFactors
 
+LIQUID_BULK_FACTOR = 10.0  # bulk modulus to which softening leads, over the least one of a melt
 LIQUID_STRAIN = 0.5  # strain that has flowed from which on material counts as one that flows
 
 
@@ -55,8 +57,9 @@ def write_softened_moduli(
 ):
     """Writes what `softened_moduli` returns, and returns whether any tet has a pressure by volume.
 
-    Up to a factor f of one on Young's modulus E the bulk modulus κ = λ + 2μ/3 stays, and with E' = f E the shear
-    modulus becomes μ' = 3 κ E' / (9 κ − E'). Above, both grow alike: a larger E' may not exist at the same κ.
+    Up to a factor f of one on Young's modulus E the bulk modulus κ = λ + 2μ/3 becomes κ' = f κ + (1 − f) κ_melt, where
+    κ_melt ≤ κ, and with E' = f E the shear modulus μ' = 3 κ' E' / (9 κ' − E'). Above, both grow alike: a larger E' may
+    not exist at the same κ.
     """
     found = False
     for tet in range(len(mu)):
@@ -67,7 +70,9 @@ def write_softened_moduli(
         if f > 1.0:
             soft_mu[tet], soft_lam[tet], bulk = f * mu[tet], f * lam[tet], f * bulk
         elif f < 1.0:
+            liquid_bulk = min(bulk, LIQUID_BULK_FACTOR * least_bulk[tet]) if least_bulk[tet] > 0.0 else bulk
             E = f * 9.0 * bulk * mu[tet] / (3.0 * bulk + mu[tet])
+            bulk += (1.0 - f) * (liquid_bulk - bulk)
             soft_mu[tet] = 3.0 * bulk * E / (9.0 * bulk - E)
             soft_lam[tet] = bulk - 2.0 / 3.0 * soft_mu[tet]
         if len(pressure) > 0 and pressure[tet] > 0.0:

@@ -9,7 +9,7 @@ rest, where shells cross in one mesh of tets, stay inside and touch nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -167,11 +167,7 @@ def _own_points(part: Submodel, points: ContactPoints) -> ContactPoints:
     number = np.full(int(max(part.tets.max(initial=0), points.tet.max(initial=0))) + 1, -1, np.int32)
     number[part.tets] = np.arange(len(part.tets), dtype=np.int32)
     own = np.flatnonzero(number[points.tet] >= 0)
-    return ContactPoints(
-        number[points.tet[own]],
-        np.ascontiguousarray(points.weights[own]),
-        *(getattr(points, name)[own] for name in ("area", "stiffness", "mass", "tet_size")),
-    )
+    return replace(points.select(own), tet=number[points.tet[own]])
 
 
 def _normals_at(vertex_normals: Floats, surface: FleshSurface, triangle: Indices, weights: Floats) -> Floats:

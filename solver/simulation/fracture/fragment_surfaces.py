@@ -148,7 +148,7 @@ class FragmentSurfaces:
             skins.triangles[faces] - np.int32(own.start),
             skins.vertex_key[own],
             skins.triangle_key[faces],
-            _select_points(points, own),
+            points.select(own),
         )
 
     def _fragment_surface(self, skin: int, tets: Indices, origin: Indices, is_parted: Bools) -> _FragmentSurface:
@@ -222,13 +222,6 @@ def _least_lever_corners(tets: Indices, lever: Floats, nodes: Indices) -> np.nda
     at = at[corner]
     order = np.lexsort((corner, np.round(lever.ravel()[corner], 9), at))
     return corner[order][np.searchsorted(at[order], np.arange(len(nodes), dtype=np.int64))]
-
-
-def _select_points(points: ContactPoints, which: slice) -> ContactPoints:
-    return ContactPoints(
-        points.tet[which], points.weights[which], points.area[which], points.stiffness[which], points.mass[which],
-        points.tet_size[which],
-    )  # fmt: skip
 
 
 def _concatenate_points(parts: list[_FragmentSurface]) -> ContactPoints:
