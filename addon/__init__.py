@@ -14,7 +14,7 @@ PARTS = (
     "panels.panels",
     "overlays.tet_overlay",
     "overlays.heat_source_overlay",
-    "overlays.attachment_overlay",
+    "overlays.bone_attachment_overlay",
     "overlays.contact_overlay",
     "overlays.unconverged_marks",
     "handlers",

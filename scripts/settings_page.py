@@ -38,6 +38,7 @@ This page lists every setting, with a chapter for each panel: first the basic on
 | Setting | The name in the panel. ◆: it can be keyframed. If two settings share a name, the row tells them apart. |
 | Property | The name in Python: `object.sinew.NAME`, or `scene.sinew.NAME` for settings of the scene. |
 | Type and range | What you can enter. The range of the slider is in brackets. |
+| Default | Of the property. A new body gets Jelly by Size or Flesh by Size, and about 5,000 tets by number. |
 | Counts | When the setting has an effect. Otherwise the panel grays it out or hides it. |
 """
 # the panels in the order in which an artist needs them; those that are not named here come last

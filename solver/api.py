@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from .bake.bake_loop import OnEvent
 from .bake.cache import CacheReader
-from .bake.cache.scene_folder import write_scene
+from .bake.cache.write_scene import write_scene
 from .bake.run_bake import BakeOptions, run_bake
 from .constraints.external_forces import ExternalForces
 from .integrators.step import step as take_step

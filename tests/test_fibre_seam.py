@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from fixtures import quasistatic_scenes as scenes
 from reference.hyperelastic_laws import KINDS, MU, clamp, differences, energy_density, gradients, rotations, size
 from reference.muscle_fibres import Fibres, fibres, found_with, of_stretch
-from sinew.solver.integrators.newton.dynamic_flesh import dynamic_flesh
+from sinew.solver.integrators.dynamic_flesh import dynamic_flesh
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     energy,
     forces,

@@ -11,7 +11,7 @@ import pytest
 from fixtures.flesh_dynamics import model_of
 from fixtures.scenes import Run
 from fixtures.self_weight_scenes import fall, fall_and_float, press_by_plate, soft_cube
-from sinew.solver.integrators.newton.dynamic_flesh import dynamic_flesh
+from sinew.solver.integrators.dynamic_flesh import dynamic_flesh
 from sinew.solver.mechanics.elements.volume_pressure import MIN_FREE_VOLUME_RATIO
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     energy,

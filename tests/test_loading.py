@@ -17,7 +17,8 @@ from speed.bake_startup import write_cube
 IDLE = (
     "scipy.spatial", "sinew.solver.simulation.flesh.flesh_bodies",
     "sinew.solver.constraints.bones.build_bones",
-    "sinew.solver.mesh.cutting.cut", "sinew.solver.linalg.multigrid.solve", "sinew.solver.bake.warmup.compile_scene",
+    "sinew.solver.mesh.cutting.cut", "sinew.solver.linalg.multigrid.solve",
+    "sinew.solver.bake.warmup.compile_small_scene",
 )  # fmt: skip
 
 

@@ -14,9 +14,9 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, add_mesh, fresh, write_cache
 from fixtures.fake_layout import TWINS, FakeLayout
-from sinew.addon.baking import bake_report, bake_status
-from sinew.addon.baking.bake_report import BodyReport
+from sinew.addon.baking import bake_status, report_reader
 from sinew.addon.baking.bake_status import Status
+from sinew.addon.baking.report_reader import BodyReport
 from sinew.addon.cache import cache_folder_status
 from sinew.addon.objects import mesh_defects, new_objects, roles
 from sinew.addon.overlays import heat_source_overlay
@@ -124,20 +124,20 @@ def test_the_largest_stress_stands_beside_the_breaking_stress(tmp_path: Path) ->
 
 def test_a_report_is_read_on_from_where_it_was_and_anew_when_it_is_another(tmp_path: Path) -> None:
     report = tmp_path / "report.jsonl"
-    assert bake_report.reports(tmp_path) == {}
+    assert report_reader.reports(tmp_path) == {}
 
     def line(stress: float) -> str:
         return json.dumps({"bodies": {"a": {"largest_stress": stress, "splits_left": 1}}}) + "\n"
 
     report.write_text(line(2.0) + "broken\n" + json.dumps({"frame": 3}) + "\n")
-    assert bake_report.reports(tmp_path)["a"] == BodyReport(2.0, frames_held=1)
+    assert report_reader.reports(tmp_path)["a"] == BodyReport(2.0, frames_held=1)
     with open(report, "a") as file:
         file.write(line(1.0) + line(3.0))
-    assert bake_report.reports(tmp_path)["a"] == BodyReport(3.0, frames_held=3)
+    assert report_reader.reports(tmp_path)["a"] == BodyReport(3.0, frames_held=3)
     report.write_text(line(0.5))
-    assert bake_report.reports(tmp_path)["a"] == BodyReport(0.5, frames_held=1)
+    assert report_reader.reports(tmp_path)["a"] == BodyReport(0.5, frames_held=1)
     report.write_text(line(0.1) + line(0.2))  # a longer one under the same number of the file
-    assert bake_report.reports(tmp_path)["a"] == BodyReport(0.2, frames_held=2)
+    assert report_reader.reports(tmp_path)["a"] == BodyReport(0.2, frames_held=2)
 
 
 def test_the_panel_says_what_cannot_be_and_offers_a_way() -> None:

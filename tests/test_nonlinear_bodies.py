@@ -14,7 +14,7 @@ from reference import green_and_hybrid as twin
 from sinew.solver.bake.cache.convergence_summary import DIVERGED_RESIDUAL, ConvergenceSummary
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators import nonlinear_step
-from sinew.solver.integrators.newton.dynamic_flesh import SINGLE_SOLVE
+from sinew.solver.integrators.dynamic_flesh import SINGLE_SOLVE
 from sinew.solver.integrators.newton.nonlinear_bodies import nonlinear_bodies
 from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.integrators.step import step

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fixtures.tiny_bakes import box_of_tets
-from sinew.addon.overlays import attachment_geometry, tet_geometry
+from sinew.addon.overlays import bone_attachment_geometry, tet_geometry
 from sinew.solver.bake.cache import CachedBody, CacheMetadata, CacheReader, CacheWriter, Frame
 
 
@@ -72,10 +72,10 @@ def test_what_each_bone_holds(tmp_path: Path) -> None:
         writer.write_model("arm", {"nodes": nodes, "tets": tets, "attached": attached, "bones": names})
     reader = CacheReader(tmp_path)
     assert (
-        attachment_geometry.load_attachment(reader, "ball") is None
-        and attachment_geometry.load_attachment(reader, "none") is None
+        bone_attachment_geometry.load_attachment(reader, "ball") is None
+        and bone_attachment_geometry.load_attachment(reader, "none") is None
     )
-    display = attachment_geometry.load_attachment(reader, "arm")
+    display = bone_attachment_geometry.load_attachment(reader, "arm")
     assert display is not None and display.nodes == (5, 5 + len(nodes)) and display.cross > 0.0
     ulna, upper = display.attachments
     assert (ulna.bone, ulna.nodes.tolist(), len(ulna.faces)) == ("Ulna", [lonely], 0)
@@ -88,9 +88,9 @@ def test_what_each_bone_holds(tmp_path: Path) -> None:
 
 def test_crosses_are_centred_and_bones_differ() -> None:
     points = np.array([[0.0, 0, 0], [1, 2, 3]])
-    lines = attachment_geometry.cross_lines(points, 0.5).reshape(2, 3, 2, 3)
+    lines = bone_attachment_geometry.cross_lines(points, 0.5).reshape(2, 3, 2, 3)
     assert np.allclose(lines.mean(axis=2), points[:, None])
     assert np.allclose(np.linalg.norm(lines[:, :, 1] - lines[:, :, 0], axis=2), 1.0)
-    colours = np.array([attachment_geometry.bone_colour(number) for number in range(12)])
+    colours = np.array([bone_attachment_geometry.bone_colour(number) for number in range(12)])
     apart = np.linalg.norm(colours[:, None] - colours, axis=2) + 9.0 * np.eye(12)
     assert apart.min() > 0.1 and np.linalg.norm(colours[1:] - colours[:-1], axis=1).min() > 0.7

@@ -21,7 +21,16 @@ from ..export.history_dependence import follows_rigid_bodies
 from ..fracture_meshes import show_results
 from ..objects import roles
 from ..playback import mesh_cache
-from . import attach_bake, bake_report, error_messages, last_failure, playhead, save_handlers, state_machine, undo_step
+from . import (
+    attach_bake,
+    error_messages,
+    last_failure,
+    playhead,
+    report_reader,
+    save_handlers,
+    state_machine,
+    undo_step,
+)
 from .addon_session import Note, RunningBake, session
 from .bake_driver import BakeDriver
 from .bake_request import DEFAULT_REQUEST, BakeRequest, check_can_bake, child_arguments, make_resumable
@@ -188,7 +197,7 @@ def _resume_cutting(scene: bpy.types.Scene, bake: RunningBake) -> None:
     """Goes on with the mesh of what broke where a cancelled bake had no time for it: a step took too long."""
     is_left = bake.driver.job.phase == "cancelled" and not bake.only_cuts
     has_frames = cache_folder_status.read_status(bake.folder).last_frame is not None
-    if is_left and has_frames and bake_report.lacks_final_mesh(bake.folder):
+    if is_left and has_frames and report_reader.lacks_final_mesh(bake.folder):
         _start_cutting(scene, bake.folder)
 
 

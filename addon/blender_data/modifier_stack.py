@@ -109,6 +109,12 @@ def input_modifier_count(obj: bpy.types.Object) -> int:
     return default_stack_index(obj) if modifier is None else list(obj.modifiers).index(modifier)
 
 
+def posing_modifiers_below(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
+    """Returns the modifiers below Sinew's place that would pose the simulated mesh a second time."""
+    below = list(obj.modifiers)[input_modifier_count(obj) :]
+    return [modifier for modifier in below if modifier.type in POSING_MODIFIERS and modifier.show_render]
+
+
 def reset_stack_index(obj: bpy.types.Object) -> None:
     """Moves Sinew's modifier to its default index, below those that pose the mesh."""
     modifier = ensure_modifier(obj)

@@ -9,7 +9,7 @@ import bpy
 
 from ...solver.scene.settings.tables import BODY, settings_of_role
 from ..blender_data.rna_serialisation import animated_paths, stepped_paths
-from .setting_ranges import check_setting_ranges, value_reader
+from .setting_range_check import check_setting_ranges, value_reader
 
 # each has the track "body.KEY.NAME" where it is animated; pins have theirs beside their targets
 ANIMATABLE_SETTINGS = tuple(s for s in settings_of_role(BODY) if s.is_animated and s.field)

@@ -17,7 +17,7 @@ from pathlib import Path
 import bpy
 
 from ...solver.bake.cache import layout
-from ...solver.bake.cache.scene_folder import replace_scene
+from ...solver.bake.cache.write_scene import replace_scene
 from ...solver.runtime.atomic_files import PART_SUFFIX, sync_tree
 from ...solver.runtime.errors import BadInput
 from ...solver.runtime.storage_errors import make_folder, named_errors

@@ -67,10 +67,8 @@ def _custom_normal_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 
 def _posed_twice_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
-    below = list(obj.modifiers)[modifier_stack.input_modifier_count(obj) + 1 :]
-    for modifier in below:
-        if modifier.type in modifier_stack.POSING_MODIFIERS and modifier.show_render:
-            yield SinewError("posed-twice", name=obj.name, modifier=modifier.name)
+    for modifier in modifier_stack.posing_modifiers_below(obj):
+        yield SinewError("posed-twice", name=obj.name, modifier=modifier.name)
 
 
 def _shape_key_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:

@@ -17,7 +17,7 @@ from ..evaluation.scene_copy import SceneCopy
 from ..objects import role_checks, roles
 from . import artist_tet_files, formulation, rigid_core
 from .deforming_mesh_check import shape_dependencies
-from .setting_ranges import check_setting_ranges
+from .setting_range_check import check_setting_ranges
 
 BODY_SETTINGS = tuple(settings_of_role(BODY))
 # relative to the size of what is compared; float32 evaluation noise is below a tenth of it

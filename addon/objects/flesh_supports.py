@@ -34,7 +34,7 @@ def armatures_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
 
 def armatures_below(obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Returns the armatures of the Armature modifiers below Sinew's place, which pose the flesh a second time."""
-    return _armatures(list(obj.modifiers)[modifier_stack.input_modifier_count(obj) :])
+    return _armatures(modifier_stack.posing_modifiers_below(obj))
 
 
 def _armatures(stack: list[bpy.types.Modifier]) -> list[bpy.types.Object]:

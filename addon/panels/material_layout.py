@@ -15,7 +15,7 @@ from ...solver.scene.settings.material_settings import (
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS, USE_PLASTICITY
 from ...solver.scene.settings.rest_scale_settings import REST_SCALE_SETTINGS
 from ...solver.scene.settings.setting import Setting
-from ..baking import bake_report
+from ..baking import report_reader
 from . import self_weight_layout
 from .feature_rows import draw_flesh_note, feature_column
 from .hints import draw_hints
@@ -57,7 +57,7 @@ def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
     """Draws the settings of plasticity, and the largest plastic strain so far."""
     obj, settings = context.object, context.object.sinew
     draw_flesh_note(layout, context)
-    report = bake_report.report(context.scene, obj)
+    report = report_reader.report(context.scene, obj)
     if report.largest_plastic_strain is not None and settings.use_plasticity:
         layout.label(text=f"Largest plastic strain so far: {report.largest_plastic_strain:.3g}", icon="INFO")
     column = feature_column(layout, context, settings.use_plasticity)

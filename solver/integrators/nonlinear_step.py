@@ -28,9 +28,9 @@ from ..mechanics.elements.inverted_tets import count_inverted
 from ..mechanics.state import State
 from ..mechanics.state_fields import VELOCITY_CHANGE
 from ..runtime.arrays import Floats
+from .dynamic_flesh import DynamicFlesh
 from .newmark.newmark import NewmarkStep
 from .newmark.substep_contacts import inter_group_forces
-from .newton.dynamic_flesh import DynamicFlesh
 from .newton.newton import NewtonStep
 from .step_input import ContactUpdate, StepInput
 from .step_report import MAX_LINEARISATION_RESIDUAL, StepReport

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..runtime.checksums import digest
 from ..runtime.npz_reader import stored_floats, stored_indices
 from ..scene.scene import Body
-from ..scene.serialisation.dataclass_json import from_tree
+from ..scene.serialisation.typed_json import from_tree
 from .embedding import Binding
 from .tet_mesh import MeshReport, TetMesh
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..mechanics.backtracking import falls_enough, shorter_step
+from ..mechanics.armijo_backtracking import falls_enough, shorter_step
 
 MAX_EXTRAPOLATION = 4.0
 ENERGY_ROUND_OFF = 1.0e-12  # of the energy: what is no rise

@@ -11,7 +11,7 @@ from ..linalg import pcg
 from ..linalg.block_pattern import BlockPattern
 from ..linalg.block_system import BlockSystem, StoppingCriteria
 from ..linalg.multigrid.lattice_multigrid import LatticeMultigrid
-from ..mechanics.backtracking import falls_enough
+from ..mechanics.armijo_backtracking import falls_enough
 from ..mechanics.hyperelastic.hyperelastic_element import (
     EvaluationResult,
     Hyperelastic,

@@ -38,7 +38,6 @@ from .material import MaterialPaint as MaterialPaint
 from .meshing import Meshing as Meshing
 from .rest_scale import RestScale
 from .rigid_core import Core
-from .serialisation.dataclass_json import InvalidValue, from_tree, to_tree
 from .serialisation.field_constraints import (
     OneOf,
     RowsOf,
@@ -53,6 +52,7 @@ from .serialisation.field_constraints import (
 from .serialisation.former_flesh_paint import read_former_flesh_paint, write_former_flesh_paint
 from .serialisation.list_conversion import convert_sequences
 from .serialisation.range_check import check_ranges
+from .serialisation.typed_json import InvalidValue, from_tree, to_tree
 from .settings.body_settings import INITIAL_VELOCITY
 from .settings.fracture_settings import ATTRIBUTES_SETTING
 from .settings.simulation_settings import (

@@ -30,13 +30,13 @@ def compile_all(on_event: OnEvent) -> None:
     from .compile_coupled_bodies import compile_coupled_bodies
     from .compile_flesh import compile_flesh
     from .compile_multigrid import compile_multigrid
-    from .compile_scene import compile_scene
+    from .compile_small_scene import compile_small_scene
 
     on_event({"event": "compiling", "seconds_expected": EXPECTED_ALL_SECONDS})
     gc.disable()  # what a compiler makes is needed to the end: 6 % of the time
     try:
         for scene in all_scenes():
-            compile_scene(scene)
+            compile_small_scene(scene)
         compile_coupled_bodies()
         compile_surface_contacts()
         compile_multigrid()
@@ -51,9 +51,9 @@ def compile_all(on_event: OnEvent) -> None:
 def load_kernels() -> None:
     """Loads the kernels of a body that falls, where all are compiled, so that the first step begins at once."""
     if is_all_compiled():
-        from .compile_scene import compile_scene
+        from .compile_small_scene import compile_small_scene
 
-        compile_scene(free_fall_scene())
+        compile_small_scene(free_fall_scene())
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from ...mechanics.hyperelastic.hyperelastic_element import partition
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.errors import SolveFailed
 from ...runtime.threads.thread_pool import run_parts
-from ..newton.dynamic_flesh import FleshEvaluator, FleshGroup
+from ..dynamic_flesh import FleshEvaluator, FleshGroup
 from ..step_input import StepInput
 from ..system.block_ops import add_blocks, add_to_diagonal
 from ..system.external_blocks import add_pair_blocks, add_point_blocks

@@ -8,8 +8,8 @@ import numpy as np
 from ...mechanics.model import Model
 from ...mechanics.submodel import make_submodel
 from ...runtime.arrays import Floats
+from ..dynamic_flesh import FleshEvaluator, FleshGroup
 from ..solver_context import StepWorkspace
-from .dynamic_flesh import FleshEvaluator, FleshGroup
 from .hierarchical_solver import HierarchicalSolver
 
 

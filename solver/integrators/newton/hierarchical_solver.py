@@ -32,8 +32,8 @@ from ...mechanics.hierarchical.mean_gradients import add_stress
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, floats
 from ...scene.formulation import LU
+from ..dynamic_flesh import ROUND_OFF
 from ..system.block_ops import block_matrix_product
-from .dynamic_flesh import ROUND_OFF
 
 MIN_BLOCKS_PER_THREAD = 60000  # a product of fewer is over before another thread has begun
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...mechanics.backtracking import falls_enough, shorter_step
+from ...mechanics.armijo_backtracking import falls_enough, shorter_step
 from ...runtime.arrays import Floats
 
 ENERGY_ROUND_OFF = 1.0e-10  # of the terms of Φ: a smaller rise is round-off

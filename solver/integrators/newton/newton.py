@@ -14,10 +14,10 @@ from ...constraints.external_forces import ExternalForces
 from ...mechanics.state_fields import VELOCITY_CHANGE
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.errors import SolveFailed
+from ..dynamic_flesh import DynamicFlesh
 from ..step_input import StepInput
 from ..system.right_hand_side import advance_positions
 from .coupled_groups import CoupledGroups
-from .dynamic_flesh import DynamicFlesh
 from .line_search import step_lengths
 from .newton_system import LINEAR_TOLERANCE_SHARE, NewtonSystem
 

@@ -21,7 +21,7 @@ from ...linalg.block_pattern import BlockPattern
 from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
 from ...runtime.simd.block_row_product import multiply_row
-from ..backtracking import falls_enough
+from ..armijo_backtracking import falls_enough
 from .hierarchical_body import HierarchicalBody
 from .level_matrices import LevelMaps, assemble_coarse_tets
 from .mean_gradients import add_stress, mean_gradients

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...runtime.errors import BadInput, SolveFailed
 from ..geometry.manifold_defects import find_manifold_defects
-from .assemble_mesh import assemble_mesh
+from .assemble_render_mesh import assemble_render_mesh
 from .clip_triangle_tet import make_fragments
 from .crack_faces import make_broken_faces
 from .final_mesh import FinalMesh
@@ -159,7 +159,7 @@ def _cut_embedded(
     polygons = concatenate_polygons([uncut, fragments, broken])
     polygons.side[:] = _merged_names(polygons.side, same)
     pieces = material_components(whole, crossings, windings, is_parted)
-    return assemble_mesh(polygons, places, nodes, whole.tets, pieces, triangles, edges, crossings)
+    return assemble_render_mesh(polygons, places, nodes, whole.tets, pieces, triangles, edges, crossings)
 
 
 def _merged_names(names: npt.NDArray, same: npt.NDArray) -> npt.NDArray:

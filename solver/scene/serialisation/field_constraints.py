@@ -5,7 +5,7 @@
     law: Annotated[str, OneOf(LAWS)] = "multiplicative"
     triangles: Annotated[Indices, Shape("t", 3), RowsOf("vertices")]
 
-`dataclass_json.py` reads these annotations.
+`typed_json.py` reads these annotations.
 """
 
 from __future__ import annotations

@@ -73,11 +73,11 @@ TET_SIZE = length(
 )
 TET_COUNT = integer(
     "tet_count",
-    "Tets",
+    "Number of Tets",
     "About how many tets the body gets. More bend finer and take longer. "
     "Thin bodies get up to twice as many, so that three fit across them",
     5000,
-    at_least(1, "Tets"),
+    at_least(1, "Number of Tets"),
     maximum=100_000_000,
     soft=(500, 50_000),
     when=(IS_MESHED, BY_COUNT),

@@ -83,6 +83,7 @@ BODY_COLLISION_SETTINGS = (
         "Friction of this body on other bodies and on itself; between two bodies it is √(μ₁ μ₂). "
         "On a collider, only the collider's Friction counts",
         "Collision.friction",
+        "Friction on Bodies",
     ),
     thickness(
         "body_thickness",

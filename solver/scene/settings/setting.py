@@ -226,11 +226,11 @@ def temperature(name: str, label: str, tooltip: str, default: float, **more: Any
     )
 
 
-def friction(name: str, tooltip: str, field: str) -> Setting:
+def friction(name: str, tooltip: str, field: str, label: str = "Friction") -> Setting:
     """Returns a coefficient of friction."""
     return Setting(
         name,
-        "Friction",
+        label,
         tooltip,
         default=0.5,
         term="Coulomb's coefficient of friction μ",

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...integrators.newton.dynamic_flesh import DynamicFlesh, dynamic_flesh
+from ...integrators.dynamic_flesh import DynamicFlesh, dynamic_flesh
 from ...integrators.newton.lagged_hybrid_shear import pressure_only
 from ...integrators.newton.nonlinear_bodies import LAW_BY_METHOD, scheme_of
 from ...mechanics.hierarchical.hierarchical_bodies import hierarchical_numbers
@@ -41,7 +41,7 @@ class FleshPart:
         part: Where they are in the whole model, and the model of these bodies alone.
         law: What their tets are made of.
         settings: What is asked of each, in the order of `part.bodies`.
-        schemes: How each is stepped, by `newton.dynamic_flesh`; none: quasistatic.
+        schemes: How each is stepped, by `dynamic_flesh`; none: quasistatic.
         contact: What they may touch; None: nothing.
         names: Of each, for people.
         averages: Of each, whether nearly incompressible tets leave part of their energy to their nodes.

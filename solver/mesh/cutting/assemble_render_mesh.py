@@ -17,7 +17,7 @@ from .stitch import glue_corners, paired_sides
 from .surface_tet_intersections import Intersections, SurfaceEdges
 
 
-def assemble_mesh(
+def assemble_render_mesh(
     polygons: Polygons,
     places: Floats,
     nodes: Floats,

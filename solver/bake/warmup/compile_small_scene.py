@@ -31,7 +31,7 @@ from ..attributes.attribute_fields import attribute_values
 from .small_scenes import box, enclosing_tet
 
 
-def compile_scene(scene: Scene) -> None:
+def compile_small_scene(scene: Scene) -> None:
     """Builds, simulates, and calls what a bake of larger bodies would."""
     tracks = NoTracks()
     built = build(scene, tracks, lambda stage, body: None)

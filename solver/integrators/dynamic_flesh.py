@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...linalg.block_pattern import BlockPattern
-from ...mechanics.hyperelastic.hyperelastic_element import (
+from ..linalg.block_pattern import BlockPattern
+from ..mechanics.hyperelastic.hyperelastic_element import (
     EvaluationResult,
     Hyperelastic,
     TetArrays,
@@ -19,14 +19,14 @@ from ...mechanics.hyperelastic.hyperelastic_element import (
     tet_arrays,
     whole_tangent,
 )
-from ...mechanics.hyperelastic.nodal_averaging import NodalShare
-from ...mechanics.hyperelastic.nodal_passes import nodal_energies
-from ...mechanics.hyperelastic.rayleigh_damping import damping_matrix
-from ...mechanics.model import Model
-from ...mechanics.submodel import Submodel, make_submodel
-from ...runtime.arrays import Floats, Indices
-from ...scene.flesh import FLESH_TIME_SCHEMES
-from ..solver_context import StepWorkspace
+from ..mechanics.hyperelastic.nodal_averaging import NodalShare
+from ..mechanics.hyperelastic.nodal_passes import nodal_energies
+from ..mechanics.hyperelastic.rayleigh_damping import damping_matrix
+from ..mechanics.model import Model
+from ..mechanics.submodel import Submodel, make_submodel
+from ..runtime.arrays import Floats, Indices
+from ..scene.flesh import FLESH_TIME_SCHEMES
+from .solver_context import StepWorkspace
 
 EULER, NEWMARK = FLESH_TIME_SCHEMES
 SINGLE_SOLVE = "once"  # implicit Euler with one Newton iteration from the start of the step

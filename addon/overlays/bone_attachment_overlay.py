@@ -16,7 +16,7 @@ from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
 from ..evaluation.sample_times import rest_frame
 from ..objects import flesh_supports, roles
-from . import attachment_geometry, attachment_preview, tet_geometry
+from . import bone_attachment_geometry, bone_attachment_preview, tet_geometry
 from .draw_handler import DrawHandler
 from .gpu_batches import alpha_blending, draw_batch, make_batch
 
@@ -64,7 +64,7 @@ def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, bones:
         depsgraph = bpy.context.view_layer.depsgraph
         if depsgraph is None:
             return []
-        depends = ("preview", attachment_preview.preview_stamp(scene, obj, depsgraph), chosen)
+        depends = ("preview", bone_attachment_preview.preview_stamp(scene, obj, depsgraph), chosen)
         make = partial(_preview_parts, scene, obj, depsgraph)
     else:
         return []
@@ -85,27 +85,29 @@ def _stamp(folder: Path) -> int:
 def _baked_parts(folder: Path, key: str, frame: int, unit: float) -> Iterator[BonePart]:
     """Yields per bone its name and number, corners of faces, and lines [Blender units], from a cache."""
     try:
-        display = attachment_geometry.load_attachment(CacheReader(folder), key, tet_geometry.topology_at(folder, frame))
+        display = bone_attachment_geometry.load_attachment(
+            CacheReader(folder), key, tet_geometry.topology_at(folder, frame)
+        )
     except StorageFailed:
         return
     points = None if display is None else tet_geometry.node_positions(folder, frame, display.nodes)
     if display is None or points is None:
         return
     for part in display.attachments:
-        lines = attachment_geometry.cross_lines(points[part.nodes], display.cross)
+        lines = bone_attachment_geometry.cross_lines(points[part.nodes], display.cross)
         yield part.bone, part.number, points[part.faces].reshape(-1, 3) / unit, lines / unit
 
 
 def _preview_parts(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[BonePart]:
     """Yields the same before a bake, as an estimate."""
-    found = attachment_preview.preview(scene, obj, depsgraph)
+    found = bone_attachment_preview.preview(scene, obj, depsgraph)
     for number, (name, points) in enumerate(zip(found.names, found.points, strict=True)):
-        lines = attachment_geometry.cross_lines(points, attachment_geometry.CROSS_HALF_SIZE * found.spacing)
+        lines = bone_attachment_geometry.cross_lines(points, bone_attachment_geometry.CROSS_HALF_SIZE * found.spacing)
         yield name, number, np.zeros((0, 3)), lines
 
 
 def _make_batches(_name: str, number: int, faces: np.ndarray, lines: np.ndarray) -> Iterator[tuple]:
-    colour = attachment_geometry.bone_colour(number)
+    colour = bone_attachment_geometry.bone_colour(number)
     for kind, corners, alpha in (("TRIS", faces, FACE_ALPHA), ("LINES", lines, CROSS_ALPHA)):
         if len(corners):
             yield *make_batch(kind, corners), (*colour, alpha)

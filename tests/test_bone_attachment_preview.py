@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, add_rig, fresh
 from sinew.addon.objects import roles
-from sinew.addon.overlays import attachment_overlay, attachment_preview
+from sinew.addon.overlays import bone_attachment_overlay, bone_attachment_preview
 from sinew.solver.bake.cache import CacheReader
 from test_addon import drawn
 
@@ -38,7 +38,7 @@ def bone(name: str, z: float, side: float = 0.42, height: float = 0.82) -> bpy.t
 
 def previewed(obj: bpy.types.Object) -> dict[str, np.ndarray]:
     bpy.context.view_layer.update()
-    found = attachment_preview.preview(bpy.context.scene, obj, bpy.context.evaluated_depsgraph_get())
+    found = bone_attachment_preview.preview(bpy.context.scene, obj, bpy.context.evaluated_depsgraph_get())
     assert found.spacing == pytest.approx(0.1)
     return dict(zip(found.names, found.points, strict=True))
 
@@ -116,11 +116,11 @@ def test_it_is_shown_at_the_rest_frame_only() -> None:
     scene = fresh()
     obj = flesh()
     humerus = bone("Humerus", 0.5)
-    assert attachment_overlay.shown_bones(scene, obj) == set()
+    assert bone_attachment_overlay.shown_bones(scene, obj) == set()
     humerus.sinew.show_attachment = True
-    assert attachment_overlay.shown_bones(scene, obj) == {"Humerus"}
+    assert bone_attachment_overlay.shown_bones(scene, obj) == {"Humerus"}
     obj.sinew.show_attachment = True
-    assert attachment_overlay.shown_bones(scene, obj) is None
+    assert bone_attachment_overlay.shown_bones(scene, obj) is None
     scene.frame_set(scene.frame_start)
     assert any("An estimate" in line for line in drawn(obj, "draw_held_by").lines)
     scene.frame_set(7)
@@ -136,7 +136,7 @@ def test_it_is_made_anew_when_something_moves_or_is_set() -> None:
 
     def depends() -> tuple:
         bpy.context.view_layer.update()
-        return attachment_preview.preview_stamp(scene, obj, bpy.context.evaluated_depsgraph_get())
+        return bone_attachment_preview.preview_stamp(scene, obj, bpy.context.evaluated_depsgraph_get())
 
     seen = [depends()]
     assert depends() == seen[0]

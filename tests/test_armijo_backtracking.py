@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sinew.solver.mechanics.backtracking import (
+from sinew.solver.mechanics.armijo_backtracking import (
     ARMIJO_FACTOR,
     MAX_STEP_RATIO,
     MIN_STEP_RATIO,
