@@ -47,6 +47,7 @@ def mesh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["drop", "Cube.obj", "--out", "o", "--substeps", "0"], 2, "Change the option"),
         (["drop", "Cube.obj", "--out", "o", "--substeps", "1000000"], 2, "from 1 to 100,000"),
         (["drop", "Cube.obj", "--out", "o", "--simulated-scale", "nan"], 2, "Simulated Size"),
+        (["drop", "Cube.obj", "--out", "o", "--simulated-scale", "1e-300"], 2, "Simulated Size"),
         (["drop", "Cube.obj", "--out", "o", "--preset", "ruber"], 2, "Choose rubber."),
         (["drop", "Cube.obj", "--out", "o", "--preset", "soap"], 2, "Choose one of jelly"),
         (["simulate", "missing"], 3, "Check the path"),

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ...solver.bake.cache.final_mesh_check import check_final_mesh
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import StorageFailed
 from ..runtime.memo import Memo
@@ -101,11 +102,13 @@ def read_result(path: Path) -> StoredResult:
     """
     try:
         with np.load(path, allow_pickle=False) as stored:
-            found = {field.name: stored[field.name] for field in fields(StoredResult)}
-            if "partner" in stored and "last_frame" in stored:
-                # a broken face without a partner is inside a piece and never becomes visible
-                alone = (found["source_face"] < 0) & (stored["partner"] < 0)
-                found["opens"] = np.where(alone, int(stored["last_frame"]) + 1, found["opens"])
+            arrays = {name: stored[name] for name in stored.files}
+        check_final_mesh(arrays)
+        found = {field.name: arrays[field.name] for field in fields(StoredResult)}
+        if "partner" in arrays and "last_frame" in arrays:
+            # a broken face without a partner is inside a piece and never becomes visible
+            alone = (found["source_face"] < 0) & (arrays["partner"] < 0)
+            found["opens"] = np.where(alone, int(arrays["last_frame"]) + 1, found["opens"])
         return StoredResult(**found)
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as problem:
         file = path.relative_to(path.parents[1]).as_posix()

@@ -43,7 +43,6 @@ from .serialisation.field_constraints import (
     RowsOf,
     at_least,
     closed_range,
-    greater_than,
     left_open_range,
     points,
     shape,
@@ -139,7 +138,7 @@ class Body:
     name: str = "Body"
     pinned: Annotated[Indices, shape("p"), RowsOf("vertices")] = field(default_factory=lambda: np.zeros(0, np.int32))
     pin_weights: Annotated[Floats, shape("p")] = field(default_factory=lambda: np.zeros(0))
-    simulated_scale: Annotated[float, greater_than(0.0, "Simulated Size")] = 1.0
+    simulated_scale: Annotated[float, closed_range(1.0e-9, 1.0e9, "Simulated Size")] = 1.0
     gravity_in_shape: bool = False
     initial_velocity: tuple[VelocityComponent, VelocityComponent, VelocityComponent] = (0.0, 0.0, 0.0)
     tet_nodes: Annotated[Floats, points("k", 3)] | None = None

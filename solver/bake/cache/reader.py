@@ -17,6 +17,7 @@ from . import layout
 from .checksum_verification import Verification, Verifier
 from .consistency_check import problems
 from .convergence_summary import ConvergenceSummary
+from .final_mesh_check import check_final_mesh
 from .fracture_result import FractureResult
 from .frame_npz import Frame, frame_from_arrays
 from .frame_report import read_report
@@ -97,7 +98,16 @@ class CacheReader:
     def read_result(self, key: str) -> dict[str, npt.NDArray] | None:
         """Returns the final mesh of a broken body (bake/postprocess/result_npz.py), or None."""
         path, motion = layout.result_paths(self.folder, key)
-        return self.read_arrays(path) if path.exists() and motion.exists() else None
+        if not (path.exists() and motion.exists()):
+            return None
+
+        def read() -> dict[str, npt.NDArray]:
+            arrays = _read_checked_arrays(path)
+            check_final_mesh(arrays)
+            return arrays
+
+        found: dict[str, npt.NDArray] = self.read_checked(path, read)
+        return found
 
     def results(self) -> list[dict[str, Any]]:
         """Returns the numbers of all final meshes."""

@@ -73,7 +73,7 @@ def is_postprocessed(reader: CacheReader, scene: Scene) -> bool:
             return False  # the machine stopped before they were synced
         frames = BodyFrameReader(reader, body.key)
         made = reader.read_result(body.key)
-        last = None if made is None else int(made["last_frame"])
+        last = None if made is None or "last_frame" not in made else int(made["last_frame"])
         if last != (baked[1] if frames.has_broken() else None):
             return False
     return True

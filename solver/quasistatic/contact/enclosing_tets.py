@@ -171,46 +171,52 @@ def find_enclosing_tets(x, X, tets, search, points, counts, tet, weights):
         points: `SearchedPoints`, k of them.
         counts, tet, weights: Out, (k,), (k, MAX_TETS_PER_POINT), (k, MAX_TETS_PER_POINT, 4).
     """
-    lower, upper, order, group = search.lower, search.upper, search.order, search.group
-    leaves = len(lower) // 2
     stack = np.empty(STACK_SIZE, np.int64)
     for i in range(len(points.positions)):
-        p0, p1, p2 = points.positions[i, 0], points.positions[i, 1], points.positions[i, 2]
-        own = points.tet[i]
-        count, top = 0, 1
-        stack[0] = 1
-        while top > 0:
-            top -= 1
-            node = stack[top]
-            if is_outside_box(p0, p1, p2, lower[node], upper[node]):
+        counts[i] = _search_tree(i, x, X, tets, search, points, stack, tet, weights)
+
+
+@kernel(device_only=True, no_refcount=True)
+def _search_tree(i, x, X, tets, search, points, stack, tet, weights):
+    """Writes the tets that contain point i, and returns how many there are; `stack` is a work array, (STACK_SIZE,)."""
+    lower, upper, order, group = search.lower, search.upper, search.order, search.group
+    leaves = len(lower) // 2
+    p0, p1, p2 = points.positions[i, 0], points.positions[i, 1], points.positions[i, 2]
+    own = points.tet[i]
+    count, top = 0, 1
+    stack[0] = 1
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        if is_outside_box(p0, p1, p2, lower, upper, node):
+            continue
+        if node < leaves:
+            stack[top], stack[top + 1] = 2 * node + 1, 2 * node
+            top += 2
+            continue
+        first = (node - leaves) * LEAF_SIZE
+        for slot in range(first, min(first + LEAF_SIZE, len(order))):
+            t = order[slot]
+            if count == MAX_TETS_PER_POINT or t == own:
                 continue
-            if node < leaves:
-                stack[top], stack[top + 1] = 2 * node + 1, 2 * node
-                top += 2
+            if group[t] == group[own] and not search.has_self_contact[group[t]]:
                 continue
-            first = (node - leaves) * LEAF_SIZE
-            for slot in range(first, min(first + LEAF_SIZE, len(order))):
-                t = order[slot]
-                if count == MAX_TETS_PER_POINT or t == own:
-                    continue
-                if group[t] == group[own] and not search.has_self_contact[group[t]]:
-                    continue
-                if not encloses(p0, p1, p2, x, tets, t, search.min_volume[t], search.reach, weights[i, count]):
-                    continue
-                if shares_node(tets, t, own) and is_near_place(
-                    weights[i, count], X, tets, t, points.rest[i], MAX_OWN_DISTANCE * points.tet_size[i]
-                ):
-                    continue
-                tet[i, count] = t
-                count += 1
-        counts[i] = count
+            if not encloses(p0, p1, p2, x, tets, t, search.min_volume[t], search.reach, weights[i, count]):
+                continue
+            if shares_node(tets, t, own) and is_near_place(
+                weights[i, count], X, tets, t, points.rest[i], MAX_OWN_DISTANCE * points.tet_size[i]
+            ):
+                continue
+            tet[i, count] = t
+            count += 1
+    return count
 
 
 @kernel(inline=True, device_only=True)
-def is_outside_box(p0, p1, p2, lower, upper):
-    """Returns whether a point is outside a box."""
-    outside_first = p0 < lower[0] or p0 > upper[0] or p1 < lower[1] or p1 > upper[1]
-    return outside_first or p2 < lower[2] or p2 > upper[2]
+def is_outside_box(p0, p1, p2, lower, upper, node):
+    """Returns whether a point is outside the box of a node."""
+    outside_first = p0 < lower[node, 0] or p0 > upper[node, 0] or p1 < lower[node, 1] or p1 > upper[node, 1]
+    return outside_first or p2 < lower[node, 2] or p2 > upper[node, 2]
 
 
 @kernel(device_only=True)
@@ -235,7 +241,7 @@ def shares_node(tets, s, t):
     return False
 
 
-@kernel()
+@kernel(device_only=True)
 def encloses(p0, p1, p2, x, tets, t, min_volume, reach, weights):
     """Writes the barycentric weights of the point p in tet t.
 
