@@ -171,7 +171,8 @@ STATES = [
     (Status("cancelling"), "Stopping …"),
     (Status("partial", frame=41, resume_frame=41), "Resume from Frame 42"),
     (Status("partial", frame=41), "Simulate"),
-    (Status("baked", frame=250), "Baked to Frame 250"),
+    (Status("baked", frame=250), "Simulate Again"),
+    (Status("baked", frame=250, is_protected=True), "Simulate Again"),
     (Status("baked", frame=250, outdated=True), "Out of Date: Simulate Again"),
     (Status("finishing", fraction=0.4), "Finishing 40 %   Cancel"),
     (Status("baked", frame=250, resume_frame=250, is_unfinished=True), "Cut the Broken Meshes"),
@@ -193,7 +194,7 @@ def test_the_button_says_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (bake_layout.LOCKED_NOTE in " ".join(layout.lines)) == (state.is_locked and not state.is_running)
 
 
-def test_settings_are_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_free_but_for_a_locked_bake(monkeypatch: pytest.MonkeyPatch) -> None:
     fresh()
     obj = add_box()
     roles.make_body(obj)
@@ -204,8 +205,10 @@ def test_settings_are_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> Non
         for name in ("youngs_modulus", "method", "pin_group", "gravity_in_shape", "substeps"):
             assert layout.enabled_of(name) == (not state.is_locked), name
         assert layout.enabled_of("show_tets")
-    assert Status("baked", frame=8).is_locked
-    assert not Status("baked", frame=8, outdated=True).is_locked, "Simulate replaces it anyway"
+    assert not Status("baked", frame=8).is_locked and not Status("baking", is_protected=True).is_locked
+    assert Status("baked", frame=8, is_protected=True).is_locked and Status("exporting").is_locked
+    assert Status("baked", frame=8).baked_label == "Baked to Frame 8"
+    assert not Status("baked", frame=8, outdated=True).baked_label
 
 
 def test_while_baking_the_panel_tells_frame_time_and_tets(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,7 +128,7 @@ def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
     folder = tmp_path / "shot.sinew"
     assert cache_paths.cache_folder(scene) == folder
-    assert status().label == "Baked to Frame 8" and status().is_locked
+    assert status().baked_label == "Baked to Frame 8" and not status().is_locked
     assert modifier_stack.find_modifier(box).filepath == "//shot.sinew/play/Box.pc2"
     shown = evaluated(box, 8)
     samples = CacheReader(folder).read_samples("Box", 7)[0]
@@ -139,11 +139,13 @@ def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
     scene.frame_end = 12
     assert status().label == "Resume from Frame 9"
     assert bpy.ops.sinew.simulate(resume=True) == {"FINISHED"}
-    assert status().label == "Baked to Frame 12"
+    assert status().baked_label == "Baked to Frame 12"
 
     box.sinew.density = 500.0
     assert status().label == "Out of Date: Simulate Again"
+    assert (evaluated(box, 8) == shown).all(), "it still plays"
     scene.sinew.protect = True
+    assert status().is_locked
     with pytest.raises(RuntimeError, match="is locked"):
         bpy.ops.sinew.simulate()
     with pytest.raises(RuntimeError, match="is locked"):
@@ -241,7 +243,7 @@ def test_resume_from_an_earlier_frame_with_changed_settings(tmp_path: Path) -> N
     kept = earlier  # frame 1 is sample 0
     assert (after[:kept] == before[:kept]).all() and (after[kept:] != before[kept:]).any()
     assert after[-1, :, 2].mean() > before[-1, :, 2].mean(), "drag slows the fall"
-    assert status().label == "Baked to Frame 25"
+    assert status().baked_label == "Baked to Frame 25"
 
 
 def test_a_solver_killed_from_outside_is_told_and_can_be_resumed(tmp_path: Path) -> None:
@@ -264,7 +266,7 @@ def test_a_solver_killed_from_outside_is_told_and_can_be_resumed(tmp_path: Path)
     assert status().label == f"Resume from Frame {resume_frame + 1}" and status().label in lines
     scene.frame_end = last + 2
     assert bpy.ops.sinew.simulate(resume=True) == {"FINISHED"}
-    assert status().label == f"Baked to Frame {last + 2}" and "crashed" not in " ".join(panel_lines(box))
+    assert status().baked_label == f"Baked to Frame {last + 2}" and "crashed" not in " ".join(panel_lines(box))
 
 
 def test_steps_that_did_not_converge_stay_in_the_panel(tmp_path: Path) -> None:
@@ -315,7 +317,7 @@ def test_a_cache_that_another_blender_writes_is_left_alone(tmp_path: Path) -> No
         other.kill()
         other.wait()
     assert (CacheReader(tmp_path / "busy.sinew").read_samples("Box", 0, 3) == before).all()
-    assert status().label == "Baked to Frame 3"
+    assert status().baked_label == "Baked to Frame 3"
 
 
 def test_escape_stops_a_bake_and_everything_else_passes_through(tmp_path: Path) -> None:

@@ -45,14 +45,14 @@ def test_a_bake_of_an_unsaved_file_moves_along_at_the_first_save(tmp_path: Path)
     assert not before.exists() and CacheReader(tmp_path / "saved.sinew").last_frame() == 4
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
     assert modifier_stack.find_modifier(bpy.data.objects["Box"]).filepath == "//saved.sinew/play/Box.pc2"
-    assert status().label == "Baked to Frame 4"
+    assert status().baked_label == "Baked to Frame 4"
 
     # Save As elsewhere: plays the old bake, which stays; the next one goes beside the new file
     (tmp_path / "new").mkdir()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "new" / "v2.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "new" / "v2.blend"))
     scene, box = bpy.context.scene, bpy.data.objects["Box"]
-    assert cache_paths.cache_folder(scene) == tmp_path / "saved.sinew" and status().label == "Baked to Frame 4"
+    assert cache_paths.cache_folder(scene) == tmp_path / "saved.sinew" and status().baked_label == "Baked to Frame 4"
     assert evaluated(box, 4)[:, 2].mean() < -0.01
     assert cache_paths.own_folder(scene) == tmp_path / "new" / "v2.sinew"
     bpy.ops.sinew.delete_bake()
@@ -65,7 +65,7 @@ def test_a_bake_of_an_unsaved_file_moves_along_at_the_first_save(tmp_path: Path)
     (tmp_path / "saved.blend").rename(moved / "renamed.blend")
     (tmp_path / "saved.sinew").rename(moved / "saved.sinew")
     bpy.ops.wm.open_mainfile(filepath=str(moved / "renamed.blend"))
-    assert status().label == "Baked to Frame 4"
+    assert status().baked_label == "Baked to Frame 4"
     assert evaluated(bpy.data.objects["Box"], 4)[:, 2].mean() < -0.01
 
 
@@ -92,7 +92,7 @@ def test_a_bake_that_cannot_be_moved_at_the_first_save_is_told_and_moved_at_the_
     lines = " ".join(panel_lines(box))
     assert f"stays in {before}" in lines and "No space left on device" in lines
     assert not (tmp_path / "first.sinew").exists() and CacheReader(before).last_frame() == 3
-    assert (evaluated(box, 3) == shapes).all() and status().label == "Baked to Frame 3"
+    assert (evaluated(box, 3) == shapes).all() and status().baked_label == "Baked to Frame 3"
     bpy.ops.wm.save_mainfile()
     assert CacheReader(tmp_path / "first.sinew").last_frame() == 3 and not before.exists()
     assert "could not move" not in " ".join(panel_lines(box))
@@ -134,7 +134,7 @@ def test_the_next_unsaved_file_does_not_see_the_bake_of_the_last() -> None:
     scene, _ = falling_box(frames=2)
     bpy.ops.sinew.simulate()
     before = cache_paths.cache_folder(scene)
-    assert status().label == "Baked to Frame 2"
+    assert status().baked_label == "Baked to Frame 2"
     scene, _ = falling_box(frames=2)
     assert status().label == "Simulate" and cache_paths.own_folder(scene) != before
     assert CacheReader(before).last_frame() == 2
@@ -165,7 +165,7 @@ def test_takes_have_caches_of_their_own(tmp_path: Path) -> None:
     assert modifier_stack.find_modifier(box).filepath == "//t.sinew/play/Box.pc2"
     assert status().label == "Out of Date: Simulate Again"
     box.sinew.preset = "RUBBER"
-    assert status().label == "Baked to Frame 3"
+    assert status().baked_label == "Baked to Frame 3"
 
 
 @pytest.mark.parametrize("stored", ["D:\\\\shots\\\\good one.sinew", "/Users/ann/shots/good one.sinew"])
@@ -199,7 +199,7 @@ def test_saving_during_the_first_bake_moves_the_bake_at_its_end(tmp_path: Path) 
     assert bake.driver.job.phase == "done" and not bake.folder.exists()
     assert CacheReader(tmp_path / "late.sinew").last_frame() == 12
     assert modifier_stack.find_modifier(box).filepath == "//late.sinew/play/Box.pc2"
-    assert status().label == "Baked to Frame 12"
+    assert status().baked_label == "Baked to Frame 12"
 
 
 def test_a_linked_character_with_an_override_bakes_and_survives_a_reload(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_linked_character_with_an_override_bakes_and_survives_a_reload(tmp_pat
     own = next(o for o in bpy.context.scene.objects if o.override_library)
     assert own.sinew.role == "BODY" and own.sinew.divisions == 3 and own.sinew.preset == "JELLY"
     assert evaluated(own, 4)[:, 2].mean() < -0.01
-    assert status().label == "Baked to Frame 4"
+    assert status().baked_label == "Baked to Frame 4"
     own.sinew.density = 7.0
     assert status().label == "Out of Date: Simulate Again"
 

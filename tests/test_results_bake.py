@@ -211,7 +211,7 @@ def test_a_bake_that_is_stopped_in_a_long_step_is_cut_too(tmp_path: Path) -> Non
     scene.frame_set(last)
     bake_status.invalidate()
     now = bake_status.status(scene)
-    assert now.label == f"Baked to Frame {last}" and not now.can_resume
+    assert now.baked_label == f"Baked to Frame {last}" and not now.can_resume
     assert bake_status.earlier_resume_frame(scene) is None
 
 
@@ -260,4 +260,4 @@ def test_what_was_never_cut_is_cut_by_the_button(shot: Path) -> None:
     assert bpy.ops.sinew.simulate(resume=now.can_resume) == {"FINISHED"}
     check_plays(shot)
     assert layout.result_paths(shot / "shot.sinew", "Block")[1].read_bytes() == before
-    assert bake_status.status(bpy.context.scene).label == f"Baked to Frame {FRAMES}"
+    assert bake_status.status(bpy.context.scene).baked_label == f"Baked to Frame {FRAMES}"

@@ -61,6 +61,7 @@ class Status:
         contacts: Of the last frame of the running bake, or None.
         problem: Why the bake on disk cannot be read, or None.
         busy_elsewhere: Whether another process has the cache's lock.
+        is_protected: Whether the artist has locked the bake.
     """
 
     phase: str = "none"
@@ -81,6 +82,7 @@ class Status:
     contacts: int | None = None
     problem: SinewError | None = None
     busy_elsewhere: bool = False
+    is_protected: bool = False
 
     @property
     def is_running(self) -> bool:
@@ -89,8 +91,8 @@ class Status:
 
     @property
     def is_locked(self) -> bool:
-        """Whether the settings are locked, since they belong to frames that are or will be up to date."""
-        return self.is_running or (self.phase == "baked" and not self.outdated)
+        """Whether the settings are locked: while the scene is read, or since the artist has locked the bake."""
+        return self.phase == "exporting" or (self.is_protected and self.frame is not None)
 
     @property
     def can_resume(self) -> bool:
@@ -118,9 +120,13 @@ class Status:
             return CUT_LABEL
         if self.can_resume:
             return f"Resume from Frame {self.next_frame}"
-        if self.phase == "baked":
-            return f"Baked to Frame {self.frame}"
-        return "Simulate"
+        return "Simulate Again" if self.phase == "baked" else "Simulate"
+
+    @property
+    def baked_label(self) -> str:
+        """What is baked and up to date, "" for nothing."""
+        is_done = self.phase == "baked" and not self.outdated and not self.can_resume
+        return f"Baked to Frame {self.frame}" if is_done else ""
 
 
 def _running_label(status: Status) -> str:
@@ -168,6 +174,7 @@ def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
         frame_end=last,
         convergence=cache_folder_status.convergence(folder),
         busy_elsewhere=seen.is_written,
+        is_protected=scene.sinew.protect,
     )
 
 

@@ -97,10 +97,13 @@ def portable_path(path: PurePath, blend: str) -> str:
     return path.as_posix()
 
 
-def default_folder(scene: bpy.types.Scene, blend: str, suffix: str = "") -> Path:
-    """Returns "NAME.sinew" beside the .blend. NAME is its name and take, and the scene's name if two scenes clash."""
-    parts = [Path(blend).stem if blend else "untitled", suffix, scene.sinew.take.strip()]
-    return caches_home(blend) / ("-".join(_file_name(part) for part in parts if part) + SUFFIX)
+def default_folder(scene: bpy.types.Scene, blend: str, suffix: str = "", take: str | None = None) -> Path:
+    """Returns "NAME.sinew" beside the .blend. NAME is its name and take, and the scene's name if two scenes clash.
+
+    `take` is another take than that of the scene, "" for the one without a name.
+    """
+    parts = [Path(blend).stem if blend else "untitled", suffix, scene.sinew.take.strip() if take is None else take]
+    return caches_home(blend) / ("-".join(file_name(part) for part in parts if part) + SUFFIX)
 
 
 def caches_home(blend: str) -> Path:
@@ -119,6 +122,6 @@ def lock_temporary_folders() -> None:
     temporary_folders.lock({cache_folder(scene).parent for scene in bpy.data.scenes})
 
 
-def _file_name(text: str) -> str:
+def file_name(text: str) -> str:
     """Returns `text` without characters that an operating system forbids in file names."""
     return re.sub(r'[<>:"/\\|?*\x00-\x1f]', "_", text).strip(" .") or "_"

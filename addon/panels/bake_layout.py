@@ -30,8 +30,7 @@ POSE_SETTINGS = (POSE_TOLERANCE, POSE_ITERATIONS)
 # Share of steps with unsettled contacts above which a note is shown
 UNSETTLED_SHARE_NOTED = 0.05
 # why settings are grey beside a finished bake
-LOCKED_NOTE = "Delete Bake to change settings"
-LOCKED_BAKE_NOTE = "Unlock the bake, then press Delete Bake, to change settings"
+LOCKED_NOTE = "Unlock the bake to change settings"
 
 
 def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offered: Mapping[str, str]) -> None:
@@ -51,7 +50,7 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
     elif status.frame is not None or status.problem is not None:
         _draw_baked(column, scene, status)
         if status.is_locked:
-            draw_wrapped(layout, LOCKED_BAKE_NOTE if scene.sinew.protect else LOCKED_NOTE, "INFO", context)
+            draw_wrapped(layout, LOCKED_NOTE, "INFO", context)
     if solver_in_waiting.is_compiling:
         layout.label(text=COMPILING_LABEL, icon="TIME")
     unreadable = error_messages.error_text(status.problem) if status.problem else ""
@@ -73,11 +72,9 @@ def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Sta
         row.operator("sinew.cancel", text=status.label, icon="CANCEL")
         return
     is_kept = scene.sinew.protect and status.frame is not None
-    is_done = status.phase == "baked" and not status.outdated and not status.can_resume
-    row.enabled = not status.busy_elsewhere and not is_kept and not is_done
+    row.enabled = not status.busy_elsewhere and not is_kept
     row.alert = status.outdated
-    icon = "CHECKMARK" if is_done else "PLAY"
-    act = row.operator("sinew.simulate", text=status.label, icon="ERROR" if status.outdated else icon)
+    act = row.operator("sinew.simulate", text=status.label, icon="ERROR" if status.outdated else "PLAY")
     act.resume = status.can_resume and not status.outdated
 
 
@@ -122,6 +119,8 @@ def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Stat
     if status.outdated and status.can_resume and status.phase == "partial":
         act = layout.operator("sinew.simulate", text=f"Resume from Frame {status.next_frame}", icon="FORWARD")
         act.resume = True
+    if status.baked_label:
+        layout.label(text=status.baked_label, icon="CHECKMARK")
     if not status.is_whole:
         layout.operator("sinew.show_bake", icon="HIDE_OFF")
     row = layout.row(align=True)

@@ -47,7 +47,7 @@ class Hint:
         fixes: What mends it.
         icon: "INFO", or "ERROR" where a bake would be refused.
         refusal: The kind of the failure that a bake would end in, which the hint already says; "": none.
-        is_locked: Whether its buttons are locked while the scene has a bake.
+        is_locked: Whether its buttons are locked with the bake.
     """
 
     key: str

@@ -43,7 +43,7 @@ def label_with_unit(settings: bpy.types.PropertyGroup, name: str) -> str:
 
 
 def locked_column(layout: bpy.types.UILayout, context: bpy.types.Context, align: bool = False) -> bpy.types.UILayout:
-    """Returns a column for what a bake depends on: it is locked while the scene has a bake, or is being baked."""
+    """Returns a column for what a bake depends on: it is locked while the artist has locked the bake."""
     column = layout.column(align=align)
     column.enabled = not bake_status.status(context.scene).is_locked
     return column

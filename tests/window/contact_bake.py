@@ -102,7 +102,7 @@ def _body_panel() -> Steps:
     yield 0.5
     yield from picture("21-the-collision-panel")
     bpy.data.objects["Upper"].sinew.friction_preset = "RUBBER_ON_WOOD"
-    yield from wait_for("Out of Date", lambda: not status().is_locked, 10)
+    yield from wait_for("Out of Date", lambda: status().outdated, 10)
     yield from switch("friction_preset", 40)
     yield from picture("22-presets-of-friction")
     mouse("key", "Escape")

@@ -35,14 +35,14 @@ def methods_bake() -> Steps:
     for number, name in enumerate(NAMES):
         yield from _choose(cube, number)
         if number:
-            yield from wait_for("Out of Date", lambda: status().outdated or not status().is_locked, 10)
+            yield from wait_for("Out of Date", lambda: status().frame is None or status().outdated, 10)
         yield from picture(f"24-method-{number}-{name.lower()}")
         yield from bake()
         assert status().phase == "baked" and not status().convergence.not_converged, (name, status())
         bpy.context.scene.frame_set(FRAMES)
         yield from picture(f"25-baked-{number}-{name.lower()}")
         shapes[name] = _points(cube)
-        yield from _unlock(cube)
+        yield from _delete_bake(cube)
     away = {name: float(np.abs(shape - shapes["POLAR"]).max()) for name, shape in shapes.items()}
     result["away_from_polar"] = {name: round(value, 4) for name, value in away.items()}
     assert all(np.isfinite(shape).all() for shape in shapes.values())
@@ -85,13 +85,13 @@ def _choose(cube: bpy.types.Object, number: int) -> Steps:
     assert cube.sinew.formulation == NAMES[number], (cube.sinew.formulation, NAMES[number])
 
 
-def _unlock(cube: bpy.types.Object) -> Steps:
-    """Deletes the bake with the mouse, so that settings are free again."""
+def _delete_bake(cube: bpy.types.Object) -> Steps:
+    """Deletes the bake with the mouse."""
     yield from press("bpy.ops.sinew.delete_bake")
     yield 0.5
-    if status().is_locked:  # asked whether really
+    if status().frame is not None:  # asked whether really
         mouse("key", "Return")
-    yield from wait_for("free settings", lambda: not status().is_locked, 10)
+    yield from wait_for("no bake", lambda: status().frame is None, 10)
 
 
 def _points(obj: bpy.types.Object) -> np.ndarray:

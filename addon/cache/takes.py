@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The takes of a scene: caches beside each other, of which one plays."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import bpy
+
+from ...solver.bake.cache import is_cache
+from ..runtime.memo import Throttle
+from . import cache_folder_status, cache_paths
+
+MAX_SCENES = 100  # that are remembered
+FIRST_NUMBER = 2  # of the takes that are named by number: the first one has no name
+
+
+@dataclass(frozen=True)
+class Take:
+    """A take that has a bake.
+
+    Attributes:
+        name: Of the take, "" for the one without a name.
+        folder: Its cache.
+    """
+
+    name: str
+    folder: Path
+
+    @property
+    def last_frame(self) -> int | None:
+        """The last frame that is baked, at most a second ago."""
+        return cache_folder_status.read_status(self.folder).last_frame
+
+
+_takes: Throttle[list[Take]] = Throttle(MAX_SCENES, cache_folder_status.MAX_AGE_SECONDS)
+
+
+def takes(scene: bpy.types.Scene) -> list[Take]:
+    """Returns the takes of a scene that have a bake, by name; none where the artist has chosen the folder."""
+    if scene.sinew.cache_path:
+        return []
+    # the panel asks many times a second, and a network drive answers slowly
+    stamp = (cache_folder_status.invalidation_count(), bpy.data.filepath, scene.sinew.take)
+    return _takes.result(scene.session_uid, lambda: _find_takes(scene), stamp)
+
+
+def _find_takes(scene: bpy.types.Scene) -> list[Take]:
+    folder = cache_paths.default_folder(scene, bpy.data.filepath, take="")
+    start, others = folder.name.removesuffix(cache_paths.SUFFIX), [each for each in bpy.data.scenes if each != scene]
+    names = tuple(f"-{cache_paths.file_name(other.name)}" for other in others)  # which may be part of their folders
+    found = {}
+    for path in folder.parent.iterdir() if folder.parent.is_dir() else ():
+        rest = path.name.removesuffix(cache_paths.SUFFIX).removeprefix(start)
+        is_named_so = path.name == f"{start}{rest}{cache_paths.SUFFIX}" and (not rest or rest.startswith("-"))
+        if is_named_so and not rest.startswith(names) and is_cache(path):
+            found[rest[1:]] = path
+    present = cache_paths.cache_folder(scene)
+    if is_cache(present):
+        found[scene.sinew.take.strip()] = present
+    return [Take(name, path) for name, path in sorted(found.items())]
+
+
+def next_name(scene: bpy.types.Scene) -> str:
+    """Returns the name of the take after those that there are: "Take 2"."""
+    names = [take.name for take in takes(scene)] + [scene.sinew.take]
+    numbers = [int(found[1]) for name in names if (found := re.fullmatch(r"Take (\d+)", name.strip()))]
+    return f"Take {max([FIRST_NUMBER - 1, *numbers]) + 1}"
+
+
+def find_take(scene: bpy.types.Scene, name: str) -> Take | None:
+    """Returns the take of a name that has a bake."""
+    return next((take for take in takes(scene) if take.name == name), None)
