@@ -128,11 +128,11 @@ def test_who_collapses_is_warned_of_whatever_its_method(tmp_path):
 
 def test_the_warning_names_what_lets_the_body_stand():
     (told,) = self_weight_warnings(soft_cube(4.0, length=2.0), GRAVITY, False)
-    assert "Simulated Size to 0.05." in told.next_step and "4 times" in told.sentence
+    assert "Simulated Size to 0.05." in told.next_step and "4 times" in told.measured
     assert self_weight_warnings(replace(soft_cube(4.0), simulated_scale=0.025), GRAVITY, False) == []
     stiff = soft_cube(0.1, length=2.0).material.youngs_modulus
-    assert f"{stiff:,.0f} Pa" not in told.next_step, "rounded to two digits"
-    assert f"{round(stiff, -4):,.0f} Pa" in told.next_step
+    assert f"{stiff / 1000.0:g} kPa" not in told.next_step, "rounded to two digits"
+    assert f"{round(stiff, -4) / 1000.0:.0f} kPa" in told.next_step
     with overriding_next_steps(MESH_COMMAND_NEXT_STEPS):
         (told,) = self_weight_warnings(soft_cube(4.0, length=2.0), GRAVITY, False)
     assert told.next_step == f"Choose --youngs-modulus {round(stiff, -4):.6g}, or --simulated-scale 0.025."

@@ -111,8 +111,8 @@ def input_modifier_count(obj: bpy.types.Object) -> int:
 
 def posing_modifiers_below(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
     """Returns the modifiers below Sinew's place that would pose the simulated mesh a second time."""
-    below = list(obj.modifiers)[input_modifier_count(obj) :]
-    return [modifier for modifier in below if modifier.type in POSING_MODIFIERS and modifier.show_render]
+    below, own = list(obj.modifiers)[input_modifier_count(obj) :], find_modifier(obj)
+    return [each for each in below if each.type in POSING_MODIFIERS and each != own and each.show_render]
 
 
 def reset_stack_index(obj: bpy.types.Object) -> None:

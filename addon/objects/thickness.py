@@ -34,8 +34,8 @@ def thin_thickness(points: Floats, faces: Indices) -> float | None:
     enclosed = np.einsum("ij,ij->", a - points.mean(axis=0), normals)
     inwards = -normals if enclosed >= 0.0 else normals
     # as many samples on equal areas as there are rays, each in the middle of its triangle
-    shares = (np.arange(SAMPLES) + 0.5) / SAMPLES
-    chosen = np.searchsorted(np.cumsum(doubled_area) / total, shares).clip(max=len(faces) - 1)
+    shares = (np.arange(SAMPLES, dtype=np.int64) + 0.5) / SAMPLES
+    chosen = np.searchsorted(np.cumsum(doubled_area, dtype=float) / total, shares).clip(max=len(faces) - 1)
     middles = (a + b + c)[chosen] / 3.0
     directions = inwards[chosen] / doubled_area[chosen, None]
     tree = BVHTree.FromPolygons(points.tolist(), faces.tolist(), all_triangles=True)

@@ -14,7 +14,8 @@ from .serialisation.field_constraints import OneOf, RowsOf
 from .serialisation.list_conversion import convert_sequences
 from .settings.collision_settings import COLLIDER_SIDES as SIDES_SETTING
 from .settings.field_settings import FIELD_ABSORPTION
-from .settings.setting import FRICTION_LIMITS, THICKNESS_LIMITS
+from .settings.collision_settings import BODY_FRICTION, COLLIDER_FRICTION
+from .settings.setting import THICKNESS_LIMITS
 
 # which sides of a collider's faces bodies are kept on (`Collider.sides`)
 COLLIDER_SIDES = SIDES_SETTING.words
@@ -35,7 +36,7 @@ class Collision:
             other, and each of them may go through itself. Flesh that follows a pose reads `Flesh.self_contact` instead.
     """
 
-    friction: Annotated[float, FRICTION_LIMITS] = 0.5
+    friction: Annotated[float, BODY_FRICTION.limits] = BODY_FRICTION.default
     thickness: Annotated[float, THICKNESS_LIMITS] = 0.0
     self_contact: bool = False
 
@@ -70,7 +71,7 @@ class Collider:
     shape: Annotated[str, OneOf(COLLIDER_SHAPES)] = "plane"
     vertices: Annotated[Floats, field_constraints.points("n", 3)] = field(default_factory=lambda: np.zeros((0, 3)))
     triangles: Faces = field(default_factory=lambda: np.zeros((0, 3), np.int32))
-    friction: Annotated[float, FRICTION_LIMITS] = 0.5
+    friction: Annotated[float, COLLIDER_FRICTION.limits] = COLLIDER_FRICTION.default
     thickness: Annotated[float, THICKNESS_LIMITS] = 0.0
     sides: Annotated[str, OneOf(COLLIDER_SIDES)] = SIDES_AUTO
     absorption: Annotated[float, FIELD_ABSORPTION.limits] = 0.0

@@ -56,7 +56,7 @@ class BoneConstraint:
     target_shift: Floats = field(default_factory=lambda: np.zeros((0, 3)))
 
     def targets(self, tracks: TrackReader, time: float) -> Floats:
-        """Returns where the nodes are pulled at a time [s] in metres, (k, 3); raises as `Motion.targets`."""
+        """Returns where the nodes are pulled at a time [s] in metres, (k, 3); raises as `BoneMotion.targets`."""
         targets = self.motion.targets(tracks, time)[self.rows]
         return targets + self.target_shift if len(self.target_shift) else targets
 

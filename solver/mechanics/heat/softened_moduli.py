@@ -22,7 +22,7 @@ from ...runtime.jit import kernel
 from ..model import Model
 from .thermal_material import ThermalFactors
 
-LIQUID_BULK_FACTOR = 10.0  # bulk modulus to which softening leads, over the least one of a melt
+LIQUID_BULK_FACTOR = 20.0  # bulk modulus to which softening leads, over the least one of a melt
 LIQUID_STRAIN = 0.5  # strain that has flowed from which on material counts as one that flows
 
 

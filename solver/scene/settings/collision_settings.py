@@ -77,14 +77,15 @@ SELF_COLLISION = switch(
     when=(When("motion", ("ELASTIC", "JIGGLE")),),
     field="Collision.self_contact",
 )
+BODY_FRICTION = friction(
+    "body_friction",
+    "Friction of this body on other bodies and on itself; between two bodies it is √(μ₁ μ₂). "
+    "On a collider, only the collider's Friction counts",
+    "Collision.friction",
+    "Friction on Bodies",
+)
 BODY_COLLISION_SETTINGS = (
-    friction(
-        "body_friction",
-        "Friction of this body on other bodies and on itself; between two bodies it is √(μ₁ μ₂). "
-        "On a collider, only the collider's Friction counts",
-        "Collision.friction",
-        "Friction on Bodies",
-    ),
+    BODY_FRICTION,
     thickness(
         "body_thickness",
         "Gap that others keep from the body's surface. Between two bodies, both thicknesses are added",

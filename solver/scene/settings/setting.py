@@ -28,7 +28,6 @@ METRE, METRE_PER_SECOND = "m", "m/s"  # Blender shows these units itself
 ABSOLUTE_ZERO = -273.15  # [°C]
 
 # what bodies and colliders have in common
-FRICTION_LIMITS = at_least(0.0, "Friction")
 THICKNESS_LIMITS = at_least(0.0, "Thickness", METRE)
 
 
@@ -234,7 +233,7 @@ def friction(name: str, tooltip: str, field: str, label: str = "Friction") -> Se
         tooltip,
         default=0.5,
         term="Coulomb's coefficient of friction μ",
-        limits=FRICTION_LIMITS,
+        limits=at_least(0.0, label),
         maximum=100.0,
         soft=(None, 1.0),
         precision=2,
