@@ -27,6 +27,7 @@ from . import (
     simulate,
     softening_table,
     subdivision,
+    takes,
 )
 
 PARTS = (
@@ -45,6 +46,7 @@ PARTS = (
     simulate,
     compile_ahead,
     finished_bake,
+    takes,
     shape_keys,
     closed_copy,
     orphaned_caches,

@@ -14,10 +14,10 @@ from ..baking import bake_status, bake_summary, error_messages, last_failure
 from ..baking.addon_session import Note, session
 from ..baking.bake_status import CUT_LABEL, Status
 from ..baking.solver_warm_up import solver_in_waiting
-from ..cache import cache_paths
+from ..cache import cache_paths, takes
 from ..evaluation import sample_times
 from ..evaluation.sample_times import rest_frame
-from ..objects import roles
+from ..objects import ghosts, roles
 from ..properties.object_roles import BODY
 from ..runtime.quantity_text import duration_text, size_text
 from . import orphaned_caches_layout
@@ -127,6 +127,7 @@ def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Stat
     part = row.row(align=True)
     part.enabled = not scene.sinew.protect
     part.operator("sinew.delete_bake", icon="TRASH")
+    part.operator("sinew.new_take", icon="ADD")
     row.prop(scene.sinew, "protect", text="", icon="LOCKED" if scene.sinew.protect else "UNLOCKED")
 
 
@@ -193,6 +194,25 @@ def _draw_rest_pose(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
         layout.prop(settings, "preroll")
 
 
+def _draw_takes(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
+    """Draws the takes with a bake where there are several, or another one than the present: play, compare, delete."""
+    found, present = takes.takes(scene), scene.sinew.take.strip()
+    if not any(take.name != present for take in found):
+        return
+    shown, box = ghosts.shown_takes(scene), layout.box()
+    for take in found:
+        row, is_present = box.row(align=True), take.name == present
+        words = f"{take.name or 'First Take'}, to Frame {take.last_frame}"
+        play = row.operator("sinew.play_take", text=words, icon="PLAY" if is_present else "BLANK1", emboss=False)
+        ghost = row.row(align=True)
+        ghost.enabled = not is_present
+        compare = ghost.operator(
+            "sinew.compare_take", text="", icon="GHOST_ENABLED" if take.name in shown else "GHOST_DISABLED"
+        )
+        delete = row.operator("sinew.delete_take", text="", icon="TRASH")
+        play.take = compare.take = delete.take = take.name
+
+
 def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws where the cache lies, how large it is, and what can be made of it."""
     scene = context.scene
@@ -200,6 +220,7 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column = layout.column()
     column.enabled = not status.is_running
     column.prop(scene.sinew, "take")
+    _draw_takes(column, scene)
     column.prop(scene.sinew, "cache_path", placeholder=cache_paths.own_folder(scene).name)
     used = bake_status.bytes_on_disk(scene)
     if used:

@@ -12,9 +12,9 @@ from ..runtime.arrays import Floats, Indices
 from .serialisation import field_constraints
 from .serialisation.field_constraints import OneOf, RowsOf
 from .serialisation.list_conversion import convert_sequences
+from .settings.collision_settings import BODY_FRICTION, COLLIDER_FRICTION
 from .settings.collision_settings import COLLIDER_SIDES as SIDES_SETTING
 from .settings.field_settings import FIELD_ABSORPTION
-from .settings.collision_settings import BODY_FRICTION, COLLIDER_FRICTION
 from .settings.setting import THICKNESS_LIMITS
 
 # which sides of a collider's faces bodies are kept on (`Collider.sides`)

@@ -42,6 +42,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The bake of "{name}" has no forces for the selected objects.',
         "Select colliders that took part in the bake, or press Simulate first.",
     ),
+    "no-such-take": ('"{scene}" has no take "{name}" with a bake.', "Choose one of the list in the panel Cache."),
+    "take-of-other-meshes": (
+        'The bodies have other vertices now than in the take "{name}".',
+        "Play that take instead of comparing it.",
+    ),
     "not-baked": ('"{name}" has no baked frames.', "Press Simulate first."),
     "gravity-scaled": (
         'Gravity in "{name}" is {gravity} m/s², because one Blender unit is {scale} m.',

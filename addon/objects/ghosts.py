@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ghosts: wireframe copies of the bodies that play another take beside the present one, and are never rendered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+from mathutils import Matrix
+
+from ...solver.bake.cache import CacheMetadata, layout
+from ...solver.bake.cache.pc2 import read_header
+from ..blender_data import modifier_stack
+from ..blender_data.object_keys import body_key
+from ..cache import cache_folder_status, cache_paths
+from ..playback import attribute_playback, mesh_cache
+from ..properties.object_roles import NONE
+from . import roles
+
+COLLECTION_NAME = "Sinew Ghosts"
+GHOST_TAKE_KEY = "sinew_ghost_take"  # custom property with the name of the take that a ghost plays
+MODIFIER_NAME = "Sinew Ghost"
+
+
+def ghosts(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Returns the ghosts of a scene."""
+    return [obj for obj in scene.objects if GHOST_TAKE_KEY in obj]
+
+
+def shown_takes(scene: bpy.types.Scene) -> set[str]:
+    """Returns the names of the takes that ghosts play."""
+    return {obj[GHOST_TAKE_KEY] for obj in ghosts(scene)}
+
+
+def remove(scene: bpy.types.Scene, take: str | None = None) -> None:
+    """Removes the ghosts of a take, or all."""
+    for obj in ghosts(scene):
+        if take is None or obj[GHOST_TAKE_KEY] == take:
+            bpy.data.objects.remove(obj)
+    collection = bpy.data.collections.get(COLLECTION_NAME)
+    if collection is not None and not collection.all_objects:
+        bpy.data.collections.remove(collection)
+
+
+def show(scene: bpy.types.Scene, take: str, folder: Path) -> list[bpy.types.Object]:
+    """Makes a ghost of every body that a take has with as many vertices as the present bake, and returns them.
+
+    Args:
+        scene: The scene.
+        take: The name of the take.
+        folder: Its cache.
+
+    Raises:
+        StorageFailed: The folder has no cache.
+    """
+    remove(scene, take)
+    head = CacheMetadata.load(folder)
+    present = cache_folder_status.read_status(cache_paths.cache_folder(scene)).metadata
+    vertices = {body.key: body.vertices for each in (head, present) if each is not None for body in each.bodies}
+    made = []
+    for obj in roles.bodies(scene):
+        path = layout.play_path(folder, body_key(obj))
+        if path.exists() and read_header(path).vertices == vertices.get(body_key(obj)):
+            made.append(_make_ghost(scene, obj, take, head, path))
+    return made
+
+
+def _make_ghost(
+    scene: bpy.types.Scene, obj: bpy.types.Object, take: str, head: CacheMetadata, path: Path
+) -> bpy.types.Object:
+    ghost = obj.copy()
+    ghost.name, ghost[GHOST_TAKE_KEY] = f"{obj.name} Ghost", take
+    modifier = modifier_stack.find_modifier(ghost) or ghost.modifiers.new(MODIFIER_NAME, "MESH_CACHE")
+    modifier.name = MODIFIER_NAME
+    own = ghost.sinew
+    own.role, own.extra_roles, own.key, own.modifier_uid, own.affect_group = NONE, set(), "", 0, ""
+    attribute_playback.detach(ghost)
+    # it moves with the body, however that is animated
+    ghost.animation_data_clear()
+    ghost.constraints.clear()
+    ghost.parent, ghost.parent_type, ghost.matrix_parent_inverse = obj, "OBJECT", Matrix()
+    ghost.matrix_basis = Matrix()
+    ghost.delta_location, ghost.delta_scale = (0, 0, 0), (1, 1, 1)
+    ghost.delta_rotation_euler, ghost.delta_rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)
+    ghost.display_type, ghost.hide_render, ghost.hide_select, ghost.hide_viewport = "WIRE", True, True, False
+    _collection(scene).objects.link(ghost)
+    mesh_cache.play_file(ghost, modifier, head, path)
+    return ghost
+
+
+def _collection(scene: bpy.types.Scene) -> bpy.types.Collection:
+    found = bpy.data.collections.get(COLLECTION_NAME) or bpy.data.collections.new(COLLECTION_NAME)
+    if found.name not in scene.collection.children:
+        scene.collection.children.link(found)
+    return found

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Takes: one is kept, another begins; they are listed, played, compared by ghosts, and deleted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+from fixtures.blender_scenes import add_box, evaluated, fresh
+from fixtures.fake_layout import FakeLayout
+from sinew.addon.baking import bake_status
+from sinew.addon.cache import cache_folder_status, cache_paths, takes
+from sinew.addon.objects import ghosts, roles
+from sinew.addon.panels import bake_layout
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> bpy.types.Object:
+    """Returns a body of which two takes are baked: under gravity, and "Take 2" without, which plays."""
+    scene = fresh()
+    scene.frame_end = 4
+    obj = add_box("Box", 2)
+    roles.make_body(obj)
+    obj.sinew.divisions = 2
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.sinew.simulate()
+    obj["fallen"] = float(evaluated(obj, 4)[0][:, 2].mean())
+    assert bpy.ops.sinew.new_take() == {"FINISHED"}
+    assert scene.sinew.take == "Take 2" and bake_status.status(scene).phase == "none"
+    scene.use_gravity = False
+    bpy.ops.sinew.simulate()
+    return obj
+
+
+def height(obj: bpy.types.Object, frame: int = 4) -> float:
+    return float(evaluated(obj, frame)[0][:, 2].mean())
+
+
+def names() -> list[str]:
+    cache_folder_status.invalidate()
+    return [take.name for take in takes.takes(bpy.context.scene)]
+
+
+def test_a_new_take_keeps_the_bake_and_both_can_be_played(box: bpy.types.Object, tmp_path: Path) -> None:
+    assert names() == ["", "Take 2"] and height(box) == pytest.approx(0.0, abs=1e-6)
+    assert {path.name for path in tmp_path.glob("*.sinew")} == {"shot.sinew", "shot-Take 2.sinew"}
+    assert bpy.ops.sinew.play_take(take="") == {"FINISHED"}
+    assert height(box) == pytest.approx(box["fallen"]) and box["fallen"] < -0.01
+    assert bake_status.status(bpy.context.scene).label == "Out of Date: Simulate Again", "gravity is off now"
+    bpy.ops.sinew.play_take(take="Take 2")
+    assert bake_status.status(bpy.context.scene).label == "Simulate Again"
+    with pytest.raises(RuntimeError, match='no take "Take 7"'):
+        bpy.ops.sinew.play_take(take="Take 7")
+
+
+def test_a_ghost_plays_the_other_take_beside(box: bpy.types.Object) -> None:
+    scene = bpy.context.scene
+    box.location.x = 5.0
+    assert bpy.ops.sinew.compare_take(take="") == {"FINISHED"}
+    (ghost,) = ghosts.ghosts(scene)
+    assert height(ghost) == pytest.approx(box["fallen"]) and height(box) == pytest.approx(0.0, abs=1e-6)
+    assert np.allclose(ghost.matrix_world, box.matrix_world) and ghost.matrix_world.translation.x == 5.0
+    assert ghost.hide_render and ghost.display_type == "WIRE" and ghost not in roles.bodies(scene)
+    assert ghosts.shown_takes(scene) == {""}
+    bpy.ops.sinew.compare_take(take="")
+    assert not ghosts.ghosts(scene) and ghosts.COLLECTION_NAME not in bpy.data.collections
+
+
+def test_what_has_other_vertices_now_is_not_compared(box: bpy.types.Object) -> None:
+    other = add_box("Other", 3)
+    box.data = other.data
+    bpy.data.objects.remove(other)
+    bpy.ops.sinew.simulate()
+    with pytest.raises(RuntimeError, match="other vertices"):
+        bpy.ops.sinew.compare_take(take="")
+    assert not ghosts.ghosts(bpy.context.scene)
+
+
+def test_a_take_is_deleted_with_its_ghosts(box: bpy.types.Object, tmp_path: Path) -> None:
+    bpy.ops.sinew.compare_take(take="")
+    bpy.ops.sinew.delete_take(take="")
+    assert names() == ["Take 2"] and not (tmp_path / "shot.sinew").exists()
+    assert not ghosts.ghosts(bpy.context.scene) and height(box) == pytest.approx(0.0, abs=1e-6)
+    bpy.ops.sinew.delete_take(take="Take 2")
+    assert names() == [] and bake_status.status(bpy.context.scene).phase == "none"
+
+
+def test_the_panel_lists_them(box: bpy.types.Object) -> None:
+    cache_folder_status.invalidate()
+    layout = FakeLayout()
+    bake_layout.draw_cache(layout, bpy.context)  # type: ignore[arg-type]
+    words = " ".join(layout.lines)
+    assert "First Take, to Frame 4" in words and "Take 2, to Frame 4" in words
+    played = [button.take for name, button in layout.buttons if name == "sinew.play_take"]
+    assert played == ["", "Take 2"]
+
+
+def test_a_chosen_folder_has_no_takes(box: bpy.types.Object, tmp_path: Path) -> None:
+    bpy.context.scene.sinew.cache_path = str(tmp_path / "mine.sinew")
+    assert names() == [] and not bpy.ops.sinew.new_take.poll()
+
+
+def test_caches_of_other_scenes_are_no_takes(box: bpy.types.Object) -> None:
+    other = bpy.data.scenes.new("Second")
+    folder = cache_paths.default_folder(other, bpy.data.filepath, other.name)
+    bpy.context.scene.sinew.take = ""
+    (folder.parent / "shot.sinew").rename(folder)
+    assert names() == ["Take 2"]
