@@ -153,6 +153,12 @@ def test_a_damaged_line_of_the_report_costs_that_line_alone(whole: Path) -> None
     assert [line["frame"] for line in CacheReader(whole).report()] == [5, 6, 7, 9, 10, 11, 12]
 
 
+def test_a_folder_in_place_of_the_report_is_told(whole: Path) -> None:
+    (whole / "report.jsonl").unlink()
+    (whole / "report.jsonl").mkdir()
+    assert "report.jsonl: it is no file" in CacheReader(whole).verify().problems
+
+
 def test_a_lost_head_is_read_from_its_copy(whole: Path) -> None:
     path = whole / "cache.json"
     for damage in (path.unlink, lambda: path.write_bytes(b"{"), lambda: path.write_bytes(b"\0" * 300)):
