@@ -153,6 +153,19 @@ def test_a_damaged_line_of_the_report_costs_that_line_alone(whole: Path) -> None
     assert [line["frame"] for line in CacheReader(whole).report()] == [5, 6, 7, 9, 10, 11, 12]
 
 
+def test_a_list_of_checkpoints_whose_checksum_has_another_name_is_told(whole: Path) -> None:
+    path = whole / "resume" / "points.json"
+    path.write_bytes(path.read_bytes().replace(b'"checksum"', b'"bhecksum"'))
+    assert b"bhecksum" in path.read_bytes()
+    assert "resume/points.json: it lacks its checksum" in CacheReader(whole).verify().problems
+
+
+def test_a_folder_in_place_of_the_report_is_told(whole: Path) -> None:
+    (whole / "report.jsonl").unlink()
+    (whole / "report.jsonl").mkdir()
+    assert "report.jsonl: it is no file" in CacheReader(whole).verify().problems
+
+
 def test_a_lost_head_is_read_from_its_copy(whole: Path) -> None:
     path = whole / "cache.json"
     for damage in (path.unlink, lambda: path.write_bytes(b"{"), lambda: path.write_bytes(b"\0" * 300)):

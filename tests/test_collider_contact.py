@@ -16,6 +16,7 @@ from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.embedding import interpolate_points
 from sinew.solver.mesh.geometry.closedness import has_inside
 from sinew.solver.mesh.geometry.triangle_bvh import STACK_SIZE, build_bvh
+from sinew.solver.runtime.errors import BadInput
 from sinew.solver.runtime.threads.thread_count import set_thread_count
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
 from test_pins import pinned
@@ -356,6 +357,14 @@ def test_large_faces_get_points_and_all_area_is_shared():
     assert cKDTree(np.concatenate([vertices, extra])).query(probe)[0].max() < 0.15
     used, extra, area = sample_surface(vertices, triangles, 2.0)
     assert len(extra) == 0 and area.sum() == pytest.approx(6.0)
+
+
+def test_an_edge_that_would_take_all_memory_is_named():
+    vertices, triangles = shapes.cube(1)
+    vertices[0] = -1.0e8
+    with pytest.raises(BadInput, match='An edge of "Cube" is 1.73205e\\+08 m long') as problem:
+        sample_surface(vertices, triangles, 0.1, "Cube")
+    assert problem.value.kind == "edge-too-long"
 
 
 def test_what_has_an_inside():

@@ -206,6 +206,7 @@ def test_strict_exits_with_3_where_a_step_does_not_converge(tmp_path: Path, capf
         (["bake", "--object", "Nobody"], 'no object "Nobody"'),
         (["bake", "--scene", "Elsewhere"], 'no scene "Elsewhere"'),
         (["bake", "--frame-start", "9", "--frame-end", "2"], "9 to 2"),
+        (["bake", "--frame-end=-99999999999999999999"], "from -1,048,574 to 1,048,574"),
         (["bake", "--frames", "2"], "unrecognized arguments"),
         (["bake", "--threads", "many"], "invalid int value"),
         (["attach", "nothing.sinew"], "nothing.sinew"),

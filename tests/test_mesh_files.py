@@ -285,6 +285,7 @@ def test_the_same_tet_is_read_of_every_program(tmp_path, name, content):
         ("cut_text.stl", text_stl()[:-60], "cut off"),
         ("line.stl", text_stl().replace("vertex 0.0 0.0 0.0\n", "", 1), "three each"),
         ("cut.ply", PLY[:-8], "cut off"),
+        ("repeated.ply", PLY + PLY.splitlines()[-1] + "\n", "but"),
         ("count.ply", PLY.replace("vertex 4", "vertex 4000000000000"), "4,000,000,000,004 rows"),
         ("cut.off", OFF[:-20], "cut off"),
         ("row.off", OFF[:-5], "cut off in a face of 3"),

@@ -128,6 +128,10 @@ SPOILT_POINTS = [
     lambda arrays: {**arrays, "field.tet.flowed": np.zeros(3)},
     lambda arrays: {**arrays, "field.topology.tets": np.zeros((1, 4), np.int32)},
     lambda arrays: {**arrays, "field.other": np.array(["x"])},
+    lambda arrays: {**arrays, "field.contact.id": np.zeros(2), "field.contact.kappa": np.zeros((2, 1))},
+    lambda arrays: {**arrays, "field.contact.id": np.zeros(2), "field.contact.kappa": np.zeros(3)},
+    lambda arrays: {**arrays, "field.contact.id": np.zeros(2), "field.contact.shear": np.zeros(2)},
+    lambda arrays: {**arrays, "field.contact.id": np.array(0)},
 ]
 SPOILT_MODELS = [
     *map(_without, ("nodes", "tets", "fill", "binding_tet", "binding_weights", "report", "joined_tets")),
@@ -141,6 +145,7 @@ SPOILT_MODELS = [
     _with("binding_tet", lambda tet: tet + 10**6),
     _with("binding_tet", lambda tet: tet[:-1]),
     _with("binding_weights", lambda weights: weights[:, :3]),
+    _with("binding_weights", lambda weights: weights * 1.0e160),
     _with("report", lambda report: np.array("{")),
     _with("report", lambda report: np.array("[]")),
     _with("report", lambda report: np.array(str(report).replace("0", '"x"', 1))),

@@ -17,6 +17,7 @@ import bpy
 from ...solver.bake.cache import CacheReader, is_cache
 from ...solver.runtime.errors import BadInput, Cancelled, StorageFailed
 from ...solver.runtime.event_text import residual_text
+from ...solver.scene.settings.simulation_settings import FRAME_LIMITS, MAX_FRAME_NUMBER
 from ..baking import attach_bake, attach_force_curves, bake_control, bake_summary
 from ..baking.addon_session import session
 from ..baking.bake_request import BakeRequest
@@ -181,6 +182,10 @@ def _set_range(scene: bpy.types.Scene, first: int | None, last: int | None) -> N
     now = (
         (scene.frame_start, scene.frame_end) if settings.use_scene_range else (settings.frame_start, settings.frame_end)
     )
+    for value in (first, last):
+        if value is not None and abs(value) > MAX_FRAME_NUMBER:
+            details = {"setting": FRAME_LIMITS.label, "name": scene.name, "value": value}
+            raise BadInput("setting-out-of-range", **details, range=FRAME_LIMITS.words)
     settings.use_scene_range = False
     settings.frame_start = now[0] if first is None else first
     settings.frame_end = now[1] if last is None else last

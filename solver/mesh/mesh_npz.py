@@ -18,6 +18,8 @@ from ..scene.serialisation.typed_json import from_tree
 from .embedding import Binding
 from .tet_mesh import MeshReport, TetMesh
 
+MAX_BINDING_WEIGHT = 1.0e9  # of a vertex so far outside its tet that float32 has no digits left
+
 
 def topology_digest(body: Body) -> str:
     """Returns 64 hex digits of what a binding depends on: number of vertices, and faces."""
@@ -52,6 +54,8 @@ def from_arrays(arrays: Mapping[str, npt.NDArray]) -> tuple[TetMesh, Binding]:
     tets = stored_indices(arrays, "tets", len(nodes), -1, 4)
     fill = stored_floats(arrays, "fill", len(tets))
     weights = stored_floats(arrays, "binding_weights", -1, 4)
+    if np.abs(weights).max(initial=0.0) > MAX_BINDING_WEIGHT:
+        raise ValueError("binding_weights holds values that are too large")
     binding = Binding(stored_indices(arrays, "binding_tet", len(tets), len(weights)), weights)
     joined = stored_indices(arrays, "joined_tets", len(tets), -1)
     report_tree = json.loads(str(arrays["report"])) if "report" in arrays else None

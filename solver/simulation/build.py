@@ -159,27 +159,28 @@ def _bind_bodies(
     for number, (body, surface, mesh) in enumerate(zip(scene.bodies, surfaces, meshes, strict=True)):
         if stored is None:
             on_stage("bind", body.name)
-        binding, touching = _bind_body(model, number, surface, mesh, stored[body.key][1] if stored else None, gravity)
+        earlier = stored[body.key][1] if stored else None
+        binding, touching = _bind_body(model, number, body.name, surface, mesh, earlier, gravity)
         bindings.append(binding)
         points.append(touching)
     return bindings, points
 
 
 def _bind_body(
-    model: Model, number: int, surface: Surface, mesh: TetMesh, stored: Binding | None, gravity: Floats
+    model: Model, number: int, name: str, surface: Surface, mesh: TetMesh, stored: Binding | None, gravity: Floats
 ) -> tuple[Binding, ContactPoints]:
     """Returns the vertices of a body in its own tets, and its contact points in tets of the model.
 
     Args:
         model: All bodies.
-        number: Of the body.
+        number, name: Of the body.
         surface, mesh: Its surface and its tets.
         stored: The binding that an earlier bake made, which is never found again by position; None: there is none.
         gravity: At the first frame [m/s²], (3,).
     """
     tet_size = mesh.report.tet_size
     lips = separate_coincident_vertices(surface, mesh.nodes, mesh.tets, tet_size).vertices
-    used, extra, area = sample_surface(lips, surface.triangles, tet_size)
+    used, extra, area = sample_surface(lips, surface.triangles, tet_size, name)
     places = np.concatenate([surface.vertices, extra])
     bound = bind(mesh.nodes, mesh.tets, np.concatenate([lips, extra]), places)
     count = len(surface.vertices)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ...runtime.atomic_files import write_atomic
-from ...runtime.checksums import tree_with_checksum, tree_without_checksum
+from ...runtime.checksums import CHECKSUM_KEY, tree_with_checksum, tree_without_checksum
 from .layout import RESUME_LIST
 
 MAX_REGULAR_CHECKPOINTS = 3  # regular ones, in addition to the newest
@@ -44,7 +44,10 @@ def read_list(cache: Path) -> list[int] | None:
         OSError: The list cannot be read.
     """
     try:
-        tree = tree_without_checksum(json.loads((cache / RESUME_LIST).read_bytes()))
+        stored = json.loads((cache / RESUME_LIST).read_bytes())
+        tree = tree_without_checksum(stored)
+        if CHECKSUM_KEY not in stored:  # all versions that write a list write one
+            raise ValueError("it lacks its checksum")
         return [int(frame) for frame in tree["frames"]]
     except FileNotFoundError:
         return None

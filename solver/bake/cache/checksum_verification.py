@@ -133,7 +133,9 @@ class Verifier:
 
     def _report(self, frames: Collection[int]) -> Iterator[str]:
         path = self.folder / layout.REPORT_FILE
-        if path.exists() and not path.read_bytes().endswith(b"\n"):
+        if path.exists() and not path.is_file():
+            yield f"{layout.REPORT_FILE}: it is no file"
+        elif path.exists() and not path.read_bytes().endswith(b"\n"):
             yield f"{layout.REPORT_FILE}: its end is cut off"
         lines = read_lines(path)
         has_checksum = {line.values.get("frame"): line.has_checksum for line in lines}

@@ -16,8 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices, floats
+from ...runtime.errors import BadInput
 
 STIFFNESS_FACTOR = 100.0  # contact stiffness per area over Young's modulus / tet size
+MAX_SURFACE_SAMPLES = 5.0e7  # 1.2 GB of positions; a surface of ten million tets has half a million
 MIN_POINT_STIFFNESS_FACTOR = 3.0  # least stiffness of a single point over Young's modulus · tet size
 MAX_DEPTH_UNDER_WEIGHT = 5.0e-4  # depth of a point under its share of the body's weight, in tet sizes
 MAX_POINT_DEPTH_UNDER_WEIGHT = 0.5  # depth of a single point under the whole weight of the body, in tet sizes
@@ -141,12 +143,17 @@ def contact_points(
     return ContactPoints(tet, weights, area, elastic / lever, heavy / lever, mass * share / lever, size)
 
 
-def sample_surface(vertices: Floats, triangles: Indices, spacing: float) -> tuple[Indices, Floats, Floats]:
-    """Returns points on a surface no farther apart than about `spacing` [m].
+def sample_surface(
+    vertices: Floats, triangles: Indices, spacing: float, name: str = ""
+) -> tuple[Indices, Floats, Floats]:
+    """Returns points on a surface no farther apart than about `spacing` [m]; `name` is that of its body.
 
     Returns:
         The vertices that faces use, (u,); further points on long edges and in large faces [m], (k, 3); and the
         share of the surface of all of them, vertices first [m²], (u + k,).
+
+    Raises:
+        BadInput: "edge-too-long": there would be more points than memory bears.
     """
     corners = vertices[triangles]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
@@ -157,7 +164,10 @@ def sample_surface(vertices: Floats, triangles: Indices, spacing: float) -> tupl
     )
     edge_of = edge_of.reshape(3, -1)
     lengths = np.linalg.norm(vertices[edges[:, 1]] - vertices[edges[:, 0]], axis=1)
-    parts = np.maximum(np.ceil(lengths / spacing - 1e-9).astype(np.int64), 1)
+    cuts = np.maximum(np.ceil(lengths / spacing - 1e-9), 1.0)
+    if cuts.sum() + 0.5 * np.square(cuts[edge_of].max(axis=0)).sum() > MAX_SURFACE_SAMPLES:
+        raise BadInput("edge-too-long", name=name, length=f"{lengths.max():g}", tet_size=f"{spacing:g}")
+    parts = cuts.astype(np.int64)
     on_edges, edge = _split_segments(vertices[edges[:, 0]], vertices[edges[:, 1]], parts)
     inside, triangle = _split_triangles(corners, parts[edge_of].max(axis=0))
 

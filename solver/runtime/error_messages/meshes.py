@@ -22,6 +22,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is {size} m long and {distance} m from the origin, where its coordinates have too few digits.',
         "Move it nearer to the origin.",
     ),
+    "edge-too-long": (
+        'An edge of "{name}" is {length} m long, far longer than its tets of {tet_size} m.',
+        "Check the position of its vertices, or choose larger tets.",
+    ),
     # tets
     "mesh-flat": ('"{name}" has no extent: its faces have no area.', "Give it faces with an area."),
     "no-inside": (

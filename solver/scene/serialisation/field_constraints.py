@@ -118,7 +118,7 @@ def open_range(low: float, high: float, label: str = "") -> Limits:
 
 def closed_range(low: float, high: float, label: str = "") -> Limits:
     """Returns the rule of a number between two others that it may reach."""
-    return Limits(label, f"from {low:,g} to {high:,g}", low, high)
+    return Limits(label, f"from {low:,.7g} to {high:,.7g}", low, high)
 
 
 def right_open_range(low: float, high: float, label: str = "") -> Limits:
