@@ -21,7 +21,9 @@ _PUBLIC = {
     ),
     ".solver.scene.contact": ("Collider", "Collision"),
     ".solver.scene.flesh": ("Bone", "Flesh"),
+    ".solver.scene.force_fields": ("FieldWeights", "ForceField"),
     ".solver.scene.formulation": ("FormulationSettings",),
+    ".solver.scene.goal": ("Goal",),
     ".solver.scene.rigid_core": ("Core", "Hinge", "Pull"),
     ".solver.scene.material_presets": ("MaterialPreset", "find_preset"),
     ".solver.scene.tracks": ("Track",),
@@ -87,7 +89,10 @@ if TYPE_CHECKING:
     from .solver.scene.contact import Collision as Collision
     from .solver.scene.flesh import Bone as Bone
     from .solver.scene.flesh import Flesh as Flesh
+    from .solver.scene.force_fields import FieldWeights as FieldWeights
+    from .solver.scene.force_fields import ForceField as ForceField
     from .solver.scene.formulation import FormulationSettings as FormulationSettings
+    from .solver.scene.goal import Goal as Goal
     from .solver.scene.material_presets import MaterialPreset as MaterialPreset
     from .solver.scene.material_presets import find_preset as find_preset
     from .solver.scene.rigid_core import Core as Core

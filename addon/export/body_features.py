@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the optional features of a body: plasticity, heat, fracture, flesh."""
+"""Reads the optional features of a body: plasticity, heat, fracture, flesh, goal."""
 
 from __future__ import annotations
 
 import bpy
 
 from ...solver.scene.flesh import Flesh
+from ...solver.scene.goal import Goal
 from ...solver.scene.scene import Fracture, Heat, Plasticity
-from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE
+from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE, POSE
 from .scene_fields import read_fields
 from .weight_reader import WeightReader
 
@@ -36,3 +37,10 @@ def read_flesh(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Fles
     if settings.motion == ELASTIC:
         return None
     return Flesh(**read_fields(Flesh, settings, weights=weights), keeps_volume=settings.motion == JIGGLE)
+
+
+def read_goal(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Goal | None:
+    """Returns what pulls a body towards its animated mesh, or None; raises as `read_flesh`."""
+    if not settings.use_goal or settings.motion == POSE:
+        return None
+    return Goal(**read_fields(Goal, settings, weights=weights))

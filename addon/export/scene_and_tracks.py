@@ -88,11 +88,13 @@ def sample_tracks(
         sampling.add(f"body.{body.key}.matrix", matrix, "rigid")
         for setting, value, kind in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
             sampling.add(f"body.{body.key}.{setting}", value, kind)
-        if obj.modifiers or len(body.pinned) or len(body.attached):
+        if obj.modifiers or len(body.pinned) or len(body.attached) or body.goal:
             points = _same_vertices(sampling, inputs.scene, obj, len(body.vertices))
         if shapes.is_animated(obj):
             shaped = shapes.vertices(sampling, obj, len(body.vertices))
             sampling.add(f"body.{body.key}.rest", transform_points(rest.bodies[body.key], shaped))
+        if body.goal is not None:
+            sampling.add(f"body.{body.key}.goal.targets", transform_points(matrix, points))
         if len(body.attached):
             sampling.add(f"body.{body.key}.attached.targets", transform_points(matrix, points[body.attached]))
         if len(body.pinned):
@@ -158,6 +160,7 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, unit: float) -> _Bo
             "rest_scale": RestScale(**read_fields(RestScale, settings, weights=weights)),
             "flesh": body_features.read_flesh(settings, weights),
             "core": read_core(scene_copy, settings, weights, unit),
+            "goal": body_features.read_goal(settings, weights),
         }
         if fields["fracture"] is not None:
             fields["face_of_triangle"] = polygon_of_triangle(mesh)

@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 
+from ...solver.scene.settings.flesh_settings import JIGGLE
 from ..baking import bake_status
 from ..objects.roles import is_flesh, roles_of
 from ..properties.object_roles import BODY, FLESH, ROLE_BY_KEY
@@ -20,6 +21,7 @@ from . import (
     flesh_layout,
     formulation_layout,
     fracture_layout,
+    goal_layout,
     heat_layout,
     main_layout,
     material_layout,
@@ -28,7 +30,7 @@ from . import (
     size_and_start_layout,
     tets_layout,
 )
-from .property_rows import HEADER_SWITCHES
+from .property_rows import HEADER_SWITCHES, JIGGLE_SWITCHES
 from .softening_list import SINEW_UL_softening
 
 ContextPoll = Callable[[bpy.types.Context], bool]
@@ -75,7 +77,8 @@ def _header_drawer(switch: str) -> Callable[[bpy.types.Panel, bpy.types.Context]
         settings = context.object.sinew
         is_locked = bake_status.status(context.scene).is_locked
         # what is on can be switched off, also where it should never have been on
-        self.layout.enabled = not is_locked and (getattr(settings, switch) or not is_flesh(context.object))
+        may_be_on = not is_flesh(context.object) or (switch in JIGGLE_SWITCHES and settings.motion == JIGGLE)
+        self.layout.enabled = not is_locked and (getattr(settings, switch) or may_be_on)
         self.layout.prop(settings, switch, text="")
 
     return draw_header
@@ -126,6 +129,7 @@ PANEL_TABLE = (
     ("tets", "Tets", tets_layout.draw_tets, False),
     ("pins", "Pins", pins_layout.draw_pins, True),
     ("collision", "Collision", collision_layout.draw_collision, True),
+    ("goal", "Goal", goal_layout.draw_goal, True),
     ("field_weights", "Field Weights", field_weights_layout.draw_field_weights, True),
     ("size_and_start", "Size and Start", size_and_start_layout.draw_size_and_start, True),
     ("attributes", "Attributes", attributes_layout.draw_attributes, True),

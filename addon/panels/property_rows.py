@@ -27,7 +27,14 @@ from ..properties.display_twins import shown_twin
 
 SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 # panels that are switched on in their header
-HEADER_SWITCHES = {"plasticity": "use_plasticity", "heat": "use_heat", "fracture": "use_fracture", "core": "use_core"}
+HEADER_SWITCHES = {
+    "plasticity": "use_plasticity",
+    "heat": "use_heat",
+    "fracture": "use_fracture",
+    "core": "use_core",
+    "goal": "use_goal",
+}
+JIGGLE_SWITCHES = {"use_goal"}  # of these, the switches of what flesh that jiggles has too
 BLENDER_UNITS = {METRE, METRE_PER_SECOND}  # Blender shows these itself
 # of the sidebar: names up to so many letters stand beside their menu, on this share of its width; others above it
 MAX_BESIDE_LETTERS, NAME_SHARE = 13, 0.45

@@ -11,6 +11,7 @@ from .collision_properties import ColliderProperties, CollisionProperties
 from .field_properties import FieldProperties
 from .flesh_properties import BoneProperties, FleshProperties
 from .fracture_properties import FractureProperties, ResultProperties
+from .goal_properties import GoalProperties
 from .heat_properties import HeatProperties, HeatSourceProperties
 from .material_properties import MaterialProperties
 from .object_roles import EXTRA_ROLE_ITEMS, NONE, ROLE_ITEMS
@@ -35,6 +36,7 @@ class SinewObject(
     FormulationProperties,
     CoreProperties,
     FieldProperties,
+    GoalProperties,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

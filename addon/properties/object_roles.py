@@ -51,6 +51,7 @@ ROLES = (
             "tets",
             "pins",
             "collision",
+            "goal",
             "field_weights",
             "size_and_start",
             "attributes",

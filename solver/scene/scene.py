@@ -30,6 +30,7 @@ from .contact import Collision
 from .flesh import DYNAMIC, Bone, Flesh
 from .force_fields import FieldWeights, ForceField
 from .formulation import FormulationSettings
+from .goal import Goal
 from .keys import check_keys
 from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
 from .material import Faces, Fracture, Heat, Material, Plasticity
@@ -128,6 +129,7 @@ class Body:
         field_weights: How much gravity and force fields act on it.
         material_paint: Where its material differs from `material`.
         rest_scale: How much larger it is without stress.
+        goal: What pulls it towards its animated mesh; None: nothing does.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -157,6 +159,7 @@ class Body:
     field_weights: FieldWeights = field(default_factory=FieldWeights)
     material_paint: MaterialPaint = field(default_factory=MaterialPaint)
     rest_scale: RestScale = field(default_factory=RestScale)
+    goal: Goal | None = None
 
     def __post_init__(self) -> None:
         """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
@@ -309,6 +312,8 @@ class Scene:
             if body.field_weights == FieldWeights():
                 del own["field_weights"]
             write_former_flesh_paint(own, arrays)
+            if body.goal is None:
+                del own["goal"]
         _drop_later_defaults(self, tree, arrays)
         for own in tree["bodies"]:
             for name in ("material_paint", "rest_scale"):

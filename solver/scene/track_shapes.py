@@ -44,11 +44,12 @@ def track_names(scene: Scene) -> set[str]:
 def _body_track_shapes(body: Body) -> dict[str, Shape]:
     pins, plastic = ("pin_stiffness", "attached.pin_stiffness"), ("yield_strain", "flow", "maximum_strain")
     weights = [setting.name for setting in FIELD_WEIGHTS]
-    numbers = (*pins, *plastic, "breaking_stress", *MATERIAL_TRACKS, REST_SCALE.name, *weights)
+    numbers = ("goal_strength", *pins, *plastic, "breaking_stress", *MATERIAL_TRACKS, REST_SCALE.name, *weights)
     return {
         "matrix": MATRIX_SHAPE,
         "targets": (len(body.pinned), 3),
         "attached.targets": (len(body.attached), 3),
+        "goal.targets": (len(body.vertices), 3),
         "hinge": MATRIX_SHAPE,
         "pull": POINT_SHAPE,
         **dict.fromkeys(numbers, SCALAR_SHAPE),

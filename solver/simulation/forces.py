@@ -10,6 +10,7 @@ import numpy as np
 
 from ..constraints.fields.field_force import make_fields
 from ..constraints.force import Force
+from ..constraints.goal import BodyGoal, make_goal
 from ..constraints.pins import BodyPins, make_pins
 from ..constraints.rigid_core.core_drivers import make_core_springs
 from ..constraints.wind import make_wind
@@ -90,9 +91,20 @@ def _make_bones(inputs: BuildInputs) -> list[Force | None]:
     return [make_bones(inputs.scene, inputs.meshes, inputs.model, inputs.tracks, pins)]
 
 
+def _make_goals(inputs: BuildInputs) -> list[BodyGoal]:
+    """Returns the goals of all bodies; after bones, which may not hold what pins do."""
+    scene, model, goals = inputs.scene, inputs.model, []
+    for number, (body, mesh, binding) in enumerate(zip(scene.bodies, inputs.meshes, inputs.bindings, strict=True)):
+        if body.goal is not None:
+            in_model = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
+            goals.append(make_goal(body, body.goal, in_model, model, number, mesh.report.tet_size))
+    return goals
+
+
 FORCES = (
     ForceKind(_make_pins),
     ForceKind(_make_bones, _check_bones),
+    ForceKind(_make_goals),
     ForceKind(lambda inputs: make_core_springs(inputs.scene, inputs.model)),
     ForceKind(lambda inputs: [make_wind(inputs.scene, inputs.model, inputs.surfaces, inputs.bindings)]),
     ForceKind(

@@ -13,6 +13,7 @@ from ...runtime.arrays import floats
 from ...runtime.errors import SinewError
 from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
+from ..harmonic_extension import surrounded_nodes
 from ..pins import BodyPins
 from .bone_attachment import Attachment, attach, may_hold
 from .bone_constraint import BoneConstraint
@@ -21,7 +22,6 @@ from .bone_motion import make_motion
 from .bone_parts import BonePart, split_bones
 from .bone_validation import MAX_TARGET_MISMATCH, bone_conflicts, check_freedom, check_reached, permanent_pins
 from .bones import BoneConstraints
-from .harmonic_extension import surrounded_nodes
 from .insufficient_attachment import insufficient_attachment
 
 

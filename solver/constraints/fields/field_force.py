@@ -28,6 +28,7 @@ from ...scene.tracks import TrackReader
 from ...scene.wind import Wind
 from ..external_forces import PointForces
 from ..force import Force, ForceStep
+from ..node_points import tets_of_nodes, weights_of_corners
 from ..surface_pressure import ExposedFaces, exposed_faces
 from .absorption import Absorber, make_absorbers
 from .field_effect import ExposedPoints, FieldMoment, field_effect, no_effect, wind_share
@@ -104,8 +105,7 @@ class FieldForce(Force):
         if not len(kept):
             return PointForces()
         m = model.mass[kept]
-        weights = np.zeros((len(kept), 4))
-        weights[np.arange(len(kept), dtype=np.int64), self.corner_of_node[kept]] = 1.0
+        weights = weights_of_corners(self.corner_of_node[kept])
         scaled_mass = (m * scale[is_pushed])[:, None, None]
         damping = scaled_mass * effect.damping[is_pushed]
         force = m[:, None] * acceleration[is_pushed] + np.einsum("kij,kj->ki", damping, state.v[kept])
@@ -161,14 +161,6 @@ class FieldForce(Force):
             for n, body in enumerate(self.scene.bodies)
         ]
         return np.outer(changes, gravity_at(self.scene, tracks, time))
-
-
-def tets_of_nodes(tets: Indices) -> tuple[Indices, Indices]:
-    """Returns a tet of each node and which of its corners the node is, (n,) each; every node has one."""
-    nodes, first = np.unique(tets, return_index=True)
-    tet, corner = np.zeros(int(nodes[-1]) + 1, np.int32), np.zeros(int(nodes[-1]) + 1, np.int32)
-    tet[nodes], corner[nodes] = first // 4, first % 4
-    return tet, corner
 
 
 def make_fields(

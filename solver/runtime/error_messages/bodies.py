@@ -2,6 +2,10 @@
 """Messages about bodies that the solver builds and simulates."""
 
 TEXTS: dict[str, tuple[str, str]] = {
+    "goal-on-a-line": (
+        'All vertices of "{name}" lie on one line, so they do not say how the body turns with its animation.',
+        "Switch off its Goal, or give the mesh some width.",
+    ),
     # building a simulation
     "nothing-to-simulate": ("The scene has no bodies.", "Make a mesh a body first."),
     "attach-vertices": (

@@ -11,6 +11,7 @@ from .field_settings import FIELD_SETTINGS
 from .flesh_settings import ATTACHMENT_SETTINGS, BONE_SETTINGS, ELASTICITY_SETTINGS, MOTION, SELF_CONTACT
 from .formulation_settings import FORMULATION_SETTINGS
 from .fracture_settings import ATTRIBUTES_SETTING, BROKEN_MATERIAL, FRACTURE_SETTINGS, SEPARATE_PIECES
+from .goal_settings import GOAL_SETTINGS
 from .heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
 from .material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from .plasticity_settings import PLASTICITY_SETTINGS
@@ -65,6 +66,7 @@ SUBJECTS = (
     Subject("Rigid Core", (BODY,), CORE_SETTINGS),
     Subject("Tets", (BODY,), (*TET_SETTINGS, *DISPLAY_SETTINGS)),
     Subject("Pins", (BODY,), PIN_SETTINGS),
+    Subject("Goal", (BODY,), GOAL_SETTINGS),
     Subject("Field Weights", (BODY,), FIELD_SETTINGS),
     Subject("Size and Start", (BODY,), START_SETTINGS),
     Subject("Collision", (BODY,), (*BODY_COLLISION_SETTINGS, SELF_CONTACT)),

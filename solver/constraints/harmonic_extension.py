@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes deep in a bone that deforms: as smoothly between the nodes around them as can be.
+"""Nodes deep in a mesh that deforms: as smoothly between the nodes around them as can be.
 
-Their displacements d have the least Σ V |∇d|² over the tets that the bone holds, with what the nodes nearer to its
+Their displacements d have the least Σ V |∇d|² over the tets that follow the mesh, with what the nodes nearer to its
 surface have given. That is exact where those move by an affine motion.
 """
 
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...linalg.block_pattern import BlockPattern, block_pattern
-from ...linalg.block_system import BlockSystem, StoppingCriteria
-from ...linalg.mesh_laplacian import laplacian
-from ...linalg.pcg import solve
-from ...runtime.arrays import Bools, Floats, Indices, floats
+from ..linalg.block_pattern import BlockPattern, block_pattern
+from ..linalg.block_system import BlockSystem, StoppingCriteria
+from ..linalg.mesh_laplacian import laplacian
+from ..linalg.pcg import solve
+from ..runtime.arrays import Bools, Floats, Indices, floats
 
 CG_TOLERANCE = 1.0e-4
 MIN_RELATIVE_DISPLACEMENT = 1.0e-9  # displacements that count at least, over the size of the bone
