@@ -26,10 +26,10 @@ BREATH = ((1, 0.0), (44, 0.0), (55, 1.0))
 def build() -> None:
     """Builds the scene in a new file."""
     stage.empty_scene(FRAMES)
-    body = _body()
-    _breathe(body)
-    rig = _rig()
-    _weigh(body)
+    body = wrestler()
+    breathe(body)
+    rig = rig_of_wrestler()
+    weigh(body)
     follow = body.modifiers.new("Armature", "ARMATURE")
     follow.object = rig
     stage.make_flesh(body, "JIGGLE", "FAT", tet_size=0.045)
@@ -41,12 +41,12 @@ def build() -> None:
     bpy.context.scene.sinew.preroll = PREROLL
     rounder = body.modifiers.new("Subdivision", "SUBSURF")
     rounder.levels, rounder.render_levels = 1, 1
-    _hop(rig)
-    _floor()
+    hop(rig)
+    floor()
     stage.light_and_camera((2.45, -1.75, 0.75), (0.02, 0.0, 0.545), lens=49.0)
 
 
-def _body() -> bpy.types.Object:
+def wrestler() -> bpy.types.Object:
     """Returns a wrestler of quads, one metre high."""
     middle = [
         fused.ball((0.0, 0, 0.36), (0.17, 0.205, 0.13)),
@@ -91,7 +91,7 @@ def _points(body: bpy.types.Object) -> np.ndarray:
     return points.astype(float)
 
 
-def _breathe(body: bpy.types.Object) -> None:
+def breathe(body: bpy.types.Object) -> None:
     """Gives the body a shape key that makes its belly rounder, keyed to grow towards the end."""
     points = _points(body)
     body.shape_key_add(name="Basis")
@@ -104,14 +104,14 @@ def _breathe(body: bpy.types.Object) -> None:
         full.keyframe_insert("value", frame=frame)
 
 
-def _floor() -> None:
+def floor() -> None:
     """Adds a floor that is only seen: the feet are held by bones."""
     bpy.ops.mesh.primitive_plane_add(size=60.0)
     bpy.context.object.name = "Floor"
     stage.paint(bpy.context.object, stage.FLOOR_COLOUR)
 
 
-def _rig() -> bpy.types.Object:
+def rig_of_wrestler() -> bpy.types.Object:
     """Returns an armature with hips, a spine, and feet that go ways of their own."""
     rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
     bpy.context.scene.collection.objects.link(rig)
@@ -128,7 +128,7 @@ def _rig() -> bpy.types.Object:
     return rig
 
 
-def _weigh(body: bpy.types.Object) -> None:
+def weigh(body: bpy.types.Object) -> None:
     """Gives the vertices to the bones by height, and the belly to the simulation."""
     points = _points(body)
     _, y, z = points.T
@@ -148,7 +148,7 @@ def _weigh(body: bpy.types.Object) -> None:
             group.add([i], float(share[i]), "REPLACE")
 
 
-def _hop(rig: bpy.types.Object) -> None:
+def hop(rig: bpy.types.Object) -> None:
     """Keys two hops of the whole body, with bent knees and back before and after."""
     bones = rig.pose.bones
     bones["Spine"].rotation_mode = "XYZ"

@@ -38,6 +38,8 @@ SCENES = (
     "squeezed_ball",
     "bunny_head",
     "great_dane",
+    "flag_ear_dog",
+    "belly_goal",
 )
 SHEET_PICTURES = 9
 

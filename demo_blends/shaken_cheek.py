@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import bpy
 import numpy as np
@@ -16,6 +17,7 @@ PREROLL = 20  # frames in which cheeks and ears come to hang before the first
 VOXEL = 0.009
 TRIANGLES = 8_500
 FUR, MUZZLE, DARK, BONE = (0.45, 0.25, 0.12), (0.72, 0.60, 0.48), (0.03, 0.025, 0.025), (0.85, 0.80, 0.68)
+SMALL_EAR = [(-0.05, 0.095, 0.135), (-0.06, 0.155, 0.125), (-0.045, 0.185, 0.06)]
 # frame → how far the head is turned [degrees] about the axis of the neck
 SHAKE = ((1, 0), (4, 0), (8, 38), (13, -40), (18, 40), (23, -40), (28, 36), (33, -20), (38, 0), (60, 0))
 
@@ -23,11 +25,11 @@ SHAKE = ((1, 0), (4, 0), (8, 38), (13, -40), (18, 40), (23, -40), (28, 36), (33,
 def build() -> None:
     """Builds the scene in a new file; the dog looks along x."""
     stage.empty_scene(FRAMES)
-    head, skull = _head(), _skull()
+    head, skull = head_of_dog(), skull_of_dog()
     neck = bpy.data.objects.new("Neck", None)
     bpy.context.scene.collection.objects.link(neck)
     skull.parent = neck
-    for feature in _face():
+    for feature in face():
         feature.parent = neck
     stage.make_bone(skull, 0.006)
     stage.make_flesh(head, "JIGGLE", tet_size=0.030)
@@ -37,8 +39,8 @@ def build() -> None:
     stage.light_and_camera((1.15, -0.62, 0.20), (0.02, 0.0, -0.03), lens=55.0)
 
 
-def _head() -> bpy.types.Object:
-    """Returns the flesh of a head with hanging cheeks and ears."""
+def head_of_dog(ear: Callable[[], bpy.types.Object] | None = None) -> bpy.types.Object:
+    """Returns the flesh of a head with hanging cheeks and ears; `ear` makes the left one, where it is another."""
     middle = [
         fused.ball((0.0, 0, 0.05), (0.155, 0.135, 0.13)),
         fused.ball((-0.10, 0, -0.04), (0.11, 0.11, 0.14)),
@@ -48,7 +50,7 @@ def _head() -> bpy.types.Object:
     one_side = [
         fused.ball((0.125, 0.066, -0.045), (0.072, 0.042, 0.064)),
         fused.tube([(0.105, 0.082, -0.05), (0.10, 0.092, -0.105), (0.095, 0.088, -0.155)], [0.044, 0.042, 0.030]),
-        fused.tube([(-0.05, 0.095, 0.135), (-0.06, 0.155, 0.125), (-0.045, 0.185, 0.06)], [0.036, 0.034, 0.022], 0.7),
+        ear() if ear else fused.tube(SMALL_EAR, [0.036, 0.034, 0.022], 0.7),
         fused.ball((0.085, 0.055, 0.105), (0.038, 0.036, 0.024)),
     ]
     head = fused.fuse("Head", [*middle, *fused.mirrored(one_side)], VOXEL, TRIANGLES, 5)
@@ -56,7 +58,7 @@ def _head() -> bpy.types.Object:
     return head
 
 
-def _skull() -> bpy.types.Object:
+def skull_of_dog() -> bpy.types.Object:
     """Returns the skull inside: what it is of the head follows it, the rest hangs on it."""
     parts = [
         fused.ball((-0.005, 0, 0.055), (0.125, 0.105, 0.10)),
@@ -70,7 +72,7 @@ def _skull() -> bpy.types.Object:
     return skull
 
 
-def _face() -> list[bpy.types.Object]:
+def face() -> list[bpy.types.Object]:
     """Returns eyes and a nose, which are rigid."""
     nose = fused.ball((0.212, 0, 0.025), (0.022, 0.034, 0.022))
     eyes = fused.mirrored([fused.ball((0.128, 0.062, 0.088), (0.022, 0.022, 0.022))])

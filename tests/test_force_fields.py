@@ -19,6 +19,7 @@ from sinew.solver.runtime.counter_rng import uniform
 from sinew.solver.runtime.errors import BadInput, SolveFailed
 from sinew.solver.scene.force_fields import FIELD_KINDS, FieldWeights, ForceField, TextureGrid
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
+from sinew.solver.scene.self_weight import self_weight_strain
 from sinew.solver.scene.tracks import MemoryTracks, NoTracks
 from sinew.solver.simulation.build import build
 
@@ -228,6 +229,12 @@ def test_the_weight_of_gravity(tmp_path):
     keys = ([0.0, 0.1, 0.1001], [1.0, 1.0, 0.5])
     keyed = run_with(tmp_path / "1", settings=falling, body__block__weight_gravity=keys)
     assert mean_velocity(keyed) == pytest.approx([0.0, 0.0, -1.5], abs=1e-9)
+
+
+def test_a_body_weighs_as_much_as_its_weight_of_gravity_says():
+    body, gravity = block(), np.array([0.0, 0.0, -9.81])
+    light = replace(body, field_weights=FieldWeights(gravity=0.25))
+    assert self_weight_strain(light, gravity) == pytest.approx(0.25 * self_weight_strain(body, gravity))
 
 
 def test_a_simulated_size_makes_fields_stronger_as_it_does_gravity(tmp_path):

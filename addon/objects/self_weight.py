@@ -35,7 +35,9 @@ def self_weight_strain(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     if not scene.use_gravity or settings.youngs_modulus <= 0.0 or found.longest <= 0.0:
         return 0.0
     height = _height(found, _is_held_flesh(obj, scene)) * _simulated_scale(obj, found, unit)
-    return float(settings.density * scene.gravity.length * unit * height / settings.youngs_modulus)
+    return float(
+        settings.density * scene.gravity.length * settings.weight_gravity * unit * height / settings.youngs_modulus
+    )
 
 
 def stiffness_for_size(obj: bpy.types.Object, scene: bpy.types.Scene, density: float, strain: float) -> float | None:
@@ -73,7 +75,7 @@ def standing_stiffness(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
 
 def collapses(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Whether the body is squeezed flat by its own weight wherever it stands; flesh hangs on its bones instead."""
-    is_supported = _is_held_flesh(obj, scene) or obj.sinew.use_core
+    is_supported = _is_held_flesh(obj, scene) or obj.sinew.use_core or obj.sinew.use_goal
     return not is_supported and self_weight_strain(obj, scene) > COLLAPSE_STRAIN
 
 

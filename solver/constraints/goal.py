@@ -157,7 +157,9 @@ def make_goal(body: Body, goal: Goal, binding: Binding, model: Model, number: in
         raise BadInput("goal-on-a-line", name=body.name)
     painted = goal.paint if len(goal.paint) else np.ones(len(body.vertices))
     paint = np.einsum("kc,kc->k", painted[body.triangles[near.triangle]], near.weights)
-    exact = np.flatnonzero(painted >= 1.0).astype(np.int32)
+    is_pinned = np.zeros(len(body.vertices), bool)
+    is_pinned[body.pinned] = is_pinned[body.attached] = True
+    exact = np.flatnonzero((painted >= 1.0) & ~is_pinned).astype(np.int32)  # pins draw theirs where they want them
     # all nodes that exact vertices lie between are exact
     paint[tets[binding.tet[exact] - np.int32(part.tets.start)]] = 1.0
     tet, corner = tets_of_nodes(tets)
@@ -168,10 +170,11 @@ def make_goal(body: Body, goal: Goal, binding: Binding, model: Model, number: in
         body=number,
         rest=body.vertices,
         regions=(),
-        springs=PinSprings(empty, empty, np.zeros((0, 4)), nothing, nothing, nothing, np.zeros((0, 3))),
+        springs=PinSprings(empty, empty, np.zeros((0, 4)), *4 * [nothing], np.zeros((0, 3))),
         exact=exact,
         exact_binding=Binding(binding.tet[exact], binding.weights[exact]),
         correction=correction_matrix(body.vertices, exact, tet_size),
+        density=float(model.density[part.tets.start]),
         goal=goal,
         motion=motion,
         paint=paint,

@@ -250,8 +250,13 @@ class Scene:
         convert_sequences(self)
 
     def is_loose_flesh(self, body: Body) -> bool:
-        """Whether a body is flesh that moves and that neither bones nor pins hold: it falls and lies as others do."""
-        held = len(body.pinned) or len(body.attached) or any(not b.bodies or body.key in b.bodies for b in self.bones)
+        """Whether a body is flesh that moves and that nothing holds: it falls and lies as others do."""
+        held = (
+            len(body.pinned)
+            or len(body.attached)
+            or body.goal
+            or any(not b.bodies or body.key in b.bodies for b in self.bones)
+        )
         return body.flesh is not None and body.flesh.motion == DYNAMIC and not held
 
     def save(self, folder: Path) -> None:

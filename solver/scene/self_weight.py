@@ -23,7 +23,8 @@ SAG_STRAIN = 0.1  # at the foot, of a body that sags visibly and keeps its shape
 def self_weight_strain(body: Body, gravity: Floats) -> float:
     """Returns ρ g H / E of a body as it lies at the first frame, with gravity [m/s²], (3,)."""
     drop = float(np.ptp(body.vertices @ gravity))  # g H, since gravity need not be along an axis
-    return body.material.density * drop * body.simulated_scale / body.material.youngs_modulus
+    pressure = body.material.density * drop * body.field_weights.gravity
+    return pressure * body.simulated_scale / body.material.youngs_modulus
 
 
 def self_weight_warnings(body: Body, gravity: Floats, is_borne: bool) -> list[SinewError]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from sinew.solver.bake.cache import CacheReader
 
+FPS = 24
 ELBOW = (0.27, 0.33)  # where along the straight arm its elbow is [m]
 
 
@@ -67,6 +68,19 @@ def belly(cache: CacheReader) -> dict[str, float]:
     }
 
 
+def blown_head(cache: CacheReader) -> dict[str, float]:
+    """Returns how far the wind has moved ears and jowls along x by the last frame [m], on average, and how fast ears
+    flap: the spread of their velocity over the last ten frames [m/s]."""
+    rest, frames = cache.read_model("Head")["nodes"], _frames(cache)
+    ears, jowls = np.abs(rest[:, 1]) > 0.165, (rest[:, 2] < -0.10) & (rest[:, 0] > 0.05)
+    x = np.array([cache.read_frame(frame).x[:, 0] for frame in frames[-11:]])
+    return {
+        "ears_blown": float((x[-1] - rest[:, 0])[ears].mean()),
+        "jowls_blown": float((x[-1] - rest[:, 0])[jowls].mean()),
+        "ears_flap": float(np.diff(x[:, ears].mean(axis=1)).std() * FPS),
+    }
+
+
 def _weights(obj: bpy.types.Object, name: str) -> np.ndarray:
     group = obj.vertex_groups[name].index
     return np.array([sum(e.weight for e in v.groups if e.group == group) for v in obj.data.vertices])
@@ -80,4 +94,10 @@ def _shown(obj: bpy.types.Object) -> np.ndarray:
     return points
 
 
-MEASURES = {"bending_arm": ("Arm", arm), "belly": ("Wrestler", belly), "shaken_cheek": ("Head", head)}
+MEASURES = {
+    "bending_arm": ("Arm", arm),
+    "belly": ("Wrestler", belly),
+    "belly_goal": ("Wrestler", belly),
+    "shaken_cheek": ("Head", head),
+    "flag_ear_dog": ("Head", blown_head),
+}

@@ -87,7 +87,8 @@ class ContactPoints:
 
     def select(self, which: slice | npt.NDArray[np.int64]) -> ContactPoints:
         """Returns some of the points."""
-        return ContactPoints(*(np.ascontiguousarray(getattr(self, name)[which]) for name in ARRAY_NAMES))
+        arrays: list[Any] = [np.ascontiguousarray(getattr(self, name)[which]) for name in ARRAY_NAMES]
+        return ContactPoints(*arrays)
 
     def stiffness_for(self, dt: float, which: npt.NDArray[np.int64]) -> Floats:
         """Returns the normal stiffness of some points in a step of `dt` [s], in [N/m]."""
@@ -97,12 +98,11 @@ class ContactPoints:
     def concatenate(groups: Sequence[ContactPoints]) -> ContactPoints:
         """Returns the points of all groups, in order."""
         empty = (np.zeros(0, np.int32), np.zeros((0, 4)), *(np.zeros(0) for _ in ARRAY_NAMES[2:]))
-        return ContactPoints(
-            *(
-                np.concatenate([first, *(getattr(group, name) for group in groups)])
-                for name, first in zip(ARRAY_NAMES, empty, strict=True)
-            )
-        )
+        arrays: list[Any] = [
+            np.concatenate([first, *(getattr(group, name) for group in groups)])
+            for name, first in zip(ARRAY_NAMES, empty, strict=True)
+        ]
+        return ContactPoints(*arrays)
 
 
 ARRAY_NAMES = tuple(each.name for each in fields(ContactPoints) if each.name != "distance_bounds")
