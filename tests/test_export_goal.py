@@ -17,6 +17,7 @@ from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.addon.panels import goal_layout, panels
 from sinew.solver.simulation.simulation import Simulation
+from test_addon import context_of
 
 
 def rigged_body(strength: float = 1.0) -> tuple[bpy.types.Scene, bpy.types.Object]:
@@ -65,10 +66,11 @@ def test_flesh_that_follows_the_pose_has_none(tmp_path: Path) -> None:
     _, obj = rigged_body()
     layout = FakeLayout()
     bpy.context.view_layer.objects.active = obj
-    goal_layout.draw_goal(layout, bpy.context)
+    context = context_of(obj)
+    goal_layout.draw_goal(layout, context)
     assert {name for _, name in layout.drawn} == {"goal_strength", "goal_group", "goal_stiffness", "goal_damping"}
     obj.sinew.motion = "POSE"
-    goal_layout.draw_goal(layout, bpy.context)
+    goal_layout.draw_goal(layout, context)
     assert "choose Jiggle" in " ".join(layout.lines)
 
 

@@ -159,7 +159,8 @@ def make_goal(body: Body, goal: Goal, binding: Binding, model: Model, number: in
     paint = np.einsum("kc,kc->k", painted[body.triangles[near.triangle]], near.weights)
     is_pinned = np.zeros(len(body.vertices), bool)
     is_pinned[body.pinned] = is_pinned[body.attached] = True
-    exact = np.flatnonzero((painted >= 1.0) & ~is_pinned).astype(np.int32)  # pins draw theirs where they want them
+    # pins draw theirs where they want them
+    exact = np.flatnonzero((painted >= 1.0) & ~is_pinned).astype(np.int32)
     # all nodes that exact vertices lie between are exact
     paint[tets[binding.tet[exact] - np.int32(part.tets.start)]] = 1.0
     tet, corner = tets_of_nodes(tets)
@@ -170,10 +171,10 @@ def make_goal(body: Body, goal: Goal, binding: Binding, model: Model, number: in
         body=number,
         rest=body.vertices,
         regions=(),
-        springs=PinSprings(empty, empty, np.zeros((0, 4)), *4 * [nothing], np.zeros((0, 3))),
+        springs=PinSprings(empty, empty, np.zeros((0, 4)), nothing, nothing, nothing, nothing, np.zeros((0, 3))),
         exact=exact,
         exact_binding=Binding(binding.tet[exact], binding.weights[exact]),
-        correction=correction_matrix(body.vertices, exact, tet_size),
+        correction=correction_matrix(body.vertices, exact, tet_size).multiply(~is_pinned[:, None]).tocsr(),
         density=float(model.density[part.tets.start]),
         goal=goal,
         motion=motion,

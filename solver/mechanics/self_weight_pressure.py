@@ -68,7 +68,8 @@ def has_self_weight_pressure(body: Body, gravity: Floats) -> bool:
     method, plasticity = body.method, body.plasticity
     if method.name != POLAR or method.rotation != NEAREST or (plasticity and plasticity.law == ADDITIVE_LAW):
         return False
-    is_borne = body.flesh is not None or body.core is not None or body.gravity_in_shape or body.goal is not None
+    has_goal = body.goal is not None and body.goal.bears
+    is_borne = body.flesh is not None or body.core is not None or body.gravity_in_shape or has_goal
     return not is_borne and self_weight_strain(body, gravity) > MAX_UPRIGHT_STRAIN
 
 

@@ -36,3 +36,8 @@ class Goal:
     def __post_init__(self) -> None:
         """Takes lists for arrays."""
         convert_sequences(self)
+
+    @property
+    def bears(self) -> bool:
+        """Whether it bears the weight of the body at first."""
+        return self.strength > 0.0

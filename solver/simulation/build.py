@@ -203,7 +203,8 @@ def _assembled_bodies(inputs: BuildInputs) -> tuple[AssembledBody, ...]:
 
 def _body_warnings(inputs: BuildInputs, number: int) -> tuple[SinewError, ...]:
     scene, body, mesh = inputs.scene, inputs.scene.bodies[number], inputs.meshes[number]
-    is_borne = bool(body.core or body.goal or (body.flesh and not scene.is_loose_flesh(body)))
+    has_goal = body.goal is not None and body.goal.bears
+    is_borne = bool(body.core or has_goal or (body.flesh and not scene.is_loose_flesh(body)))
     warnings = [*fill_warnings(body, inputs.surfaces[number], mesh)]
     warnings += self_weight_warnings(body, inputs.gravity, is_borne)
     for kind in FEATURES:
