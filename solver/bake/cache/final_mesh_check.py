@@ -19,6 +19,7 @@ SHAPES: Mapping[str, tuple[str | int, ...]] = {
     "corner_triangle": ("c",),
     "corner_weights": ("c", 3),
 }
+FLOATS = ("rest", "weights", "opens", "corner_weights")  # all others are whole numbers
 OPTIONAL_SHAPES: Mapping[str, tuple[str | int, ...]] = {  # what only the solver reads, or files before 0.2 do not have
     "last_frame": (),
     "tet": ("k",),
@@ -38,12 +39,16 @@ def check_final_mesh(arrays: Mapping[str, npt.NDArray]) -> None:
     if missing:
         raise ValueError(f"{', '.join(missing)} missing")
     counts: dict[str, int] = {}
-    for name, shape in {**SHAPES, **OPTIONAL_SHAPES}.items():
-        found = arrays[name].shape if name in arrays else None
-        if found is not None and not _fits(found, shape, counts):
-            raise ValueError(f"{name} has the shape {found}")
+    for name, shape in {**SHAPES, "face_start": ("f + 1",), **OPTIONAL_SHAPES}.items():
+        if name not in arrays:
+            continue
+        array = arrays[name]
+        if not _fits(array.shape, shape, counts):
+            raise ValueError(f"{name} has the shape {array.shape}")
+        if array.dtype.kind not in ("fiu" if name in FLOATS else "iu") or not np.isfinite(array).all():
+            raise ValueError(f"{name} holds other things than {'' if name in FLOATS else 'whole '}numbers")
     start = arrays["face_start"]
-    if start.shape != (counts["f"] + 1,) or start[0] != 0 or start[-1] != counts["c"]:
+    if len(start) != counts["f"] + 1 or start[0] != 0 or start[-1] != counts["c"]:
         raise ValueError("face_start does not fit")
     if (np.diff(start) < 1).any():
         raise ValueError("face_start does not rise")
