@@ -98,7 +98,8 @@ def _row(setting: Setting, subject: Subject) -> str:
     meaning = setting.description.removesuffix(". Can be keyframed")
     # flesh refuses these features, while their panels stay
     conditions = (*setting.when, IS_ELASTIC) if setting.name in NON_FLESH_SWITCHES else setting.when
-    cells = (label, f"`{setting.name}`", _type(setting), _default(setting), _when(conditions), f"{meaning}.")
+    anchor = f'<a id="{setting.name}"></a>'  # for links, and for Blender's Online Manual of a field
+    cells = (label, f"{anchor}`{setting.name}`", _type(setting), _default(setting), _when(conditions), f"{meaning}.")
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

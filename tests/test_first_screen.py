@@ -61,7 +61,7 @@ def draw_menu(obj: bpy.types.Object | None) -> list[str]:
 
 def test_the_menu_offers_roles_only_where_there_is_none() -> None:
     fresh()
-    always = ["sinew.add_ground", "sinew.add_heat_source", "sinew.import_tets"]
+    always = ["sinew.add_ground", "sinew.add_heat_source", "sinew.import_tets", "sinew.copy_settings"]
     assert draw_menu(None) == always
     obj = add_box()
     assert draw_menu(obj) == [*add_menu.MAKE_OPERATORS.values(), *always]

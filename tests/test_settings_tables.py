@@ -22,7 +22,7 @@ from sinew.addon.panels import panels, property_rows
 from sinew.addon.properties.display_twins import twins_of
 from sinew.addon.properties.object_roles import FLESH, ROLES
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene import flesh, force_fields, formulation, rigid_core, scene
+from sinew.solver.scene import flesh, force_fields, formulation, goal, rigid_core, scene
 from sinew.solver.scene.serialisation.field_constraints import Limits
 from sinew.solver.scene.serialisation.field_schema import declared_fields
 from sinew.solver.scene.serialisation.range_check import check_ranges
@@ -65,6 +65,7 @@ PARTS: dict[str, Any] = {
         rigid_core.Core,
         rigid_core.Pull,
         force_fields.FieldWeights,
+        goal.Goal,
     )
 }
 WITH_FIELD = [name for name, each in ALL_SETTINGS.items() if each.field]
@@ -272,7 +273,8 @@ def test_the_manual_is_what_the_tables_say() -> None:
     assert text == page.page(), "run scripts/settings_page.py"
     assert set(page.CHAPTERS) <= {subject.title for subject in SUBJECTS}
     for chapter in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
-        labels = re.findall(r"^\| (.*?) \| `", chapter, re.MULTILINE)
+        labels = re.findall(r"^\| (.*?) \| <a id=", chapter, re.MULTILINE)
         assert len(labels) == len(set(labels)), f"two rows of one name: {labels}"
     for name, each in ALL_SETTINGS.items():
-        assert f"| `{name}` |" in text and each.description.removesuffix(". Can be keyframed") in text, name
+        anchored = f'| <a id="{name}"></a>`{name}` |'
+        assert anchored in text and each.description.removesuffix(". Can be keyframed") in text, name

@@ -30,6 +30,8 @@ class SINEW_MT_add(bpy.types.Menu):
         self.layout.operator("sinew.add_ground", icon="MESH_PLANE")
         self.layout.operator("sinew.add_heat_source", icon="OUTLINER_OB_FORCE_FIELD")
         self.layout.operator("sinew.import_tets", text="Import Tets…", icon="IMPORT")
+        self.layout.separator()
+        self.layout.operator("sinew.copy_settings", icon="COPYDOWN")
 
 
 class SINEW_MT_make(bpy.types.Menu):

@@ -19,6 +19,7 @@ from ..baking import report_reader
 from . import self_weight_layout
 from .feature_rows import draw_flesh_note, feature_column
 from .hints import draw_hints
+from .material_preset_menu import draw_material_presets
 from .property_rows import draw_fold, draw_settings, locked_column
 
 DAMPING_SETTINGS = (STIFFNESS_DAMPING, MASS_DAMPING)
@@ -34,7 +35,9 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     draw_hints(layout, context, "material", self_weight_layout.body_hints(obj, context.scene))
     folded = draw_fold(layout, "material")
     if folded is not None:
-        _draw_damping(locked_column(folded, context), obj, MASS_DAMPING)
+        column = locked_column(folded, context)
+        _draw_damping(column, obj, MASS_DAMPING)
+        draw_material_presets(column)
 
 
 def _draw_damping(layout: bpy.types.UILayout, obj: bpy.types.Object, setting: Setting) -> None:

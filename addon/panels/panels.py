@@ -25,6 +25,7 @@ from . import (
     heat_layout,
     main_layout,
     material_layout,
+    material_preset_menu,
     pins_layout,
     rigid_core_layout,
     size_and_start_layout,
@@ -157,7 +158,7 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
         self.layout.operator("sinew.remove", text="Remove from Sinew", icon="X")
 
 
-CLASSES = (SINEW_UL_softening, *add_menu.CLASSES, *_make_panels())
+CLASSES = (SINEW_UL_softening, *add_menu.CLASSES, *material_preset_menu.CLASSES, *_make_panels())
 
 
 def register() -> None:

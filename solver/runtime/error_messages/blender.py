@@ -42,6 +42,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The bake of "{name}" has no forces for the selected objects.',
         "Select colliders that took part in the bake, or press Simulate first.",
     ),
+    "nothing-to-copy-to": (
+        'No other selected object has the role of "{name}".',
+        "Select objects that are bodies, colliders … as it is.",
+    ),
     "no-such-take": ('"{scene}" has no take "{name}" with a bake.', "Choose one of the list in the panel Cache."),
     "take-of-other-meshes": (
         'The bodies have other vertices now than in the take "{name}".',

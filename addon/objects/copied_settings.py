@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Copies the settings of an object to others that have the same role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import bpy
+
+from ...solver.scene.settings.preset_settings import CUSTOM_PRESET, MATERIAL_PRESET
+from ...solver.scene.settings.setting import TABLE, Setting
+from ...solver.scene.settings.tables import SUBJECTS
+from ..properties.material_presets import find_values
+from ..properties.object_roles import BODY
+from ..properties.softening_rows import table_rows, write_rows
+from .roles import roles_of
+
+
+def copy_settings(source: bpy.types.Object, target: bpy.types.Object) -> bool:
+    """Copies the settings of the roles that both objects have, and returns whether they have any.
+
+    What the preset of the source fills in comes from the preset, so that one by size suits the target.
+    """
+    common = set(roles_of(source)) & set(roles_of(target))
+    filled: set[str] = set()
+    if BODY in common:
+        target.sinew.motion = source.sinew.motion
+        target.sinew.preset = source.sinew.preset
+        if source.sinew.preset != CUSTOM_PRESET:
+            filled = set(find_values(source.sinew)[1])
+    for setting in _settings_of(common):
+        if setting.kind == TABLE:
+            write_rows(getattr(target.sinew, setting.name), table_rows(getattr(source.sinew, setting.name)))
+        elif setting.name not in filled and setting != MATERIAL_PRESET:
+            value = getattr(source.sinew, setting.name)
+            if getattr(target.sinew, setting.name) != value:
+                setattr(target.sinew, setting.name, value)
+    return bool(common)
+
+
+def _settings_of(keys: set[str]) -> Iterator[Setting]:
+    for subject in SUBJECTS:
+        if keys & set(subject.roles):
+            yield from subject.settings
