@@ -224,6 +224,7 @@ LARGEST_BLEND = {
     "clay_head": 400_000,
     "bending_arm": 400_000,
     "shaken_cheek": 400_000,
+    "flag_ear_dog": 400_000,
     "jelly_bowl": 550_000,
     "squeezed_ball": 400_000,
 }

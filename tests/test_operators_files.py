@@ -164,7 +164,7 @@ def test_takes_have_caches_of_their_own(tmp_path: Path) -> None:
     scene.sinew.take = ""
     assert modifier_stack.find_modifier(box).filepath == "//t.sinew/play/Box.pc2"
     assert status().label == "Out of Date: Simulate Again"
-    box.sinew.preset = "RUBBER"
+    box.sinew.preset = "JELLY_BY_SIZE"
     assert status().baked_label == "Baked to Frame 3"
 
 
