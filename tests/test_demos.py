@@ -176,6 +176,29 @@ PINNED = {
             }
         },
     ),
+    "belly_goal": (
+        16,
+        {
+            "Wrestler": {
+                "tets": (8610, 300),
+                "volume_ratio": (1.005, 0.01),
+                "farthest_from_rig": (0.0645, 0.015),
+                "rest_off_rig": (0.0, 1e-6),
+            }
+        },
+    ),
+    "flag_ear_dog": (
+        30,
+        {
+            "Head": {
+                "tets": (11842, 300),
+                "volume_ratio": (0.999, 0.015),
+                "ears_blown": (-0.133, 0.03),
+                "jowls_blown": (-0.0149, 0.005),
+                "ears_flap": (0.89, 0.4),
+            }
+        },
+    ),
     "jelly_bowl": (27, {**dict.fromkeys(BELOW, IN_THE_BOWL), "Suzanne": ON_TOP, "Berry": ON_TOP}),
     "squeezed_ball": (
         37,
