@@ -104,6 +104,7 @@ SAMPLED = {
     "flow",
     "maximum_strain",
     "breaking_stress",
+    "goal_strength",
     "source_temperature",
     "air_temperature",
 }
