@@ -17,6 +17,7 @@ HEAT_REACH, HEAT_DISTANCE = 2.5, 0.1
 HEATING_RATE = 1.0
 # at least so many times as far above the temperature of the body as its melting point is
 MELTING_MARGIN = 3.0
+AIR_LOSS_MARGIN = 15.0  # least heat transfer of a source over that to the air
 BONE_NAME = "Bone"
 # of the sides of the body that it is made for: along the longest, and across it
 BONE_LENGTH, BONE_WIDTH = 0.8, 0.3
@@ -60,7 +61,9 @@ def _suit_heat_source(source: bpy.types.Object, body: bpy.types.Object, unit: fl
     source.location.z = max(corner.z for corner in corners) + HEAT_DISTANCE * longest
     radius = source.sinew.source_radius = HEAT_REACH * longest
     per_kelvin = HEATING_RATE * settings.density * settings.heat_capacity  # [W/(m³ K)]
-    source.sinew.source_exchange = per_kelvin * radius * unit / max(settings.heat_speed, 1.0e-9)
+    # a large body loses more to the air than it conducts
+    exchange = per_kelvin * radius * unit / max(settings.heat_speed, 1.0e-9)
+    source.sinew.source_exchange = max(exchange, AIR_LOSS_MARGIN * settings.heat_exchange)
     above = MELTING_MARGIN * (settings.melting_point - settings.temperature)
     source.sinew.source_temperature = max(source.sinew.source_temperature, settings.temperature + above)
 

@@ -15,6 +15,7 @@ from ui_driver import (
     picture,
     press,
     result,
+    scroll,
     show_sidebar,
     status,
     switch,
@@ -72,6 +73,7 @@ def _make() -> Steps:
     view()[1].spaces.active.region_3d.view_distance = 4.0
     open_alone("Advanced")
     yield 2.0
+    yield from scroll(10)  # it is below the bottom of the window
 
 
 def _choose(cube: bpy.types.Object, number: int) -> Steps:
