@@ -73,11 +73,11 @@ def _make() -> Steps:
     view()[1].spaces.active.region_3d.view_distance = 4.0
     open_alone("Advanced")
     yield 2.0
-    yield from scroll(10)  # it is below the bottom of the window
 
 
 def _choose(cube: bpy.types.Object, number: int) -> Steps:
     """Opens the menu with the mouse and chooses one of its items by its letter, wherever there is room for the menu."""
+    yield from scroll(10)  # the panel is below the bottom of the window
     yield from switch("formulation", 40, keep=True)
     yield 0.5
     if number == 0:
@@ -85,6 +85,7 @@ def _choose(cube: bpy.types.Object, number: int) -> Steps:
     mouse("key", LETTERS[number])
     yield 0.5
     assert cube.sinew.formulation == NAMES[number], (cube.sinew.formulation, NAMES[number])
+    yield from scroll(-10)
 
 
 def _delete_bake(cube: bpy.types.Object) -> Steps:
