@@ -90,7 +90,7 @@ def _choose(cube: bpy.types.Object, number: int) -> Steps:
 
 def _delete_bake(cube: bpy.types.Object) -> Steps:
     """Deletes the bake with the mouse."""
-    yield from press("bpy.ops.sinew.delete_bake")
+    yield from press("bpy.ops.sinew.delete_bake", -60)  # New Take is beside it
     yield 0.5
     if status().frame is not None:  # asked whether really
         mouse("key", "Return")
