@@ -124,6 +124,7 @@ def test_is_of_second_order(method, held):
     assert 3.3 < error / halved < 4.7 and error < 0.25 * plain
 
 
+@pytest.mark.slow
 def test_hierarchical_bodies_are_of_second_order():
     coarse, tets = bar((2, 1, 1), (2.0, 1.0, 1.0))
     fine, levels = red_refinement(tets, len(coarse), 1)

@@ -79,6 +79,7 @@ def test_paint_changes_moduli_masses_and_damping_inward(kind: str, tmp_path: Pat
     np.testing.assert_allclose(model.mass * model.mass_damping, force)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_hung_bar_whose_half_is_painted_sags_as_the_one_dimensional_solution(kind: str, tmp_path: Path) -> None:
     """With ν = 0: u(0) = −∫ ρ g z / (E p(z)) dz, p the paint along the bar, linear between vertices; within 2 %."""

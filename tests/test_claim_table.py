@@ -44,6 +44,7 @@ def test_rows_of_all_tests_come_in_one_table(tmp_path):
     assert "4 lines, all hold" in done.stdout and "DOES NOT" not in done.stdout
 
 
+@pytest.mark.slow
 def test_rows_come_back_from_other_processes(tmp_path):
     done = run(tmp_path, "1e-3", False, "-n", "2")
     assert done.returncode != 0 and "4 lines, 1 of them do not hold" in done.stdout, done.stdout + done.stderr

@@ -78,6 +78,7 @@ def test_parted_faces_lie_on_each_other_and_stay(tmp_path: Path) -> None:
     assert np.array_equal(forward[0], back[0]) and np.array_equal(forward[1], back[1])
 
 
+@pytest.mark.slow
 def test_a_plate_in_pieces_piles_up(tmp_path: Path) -> None:
     run = Run(tmp_path, Scene((plate(NEVER, 0.1, initial_velocity=(0.0, 0.0, -2.0)),), GROUND))
     part(run, 0.25)

@@ -57,6 +57,7 @@ def test_the_same_bytes_with_any_number_of_threads_and_after_a_stop(tmp_path: Pa
         assert line["newton_iterations"] == frames[-1]["newton_iterations"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["euler", "newmark"])
 def test_it_falls_hangs_and_rests_as_soft_bodies_do(tmp_path: Path, scheme: str):
     """Strains are small: where bodies come to rest is the same for all of them."""

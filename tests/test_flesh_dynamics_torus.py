@@ -5,6 +5,7 @@ from fixtures.soft_torus import TUBE, soft_torus
 from sinew.solver.scene.flesh import Flesh
 
 
+@pytest.mark.slow
 def test_a_crushed_torus_jumps_when_it_is_stiffened_and_is_itself_again(tmp_path):
     story = soft_torus(tmp_path, 8, (30, 36), Flesh("dynamic"))
     print(story)

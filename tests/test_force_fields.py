@@ -243,6 +243,7 @@ def test_a_simulated_size_makes_fields_stronger_as_it_does_gravity(tmp_path):
     assert mean_velocity(run) == pytest.approx([0.0, 0.0, 0.4], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_energy_of_a_body_in_a_still_harmonic_field_is_bounded(tmp_path):
     """Over 10,000 steps kinetic and field energy never exceed what they began with."""
     own = ForceField(kind="harmonic", strength=40.0, damping=0.0)

@@ -129,6 +129,7 @@ def test_noise_has_the_mean_and_the_spread_of_blenders(tmp_path: Path, kind: str
     assert own.std() == pytest.approx(theirs.std(), rel=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "tex_type"), [("RGB", "MAGIC"), ("CURL", "MAGIC"), ("GRADIENT", "MAGIC"), ("RGB", "BLEND")]
 )

@@ -186,6 +186,7 @@ def test_the_smoother_knows_the_largest_eigenvalue(mesh, nu):
         assert 0.95 * true < largest < 2.5 * true and (true <= 4.0 or matrix is not A)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flat", [0.1, 0.01, 0.001])
 def test_the_smoother_sees_a_single_flat_tet(flat):
     """Whose eigenvalue may be far above all others: by the length of the whole vector it would be missed."""

@@ -114,6 +114,7 @@ def test_tets_bear_all_themselves_where_volume_hardly_changes(tmp_path):
     assert (law.lam[:half] > law.lam[half:]).all()
 
 
+@pytest.mark.slow
 @BOTH
 def test_pinned_stacked_and_dropped_with_another_body_they_come_to_rest(tmp_path, method):
     firm = dataclasses.replace(JELLY, youngs_modulus=1.0e6, stiffness_damping=0.03)

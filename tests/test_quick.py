@@ -34,6 +34,7 @@ def coarse(obj: bpy.types.Object) -> bpy.types.Object:
     return obj
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0.02, 1.0, 20.0])
 @pytest.mark.parametrize(("effect", "preset"), [("quick_jelly", "JELLY_BY_SIZE"), ("quick_clay", "CLAY_BY_SIZE")])
 def test_a_quick_scene_plays_well(tmp_path: Path, effect: str, preset: str, size: float) -> None:

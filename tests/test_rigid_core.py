@@ -37,6 +37,7 @@ def test_paint_limits_the_core(tmp_path):
     assert X[:, 0].max() < 0.7 and X[:, 0].min() < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turns", [False, True], ids=["alone", "beside another body"])
 def test_core_stays_rigid_and_keeps_its_momenta(tmp_path, turns):
     others = (block(at=(40.0, 0.0, 0.0), key="far"),) if turns else ()

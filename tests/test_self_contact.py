@@ -123,6 +123,7 @@ def test_seams_are_no_lips():
     assert separate_coincident_vertices(surface, nodes, tets, 1.0 / 3.0) is surface
 
 
+@pytest.mark.slow
 def test_a_strip_that_gravity_folds_lies_on_itself(tmp_path):
     body = hairpin(collision=SELF)
     run = Run(tmp_path, Scene((body,), (Collider("ground", "Ground"),)))

@@ -14,6 +14,7 @@ from sinew.solver.scene.scene import Collider, Fracture, Material, Meshing, Plas
 SPEED = 5.0
 
 
+@pytest.mark.slow
 def test_splinters_are_not_thrown_off(tmp_path: Path) -> None:
     turn = rotation((0.5, 0.4, 0.1), 0.64)
     body = block(

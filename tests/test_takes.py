@@ -70,6 +70,7 @@ def test_a_ghost_plays_the_other_take_beside(box: bpy.types.Object) -> None:
     assert not ghosts.ghosts(scene) and ghosts.COLLECTION_NAME not in bpy.data.collections
 
 
+@pytest.mark.slow
 def test_what_has_other_vertices_now_is_not_compared(box: bpy.types.Object) -> None:
     other = add_box("Other", 3)
     box.data = other.data
@@ -80,6 +81,7 @@ def test_what_has_other_vertices_now_is_not_compared(box: bpy.types.Object) -> N
     assert not ghosts.ghosts(bpy.context.scene)
 
 
+@pytest.mark.slow
 def test_a_take_is_deleted_with_its_ghosts(box: bpy.types.Object, tmp_path: Path) -> None:
     bpy.ops.sinew.compare_take(take="")
     bpy.ops.sinew.delete_take(take="")
@@ -89,6 +91,7 @@ def test_a_take_is_deleted_with_its_ghosts(box: bpy.types.Object, tmp_path: Path
     assert names() == [] and bake_status.status(bpy.context.scene).phase == "none"
 
 
+@pytest.mark.slow
 def test_the_panel_lists_them(box: bpy.types.Object) -> None:
     cache_folder_status.invalidate()
     layout = FakeLayout()
@@ -99,11 +102,13 @@ def test_the_panel_lists_them(box: bpy.types.Object) -> None:
     assert played == ["", "Take 2"]
 
 
+@pytest.mark.slow
 def test_a_chosen_folder_has_no_takes(box: bpy.types.Object, tmp_path: Path) -> None:
     bpy.context.scene.sinew.cache_path = str(tmp_path / "mine.sinew")
     assert names() == [] and not bpy.ops.sinew.new_take.poll()
 
 
+@pytest.mark.slow
 def test_caches_of_other_scenes_are_no_takes(box: bpy.types.Object) -> None:
     other = bpy.data.scenes.new("Second")
     folder = cache_paths.default_folder(other, bpy.data.filepath, other.name)

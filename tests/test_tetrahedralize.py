@@ -230,6 +230,7 @@ def test_what_cannot_be_filled_is_refused(part, meshing, kind):
     assert '"Thing"' in refused.value.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interior_size", [2, 4])
 @pytest.mark.parametrize(("name", "divisions"), [("sphere", 24), ("cube", 17), ("torus", 44)])
 def test_larger_tets_inside_are_fewer_conforming_and_as_good(name, divisions, interior_size):

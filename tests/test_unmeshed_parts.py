@@ -113,6 +113,7 @@ def test_a_sheet_needs_the_robust_method():
     assert tetrahedralize(surface, Meshing("robust", tet_size=0.2), "body").report.lost_parts == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["smooth", "robust"])
 def test_tets_that_close_a_gap_are_counted_and_lie_in_it(method):
     surface = horseshoe(0.12)  # 0.06 to 0.12 wide
