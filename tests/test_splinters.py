@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.scene.scene import Collider, Fracture, Material, Meshing, Plasticity, Scene, Settings
