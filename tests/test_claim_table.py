@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from fixtures.claim_table import Row, broken, table
 
 HERE = Path(__file__).resolve().parent

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from fixtures.contact_scenes import NOTHING
 from fixtures.energy_measures import kinetic_energy

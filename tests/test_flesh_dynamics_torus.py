@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The soft torus of S07, figure 2.7, with large tets; `validate_flesh_dynamics.py` has it with smaller ones."""
 
+import pytest
+
 from fixtures.soft_torus import TUBE, soft_torus
 from sinew.solver.scene.flesh import Flesh
 
