@@ -69,14 +69,17 @@ def test_a_material_is_saved_chosen_and_deleted(
     folder = tmp_path / "presets"
     monkeypatch.setattr(bpy.utils, "user_resource", lambda *_, path="", **__: str(folder / path))
     (folder / "presets" / material_preset_menu.FOLDER).mkdir(parents=True)
-    one.sinew.preset = "CLAY"
+    one.sinew.preset = "WAX"
     one.sinew.density = 1650.0
-    assert bpy.ops.sinew.material_preset_add(name="My Clay") == {"FINISHED"}
+    one.sinew.softening[0].temperature = 21.0
+    assert bpy.ops.sinew.material_preset_add(name="My Wax") == {"FINISHED"}
     (saved,) = folder.rglob("*.py")
     bpy.context.view_layer.objects.active = other
     exec(compile(saved.read_text(), str(saved), "exec"), {})
     assert other.sinew.density == 1650.0 and other.sinew.use_plasticity and other.sinew.preset == "CUSTOM"
     assert other.sinew.yield_strain == pytest.approx(one.sinew.yield_strain)
+    rows = [[(row.temperature, row.flow) for row in obj.sinew.softening] for obj in (one, other)]
+    assert rows[0] == rows[1] and rows[0][0][0] == 21.0
 
 
 def test_the_panel_draws_the_menu(two: tuple[bpy.types.Object, bpy.types.Object]) -> None:

@@ -115,3 +115,23 @@ def test_caches_of_other_scenes_are_no_takes(box: bpy.types.Object) -> None:
     bpy.context.scene.sinew.take = ""
     (folder.parent / "shot.sinew").rename(folder)
     assert names() == ["Take 2"]
+
+
+@pytest.mark.slow
+def test_caches_of_other_files_are_no_takes(box: bpy.types.Object, tmp_path: Path) -> None:
+    (tmp_path / "shot-Take 2.blend").write_bytes(b"")
+    bpy.context.scene.sinew.take = ""
+    assert names() == [""], "nor can they be deleted here"
+    with pytest.raises(RuntimeError, match='no take "Take 2"'):
+        bpy.ops.sinew.delete_take(take="Take 2")
+
+
+@pytest.mark.slow
+def test_a_lock_outlasts_a_change_of_takes(box: bpy.types.Object) -> None:
+    scene = bpy.context.scene
+    scene.sinew.protect = True
+    bpy.ops.sinew.play_take(take="")
+    assert scene.sinew.protect
+    with pytest.raises(RuntimeError, match="is locked"):
+        bpy.ops.sinew.delete_take(take="Take 2")
+    assert names() == ["", "Take 2"]

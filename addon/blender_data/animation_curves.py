@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import bpy
 
+SAME_FRAME = 0.01  # keys nearer to each other are one to Blender
 # Blender's icons of the dot beside a field
 DRIVEN, KEYED_NOW, KEYED, NOT_KEYED = "DECORATE_DRIVER", "DECORATE_KEYFRAME", "DECORATE_ANIMATE", "DECORATE"
 
@@ -27,6 +28,6 @@ def keyframe_icon(owner: bpy.types.ID, path: str, frame: float) -> str:
     if any(driver.data_path == path for driver in data.drivers):
         return DRIVEN
     curves = [curve for curve in action_curves(data.action, data.action_slot) if curve.data_path == path]
-    if any(abs(point.co.x - frame) < 0.5 for curve in curves for point in curve.keyframe_points):
+    if any(abs(point.co.x - frame) < SAME_FRAME for curve in curves for point in curve.keyframe_points):
         return KEYED_NOW
     return KEYED if curves else NOT_KEYED

@@ -49,14 +49,18 @@ def takes(scene: bpy.types.Scene) -> list[Take]:
 
 def _find_takes(scene: bpy.types.Scene) -> list[Take]:
     folder = cache_paths.default_folder(scene, bpy.data.filepath, take="")
-    start, others = folder.name.removesuffix(cache_paths.SUFFIX), [each for each in bpy.data.scenes if each != scene]
-    names = tuple(f"-{cache_paths.file_name(other.name)}" for other in others)  # which may be part of their folders
+    start = folder.name.removesuffix(cache_paths.SUFFIX)
+    siblings = list(folder.parent.iterdir()) if folder.parent.is_dir() else []
+    # caches of other files and scenes, whose names begin alike: "shot-night.blend" beside "shot.blend"
+    others = [path.stem for path in siblings if path.suffix == ".blend" and path.stem.startswith(f"{start}-")]
+    others += [f"{start}-{cache_paths.file_name(each.name)}" for each in bpy.data.scenes if each != scene]
     found = {}
-    for path in folder.parent.iterdir() if folder.parent.is_dir() else ():
-        rest = path.name.removesuffix(cache_paths.SUFFIX).removeprefix(start)
-        is_named_so = path.name == f"{start}{rest}{cache_paths.SUFFIX}" and (not rest or rest.startswith("-"))
-        if is_named_so and not rest.startswith(names) and is_cache(path):
-            found[rest[1:]] = path
+    for path in siblings:
+        name = path.name.removesuffix(cache_paths.SUFFIX)
+        is_named_so = path.suffix == cache_paths.SUFFIX and (name == start or name.startswith(f"{start}-"))
+        is_of_another = any(name == other or name.startswith(f"{other}-") for other in others)
+        if is_named_so and not is_of_another and is_cache(path):
+            found[name.removeprefix(start)[1:]] = path
     present = cache_paths.cache_folder(scene)
     if is_cache(present):
         found[scene.sinew.take.strip()] = present

@@ -24,8 +24,7 @@ def _chosen(scene: bpy.types.Scene, name: str) -> Take:
 
 
 def _switch(scene: bpy.types.Scene, name: str) -> None:
-    """Makes a scene play a take, or nothing where it has no bake yet; the lock is that of the take before."""
-    scene.sinew.protect = False
+    """Makes a scene play a take, or nothing where it has no bake yet."""
     scene.sinew.take = name
     cache_folder_status.invalidate()
     session.forget_messages(scene)
@@ -119,6 +118,8 @@ class SINEW_OT_delete_take(TakeOperator, bpy.types.Operator):
         """Deletes it."""
         scene = context.scene
         take = _chosen(scene, self.take)
+        if scene.sinew.protect:
+            raise BadInput("bake-protected", name=scene.name)
         if take.folder == cache_paths.cache_folder(scene):
             bake_control.delete(scene)
         else:

@@ -10,7 +10,7 @@ from ...solver.scene.settings.fracture_settings import BREAKING_STRESS, TOUGHNES
 from ...solver.scene.settings.heat_settings import HEAT_SETTINGS
 from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS
-from ...solver.scene.settings.setting import CHOICE, INTEGER, NUMBER, SWITCH
+from ...solver.scene.settings.setting import CHOICE, INTEGER, NUMBER, SWITCH, TABLE
 
 FOLDER = "sinew/material"
 _SETTINGS = (
@@ -44,7 +44,7 @@ class SINEW_OT_material_preset_add(AddPresetBase, bpy.types.Operator):
     preset_menu = SINEW_MT_material_presets.bl_idname
     preset_subdir = FOLDER
     preset_defines = ("own = bpy.context.object.sinew",)
-    preset_values = tuple(f"own.{each.name}" for each in _SETTINGS if each.kind in (NUMBER, INTEGER, SWITCH, CHOICE))
+    preset_values = tuple(f"own.{each.name}" for each in _SETTINGS if each.kind in (NUMBER, INTEGER, SWITCH, CHOICE, TABLE))
 
 
 def draw_material_presets(layout: bpy.types.UILayout) -> None:
