@@ -13,6 +13,7 @@ from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS
 from ...solver.scene.settings.setting import CHOICE, INTEGER, NUMBER, SWITCH, TABLE
 
 FOLDER = "sinew/material"
+SAVED_KINDS = (NUMBER, INTEGER, SWITCH, CHOICE, TABLE)  # not names of groups, which another object need not have
 _SETTINGS = (
     *MATERIAL_SETTINGS,
     *PLASTICITY_SETTINGS,
@@ -44,7 +45,7 @@ class SINEW_OT_material_preset_add(AddPresetBase, bpy.types.Operator):
     preset_menu = SINEW_MT_material_presets.bl_idname
     preset_subdir = FOLDER
     preset_defines = ("own = bpy.context.object.sinew",)
-    preset_values = tuple(f"own.{each.name}" for each in _SETTINGS if each.kind in (NUMBER, INTEGER, SWITCH, CHOICE, TABLE))
+    preset_values = tuple(f"own.{each.name}" for each in _SETTINGS if each.kind in SAVED_KINDS)
 
 
 def draw_material_presets(layout: bpy.types.UILayout) -> None:

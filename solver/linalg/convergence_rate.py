@@ -92,9 +92,3 @@ def measure_rate(rate_check, iterations, tolerance):
     arrives_soon = math.log(record[LOWEST] / tolerance) <= rate_check.max_left * rate
     record[RATE] = rate
     record[IS_SLOW] = 0.0 if rate >= rate_check.min_rate or arrives_soon else 1.0
-
-
-@kernel(device_only=True, no_refcount=True)
-def is_in_reach(record, tolerance, iterations):
-    """Whether the iteration will arrive in so many more if it goes on at its rate."""
-    return math.log(record[LOWEST] / tolerance) <= record[RATE] * iterations

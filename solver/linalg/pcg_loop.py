@@ -14,7 +14,7 @@ import numpy as np
 from ..runtime.jit import kernel
 from ..runtime.threads.worker_team import TASK, await_wakeup, claim, is_finished, join, publish, report_done
 from .block_jacobi import invert_rows
-from .convergence_rate import IS_SLOW, RATE, UNKNOWN_RATE, is_in_reach, measure_rate, note_residual
+from .convergence_rate import IS_SLOW, RATE, UNKNOWN_RATE, measure_rate, note_residual
 from .coupled_rigid_modes import add_inter_island_products
 from .element_by_element import add_active_products
 from .envelope_cholesky import solve_envelope
@@ -51,9 +51,6 @@ from .pcg_row_passes import (
 from .symmetric_spmv import add_segment_rings, multiply_segment, pack_rows
 
 MAX_RESTARTS = 3
-# Of the iterations, which another preconditioner gets where block Jacobi would not arrive in them: half molten wax took
-# 400 of its iterations in each step, and ended above the tolerance
-LAST_SHARE = 0.25
 MIN_SQUARED_NORM = 1.0e-300  # ‖b‖² that counts as none
 DIVERGENCE_RATIO = 1.0e4  # the smallest ‖r‖² so far, from which on an island's solve is begun anew
 
@@ -123,12 +120,10 @@ def conjugate_gradients(is_leader, team, limits, matrix, half, vectors, modes, c
 def _may_go_on(limits, iterations, rows):
     """Whether to go on after so many iterations over so many rows."""
     measure_rate(limits.rate_check, iterations, limits.tolerance)
-    if iterations < limits.first_iterations and rows < limits.first_rows:
-        return True
-    record, left = limits.rate_check.record, limits.max_iterations - iterations
-    if record[RATE] == UNKNOWN_RATE or record[IS_SLOW] != 0.0:
-        return False
-    return left > LAST_SHARE * limits.max_iterations or is_in_reach(record, limits.tolerance, left)
+    record = limits.rate_check.record
+    return (iterations < limits.first_iterations and rows < limits.first_rows) or (
+        record[RATE] != UNKNOWN_RATE and record[IS_SLOW] == 0.0
+    )
 
 
 @kernel(device_only=True, no_refcount=True)
