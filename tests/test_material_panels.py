@@ -13,7 +13,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, add_mesh, fresh, write_cache
-from fixtures.fake_layout import TWINS, FakeLayout
+from fixtures.fake_layout import PROXIES, FakeLayout
 from sinew.addon.baking import bake_status, report_reader
 from sinew.addon.baking.bake_status import Status
 from sinew.addon.baking.report_reader import BodyReport
@@ -52,7 +52,7 @@ def test_every_setting_stands_in_a_panel() -> None:
             "ResultProperties",
             "HeatSourceProperties",
         }:
-            assert set(group.__annotations__) - unseen - set(TWINS) <= names, group
+            assert set(group.__annotations__) - unseen - set(PROXIES) <= names, group
     assert "air_temperature" in names
 
 

@@ -19,8 +19,8 @@ from sinew.addon.export import scene_fields
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.addon.panels import panels, property_rows
-from sinew.addon.properties.display_twins import twins_of
 from sinew.addon.properties.object_roles import FLESH, ROLES
+from sinew.addon.properties.unit_proxies import proxies_of
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene import flesh, force_fields, formulation, goal, rigid_core, scene
 from sinew.solver.scene.serialisation.field_constraints import Limits
@@ -165,8 +165,8 @@ def test_every_property_is_in_a_table() -> None:
     scene_settings = fresh().sinew
     for own, table in ((add_box().sinew, OBJECT_SETTINGS), (scene_settings, SCENE_SETTINGS)):
         names = {p.identifier for p in own.bl_rna.properties if not p.is_hidden} - {"rna_type", "name"}
-        twins = {twin.name for setting in table.values() for twin in twins_of(setting)}
-        assert names - twins - {"role", "extra_roles"} == set(table)
+        proxies = {proxy.name for setting in table.values() for proxy in proxies_of(setting)}
+        assert names - proxies - {"role", "extra_roles"} == set(table)
 
 
 def test_every_setting_is_drawn_in_its_panel() -> None:

@@ -10,8 +10,8 @@ import bpy
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.material_presets import SIZED_PRESETS
 from ...solver.scene.settings.flesh_settings import JIGGLE
-from . import first_settings, flesh_supports, new_objects, role_checks, roles, subdivision, tet_estimate
-from .first_settings import FLESH_BY_SIZE, JELLY_BY_SIZE
+from . import flesh_supports, initial_settings, new_objects, role_checks, roles, subdivision, tet_estimate
+from .initial_settings import FLESH_BY_SIZE, JELLY_BY_SIZE
 
 WHERE_NEXT = "The panels Material and Tets have what to change next"
 
@@ -28,7 +28,7 @@ def make_bodies(context: bpy.types.Context, meshes: Sequence[bpy.types.Object], 
         What was done, and where to turn next.
     """
     for obj in meshes:
-        first_settings.make_new_body(obj)
+        initial_settings.make_new_body(obj)
         if preset != JELLY_BY_SIZE:
             obj.sinew.preset = preset
         if subdivision.has_few_vertices(obj):
@@ -51,7 +51,7 @@ def make_flesh_on_armature(context: bpy.types.Context, meshes: Sequence[bpy.type
     for obj in meshes:
         role_checks.check_object(obj)
     for obj in meshes:
-        first_settings.make_new_flesh(obj)
+        initial_settings.make_new_flesh(obj)
         obj.sinew.motion, obj.sinew.preset = JIGGLE, FLESH_BY_SIZE
         obj.sinew.use_armature_bones = True
     rigs = sorted({rig.name for obj in meshes for rig in flesh_supports.armatures_of(obj)})

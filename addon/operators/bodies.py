@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..objects import first_settings, role_checks, roles
+from ..objects import initial_settings, role_checks, roles
 from ..properties.object_roles import NONE
 from .error_reporting import reporting_errors
 from .selected_objects import selected_objects, selected_unshared_meshes
@@ -22,7 +22,7 @@ class SINEW_OT_make_body(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes every selected mesh a body, or none."""
         for obj in selected_unshared_meshes(context):
-            first_settings.make_new_body(obj)
+            initial_settings.make_new_body(obj)
         return {"FINISHED"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..objects import first_settings
+from ..objects import initial_settings
 from .error_reporting import reporting_errors
 from .selected_objects import selected_unshared_meshes
 
@@ -21,7 +21,7 @@ class SINEW_OT_make_flesh(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes every selected mesh flesh, or none."""
         for obj in selected_unshared_meshes(context):
-            first_settings.make_new_flesh(obj)
+            initial_settings.make_new_flesh(obj)
         return {"FINISHED"}
 
 

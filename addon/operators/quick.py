@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..objects import quick_scene
-from ..objects.first_settings import JELLY_BY_SIZE
+from ..objects.initial_settings import JELLY_BY_SIZE
 from .selected_objects import selected_unshared_meshes
 from .simulate import BakingOperator, push_undo_step
 

@@ -23,7 +23,7 @@ from ...solver.scene.settings.setting import (
 from ...solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS
 from ..baking import bake_status
 from ..blender_data.animation_curves import keyframe_icon
-from ..properties.display_twins import shown_twin
+from ..properties.unit_proxies import shown_proxy
 
 SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 # panels that are switched on in their header
@@ -44,8 +44,8 @@ SPRING_UNIT = "1/s²"  # says nothing to an artist: the tooltip has it
 def label_with_unit(settings: bpy.types.PropertyGroup, name: str) -> str:
     """Returns the name of a setting with the unit in which it is shown: "Breaking Stress (kPa)"."""
     words, unit = settings.bl_rna.properties[name].name, SETTINGS[name].unit
-    twin = shown_twin(settings, SETTINGS[name])
-    unit = unit if twin is None else twin.unit
+    proxy = shown_proxy(settings, SETTINGS[name])
+    unit = unit if proxy is None else proxy.unit
     return f"{words} ({unit})" if unit and unit not in {*BLENDER_UNITS, SPRING_UNIT} else words
 
 
@@ -99,12 +99,12 @@ def draw_setting(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, 
     """Draws a setting; one that is sampled on every frame can be keyframed here."""
     options = {"text": label_with_unit(settings, name), **options}
     is_animatable = settings.bl_rna.properties[name].is_animatable
-    twin = shown_twin(settings, SETTINGS[name])
+    proxy = shown_proxy(settings, SETTINGS[name])
     if is_animatable:
         layout = layout.row(align=True)
-        layout.use_property_decorate = twin is None
-    layout.prop(settings, name if twin is None else twin.name, **options)
-    if is_animatable and twin is not None:
+        layout.use_property_decorate = proxy is None
+    layout.prop(settings, name if proxy is None else proxy.name, **options)
+    if is_animatable and proxy is not None:
         path, frame = settings.path_from_id(name), bpy.context.scene.frame_current
         icon = keyframe_icon(settings.id_data, path, frame)
         layout.operator("sinew.toggle_keyframe", text="", icon=icon, emboss=False).setting = name

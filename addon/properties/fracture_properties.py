@@ -8,9 +8,9 @@ from typing import Any
 import bpy
 
 from ...solver.scene.settings.fracture_settings import FRACTURE_SETTINGS, RESULT_SETTINGS
-from .display_twins import twin_properties
 from .material_properties import update_material_value
 from .property_factory import settings_group
+from .unit_proxies import proxy_properties
 
 
 def _result_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
@@ -25,7 +25,7 @@ FractureProperties: Any = settings_group(
     "Strength, where it is weaker, and how many pieces there may be.",
     FRACTURE_SETTINGS,
     dict.fromkeys(("breaking_stress", "use_toughness", "toughness"), update_material_value),
-    twin_properties(FRACTURE_SETTINGS),
+    proxy_properties(FRACTURE_SETTINGS),
 )
 ResultProperties: Any = settings_group(
     "ResultProperties",

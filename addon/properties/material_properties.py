@@ -12,8 +12,8 @@ from ...solver.scene.settings.flesh_settings import ELASTIC
 from ...solver.scene.settings.material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
 from . import material_presets
-from .display_twins import twin_properties
 from .property_factory import settings_group
+from .unit_proxies import proxy_properties
 
 FLOAT32_TOLERANCE = 1.0e-6  # of Blender's 32 bits
 
@@ -49,5 +49,5 @@ MaterialProperties: Any = settings_group(
         "preset": update_preset,
         "poisson_ratio": update_poisson_ratio,
     },
-    twin_properties(MATERIAL_SETTINGS),
+    proxy_properties(MATERIAL_SETTINGS),
 )

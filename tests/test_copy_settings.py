@@ -11,7 +11,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
-from sinew.addon.objects import first_settings, roles
+from sinew.addon.objects import initial_settings, roles
 from sinew.addon.panels import material_preset_menu
 from test_addon import context_of
 
@@ -22,7 +22,7 @@ def two() -> tuple[bpy.types.Object, bpy.types.Object]:
     fresh()
     one, other = add_box("One"), add_box("Other")
     for obj in (other, one):
-        first_settings.make_new_body(obj)
+        initial_settings.make_new_body(obj)
         obj.select_set(True)
         bpy.context.view_layer.objects.active = obj
     return one, other

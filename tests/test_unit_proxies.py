@@ -13,7 +13,7 @@ from sinew.addon.blender_data.animation_curves import keyframe_icon
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.addon.panels.property_rows import SETTINGS, draw_setting, label_with_unit
-from sinew.addon.properties.display_twins import shown_twin, twins_of
+from sinew.addon.properties.unit_proxies import proxies_of, shown_proxy
 
 
 @pytest.fixture
@@ -29,9 +29,9 @@ def own() -> bpy.types.PropertyGroup:
 )
 def test_the_unit_suits_the_value(own: bpy.types.PropertyGroup, value: float, unit: str, shown: float) -> None:
     own.youngs_modulus = value
-    twin = shown_twin(own, SETTINGS["youngs_modulus"])
-    assert twin is not None and twin.unit == unit
-    assert getattr(own, twin.name) == pytest.approx(shown)
+    proxy = shown_proxy(own, SETTINGS["youngs_modulus"])
+    assert proxy is not None and proxy.unit == unit
+    assert getattr(own, proxy.name) == pytest.approx(shown)
     assert label_with_unit(own, "youngs_modulus") == f"Stiffness ({unit})"
     layout = FakeLayout()
     draw_setting(layout, own, "youngs_modulus")
@@ -40,15 +40,15 @@ def test_the_unit_suits_the_value(own: bpy.types.PropertyGroup, value: float, un
 
 
 @pytest.mark.parametrize("name", ["youngs_modulus", "breaking_stress", "poisson_ratio"])
-def test_a_twin_writes_what_it_shows(own: bpy.types.PropertyGroup, name: str) -> None:
+def test_a_proxy_writes_what_it_shows(own: bpy.types.PropertyGroup, name: str) -> None:
     own.motion = "POSE"  # above 90 % of the volume for flesh only
-    for twin in twins_of(SETTINGS[name]):
-        setattr(own, twin.name, 7.0)
-        assert getattr(own, name) == pytest.approx(7.0 * twin.factor)
-        assert getattr(own, twin.name) == pytest.approx(7.0, rel=1e-6)
+    for proxy in proxies_of(SETTINGS[name]):
+        setattr(own, proxy.name, 7.0)
+        assert getattr(own, name) == pytest.approx(7.0 * proxy.factor)
+        assert getattr(own, proxy.name) == pytest.approx(7.0, rel=1e-6)
 
 
-def test_a_twin_turns_the_preset_to_custom_and_keeps_the_limits(own: bpy.types.PropertyGroup) -> None:
+def test_a_proxy_turns_the_preset_to_custom_and_keeps_the_limits(own: bpy.types.PropertyGroup) -> None:
     assert own.preset == "RUBBER" and own.poisson_ratio_percent == pytest.approx(90.0)
     own.youngs_modulus_kpa = 20.0
     assert own.preset == "CUSTOM"
@@ -59,7 +59,7 @@ def test_a_twin_turns_the_preset_to_custom_and_keeps_the_limits(own: bpy.types.P
     assert own.poisson_ratio == pytest.approx(0.485)
 
 
-def test_twins_are_not_stored_and_no_bake_reads_them(own: bpy.types.PropertyGroup) -> None:
+def test_proxies_are_not_stored_and_no_bake_reads_them(own: bpy.types.PropertyGroup) -> None:
     scene = bpy.context.scene
     own.youngs_modulus = 2.0e5
     before = settings_digest(scene)
@@ -83,7 +83,7 @@ def test_what_can_be_keyframed_still_can(own: bpy.types.PropertyGroup) -> None:
     assert shown == pytest.approx([100.0, 300.0])
 
 
-def test_the_dot_beside_a_twin_keyframes_what_it_shows(own: bpy.types.PropertyGroup) -> None:
+def test_the_dot_beside_a_proxy_keyframes_what_it_shows(own: bpy.types.PropertyGroup) -> None:
     obj, scene = bpy.context.object, bpy.context.scene
     path = own.path_from_id("youngs_modulus")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..objects.copied_settings import copy_settings
+from ..objects.copy_settings import copy_settings
 from ..objects.roles import roles_of
 from .error_reporting import reporting_errors
 
