@@ -7,11 +7,11 @@ import bpy
 
 from ..blender_data import modifier_stack
 from .error_reporting import reporting_errors
-from .selected_objects import active_mesh
+from .selected_objects import active_mesh_and_selected_bodies
 
 
 class SINEW_OT_move_below_armature(bpy.types.Operator):
-    """Move Sinew's modifier below the Armature, which then poses the input instead of the result"""
+    """Move Sinew's modifier below the Armature, which then poses the input. Also on selected bodies that need it"""
 
     bl_idname = "sinew.move_below_armature"
     bl_label = "Move Sinew Below Armature"
@@ -19,8 +19,10 @@ class SINEW_OT_move_below_armature(bpy.types.Operator):
 
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Moves the modifier of the active object."""
-        modifier_stack.reset_stack_index(active_mesh(context))
+        """Moves the modifier of the active object, and of selected bodies that are posed after they are simulated."""
+        active, *others = active_mesh_and_selected_bodies(context)
+        for obj in (active, *filter(modifier_stack.posing_modifiers_below, others)):
+            modifier_stack.reset_stack_index(obj)
         return {"FINISHED"}
 
 

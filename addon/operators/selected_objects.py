@@ -64,3 +64,16 @@ def active_mesh(context: bpy.types.Context) -> bpy.types.Object:
         raise BadInput("nothing-selected")
     role_checks.check_object(context.object)
     return context.object
+
+
+def active_mesh_and_selected_bodies(context: bpy.types.Context) -> list[bpy.types.Object]:
+    """Returns the active object, whose panel is shown, and the other selected bodies, after checking all of them.
+
+    Raises:
+        BadInput: The active object is no mesh, or one of them cannot be changed.
+    """
+    active = active_mesh(context)
+    others = [o for o in context.selected_objects if o != active and o in roles.bodies(context.scene)]
+    for obj in others:
+        role_checks.check_object(obj)
+    return [active, *others]

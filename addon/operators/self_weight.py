@@ -8,16 +8,17 @@ from bpy.props import BoolProperty
 
 from ..objects import role_checks, roles, self_weight
 from .error_reporting import reporting_errors
-from .selected_objects import active_mesh
+from .selected_objects import active_mesh_and_selected_bodies
 
-EVERY_DESCRIPTION = "All bodies of the scene that are too soft to stand, instead of the active one"
+EVERY_DESCRIPTION = "All bodies of the scene that are too soft to stand, instead of the active and selected ones"
 
 
 def _target_bodies(context: bpy.types.Context, every: bool) -> list[bpy.types.Object]:
-    """Returns the active object, or every body of the scene that collapses, checked before any is changed."""
-    if not every:
-        return [active_mesh(context)]
-    found = self_weight.collapsing_bodies(roles.bodies(context.scene), context.scene)
+    """Returns the active and selected bodies, or every body of the scene that collapses, checked before any changes."""
+    if every:
+        found = self_weight.collapsing_bodies(roles.bodies(context.scene), context.scene)
+    else:
+        found = active_mesh_and_selected_bodies(context)
     for obj in found:
         role_checks.check_object(obj)
     return found
@@ -34,7 +35,7 @@ class SINEW_OT_stand_up(bpy.types.Operator):
 
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Sets the Simulated Size of the active body, or of every one that collapses."""
+        """Sets the Simulated Size of the active and selected bodies that collapse, or of every one that collapses."""
         for obj in self_weight.collapsing_bodies(_target_bodies(context, self.every), context.scene):
             obj.sinew.simulated_size = self_weight.standing_size(obj, context.scene)
             obj.sinew.use_simulated_size = True
@@ -52,7 +53,7 @@ class SINEW_OT_stiffen(bpy.types.Operator):
 
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Sets the Stiffness of the active body, or of every one that collapses."""
+        """Sets the Stiffness of the active and selected bodies that are too soft, or of every one that collapses."""
         for obj in _target_bodies(context, self.every):
             if self_weight.collapses(obj, context.scene) or self_weight.is_too_soft_to_hang(obj, context.scene):
                 obj.sinew.youngs_modulus = self_weight.standing_stiffness(obj, context.scene)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..objects import role_checks, roles, subdivision
+from ..objects import subdivision
 from .error_reporting import reporting_errors
-from .selected_objects import active_mesh
+from .selected_objects import active_mesh_and_selected_bodies
 
 
 class SINEW_OT_subdivide(bpy.types.Operator):
@@ -20,12 +20,8 @@ class SINEW_OT_subdivide(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Subdivides the active object, and what is selected and needs it too."""
-        active = active_mesh(context)
-        others = [o for o in context.selected_objects if o != active and o in roles.bodies(context.scene)]
-        chosen = [active, *(o for o in others if subdivision.has_few_vertices(o))]
-        for obj in chosen:
-            role_checks.check_object(obj)
-        for obj in chosen:
+        active, *others = active_mesh_and_selected_bodies(context)
+        for obj in (active, *filter(subdivision.has_few_vertices, others)):
             subdivision.subdivide(obj)
         return {"FINISHED"}
 

@@ -11,6 +11,7 @@ from ...solver.scene.settings.heat_settings import HEAT_SETTINGS
 from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS
 from ...solver.scene.settings.setting import CHOICE, INTEGER, NUMBER, SWITCH, TABLE
+from ..objects import roles
 
 FOLDER = "sinew/material"
 SAVED_KINDS = (NUMBER, INTEGER, SWITCH, CHOICE, TABLE)  # not names of groups, which another object need not have
@@ -26,13 +27,21 @@ _SETTINGS = (
 
 
 class SINEW_MT_material_presets(bpy.types.Menu):
-    """Materials that you have saved"""
+    """Materials that you have saved, for all selected bodies"""
 
     bl_idname = "SINEW_MT_material_presets"
     bl_label = "My Materials"
     preset_subdir = FOLDER
     preset_operator = "script.execute_preset"
     draw = bpy.types.Menu.draw_preset
+
+    @staticmethod
+    def post_cb(context: bpy.types.Context, filepath: str) -> None:
+        """Gives the material to the other selected bodies, too, after Blender has given it to the active one."""
+        for obj in roles.bodies(context.scene):
+            if obj.select_get() and obj != context.object:
+                with context.temp_override(object=obj):  # what the file of the preset changes
+                    bpy.utils.execfile(filepath)
 
 
 class SINEW_OT_material_preset_add(AddPresetBase, bpy.types.Operator):
