@@ -225,6 +225,12 @@ def tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int | None:
     return None if known is None else known[0]
 
 
+def current_tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int | None:
+    """Returns how many tets a body has in the present bake, or None where that is out of date."""
+    known = tet_count(scene, obj)
+    return None if known is None or status(scene).outdated else known
+
+
 def core_tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     """Returns how many tets of a body are a rigid core in the present bake; 0 where it has none, or is not baked."""
     return (_tet_counts(scene, obj) or (0, 0))[1]

@@ -35,7 +35,8 @@ class MeshMeasures:
     thickness: float | None = None
 
 
-_measures_of_meshes: Memo[MeshMeasures] = Memo(100)
+MAX_MESHES = 1000  # whose measures are remembered
+_measures_of_meshes: Memo[MeshMeasures] = Memo(MAX_MESHES)
 
 
 def meshing(obj: bpy.types.Object, unit: float) -> Meshing:

@@ -23,12 +23,14 @@ from . import (
     orphaned_caches,
     pins,
     quick,
+    select_role,
     self_weight,
     shape_keys,
     simulate,
     softening_table,
     subdivision,
     takes,
+    tet_display,
 )
 
 PARTS = (
@@ -55,6 +57,8 @@ PARTS = (
     notes,
     keyframes,
     quick,
+    select_role,
+    tet_display,
 )
 
 

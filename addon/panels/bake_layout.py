@@ -69,12 +69,19 @@ def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Sta
     row.scale_y = 1.8
     if status.is_running:
         row.enabled = status.phase != "cancelling"
-        row.operator("sinew.cancel", text=status.label, icon="CANCEL")
+    else:
+        is_kept = scene.sinew.protect and status.frame is not None
+        row.enabled = not status.busy_elsewhere and not is_kept
+        row.alert = status.outdated
+    draw_simulate_operator(row, status)
+
+
+def draw_simulate_operator(layout: bpy.types.UILayout, status: Status) -> None:
+    """Draws what starts, resumes or cancels the bake; its label is the state."""
+    if status.is_running:
+        layout.operator("sinew.cancel", text=status.label, icon="CANCEL")
         return
-    is_kept = scene.sinew.protect and status.frame is not None
-    row.enabled = not status.busy_elsewhere and not is_kept
-    row.alert = status.outdated
-    act = row.operator("sinew.simulate", text=status.label, icon="ERROR" if status.outdated else "PLAY")
+    act = layout.operator("sinew.simulate", text=status.label, icon="ERROR" if status.outdated else "PLAY")
     act.resume = status.can_resume and not status.outdated
 
 

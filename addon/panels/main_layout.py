@@ -77,10 +77,15 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
 def _draw_simulate_selected(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws the one click that makes a mesh a body and bakes it."""
     row = layout.row()
-    has_bodies = bool(roles.bodies(context.scene))
-    row.scale_y = 1.0 if has_bodies else 1.8
+    row.scale_y = 1.0 if roles.bodies(context.scene) else 1.8
     row.enabled = not bake_status.status(context.scene).is_locked
-    row.operator("sinew.simulate_selected", text="Simulate This Too" if has_bodies else "Simulate", icon="PLAY")
+    draw_simulate_selected_operator(row, context.scene)
+
+
+def draw_simulate_selected_operator(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
+    """Draws what makes the selected meshes bodies and bakes them."""
+    words = "Simulate This Too" if roles.bodies(scene) else "Simulate"
+    layout.operator("sinew.simulate_selected", text=words, icon="PLAY")
 
 
 def _draw_extra_roles(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:

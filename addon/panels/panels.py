@@ -26,9 +26,12 @@ from . import (
     main_layout,
     material_layout,
     material_preset_menu,
+    outliner_menu,
+    pie_menu,
     pins_layout,
     rigid_core_layout,
     size_and_start_layout,
+    statistics_layout,
     tets_layout,
 )
 from .property_rows import HEADER_SWITCHES, JIGGLE_SWITCHES
@@ -158,18 +161,34 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
         self.layout.operator("sinew.remove", text="Remove from Sinew", icon="X")
 
 
-CLASSES = (SINEW_UL_softening, *add_menu.CLASSES, *material_preset_menu.CLASSES, *_make_panels())
+CLASSES = (
+    SINEW_UL_softening,
+    *add_menu.CLASSES,
+    *material_preset_menu.CLASSES,
+    *outliner_menu.CLASSES,
+    *pie_menu.CLASSES,
+    *_make_panels(),
+)
+# what is drawn at the end of Blender's own menus, headers and panels
+APPENDED = (
+    ("PHYSICS_PT_add", draw_add_button),
+    ("OUTLINER_MT_object", outliner_menu.draw_menu_entry),
+    ("OUTLINER_HT_header", statistics_layout.draw_outliner_header),
+    ("STATUSBAR_HT_header", statistics_layout.draw_status_bar),
+)
 
 
 def register() -> None:
     """Adds the panels."""
     for each in CLASSES:
         bpy.utils.register_class(each)
-    bpy.types.PHYSICS_PT_add.append(draw_add_button)
+    for name, draw in APPENDED:
+        getattr(bpy.types, name).append(draw)
 
 
 def unregister() -> None:
     """Takes them away."""
-    bpy.types.PHYSICS_PT_add.remove(draw_add_button)
+    for name, draw in APPENDED:
+        getattr(bpy.types, name).remove(draw)
     for each in reversed(CLASSES):
         bpy.utils.unregister_class(each)

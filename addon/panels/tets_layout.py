@@ -56,8 +56,8 @@ def _draw_table(layout: bpy.types.UILayout, obj: bpy.types.Object, table: tuple[
 
 
 def _tet_count_text(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
-    known = bake_status.tet_count(scene, obj)
-    if known is not None and not bake_status.status(scene).outdated:
+    known = bake_status.current_tet_count(scene, obj)
+    if known is not None:
         return f"{known:,} tets"
     times = refinement_factor(formulation.read_formulation(obj.sinew))
     if obj.sinew.method == "GIVEN":

@@ -46,6 +46,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'No other selected object has the role of "{name}".',
         "Select objects that are bodies, colliders … as it is.",
     ),
+    "no-object-of-role": (
+        "No visible object that can be selected has the role {role}.",
+        "Show it in the Outliner, or give an object that role in the menu Add.",
+    ),
     "no-such-take": ('"{scene}" has no take "{name}" with a bake.', "Choose one of the list in the panel Cache."),
     "take-of-other-meshes": (
         'The bodies have other vertices now than in the take "{name}".',
