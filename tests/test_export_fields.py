@@ -194,6 +194,25 @@ def test_the_bake_is_outdated_by_what_it_reads_of_fields_and_by_nothing_else() -
     assert settings_digest(scene) == bare
 
 
+@pytest.mark.parametrize("name", ["strength", "linear_drag", "harmonic_damping", "flow", "size"])
+def test_the_playhead_outdates_no_bake_with_a_keyed_field(name: str) -> None:
+    """Blender stores Strength and Linear Drag as one number, and others, too."""
+    scene = fresh()
+    body()
+    field = add_field("WIND").field
+    for frame, value in ((1, 0.0), (11, 0.5)):
+        setattr(field, name, value)
+        field.keyframe_insert(name, frame=frame)
+    digests = set()
+    for frame in (1, 6, 11):
+        scene.frame_set(frame)
+        digests.add(settings_digest(scene))
+    assert len(digests) == 1
+    field.id_data.animation_data_clear()
+    setattr(field, name, 0.7)
+    assert settings_digest(scene) not in digests
+
+
 def test_an_exported_wind_blows_a_body_away(tmp_path: Path) -> None:
     """As Blender makes it: with a wind factor of 1 and a flow, along the z axis of the object."""
     scene = fresh()

@@ -46,6 +46,13 @@ TRANSFORM_PROPERTIES = (
 )
 # what else the rest pose of an armature says of a bone than its place and its turn
 REST_BONE_PROPERTIES = ("name", "length", "use_deform", "use_inherit_rotation", "inherit_scale")
+# properties of a force field that Blender stores as one number, so that keys of one move the others
+SHARED_FIELD_VALUES = (
+    ("strength", "linear_drag", "guide_minimum"),
+    ("harmonic_damping", "quadratic_drag"),
+    ("flow", "inflow"),
+    ("size", "rest_length"),
+)
 
 
 def settings_digest(scene: bpy.types.Scene) -> str:
@@ -101,7 +108,12 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
 def _field_parts(obj: bpy.types.Object, waiting: list[bpy.types.ID]) -> Parts:
     """Returns what bakes read of a force field; `obj` itself goes into `waiting` with where it is and its mesh."""
     waiting.append(obj)
-    return ["field", obj.name, *rna_parts(obj.field, (), animated_paths(obj), "field.", waiting)]
+    animated = animated_paths(obj)
+    for names in SHARED_FIELD_VALUES:
+        paths = {f"field.{name}" for name in names}
+        if paths & animated:
+            animated = animated | paths
+    return ["field", obj.name, *rna_parts(obj.field, (), animated, "field.", waiting)]
 
 
 def _scene_parts(scene: bpy.types.Scene) -> Parts:
