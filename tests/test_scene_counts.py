@@ -51,6 +51,12 @@ def values() -> dict[str, str]:
     return {row.label: counts().value_text(row) for row in counts().rows}
 
 
+def count() -> dict[str, str]:
+    """Returns the same, counted anew."""
+    scene_counts._counts.clear()
+    return values()
+
+
 def test_every_role_is_counted_and_tets_are_estimated(scene: bpy.types.Scene) -> None:
     found = {row.label: (row.total, row.selected) for row in counts().rows}
     tets = found.pop("Tets (About)")
@@ -60,12 +66,15 @@ def test_every_role_is_counted_and_tets_are_estimated(scene: bpy.types.Scene) ->
 
 
 def test_the_bake_says_how_many_tets_there_are(scene: bpy.types.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bake_status, "tet_count", lambda _scene, obj: {"A": 1234, "B": 1000}[obj.name])
-    scene_counts._counts.clear()
-    assert values()["Tets"] == "1,234 / 2,234"
-    monkeypatch.setattr(bake_status, "status", lambda _scene: bake_status.Status(outdated=True))
-    scene_counts._counts.clear()
-    assert "Tets" not in values() and "Tets (About)" in values()
+    baked: dict[str, int | None] = {"A": 1234, "B": 1000}
+    state = bake_status.Status(phase="baked", frame=8)
+    monkeypatch.setattr(bake_status, "tet_count", lambda _scene, obj: baked[obj.name])
+    monkeypatch.setattr(bake_status, "status", lambda _scene: state)
+    assert count()["Tets"] == "1,234 / 2,234"
+    baked["B"] = None  # a body that was made after the bake
+    assert "Tets" not in count() and count()["Tets (About)"].startswith("1,234 / ")
+    baked["B"], state = 1000, bake_status.Status(phase="baked", frame=8, outdated=True)
+    assert "Tets" not in count() and not count()["Tets (About)"].startswith("1,234")
 
 
 def test_totals_stand_alone_while_nothing_of_it_is_selected(scene: bpy.types.Scene) -> None:

@@ -90,10 +90,10 @@ def count_scene(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> Scen
     for key, label in ROLE_LABELS.items():
         selected = _selected(members[key], view_layer)
         rows.append(CountRow(label, ROLE_BY_KEY[key].icon, len(members[key]), len(selected), key))
-    is_baked = all(bake_status.current_tet_count(scene, obj) is not None for obj in members[BODY])
-    tets = {obj.name: _tet_count(scene, obj) for obj in members[BODY]}
-    selected_tets = sum(tets[obj.name] for obj in _selected(members[BODY], view_layer))
-    label = TETS_LABEL if is_baked else ESTIMATED_TETS_LABEL
+    baked = _baked_tets(scene, members[BODY])
+    tets = {obj: known if (known := baked.get(obj)) is not None else _estimate(scene, obj) for obj in members[BODY]}
+    selected_tets = sum(tets[obj] for obj in _selected(members[BODY], view_layer))
+    label = ESTIMATED_TETS_LABEL if None in baked.values() or not baked else TETS_LABEL
     rows.append(CountRow(label, TETS_ICON, sum(tets.values()), selected_tets))
     shown = tuple(row for row in rows if row.total)
     return SceneCounts(shown, any(row.selected for row in shown))
@@ -103,10 +103,16 @@ def _selected(objects: Iterable[bpy.types.Object], view_layer: bpy.types.ViewLay
     return [obj for obj in objects if obj.select_get(view_layer=view_layer)]
 
 
-def _tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
-    known = bake_status.current_tet_count(scene, obj)
-    if known is not None:
-        return known
+def _baked_tets(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object]) -> dict[bpy.types.Object, int | None]:
+    """Returns how many tets each body has in the bake, None where it took no part; nothing without a current bake."""
+    status = bake_status.status(scene)
+    if status.outdated or (status.frame is None and not status.is_running):
+        return {}
+    return {obj: bake_status.tet_count(scene, obj) for obj in bodies}
+
+
+def _estimate(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
+    """Returns about how many tets a body will get, to two digits, or how many its file has."""
     if obj.sinew.method == "GIVEN":
         found = artist_tet_files.tet_count(obj)
         count = found if isinstance(found, int) else 0
