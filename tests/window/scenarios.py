@@ -23,6 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from cache_bakes import cache_bakes
 from contact_bake import contact_bake
 from formulation_bakes import methods_bake
+from several_objects import several_objects
 from takes import takes_by_mouse
 from ui_driver import (
     OUT,
@@ -226,6 +227,7 @@ PARTS = (
     methods_bake,
     cache_bakes,
     takes_by_mouse,
+    several_objects,
     undo_of_bake,
     undo_of_breaking_bake,
     seeded_operations,

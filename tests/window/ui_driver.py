@@ -72,7 +72,8 @@ def mouse(*words: str | int) -> None:
 
 
 def picture(name: str) -> Steps:
-    view()[1].tag_redraw()
+    for area in bpy.context.window_manager.windows[0].screen.areas:
+        area.tag_redraw()
     yield 0.5
     path = OUT / f"shot-{name}"
     path.touch()
@@ -80,15 +81,24 @@ def picture(name: str) -> Steps:
         yield 0.1
 
 
-def under_the_mouse(ask: Callable = bpy.ops.ui.copy_python_command_button) -> str:
+def under_the_mouse(ask: Callable = bpy.ops.ui.copy_python_command_button, **options: bool) -> str:
     """Returns the Python command of the button under the mouse, or "" where there is none."""
     window, area, region = view()
     with bpy.context.temp_override(window=window, area=area, region=region):
-        if not ask.poll():
-            return ""
-        bpy.context.window_manager.clipboard = ""
-        ask()
-        return bpy.context.window_manager.clipboard
+        return _answer(ask, **options)
+
+
+def command_under_the_mouse() -> str:
+    """Returns the Python command of the button under the mouse in the region of the context, or ""."""
+    return _answer(bpy.ops.ui.copy_python_command_button)
+
+
+def _answer(ask: Callable, **options: bool) -> str:
+    if not ask.poll():
+        return ""
+    bpy.context.window_manager.clipboard = ""
+    ask(**options)
+    return bpy.context.window_manager.clipboard
 
 
 def press(operator: str, aside: int = -20) -> Steps:
@@ -98,7 +108,7 @@ def press(operator: str, aside: int = -20) -> Steps:
 
 def choose_role(letter: str) -> Steps:
     """Opens the menu Add, which is under the Simulate button of a mesh without a role, and chooses by a letter."""
-    yield from _find(lambda: "bpy.ops.sinew.simulate_selected(" in under_the_mouse(), "Simulate", -20)
+    yield from find(lambda: "bpy.ops.sinew.simulate_selected(" in under_the_mouse(), "Simulate", -20)
     while "bpy.ops.sinew.simulate_selected(" in under_the_mouse():
         mouse("mousemove_relative", 0, 4)
         yield 0.1
@@ -131,7 +141,7 @@ def scroll(clicks: int) -> Steps:
 
 def _press(is_it: Callable[[], bool], what: str, aside: int, keep: bool = False) -> Steps:
     window, area, _ = view()
-    yield from _find(is_it, what, aside)
+    yield from find(is_it, what, aside)
     mouse("mousedown", 1)
     mouse("mouseup", 1)
     yield 0.3
@@ -139,7 +149,7 @@ def _press(is_it: Callable[[], bool], what: str, aside: int, keep: bool = False)
         mouse("mousemove", area.x + 200, window.height - (area.y + 200))
 
 
-def _find(is_it: Callable[[], bool], what: str, aside: int) -> Steps:
+def find(is_it: Callable[[], bool], what: str, aside: int = 0) -> Steps:
     """Moves the mouse down the sidebar until it is where something holds."""
     window, _, region = view()
     x = region.x + region.width // 2 + aside
