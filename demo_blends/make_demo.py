@@ -66,8 +66,8 @@ def bake(blend: Path, out: Path) -> Path:
     return baked
 
 
-def picture(baked: Path, out: Path) -> tuple[Path, Path]:
-    """Renders the open, baked file; returns a sheet of pictures and a movie."""
+def picture(baked: Path, out: Path) -> tuple[Path, Path, Path]:
+    """Renders the open, baked file; returns a sheet of pictures, a movie, and the same as an animated picture."""
     scene = bpy.context.scene
     count = scene.frame_end - scene.frame_start + 1
     frames = []
@@ -75,11 +75,12 @@ def picture(baked: Path, out: Path) -> tuple[Path, Path]:
         frames.append(path)
         print(f"\rRendering {len(frames)} of {count} frames", end="", flush=True)
     print()
-    sheet, movie = out / f"{baked.stem}.png", out / f"{baked.stem}.mp4"
+    sheet, movie, animation = (out / f"{baked.stem}.{kind}" for kind in ("png", "mp4", "webp"))
     step = max(1, (count - 1) // (SHEET_PICTURES - 1))
     pictures.write_sheet(frames[::step][:SHEET_PICTURES], sheet)
     pictures.write_movie(frames, movie, stage.FPS)
-    return sheet, movie
+    pictures.write_animation(frames, animation, stage.FPS)
+    return sheet, movie, animation
 
 
 def main() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Renders the open file without a graphics card: one picture per frame, a sheet of some of them, a movie."""
+"""Renders the open file without a graphics card: one picture per frame, a sheet of some of them, and movies."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ import numpy as np
 
 SIZE = (480, 270)
 SAMPLES = 5
+# of animated pictures: the best quality, 0 to 100, at which they are small enough for a page
+MAX_ANIMATION_BYTES = 1_000_000
+QUALITIES = (90, 80, 70, 60, 50, 40)
 
 
 def render_frames(folder: Path) -> Iterator[Path]:
@@ -92,3 +95,20 @@ def write_movie(frames: list[Path], out: Path, fps: int) -> None:
     with quiet():
         bpy.ops.render.render(animation=True, scene=scene.name)
     bpy.data.scenes.remove(scene)
+
+
+def write_animation(frames: list[Path], out: Path, fps: int) -> None:
+    """Writes the pictures as an animated WebP that repeats, for pages that show no movies.
+
+    Raises:
+        ValueError: It has more than MAX_ANIMATION_BYTES at every quality.
+    """
+    from PIL import Image
+
+    pictures = [Image.open(path).convert("RGB") for path in frames]
+    for quality in QUALITIES:
+        options = {"quality": quality, "method": 6, "duration": round(1000 / fps), "loop": 0}
+        pictures[0].save(out, save_all=True, append_images=pictures[1:], **options)
+        if out.stat().st_size <= MAX_ANIMATION_BYTES:
+            return
+    raise ValueError(f"{out} has {out.stat().st_size} bytes at the least quality: render it smaller or shorter")
