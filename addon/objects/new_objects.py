@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 from mathutils import Vector
 
-from . import flesh_supports, roles
+from . import flesh_supports, roles, tet_estimate
 from .heat_depth import speed_through
 
 HEAT_SOURCE_NAME = "Heat Source"
@@ -25,6 +25,7 @@ GROUND_NAME = "Ground"
 GROUND_SIZE = 10.0
 FALL_SHARE = 0.5  # of a body's height, which it falls before it meets a new ground
 FLAT_FALL_SHARE = 0.1  # and at least of its longest side: a sheet has no height, and would lie in the ground
+SHEET_GAP_SHARE = 0.005  # of the longest side of a sheet: as high above a new ground it is seen; in it, it flickers
 
 
 def add_heat_source(context: bpy.types.Context) -> bpy.types.Object:
@@ -103,6 +104,8 @@ def add_ground(context: bpy.types.Context) -> bpy.types.Object:
     ground.location.z = min(ground.location.z, 0.0)
     (context.collection or context.scene.collection).objects.link(ground)
     roles.make_collider(ground, "PLANE")
+    sheets = [o for o in found if flesh_supports.falls(context.scene, o) and tet_estimate.is_sheet(o)]
+    ground.sinew.thickness = SHEET_GAP_SHARE * min((max(o.dimensions) for o in sheets), default=0.0)
     return ground
 
 
