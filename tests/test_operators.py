@@ -69,6 +69,18 @@ def test_the_ground_lies_at_zero_or_leaves_half_a_height_of_fall(height: float, 
     assert bpy.context.object == box and box.select_get()
 
 
+def test_a_sheet_falls_a_tenth_of_its_longest_side() -> None:
+    scene = fresh()
+    bpy.ops.mesh.primitive_grid_add(size=20.0)
+    bpy.context.object.scale.y = 0.5
+    bpy.ops.sinew.make_body()
+    bpy.context.view_layer.update()
+    bpy.ops.sinew.add_ground()
+    (ground,) = roles.colliders(scene)
+    assert ground.location.z == pytest.approx(-2.0, abs=1e-5)
+    assert ground.sinew.thickness == pytest.approx(0.1), "it will not lie in the ground, where it flickers"
+
+
 def test_the_ground_lies_right_under_what_is_held() -> None:
     scene = fresh()
     box = add_box(height=2.0)

@@ -221,6 +221,13 @@ def test_an_open_surface_is_told(tmp_path):
     assert "mesh-open" in [warning.kind for warning in run.built.bodies[0].warnings]
 
 
+def test_nothing_is_guessed_inside_a_sheet_that_robust_tets_cover(tmp_path):
+    corners = np.array([[5.0, 0.0, 1.0], [6.0, 0.0, 1.0], [6.0, 1.0, 1.0], [5.0, 1.0, 1.0]])
+    sheet = Body(corners, np.array([[0, 1, 2], [0, 2, 3]]), key="sheet", meshing=Meshing("robust", 0.2))
+    run = Run(tmp_path, Scene((sheet,)))
+    assert "mesh-open" not in [warning.kind for warning in run.built.bodies[0].warnings]
+
+
 def test_what_tets_leave_out_and_close_up_is_told(tmp_path):
     """A hair that gets no tet, the lips of a horseshoe grown together, and a star filled with tets as large as it."""
     bodies = (

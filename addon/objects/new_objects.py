@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 from mathutils import Vector
 
-from . import flesh_supports, roles
+from . import flesh_supports, roles, tet_estimate
 from .heat_depth import speed_through
 
 HEAT_SOURCE_NAME = "Heat Source"
@@ -24,6 +24,8 @@ BONE_LENGTH, BONE_WIDTH = 0.8, 0.3
 GROUND_NAME = "Ground"
 GROUND_SIZE = 10.0
 FALL_SHARE = 0.5  # of a body's height, which it falls before it meets a new ground
+FLAT_FALL_SHARE = 0.1  # and at least of its longest side: a sheet has no height, and would lie in the ground
+SHEET_GAP_SHARE = 0.005  # of the longest side of a sheet: as high above a new ground it is seen; in it, it flickers
 
 
 def add_heat_source(context: bpy.types.Context) -> bpy.types.Object:
@@ -90,7 +92,7 @@ def add_bone(context: bpy.types.Context, flesh: bpy.types.Object) -> bpy.types.O
 
 def add_ground(context: bpy.types.Context) -> bpy.types.Object:
     """Returns a new plane, made a collider, at height 0 or so far below the lowest body that this one has half its
-    height to fall; right under bodies that something holds."""
+    height to fall, and a flat one a tenth of its longest side; right under bodies that something holds."""
     found = roles.bodies(context.scene)
     corners = {o: [o.matrix_world @ Vector(corner) for corner in o.bound_box] for o in found}
     reach = max((max(abs(c.x), abs(c.y)) for own in corners.values() for c in own), default=1.0)
@@ -102,10 +104,14 @@ def add_ground(context: bpy.types.Context) -> bpy.types.Object:
     ground.location.z = min(ground.location.z, 0.0)
     (context.collection or context.scene.collection).objects.link(ground)
     roles.make_collider(ground, "PLANE")
+    sheets = [o for o in found if flesh_supports.falls(context.scene, o) and tet_estimate.is_sheet(o)]
+    ground.sinew.thickness = SHEET_GAP_SHARE * min((max(o.dimensions) for o in sheets), default=0.0)
     return ground
 
 
 def _height_below(scene: bpy.types.Scene, body: bpy.types.Object, corners: list[Vector]) -> float:
     """Returns the height of a ground that suits a body with these corners of its box."""
-    low, high = (pick(corner.z for corner in corners) for pick in (min, max))
-    return low - FALL_SHARE * (high - low) if flesh_supports.falls(scene, body) else low
+    low, high = (Vector(map(pick, zip(*corners, strict=True))) for pick in (min, max))
+    sides = high - low
+    fall = max(FALL_SHARE * sides.z, FLAT_FALL_SHARE * max(sides)) if flesh_supports.falls(scene, body) else 0.0
+    return low.z - fall

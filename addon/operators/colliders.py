@@ -26,7 +26,7 @@ class SINEW_OT_make_collider(bpy.types.Operator):
 
 
 class SINEW_OT_add_ground(bpy.types.Operator):
-    """Add an endless ground at height 0, or lower, so that every body has half its height to fall"""
+    """Add an endless ground at height 0, or lower, so that every body has room to fall: half its height"""
 
     bl_idname = "sinew.add_ground"
     bl_label = "Add Ground"

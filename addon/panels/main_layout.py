@@ -92,10 +92,11 @@ def _draw_extra_roles(layout: bpy.types.UILayout, context: bpy.types.Context, ob
     """Draws the roles that an object may have beside its own."""
     if obj.type != "MESH" or not ROLE_BY_KEY[obj.sinew.role].is_combinable:
         return
-    row = locked_column(layout, context).row(align=True)
+    # one below the other: beside each other their names are cut off in a sidebar as wide as Blender opens it
+    column = locked_column(layout, context).column(align=True)
     for role in ROLES:
         if role.is_combinable and role.key != obj.sinew.role:
-            row.prop_enum(obj.sinew, "extra_roles", role.key, text=f"Also {role.label}")
+            column.prop_enum(obj.sinew, "extra_roles", role.key, text=f"Also {role.label}")
     if any(flesh_supports.is_bone_of(obj, body) for body in roles.bodies(context.scene)):
         if roles.has_role(obj, COLLIDER):
             draw_wrapped(layout, BONE_COLLIDER_NOTE, "INFO", context)

@@ -26,6 +26,7 @@ _last_beat = time.monotonic()
 
 
 _opened = 0  # how often `open_alone` was called
+_clicks = 0  # of the mouse, so far
 
 
 def view() -> tuple[bpy.types.Window, bpy.types.Area, bpy.types.Region]:
@@ -54,6 +55,21 @@ def open_alone(label: str) -> None:
             bpy.utils.register_class(panel)
 
 
+def clicks() -> int:
+    """Returns how often a button of the mouse was pressed or its wheel turned, so far."""
+    return _clicks
+
+
+def lowest_and_height() -> tuple[float, float]:
+    """Returns the lowest point of the cube as it is shown, and its height [m]."""
+    cube = bpy.data.objects["Cube"]
+    shown = cube.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    mesh = shown.to_mesh()
+    heights = [(shown.matrix_world @ vertex.co).z for vertex in mesh.vertices]
+    shown.to_mesh_clear()
+    return min(heights), max(heights) - min(heights)
+
+
 def status():
     return bake_status.status(bpy.context.scene)
 
@@ -68,6 +84,8 @@ def beat() -> float:
 
 
 def mouse(*words: str | int) -> None:
+    global _clicks
+    _clicks += words[0] in {"click", "mousedown"}
     subprocess.run(["xdotool", *map(str, words)], check=True)
 
 

@@ -13,6 +13,7 @@ from ..geometry.closedness import has_inside
 from ..geometry.triangle_surface import Surface
 from ..tet_mesh import TetMesh, UnmeshedPart
 from .components import excess_component_count
+from .estimate import MAX_SHEET_VOLUME_RATIO
 
 MAX_RELATIVE_VOLUME_ERROR = 0.1  # relative change of volume above which a warning is due
 MAX_VOLUME_RATIO = 2.0  # volume of the tets over that of the body, above which they are thicker than the body
@@ -37,13 +38,19 @@ def fill_warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewErro
     if len(report.joined_tets):
         found.append(SinewError("parts-joined", name=body.name, count=len(report.joined_tets)))
     is_closed = has_inside(surface.vertices, surface.triangles)
-    if not is_closed:
+    if not is_closed and not (body.meshing.method == "robust" and _is_sheet(surface)):
         found.append(SinewError("mesh-open", name=body.name))
     if report.volume_ratio > MAX_VOLUME_RATIO:
         found.append(SinewError("volume-multiplied", name=body.name, times=f"{report.volume_ratio:.3g}"))
     elif is_closed and report.volume_ratio > 0.0 and abs(report.volume_ratio - 1.0) > MAX_RELATIVE_VOLUME_ERROR:
         found.append(SinewError("volume-changed", name=body.name, percent=round(100.0 * report.volume_ratio)))
     return found
+
+
+def _is_sheet(surface: Surface) -> bool:
+    """Whether a surface encloses next to nothing, so that robust tets cover it and nobody guesses an inside."""
+    around_middle = Surface(surface.vertices - surface.vertices.mean(axis=0), surface.triangles)
+    return bool(abs(around_middle.signed_volume) < MAX_SHEET_VOLUME_RATIO * surface.area**1.5)
 
 
 def _unmeshed_warnings(body: Body, mesh: TetMesh) -> Iterator[SinewError]:
