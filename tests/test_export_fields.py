@@ -230,3 +230,33 @@ def test_the_panel_says_how_many_fields_act() -> None:
     box.sinew.motion = "POSE"
     assert "do not act on flesh" in words()
     assert scene.objects["Field"] is not None
+
+
+@pytest.mark.parametrize(("kind", "name"), [("WIND", "strength"), ("DRAG", "linear_drag"), ("HARMONIC", "rest_length")])
+def test_a_keyed_field_is_not_out_of_date_at_another_frame(kind: str, name: str) -> None:
+    scene = fresh()
+    body()
+    own = add_field(kind).field
+    for frame, value in ((1, 0.25), (9, 0.75)):
+        setattr(own, name, value)
+        own.keyframe_insert(name, frame=frame)
+    digests = []
+    for frame in (1, 5):
+        scene.frame_set(frame)
+        digests.append(settings_digest(scene))
+    assert digests[0] == digests[1], "Blender has two names for the number, and keys under one of them"
+    own.noise = 0.5
+    assert settings_digest(scene) != digests[1]
+
+
+def test_the_color_ramp_of_a_texture_is_in_the_digest() -> None:
+    scene = fresh()
+    body()
+    own = add_field("TEXTURE").field
+    own.texture = bpy.data.textures.new("Clouds", "CLOUDS")
+    own.texture.use_color_ramp = True
+    before = settings_digest(scene)
+    own.texture.color_ramp.elements[0].color = (1.0, 0.0, 0.0, 1.0)
+    red = settings_digest(scene)
+    own.texture.color_ramp.elements[0].position = 0.25
+    assert len({before, red, settings_digest(scene)}) == 3
