@@ -196,3 +196,13 @@ def test_a_ghost_has_no_force_field_and_a_collection_of_its_scene(box: bpy.types
     assert not elsewhere.all_objects and not ghosts.ghosts(other)
     bpy.ops.sinew.compare_take(take="")
     assert list(other.collection.children) == [elsewhere], "only those of this scene are removed"
+
+
+@pytest.mark.slow
+def test_a_new_take_after_save_as_says_where_the_bake_of_before_stays(
+    box: bpy.types.Object, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "later.blend"))
+    bpy.ops.sinew.new_take()
+    assert 'stays with the file that made it, in "shot-Take 2.sinew"' in capfd.readouterr().out
+    assert names() == []

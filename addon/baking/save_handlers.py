@@ -79,12 +79,13 @@ def _move_takes(pending: PendingSave) -> None:
     """Moves the takes of a file that was saved for the first time beside it."""
     for scene in _own_scenes():
         for take in pending.takes.get(scene.session_uid, []):
-            target = _free_path(cache_paths.default_folder(scene, pending.target, take=take.name))
+            target = _free_path(cache_paths.take_folder(scene, take.name))
             try:
                 _move_folder(take.folder, target)
             except OSError as problem:
                 _tell_not_moved(scene, take.folder, problem)
                 continue
+            cache_folder_status.invalidate()
             ghosts.move(scene, take.name, target)
         cache_paths.lock_temporary_folders()
 

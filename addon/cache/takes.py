@@ -50,7 +50,10 @@ def takes(scene: bpy.types.Scene) -> list[Take]:
 def _find_takes(scene: bpy.types.Scene) -> list[Take]:
     folder = cache_paths.default_folder(scene, bpy.data.filepath, take="")
     start = folder.name.removesuffix(cache_paths.SUFFIX)
-    siblings = list(folder.parent.iterdir()) if folder.parent.is_dir() else []
+    try:
+        siblings = list(folder.parent.iterdir())
+    except OSError:  # the drive is gone, or nobody may list the folder
+        siblings = []
     # caches of other files and scenes, whose names begin alike: "shot-night.blend" beside "shot.blend"
     others = [path.stem for path in siblings if path.suffix == ".blend" and path.stem.startswith(f"{start}-")]
     with_scene = f"{start}-{cache_paths.file_name(scene.name)}"
@@ -58,10 +61,10 @@ def _find_takes(scene: bpy.types.Scene) -> list[Take]:
     found = {}
     for path in siblings:
         name = path.name.removesuffix(cache_paths.SUFFIX)
-        is_of_another = any(_begins(name, other) for other in others)
-        if path.suffix != cache_paths.SUFFIX or is_of_another or not is_cache(path):
-            continue
         beginnings = [each for each in (with_scene, start) if _begins(name, each)]
+        is_of_another = any(_begins(name, other) for other in others)
+        if path.suffix != cache_paths.SUFFIX or is_of_another or not beginnings or not is_cache(path):
+            continue
         possible = (name.removeprefix(each)[1:] for each in beginnings)
         take = next((each for each in possible if cache_paths.take_folder(scene, each) == path), None)
         if take is not None:
