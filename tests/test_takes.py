@@ -206,3 +206,12 @@ def test_a_new_take_after_save_as_says_where_the_bake_of_before_stays(
     bpy.ops.sinew.new_take()
     assert 'stays with the file that made it, in "shot-Take 2.sinew"' in capfd.readouterr().out
     assert names() == []
+
+
+@pytest.mark.slow
+def test_the_take_that_plays_is_listed_once_whatever_its_folder_is_called(
+    box: bpy.types.Object, tmp_path: Path
+) -> None:
+    moved = (tmp_path / "shot-Take 2.sinew").rename(tmp_path / "shot-Take 2-2.sinew")
+    cache_paths.remember_bake(bpy.context.scene, moved)
+    assert names() == ["", "Take 2"]

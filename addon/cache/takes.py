@@ -58,8 +58,10 @@ def _find_takes(scene: bpy.types.Scene) -> list[Take]:
     others = [path.stem for path in siblings if path.suffix == ".blend" and path.stem.startswith(f"{start}-")]
     with_scene = f"{start}-{cache_paths.file_name(scene.name)}"
     others += [f"{start}-{cache_paths.file_name(each.name)}" for each in bpy.data.scenes if each != scene]
-    found = {}
+    found, present = {}, cache_paths.cache_folder(scene)
     for path in siblings:
+        if path == present:  # which may have another name, as when its own was not free at the first save
+            continue
         name = path.name.removesuffix(cache_paths.SUFFIX)
         beginnings = [each for each in (with_scene, start) if _begins(name, each)]
         is_of_another = any(_begins(name, other) for other in others)
@@ -69,7 +71,6 @@ def _find_takes(scene: bpy.types.Scene) -> list[Take]:
         take = next((each for each in possible if cache_paths.take_folder(scene, each) == path), None)
         if take is not None:
             found[take] = path
-    present = cache_paths.cache_folder(scene)
     if is_cache(present):
         found[scene.sinew.take.strip()] = present
     return [Take(name, path) for name, path in sorted(found.items())]
