@@ -19,6 +19,7 @@ from sinew.solver.runtime.errors import BadInput, SolveFailed
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.formulation import FORMULATIONS, FormulationSettings
 from sinew.solver.scene.material import MaterialPaint
+from sinew.solver.scene.rest_scale import RestScale
 from sinew.solver.scene.scene import Body, Collider, Fracture, Heat, HeatSource, Material, Scene, Settings
 from sinew.solver.scene.validation import check_scene
 from sinew.solver.simulation.current_model import current_model
@@ -269,3 +270,35 @@ def test_a_body_without_keys_keeps_the_model_that_was_built(tmp_path: Path) -> N
     run = Run(tmp_path, Scene((hung_bar(),)))
     run.advance()
     assert current_model(run.built, run.state) is run.built.model and "material.block" not in run.state.fields
+
+
+def resumed(folder: Path, run: Run, scene: Scene, **tracks: Any) -> Run:
+    """Returns a run of a changed scene that goes on from the state of another."""
+    again = Run(folder, scene, **tracks)
+    again.simulation.state = State.from_arrays(run.state.to_arrays())
+    again.simulation._is_started = True
+    return again
+
+
+def test_a_resumed_simulation_has_the_present_value_of_what_has_no_key(tmp_path: Path) -> None:
+    """As a body without any keys does, whose velocities stay, too."""
+    scene, key = Scene((block((2, 2, 2)),), ()), keyed("youngs_modulus", 1.0e5, 2.0e5, 3)
+    run = Run(tmp_path / "first", scene, **key)
+    run.advance(3)
+    heavier = replace(scene.bodies[0], material=replace(scene.bodies[0].material, density=2000.0))
+    again = resumed(tmp_path / "again", run, replace(scene, bodies=(heavier,)), **key)
+    v = again.state.v[:, 2].mean()
+    again.simulation.step()
+    np.testing.assert_allclose(current_model(again.built, again.state).density, 2000.0)
+    dt = 1.0 / FPS / scene.settings.substeps
+    assert again.state.v[:, 2].mean() == pytest.approx(v - 9.81 * dt, rel=1e-6)
+
+
+def test_a_resumed_simulation_has_the_rest_scale_of_a_body_that_lost_its_keys(tmp_path: Path) -> None:
+    scene = Scene((block((2, 2, 2)),), ())
+    run = Run(tmp_path / "first", scene, **keyed("rest_scale", 1.0, 1.5, 2))
+    run.advance(2)
+    smaller = replace(scene.bodies[0], rest_scale=RestScale(scale=1.25))
+    again = resumed(tmp_path / "again", run, replace(scene, bodies=(smaller,)))
+    again.simulation.step()
+    np.testing.assert_allclose(current_model(again.built, again.state).volume, 1.25**3 * again.built.model.volume)

@@ -194,25 +194,6 @@ def test_the_bake_is_outdated_by_what_it_reads_of_fields_and_by_nothing_else() -
     assert settings_digest(scene) == bare
 
 
-@pytest.mark.parametrize("name", ["strength", "linear_drag", "harmonic_damping", "flow", "size"])
-def test_the_playhead_outdates_no_bake_with_a_keyed_field(name: str) -> None:
-    """Blender stores Strength and Linear Drag as one number, and others, too."""
-    scene = fresh()
-    body()
-    field = add_field("WIND").field
-    for frame, value in ((1, 0.0), (11, 0.5)):
-        setattr(field, name, value)
-        field.keyframe_insert(name, frame=frame)
-    digests = set()
-    for frame in (1, 6, 11):
-        scene.frame_set(frame)
-        digests.add(settings_digest(scene))
-    assert len(digests) == 1
-    field.id_data.animation_data_clear()
-    setattr(field, name, 0.7)
-    assert settings_digest(scene) not in digests
-
-
 def test_an_exported_wind_blows_a_body_away(tmp_path: Path) -> None:
     """As Blender makes it: with a wind factor of 1 and a flow, along the z axis of the object."""
     scene = fresh()
@@ -249,3 +230,35 @@ def test_the_panel_says_how_many_fields_act() -> None:
     box.sinew.motion = "POSE"
     assert "do not act on flesh" in words()
     assert scene.objects["Field"] is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("WIND", "strength"), ("DRAG", "linear_drag"), ("HARMONIC", "rest_length"), ("WIND", "flow")]
+)
+def test_a_keyed_field_is_not_out_of_date_at_another_frame(kind: str, name: str) -> None:
+    scene = fresh()
+    body()
+    own = add_field(kind).field
+    for frame, value in ((1, 0.25), (9, 0.75)):
+        setattr(own, name, value)
+        own.keyframe_insert(name, frame=frame)
+    digests = []
+    for frame in (1, 5):
+        scene.frame_set(frame)
+        digests.append(settings_digest(scene))
+    assert digests[0] == digests[1], "Blender has two names for the number, and keys under one of them"
+    own.noise = 0.5
+    assert settings_digest(scene) != digests[1]
+
+
+def test_the_color_ramp_of_a_texture_is_in_the_digest() -> None:
+    scene = fresh()
+    body()
+    own = add_field("TEXTURE").field
+    own.texture = bpy.data.textures.new("Clouds", "CLOUDS")
+    own.texture.use_color_ramp = True
+    before = settings_digest(scene)
+    own.texture.color_ramp.elements[0].color = (1.0, 0.0, 0.0, 1.0)
+    red = settings_digest(scene)
+    own.texture.color_ramp.elements[0].position = 0.25
+    assert len({before, red, settings_digest(scene)}) == 3

@@ -14,7 +14,7 @@ from fixtures.blender_scenes import add_box, add_rig, fresh
 from fixtures.export_scenes import exported
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.export.input_digest import settings_digest
-from sinew.addon.objects import roles
+from sinew.addon.objects import flesh_supports, roles
 from sinew.addon.panels import goal_layout, panels
 from sinew.solver.simulation.simulation import Simulation
 from test_addon import context_of
@@ -94,3 +94,15 @@ def test_the_bake_is_outdated_by_a_goal() -> None:
     without = settings_digest(scene)
     obj.sinew.goal_strength = 0.7
     assert len({with_goal, other, without}) == 3 and settings_digest(scene) == without
+
+
+def test_what_a_goal_pulls_does_not_fall() -> None:
+    """So Add Ground puts the ground right under it."""
+    scene = fresh()
+    obj = add_box("Box")
+    roles.make_body(obj)
+    assert flesh_supports.falls(scene, obj)
+    obj.sinew.use_goal = True
+    assert not flesh_supports.falls(scene, obj)
+    obj.sinew.goal_strength = 0.0
+    assert flesh_supports.falls(scene, obj)

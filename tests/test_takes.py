@@ -14,6 +14,7 @@ from fixtures.blender_scenes import add_box, evaluated, fresh
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import bake_status
 from sinew.addon.cache import cache_folder_status, cache_paths, takes
+from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import ghosts, roles
 from sinew.addon.panels import bake_layout
 
@@ -134,4 +135,83 @@ def test_a_lock_outlasts_a_change_of_takes(box: bpy.types.Object) -> None:
     assert scene.sinew.protect
     with pytest.raises(RuntimeError, match="is locked"):
         bpy.ops.sinew.delete_take(take="Take 2")
+    assert names() == ["", "Take 2"]
+
+
+@pytest.mark.slow
+def test_all_takes_move_beside_the_file_at_its_first_save(tmp_path: Path) -> None:
+    scene = fresh()
+    scene.frame_end = 3
+    obj = add_box("Box", 2)
+    roles.make_body(obj)
+    obj.sinew.divisions = 2
+    bpy.ops.sinew.simulate()
+    bpy.ops.sinew.new_take()
+    bpy.ops.sinew.simulate()
+    bpy.ops.sinew.compare_take(take="")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    assert names() == ["", "Take 2"]
+    assert {path.name for path in tmp_path.glob("*.sinew")} == {"shot.sinew", "shot-Take 2.sinew"}
+    (ghost,) = ghosts.ghosts(scene)
+    assert ghost.modifiers[0].filepath == "//shot.sinew/play/Box.pc2"
+
+
+@pytest.mark.slow
+def test_another_scene_neither_plays_nor_replaces_a_kept_take(box: bpy.types.Object, tmp_path: Path) -> None:
+    scene, other = bpy.context.scene, bpy.data.scenes.new("Second")
+    other.frame_end = 3
+    copy = bpy.data.objects.new("Other", box.data.copy())
+    other.collection.objects.link(copy)
+    roles.make_body(copy)
+    copy.sinew.divisions = 2
+    kept = (tmp_path / "shot.sinew" / "play" / "Box.pc2").read_bytes()
+    assert takes.takes(other) == [] and bake_status.status(other).phase == "none"
+    with bpy.context.temp_override(scene=other, view_layer=other.view_layers[0]):
+        bpy.ops.sinew.simulate()
+        bpy.ops.sinew.new_take()
+        bpy.ops.sinew.simulate()
+    cache_folder_status.invalidate()
+    assert [(t.name, t.folder.name) for t in takes.takes(other)] == [
+        ("", "shot-Second.sinew"),
+        ("Take 2", "shot-Second-Take 2.sinew"),
+    ]
+    assert [(t.name, t.folder.name) for t in takes.takes(scene)] == [
+        ("", "shot.sinew"),
+        ("Take 2", "shot-Take 2.sinew"),
+    ]
+    assert (tmp_path / "shot.sinew" / "play" / "Box.pc2").read_bytes() == kept
+
+
+@pytest.mark.slow
+def test_a_ghost_has_no_force_field_and_a_collection_of_its_scene(box: bpy.types.Object) -> None:
+    scene, other = bpy.context.scene, bpy.data.scenes.new("Second")
+    elsewhere = bpy.data.collections.new(ghosts.COLLECTION_NAME)
+    other.collection.children.link(elsewhere)
+    with bpy.context.temp_override(object=box, active_object=box):
+        bpy.ops.object.forcefield_toggle()
+    before = settings_digest(scene)
+    bpy.ops.sinew.compare_take(take="")
+    (ghost,) = ghosts.ghosts(scene)
+    assert settings_digest(scene) == before and box.field.type == "FORCE" and ghost.field.type == "NONE"
+    assert not elsewhere.all_objects and not ghosts.ghosts(other)
+    bpy.ops.sinew.compare_take(take="")
+    assert list(other.collection.children) == [elsewhere], "only those of this scene are removed"
+
+
+@pytest.mark.slow
+def test_a_new_take_after_save_as_says_where_the_bake_of_before_stays(
+    box: bpy.types.Object, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "later.blend"))
+    bpy.ops.sinew.new_take()
+    assert 'stays with the file that made it, in "shot-Take 2.sinew"' in capfd.readouterr().out
+    assert names() == []
+
+
+@pytest.mark.slow
+def test_the_take_that_plays_is_listed_once_whatever_its_folder_is_called(
+    box: bpy.types.Object, tmp_path: Path
+) -> None:
+    moved = (tmp_path / "shot-Take 2.sinew").rename(tmp_path / "shot-Take 2-2.sinew")
+    cache_paths.remember_bake(bpy.context.scene, moved)
     assert names() == ["", "Take 2"]

@@ -18,6 +18,7 @@ from typing import Any
 import bpy
 
 from ..cache import cache_folder_status
+from ..cache.takes import Take
 from ..evaluation import geometry_update_counter
 from ..runtime.memo import clear_results
 from .bake_driver import BakeDriver
@@ -125,12 +126,14 @@ class PendingSave:
         paths: Path properties of scenes, by session id and name.
         tet_files: Tet files of objects, by session id.
         attributes: Paths of attribute files, as `attribute_playback.restore_paths` takes them.
+        takes: Of a file that had no place: those in temporary folders that do not play, by session id of the scene.
     """
 
     target: str
     paths: dict[int, dict[str, object]] = field(default_factory=dict)
     tet_files: dict[int, str] = field(default_factory=dict)
     attributes: dict[str, tuple[str, str]] = field(default_factory=dict)
+    takes: dict[int, list[Take]] = field(default_factory=dict)
 
 
 class AddonSession:

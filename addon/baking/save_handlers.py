@@ -18,7 +18,8 @@ import bpy
 
 from ...solver.bake.cache import is_cache
 from ...solver.runtime.errors import StorageFailed
-from ..cache import cache_folder_status, cache_paths
+from ..cache import cache_folder_status, cache_paths, takes
+from ..objects import ghosts
 from ..playback import attribute_playback
 from . import attach_bake, error_messages, last_failure
 from .addon_session import PendingSave, session
@@ -52,6 +53,7 @@ def before_save(path: str, *_: object) -> None:
     if old:
         pending.tet_files = _rebase_tet_files(old, path)
     for scene in _own_scenes():
+        pending.takes[scene.session_uid] = [] if old else takes.temporary_takes(scene)
         pending.paths[scene.session_uid] = {name: getattr(scene.sinew, name) for name in PATH_PROPERTIES}
         present = cache_paths.cache_folder(scene)
         if old:
@@ -68,7 +70,24 @@ def after_save(*_: object) -> None:
     pending, session.pending_save = session.pending_save, None
     if pending is not None and os.path.abspath(bpy.data.filepath or ".") != pending.target:
         _restore_paths(pending)
+    elif pending is not None:
+        _move_takes(pending)
     cache_folder_status.invalidate()
+
+
+def _move_takes(pending: PendingSave) -> None:
+    """Moves the takes of a file that was saved for the first time beside it."""
+    for scene in _own_scenes():
+        for take in pending.takes.get(scene.session_uid, []):
+            target = _free_path(cache_paths.take_folder(scene, take.name))
+            try:
+                _move_folder(take.folder, target)
+            except OSError as problem:
+                _tell_not_moved(scene, take.folder, problem)
+                continue
+            cache_folder_status.invalidate()
+            ghosts.move(scene, take.name, target)
+        cache_paths.lock_temporary_folders()
 
 
 def _restore_paths(pending: PendingSave) -> None:
@@ -140,19 +159,27 @@ def _move_folder(folder: Path, target: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _move_bake(scene: bpy.types.Scene, present: Path, blend: str) -> None:
-    """Moves a bake beside `blend`, under a name that is free there; where that fails, the panel says so."""
-    wanted = cache_paths.default_folder(scene, blend)
+def _free_path(wanted: Path) -> Path:
     target, number = wanted, 2
     while target.exists():
         target = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
         number += 1
+    return target
+
+
+def _tell_not_moved(scene: bpy.types.Scene, folder: Path, problem: OSError) -> None:
+    why = problem.strerror or "files could not be copied"  # shutil.Error lists them all
+    failed = StorageFailed("bake-not-moved", path=str(folder), problem=why)
+    last_failure.store_failure_text(scene, error_messages.error_text(failed))
+
+
+def _move_bake(scene: bpy.types.Scene, present: Path, blend: str) -> None:
+    """Moves a bake beside `blend`, under a name that is free there; where that fails, the panel says so."""
+    target = _free_path(cache_paths.default_folder(scene, blend))
     try:
         _move_folder(present, target)
     except OSError as problem:
-        why = problem.strerror or "files could not be copied"  # shutil.Error lists them all
-        failed = StorageFailed("bake-not-moved", path=str(present), problem=why)
-        last_failure.store_failure_text(scene, error_messages.error_text(failed))
+        _tell_not_moved(scene, present, problem)
         return
     cache_paths.remember_bake(scene, target, blend=blend)
     cache_paths.lock_temporary_folders()

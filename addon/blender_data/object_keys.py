@@ -18,8 +18,16 @@ def body_key(obj: bpy.types.Object) -> str:
     """Returns the key of a body: that of its bake, or else one from its name."""
     if obj.sinew.key and obj.sinew.key == key_from_name(obj.name):
         return obj.sinew.key
-    bodies = [o for o in bpy.data.objects if o.library is None and o.sinew.role == BODY]
-    return unique_keys({*bodies, obj})[obj]
+    return unique_keys({*_bodies(), obj})[obj]
+
+
+def keys_of_bodies() -> dict[bpy.types.Object, str]:
+    """Returns the keys of all bodies of the file."""
+    return unique_keys(_bodies())
+
+
+def _bodies() -> list[bpy.types.Object]:
+    return [o for o in bpy.data.objects if o.library is None and o.sinew.role == BODY]
 
 
 def unique_keys(objects: Iterable[bpy.types.Object], others: Iterable[str] = ()) -> dict[bpy.types.Object, str]:

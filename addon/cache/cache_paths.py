@@ -16,6 +16,8 @@ from pathlib import Path, PurePath
 import bpy
 
 from ...solver.bake.cache import is_cache
+from ..blender_data.object_keys import keys_of_bodies
+from . import cache_folder_status
 from .temporary_folders import temporary_folders
 
 SUFFIX = ".sinew"
@@ -28,9 +30,26 @@ def own_folder(scene: bpy.types.Scene) -> Path:
     present = _remembered_folder(scene)
     if present is not None and not is_borrowed(scene):
         return present
+    return take_folder(scene, scene.sinew.take.strip())
+
+
+def take_folder(scene: bpy.types.Scene, take: str) -> Path:
+    """Returns the folder that Sinew chooses for a take, with the scene's name where another scene has the plain one."""
     taken = {_remembered_folder(other) for other in bpy.data.scenes if other != scene and not is_borrowed(other)}
-    plain = default_folder(scene, bpy.data.filepath)
-    return plain if plain not in taken else default_folder(scene, bpy.data.filepath, scene.name)
+    plain = default_folder(scene, bpy.data.filepath, take=take)
+    is_free = plain not in taken and not _has_bodies_of_another(scene, plain)
+    return plain if is_free else default_folder(scene, bpy.data.filepath, scene.name, take)
+
+
+def _has_bodies_of_another(scene: bpy.types.Scene, folder: Path) -> bool:
+    """Whether a folder is a take that another scene keeps and does not play: it has bodies of that one alone."""
+    others = [other for other in bpy.data.scenes if other != scene and other.library is None]
+    head = cache_folder_status.read_status(folder).metadata if others and is_cache(folder) else None
+    if head is None:
+        return False
+    baked, keys = {body.key for body in head.bodies}, keys_of_bodies()
+    own, *theirs = ({keys[obj] for obj in each.objects if obj in keys} for each in (scene, *others))
+    return not baked & own and any(baked & bodies for bodies in theirs)
 
 
 def cache_folder(scene: bpy.types.Scene) -> Path:

@@ -50,21 +50,34 @@ def takes(scene: bpy.types.Scene) -> list[Take]:
 def _find_takes(scene: bpy.types.Scene) -> list[Take]:
     folder = cache_paths.default_folder(scene, bpy.data.filepath, take="")
     start = folder.name.removesuffix(cache_paths.SUFFIX)
-    siblings = list(folder.parent.iterdir()) if folder.parent.is_dir() else []
+    try:
+        siblings = list(folder.parent.iterdir())
+    except OSError:  # the drive is gone, or nobody may list the folder
+        siblings = []
     # caches of other files and scenes, whose names begin alike: "shot-night.blend" beside "shot.blend"
     others = [path.stem for path in siblings if path.suffix == ".blend" and path.stem.startswith(f"{start}-")]
+    with_scene = f"{start}-{cache_paths.file_name(scene.name)}"
     others += [f"{start}-{cache_paths.file_name(each.name)}" for each in bpy.data.scenes if each != scene]
-    found = {}
+    found, present = {}, cache_paths.cache_folder(scene)
     for path in siblings:
+        if path == present:  # which may have another name, as when its own was not free at the first save
+            continue
         name = path.name.removesuffix(cache_paths.SUFFIX)
-        is_named_so = path.suffix == cache_paths.SUFFIX and (name == start or name.startswith(f"{start}-"))
-        is_of_another = any(name == other or name.startswith(f"{other}-") for other in others)
-        if is_named_so and not is_of_another and is_cache(path):
-            found[name.removeprefix(start)[1:]] = path
-    present = cache_paths.cache_folder(scene)
+        beginnings = [each for each in (with_scene, start) if _begins(name, each)]
+        is_of_another = any(_begins(name, other) for other in others)
+        if path.suffix != cache_paths.SUFFIX or is_of_another or not beginnings or not is_cache(path):
+            continue
+        possible = (name.removeprefix(each)[1:] for each in beginnings)
+        take = next((each for each in possible if cache_paths.take_folder(scene, each) == path), None)
+        if take is not None:
+            found[take] = path
     if is_cache(present):
         found[scene.sinew.take.strip()] = present
     return [Take(name, path) for name, path in sorted(found.items())]
+
+
+def _begins(name: str, start: str) -> bool:
+    return name == start or name.startswith(f"{start}-")
 
 
 def next_name(scene: bpy.types.Scene) -> str:
@@ -77,3 +90,11 @@ def next_name(scene: bpy.types.Scene) -> str:
 def find_take(scene: bpy.types.Scene, name: str) -> Take | None:
     """Returns the take of a name that has a bake."""
     return next((take for take in takes(scene) if take.name == name), None)
+
+
+def temporary_takes(scene: bpy.types.Scene) -> list[Take]:
+    """Returns the takes of a scene of an unsaved file that do not play; saving the file moves the one that does."""
+    if scene.sinew.cache_path:
+        return []
+    present, home = cache_paths.cache_folder(scene), cache_paths.temporary_home()
+    return [take for take in _find_takes(scene) if take.folder != present and home in take.folder.parents]

@@ -46,6 +46,7 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "quadratic_drag": "harmonic_damping",
         "rest_length": "size",
         "inflow": "flow",
+        "guide_minimum": "strength",
     }
 )
 SWITCHES: Mapping[str, str] = MappingProxyType(
@@ -105,6 +106,12 @@ def read_field(
     )
 
 
+def animated_properties(obj: bpy.types.Object) -> set[str]:
+    """Returns the properties of an object's force field that are animated or driven, under one name each."""
+    paths = (path.removeprefix("field.") for path in animated_paths(obj) if path.startswith("field."))
+    return {ALIASES.get(path, path) for path in paths}
+
+
 def sample_field(sampling: Sampling, obj: bpy.types.Object, own: ForceField) -> None:
     """Adds to the tracks where a force field is, and its animated settings.
 
@@ -114,8 +121,7 @@ def sample_field(sampling: Sampling, obj: bpy.types.Object, own: ForceField) -> 
     matrix = sampling.world_from_metres(obj)
     sampling.add(f"field.{own.key}.matrix", matrix, "rigid")
     evaluated = sampling.evaluated(obj)
-    animated = {path.removeprefix("field.") for path in animated_paths(obj) if path.startswith("field.")}
-    for blender in sorted({ALIASES.get(path, path) for path in animated} & NUMBERS.keys()):
+    for blender in sorted(animated_properties(obj) & NUMBERS.keys()):
         sampling.add(f"field.{own.key}.{NUMBERS[blender]}", getattr(evaluated.field, blender))
     if len(own.vertices) and may_deform(obj, SHAPELESS_MODIFIERS):
         with evaluated_mesh(evaluated) as mesh:

@@ -27,6 +27,7 @@ from ..objects.roles import roles_of
 from ..properties.object_roles import BODY, BONE, HEAT_SOURCE
 from . import artist_tet_files, rigid_core
 from .bone_meshes import bones_that_hold
+from .force_fields import ALIASES, animated_properties
 from .relevant_settings import unread_scene_settings, unread_settings
 
 TRANSFORM_PROPERTIES = (
@@ -46,13 +47,6 @@ TRANSFORM_PROPERTIES = (
 )
 # what else the rest pose of an armature says of a bone than its place and its turn
 REST_BONE_PROPERTIES = ("name", "length", "use_deform", "use_inherit_rotation", "inherit_scale")
-# properties of a force field that Blender stores as one number, so that keys of one move the others
-SHARED_FIELD_VALUES = (
-    ("strength", "linear_drag", "guide_minimum"),
-    ("harmonic_damping", "quadratic_drag"),
-    ("flow", "inflow"),
-    ("size", "rest_length"),
-)
 
 
 def settings_digest(scene: bpy.types.Scene) -> str:
@@ -108,12 +102,23 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
 def _field_parts(obj: bpy.types.Object, waiting: list[bpy.types.ID]) -> Parts:
     """Returns what bakes read of a force field; `obj` itself goes into `waiting` with where it is and its mesh."""
     waiting.append(obj)
-    animated = animated_paths(obj)
-    for names in SHARED_FIELD_VALUES:
-        paths = {f"field.{name}" for name in names}
-        if paths & animated:
-            animated = animated | paths
-    return ["field", obj.name, *rna_parts(obj.field, (), animated, "field.", waiting)]
+    # a number with two names changes under both where one is animated
+    animated = {f"field.{name}" for name in animated_properties(obj)}
+    parts = ["field", obj.name, *rna_parts(obj.field, ALIASES, animated, "field.", waiting)]
+    texture = obj.field.texture
+    return parts if texture is None or not texture.use_color_ramp else parts + _ramp_parts(texture)
+
+
+def _ramp_parts(texture: bpy.types.Texture) -> Parts:
+    ramp, animated = texture.color_ramp, animated_paths(texture)
+    parts = rna_parts(ramp, (), animated, "color_ramp.")
+    for i, element in enumerate(ramp.elements):
+        # `rna_parts` takes colours for those of the interface
+        path = f"color_ramp.elements[{i}]."
+        parts += [
+            f"{path}{n}={_plain_value(getattr(element, n))}" for n in ("position", "color") if path + n not in animated
+        ]
+    return parts
 
 
 def _scene_parts(scene: bpy.types.Scene) -> Parts:

@@ -51,6 +51,8 @@ def is_held(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
 def falls(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
     """Whether nothing holds a body, flesh or not."""
     settings = obj.sinew
+    if settings.use_goal and settings.motion != POSE and settings.goal_strength > 0.0:
+        return False
     if roles.is_flesh(obj):
         return not is_held(scene, obj)
     has_core = settings.use_core and (settings.core_hinge is not None or settings.core_pull is not None)

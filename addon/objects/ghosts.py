@@ -37,9 +37,9 @@ def remove(scene: bpy.types.Scene, take: str | None = None) -> None:
     for obj in ghosts(scene):
         if take is None or obj[GHOST_TAKE_KEY] == take:
             bpy.data.objects.remove(obj)
-    collection = bpy.data.collections.get(COLLECTION_NAME)
-    if collection is not None and not collection.all_objects:
-        bpy.data.collections.remove(collection)
+    for collection in list(scene.collection.children):
+        if collection.library is None and _is_for_ghosts(collection) and not collection.all_objects:
+            bpy.data.collections.remove(collection)
 
 
 def show(scene: bpy.types.Scene, take: str, folder: Path) -> list[bpy.types.Object]:
@@ -65,6 +65,16 @@ def show(scene: bpy.types.Scene, take: str, folder: Path) -> list[bpy.types.Obje
     return made
 
 
+def move(scene: bpy.types.Scene, take: str, folder: Path) -> None:
+    """Lets the ghosts of a take play it in another folder."""
+    head = CacheMetadata.load(folder)
+    for obj in ghosts(scene):
+        modifier = modifier_stack.find_modifier(obj)
+        if obj[GHOST_TAKE_KEY] == take and modifier is not None:
+            name = Path(modifier.filepath.replace("\\", "/")).stem
+            mesh_cache.play_file(obj, modifier, head, layout.play_path(folder, name))
+
+
 def _make_ghost(
     scene: bpy.types.Scene, obj: bpy.types.Object, take: str, head: CacheMetadata, path: Path
 ) -> bpy.types.Object:
@@ -75,6 +85,8 @@ def _make_ghost(
     own = ghost.sinew
     own.role, own.extra_roles, own.key, own.modifier_uid, own.affect_group = NONE, set(), "", 0, ""
     attribute_playback.detach(ghost)
+    if ghost.field is not None:
+        ghost.field.type = "NONE"  # that of the body would act twice
     # it moves with the body, however that is animated
     ghost.animation_data_clear()
     ghost.constraints.clear()
@@ -89,7 +101,14 @@ def _make_ghost(
 
 
 def _collection(scene: bpy.types.Scene) -> bpy.types.Collection:
-    found = bpy.data.collections.get(COLLECTION_NAME) or bpy.data.collections.new(COLLECTION_NAME)
-    if found.name not in scene.collection.children:
+    # one for each scene, since all that is in it is in the scene
+    own = (each for each in scene.collection.children if each.library is None and _is_for_ghosts(each))
+    found = next(own, None)
+    if found is None:
+        found = bpy.data.collections.new(COLLECTION_NAME)
         scene.collection.children.link(found)
     return found
+
+
+def _is_for_ghosts(collection: bpy.types.Collection) -> bool:
+    return collection.name.partition(".")[0] == COLLECTION_NAME

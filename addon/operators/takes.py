@@ -63,9 +63,12 @@ class SINEW_OT_new_take(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Names the next take."""
-        kept = context.scene.sinew.take.strip() or "the first one"
+        kept = f"{context.scene.sinew.take.strip() or 'the first one'} is kept"
+        if cache_paths.is_borrowed(context.scene):  # after Save As: no take of this file, so it is in no list
+            folder = cache_paths.cache_folder(context.scene)
+            kept = f'the bake so far stays with the file that made it, in "{folder.name}"'
         _switch(context.scene, takes.next_name(context.scene))
-        self.report({"INFO"}, f"{context.scene.sinew.take} begins, and {kept} is kept")
+        self.report({"INFO"}, f"{context.scene.sinew.take} begins, and {kept}")
         return {"FINISHED"}
 
 

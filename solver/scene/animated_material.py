@@ -15,9 +15,9 @@ from .tracks import TrackReader
 MATERIAL_TRACKS = tuple(setting.name for setting in MATERIAL_SETTINGS)
 
 
-def has_material_tracks(body: Body, tracks: TrackReader) -> bool:
-    """Whether any track changes the material of a body."""
-    return any(tracks.has(f"body.{body.key}.{name}") for name in MATERIAL_TRACKS)
+def keyed_names(body: Body, tracks: TrackReader) -> frozenset[str]:
+    """Returns which values of the material of a body tracks change."""
+    return frozenset(name for name in MATERIAL_TRACKS if tracks.has(f"body.{body.key}.{name}"))
 
 
 def material_at(body: Body, tracks: TrackReader, time: float) -> Material:
@@ -29,7 +29,7 @@ def material_at(body: Body, tracks: TrackReader, time: float) -> Material:
 
 def body_at(body: Body, tracks: TrackReader, time: float) -> Body:
     """Returns a body with the material that it has at a time [s]; raises as `material_at`."""
-    return replace(body, material=material_at(body, tracks, time)) if has_material_tracks(body, tracks) else body
+    return replace(body, material=material_at(body, tracks, time)) if keyed_names(body, tracks) else body
 
 
 def value_at(body: Body, setting: Setting, tracks: TrackReader, time: float) -> float:

@@ -22,7 +22,7 @@ from ...mechanics.state_fields import MATERIAL_FIELD, PREVIOUS_DT
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats
 from ...runtime.frozen_memo import derived_from
-from ...scene.animated_material import MATERIAL_TRACKS, has_material_tracks, material_at
+from ...scene.animated_material import MATERIAL_TRACKS, keyed_names, material_at
 from ...scene.scene import Body, Scene
 from .feature import BuildInputs, Feature, FeatureStep
 
@@ -34,11 +34,13 @@ class Materials(Feature):
     Attributes:
         scene: With the materials of the first frame.
         paint: What is painted on each of the bodies, by their numbers.
+        keyed: Names of the values that have tracks, of each of them. A resumed bake has the others from its settings.
         gravity: At the first frame [m/s²], (3,).
     """
 
     scene: Scene
     paint: Mapping[int, PaintFactors]
+    keyed: Mapping[int, frozenset[str]]
     gravity: Floats
     state_fields: ClassVar[tuple[str, ...]] = (MATERIAL_FIELD,)
 
@@ -52,11 +54,12 @@ class Materials(Feature):
     def build(cls, inputs: BuildInputs) -> Materials | None:
         """Returns the bodies whose materials have tracks; None where none has."""
         bodies = inputs.scene.bodies
-        keyed = [number for number, body in enumerate(bodies) if has_material_tracks(body, inputs.tracks)]
+        names = {number: keyed_names(body, inputs.tracks) for number, body in enumerate(bodies)}
+        keyed = {number: own for number, own in names.items() if own}
         for number in keyed:
             _store(bodies[number], inputs.state)
         paint = {number: paint_factors(bodies[number], inputs.meshes[number]) for number in keyed}
-        return cls(inputs.scene, paint, inputs.gravity) if keyed else None
+        return cls(inputs.scene, paint, keyed, inputs.gravity) if keyed else None
 
     @property
     def changing_bodies(self) -> tuple[int, ...]:
@@ -91,8 +94,9 @@ class Materials(Feature):
         values = state.fields.get(MATERIAL_FIELD.format(key=body.key))
         if number not in self.paint or values is None:
             return body
-        named = dict(zip(MATERIAL_TRACKS, values.tolist(), strict=True))
-        return replace(body, material=replace(body.material, **named))
+        named = zip(MATERIAL_TRACKS, values.tolist(), strict=True)
+        keyed = {name: value for name, value in named if name in self.keyed[number]}
+        return replace(body, material=replace(body.material, **keyed))
 
     def scene_at(self, state: State) -> Scene:
         """Returns the scene with the materials of `state`."""

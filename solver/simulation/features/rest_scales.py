@@ -27,22 +27,25 @@ class RestScales(Feature):
 
     Attributes:
         bodies: By their numbers: what is asked for, and where it is scaled.
+        keyed: Numbers of those with a track. Of the others a resumed bake may hold a scale of earlier keys.
     """
 
     bodies: Mapping[int, tuple[Body, RestStretch]]
+    keyed: frozenset[int]
     state_fields: ClassVar[tuple[str, ...]] = (REST_SCALE_FIELD,)
 
     @classmethod
     def build(cls, inputs: BuildInputs) -> RestScales | None:
         """Returns the scaled bodies of a scene; None where there are none."""
-        bodies = {}
+        bodies, keyed = {}, set()
         for number, (body, mesh) in enumerate(zip(inputs.scene.bodies, inputs.meshes, strict=True)):
             has_track = inputs.tracks.has(f"body.{body.key}.{REST_SCALE.name}")
             if has_track:
+                keyed.add(number)
                 _store(body, inputs.tracks, inputs.scene.settings.start_time, inputs.state)
             if has_track or body.rest_scale.scale != 1.0:
                 bodies[number] = body, make_rest_stretch(body, mesh)
-        return cls(bodies) if bodies else None
+        return cls(bodies, frozenset(keyed)) if bodies else None
 
     @property
     def changing_bodies(self) -> tuple[int, ...]:
@@ -59,15 +62,14 @@ class RestScales(Feature):
 
     def _follow(self, step: FeatureStep, *, are_resting: bool) -> None:
         for number, (body, _) in self.bodies.items():
-            has_track = step.tracks.has(f"body.{body.key}.{REST_SCALE.name}")
-            if has_track and (number in step.resting_bodies) == are_resting:
+            if number in self.keyed and (number in step.resting_bodies) == are_resting:
                 _store(body, step.tracks, step.end, step.state)
 
     def current_model(self, model: Model, state: State) -> Model:
         """Returns the model with the tets that are larger or smaller at rest."""
         scaled = {}
         for number, (body, stretch) in self.bodies.items():
-            stored = state.fields.get(REST_SCALE_FIELD.format(key=body.key))
+            stored = state.fields.get(REST_SCALE_FIELD.format(key=body.key)) if number in self.keyed else None
             scale = body.rest_scale.scale if stored is None else float(stored[0])
             if scale != 1.0:
                 scaled[number] = stretch, scale
