@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..constraints.animated_body import AnimatedBody, make_animated_body, may_be_animated
 from ..constraints.fields.field_force import make_fields
 from ..constraints.force import Force
 from ..constraints.goal import BodyGoal, make_goal
@@ -101,10 +102,21 @@ def _make_goals(inputs: BuildInputs) -> list[BodyGoal]:
     return goals
 
 
+def _make_animated_bodies(inputs: BuildInputs) -> list[AnimatedBody]:
+    """Returns the bodies that are animated at some time; after bones, as goals."""
+    scene, model, made = inputs.scene, inputs.model, []
+    for number, (body, mesh, binding) in enumerate(zip(scene.bodies, inputs.meshes, inputs.bindings, strict=True)):
+        if may_be_animated(body, inputs.tracks):
+            in_model = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
+            made.append(make_animated_body(body, in_model, model, number, mesh.report.tet_size, scene.settings))
+    return made
+
+
 FORCES = (
     ForceKind(_make_pins),
     ForceKind(_make_bones, _check_bones),
     ForceKind(_make_goals),
+    ForceKind(_make_animated_bodies),
     ForceKind(lambda inputs: make_core_springs(inputs.scene, inputs.model)),
     ForceKind(lambda inputs: [make_wind(inputs.scene, inputs.model, inputs.surfaces, inputs.bindings)]),
     ForceKind(

@@ -4,7 +4,7 @@
 TEXTS: dict[str, tuple[str, str]] = {
     "goal-on-a-line": (
         'All vertices of "{name}" lie on one line, so they do not say how the body turns with its animation.',
-        "Switch off its Goal, or give the mesh some width.",
+        "Switch off its Goal and Animated, or give the mesh some width.",
     ),
     # building a simulation
     "nothing-to-simulate": ("The scene has no bodies.", "Make a mesh a body first."),
