@@ -205,6 +205,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         attached_weights=found.attached[attached],
         simulated_scale=_simulated_scale(settings, longest, unit),
         heat=body_features.read_heat(settings),
+        pressure=body_features.read_pressure(settings),
         method=read_formulation(settings),
         collision=Collision(**read_fields(Collision, settings, unit)),
         field_weights=FieldWeights(

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The velocity of an animated body at the end of its samples: that of its centre, its spin, and of its deformation.
 
-With positions y₀ … y_k at times h apart, the centre moves with (c_{i+1} − c_i) / h in the middle of each interval, and the
-angular velocity follows from the rotation that fits y_{i+1} − c_{i+1} to y_i − c_i best. Both are extrapolated
-from the middle of the last interval to its end by half of their last change, or of the one before where that is less
-and points the same way. Steady accelerations are therefore exact, and where a motion starts or stops between keys
-nothing is extrapolated. The velocity of the deformation is that of the last interval.
+With positions y₀ … y_k at times h apart, the centre moves with (c_{i+1} − c_i) / h in the middle of each interval, and
+the angular velocity follows from the rotation that fits y_{i+1} − c_{i+1} to y_i − c_i best. Both are extrapolated from
+the middle of the last interval to its end by half of their last change, or of the one before where that is less and
+points the same way. So steady accelerations are exact, and where a motion starts or stops between keys nothing is
+extrapolated. The velocity of the deformation is that of the last interval.
 """
 
 from __future__ import annotations

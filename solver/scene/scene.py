@@ -37,6 +37,7 @@ from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
 from .material import MaterialPaint as MaterialPaint
 from .meshing import Meshing as Meshing
+from .pressure import Pressure
 from .rest_scale import RestScale
 from .rigid_core import Core
 from .serialisation.field_constraints import (
@@ -136,6 +137,7 @@ class Body:
         goal: What pulls it towards its animated mesh; None: nothing does.
         initial_spin: ω about its centre, as `initial_velocity` [rad/s], (3,).
         animated: Whether it follows its animated mesh exactly (`constraints/animated_body.py`); its track decides.
+        pressure: What presses on it from inside; None: nothing does.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -168,6 +170,7 @@ class Body:
     goal: Goal | None = None
     initial_spin: tuple[SpinComponent, SpinComponent, SpinComponent] = INITIAL_SPIN.default
     animated: bool = ANIMATED.default
+    pressure: Pressure | None = None
 
     def __post_init__(self) -> None:
         """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
@@ -327,8 +330,9 @@ class Scene:
             if body.field_weights == FieldWeights():
                 del own["field_weights"]
             write_former_flesh_paint(own, arrays)
-            if body.goal is None:
-                del own["goal"]
+            for name in ("goal", "pressure"):
+                if getattr(body, name) is None:
+                    del own[name]
         _drop_later_defaults(self, tree, arrays)
         for own in tree["bodies"]:
             for name in ("material_paint", "rest_scale"):

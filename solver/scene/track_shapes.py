@@ -11,6 +11,7 @@ from .force_fields import ANIMATED_FIELD_NUMBERS
 from .scene import Body, Scene
 from .settings.body_settings import ANIMATED
 from .settings.field_settings import FIELD_WEIGHTS
+from .settings.pressure_settings import PRESSURE, TARGET_VOLUME
 from .settings.rest_scale_settings import REST_SCALE
 
 Shape = tuple[int, ...]
@@ -48,6 +49,8 @@ def _body_track_shapes(body: Body) -> dict[str, Shape]:
     numbers = (
         "goal_strength",
         ANIMATED.name,
+        PRESSURE.name,
+        TARGET_VOLUME.name,
         *pins,
         *plastic,
         "breaking_stress",

@@ -13,6 +13,7 @@ from ..constraints.fields.field_force import make_fields
 from ..constraints.force import Force
 from ..constraints.goal import BodyGoal, make_goal
 from ..constraints.pins import BodyPins, make_pins
+from ..constraints.pressure import BodyPressure, make_pressure
 from ..constraints.rigid_core.core_drivers import make_core_springs
 from ..constraints.wind import make_wind
 from ..mesh.embedding import Binding
@@ -112,11 +113,24 @@ def _make_animated_bodies(inputs: BuildInputs) -> list[AnimatedBody]:
     return made
 
 
+def _make_pressures(inputs: BuildInputs) -> list[BodyPressure]:
+    """Returns the pressures of all bodies; after what lets bodies go, whose velocities they read."""
+    model, made = inputs.model, []
+    for number, (body, surface, binding) in enumerate(
+        zip(inputs.scene.bodies, inputs.surfaces, inputs.bindings, strict=True)
+    ):
+        if body.pressure is not None:
+            in_model = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
+            made.append(make_pressure(body, body.pressure, surface, in_model, model, number))
+    return made
+
+
 FORCES = (
     ForceKind(_make_pins),
     ForceKind(_make_bones, _check_bones),
     ForceKind(_make_goals),
     ForceKind(_make_animated_bodies),
+    ForceKind(_make_pressures),
     ForceKind(lambda inputs: make_core_springs(inputs.scene, inputs.model)),
     ForceKind(lambda inputs: [make_wind(inputs.scene, inputs.model, inputs.surfaces, inputs.bindings)]),
     ForceKind(

@@ -66,6 +66,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '{count} tets of "{name}" join surfaces that are far apart along the mesh, such as lips or fingers.',
         "Choose smaller tets (panel Tets) to separate them. Viewport Display shows these tets.",
     ),
+    "pressure-open": (
+        '"{name}" has holes, so it holds no pressure.',
+        "Close the holes, give it a Solidify modifier if it is a sheet, press Make Closed Copy, or turn Pressure off.",
+    ),
     "mesh-open": (
         '"{name}" has holes, so Sinew guessed what is inside.',
         "Close the holes if the tets are in the wrong places.",
