@@ -11,17 +11,18 @@ that at its end, as far as one number per chamber can say:
 
     p⁺ = p(V) − k (Δt V̇ + Δt² V̈ + Δt² C (p⁺ − p⁻)),    C = Σ |∂V/∂x_i|² / m_i,
 
-with the rate V̇ and its last change V̈, the pressure p⁻ of the last step, and the compliance C of the bare masses. The
-body is stiffer than its masses are, so C errs towards smaller changes of p: for one mode of any frequency, by implicit
-Euler, the scheme has no root outside of the unit circle, and at rest p⁺ = p(V). The longer a step is than the periods
-of the body, the more steps p takes to get there. Own derivation.
+with the rate V̇ and its last change V̈, the pressure p⁻ of the last step, and the compliance C of the bare masses that
+nothing holds. The body is stiffer than its masses are, so C errs towards smaller changes of p: for one mode of any
+frequency, by implicit Euler, the scheme has no root outside of the unit circle as long as C is at most twice as large
+as the compliance of the masses, and at rest p⁺ = p(V). The longer a step is than the periods of the body, the more
+steps p takes to get there. Own derivation.
 
 Where a crack goes through the surface of a chamber, its gas is gone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -29,10 +30,12 @@ import numpy as np
 
 from ..mechanics.model import Model
 from ..mechanics.state_fields import CHAMBER_FIELD
-from ..mesh.embedding import Binding
+from ..mesh.embedding import Binding, bind
 from ..mesh.geometry.chambers import enclosed_volume, find_chambers, volume_gradient
+from ..mesh.geometry.split_edges import split_long_edges
 from ..mesh.geometry.triangle_surface import Surface
-from ..runtime.arrays import Floats, Indices, floats
+from ..mesh.tet_mesh import TetMesh
+from ..runtime.arrays import Bools, Floats, Indices, floats
 from ..runtime.errors import BadInput
 from ..scene.animated_material import value_at
 from ..scene.pressure import Pressure
@@ -82,8 +85,15 @@ class Chamber:
         """Returns where its vertices are [m], (v, 3), for node positions or velocities x, (n, 3)."""
         return np.einsum("va,vai->vi", self.weights, x[tets[self.tet]])
 
-    def motion(self, step: ForceStep, before: ChamberMotion | None, pressure: float) -> ChamberMotion:
-        """Returns its motion with the present state of a step, after a motion before and under a pressure [Pa]."""
+    def motion(self, step: ForceStep, is_fixed: Bools, before: ChamberMotion | None, pressure: float) -> ChamberMotion:
+        """Returns its motion with the present state of a step.
+
+        Args:
+            step: The step.
+            is_fixed: Nodes that are held, (n,): these do not yield.
+            before: The motion before; None: it has just begun.
+            pressure: p in the step [Pa].
+        """
         model, state = step.model, step.state
         vertices = self.vertices(state.x, model.tets)
         gradient = volume_gradient(vertices, self.triangles)
@@ -95,7 +105,7 @@ class Chamber:
             rate=rate,
             acceleration=0.0 if before is None else (rate - before.rate) / step.dt,
             pressure=pressure,
-            compliance=float((np.einsum("ni,ni->n", on_nodes, on_nodes) / model.mass).sum()),
+            compliance=float((np.einsum("ni,ni->n", on_nodes, on_nodes) / model.mass)[~is_fixed].sum()),
         )
 
     def has_crack(self, whole: Model, tets: Indices) -> bool:
@@ -114,12 +124,14 @@ class BodyPressure(Force):
         number: Which of the model's bodies it is.
         pressure: As in the scene.
         chambers: Its hollows, or the whole body.
+        holding: What may hold nodes of the body exactly.
     """
 
     body: Body
     number: int
     pressure: Pressure
     chambers: tuple[Chamber, ...]
+    holding: tuple[Force, ...]
     kind: ClassVar[str] = "pressure"
 
     def restricted_to(self, bodies: Collection[int]) -> BodyPressure | None:
@@ -130,10 +142,10 @@ class BodyPressure(Force):
         """Stores how sealed chambers move, whatever has changed the state since the last step."""
         if not self.pressure.is_sealed:
             return
-        now = []
+        now, is_fixed = [], self._fixed_nodes(step)
         for chamber, before in zip(self.chambers, self._motions(step), strict=True):
             # the body that a bake starts with knows of no pressure yet
-            moved = chamber.motion(step, None, 0.0 if before is None else before.pressure)
+            moved = chamber.motion(step, is_fixed, None, 0.0 if before is None else before.pressure)
             now.append(moved if before is None else moved._replace(acceleration=before.acceleration))
         step.state.fields[self._field] = floats(now)
 
@@ -152,9 +164,10 @@ class BodyPressure(Force):
     def end_step(self, step: ForceStep) -> None:
         """Stores how sealed chambers have moved."""
         if self.pressure.is_sealed:
+            is_fixed = self._fixed_nodes(step)
             step.state.fields[self._field] = floats(
                 [
-                    chamber.motion(step, motion, self._pressure(step, chamber, motion))
+                    chamber.motion(step, is_fixed, motion, self._pressure(step, chamber, motion))
                     for chamber, motion in zip(self.chambers, self._motions(step), strict=True)
                 ]
             )
@@ -162,11 +175,19 @@ class BodyPressure(Force):
     def remapped(self, whole: Model, tets: Indices) -> BodyPressure:
         """Returns the pressure after nodes have split: chambers whose surface has a crack are open."""
         chambers = (replace(each, is_open=each.is_open or each.has_crack(whole, tets)) for each in self.chambers)
-        return replace(self, chambers=tuple(chambers))
+        holding = tuple(force.remapped(whole, tets) for force in self.holding)
+        return replace(self, chambers=tuple(chambers), holding=holding)
 
     @property
     def _field(self) -> str:
         return CHAMBER_FIELD.format(key=self.body.key)
+
+    def _fixed_nodes(self, step: ForceStep) -> Bools:
+        """Returns which nodes of the model are held in a step, as far as they may be of this body, (n,)."""
+        is_fixed, target = np.zeros(len(step.state.x), bool), np.zeros_like(step.state.x)
+        for force in self.holding:
+            force.prescribe(step, is_fixed, target)
+        return is_fixed
 
     def _motions(self, step: ForceStep) -> list[ChamberMotion | None]:
         """Returns how the chambers moved before; None where they are not sealed, or have not moved yet."""
@@ -201,27 +222,42 @@ class BodyPressure(Force):
 
 
 def make_pressure(
-    body: Body, pressure: Pressure, surface: Surface, binding: Binding, model: Model, number: int
-) -> BodyPressure:
-    """Returns the pressure in a body that is in the model.
+    body: Body,
+    surface: Surface,
+    mesh: TetMesh,
+    binding: Binding,
+    model: Model,
+    number: int,
+    forces: Sequence[Force],
+) -> BodyPressure | None:
+    """Returns the pressure in a body that is in the model; None where it has none.
 
     Args:
-        body, pressure: What is asked for.
-        surface: Its render surface.
-        binding: The vertices of that in the tets of the model, (n,) and (n, 4).
+        body: What is asked for.
+        surface: Its render surface, whose triangles are split where they are larger than tets.
+        mesh: Its tets.
+        binding: The vertices of the surface in these tets, (n,) and (n, 4).
         model: All bodies.
         number: Which of the model's bodies it is.
+        forces: Those that may hold nodes.
 
     Raises:
         BadInput: "pressure-open": the mesh is not closed.
     """
+    if body.pressure is None:
+        return None
     found = find_chambers(surface)
     if found is None:
         raise BadInput("pressure-open", name=body.name)
-    chambers = []
+    chambers, first_tet = [], np.int32(model.bodies[number].tets.start)
     for triangles in found:
         used, renumbered = np.unique(triangles, return_inverse=True)
-        own = renumbered.reshape(-1, 3).astype(np.int32)
-        volume = enclosed_volume(surface.vertices[used], own)
-        chambers.append(Chamber(binding.tet[used], floats(binding.weights[used]), own, volume))
-    return BodyPressure(body, number, pressure, tuple(chambers))
+        corners = renumbered.reshape(-1, 3).astype(np.int32)
+        vertices, own = split_long_edges(surface.vertices[used], corners, mesh.report.tet_size)
+        tet, weights = binding.tet[used], binding.weights[used]
+        if len(vertices) > len(used):
+            added = bind(mesh.nodes, mesh.tets, floats(vertices[len(used) :]))
+            tet, weights = np.concatenate([tet, added.tet]), np.concatenate([weights, added.weights])
+        chambers.append(Chamber(tet + first_tet, floats(weights), own, enclosed_volume(vertices, own)))
+    holding = (part for force in forces if (part := force.restricted_to([number])) is not None)
+    return BodyPressure(body, number, body.pressure, tuple(chambers), tuple(holding))

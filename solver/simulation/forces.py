@@ -113,15 +113,12 @@ def _make_animated_bodies(inputs: BuildInputs) -> list[AnimatedBody]:
     return made
 
 
-def _make_pressures(inputs: BuildInputs) -> list[BodyPressure]:
+def _make_pressures(inputs: BuildInputs) -> list[BodyPressure | None]:
     """Returns the pressures of all bodies; after what lets bodies go, whose velocities they read."""
-    model, made = inputs.model, []
-    for number, (body, surface, binding) in enumerate(
-        zip(inputs.scene.bodies, inputs.surfaces, inputs.bindings, strict=True)
-    ):
-        if body.pressure is not None:
-            in_model = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
-            made.append(make_pressure(body, body.pressure, surface, in_model, model, number))
+    model, made = inputs.model, list[BodyPressure | None]()
+    parts = zip(inputs.scene.bodies, inputs.surfaces, inputs.meshes, inputs.bindings, strict=True)
+    for number, (body, surface, mesh, binding) in enumerate(parts):
+        made.append(make_pressure(body, surface, mesh, binding, model, number, inputs.forces))
     return made
 
 
