@@ -10,9 +10,10 @@ import pytest
 
 from fixtures.scenes import Run, block
 from sinew.solver.runtime.errors import SolveFailed
+from sinew.solver.scene.contact import Collider
 from sinew.solver.scene.formulation import BDF2, FormulationSettings
 from sinew.solver.scene.goal import Goal
-from sinew.solver.scene.scene import Scene, Settings
+from sinew.solver.scene.scene import Material, Scene, Settings
 from sinew.solver.scene.speed import mean_speed
 from sinew.solver.scene.tracks import MemoryTracks
 
@@ -98,3 +99,21 @@ def test_a_negative_key_is_named(tmp_path):
     with pytest.raises(SolveFailed, match='Speed of "Scene"') as caught:
         run.advance()
     assert caught.value.kind == "animated-value"
+
+
+def test_what_a_collider_throws_leaves_as_fast_as_one_sees_the_collider(tmp_path):
+    """A plane that rises faster up to 1 m/s on the timeline, and stops: the body on it flies on with as much."""
+    times = np.arange(31) / FPS
+    matrices = np.tile(np.eye(4), (31, 1, 1))
+    matrices[:, 2, 3] = 0.5 * np.minimum(times, 10 / FPS) ** 2 / (10 / FPS)
+    seen = []
+    for speed in (1.0, 0.25):
+        settings = replace(FALL, speed=speed, gravity=(0.0, 0.0, 0.0))
+        stiff = block((2, 2, 2), material=Material(youngs_modulus=1.0e7))
+        scene = Scene((stiff,), (Collider(),), settings)
+        run = Run(tmp_path / str(speed), scene, collider__collider__matrix=(times, matrices, "rigid"))
+        run.advance(20)
+        start = fallen(run)
+        run.advance(5)
+        seen.append((start - fallen(run)) / (5 / FPS))
+    assert seen == pytest.approx([1.0, 1.0], abs=0.1)
