@@ -24,6 +24,7 @@ _PUBLIC = {
     ".solver.scene.force_fields": ("FieldWeights", "ForceField"),
     ".solver.scene.formulation": ("FormulationSettings",),
     ".solver.scene.goal": ("Goal",),
+    ".solver.scene.pressure": ("Pressure",),
     ".solver.scene.rigid_core": ("Core", "Hinge", "Pull"),
     ".solver.scene.material_presets": ("MaterialPreset", "find_preset"),
     ".solver.scene.tracks": ("Track",),
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     from .solver.scene.goal import Goal as Goal
     from .solver.scene.material_presets import MaterialPreset as MaterialPreset
     from .solver.scene.material_presets import find_preset as find_preset
+    from .solver.scene.pressure import Pressure as Pressure
     from .solver.scene.rigid_core import Core as Core
     from .solver.scene.rigid_core import Hinge as Hinge
     from .solver.scene.rigid_core import Pull as Pull

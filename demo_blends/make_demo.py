@@ -40,6 +40,7 @@ SCENES = (
     "great_dane",
     "flag_ear_dog",
     "belly_goal",
+    "balloon",
 )
 SHEET_PICTURES = 9
 

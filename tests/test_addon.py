@@ -75,6 +75,10 @@ def test_a_part_that_cannot_be_registered_leaves_nothing(monkeypatch: pytest.Mon
 
 # settings that have a track, and can be keyframed therefore
 SAMPLED = {
+    "animated",
+    "pressure",
+    "speed",
+    "target_volume",
     *(
         f"weight_{kind}"
         for kind in (

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 import bpy
 
+from ...solver.scene.scene import Body
+from ...solver.scene.settings.body_settings import ANIMATED
+from ...solver.scene.settings.setting import SWITCH
 from ...solver.scene.settings.tables import BODY, settings_of_role
 from ..blender_data.rna_serialisation import animated_paths, stepped_paths
 from .setting_range_check import check_setting_ranges, value_reader
@@ -15,6 +18,12 @@ from .setting_range_check import check_setting_ranges, value_reader
 ANIMATABLE_SETTINGS = tuple(s for s in settings_of_role(BODY) if s.is_animated and s.field)
 
 FORMER_TRACKS = {"yield_strain", "flow", "maximum_strain", "breaking_stress"}  # that 0.2.0 had
+
+
+def may_be_animated(obj: bpy.types.Object, body: Body) -> bool:
+    """Whether a body follows its animation at some time."""
+    has_keys = f"sinew.{ANIMATED.name}" in animated_paths(obj)
+    return body.animated or (has_keys and ANIMATED.counts(value_reader(obj.sinew)))
 
 
 def animated_values(obj: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Iterator[tuple[str, float, str]]:
@@ -29,5 +38,5 @@ def animated_values(obj: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
         path = f"sinew.{setting.name}"
         if setting.counts(value_reader(settings)) and path in animated:
             # tracks of 0.2.0 are linear, whatever their keys are: bakes can only go on with the same tracks
-            is_stepped = path in stepped and setting.name not in FORMER_TRACKS
+            is_stepped = setting.kind == SWITCH or (path in stepped and setting.name not in FORMER_TRACKS)
             yield setting.name, getattr(settings, setting.name), "step" if is_stepped else "linear"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the optional features of a body: plasticity, heat, fracture, flesh, goal."""
+"""Reads the optional features of a body: plasticity, heat, fracture, flesh, goal, pressure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import bpy
 
 from ...solver.scene.flesh import Flesh
 from ...solver.scene.goal import Goal
+from ...solver.scene.pressure import Pressure
 from ...solver.scene.scene import Fracture, Heat, Plasticity
 from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE, POSE
 from .scene_fields import read_fields
@@ -37,6 +38,13 @@ def read_flesh(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Fles
     if settings.motion == ELASTIC:
         return None
     return Flesh(**read_fields(Flesh, settings, weights=weights), keeps_volume=settings.motion == JIGGLE)
+
+
+def read_pressure(settings: bpy.types.PropertyGroup) -> Pressure | None:
+    """Returns the pressure in a body, or None."""
+    if not settings.use_pressure or settings.motion == POSE:
+        return None
+    return Pressure(**read_fields(Pressure, settings))
 
 
 def read_goal(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Goal | None:

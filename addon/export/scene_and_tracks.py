@@ -15,6 +15,7 @@ from ...solver.scene.contact import Collision
 from ...solver.scene.force_fields import FieldWeights
 from ...solver.scene.rest_scale import RestScale
 from ...solver.scene.scene import Body, Material, MaterialPaint, Meshing, Scene, Settings
+from ...solver.scene.settings.simulation_settings import AIR_TEMPERATURE, SPEED
 from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, longest_side, polygon_of_triangle, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
@@ -80,21 +81,25 @@ def sample_tracks(
     """
     scene_copy = sampling.scene_copy
     sampling.add("gravity", _gravity(scene_copy, sampling.unit))
-    if "sinew.air_temperature" in animated_paths(inputs.scene):
-        sampling.add("air_temperature", scene_copy.evaluated_scene().sinew.air_temperature)
+    for own in (AIR_TEMPERATURE, SPEED):
+        if f"sinew.{own.name}" in animated_paths(inputs.scene):
+            sampling.add(own.name, getattr(scene_copy.evaluated_scene().sinew, own.name))
     for obj, body in zip(inputs.bodies, scene.bodies, strict=True):
         matrix = sampling.world_from_units(obj)
         validation.check_matrix(obj.name, matrix)
         sampling.add(f"body.{body.key}.matrix", matrix, "rigid")
         for setting, value, kind in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
             sampling.add(f"body.{body.key}.{setting}", value, kind)
-        if obj.modifiers or len(body.pinned) or len(body.attached) or body.goal:
+        is_animated = animated_settings.may_be_animated(obj, body)
+        if obj.modifiers or len(body.pinned) or len(body.attached) or body.goal or is_animated:
             points = _same_vertices(sampling, inputs.scene, obj, len(body.vertices))
         if shapes.is_animated(obj):
             shaped = shapes.vertices(sampling, obj, len(body.vertices))
             sampling.add(f"body.{body.key}.rest", transform_points(rest.bodies[body.key], shaped))
         if body.goal is not None:
             sampling.add(f"body.{body.key}.goal.targets", transform_points(matrix, points))
+        if is_animated:
+            sampling.add(f"body.{body.key}.animated.targets", transform_points(matrix, points))
         if len(body.attached):
             sampling.add(f"body.{body.key}.attached.targets", transform_points(matrix, points[body.attached]))
         if len(body.pinned):
@@ -200,6 +205,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         attached_weights=found.attached[attached],
         simulated_scale=_simulated_scale(settings, longest, unit),
         heat=body_features.read_heat(settings),
+        pressure=body_features.read_pressure(settings),
         method=read_formulation(settings),
         collision=Collision(**read_fields(Collision, settings, unit)),
         field_weights=FieldWeights(

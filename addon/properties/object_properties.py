@@ -16,6 +16,7 @@ from .heat_properties import HeatProperties, HeatSourceProperties
 from .material_properties import MaterialProperties
 from .object_roles import EXTRA_ROLE_ITEMS, NONE, ROLE_ITEMS
 from .plasticity_properties import PlasticityProperties
+from .pressure_properties import PressureProperties
 from .property_factory import OVERRIDABLE
 from .restore_data import RestoreData
 
@@ -37,6 +38,7 @@ class SinewObject(
     CoreProperties,
     FieldProperties,
     GoalProperties,
+    PressureProperties,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

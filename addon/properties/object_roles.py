@@ -52,6 +52,7 @@ ROLES = (
             "pins",
             "collision",
             "goal",
+            "pressure",
             "field_weights",
             "size_and_start",
             "attributes",

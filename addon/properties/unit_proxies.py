@@ -62,7 +62,7 @@ def proxies_of(setting: Setting) -> tuple[UnitProxy, ...]:
 def shown_proxy(settings: bpy.types.PropertyGroup, setting: Setting) -> UnitProxy | None:
     """Returns the proxy that suits the present value of a setting, or None where it has none."""
     value = getattr(settings, setting.name) if proxies_of(setting) else 0.0
-    return next((proxy for proxy in reversed(proxies_of(setting)) if value >= proxy.smallest), None)
+    return next((proxy for proxy in reversed(proxies_of(setting)) if abs(value) >= proxy.smallest), None)
 
 
 def proxy_properties(settings: Iterable[Setting]) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def _make_property(setting: Setting, proxy: UnitProxy) -> Any:
     ends = {name: end / proxy.factor for name, end in limits if end is not None}
     soft = {f"soft_{name}": end for name, end in ends.items()}
     if proxy.subtype == "NONE":  # a slider of one unit goes to the next one
-        soft = {"soft_min": 0.001, "soft_max": 1.0e3}
+        soft = {"soft_min": -1.0e3 if ends.get("min", 0.0) < 0.0 else 0.001, "soft_max": 1.0e3}
     is_share = proxy.subtype == "PERCENTAGE"
     return FloatProperty(
         name=setting.label,

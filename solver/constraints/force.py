@@ -35,6 +35,7 @@ class ForceStep:
         state: At the start of the step; in `Force.end_step` at its end.
         tracks: The animated inputs.
         begin, end: Times of the step [s].
+        speed: Simulated time that passes over the time of the scene (`scene/speed.py`).
         is_static: Whether the bodies are brought to rest as they are held at `end`, without inertia.
     """
 
@@ -43,12 +44,13 @@ class ForceStep:
     tracks: TrackReader
     begin: float
     end: float
+    speed: float = 1.0
     is_static: bool = False
 
     @property
     def dt(self) -> float:
-        """Δt [s]; infinite without inertia."""
-        return np.inf if self.is_static else self.end - self.begin
+        """Δt, simulated [s]; infinite without inertia."""
+        return np.inf if self.is_static else self.speed * (self.end - self.begin)
 
 
 class Force:
@@ -96,6 +98,13 @@ class Force:
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
         """Returns arrays on which the shape at rest depends besides nodes held and stiffness: targets."""
         return []
+
+    def begin_step(self, step: ForceStep) -> None:
+        """Writes into `step.state` what has changed from outside since the step before; once for every whole step.
+
+        Raises:
+            SolveFailed: The animation gives no numbers.
+        """
 
     def end_step(self, step: ForceStep) -> None:
         """Writes into `step.state` what the force has to know in the next step."""

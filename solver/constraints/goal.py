@@ -105,7 +105,7 @@ class BodyGoal(BodyPins):
         m, k = step.model.mass[nodes], self.goal.stiffness * g / (1.0 - g)
         spring, damper = m * k, m * 2.0 * self.goal.damping * np.sqrt(k)
         force = spring[:, None] * (end - step.state.x[nodes])
-        force += damper[:, None] * (end - begin) / (step.end - step.begin)
+        force += damper[:, None] * (end - begin) / step.dt
         eye = np.eye(3)
         return PointForces(
             self.tet_of_node[pulled],
@@ -119,7 +119,7 @@ class BodyGoal(BodyPins):
         """Stores in the state what tets miss of the animated mesh; below full strength it dies away."""
         is_exact = self.strength(step.tracks, step.end) >= EXACT_STRENGTH
         targets = self.targets(step.tracks, step.end) if is_exact else None
-        self.store_error(step.state, step.model, targets, step.end - step.begin)
+        self.store_error(step.state, step.model, targets, step.dt)
 
     def _strengths(self, step: ForceStep) -> Floats:
         """Returns g of the nodes now, (n,)."""

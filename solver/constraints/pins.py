@@ -170,7 +170,7 @@ class BodyPins(Force):
     def end_step(self, step: ForceStep) -> None:
         """Stores in the state what tets miss of the exact targets; after a release it dies away."""
         if len(self.exact):
-            self.store_error(step.state, step.model, self._targets_at_end(step), step.end - step.begin)
+            self.store_error(step.state, step.model, self._targets_at_end(step), step.dt)
 
     def store_error(self, state: State, model: Model, targets: Floats | None, dt: float) -> None:
         """Stores in the state what tets miss of the exact targets [m]; without targets it dies away within `dt` [s]."""

@@ -35,6 +35,8 @@ REST_PREFIX = "rest."
 REST_FIELD = REST_PREFIX + "{key}"  # nodes of a body at rest, as they were numbered when it was built [m], (n, 3)
 # constraints/pins.py
 PIN_ERROR_FIELD = "pins.{key}.missed"  # what tets miss of the exact targets [m], (e, 3)
+# constraints/pressure.py
+CHAMBER_FIELD = "pressure.{key}"  # `ChamberMotion` of each sealed chamber of a body, (chambers, 5)
 # contact/detection/persistent_contacts.py
 CONTACT_PREFIX = "contact."  # contacts that pushed at the end of the step, a field for each of their attributes
 # contact/separation_damping.py

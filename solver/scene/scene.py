@@ -37,6 +37,7 @@ from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
 from .material import MaterialPaint as MaterialPaint
 from .meshing import Meshing as Meshing
+from .pressure import Pressure
 from .rest_scale import RestScale
 from .rigid_core import Core
 from .serialisation.field_constraints import (
@@ -53,7 +54,7 @@ from .serialisation.former_flesh_paint import read_former_flesh_paint, write_for
 from .serialisation.list_conversion import convert_sequences
 from .serialisation.range_check import check_ranges
 from .serialisation.typed_json import InvalidValue, from_tree, to_tree
-from .settings.body_settings import INITIAL_VELOCITY
+from .settings.body_settings import ANIMATED, INITIAL_SPIN, INITIAL_VELOCITY
 from .settings.fracture_settings import ATTRIBUTES_SETTING
 from .settings.simulation_settings import (
     AIR_TEMPERATURE,
@@ -63,6 +64,7 @@ from .settings.simulation_settings import (
     POSE_TOLERANCE,
     PREROLL,
     SAMPLES_PER_FRAME,
+    SPEED,
     SUBSTEPS,
     TOLERANCE,
 )
@@ -81,6 +83,7 @@ FrameNumber = Annotated[int, FRAME_LIMITS]
 FramesPerSecond = Annotated[float, left_open_range(0.0, 1.0e9, "Frame Rate")]
 SamplesPerFrame = Annotated[int, SAMPLES_PER_FRAME.limits]
 VelocityComponent = Annotated[float, INITIAL_VELOCITY.limits]
+SpinComponent = Annotated[float, INITIAL_SPIN.limits]
 GravityComponent = Annotated[float, closed_range(-1.0e9, 1.0e9, "Gravity")]
 SCENE_FILE = "scene.json"
 ARRAYS_FILE = "arrays.npz"
@@ -95,6 +98,8 @@ class Body:
         "body.KEY.targets" (p, 3): targets of the vertices `pinned` [m], world.
         "body.KEY.pin_stiffness" (): see `pin_weights`; 0 releases all pins, exact ones too.
         "body.KEY.attached.targets" (q, 3): as "targets", for the vertices `attached`.
+        "body.KEY.animated" (): instead of `animated`, on from ½ on; "body.KEY.animated.targets" (n, 3): where the
+            animation has the render vertices [m], world, as "body.KEY.goal.targets" of a goal.
         "body.KEY.youngs_modulus" () and others: see `Material`; "body.KEY.rest_scale" ().
         "body.KEY.rest" (n, 3): `vertices` as they would be at rest now, in the rest pose [m], where the rest shape
             changes (shape keys).
@@ -116,7 +121,7 @@ class Body:
             strength and heat are those of that size: stress is E · strain, a crack tip bears K_c / √(s h), heat
             spreads as through lengths s times as long. A heat source's radius and velocities are of the real size.
         gravity_in_shape: Whether the first frame already sags: internal stress then balances gravity.
-        initial_velocity: v at the first frame [m/s], (3,).
+        initial_velocity: v at the first frame [m/s], (3,), and wherever the body is let go, if it is not zero.
         tet_nodes, tets: The tets that the body brings when `meshing.method` is "given", (k, 3) and (m, 4).
         plasticity, heat, fracture: None where the body stays elastic, has no temperature, cannot break.
         face_of_triangle: The polygon of the render mesh that each triangle is of, rising, (t,), or (0,): each
@@ -130,6 +135,9 @@ class Body:
         material_paint: Where its material differs from `material`.
         rest_scale: How much larger it is without stress.
         goal: What pulls it towards its animated mesh; None: nothing does.
+        initial_spin: ω about its centre, as `initial_velocity` [rad/s], (3,).
+        animated: Whether it follows its animated mesh exactly (`constraints/animated_body.py`); its track decides.
+        pressure: What presses on it from inside; None: nothing does.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -160,6 +168,9 @@ class Body:
     material_paint: MaterialPaint = field(default_factory=MaterialPaint)
     rest_scale: RestScale = field(default_factory=RestScale)
     goal: Goal | None = None
+    initial_spin: tuple[SpinComponent, SpinComponent, SpinComponent] = INITIAL_SPIN.default
+    animated: bool = ANIMATED.default
+    pressure: Pressure | None = None
 
     def __post_init__(self) -> None:
         """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
@@ -172,7 +183,7 @@ class Body:
 class Settings:
     """Settings of the whole simulation and of its output.
 
-    Tracks: "gravity" (3,) [m/s²] and "air_temperature" () [°C]; without them the values here hold.
+    Tracks: "gravity" (3,) [m/s²], "air_temperature" () [°C] and "speed" (); without them the values here hold.
 
     Attributes:
         frame_start, frame_end: First and last frame, both written; the first is the start state.
@@ -191,6 +202,7 @@ class Settings:
         linear_solver: Of `LINEAR_SOLVERS`, the preconditioner of conjugate gradients in a step: "jacobi" (blocks of the
             diagonal), "multigrid" (from the first iteration, where bodies are neither coupled by contacts nor have a
             rigid core), or "auto" (multigrid where a system needs it).
+        speed: Simulated time that passes over the time of the scene (`speed.py`), ≥ 0.
     """
 
     frame_start: FrameNumber = 1
@@ -208,6 +220,7 @@ class Settings:
     pose_tolerance: Annotated[float, POSE_TOLERANCE.limits] = POSE_TOLERANCE.default
     pose_iterations: Annotated[int, POSE_ITERATIONS.limits] = POSE_ITERATIONS.default
     linear_solver: Annotated[str, OneOf(LINEAR_SOLVERS)] = AUTO_SOLVER
+    speed: Annotated[float, SPEED.limits] = SPEED.default
 
     @property
     def start_time(self) -> float:
@@ -317,8 +330,9 @@ class Scene:
             if body.field_weights == FieldWeights():
                 del own["field_weights"]
             write_former_flesh_paint(own, arrays)
-            if body.goal is None:
-                del own["goal"]
+            for name in ("goal", "pressure"):
+                if getattr(body, name) is None:
+                    del own[name]
         _drop_later_defaults(self, tree, arrays)
         for own in tree["bodies"]:
             for name in ("material_paint", "rest_scale"):

@@ -9,7 +9,9 @@ from __future__ import annotations
 from .animated_material import MATERIAL_TRACKS
 from .force_fields import ANIMATED_FIELD_NUMBERS
 from .scene import Body, Scene
+from .settings.body_settings import ANIMATED
 from .settings.field_settings import FIELD_WEIGHTS
+from .settings.pressure_settings import PRESSURE, TARGET_VOLUME
 from .settings.rest_scale_settings import REST_SCALE
 
 Shape = tuple[int, ...]
@@ -18,7 +20,7 @@ MATRIX_SHAPE, POINT_SHAPE, SCALAR_SHAPE = (4, 4), (3,), ()
 
 def track_shapes(scene: Scene) -> dict[str, Shape]:
     """Returns the shapes of the values of all tracks that a scene may have, by name."""
-    found: dict[str, Shape] = {"gravity": POINT_SHAPE, "air_temperature": SCALAR_SHAPE}
+    found: dict[str, Shape] = {"gravity": POINT_SHAPE, "air_temperature": SCALAR_SHAPE, "speed": SCALAR_SHAPE}
     for body in scene.bodies:
         found |= {f"body.{body.key}.{name}": shape for name, shape in _body_track_shapes(body).items()}
     for collider in scene.colliders:
@@ -44,12 +46,24 @@ def track_names(scene: Scene) -> set[str]:
 def _body_track_shapes(body: Body) -> dict[str, Shape]:
     pins, plastic = ("pin_stiffness", "attached.pin_stiffness"), ("yield_strain", "flow", "maximum_strain")
     weights = [setting.name for setting in FIELD_WEIGHTS]
-    numbers = ("goal_strength", *pins, *plastic, "breaking_stress", *MATERIAL_TRACKS, REST_SCALE.name, *weights)
+    numbers = (
+        "goal_strength",
+        ANIMATED.name,
+        PRESSURE.name,
+        TARGET_VOLUME.name,
+        *pins,
+        *plastic,
+        "breaking_stress",
+        *MATERIAL_TRACKS,
+        REST_SCALE.name,
+        *weights,
+    )
     return {
         "matrix": MATRIX_SHAPE,
         "targets": (len(body.pinned), 3),
         "attached.targets": (len(body.attached), 3),
         "goal.targets": (len(body.vertices), 3),
+        "animated.targets": (len(body.vertices), 3),
         "hinge": MATRIX_SHAPE,
         "pull": POINT_SHAPE,
         **dict.fromkeys(numbers, SCALAR_SHAPE),

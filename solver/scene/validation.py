@@ -11,7 +11,7 @@ import numpy as np
 from ..runtime.arrays import Floats, Indices
 from ..runtime.errors import BadInput
 from .contact import COLLIDER_SHAPES, COLLIDER_SIDES, Collider
-from .flesh import FLESH_LAWS, FLESH_MOTIONS, FLESH_TIME_SCHEMES
+from .flesh import DYNAMIC, FLESH_LAWS, FLESH_MOTIONS, FLESH_TIME_SCHEMES
 from .formulation import (
     FORMULATION_SWITCHES,
     FORMULATIONS,
@@ -153,6 +153,10 @@ def _check_flesh(body: Body) -> None:
         return
     if flesh.motion not in FLESH_MOTIONS:
         raise BadInput("flesh-motion", name=body.name, motion=flesh.motion)
+    if flesh.motion != DYNAMIC:
+        for feature, is_on in (("Pressure", body.pressure is not None), ("Animated", body.animated)):
+            if is_on:
+                raise BadInput("pose-combined", name=body.name, feature=feature)
     if flesh.law not in FLESH_LAWS:
         raise BadInput("flesh-law", name=body.name, law=flesh.law, laws=", ".join(FLESH_LAWS))
     if flesh.scheme not in FLESH_TIME_SCHEMES:

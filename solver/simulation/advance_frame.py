@@ -17,16 +17,19 @@ from ..mesh.embedding import interpolate
 from ..runtime.arrays import Floats
 from ..runtime.errors import SolveFailed
 from .assembled_scene import AssembledScene
+from .boundary_conditions import begin_forces
 from .current_model import current_model
 from .face_separation import separate_faces
 from .features.feature import BodyNumbers, FeatureStep
 from .pose_interpolation import PoseInterpolation, begin_interpolation, finish_interpolation
 from .simulated_scene import SimulatedScene
-from .step_attempt import StepPart
+from .step_part import StepPart
 from .time_step import take_step
 
 if TYPE_CHECKING:
     from .pose_step import OnProgress, PoseReport
+
+MIN_SPEED = 1.0e-6  # below which time stands still: velocities of what is held would be without bounds
 
 OnSample = Callable[[dict[str, Floats]], None]
 
@@ -193,14 +196,20 @@ def advance_step(
 ) -> StepReport:
     """Moves a simulation from one time to another [s] in one step; inputs are those of its end.
 
-    Flesh that follows a pose goes along `pose_path`, and stays where it is without one.
+    Flesh that follows a pose goes along `pose_path`, and stays where it is without one. At Speed 0 all that takes steps
+    stands still, whatever holds it.
     """
     built, state = simulation.built, simulation.state
     step = simulation.feature_step(begin, end)
+    if step.speed < MIN_SPEED:
+        state.time = end
+        return StepReport(iterations=0, residual=0.0, converged=True, solves=0)
     for feature in built.features:
         feature.before_step(step)
     step.model = current_model(built, state)
-    report, step.is_fixed = take_step(simulation, step.model, StepPart(begin, end), on_progress, pose_path)
+    part = StepPart(begin, end, step.speed)
+    begin_forces(simulation, step.model, part)
+    report, step.is_fixed = take_step(simulation, step.model, part, on_progress, pose_path)
     state.time = end
     end_features(simulation, step)
     return replace(report, splits_left=step.splits_left) if step.splits_left else report

@@ -14,6 +14,7 @@ from ..mechanics.model import Model
 from ..runtime.arrays import Bools, Floats
 from .pose_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
+from .step_part import StepPart
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,22 +55,29 @@ def apply_forces(forces: Sequence[Force], step: ForceStep, is_fixed: Bools, fixe
 
 
 def boundary_conditions(
-    simulation: SimulatedScene, model: Model, begin: float, end: float, pose_path: PoseInterpolation | None
+    simulation: SimulatedScene, model: Model, part: StepPart, pose_path: PoseInterpolation | None
 ) -> BoundaryConditions:
-    """Returns what holds and pulls in a step from one time to another [s]; flesh in a pose goes along `pose_path`."""
+    """Returns what holds and pulls in a part of a step; flesh in a pose goes along `pose_path`."""
     built, state = simulation.built, simulation.state
     is_fixed, target = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
-    step = ForceStep(model, state, simulation.tracks, begin, end)
+    step = ForceStep(model, state, simulation.tracks, part.begin, part.end, part.speed)
     points = apply_forces(acting_forces(simulation), step, is_fixed, target)
     if built.flesh and built.flesh.quasistatic:
         nodes = built.flesh.quasistatic.part.nodes
         is_fixed[nodes] = True
-        target[nodes] = pose_path.positions_at(end) if pose_path else state.x[nodes]
+        target[nodes] = pose_path.positions_at(part.end) if pose_path else state.x[nodes]
     return BoundaryConditions(is_fixed if is_fixed.any() else None, target, points)
 
 
-def end_forces(simulation: SimulatedScene, model: Model, begin: float, end: float) -> None:
-    """Lets forces write into the state at the end of a step [s] what they have to know in the next."""
-    step = ForceStep(model, simulation.state, simulation.tracks, begin, end)
+def begin_forces(simulation: SimulatedScene, model: Model, part: StepPart) -> None:
+    """Lets forces write into the state at the start of a step what has changed from outside."""
+    step = ForceStep(model, simulation.state, simulation.tracks, part.begin, part.end, part.speed)
+    for force in acting_forces(simulation):
+        force.begin_step(step)
+
+
+def end_forces(simulation: SimulatedScene, model: Model, part: StepPart) -> None:
+    """Lets forces write into the state at the end of a part of a step what they have to know in the next."""
+    step = ForceStep(model, simulation.state, simulation.tracks, part.begin, part.end, part.speed)
     for force in acting_forces(simulation):
         force.end_step(step)

@@ -295,6 +295,9 @@ def _initial_state(scene: Scene, model: Model) -> State:
     v = np.zeros_like(model.X)
     for body, part in zip(scene.bodies, model.bodies, strict=True):
         v[part.nodes] = body.initial_velocity
+        if any(body.initial_spin):
+            X, mass = model.X[part.nodes], model.mass[part.nodes]
+            v[part.nodes] += np.cross(body.initial_spin, X - mass @ X / mass.sum())
     return State(model.X.copy(), v, scene.settings.start_time)
 
 

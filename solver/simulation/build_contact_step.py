@@ -20,21 +20,22 @@ from ..mechanics.model import Model
 from ..mechanics.topology import TETS_FIELD
 from ..runtime.arrays import Bools, Floats
 from .simulated_scene import SimulatedScene
+from .step_part import StepPart
 
 
 def make_contact_step(
-    simulation: SimulatedScene, model: Model, is_fixed: Bools | None, gravity: Floats, begin: float, end: float
+    simulation: SimulatedScene, model: Model, is_fixed: Bools | None, gravity: Floats, part: StepPart
 ) -> ContactStep | None:
-    """Returns the contacts of a step from one time to another [s]; None if nothing can touch.
+    """Returns the contacts of a step or of a part of one; None if nothing can touch.
 
     Args:
         simulation: At the start of the step.
         model: Of the step.
         is_fixed: Which nodes are fixed, (n,); None: none.
         gravity: g [m/s²], (3,).
-        begin, end: The step [s].
+        part: Which part.
     """
-    built, tracks, dt = simulation.built, simulation.tracks, end - begin
+    built, tracks, begin, end, dt = simulation.built, simulation.tracks, part.begin, part.end, part.dt
     poses, contacts = collider_poses(built.colliders, tracks, begin, end), None
     points, materials = built.contact_points, built.contact_materials
     if model.mu is not built.model.mu:  # of what has softened, or has a key

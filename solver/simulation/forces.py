@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..constraints.animated_body import AnimatedBody, make_animated_body, may_be_animated
 from ..constraints.fields.field_force import make_fields
 from ..constraints.force import Force
 from ..constraints.goal import BodyGoal, make_goal
 from ..constraints.pins import BodyPins, make_pins
+from ..constraints.pressure import BodyPressure, make_pressure
 from ..constraints.rigid_core.core_drivers import make_core_springs
 from ..constraints.wind import make_wind
 from ..mesh.embedding import Binding
@@ -101,10 +103,31 @@ def _make_goals(inputs: BuildInputs) -> list[BodyGoal]:
     return goals
 
 
+def _make_animated_bodies(inputs: BuildInputs) -> list[AnimatedBody]:
+    """Returns the bodies that are animated at some time; after bones, as goals."""
+    scene, model, made = inputs.scene, inputs.model, []
+    for number, (body, mesh, binding) in enumerate(zip(scene.bodies, inputs.meshes, inputs.bindings, strict=True)):
+        if may_be_animated(body, inputs.tracks):
+            in_model = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
+            made.append(make_animated_body(body, in_model, model, number, mesh.report.tet_size, scene.settings))
+    return made
+
+
+def _make_pressures(inputs: BuildInputs) -> list[BodyPressure | None]:
+    """Returns the pressures of all bodies; after what lets bodies go, whose velocities they read."""
+    model, made = inputs.model, list[BodyPressure | None]()
+    parts = zip(inputs.scene.bodies, inputs.surfaces, inputs.meshes, inputs.bindings, strict=True)
+    for number, (body, surface, mesh, binding) in enumerate(parts):
+        made.append(make_pressure(body, surface, mesh, binding, model, number, inputs.forces))
+    return made
+
+
 FORCES = (
     ForceKind(_make_pins),
     ForceKind(_make_bones, _check_bones),
     ForceKind(_make_goals),
+    ForceKind(_make_animated_bodies),
+    ForceKind(_make_pressures),
     ForceKind(lambda inputs: make_core_springs(inputs.scene, inputs.model)),
     ForceKind(lambda inputs: [make_wind(inputs.scene, inputs.model, inputs.surfaces, inputs.bindings)]),
     ForceKind(

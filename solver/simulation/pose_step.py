@@ -89,7 +89,8 @@ def equilibrate_flesh(
     if equilibrium is None:
         equilibrium = _solve_pose(simulation, flesh, model, pose, x, on_progress)
     state.x[nodes] = equilibrium.x
-    state.v[nodes] = (equilibrium.x - x) / (time - before) if time > before else 0.0
+    simulated = simulation.mean_speed(before, time) * (time - before)
+    state.v[nodes] = (equilibrium.x - x) / simulated if simulated > 0.0 else 0.0
     store_equilibrium(state, inputs, equilibrium)
     ended = ForceStep(built.model, state, simulation.tracks, before, time)
     for force in forces:

@@ -11,6 +11,7 @@ from ..integrators.solver_context import SolverContext
 from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ..mechanics.state import State
 from ..scene.scene import Scene
+from ..scene.speed import mean_speed
 from ..scene.tracks import TrackReader
 from .assembled_scene import AssembledScene
 from .features.feature import FeatureStep
@@ -47,9 +48,14 @@ class SimulatedScene:
             state=self.state,
             begin=begin,
             end=end,
+            speed=self.mean_speed(begin, end),
             resting_bodies=built.resting_bodies,
             model=built.model,
         )
+
+    def mean_speed(self, begin: float, end: float) -> float:
+        """Returns the simulated time that passes from one time to another [s], over that time."""
+        return mean_speed(self.scene.settings, self.tracks, begin, end)
 
     def contact_loads(self) -> ContactLoads:
         """Returns what contacts pressed with in the last step."""

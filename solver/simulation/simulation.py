@@ -169,7 +169,7 @@ class Simulation(SimulatedScene):
         """Moves on by one time step; flesh that follows a pose stays where it is.
 
         Args:
-            dt: Δt [s]; None: that of the scene, a frame over its substeps.
+            dt: Δt, of the scene's time [s]; None: a frame over its substeps.
 
         Raises:
             SolveFailed: Velocities are no longer numbers. The simulation is where it was then.

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -28,42 +27,13 @@ from .build_contact_step import make_contact_step
 from .current_model import present_flesh
 from .pose_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
+from .step_part import StepPart
 
-MAX_HALVINGS = 14  # halvings of a step where what is stiff turns far, or energy comes from nothing
 # energy of a turn along straight lines over that of motion, from which rotations have to follow
 MAX_TURN_ENERGY_RATIO = 1.0e-3
 MAX_TURN_ENERGY_RATIO_BREAKABLE = 0.1  # the same for bodies that may break: solved again so, a blow strains them less
 
 OnProgress = Callable[[Progress], None]
-
-
-@dataclass(frozen=True, eq=False)
-class StepPart:
-    """A step, or a part of one that was halved.
-
-    Attributes:
-        begin, end: Its times [s].
-        halvings: How often the step has been halved.
-        turns_solves: Whether turns of solves are made as rotations. Rotations then follow also where bodies touch
-            colliders alone.
-        whole_start: The state where the whole step began; None: this is the whole step.
-    """
-
-    begin: float
-    end: float
-    halvings: int = 0
-    turns_solves: bool = False
-    whole_start: State | None = None
-
-    @property
-    def may_halve(self) -> bool:
-        """Whether it may be halved once more."""
-        return self.halvings < MAX_HALVINGS
-
-    @property
-    def dt(self) -> float:
-        """Δt [s]."""
-        return self.end - self.begin
 
 
 class StepAttempt:
@@ -96,10 +66,10 @@ class StepAttempt:
         self.before = State(floats(state.x), floats(state.v), state.time, dict(state.fields))
         self.gravity = gravity_at(simulation.scene, simulation.tracks, part.end)
         for feature in built.features:
-            model = feature.model_in_step(model, simulation.scene, simulation.tracks, part.begin, part.end)
+            model = feature.model_in_step(model, simulation.scene, simulation.tracks, part)
         self.model = model
-        self.bounds = boundary_conditions(simulation, model, part.begin, part.end, pose_path)
-        self.contacts = make_contact_step(simulation, model, self.bounds.is_fixed, self.gravity, part.begin, part.end)
+        self.bounds = boundary_conditions(simulation, model, part, pose_path)
+        self.contacts = make_contact_step(simulation, model, self.bounds.is_fixed, self.gravity, part)
         flesh = present_flesh(built, state)
         self.dynamics, self.context = flesh.dynamics if flesh else None, simulation.solver_context
         # among pieces something always goes astray, and they part with energy that cracks let go

@@ -27,7 +27,8 @@ from ..runtime.errors import SolveFailed
 from .boundary_conditions import end_forces
 from .pose_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
-from .step_attempt import MAX_HALVINGS, OnProgress, StepAttempt, StepPart
+from .step_attempt import OnProgress, StepAttempt
+from .step_part import MAX_HALVINGS, StepPart
 from .step_verdict import EnergyVerdict, Verdict, contact_verdict, energy_verdict
 
 MAX_ENERGY_GAIN_RATIO = 1.0  # energy from nothing that is left over what there was, from which a step cannot be right
@@ -64,7 +65,7 @@ def take_step(
     except SolveFailed as failed:
         if failed.kind != "solve-not-finite" or not attempt.may_repeat or not part.may_halve:
             raise
-        parts = _halves(part, attempt.may_turn_solves or attempt.turns_solves)
+        parts = part.halves(attempt.may_turn_solves or attempt.turns_solves)
         return _retry(simulation, model, attempt, None, parts, on_progress, pose_path)
     verdict, energy = contact_verdict(attempt, report), None
     if verdict is Verdict.ACCEPT:
@@ -75,19 +76,12 @@ def take_step(
         same = [replace(part, turns_solves=True)]
         return _retry(simulation, model, attempt, report, same, on_progress, pose_path)
     if verdict is Verdict.HALVE or energy is None:
-        parts = _halves(part, attempt.turns_solves)
+        parts = part.halves(attempt.turns_solves)
         return _retry(simulation, model, attempt, report, parts, on_progress, pose_path)
     report = _end_step(attempt, energy, report)
     simulation.contacts = attempt.contacts
-    end_forces(simulation, attempt.model, part.begin, part.end)
+    end_forces(simulation, attempt.model, part)
     return report, attempt.bounds.is_fixed
-
-
-def _halves(part: StepPart, turns_solves: bool) -> list[StepPart]:
-    """Returns the two halves of a part of a step."""
-    middle, halvings = 0.5 * (part.begin + part.end), part.halvings + 1
-    first = replace(part, end=middle, halvings=halvings, turns_solves=turns_solves)
-    return [first, replace(first, begin=middle, end=part.end)]
 
 
 def _retry(

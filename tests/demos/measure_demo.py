@@ -19,6 +19,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "demo_blends")]
 import make_demo
 from demos import contact_demo_measures as demo_contact
 from demos import flesh_measures as demo_flesh
+from demos import pressure_measures as demo_pressure
 from demos import rigid_core_measures as demo_core
 from sinew.solver.bake.cache import CacheReader
 
@@ -76,6 +77,9 @@ def main() -> None:
     if name in demo_core.SCENES:
         for body, of_core in demo_core.core_numbers(cache).items():
             bodies[body].update(of_core)
+    if name in demo_pressure.SCENES:
+        for body, of_pressure in demo_pressure.pressure_numbers(cache).items():
+            bodies[body].update(of_pressure)
     numbers = {
         "bodies": bodies,
         "frames": cache.last_frame(),

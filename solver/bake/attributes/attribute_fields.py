@@ -49,7 +49,7 @@ def attribute_values(simulation: Simulation, wanted: Collection[str]) -> dict[st
     if "temperature" in wanted:
         found["temperature"] = state.fields.get(TEMPERATURE, np.zeros(built.model.node_count))
     if "velocity" in wanted:
-        found["velocity"] = state.v
+        found["velocity"] = state.v * simulation.mean_speed(state.time, state.time)  # as it is seen
     return {name: values for name, values in found.items() if name in wanted}
 
 

@@ -70,8 +70,15 @@ def make_core_springs(scene: Scene, model: Model) -> tuple[CoreSpring, ...]:
     )
 
 
-def model_with_core_axes(scene: Scene, model: Model, tracks: TrackReader, begin: float, end: float) -> Model:
-    """Returns the model with the axes of its cores where a step from one time to another [s] has them.
+def model_with_core_axes(
+    scene: Scene, model: Model, tracks: TrackReader, span: tuple[float, float], dt: float
+) -> Model:
+    """Returns the model with the axes of its cores where a step has them.
+
+    Args:
+        scene, model, tracks: The bodies.
+        span: Begin and end of the step [s].
+        dt: Δt, simulated [s].
 
     Raises:
         SolveFailed: The animation gives no axis.
@@ -81,8 +88,8 @@ def model_with_core_axes(scene: Scene, model: Model, tracks: TrackReader, begin:
         name = f"body.{body.key}.hinge"
         if core.hinge is not None and tracks.has(name):
             start = scene.settings.start_time
-            rest, before, now = (_axis_frame(body, tracks.sample(name, time), time) for time in (start, begin, end))
-            core = replace(core, hinge=AxisMotion(rest, before, now, end - begin))
+            rest, before, now = (_axis_frame(body, tracks.sample(name, time), time) for time in (start, *span))
+            core = replace(core, hinge=AxisMotion(rest, before, now, dt))
         cores.append(core)
     return replace(model, cores=tuple(cores))
 

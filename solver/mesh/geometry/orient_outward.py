@@ -73,7 +73,7 @@ def _shells_to_flip(surface: Surface, welded: Indices, shell: Indices, count: in
     is_open = np.zeros(count, np.bool_)
     is_open[shell[np.flatnonzero(edges.balance[edges.edge]) // 3]] = True
     flip |= ~is_open & (volume < 0)
-    outer = _outer_shells(surface, shell, count, volume)
+    outer = outer_shells(surface, shell, count, volume)
     for i in np.argsort(-np.abs(volume), kind="stable"):
         if outer[i] >= 0:
             flip[i] = flip[outer[i]]
@@ -100,8 +100,15 @@ def _volumes(surface: Surface, welded: Indices, shell: Indices, count: int) -> F
     return volumes.astype(np.float64)
 
 
-def _outer_shells(surface: Surface, shell: Indices, count: int, volume: Floats) -> npt.NDArray[np.int64]:
-    """Returns the smallest shell around each shell, -1 where there is none, (count,)."""
+def outer_shells(surface: Surface, shell: Indices, count: int, volume: Floats) -> npt.NDArray[np.int64]:
+    """Returns the smallest shell around each shell, -1 where there is none, (count,).
+
+    Args:
+        surface: All shells.
+        shell: The shell of each face, (t,).
+        count: Of shells.
+        volume: Of each shell, of any sign [m³], (count,).
+    """
     outer = np.full(count, -1, np.int64)
     if count < 2:
         return outer

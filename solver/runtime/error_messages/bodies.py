@@ -4,7 +4,7 @@
 TEXTS: dict[str, tuple[str, str]] = {
     "goal-on-a-line": (
         'All vertices of "{name}" lie on one line, so they do not say how the body turns with its animation.',
-        "Switch off its Goal, or give the mesh some width.",
+        "Switch off its Goal and Animated, or give the mesh some width.",
     ),
     # building a simulation
     "nothing-to-simulate": ("The scene has no bodies.", "Make a mesh a body first."),
@@ -65,6 +65,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "parts-joined": (
         '{count} tets of "{name}" join surfaces that are far apart along the mesh, such as lips or fingers.',
         "Choose smaller tets (panel Tets) to separate them. Viewport Display shows these tets.",
+    ),
+    "pressure-open": (
+        '"{name}" has holes, so it holds no pressure.',
+        "Close the holes, give it a Solidify modifier if it is a sheet, press Make Closed Copy, or turn Pressure off.",
     ),
     "mesh-open": (
         '"{name}" has holes, so Sinew guessed what is inside.',

@@ -21,6 +21,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is flesh, which does not support {feature}.',
         "Turn {feature} off for it, or choose Soft Body under Type.",
     ),
+    "pose-combined": (
+        '"{name}" follows its pose, so it comes to rest on every frame and does not support {feature}.',
+        "Choose Jiggle or Soft Body under Type, or turn {feature} off.",
+    ),
     "flesh-loose": (
         'At {time} nothing holds "{name}", or a part of it with {count} nodes, so it has no rest position.',
         "Add a bone or pins there, delete the loose part, or choose Jiggle under Type.",

@@ -4,8 +4,22 @@
 from __future__ import annotations
 
 from ..serialisation.field_constraints import at_least, closed_range, greater_than
-from .setting import FILE, METRE_PER_SECOND, VECTOR, Choice, Setting, When, integer, length, menu, switch, weight_group
+from .setting import (
+    FIELD_DEFAULT,
+    FILE,
+    METRE_PER_SECOND,
+    VECTOR,
+    Choice,
+    Setting,
+    When,
+    integer,
+    length,
+    menu,
+    switch,
+    weight_group,
+)
 
+FOLLOWS_NO_POSE = When("motion", ("ELASTIC", "JIGGLE"))
 IS_MESHED = When("method", ("SMOOTH", "ROBUST"))
 BY_DIVISIONS, BY_SIZE = When("sizing", ("DIVISIONS",)), When("sizing", ("SIZE",))
 BY_COUNT = When("sizing", ("COUNT",))
@@ -129,8 +143,32 @@ INITIAL_VELOCITY = Setting(
     (0.0, 0.0, 0.0),
     unit=METRE_PER_SECOND,
     limits=closed_range(-1.0e9, 1.0e9, "Initial Velocity"),
-    when=(When("motion", ("ELASTIC", "JIGGLE")),),
+    when=(FOLLOWS_NO_POSE,),
     field="Body.initial_velocity",
+)
+INITIAL_SPIN = Setting(
+    "initial_spin",
+    "Initial Spin",
+    "Angular velocity at the first frame about the body's centre, in world space. 6.28 is one turn per second",
+    VECTOR,
+    (0.0, 0.0, 0.0),
+    term="Angular velocity ω",
+    unit="rad/s",
+    limits=closed_range(-1.0e6, 1.0e6, "Initial Spin"),
+    when=(FOLLOWS_NO_POSE,),
+    field="Body.initial_spin",
+    since="0.3",
+)
+ANIMATED = switch(
+    "animated",
+    "Animated",
+    "Follow the keys, rig and shape keys exactly. Keyed off, the body flies on with their velocity and spin, or with "
+    "Initial Velocity and Initial Spin where these are set. Keyed on again, it is caught",
+    when=(FOLLOWS_NO_POSE,),
+    field="Body.animated",
+    otherwise=FIELD_DEFAULT,
+    is_animated=True,
+    since="0.3",
 )
 PIN_GROUP = weight_group(
     "pin_group",
@@ -175,6 +213,6 @@ SHOW_JOINED = switch(
 )
 
 TET_SETTINGS = (FILL, TETS_PATH, SIZING, DIVISIONS, TET_SIZE, TET_COUNT, INTERIOR_SIZE)
-START_SETTINGS = (USE_SIMULATED_SIZE, SIMULATED_SIZE, GRAVITY_IN_SHAPE, INITIAL_VELOCITY)
+START_SETTINGS = (USE_SIMULATED_SIZE, SIMULATED_SIZE, GRAVITY_IN_SHAPE, INITIAL_VELOCITY, INITIAL_SPIN, ANIMATED)
 PIN_SETTINGS = (PIN_GROUP, PIN_STIFFNESS, AFFECT_GROUP)
 DISPLAY_SETTINGS = (SHOW_TETS, SHOW_JOINED)

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from ..serialisation.field_constraints import at_least, closed_range
+from .body_settings import FOLLOWS_NO_POSE
 from .setting import Setting, When, paint, switch
 
 HAS_GOAL = When("use_goal", (True,))
-FOLLOWS_NO_POSE = When("motion", ("ELASTIC", "JIGGLE"))
 
 USE_GOAL = switch(
     "use_goal",

@@ -30,6 +30,19 @@ SAMPLES_PER_FRAME = integer(
     soft=(None, 8),
     field="Settings.samples_per_frame",
 )
+SPEED = Setting(
+    "speed",
+    "Speed",
+    "How fast time passes for all bodies: 0.25 is slow motion, 0 stands still. Animated objects keep to their frames",
+    default=1.0,
+    term="Speed Multiplier of Blender's cloth",
+    limits=at_least(0.0, "Speed"),
+    soft=(None, 2.0),
+    step=10,
+    field="Settings.speed",
+    is_animated=True,
+    since="0.3",
+)
 AIR_TEMPERATURE = temperature(
     "air_temperature",
     "Air Temperature",
@@ -122,7 +135,7 @@ FRAME_SETTINGS = (
     integer("frame_end", "End", "Last frame of the bake", 250, FRAME_LIMITS, when=(OWN_RANGE,), changes_bake=False),
     FOLLOW_BAKE,
 )  # fmt: skip
-STEP_SETTINGS = (SUBSTEPS, SAMPLES_PER_FRAME)
+STEP_SETTINGS = (SUBSTEPS, SAMPLES_PER_FRAME, SPEED)
 REST_SETTINGS = (
     switch(
         "use_rest_frame",

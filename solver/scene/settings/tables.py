@@ -16,6 +16,7 @@ from .heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
 from .material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from .plasticity_settings import PLASTICITY_SETTINGS
 from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET
+from .pressure_settings import PRESSURE_SETTINGS
 from .rest_scale_settings import REST_SCALE_SETTINGS
 from .rigid_core_settings import CORE_SETTINGS
 from .setting import Setting
@@ -67,6 +68,7 @@ SUBJECTS = (
     Subject("Tets", (BODY,), (*TET_SETTINGS, *DISPLAY_SETTINGS)),
     Subject("Pins", (BODY,), PIN_SETTINGS),
     Subject("Goal", (BODY,), GOAL_SETTINGS),
+    Subject("Pressure", (BODY,), PRESSURE_SETTINGS),
     Subject("Field Weights", (BODY,), FIELD_SETTINGS),
     Subject("Size and Start", (BODY,), START_SETTINGS),
     Subject("Collision", (BODY,), (*BODY_COLLISION_SETTINGS, SELF_CONTACT)),

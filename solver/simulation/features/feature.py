@@ -24,6 +24,7 @@ from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.errors import SinewError
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
+from ..step_part import StepPart
 
 BodyNumbers = dict[str, dict[str, float]]  # key of a body → name → number
 AnyFeature = TypeVar("AnyFeature", bound="Feature")
@@ -74,6 +75,7 @@ class FeatureStep:
         unbroken_model: The same before anything broke.
         state: Where the bodies are: at the start of the step, later at its end.
         begin, end: Times of the step [s].
+        speed: Simulated time that passes over the time of the scene (`scene/speed.py`).
         resting_bodies: Numbers of the bodies that are brought to rest in poses and take no steps.
         model: The model that the step was taken with; `built_model` before it is taken.
         is_fixed: Which nodes were held exactly, (n,); None: none.
@@ -88,6 +90,7 @@ class FeatureStep:
     state: State
     begin: float
     end: float
+    speed: float
     resting_bodies: tuple[int, ...]
     model: Model
     is_fixed: Bools | None = None
@@ -96,8 +99,8 @@ class FeatureStep:
 
     @property
     def dt(self) -> float:
-        """Δt [s]."""
-        return self.end - self.begin
+        """Δt, simulated [s]."""
+        return self.speed * (self.end - self.begin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,8 +173,8 @@ class Feature:
         """Returns the model with what the fields of the state make of it; topology and pattern stay."""
         return model
 
-    def model_in_step(self, model: Model, scene: Scene, tracks: TrackReader, begin: float, end: float) -> Model:
-        """Returns the model with what depends on the begin and end of a step or of a part of it [s]."""
+    def model_in_step(self, model: Model, scene: Scene, tracks: TrackReader, part: StepPart) -> Model:
+        """Returns the model with what depends on the begin and end of a step or of a part of it."""
         return model
 
     def after_step(self, step: FeatureStep) -> None:

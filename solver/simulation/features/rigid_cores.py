@@ -10,6 +10,7 @@ from ...constraints.rigid_core.core_drivers import model_with_core_axes
 from ...mechanics.model import Model
 from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
+from ..step_part import StepPart
 from .feature import BuildInputs, Feature
 
 
@@ -27,6 +28,6 @@ class RigidCores(Feature):
         """Returns the feature where some body has a core."""
         return cls() if inputs.model.cores else None
 
-    def model_in_step(self, model: Model, scene: Scene, tracks: TrackReader, begin: float, end: float) -> Model:
-        """Returns the model with the axes of cores where a step from `begin` to `end` [s] has them."""
-        return model_with_core_axes(scene, model, tracks, begin, end)
+    def model_in_step(self, model: Model, scene: Scene, tracks: TrackReader, part: StepPart) -> Model:
+        """Returns the model with the axes of cores where a part of a step has them."""
+        return model_with_core_axes(scene, model, tracks, (part.begin, part.end), part.dt)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A step, or a part of one that was halved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..mechanics.state import State
+
+MAX_HALVINGS = 14  # halvings of a step where what is stiff turns far, or energy comes from nothing
+
+
+@dataclass(frozen=True, eq=False)
+class StepPart:
+    """A step, or a part of one that was halved.
+
+    Attributes:
+        begin, end: Its times [s].
+        speed: Simulated time that passes over the time of the scene (`scene/speed.py`).
+        halvings: How often the step has been halved.
+        turns_solves: Whether turns of solves are made as rotations. Rotations then follow also where bodies touch
+            colliders alone.
+        whole_start: The state where the whole step began; None: this is the whole step.
+    """
+
+    begin: float
+    end: float
+    speed: float = 1.0
+    halvings: int = 0
+    turns_solves: bool = False
+    whole_start: State | None = None
+
+    @property
+    def may_halve(self) -> bool:
+        """Whether it may be halved once more."""
+        return self.halvings < MAX_HALVINGS
+
+    @property
+    def dt(self) -> float:
+        """Δt, simulated [s]."""
+        return self.speed * (self.end - self.begin)
+
+    def halves(self, turns_solves: bool) -> list[StepPart]:
+        """Returns its two halves."""
+        middle = 0.5 * (self.begin + self.end)
+        first = replace(self, end=middle, halvings=self.halvings + 1, turns_solves=turns_solves)
+        return [first, replace(first, begin=middle, end=self.end)]
