@@ -68,6 +68,7 @@ from .settings.simulation_settings import (
 )
 from .settings.simulation_settings import MAX_FRAME_NUMBER as MAX_FRAME_NUMBER
 from .settings.tables import later_fields
+from .stretch_limit import StretchLimit
 from .wind import Wind
 
 SCENE_FORMAT = 1
@@ -95,7 +96,8 @@ class Body:
         "body.KEY.targets" (p, 3): targets of the vertices `pinned` [m], world.
         "body.KEY.pin_stiffness" (): see `pin_weights`; 0 releases all pins, exact ones too.
         "body.KEY.attached.targets" (q, 3): as "targets", for the vertices `attached`.
-        "body.KEY.youngs_modulus" () and others: see `Material`; "body.KEY.rest_scale" ().
+        "body.KEY.youngs_modulus" () and others: see `Material`; "body.KEY.rest_scale" ();
+            "body.KEY.stretch_limit" ().
         "body.KEY.rest" (n, 3): `vertices` as they would be at rest now, in the rest pose [m], where the rest shape
             changes (shape keys).
 
@@ -130,6 +132,7 @@ class Body:
         material_paint: Where its material differs from `material`.
         rest_scale: How much larger it is without stress.
         goal: What pulls it towards its animated mesh; None: nothing does.
+        stretch_limit: How far it stretches before it stiffens; None: without end.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -160,6 +163,7 @@ class Body:
     material_paint: MaterialPaint = field(default_factory=MaterialPaint)
     rest_scale: RestScale = field(default_factory=RestScale)
     goal: Goal | None = None
+    stretch_limit: StretchLimit | None = None
 
     def __post_init__(self) -> None:
         """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
@@ -319,6 +323,8 @@ class Scene:
             write_former_flesh_paint(own, arrays)
             if body.goal is None:
                 del own["goal"]
+            if body.stretch_limit is None:
+                del own["stretch_limit"]
         _drop_later_defaults(self, tree, arrays)
         for own in tree["bodies"]:
             for name in ("material_paint", "rest_scale"):

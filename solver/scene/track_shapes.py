@@ -11,6 +11,7 @@ from .force_fields import ANIMATED_FIELD_NUMBERS
 from .scene import Body, Scene
 from .settings.field_settings import FIELD_WEIGHTS
 from .settings.rest_scale_settings import REST_SCALE
+from .settings.stretch_limit_settings import STRETCH_LIMIT
 
 Shape = tuple[int, ...]
 MATRIX_SHAPE, POINT_SHAPE, SCALAR_SHAPE = (4, 4), (3,), ()
@@ -44,7 +45,7 @@ def track_names(scene: Scene) -> set[str]:
 def _body_track_shapes(body: Body) -> dict[str, Shape]:
     pins, plastic = ("pin_stiffness", "attached.pin_stiffness"), ("yield_strain", "flow", "maximum_strain")
     weights = [setting.name for setting in FIELD_WEIGHTS]
-    numbers = ("goal_strength", *pins, *plastic, "breaking_stress", *MATERIAL_TRACKS, REST_SCALE.name, *weights)
+    numbers = ("goal_strength", *pins, *plastic, "breaking_stress", *MATERIAL_TRACKS, REST_SCALE.name, STRETCH_LIMIT.name, *weights)
     return {
         "matrix": MATRIX_SHAPE,
         "targets": (len(body.pinned), 3),

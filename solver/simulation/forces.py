@@ -13,6 +13,7 @@ from ..constraints.force import Force
 from ..constraints.goal import BodyGoal, make_goal
 from ..constraints.pins import BodyPins, make_pins
 from ..constraints.rigid_core.core_drivers import make_core_springs
+from ..constraints.stretch_limit import make_stretch_limits
 from ..constraints.wind import make_wind
 from ..mesh.embedding import Binding
 from ..runtime.errors import BadInput
@@ -106,6 +107,7 @@ FORCES = (
     ForceKind(_make_bones, _check_bones),
     ForceKind(_make_goals),
     ForceKind(lambda inputs: make_core_springs(inputs.scene, inputs.model)),
+    ForceKind(lambda inputs: [make_stretch_limits(inputs.scene, inputs.meshes)]),
     ForceKind(lambda inputs: [make_wind(inputs.scene, inputs.model, inputs.surfaces, inputs.bindings)]),
     ForceKind(
         lambda inputs: [make_fields(inputs.scene, inputs.tracks, inputs.model, inputs.surfaces, inputs.bindings)]
