@@ -18,6 +18,7 @@ from .object_roles import EXTRA_ROLE_ITEMS, NONE, ROLE_ITEMS
 from .plasticity_properties import PlasticityProperties
 from .property_factory import OVERRIDABLE
 from .restore_data import RestoreData
+from .stretch_limit_properties import StretchLimitProperties
 
 
 class SinewObject(
@@ -37,6 +38,7 @@ class SinewObject(
     CoreProperties,
     FieldProperties,
     GoalProperties,
+    StretchLimitProperties,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

@@ -45,7 +45,16 @@ def track_names(scene: Scene) -> set[str]:
 def _body_track_shapes(body: Body) -> dict[str, Shape]:
     pins, plastic = ("pin_stiffness", "attached.pin_stiffness"), ("yield_strain", "flow", "maximum_strain")
     weights = [setting.name for setting in FIELD_WEIGHTS]
-    numbers = ("goal_strength", *pins, *plastic, "breaking_stress", *MATERIAL_TRACKS, REST_SCALE.name, STRETCH_LIMIT.name, *weights)
+    numbers = (
+        "goal_strength",
+        *pins,
+        *plastic,
+        "breaking_stress",
+        *MATERIAL_TRACKS,
+        REST_SCALE.name,
+        STRETCH_LIMIT.name,
+        *weights,
+    )
     return {
         "matrix": MATRIX_SHAPE,
         "targets": (len(body.pinned), 3),

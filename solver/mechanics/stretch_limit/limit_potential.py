@@ -13,7 +13,9 @@ from ..model import Model
 from ..tet_forces import TetForces
 from .limit_kernels import find_tets_beyond, linearise_limit
 
-MIN_REST_STRETCH = 0.1  # stretch without stress, of strain that is subtracted: below it a tet would be turned inside out
+MIN_REST_STRETCH = (
+    0.1  # stretch without stress, of strain that is subtracted: below it a tet would be turned inside out
+)
 
 
 @dataclass(frozen=True, eq=False)
