@@ -88,11 +88,12 @@ def _make_property(setting: Setting, proxy: UnitProxy) -> Any:
     is_share = proxy.subtype == "PERCENTAGE"
     if is_share and setting.soft[1] is not None:
         soft["soft_max"] = setting.soft[1] / proxy.factor
+    description = setting.description.replace("[Pa]", f"[{proxy.unit}]")
+    if setting.name == POISSON_RATIO.name:
+        description = VOLUME_TOOLTIP
     return FloatProperty(
         name=setting.label,
-        description=VOLUME_TOOLTIP
-        if setting.name == POISSON_RATIO.name
-        else setting.description.replace("[Pa]", f"[{proxy.unit}]"),
+        description=description,
         get=get,
         set=put,
         precision=proxy.precision,

@@ -4,8 +4,8 @@
 A force has one file. That file says which nodes it holds (`prescribe`) and which forces it adds (`point_forces`). Each
 of those forces is linear in the motion of a point during the step. `PointForces` derives the rest from the force, its
 stiffness and its damping: the energy, the force after any displacement, and the work that the energy correction counts.
-A force that is not linear has a potential instead (`potential`), which solves linearise again until it agrees with where
-they end (`linearised_potentials.py`).
+A force that is not linear has a potential instead (`potential`), which solves linearise again until it agrees with
+where they end (`linearised_potentials.py`).
 
 Forces are registered once, in `solver/simulation/forces.py`. Gravity is no such force: it is the same acceleration for
 all nodes, so the solvers read it from `ExternalForces.gravity` and fold it into the mass term. Contacts are not either:

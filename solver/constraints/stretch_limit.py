@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stretch limits as a force: tets of any formulation or law stiffen where they are drawn out beyond a painted, keyed limit.
+"""Stretch limits as a force: tets of any formulation or law stiffen where they are drawn out beyond their limit.
 
-A limit L that is painted with w is 1 + (L − 1) / w: 1 has the limit, ½ may stretch twice as far beyond its length, and 0
-has no limit. `solver/mechanics/stretch_limit/limit_kernels.py` has the energy.
+A limit L, which may have keys, is 1 + (L − 1) / w where w is painted: 1 has the limit, ½ stretches twice as far beyond
+its length, and 0 has no limit. `solver/mechanics/stretch_limit/limit_kernels.py` has the energy.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ class StretchLimit:
 
     Attributes:
         stretch: L where the paint is 1, ≥ 1. It is relative to where a tet is without stress.
-        paint: w ≥ 0 at the render vertices, (n,), or (0,) for 1 everywhere: there the limit is 1 + (L − 1) / w, and none
-            where w is 0. Inside, the factor of the nearest point of the surface holds.
+        paint: w ≥ 0 at the render vertices, (n,), or (0,) for 1 everywhere: there the limit is 1 + (L − 1) / w, and
+            none where w is 0. Inside, the factor of the nearest point of the surface holds.
     """
 
     stretch: Annotated[float, STRETCH_LIMIT.limits] = STRETCH_LIMIT.default

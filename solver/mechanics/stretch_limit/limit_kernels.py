@@ -9,8 +9,8 @@ so a fibre that is stretched to σ carries the stress p = κ E d² beside that o
 times Young's modulus at L + w. Both p and p' are continuous at L. ψ grows with every σ_i and is convex, so it is convex
 in F, too: its Hessian is positive semi-definite, also where F is turned inside out, and needs no clamping.
 
-With the volume V and the gradients g_a of the shape functions, node a feels −V P g_a, P = Σ_j p_j u_j v_jᵀ. In the frame
-of U and V the Hessian joins δF̂_ij to δF̂_ji alone, i ≠ j:
+With the volume V and the gradients g_a of the shape functions, node a feels −V P g_a, P = Σ_j p_j u_j v_jᵀ. In the
+frame of U and V the Hessian joins δF̂_ij to δF̂_ji alone, i ≠ j:
 
     p_i' on δF̂_ii²,   a on δF̂_ij² + δF̂_ji²,   2 b on δF̂_ij δF̂_ji,
     a + b = (p_i − p_j) / (σ_i − σ_j),   a − b = (p_i + p_j) / (σ_i + σ_j).

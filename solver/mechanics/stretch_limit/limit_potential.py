@@ -33,7 +33,7 @@ class LimitPotential:
     modulus: Floats
 
     def forces_at(self, x: Floats) -> tuple[float, TetForces]:
-        """Returns the energy at x [m], (n, 3), in joules, and the forces of tets beyond their limit for motions from x."""
+        """Returns the energy at x [m], (n, 3), in joules, and the forces on tets beyond their limit as they move on."""
         x, found = floats(x), np.empty(len(self.limit), np.int32)
         count = int(find_tets_beyond(x, self.rest.tets, self.rest.Dm_inverse, self.limit, found))
         if not count:

@@ -21,7 +21,7 @@ STRETCH_LIMIT = Setting(
     "Length from which the material stiffens, over the length at rest. It draws out by about another 10 %",
     default=1.5,
     term="Limiting principal stretch",
-    limits=closed_range(1.0, 100.0, "Stretch Limit"),
+    limits=closed_range(1.0, 100.0, "Limit"),
     soft=(None, 3.0),
     when=(HAS_STRETCH_LIMIT,),
     field="StretchLimit.stretch",
