@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...runtime.arrays import Floats, Indices, floats
+from ...runtime.threads.thread_pool import run_ranges
 from ..hyperelastic.tet_kernels import RestShapes
 from ..model import Model
 from ..tet_forces import TetForces
 from .limit_kernels import find_tets_beyond, linearise_limit
 
-MIN_REST_STRETCH = (
-    0.1  # stretch without stress, of strain that is subtracted: below it a tet would be turned inside out
-)
+# least stretch without stress that strain is taken for: below zero a tet would be inverted
+MIN_REST_STRETCH = 0.1
+TETS_PER_CHUNK = 2048  # tets that a thread takes at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +35,18 @@ class LimitPotential:
 
     def forces_at(self, x: Floats) -> tuple[float, TetForces]:
         """Returns the energy at x [m], (n, 3), in joules, and the forces on tets beyond their limit as they move on."""
-        x, found = floats(x), np.empty(len(self.limit), np.int32)
-        count = int(find_tets_beyond(x, self.rest.tets, self.rest.Dm_inverse, self.limit, found))
+        x, is_beyond, (tets, Dm_inverse, _) = floats(x), np.empty(len(self.limit), bool), self.rest
+        run_ranges(
+            0,
+            len(is_beyond),
+            TETS_PER_CHUNK,
+            lambda begin, end: find_tets_beyond(begin, end, x, tets, Dm_inverse, self.limit, is_beyond),
+        )
+        found = np.flatnonzero(is_beyond).astype(np.int32)
+        count = len(found)
         if not count:
             return 0.0, TetForces()
-        forces = TetForces(found[:count], np.empty((count, 4, 3)), np.empty((count, 4, 4, 3, 3)))
+        forces = TetForces(found, np.empty((count, 4, 3)), np.empty((count, 4, 4, 3, 3)))
         energy = np.empty(count)
         linearise_limit(
             forces.tet, x, self.rest, self.limit, self.modulus, energy, forces.force, forces.stiffness
