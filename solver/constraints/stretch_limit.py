@@ -7,7 +7,7 @@ its length, and 0 has no limit. `solver/mechanics/stretch_limit/limit_kernels.py
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -64,7 +64,7 @@ class StretchLimits(Force):
         return [self.limits(step)]
 
 
-def make_stretch_limits(scene: Scene, meshes: list[TetMesh]) -> StretchLimits | None:
+def make_stretch_limits(scene: Scene, meshes: Sequence[TetMesh]) -> StretchLimits | None:
     """Returns the stretch limits of the bodies of a scene with these tets; None where there are none."""
     bodies = {}
     for number, (body, mesh) in enumerate(zip(scene.bodies, meshes, strict=True)):

@@ -30,7 +30,7 @@ from ..hyperelastic.signed_svd import signed_svd
 
 LIMIT_MARGIN = 0.1  # w: stretch beyond the limit at which the stress is κ E
 # κ: Young's moduli that a tet bears at L + w; a shaken creature ten times as long as its arms are thick needs 300
-LIMIT_STRESS = 600.0
+LIMIT_STRESS = 500.0
 MIN_STRETCH_DIFFERENCE = 1.0e-9  # below which a difference quotient is the derivative
 
 
