@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.harness.creature_mesh import EXTREMITIES, LIMBS, MIRROR, creature_tets
 
 from fixtures.scenes import Run, boundary
+from harness.creature_mesh import EXTREMITIES, LIMBS, MIRROR, creature_tets
 from sinew.solver.scene.flesh import DYNAMIC, FLESH_LAWS, FLESH_TIME_SCHEMES, Flesh
 from sinew.solver.scene.formulation import FORMULATIONS, HIERARCHICAL, FormulationSettings
 from sinew.solver.scene.goal import Goal
