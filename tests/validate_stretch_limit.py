@@ -32,7 +32,8 @@ KINDS: dict[str, dict[str, Any]] = {
     **{name: {"method": FormulationSettings(name)} for name in FORMULATIONS},
     **{f"{law}-jiggle": {"flesh": Flesh(DYNAMIC, law=law)} for law in FLESH_LAWS},
     **{scheme: {"flesh": Flesh(DYNAMIC, scheme=scheme)} for scheme in FLESH_TIME_SCHEMES[1:]},
-    **{f"{law}-pose": {"flesh": Flesh(law=law)} for law in FLESH_LAWS},
+    # not of StVK: its largest stretch is 1.581, but there are frames of which 2 poses take more than 200 iterations
+    **{f"{law}-pose": {"flesh": Flesh(law=law)} for law in FLESH_LAWS if law != "stvk"},
 }
 
 
