@@ -25,6 +25,7 @@ _PUBLIC = {
     ".solver.scene.formulation": ("FormulationSettings",),
     ".solver.scene.goal": ("Goal",),
     ".solver.scene.pressure": ("Pressure",),
+    ".solver.scene.stretch_limit": ("StretchLimit",),
     ".solver.scene.rigid_core": ("Core", "Hinge", "Pull"),
     ".solver.scene.material_presets": ("MaterialPreset", "find_preset"),
     ".solver.scene.tracks": ("Track",),
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
     from .solver.scene.scene import Plasticity as Plasticity
     from .solver.scene.scene import Scene as Scene
     from .solver.scene.scene import Settings as Settings
+    from .solver.scene.stretch_limit import StretchLimit as StretchLimit
     from .solver.scene.tracks import Track as Track
     from .solver.scene.wind import Wind as Wind
     from .solver.simulation.advance_frame import FrameReport as FrameReport

@@ -46,6 +46,7 @@ def make_body(obj: bpy.types.Object, preset: str, divisions: int = 0, tet_size: 
     """Makes `obj` a soft body, as the button does, of so many divisions or of a tet size [m]."""
     select(obj)
     bpy.ops.sinew.make_body()
+    obj.sinew.use_stretch_limit = False  # the demos are those of before there was one
     obj.sinew.preset = preset
     if divisions:
         obj.sinew.divisions = divisions
@@ -57,6 +58,7 @@ def make_flesh(obj: bpy.types.Object, motion: str, preset: str = "FLESH", tet_si
     """Makes `obj` flesh, as the button does: "POSE" follows its bones, "JIGGLE" has inertia; of a tet size [m]."""
     select(obj)
     bpy.ops.sinew.make_flesh()
+    obj.sinew.use_stretch_limit = False  # the demos are those of before there was one
     obj.sinew.motion, obj.sinew.preset = motion, preset
     obj.sinew.gravity_in_shape = False
     obj.sinew.sizing, obj.sinew.tet_size = "SIZE", tet_size

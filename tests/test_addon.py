@@ -100,6 +100,7 @@ SAMPLED = {
     "mass_damping",
     "poisson_ratio",
     "rest_scale",
+    "stretch_limit",
     "stiffness_damping",
     "youngs_modulus",
     "use_collision",

@@ -114,10 +114,10 @@ def test_what_comes_out_of_nothing_is_taken(tmp_path, monkeypatch) -> None:
     find = step_verdict.energy_gain_in_step
 
     def grown(name: str, takes: bool) -> float:
-        def kick(contacts, model, gravity, before, state, stored, bounds) -> EnergyGain | None:
+        def kick(contacts, model, gravity, before, state, stored, *acting) -> EnergyGain | None:
             if (contacts.groups() == 0).all() and contacts.was_active.any():
                 state.v = 1.05 * state.v
-            return find(contacts, model, gravity, before, state, stored, bounds) if takes else None
+            return find(contacts, model, gravity, before, state, stored, *acting) if takes else None
 
         monkeypatch.setattr(step_verdict, "energy_gain_in_step", kick)
         run = Run(tmp_path / name, falling())

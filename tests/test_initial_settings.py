@@ -78,6 +78,7 @@ def test_a_body_of_an_earlier_file_keeps_its_divisions_and_its_digest() -> None:
     obj = add_box()
     roles.make_body(obj)
     assert (obj.sinew.preset, obj.sinew.sizing, obj.sinew.divisions) == ("RUBBER", "DIVISIONS", 12)
+    assert not obj.sinew.use_stretch_limit
     before = settings_digest(scene)
     bpy.ops.sinew.make_body()
     assert settings_digest(scene) == before
@@ -89,6 +90,27 @@ def test_a_body_of_an_earlier_file_keeps_its_divisions_and_its_digest() -> None:
     assert settings_digest(scene) != before
     obj.sinew.divisions = 8
     assert obj.sinew.sizing == "DIVISIONS", "a script that sets divisions means them"
+
+
+def test_new_bodies_have_a_stretch_limit_that_reaches_the_scene(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = new_body()
+    assert obj.sinew.use_stretch_limit and obj.sinew.stretch_limit == 1.5
+    obj.vertex_groups.new(name="Arms").add([0, 1], 0.5, "REPLACE")
+    obj.sinew.stretch_limit_percent, obj.sinew.stretch_limit_group = 200.0, "Arms"
+    obj.keyframe_insert("sinew.stretch_limit", frame=1)
+    written, tracks = exported(scene, tmp_path / "c.sinew")
+    (body,) = written.bodies
+    assert body.stretch_limit.stretch == 2.0 and np.count_nonzero(body.stretch_limit.paint) == 2
+    assert tracks.sample(f"body.{body.key}.stretch_limit", 0.0) == 2.0
+    limited = settings_digest(scene)
+    obj.sinew.use_stretch_limit = False
+    assert settings_digest(scene) != limited
+    bpy.ops.sinew.make_body()
+    assert not obj.sinew.use_stretch_limit, "a body stays what it is"
+    flesh = add_box()
+    bpy.ops.sinew.make_flesh()
+    assert flesh.sinew.use_stretch_limit
 
 
 def test_new_flesh_is_at_the_first_frame_as_it_was_modeled() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the optional features of a body: plasticity, heat, fracture, flesh, goal, pressure."""
+"""Reads the optional features of a body: plasticity, heat, fracture, flesh, goal, pressure, stretch limit."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ...solver.scene.goal import Goal
 from ...solver.scene.pressure import Pressure
 from ...solver.scene.scene import Fracture, Heat, Plasticity
 from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE, POSE
+from ...solver.scene.stretch_limit import StretchLimit
 from .scene_fields import read_fields
 from .weight_reader import WeightReader
 
@@ -52,3 +53,8 @@ def read_goal(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Goal 
     if not settings.use_goal or settings.motion == POSE:
         return None
     return Goal(**read_fields(Goal, settings, weights=weights))
+
+
+def read_stretch_limit(settings: bpy.types.PropertyGroup, weights: WeightReader) -> StretchLimit | None:
+    """Returns how far a body stretches before it stiffens, or None; raises as `read_flesh`."""
+    return StretchLimit(**read_fields(StretchLimit, settings, weights=weights)) if settings.use_stretch_limit else None

@@ -12,6 +12,7 @@ from ...solver.scene.settings.body_settings import TET_SETTINGS
 from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
 from ...solver.scene.settings.setting import Setting
+from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT_SETTINGS
 from ..properties.object_roles import BODY
 from . import roles, tet_estimate
 
@@ -24,6 +25,7 @@ def make_new_body(obj: bpy.types.Object) -> None:
     roles.make_body(obj)
     if is_new:
         _choose_tets(obj)
+        _limit_stretch(obj)
         if not _is_chosen(obj, MATERIAL_PRESET, *MATERIAL_SETTINGS):
             obj.sinew.preset = JELLY_BY_SIZE
 
@@ -36,6 +38,7 @@ def make_new_flesh(obj: bpy.types.Object) -> None:
     if not is_new:
         return
     _choose_tets(obj)
+    _limit_stretch(obj)
     obj.sinew.gravity_in_shape = True
     if not has_material:
         obj.sinew.preset = FLESH_BY_SIZE
@@ -47,6 +50,11 @@ def _choose_tets(obj: bpy.types.Object) -> None:
     obj.sinew.sizing = "COUNT"
     if tet_estimate.is_sheet(obj):
         obj.sinew.method = "ROBUST"
+
+
+def _limit_stretch(obj: bpy.types.Object) -> None:
+    if not _is_chosen(obj, *STRETCH_LIMIT_SETTINGS):
+        obj.sinew.use_stretch_limit = True
 
 
 def _is_chosen(obj: bpy.types.Object, *settings: Setting) -> bool:

@@ -15,6 +15,7 @@ from ...solver.scene.settings.material_settings import (
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS, USE_PLASTICITY
 from ...solver.scene.settings.rest_scale_settings import REST_SCALE_SETTINGS
 from ...solver.scene.settings.setting import Setting
+from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT_SETTINGS, USE_STRETCH_LIMIT
 from ..baking import report_reader
 from . import self_weight_layout
 from .feature_rows import draw_flesh_note, feature_column
@@ -54,6 +55,13 @@ def draw_material_paint(layout: bpy.types.UILayout, context: bpy.types.Context) 
 def draw_rest_scale(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws at which size the body is without stress, where, and along what."""
     draw_settings(locked_column(layout, context), context.object, REST_SCALE_SETTINGS)
+
+
+def draw_stretch_limit(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws how far the body stretches before it stiffens, and where."""
+    column = locked_column(layout, context)
+    column.active = context.object.sinew.use_stretch_limit
+    draw_settings(column, context.object, (each for each in STRETCH_LIMIT_SETTINGS if each != USE_STRETCH_LIMIT))
 
 
 def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

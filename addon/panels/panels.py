@@ -35,7 +35,7 @@ from . import (
     statistics_layout,
     tets_layout,
 )
-from .property_rows import HEADER_SWITCHES, JIGGLE_SWITCHES
+from .property_rows import FLESH_SWITCHES, HEADER_SWITCHES, JIGGLE_SWITCHES
 from .softening_list import SINEW_UL_softening
 
 ContextPoll = Callable[[bpy.types.Context], bool]
@@ -82,7 +82,8 @@ def _header_drawer(switch: str) -> Callable[[bpy.types.Panel, bpy.types.Context]
         settings = context.object.sinew
         is_locked = bake_status.status(context.scene).is_locked
         # what is on can be switched off, also where it should never have been on
-        may_be_on = not is_flesh(context.object) or (switch in JIGGLE_SWITCHES and settings.motion == JIGGLE)
+        is_of_flesh = switch in FLESH_SWITCHES or (switch in JIGGLE_SWITCHES and settings.motion == JIGGLE)
+        may_be_on = not is_flesh(context.object) or is_of_flesh
         self.layout.enabled = not is_locked and (getattr(settings, switch) or may_be_on)
         self.layout.prop(settings, switch, text="")
 
@@ -125,6 +126,7 @@ PANEL_TABLE = (
     ("held_by", "Bones", flesh_layout.draw_held_by, False),
     ("material", "Material", material_layout.draw_material, False),
     ("material_paint", "Paint", material_layout.draw_material_paint, True),
+    ("stretch_limit", "Stretch Limit", material_layout.draw_stretch_limit, True),
     ("rest_scale", "Rest Scale", material_layout.draw_rest_scale, True),
     ("flesh", "Flesh", flesh_layout.draw_flesh, True),
     ("plasticity", "Plasticity", material_layout.draw_plasticity, True),

@@ -19,6 +19,7 @@ from .plasticity_properties import PlasticityProperties
 from .pressure_properties import PressureProperties
 from .property_factory import OVERRIDABLE
 from .restore_data import RestoreData
+from .stretch_limit_properties import StretchLimitProperties
 
 
 class SinewObject(
@@ -39,6 +40,7 @@ class SinewObject(
     FieldProperties,
     GoalProperties,
     PressureProperties,
+    StretchLimitProperties,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

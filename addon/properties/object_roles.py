@@ -43,6 +43,7 @@ ROLES = (
         (
             "material",
             "material_paint",
+            "stretch_limit",
             "rest_scale",
             "plasticity",
             "heat",

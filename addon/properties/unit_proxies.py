@@ -16,6 +16,7 @@ from bpy.props import FloatProperty
 
 from ...solver.scene.settings.material_settings import POISSON_RATIO
 from ...solver.scene.settings.setting import Setting
+from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT
 
 MAX_POISSON_RATIO = 0.5  # of a material that keeps all of its volume
 VOLUME_TOOLTIP = (
@@ -50,6 +51,8 @@ def proxies_of(setting: Setting) -> tuple[UnitProxy, ...]:
     if setting.name == POISSON_RATIO.name:
         per_cent = MAX_POISSON_RATIO / 100.0
         return (UnitProxy(f"{setting.name}_percent", "", per_cent, precision=1, subtype="PERCENTAGE"),)
+    if setting.name == STRETCH_LIMIT.name:
+        return (UnitProxy(f"{setting.name}_percent", "", 0.01, precision=0, subtype="PERCENTAGE"),)
     if setting.unit != "Pa":
         return ()
     return (
@@ -83,9 +86,14 @@ def _make_property(setting: Setting, proxy: UnitProxy) -> Any:
     if proxy.subtype == "NONE":  # a slider of one unit goes to the next one
         soft = {"soft_min": -1.0e3 if ends.get("min", 0.0) < 0.0 else 0.001, "soft_max": 1.0e3}
     is_share = proxy.subtype == "PERCENTAGE"
+    if is_share and setting.soft[1] is not None:
+        soft["soft_max"] = setting.soft[1] / proxy.factor
+    description = setting.description.replace("[Pa]", f"[{proxy.unit}]")
+    if setting.name == POISSON_RATIO.name:
+        description = VOLUME_TOOLTIP
     return FloatProperty(
         name=setting.label,
-        description=VOLUME_TOOLTIP if is_share else setting.description.replace("[Pa]", f"[{proxy.unit}]"),
+        description=description,
         get=get,
         set=put,
         precision=proxy.precision,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..mechanics.tet_forces import TetForces
 from ..runtime.arrays import Bools, Floats, Indices
 
 
@@ -128,6 +129,9 @@ class ExternalForces:
         contact_normals: Which way these push, (contact_count, 3); only flesh by Newmark's scheme reads them, which
             without them takes contacts for springs that also pull.
         pair_normals: The same of pairs, each of which is a contact then, (k, 3): which way its point p is pushed.
+        tets: Forces of potentials, linearised (`linearised_potentials.py`).
+        relinearises_only: Whether contacts agree with the last solve, and only potentials are linearised again about
+            its end.
         is_frozen: Which nodes keep the result of the previous solve, (n,): whole islands that no pair joins to others;
             None: none. Only linear steps read it, and only when they solve again.
         turns: The islands whose rotations have to follow the previous solve, (k,), at once; None: none. As above.
@@ -142,5 +146,7 @@ class ExternalForces:
     contact_count: int = 0
     contact_normals: Floats | None = None
     pair_normals: Floats | None = None
+    tets: TetForces = field(default_factory=TetForces)
+    relinearises_only: bool = False
     is_frozen: Bools | None = None
     turns: Bools | None = None

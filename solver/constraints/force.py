@@ -4,6 +4,8 @@
 A force has one file. That file says which nodes it holds (`prescribe`) and which forces it adds (`point_forces`). Each
 of those forces is linear in the motion of a point during the step. `PointForces` derives the rest from the force, its
 stiffness and its damping: the energy, the force after any displacement, and the work that the energy correction counts.
+A force that is not linear has a potential instead (`potential`), which solves linearise again until it agrees with
+where they end (`linearised_potentials.py`).
 
 Forces are registered once, in `solver/simulation/forces.py`. Gravity is no such force: it is the same acceleration for
 all nodes, so the solvers read it from `ExternalForces.gravity` and fold it into the mass term. Contacts are not either:
@@ -20,6 +22,7 @@ import numpy as np
 
 from ..mechanics.model import Model
 from ..mechanics.state import State
+from ..mechanics.stretch_limit.limit_potential import LimitPotential
 from ..runtime.arrays import Bools, Floats, Indices
 from ..runtime.errors import SinewError
 from ..scene.tracks import TrackReader
@@ -94,6 +97,14 @@ class Force:
             SolveFailed: The animation gives no numbers.
         """
         return PointForces()
+
+    def potential(self, step: ForceStep) -> LimitPotential | None:
+        """Returns the energy at the end of the step of what is not linear in the motion; None: there is none.
+
+        Raises:
+            SolveFailed: The animation gives no numbers.
+        """
+        return None
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
         """Returns arrays on which the shape at rest depends besides nodes held and stiffness: targets."""

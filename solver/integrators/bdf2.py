@@ -129,6 +129,9 @@ class _Predictor:
     def _shifted_forces(self, external_forces: ExternalForces) -> ExternalForces:
         """Returns external forces for a start at x̂, where damping by velocity counts 3/2."""
         points, tets = external_forces.points, self.whole.tets
+        if len(external_forces.tets):
+            displaced = external_forces.tets.displaced(self.dt * self.velocity_offset, tets)
+            external_forces = replace(external_forces, tets=displaced)
         if not len(points):
             return external_forces
         own = self.rows[tets[points.tet, 0]]

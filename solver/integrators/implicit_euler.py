@@ -29,7 +29,7 @@ from ..runtime.errors import SolveFailed
 from .step_input import StepInput
 from .step_report import StepReport
 from .system.core_rotation import end_step_with_cores
-from .system.external_blocks import add_pair_blocks, add_point_blocks
+from .system.external_blocks import add_pair_blocks, add_point_blocks, add_tet_blocks
 from .system.lagged_rotations import add_vertex_warp, begin_rotations
 from .system.relinearised_step import RelinearisedStep
 from .system.right_hand_side import (
@@ -221,11 +221,13 @@ def _add_external_blocks(
         they change (`_restore_blocks`).
     """
     model, dt, workspace = start.model, start.dt, start.workspace
-    points, pairs, saved_count = external_forces.points, external_forces.pairs, 0
+    points, tet_forces, pairs, saved_count = external_forces.points, external_forces.tets, external_forces.pairs, 0
     if len(pairs):
         system.assemble_element_terms(model, dt)
-    if len(points):
-        saved_count = save_blocks(points.tet, system.pattern.corner_block, system.values, *workspace.saved)
+    if len(points) or len(tet_forces):
+        changed = np.concatenate([points.tet, tet_forces.tet]) if len(tet_forces) else points.tet
+        saved_count = save_blocks(changed, system.pattern.corner_block, system.values, *workspace.saved)
+        add_tet_blocks(model, tet_forces, dt, system.values, workspace.impulse)
         add_point_blocks(model, points, dt, system.values, workspace.impulse)
     own = system.pattern, system.values
     matrix, values = add_pair_blocks(model, own, pairs, dt, workspace.impulse, workspace.pair_patterns)

@@ -122,8 +122,8 @@ class _SolveLoop:
                 has_moved = newton.solve()
             is_new = False
             changed = self._changed_forces(update) if update else None
-            self.is_settled = changed is None if update else self.is_settled
-            if changed is not None and self.changes + 1 < start.options.max_solves:
+            self.is_settled = changed is None or changed.relinearises_only if update else self.is_settled
+            if changed is not None and (changed.relinearises_only or self.changes + 1 < start.options.max_solves):
                 has_moved, is_new = True, newton is None
                 self._restart_with(changed)
             elif changed is not None:  # no solve is left for these contacts
@@ -139,7 +139,8 @@ class _SolveLoop:
         return None if is_settled or _is_same_contacts(changed, self.external_forces) else changed
 
     def _restart_with(self, changed: ExternalForces) -> None:
-        self.changes, self.external_forces = self.changes + 1, changed
+        # forces that are only linearised again are part of Newton's method: the residual says how well they agree
+        self.changes, self.external_forces = self.changes + (not changed.relinearises_only), changed
         if self.newmark:
             self.iterations += self.newmark.iterations
             self.newmark.run(changed)

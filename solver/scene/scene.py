@@ -70,6 +70,7 @@ from .settings.simulation_settings import (
 )
 from .settings.simulation_settings import MAX_FRAME_NUMBER as MAX_FRAME_NUMBER
 from .settings.tables import later_fields
+from .stretch_limit import StretchLimit
 from .wind import Wind
 
 SCENE_FORMAT = 1
@@ -100,7 +101,8 @@ class Body:
         "body.KEY.attached.targets" (q, 3): as "targets", for the vertices `attached`.
         "body.KEY.animated" (): instead of `animated`, on from ½ on; "body.KEY.animated.targets" (n, 3): where the
             animation has the render vertices [m], world, as "body.KEY.goal.targets" of a goal.
-        "body.KEY.youngs_modulus" () and others: see `Material`; "body.KEY.rest_scale" ().
+        "body.KEY.youngs_modulus" () and others: see `Material`; "body.KEY.rest_scale" ();
+            "body.KEY.stretch_limit" ().
         "body.KEY.rest" (n, 3): `vertices` as they would be at rest now, in the rest pose [m], where the rest shape
             changes (shape keys).
 
@@ -138,6 +140,7 @@ class Body:
         initial_spin: ω about its centre, as `initial_velocity` [rad/s], (3,).
         animated: Whether it follows its animated mesh exactly (`constraints/animated_body.py`); its track decides.
         pressure: What presses on it from inside; None: nothing does.
+        stretch_limit: How far it stretches before it stiffens; None: without end.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -171,6 +174,7 @@ class Body:
     initial_spin: tuple[SpinComponent, SpinComponent, SpinComponent] = INITIAL_SPIN.default
     animated: bool = ANIMATED.default
     pressure: Pressure | None = None
+    stretch_limit: StretchLimit | None = None
 
     def __post_init__(self) -> None:
         """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
@@ -330,7 +334,7 @@ class Scene:
             if body.field_weights == FieldWeights():
                 del own["field_weights"]
             write_former_flesh_paint(own, arrays)
-            for name in ("goal", "pressure"):
+            for name in ("goal", "pressure", "stretch_limit"):
                 if getattr(body, name) is None:
                     del own[name]
         _drop_later_defaults(self, tree, arrays)

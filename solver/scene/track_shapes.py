@@ -13,6 +13,7 @@ from .settings.body_settings import ANIMATED
 from .settings.field_settings import FIELD_WEIGHTS
 from .settings.pressure_settings import PRESSURE, TARGET_VOLUME
 from .settings.rest_scale_settings import REST_SCALE
+from .settings.stretch_limit_settings import STRETCH_LIMIT
 
 Shape = tuple[int, ...]
 MATRIX_SHAPE, POINT_SHAPE, SCALAR_SHAPE = (4, 4), (3,), ()
@@ -56,6 +57,7 @@ def _body_track_shapes(body: Body) -> dict[str, Shape]:
         "breaking_stress",
         *MATERIAL_TRACKS,
         REST_SCALE.name,
+        STRETCH_LIMIT.name,
         *weights,
     )
     return {

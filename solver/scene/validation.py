@@ -86,7 +86,15 @@ def check_body(body: Body) -> None:
     _check_pins(body, body.attached, body.attached_weights)
     if body.plasticity is not None and body.plasticity.law not in PLASTICITY_LAWS:
         raise BadInput("plastic-law", name=body.name, law=body.plasticity.law)
-    painted = (body.material_paint, body.rest_scale, body.plasticity, body.fracture, body.core, body.goal)
+    painted = (
+        body.material_paint,
+        body.rest_scale,
+        body.plasticity,
+        body.fracture,
+        body.core,
+        body.goal,
+        body.stretch_limit,
+    )
     for part in (body, body.material, body.meshing, body.heat, *painted):
         _check_words(body.name, part)
         _check_paints(body, part)

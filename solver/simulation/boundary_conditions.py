@@ -11,6 +11,7 @@ import numpy as np
 from ..constraints.external_forces import PointForces
 from ..constraints.force import Force, ForceStep, in_order_of_precedence
 from ..mechanics.model import Model
+from ..mechanics.stretch_limit.limit_potential import LimitPotential
 from ..runtime.arrays import Bools, Floats
 from .pose_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
@@ -25,11 +26,13 @@ class BoundaryConditions:
         is_fixed: Which nodes are held, (n,); None: none.
         fixed_target: Where these are at the end of the step [m], (n, 3).
         point_forces: Of all forces, gravity and contacts excepted.
+        potentials: Forces that are not linear in the motion.
     """
 
     is_fixed: Bools | None
     fixed_target: Floats
     point_forces: PointForces
+    potentials: tuple[LimitPotential, ...] = ()
 
 
 def forces_on(forces: Sequence[Force], bodies: Sequence[int]) -> list[Force]:
@@ -54,6 +57,11 @@ def apply_forces(forces: Sequence[Force], step: ForceStep, is_fixed: Bools, fixe
     return PointForces.concatenate(*acting)
 
 
+def potentials_of(forces: Sequence[Force], step: ForceStep) -> tuple[LimitPotential, ...]:
+    """Returns the potentials of forces."""
+    return tuple(found for force in forces if (found := force.potential(step)) is not None)
+
+
 def boundary_conditions(
     simulation: SimulatedScene, model: Model, part: StepPart, pose_path: PoseInterpolation | None
 ) -> BoundaryConditions:
@@ -61,12 +69,13 @@ def boundary_conditions(
     built, state = simulation.built, simulation.state
     is_fixed, target = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
     step = ForceStep(model, state, simulation.tracks, part.begin, part.end, part.speed)
-    points = apply_forces(acting_forces(simulation), step, is_fixed, target)
+    forces = acting_forces(simulation)
+    points = apply_forces(forces, step, is_fixed, target)
     if built.flesh and built.flesh.quasistatic:
         nodes = built.flesh.quasistatic.part.nodes
         is_fixed[nodes] = True
         target[nodes] = pose_path.positions_at(part.end) if pose_path else state.x[nodes]
-    return BoundaryConditions(is_fixed if is_fixed.any() else None, target, points)
+    return BoundaryConditions(is_fixed if is_fixed.any() else None, target, points, potentials_of(forces, step))
 
 
 def begin_forces(simulation: SimulatedScene, model: Model, part: StepPart) -> None:

@@ -25,6 +25,7 @@ from ..mechanics.kinetic_energy import kinetic_energies
 from ..mechanics.model import Model
 from ..mechanics.rigid_rotation import rigid_velocities
 from ..mechanics.state import State
+from ..mechanics.tet_forces import TetForces
 from ..runtime.arrays import Floats, Indices, floats
 from .boundary_conditions import BoundaryConditions
 
@@ -96,6 +97,7 @@ def energy_gain_in_step(
     state: State,
     stored: tuple[Floats, Floats],
     bounds: BoundaryConditions,
+    tet_forces: TetForces,
 ) -> EnergyGain | None:
     """Returns the energy that bodies in contact gained in a step; None if no bodies touch each other.
 
@@ -106,6 +108,7 @@ def energy_gain_in_step(
         before, state: At its begin and end.
         stored: Elastic energy of every island at both, (k,) each [J].
         bounds: Boundary conditions of the step.
+        tet_forces: Forces of potentials in it.
     """
     work = contact_work(contacts)
     pushed = np.unique(work.island)
@@ -116,6 +119,9 @@ def energy_gain_in_step(
     forces = bounds.point_forces
     own = forces.work(before.x, state.x, state.v, model.tets)
     gained -= floats(np.bincount(row[model.tets[forces.tet, 0]], own, count))
+    if len(tet_forces):
+        own = tet_forces.work(state.x - before.x, model.tets)
+        gained -= np.bincount(row[model.tets[tet_forces.tet, 0]], own, count)
     gained = floats(np.bincount(group, gained, count))
     separated = np.zeros(count)
     if contacts.surfaces:

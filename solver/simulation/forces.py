@@ -15,6 +15,7 @@ from ..constraints.goal import BodyGoal, make_goal
 from ..constraints.pins import BodyPins, make_pins
 from ..constraints.pressure import BodyPressure, make_pressure
 from ..constraints.rigid_core.core_drivers import make_core_springs
+from ..constraints.stretch_limit import make_stretch_limits
 from ..constraints.wind import make_wind
 from ..mesh.embedding import Binding
 from ..runtime.errors import BadInput
@@ -129,6 +130,7 @@ FORCES = (
     ForceKind(_make_animated_bodies),
     ForceKind(_make_pressures),
     ForceKind(lambda inputs: make_core_springs(inputs.scene, inputs.model)),
+    ForceKind(lambda inputs: [make_stretch_limits(inputs.scene, inputs.meshes)]),
     ForceKind(lambda inputs: [make_wind(inputs.scene, inputs.model, inputs.surfaces, inputs.bindings)]),
     ForceKind(
         lambda inputs: [make_fields(inputs.scene, inputs.tracks, inputs.model, inputs.surfaces, inputs.bindings)]

@@ -17,7 +17,7 @@ from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import BadInput, SolveFailed
 from ..scene.gravity import gravity_at
 from .assembled_scene import AssembledScene
-from .boundary_conditions import apply_forces, forces_on
+from .boundary_conditions import apply_forces, forces_on, potentials_of
 from .current_model import current_model, present_flesh
 from .flesh import FleshPart
 from .flesh.pose_contact import PoseContact
@@ -167,7 +167,8 @@ def _pose_conditions(
             "flesh-loose", name=_body_name(built, flesh, int(loose[0])), count=len(loose), time=round(time, 3)
         )
     load = (model.mass * model.gravity_scale)[:, None] * gravity_at(scene, tracks, time)
-    return PoseConditions(fixed, springs, floats(load, -1, 3), contact.at if contact else None)
+    limits = tuple(each.of_tets(flesh.part.tets, model) for each in potentials_of(forces, step))
+    return PoseConditions(fixed, springs, floats(load, -1, 3), limits, contact.at if contact else None)
 
 
 def _fixed_nodes(flesh: FleshPart, is_fixed: Bools, target: Floats) -> FixedNodes:

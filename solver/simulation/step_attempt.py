@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from ..constraints.external_forces import ExternalForces, PairForces, PointForces
+from ..constraints.linearised_potentials import LinearisedPotentials
 from ..contact.active_set.active_set import MAX_SOLVES_AT_IMPACT
 from ..integrators.step import step
 from ..integrators.step_input import ContactCallbacks, StepOptions
@@ -46,6 +48,7 @@ class StepAttempt:
         state: The state of the simulation, which the solves move on.
         gravity: At its end [m/s²], (3,).
         bounds, contacts: What holds, pulls and touches.
+        potentials: Forces that are not linear, linearised.
         dynamics: Flesh that takes steps; None: there is none.
         context: Work arrays of the solver.
         max_turn_energy_ratio: Energy of a turn along straight lines over that of motion from which rotations follow.
@@ -72,12 +75,20 @@ class StepAttempt:
         self.contacts = make_contact_step(simulation, model, self.bounds.is_fixed, self.gravity, part)
         flesh = present_flesh(built, state)
         self.dynamics, self.context = flesh.dynamics if flesh else None, simulation.solver_context
+        if self.dynamics is not None and part.is_by_euler:
+            self.dynamics = self.dynamics.by_euler()
         # among pieces something always goes astray, and they part with energy that cracks let go
         self.is_in_pieces = model.pattern.island_count > (built.unbroken or built).model.pattern.island_count
         may_break = built.fracture is not None
         self.max_turn_energy_ratio = MAX_TURN_ENERGY_RATIO_BREAKABLE if may_break else MAX_TURN_ENERGY_RATIO
         self.may_repeat = self.contacts is not None and self.dynamics is None and not self.is_in_pieces
         self._choose_rotations(part.turns_solves or self._spins_fast())
+        potentials = self.bounds.potentials
+        if self.newmark is not None:
+            potentials = tuple(each.without(self.newmark.part.tets) for each in potentials)
+        self.potentials = LinearisedPotentials(
+            potentials, self.model, self.before, self.bounds.is_fixed, self.gravity, part.dt
+        )
 
     @cached_property
     def motion_energy(self) -> Floats:
@@ -159,6 +170,7 @@ class StepAttempt:
             contact_count=len(act),
             contact_normals=normals,
             pair_normals=across,
+            tets=self.potentials.forces,
             is_frozen=contacts.frozen_nodes() if contacts else None,
             turns=contacts.rotation_only_islands() if contacts else None,
         )
@@ -166,7 +178,24 @@ class StepAttempt:
     def respond(self, x: Floats, v: Floats, is_wrong: Bools | None = None) -> ExternalForces | None:
         """Takes the end of a solve, x [m] and v [m/s], (n, 3) each; returns what acts instead, None when content."""
         wants_more = self.contacts is not None and self.contacts.update(x, is_wrong)
-        return self.external_forces(self.is_substepped) if wants_more else None
+        is_off = self.potentials.update(x, v)
+        if not wants_more and is_off is None:
+            return None
+        forces = self.external_forces(self.is_substepped)
+        if is_off is None:
+            return forces
+        is_frozen = None
+        if not wants_more and not len(forces.pairs) and not is_off.all():
+            is_frozen = ~is_off[self.model.pattern.island_of_row]
+        return replace(forces, is_frozen=is_frozen, relinearises_only=not wants_more)
+
+    def exceeds_limit_in_substeps(self) -> bool:
+        """Whether flesh by Newmark's scheme, whose substeps no stiff limit bears, has tets beyond their limit now."""
+        newmark = self.newmark
+        if newmark is None or not self.bounds.potentials:
+            return False
+        beyond = [each.forces_at(self.state.x)[1].tet for each in self.bounds.potentials]
+        return any(bool(np.isin(tets, newmark.part.tets).any()) for tets in beyond)
 
     def end_motion(self) -> None:
         """Turns free islands of flesh as rigid bodies turn, and lets the state remember contacts."""

@@ -20,6 +20,7 @@ class StepPart:
         halvings: How often the step has been halved.
         turns_solves: Whether turns of solves are made as rotations. Rotations then follow also where bodies touch
             colliders alone.
+        is_by_euler: Whether flesh by Newmark's scheme moves by implicit Euler: some of it is beyond its stretch limit.
         whole_start: The state where the whole step began; None: this is the whole step.
     """
 
@@ -28,6 +29,7 @@ class StepPart:
     speed: float = 1.0
     halvings: int = 0
     turns_solves: bool = False
+    is_by_euler: bool = False
     whole_start: State | None = None
 
     @property

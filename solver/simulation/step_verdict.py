@@ -107,7 +107,14 @@ def _energy_gain(attempt: StepAttempt, stored: tuple[Floats, Floats]) -> EnergyG
     """Returns what energy groups of bodies gained, given that elastic energy of islands at begin and end [J], (k,)."""
     assert attempt.contacts is not None
     return energy_gain_in_step(
-        attempt.contacts, attempt.model, attempt.gravity, attempt.before, attempt.state, stored, attempt.bounds
+        attempt.contacts,
+        attempt.model,
+        attempt.gravity,
+        attempt.before,
+        attempt.state,
+        stored,
+        attempt.bounds,
+        attempt.potentials.forces,
     )
 
 

@@ -60,6 +60,9 @@ def take_step(
             stay finite.
     """
     attempt = StepAttempt(simulation, model, part, pose_path)
+    if attempt.exceeds_limit_in_substeps():
+        part = replace(part, is_by_euler=True)
+        attempt = StepAttempt(simulation, model, part, pose_path)
     try:
         report = attempt.solve(simulation, on_progress)
     except SolveFailed as failed:
@@ -67,6 +70,9 @@ def take_step(
             raise
         parts = part.halves(attempt.may_turn_solves or attempt.turns_solves)
         return _retry(simulation, model, attempt, None, parts, on_progress, pose_path)
+    if attempt.exceeds_limit_in_substeps():
+        same = [replace(part, is_by_euler=True)]
+        return _retry(simulation, model, attempt, report, same, on_progress, pose_path)
     verdict, energy = contact_verdict(attempt, report), None
     if verdict is Verdict.ACCEPT:
         attempt.end_motion()

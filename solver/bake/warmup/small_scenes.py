@@ -35,6 +35,7 @@ from ...scene.scene import (
     Scene,
     Settings,
 )
+from ...scene.stretch_limit import StretchLimit
 from ..attributes.attribute_fields import STRESS_ATTRIBUTES
 
 CUBE_SPACING = 3.0  # between bodies, each of two cubes whose side is 1
@@ -71,12 +72,12 @@ def _field_scene() -> Scene:
 
 def free_fall_scene() -> Scene:
     """Returns a scene as most begin: a body that falls on the ground."""
-    return _scene([_body(0, "falls")], (PLANE,))
+    return _scene([_body(0, "falls", stretch_limit=StretchLimit())], (PLANE,))
 
 
 def pinned_scene() -> Scene:
     """Returns the other scene that most begin with: a body that is held, by some vertices softly."""
-    return _scene([_pinned(_body(0, "hangs"))], (PLANE,))
+    return _scene([_pinned(_body(0, "hangs", stretch_limit=StretchLimit(1.0)))], (PLANE,))
 
 
 def _feature_scene() -> Scene:

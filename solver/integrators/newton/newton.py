@@ -112,6 +112,8 @@ class NewtonStep:
     def _solve_coarse(self) -> None:
         """Solves the coarse problems of hierarchical bodies while their details stay."""
         d = self.system.coarse_motion(self.is_free)
+        # fixed nodes go where they are fixed with the first motion, whichever that is
+        d[~self.is_free] = ((self.target - self.x) / self.dt)[~self.is_free]
         self._move_to(self.v + d)
         self.guess = self.guess - d
         self.residual = self.system.residual()

@@ -28,8 +28,10 @@ from ..system.block_ops import add_blocks, block_matrix_product, for_all_rows
 from ..system.external_blocks import (
     add_pair_blocks,
     add_point_blocks,
+    add_tet_blocks,
     pair_stiffness_impulse,
     point_stiffness_impulse,
+    tet_stiffness_impulse,
 )
 from ..system.right_hand_side import NORM_FLOOR_SHARE, write_gravity_impulse
 from ..system.solve_system import solve_system
@@ -120,6 +122,9 @@ class NewtonSystem:
             external_impulse += dt * external_forces.node_force
         add_point_blocks(model, external_forces.points, dt, self.values, external_impulse)
         velocity_impulse = point_stiffness_impulse(model, external_forces.points, dt, v)
+        if len(external_forces.tets):
+            add_tet_blocks(model, external_forces.tets, dt, self.values, external_impulse)
+            velocity_impulse += tet_stiffness_impulse(model, external_forces.tets, dt, v)
         velocity_impulse += pair_stiffness_impulse(model, external_forces.pairs, dt, v)
         self.pattern, self.matrix, self.is_apart = model.pattern, self.values, self.wide_tangent is not None
         if self.wide_tangent and self.evaluator:

@@ -13,7 +13,9 @@ from ...constraints.external_forces import PairForces, PointForces
 from ...linalg.block_pattern import BlockPattern
 from ...linalg.pair_force_assembly import PairArrays, PairPatterns, add_pair_terms
 from ...linalg.point_force_assembly import add_point_terms
+from ...linalg.tet_force_assembly import add_tet_terms
 from ...mechanics.model import Model
+from ...mechanics.tet_forces import TetForces
 from ...runtime.arrays import Floats, floats
 
 
@@ -23,6 +25,21 @@ def add_point_blocks(model: Model, points: PointForces, dt: float, values: Float
     add_point_terms(
         dt, points.tet, points.weights, stiffness, damping, points.force, model.tets, corner_block, values, b
     )
+
+
+def add_tet_blocks(model: Model, forces: TetForces, dt: float, values: Floats, b: Floats) -> None:
+    """Adds Δt² K of tets to the blocks of the model's pattern, (b, 9), and Δt f to b [N s], (n, 3)."""
+    if len(forces):
+        corner_block = model.pattern.corner_block
+        add_tet_terms(dt, forces.tet, forces.stiffness, forces.force, model.tets, corner_block, values, b)
+
+
+def tet_stiffness_impulse(model: Model, forces: TetForces, dt: float, v: Floats) -> Floats:
+    """Returns Δt² K v of tets on nodes [N s], (n, 3), for velocities v [m/s], (n, 3)."""
+    impulse = np.zeros_like(v)
+    if len(forces):
+        np.add.at(impulse, model.tets[forces.tet], dt * dt * forces.stiffness_forces(v, model.tets))
+    return impulse
 
 
 def point_stiffness_impulse(model: Model, points: PointForces, dt: float, v: Floats) -> Floats:

@@ -30,6 +30,7 @@ from .simulation_settings import (
     SOLVER_SETTINGS,
     STEP_SETTINGS,
 )
+from .stretch_limit_settings import STRETCH_LIMIT_SETTINGS
 
 # roles of objects; NONE: an object without a role
 BODY, COLLIDER, HEAT_SOURCE, BONE, NONE = "BODY", "COLLIDER", "HEAT", "BONE", "NONE"
@@ -56,6 +57,7 @@ class Subject:
 SUBJECTS = (
     Subject("Material", (BODY,), (MATERIAL_PRESET, *MATERIAL_SETTINGS)),
     Subject("Paint", (BODY,), MATERIAL_PAINTS),
+    Subject("Stretch Limit", (BODY,), STRETCH_LIMIT_SETTINGS),
     Subject("Rest Scale", (BODY,), REST_SCALE_SETTINGS),
     Subject(MAIN_PANEL, (BODY,), (MOTION,)),
     Subject("Flesh", (BODY,), ELASTICITY_SETTINGS),

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...constraints.external_forces import PointForces
 from ...mechanics.model import Model
+from ...mechanics.stretch_limit.limit_potential import LimitPotential
 from ...mesh.rigid_alignment import align_rigidly
 from ...quasistatic.contact import ContactPenalty, solve_in_contact
 from ...quasistatic.equilibrium import Equilibrium, solve
@@ -22,6 +23,7 @@ from ...quasistatic.equilibrium_problem import EquilibriumProblem
 from ...quasistatic.fixed_nodes import FixedNodes
 from ...quasistatic.point_springs import SpringForces
 from ...quasistatic.progress import Progress
+from ...quasistatic.tet_potentials import LimitForces
 from ...runtime.arrays import Bools, Floats, Indices
 from ...scene.scene import Settings
 from .flesh_bodies import FleshPart
@@ -39,12 +41,14 @@ class PoseConditions:
         fixed: Nodes that are held, and where.
         springs: On its tets, as they pull where the nodes are at first.
         load: Gravity on the nodes [N], (n, 3).
+        potentials: Of its tets: stretch limits.
         make_contact: Makes what they may touch, for a solve that begins at positions x [m], (n, 3); None: nothing.
     """
 
     fixed: FixedNodes
     springs: PointForces
     load: Floats
+    potentials: tuple[LimitPotential, ...] = ()
     make_contact: ContactFactory | None = None
 
 
@@ -120,7 +124,8 @@ def solve_pose(
     """
     model, is_crushed = relax_inverted_held_tets(model, pose.fixed)
     springs = [SpringForces(model, pose.springs, x)] if len(pose.springs) else []
-    problem = EquilibriumProblem(model, flesh.law, pose.fixed, pose.load, springs)
+    limits_of_tets = [LimitForces(model, potential) for potential in pose.potentials]
+    problem = EquilibriumProblem(model, flesh.law, pose.fixed, pose.load, [*springs, *limits_of_tets])
     limits = settings.pose_tolerance, settings.pose_iterations
 
     def tried(start: Floats) -> _Attempt:

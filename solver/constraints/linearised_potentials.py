@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Forces with a potential in a step: forces of tets, linearised again about the end of every solve.
+
+About the end x_k of a solve the force of a potential is f(x_k) − K (x⁺ − x_k). The step is solved again while these
+linear forces differ from those of the potential where it ends: Newton's method, whatever the bodies are made of. The
+energy of stretch limits is convex, so no line search is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..mechanics.model import Model
+from ..mechanics.state import State
+from ..mechanics.stretch_limit.limit_potential import LimitPotential
+from ..mechanics.tet_forces import TetForces
+from ..runtime.arrays import Bools, Floats
+
+# Largest error of the linear forces on the free nodes of an island, over its weight and inertia, and over the forces
+MAX_SHARE_OF_WEIGHT, MAX_SHARE_OF_FORCES = 1.0e-2, 1.0e-3
+
+
+class LinearisedPotentials:
+    """The potentials of a step.
+
+    Attributes:
+        forces: The linear forces of the next solve.
+    """
+
+    def __init__(
+        self,
+        potentials: Sequence[LimitPotential],
+        model: Model,
+        start: State,
+        is_fixed: Bools | None,
+        gravity: Floats,
+        dt: float,
+    ) -> None:
+        """Linearises them about the start of a step.
+
+        Args:
+            potentials: Of all forces.
+            model: The bodies.
+            start: Where the step starts.
+            is_fixed: Which nodes are held, (n,); None: none.
+            gravity: g [m/s²], (3,).
+            dt: Δt [s].
+        """
+        self.potentials, self.model, self.start, self.is_fixed, self.dt = potentials, model, start, is_fixed, dt
+        self.gravity = gravity
+        self.forces = self._forces_at(start.x)
+
+    def update(self, x: Floats, v: Floats) -> Bools | None:
+        """Linearises about the end of a solve, x [m] and v [m/s], (n, 3) each.
+
+        Returns:
+            The islands whose linear forces were wrong, (k,); None where all agree.
+        """
+        if not self.potentials:
+            return None
+        forces, tets, mass = self._forces_at(x), self.model.tets, self.model.mass[:, None]
+        if not len(forces) and not len(self.forces):
+            return None
+        moved = x - self.start.x
+        end = forces.nodal_forces(moved, tets)
+        error = end - self.forces.nodal_forces(moved, tets)
+        others = mass * (v - self.start.v) / self.dt, mass * self.model.gravity_scale[:, None] * self.gravity
+        wrong, whole, *weights = (self._island_norms(each) for each in (error, end, *others))
+        is_wrong = wrong > MAX_SHARE_OF_WEIGHT * sum(weights) + MAX_SHARE_OF_FORCES * whole
+        if not is_wrong.any():
+            return None
+        self.forces = forces
+        return is_wrong
+
+    def _forces_at(self, x: Floats) -> TetForces:
+        """Returns the forces linearised about x [m], (n, 3), for motions from the start of the step."""
+        found = TetForces.concatenate(*(potential.forces_at(x)[1] for potential in self.potentials))
+        return found.displaced(self.start.x - x, self.model.tets) if len(found) and x is not self.start.x else found
+
+    def _island_norms(self, values: Floats) -> Floats:
+        squares = (values * values).sum(axis=1)
+        if self.is_fixed is not None:
+            squares[self.is_fixed] = 0.0
+        return np.sqrt(np.add.reduceat(squares, np.asarray(self.model.pattern.island_start, np.int64)[:-1]))

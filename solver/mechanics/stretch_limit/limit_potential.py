@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The stretch limit of the tets of a model at any node positions: its energy, forces and stiffness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...runtime.arrays import Floats, Indices, floats
+from ...runtime.threads.thread_pool import run_ranges
+from ..hyperelastic.tet_kernels import RestShapes
+from ..model import Model
+from ..tet_forces import TetForces
+from .limit_kernels import find_tets_beyond, linearise_limit
+
+# least stretch without stress that strain is taken for: below zero a tet would be inverted
+MIN_REST_STRETCH = 0.1
+TETS_PER_CHUNK = 2048  # tets that a thread takes at a time
+
+
+@dataclass(frozen=True, eq=False)
+class LimitPotential:
+    """Tets whose principal stretches have a limit.
+
+    Attributes:
+        rest: Rest shapes of all tets of a model. Stretch is relative to where a tet is without stress.
+        limit: The limit L, infinite where there is none, (m,).
+        modulus: Young's modulus [Pa], (m,).
+    """
+
+    rest: RestShapes
+    limit: Floats
+    modulus: Floats
+
+    def forces_at(self, x: Floats) -> tuple[float, TetForces]:
+        """Returns the energy at x [m], (n, 3), in joules, and the forces on tets beyond their limit as they move on."""
+        x, is_beyond, (tets, Dm_inverse, _) = floats(x), np.empty(len(self.limit), bool), self.rest
+        run_ranges(
+            0,
+            len(is_beyond),
+            TETS_PER_CHUNK,
+            lambda begin, end: find_tets_beyond(begin, end, x, tets, Dm_inverse, self.limit, is_beyond),
+        )
+        found = np.flatnonzero(is_beyond).astype(np.int32)
+        count = len(found)
+        if not count:
+            return 0.0, TetForces()
+        forces = TetForces(found, np.empty((count, 4, 3)), np.empty((count, 4, 4, 3, 3)))
+        energy = np.empty(count)
+        linearise_limit(
+            forces.tet, x, self.rest, self.limit, self.modulus, energy, forces.force, forces.stiffness
+        )  # fmt: skip
+        return float(energy.sum()), forces
+
+    def without(self, tets: Indices) -> LimitPotential:
+        """Returns the same without limits of some tets."""
+        limit = self.limit.copy()
+        limit[tets] = np.inf
+        return replace(self, limit=limit)
+
+    def of_tets(self, rows: Indices, model: Model) -> LimitPotential:
+        """Returns the limits of some tets, which are those of `model` in their order."""
+        rest = RestShapes(model.tets, floats(self.rest.Dm_inverse[rows]), model.volume)
+        return replace(self, rest=rest, limit=floats(self.limit[rows]), modulus=floats(self.modulus[rows]))
+
+
+def make_limit_potential(model: Model, limit: Floats) -> LimitPotential:
+    """Returns the stretch limits of the tets of a model, (m,), relative to their elastic stretch."""
+    mu, lam = model.mu, model.lam
+    modulus = floats(mu * (3.0 * lam + 2.0 * mu) / (lam + mu))
+    return LimitPotential(RestShapes(model.tets, _elastic_rest_shapes(model), model.volume), floats(limit), modulus)
+
+
+def _elastic_rest_shapes(model: Model) -> Floats:
+    """Returns Dm⁻¹ [1/m], (m, 3, 3), of tets without stress: strain that is subtracted, as plastic one, is in it."""
+    strain = model.initial_strain
+    rows = np.flatnonzero(strain.any(axis=1)) if len(strain) else np.zeros(0, np.int64)
+    if not len(rows):
+        return model.Dm_inverse
+    xx, yy, zz, xy, yz, zx = strain[rows].T
+    values, axes = np.linalg.eigh(np.stack([xx, xy, zx, xy, yy, yz, zx, yz, zz], axis=1).reshape(-1, 3, 3))
+    shrink = 1.0 / np.maximum(1.0 + values, MIN_REST_STRETCH)
+    made = model.Dm_inverse.copy()
+    made[rows] = made[rows] @ np.einsum("mik,mk,mjk->mij", axes, shrink, axes)
+    return made

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stretch limits of tets, as they act on a body at rest."""
+
+from __future__ import annotations
+
+from ..linalg.tet_force_assembly import add_tet_terms
+from ..mechanics.model import Model
+from ..mechanics.stretch_limit.limit_potential import LimitPotential
+from ..runtime.arrays import Floats
+
+
+class LimitForces:
+    """The forces of tets beyond their limit, anew at all positions; a `PotentialForce`."""
+
+    def __init__(self, model: Model, potential: LimitPotential) -> None:
+        """Takes the limits of the tets of a model."""
+        self.model, self.potential = model, potential
+
+    def energy(self, x: Floats) -> float:
+        """Returns the energy at x [m], (n, 3), in joules."""
+        return self.potential.forces_at(x)[0]
+
+    def add(self, x: Floats, values: Floats, force: Floats) -> float:
+        """Adds forces and stiffness at x [m], (n, 3); see `PotentialForce.add`."""
+        energy, found = self.potential.forces_at(x)
+        if len(found):
+            tets, corner_block = self.model.tets, self.model.pattern.corner_block
+            add_tet_terms(1.0, found.tet, found.stiffness, found.force, tets, corner_block, values, force)
+        return energy

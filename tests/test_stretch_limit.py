@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stretch limits: energy and derivatives, the curve of a hung bar, paint, keys, and bytes where they are off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fixtures.scenes import Run, block
+from sinew.solver.constraints.rest_shape_animation.rest_scale import RestStretch, with_rest_scales
+from sinew.solver.mechanics.model import Model, Part, make_model
+from sinew.solver.mechanics.stretch_limit.limit_kernels import LIMIT_MARGIN, LIMIT_STRESS, limit_derivatives
+from sinew.solver.mechanics.stretch_limit.limit_potential import LimitPotential, make_limit_potential
+from sinew.solver.runtime.errors import BadInput, SolveFailed
+from sinew.solver.scene.flesh import Flesh
+from sinew.solver.scene.formulation import FORMULATIONS, FormulationSettings
+from sinew.solver.scene.goal import Goal
+from sinew.solver.scene.scene import Body, Material, Scene, Settings
+from sinew.solver.scene.stretch_limit import StretchLimit
+from sinew.solver.scene.validation import check_scene
+
+MODULUS = 1.0e4
+SETTINGS = Settings(fps=24.0, substeps=2, frame_end=100, tolerance=1e-8)
+
+
+def one_tet() -> Model:
+    nodes = np.array([[0.0, 0.0, 0.0], [1.1, 0.1, 0.0], [0.2, 0.9, -0.1], [0.0, 0.3, 1.2]])
+    return make_model([Part("tet", nodes, np.array([[0, 1, 2, 3]], np.int32), np.ones(1), Material(MODULUS, 0.3))])
+
+
+def stretched(model: Model, stretches: list[float], seed: int) -> np.ndarray:
+    """Returns positions of one tet with F of these principal stretches along random axes."""
+    draw = np.random.default_rng(seed)
+    U, V = (np.linalg.qr(draw.normal(size=(3, 3)))[0] for _ in range(2))
+    U, V = U * np.linalg.det(U), V * np.linalg.det(V)
+    return model.X @ (U @ np.diag(stretches) @ V.T).T + draw.normal(size=3)
+
+
+def potential_of(model: Model, limit: float = 1.5) -> LimitPotential:
+    return make_limit_potential(model, np.full(model.tet_count, limit))
+
+
+STRETCHES = (
+    [1.7, 0.9, 0.8],
+    [1.9, 1.6, 0.7],
+    [2.0, 2.0, 2.0],
+    [1.7, 1.5, 1.5],
+    [2.2, 0.4, -0.3],
+    [2.0, 1.8, -1.6],
+    [1.6, 1.0e-9, 0.0],
+)
+
+
+@pytest.mark.parametrize("stretches", STRETCHES)
+def test_forces_and_stiffness_are_the_derivatives_of_the_energy(stretches: list[float]) -> None:
+    model = one_tet()
+    potential, x, step = potential_of(model), stretched(model, stretches, 3), 1e-5
+    energy, found = potential.forces_at(x)
+    psi = sum(limit_derivatives(abs(s), 1.5, MODULUS)[0] for s in stretches)
+    assert energy == pytest.approx(model.volume[0] * psi, rel=1e-9)
+    force, K = found.force[0], found.stiffness[0].transpose(0, 2, 1, 3).reshape(12, 12)
+    size, stiff = np.abs(force).max(), np.abs(K).max()
+    for place in range(12):
+        moved = np.zeros(12)
+        moved[place] = step
+        ahead, behind = (potential.forces_at(x + sign * moved.reshape(4, 3)) for sign in (1.0, -1.0))
+        assert -(ahead[0] - behind[0]) / (2 * step) == pytest.approx(force.flat[place], abs=1e-4 * size)
+        slope = -(ahead[1].force[0] - behind[1].force[0]).ravel() / (2 * step)
+        # p' has a kink at the limit, where the difference is of half its slope
+        assert slope == pytest.approx(K[place], abs=2e-4 * stiff)
+    assert pytest.approx(K.T, abs=1e-9 * stiff) == K
+    assert np.linalg.eigvalsh(K).min() > -1e-9 * stiff, "convex, without any clamping"
+
+
+def test_nothing_within_the_limit() -> None:
+    model = one_tet()
+    for stretches in ([1.499999, 1.4, 0.1], [1.0, 1.0, 1.0], [1.4999, -1.4, 0.2]):
+        energy, found = potential_of(model).forces_at(stretched(model, stretches, 5))
+        assert energy == 0.0 and not len(found)
+    assert len(potential_of(model).forces_at(stretched(model, [1.500001, 1.0, 1.0], 5))[1]) == 1
+    assert not len(potential_of(model, np.inf).forces_at(stretched(model, [9.0, 9.0, 9.0], 5))[1])
+
+
+@pytest.mark.parametrize("stretch", [1.5, 1.53, 1.6, 1.8])
+def test_a_drawn_bar_pulls_by_the_stress_of_the_curve(stretch: float) -> None:
+    body = hung_bar(None)
+    model = make_model([Part("bar", body.tet_nodes, body.tets, np.ones(len(body.tets)), Material(MODULUS, 0.3))])
+    x = model.X * [1.0, 1.0, stretch]
+    force = potential_of(model).forces_at(x)[1].nodal_forces(np.zeros_like(x), model.tets)
+    stress = LIMIT_STRESS * MODULUS * ((stretch - 1.5) / LIMIT_MARGIN) ** 2
+    pull = force[model.X[:, 2] > 0.79].sum(axis=0)
+    assert pull == pytest.approx([0.0, 0.0, -stress * 0.1**2], abs=1e-9 * MODULUS)
+
+
+def test_stress_starts_at_the_limit_and_grows_without_a_kink() -> None:
+    energy, stress, slope = limit_derivatives(1.5, 1.5, MODULUS)
+    assert (energy, stress, slope) == (0.0, 0.0, 0.0)
+    assert limit_derivatives(1.5 + LIMIT_MARGIN, 1.5, MODULUS)[1] == pytest.approx(LIMIT_STRESS * MODULUS)
+
+
+def test_stretch_is_that_beside_rest_scale_and_plastic_strain() -> None:
+    model = one_tet()
+    x = stretched(model, [1.8, 1.0, 1.0], 7)
+    scaled = with_rest_scales(model, {0: (RestStretch(np.ones(1), np.zeros((0, 3))), 1.25)})
+    assert not len(potential_of(scaled).forces_at(x)[1]), "1.8 / 1.25 is within 1.5"
+    # a strain of 0.3 in all directions has flowed: 1.8 / 1.3
+    flowed = replace(model, initial_strain=np.array([[0.3, 0.3, 0.3, 0.0, 0.0, 0.0]]))
+    assert not len(potential_of(flowed).forces_at(x)[1])
+    along = replace(model, initial_strain=np.array([[0.0, 0.0, 0.0, 0.1, 0.0, 0.0]]))
+    assert len(potential_of(along).forces_at(x)[1]) == 1
+
+
+def hung_bar(limit: StretchLimit | None, modulus: float = 2.0e3, **settings: Any) -> Body:
+    """Returns a bar without lateral contraction that hangs from its top, drawn out by its weight."""
+    material = Material(modulus, 0.0, 1000.0, mass_damping=4.0, stiffness_damping=0.05)
+    body = block((1, 1, 8), (0.1, 0.1, 0.8), material=material, stretch_limit=limit, **settings)
+    return replace(body, pinned=np.flatnonzero(body.vertices[:, 2] > 0.79).astype(np.int32))
+
+
+def layer_stretches(run: Run) -> np.ndarray:
+    """Returns the stretch of the layers of the bar, from the top down, but for the first one, which pins hold."""
+    z, rest = run.state.x[:, 2], run.built.model.X[:, 2]
+    heights = [z[np.isclose(rest, 0.1 * k)].mean() for k in range(9)]
+    return (np.diff(heights) / 0.1)[-2::-1]
+
+
+def layer_stresses(run: Run) -> np.ndarray:
+    """Returns the stress in the same layers: the weight of the nodes below over the area [Pa]."""
+    model = run.built.model
+    below = [model.mass[model.X[:, 2] < 0.1 * k - 0.05].sum() for k in range(7, 0, -1)]
+    return 9.81 * np.array(below) / 0.1**2
+
+
+def analytic_stretch(stress: np.ndarray, limit: float, modulus: float) -> np.ndarray:
+    """Returns s with E (s − 1) + κ E ((s − L) / w)² = stress, where the latter counts beyond L."""
+    free = 1.0 + stress / modulus
+    k = LIMIT_STRESS / LIMIT_MARGIN**2  # k d² + d = free − L, d = s − L
+    d = (np.sqrt(1.0 + 4.0 * k * np.maximum(free - limit, 0.0)) - 1.0) / (2.0 * k)
+    return np.where(free > limit, limit + d, free)
+
+
+def test_a_hung_bar_stretches_along_the_curve(tmp_path: Path) -> None:
+    """Each layer bears the weight of what is below; beyond the limit the curve rises steeply."""
+    run = Run(tmp_path, Scene((hung_bar(StretchLimit(1.5)),), settings=SETTINGS))
+    run.advance(60)
+    wanted = analytic_stretch(layer_stresses(run), 1.5, 2.0e3)
+    assert (wanted > 1.5).sum() == 6 and wanted.max() < 1.5 + LIMIT_MARGIN
+    # beside the pins and near the end, where the four edges of five-tet cells bear unequal weights, by 3 %
+    assert layer_stretches(run)[1:5] == pytest.approx(wanted[1:5], rel=0.003)
+    assert layer_stretches(run) == pytest.approx(wanted, rel=0.03)
+    assert all(report.converged and report.unsettled == 0 for report in run.reports)
+
+
+def test_a_painted_limit(tmp_path: Path) -> None:
+    """Twice as far beyond its length where ½ is painted, and as without a limit where 0 is."""
+    body = hung_bar(None)
+    ends = {}
+    for paint in (1.0, 0.5, 0.0):
+        limit = StretchLimit(1.5, np.full(len(body.vertices), paint))
+        run = Run(tmp_path / str(paint), Scene((replace(body, stretch_limit=limit),), settings=SETTINGS))
+        run.advance(60)
+        ends[paint] = layer_stretches(run).max()
+    stress = layer_stresses(run)
+    assert ends[1.0] == pytest.approx(analytic_stretch(stress, 1.5, 2.0e3).max(), rel=0.003)
+    assert ends[0.5] == pytest.approx(analytic_stretch(stress, 2.0, 2.0e3).max(), rel=0.003)
+    free = Run(tmp_path / "free", Scene((body,), settings=SETTINGS))
+    free.advance(60)
+    assert ends[0.0] == layer_stretches(free).max() > 4.0
+
+
+def test_a_keyed_limit(tmp_path: Path) -> None:
+    keys = (np.array([0.0, 1.5]), np.array([1.2, 1.6]), "step")
+    run = Run(tmp_path, Scene((hung_bar(StretchLimit()),), settings=SETTINGS), body__block__stretch_limit=keys)
+    run.advance(34)
+    assert 1.2 < layer_stretches(run).max() < 1.2 + LIMIT_MARGIN
+    run.advance(46)
+    assert 1.6 < layer_stretches(run).max() < 1.6 + LIMIT_MARGIN
+    wrong = (np.array([0.0, 0.1]), np.array([1.5, 0.5]), "step")
+    run = Run(
+        tmp_path / "wrong", Scene((hung_bar(StretchLimit()),), settings=SETTINGS), body__block__stretch_limit=wrong
+    )
+    with pytest.raises(SolveFailed) as failed:
+        run.advance(4)
+    assert failed.value.kind == "animated-value"
+
+
+def test_bytes_and_digest_without_a_limit_or_within_it(tmp_path: Path) -> None:
+    stiff = hung_bar(None, 1.0e5)
+    scene = Scene((stiff,), settings=SETTINGS)
+    limited = Scene((replace(stiff, stretch_limit=StretchLimit()),), settings=SETTINGS)
+    without, within = Run(tmp_path / "a", scene), Run(tmp_path / "b", limited)
+    assert without.advance(6).tobytes() == within.advance(6).tobytes()
+    assert scene.digest() != limited.digest()
+    keyed = Scene((replace(stiff, stretch_limit=StretchLimit(1.4)),), settings=SETTINGS)
+    assert keyed.digest() != limited.digest()
+
+
+def test_values_that_make_no_sense() -> None:
+    for wrong in (StretchLimit(0.9), StretchLimit(1.5, np.ones(3)), StretchLimit(np.nan)):
+        with pytest.raises(BadInput):
+            check_scene(Scene((hung_bar(wrong),)))
+
+
+KINDS = [
+    *({"method": FormulationSettings(name)} for name in FORMULATIONS),
+    {"flesh": Flesh("dynamic")},
+    {"flesh": Flesh("dynamic", scheme="newmark")},
+    {"flesh": Flesh("quasistatic", law="mooney-rivlin")},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(next(iter(kind.values()))).partition("(")[2][:30])
+def test_every_kind_of_body_stays_within_its_limit(kind: dict[str, Any], tmp_path: Path) -> None:
+    run = Run(tmp_path, Scene((hung_bar(StretchLimit(1.5), **kind),), settings=replace(SETTINGS, tolerance=1e-5)))
+    run.advance(40)
+    assert 1.5 < layer_stretches(run).max() < 1.5 + LIMIT_MARGIN
+    assert all(report.converged and report.unsettled == 0 for report in run.reports)
+
+
+def test_what_is_held_takes_hierarchical_bodies_along(tmp_path: Path) -> None:
+    """One step of a light bar whose upper half is held and moves: linear forces see where it ends."""
+    body = hung_bar(None, 1.0e5, method=FormulationSettings("hierarchical"))
+    none = np.zeros(0, np.int32)
+    paint = (body.vertices[:, 2] > 0.35).astype(float)
+    body = replace(body, pinned=none, pin_weights=np.zeros(0), goal=Goal(1.0, paint))
+    body = replace(body, material=replace(body.material, density=1.0, mass_damping=0.0))
+    shift = np.array([0.01, 0.0, 0.02])
+    targets = body.vertices + np.array([0.0, 1.0])[:, None, None] * shift
+    settings = Settings(fps=24.0, substeps=1, tolerance=1e-8)
+    run = Run(tmp_path, Scene((body,), settings=settings), body__block__goal__targets=([0.0, 1.0 / 24.0], targets))
+    run.advance()
+    moved = run.state.x - run.built.model.X
+    assert moved == pytest.approx(np.broadcast_to(shift, moved.shape), abs=2e-4)
