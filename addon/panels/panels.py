@@ -13,7 +13,6 @@ from ..baking import bake_status
 from ..objects.roles import is_flesh, roles_of
 from ..properties.object_roles import BODY, FLESH, ROLE_BY_KEY
 from . import (
-    add_menu,
     attributes_layout,
     bake_layout,
     collision_layout,
@@ -28,6 +27,7 @@ from . import (
     material_preset_menu,
     pins_layout,
     rigid_core_layout,
+    role_menus,
     size_and_start_layout,
     tets_layout,
 )
@@ -158,7 +158,7 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
         self.layout.operator("sinew.remove", text="Remove from Sinew", icon="X")
 
 
-CLASSES = (SINEW_UL_softening, *add_menu.CLASSES, *material_preset_menu.CLASSES, *_make_panels())
+CLASSES = (SINEW_UL_softening, *role_menus.CLASSES, *material_preset_menu.CLASSES, *_make_panels())
 
 
 def register() -> None:
