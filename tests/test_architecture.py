@@ -94,7 +94,7 @@ LATE_EXCEPTIONS = {
     ("addon.properties.heat_properties", "addon.objects"),
     ("addon.properties.flesh_properties", "addon.objects"),
     ("addon.properties.fracture_properties", "addon.baking"),
-    ("addon.properties.material_presets", "addon.objects"),
+    ("addon.properties.material_preset_filling", "addon.objects"),
     ("addon.properties.scene_properties", "addon.baking"),
 }
 # what Blender may load: nothing that loads Numba or SciPy

@@ -15,7 +15,7 @@ from fixtures.small_cache import calls as calls
 from sinew.solver.bake.cache import CachedBody, CacheMetadata, CacheReader, CacheWriter, Frame, delete_cache
 from sinew.solver.bake.cache.convergence_summary import ConvergenceSummary
 from sinew.solver.runtime.errors import BadInput, StorageFailed
-from sinew.solver.scene.keys import is_key
+from sinew.solver.scene.object_key_rule import is_key
 
 
 def test_frames_and_samples_come_back(tmp_path: Path) -> None:

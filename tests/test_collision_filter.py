@@ -10,7 +10,7 @@ import pytest
 
 from fixtures import closed_surfaces as shapes
 from fixtures.scenes import Run, block
-from sinew.solver.contact.colliders.build_colliders import build_collider
+from sinew.solver.contact.colliders.rigid_colliders import build_collider
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Collider, Scene
 from sinew.solver.scene.tracks import TrackReader

@@ -21,8 +21,8 @@ from sinew.solver.runtime.error_messages import TEXTS
 from sinew.solver.runtime.error_messages.command_line import CACHE_COMMAND_NEXT_STEPS, MESH_COMMAND_NEXT_STEPS
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.runtime.event_stream import escape_unprintable_output
-from sinew.solver.scene.keys import is_key
 from sinew.solver.scene.material_presets import find_preset
+from sinew.solver.scene.object_key_rule import is_key
 from sinew.solver.scene.scene import Material, Meshing, Scene, Settings
 from test_command_line import write_cube
 from test_error_texts import fields, raised

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fixtures.scenes import rotation
-from sinew.solver.contact.colliders.build_colliders import build_collider
+from sinew.solver.contact.colliders.rigid_colliders import build_collider
 from sinew.solver.contact.detection.collider_broad_phase import (
     PUSH_OUT_REACH,
     NearbyPoints,

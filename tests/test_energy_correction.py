@@ -18,7 +18,7 @@ from sinew.solver.mechanics.elements.strain_energy import stored_energy
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.scene.scene import Collider, Scene, Settings
 from sinew.solver.simulation import step_verdict
-from sinew.solver.simulation.contact_energy_correction import EnergyGain, remove_relative_energy
+from sinew.solver.simulation.contact_energy_removal import EnergyGain, remove_relative_energy
 
 
 def crumpled() -> tuple[Model, np.ndarray]:

@@ -11,7 +11,7 @@ from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.addon_session import session
-from sinew.addon.panels import add_menu, hints, main_layout, panels
+from sinew.addon.panels import hints, main_layout, panels, role_menus
 from test_addon import context_of
 
 MAX_FIELDS = 10
@@ -55,7 +55,7 @@ def test_one_menu_has_everything_that_can_be_added() -> None:
 
 def draw_menu(obj: bpy.types.Object | None) -> list[str]:
     layout = FakeLayout()
-    add_menu.SINEW_MT_add.draw(type("Menu", (), {"layout": layout})(), context_of(obj))  # type: ignore[arg-type]
+    role_menus.SINEW_MT_add.draw(type("Menu", (), {"layout": layout})(), context_of(obj))  # type: ignore[arg-type]
     return [name for _, name in layout.drawn]
 
 
@@ -64,7 +64,7 @@ def test_the_menu_offers_roles_only_where_there_is_none() -> None:
     always = ["sinew.add_ground", "sinew.add_heat_source", "sinew.import_tets", "sinew.copy_settings"]
     assert draw_menu(None) == always
     obj = add_box()
-    assert draw_menu(obj) == [*add_menu.MAKE_OPERATORS.values(), *always]
+    assert draw_menu(obj) == [*role_menus.MAKE_OPERATORS.values(), *always]
     bpy.ops.sinew.make_body()
     assert draw_menu(obj) == always
 

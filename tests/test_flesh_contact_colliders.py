@@ -8,7 +8,7 @@ import pytest
 
 from fixtures.closed_surfaces import sphere
 from fixtures.flesh_contact_scenes import NoTracks, box, flesh
-from sinew.solver.contact.colliders.build_colliders import build_collider
+from sinew.solver.contact.colliders.rigid_colliders import build_collider
 from sinew.solver.quasistatic.contact import contact_penalty_at_poses
 from sinew.solver.scene.scene import Collider
 

@@ -26,7 +26,7 @@ from sinew.solver.integrators import nonlinear_step
 from sinew.solver.integrators.newton.line_search import step_lengths
 from sinew.solver.integrators.step import step
 from sinew.solver.integrators.step_input import StepOptions
-from sinew.solver.mechanics.elements.inverted_tets import count_inverted
+from sinew.solver.mechanics.elements.inverted_tet_count import count_inverted
 from sinew.solver.mechanics.hyperelastic.law_numbers import LAWS
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import SolveFailed

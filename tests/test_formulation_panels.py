@@ -16,7 +16,7 @@ from sinew.addon.baking.bake_status import Status
 from sinew.addon.export.formulation import FEATURE_PROPERTIES, FORMULATION_PROPERTIES, PROPERTY_PREFIX
 from sinew.addon.objects import roles
 from sinew.addon.panels import formulation_layout, panels
-from sinew.addon.properties import material_presets
+from sinew.addon.properties import material_preset_filling
 from sinew.solver.scene import formulation as method
 from sinew.solver.scene.formulation import (
     FORMULATION_LABELS,
@@ -149,7 +149,7 @@ def test_materials_leave_it_alone() -> None:
         own.preset = key
         assert (own.formulation, own.formulation_one_step, own.preset) == ("HYBRID", True, key)
     own.formulation = "QR"
-    assert own.preset == key and material_presets.matches_preset(own), "and it leaves the material alone"
+    assert own.preset == key and material_preset_filling.matches_preset(own), "and it leaves the material alone"
 
 
 def test_nothing_of_it_can_be_keyed_and_all_of_it_can_be_overridden() -> None:

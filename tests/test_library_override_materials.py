@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, fresh, link_object
 from sinew.addon.objects import new_objects, roles
-from sinew.addon.properties import material_presets, softening_rows
+from sinew.addon.properties import material_preset_filling, softening_rows
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS
 
 
@@ -40,7 +40,7 @@ def test_another_preset_with_fewer_rows(tmp_path: Path) -> None:
     own.preset = "GLASS"
     assert own.preset == "GLASS" and own.use_fracture and not own.use_heat
     own = reloaded(tmp_path).sinew
-    assert own.preset == "GLASS" and material_presets.matches_preset(own)
+    assert own.preset == "GLASS" and material_preset_filling.matches_preset(own)
     rows = softening_rows.table_rows(own.softening)
     assert len(rows) == 4 and (np.diff(rows[:, 0]) > 0).all()
     glass = MATERIAL_PRESETS["GLASS"].heat

@@ -20,7 +20,7 @@ from sinew.addon.baking.report_reader import BodyReport
 from sinew.addon.cache import cache_folder_status
 from sinew.addon.objects import mesh_defects, new_objects, roles
 from sinew.addon.overlays import heat_source_overlay
-from sinew.addon.panels import add_menu, panels
+from sinew.addon.panels import panels, role_menus
 from sinew.addon.panels.property_rows import BLENDER_UNITS, SETTINGS, label_with_unit
 from sinew.addon.properties import softening_rows
 from sinew.addon.runtime.quantity_text import stress_text
@@ -235,7 +235,7 @@ def test_the_stretch_that_breaks_is_said(stiffness: float, strength: float, word
 
 def offered_roles(obj: bpy.types.Object) -> list[str]:
     layout = FakeLayout()
-    add_menu.draw_roles(layout, obj)
+    role_menus.draw_roles(layout, obj)
     return [name.removeprefix("sinew.") for _, name in layout.drawn]
 
 

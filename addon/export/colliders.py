@@ -14,7 +14,7 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
-from ...solver.scene.rigid_interpolation import polar_decomposition
+from ...solver.scene.matrix_interpolation import polar_decomposition
 from ...solver.scene.scene import Collider, Scene
 from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles

@@ -10,7 +10,7 @@ import bpy
 from ...solver.scene.settings.preset_settings import CUSTOM_PRESET, MATERIAL_PRESET
 from ...solver.scene.settings.setting import TABLE, Setting
 from ...solver.scene.settings.tables import SUBJECTS
-from ..properties.material_presets import find_values
+from ..properties.material_preset_filling import find_values
 from ..properties.object_roles import BODY
 from ..properties.softening_rows import table_rows, write_rows
 from .roles import roles_of

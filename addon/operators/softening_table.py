@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..properties import material_presets, softening_rows
+from ..properties import material_preset_filling, softening_rows
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh
 
@@ -37,7 +37,7 @@ class SINEW_OT_add_softening(bpy.types.Operator):
                 setattr(row, name, value)
             row.temperature += TEMPERATURE_STEP
         settings.softening_index = len(table) - 1
-        material_presets.mark_custom(settings)
+        material_preset_filling.mark_custom(settings)
         return {"FINISHED"}
 
 
@@ -56,7 +56,7 @@ class SINEW_OT_remove_softening(bpy.types.Operator):
         if index < len(settings.softening) and not softening_rows.remove_row(settings.softening, index):
             raise BadInput("row-linked", name=settings.id_data.name)
         settings.softening_index = max(index - 1, 0)
-        material_presets.mark_custom(settings)
+        material_preset_filling.mark_custom(settings)
         return {"FINISHED"}
 
 

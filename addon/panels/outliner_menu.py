@@ -8,8 +8,8 @@ import bpy
 from ..baking.scene_counts import scene_counts
 from ..objects.roles import roles_of
 from ..properties.object_roles import BODY, ROLE_BY_KEY
-from .add_menu import draw_roles
 from .pie_menu import draw_simulate_entry
+from .role_menus import draw_roles
 
 
 class SINEW_MT_outliner(bpy.types.Menu):

@@ -13,7 +13,6 @@ from ..baking import bake_status
 from ..objects.roles import is_flesh, roles_of
 from ..properties.object_roles import BODY, FLESH, ROLE_BY_KEY
 from . import (
-    add_menu,
     attributes_layout,
     bake_layout,
     collision_layout,
@@ -31,6 +30,7 @@ from . import (
     pins_layout,
     pressure_layout,
     rigid_core_layout,
+    role_menus,
     size_and_start_layout,
     statistics_layout,
     tets_layout,
@@ -167,7 +167,7 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
 
 CLASSES = (
     SINEW_UL_softening,
-    *add_menu.CLASSES,
+    *role_menus.CLASSES,
     *material_preset_menu.CLASSES,
     *outliner_menu.CLASSES,
     *pie_menu.CLASSES,

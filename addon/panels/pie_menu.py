@@ -8,10 +8,10 @@ import bpy
 from ..baking import bake_status
 from ..objects.roles import bodies, roles_of
 from ..properties.object_roles import BODY, COLLIDER, ROLE_BY_KEY
-from .add_menu import MAKE_OPERATORS
 from .bake_layout import draw_simulate_operator
 from .main_layout import draw_simulate_selected_operator
 from .pie_menu_key import MENU
+from .role_menus import MAKE_OPERATORS
 
 
 class SINEW_MT_pie(bpy.types.Menu):

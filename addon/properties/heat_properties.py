@@ -14,14 +14,14 @@ from ...solver.scene.settings.heat_settings import (
     SOFTENING,
     SOFTENING_ROW_SETTINGS,
 )
-from . import material_presets
-from .material_presets import HEAT_FIELDS
+from . import material_preset_filling
+from .material_preset_filling import HEAT_FIELDS
 from .material_properties import update_material_value
 from .property_factory import OVERRIDABLE, settings_group
 
 
 def _row_edited(row: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    material_presets.mark_custom(row.id_data.sinew)
+    material_preset_filling.mark_custom(row.id_data.sinew)
 
 
 _RowProperties: Any = settings_group(

@@ -11,7 +11,7 @@ from ...solver.scene.material_presets import NEARLY_INCOMPRESSIBLE
 from ...solver.scene.settings.flesh_settings import ELASTIC
 from ...solver.scene.settings.material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
-from . import material_presets
+from . import material_preset_filling
 from .property_factory import settings_group
 from .unit_proxies import proxy_properties
 
@@ -20,12 +20,12 @@ FLOAT32_TOLERANCE = 1.0e-6  # of Blender's 32 bits
 
 def update_preset(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Update callback of the preset: fills in its values."""
-    material_presets.apply_preset(settings)
+    material_preset_filling.apply_preset(settings)
 
 
 def update_material_value(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Update callback of a value: sets the menu of presets to Custom if the value differs from the preset's."""
-    material_presets.mark_custom(settings)
+    material_preset_filling.mark_custom(settings)
 
 
 def update_poisson_ratio(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS
-from .material_presets import PLASTICITY_FIELDS
+from .material_preset_filling import PLASTICITY_FIELDS
 from .material_properties import update_material_value
 from .property_factory import settings_group
 

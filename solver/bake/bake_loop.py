@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ..mechanics.split_topology import Topology
 from ..mechanics.state import State
-from ..mechanics.topology import Topology
 from ..quasistatic.progress import Progress
 from ..runtime.arrays import Floats
 from ..runtime.errors import Cancelled, SinewError, StorageFailed

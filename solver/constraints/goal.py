@@ -30,7 +30,7 @@ from ..scene.tracks import TrackReader
 from .external_forces import PointForces
 from .force import ForceStep
 from .mesh_following import DeformingMotion, FollowedMesh, make_deforming_motion
-from .node_tets import tets_of_nodes, weights_of_corners
+from .nodes_as_points import tets_of_nodes, weights_of_corners
 from .pins import BodyPins, PinSprings, correction_matrix
 
 EXACT_STRENGTH = 0.999  # from which on a node is held exactly: its spring would have 999 times k_½

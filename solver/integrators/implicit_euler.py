@@ -19,7 +19,7 @@ from ..linalg.block_pattern import BlockPattern
 from ..linalg.pcg import SolveResult
 from ..linalg.point_force_assembly import restore_blocks, save_blocks
 from ..linalg.quadratic_form import quadratic_form
-from ..mechanics.elements.inverted_tets import count_inverted
+from ..mechanics.elements.inverted_tet_count import count_inverted
 from ..mechanics.elements.linearised_forces import add_linear_forces
 from ..mechanics.elements.strain_energy import stored_energy
 from ..mechanics.state import State

@@ -24,7 +24,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from ..constraints.external_forces import ExternalForces
-from ..mechanics.elements.inverted_tets import count_inverted
+from ..mechanics.elements.inverted_tet_count import count_inverted
 from ..mechanics.state import State
 from ..mechanics.state_fields import VELOCITY_CHANGE
 from ..runtime.arrays import Floats

@@ -17,7 +17,7 @@ PREVIOUS_DT = "bdf2.length"  # Δt since then [s], 0 for bodies without such a p
 ROTATION_AGE = "frames.age"  # steps since the rotations of each body were found, (bodies,)
 TET_ROTATION = "tet.rotation"  # R of tets whose rotations are lagged, zero for all others, (m, 3, 3)
 NODE_ROTATION = "node.rotation"  # R of nodes whose rotations are lagged, (n, 9)
-# mechanics/topology.py
+# mechanics/split_topology.py
 TETS_FIELD = "topology.tets"  # nodes of the tets after something broke, (m, 4)
 ORIGIN_FIELD = "topology.origin"  # the node of the unbroken model that each node was, (n,)
 # mechanics/heat/heated_bodies.py

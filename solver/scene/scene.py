@@ -31,12 +31,12 @@ from .flesh import DYNAMIC, Bone, Flesh
 from .force_fields import FieldWeights, ForceField
 from .formulation import FormulationSettings
 from .goal import Goal
-from .keys import check_keys
 from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
 from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
 from .material import MaterialPaint as MaterialPaint
 from .meshing import Meshing as Meshing
+from .object_key_rule import check_keys
 from .pressure import Pressure
 from .rest_scale import RestScale
 from .rigid_core import Core

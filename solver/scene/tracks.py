@@ -29,7 +29,7 @@ from ..runtime.atomic_files import write_atomic
 from ..runtime.checksums import digest, npz_bytes
 from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.npz_reader import first_line, read_arrays
-from .rigid_interpolation import interpolate_rigid
+from .matrix_interpolation import interpolate_rigid
 
 TRACK_KINDS = ("linear", "step", "rigid")
 COMPLETE_MARK = "complete"

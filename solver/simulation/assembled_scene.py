@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ..constraints.force import Force
 from ..constraints.pins import BodyPins
 from ..constraints.rest_shape_animation import ReshapedBody
-from ..contact.colliders.build_colliders import BuiltCollider
 from ..contact.colliders.deforming_collider import DeformingCollider
+from ..contact.colliders.rigid_colliders import BuiltCollider
 from ..contact.detection.contact_materials import ContactMaterials
 from ..contact.detection.contact_points import ContactPoints
 from ..mechanics.heat import HeatBodies

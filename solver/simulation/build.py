@@ -10,8 +10,8 @@ import numpy as np
 
 from ..constraints.force import Force
 from ..constraints.rigid_core import find_core
-from ..contact.colliders.build_colliders import BuiltCollider, build_collider, posed_collider
 from ..contact.colliders.deforming_collider import DeformingCollider, build_deforming, has_vertex_track, is_active
+from ..contact.colliders.rigid_colliders import BuiltCollider, build_collider, posed_collider
 from ..contact.detection.contact_materials import make_contact_materials
 from ..contact.detection.contact_points import ContactPoints, contact_points, sample_surface
 from ..contact.initial.initial_contacts import initialize_contacts

@@ -17,7 +17,7 @@ from ..contact.surfaces.backside_points import find_backside_points
 from ..contact.surfaces.collision_surfaces import interpolate_vertices
 from ..contact.surfaces.surface_search import PointTriangleSearch
 from ..mechanics.model import Model
-from ..mechanics.topology import TETS_FIELD
+from ..mechanics.split_topology import TETS_FIELD
 from ..runtime.arrays import Bools, Floats
 from .simulated_scene import SimulatedScene
 from .step_part import StepPart

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..contact.colliders.build_colliders import BuiltCollider, posed_collider
 from ..contact.colliders.deforming_collider import DeformingCollider, is_active
+from ..contact.colliders.rigid_colliders import BuiltCollider, posed_collider
 from ..mesh.geometry.closedness import has_inside
 from ..mesh.geometry.closest_point import closest_points
 from ..mesh.geometry.triangle_bvh import build_bvh

@@ -22,7 +22,7 @@ from ..integrators.step_report import StepReport
 from ..integrators.system.relinearised_step import elastic_energies
 from ..mechanics.kinetic_energy import kinetic_energies
 from ..runtime.arrays import Floats, floats
-from .contact_energy_correction import EnergyGain, energy_gain_in_step
+from .contact_energy_removal import EnergyGain, energy_gain_in_step
 from .step_attempt import StepAttempt
 
 MAX_CONTACT_HALVINGS = 3  # of a step whose contacts between bodies are not content

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from ...runtime.atomic_files import PART_SUFFIX
-from ...scene.keys import is_key
+from ...scene.object_key_rule import is_key
 
 METADATA_FILE = "cache.json"
 LOCK_FILE = "lock"

@@ -13,7 +13,7 @@ from ...runtime.atomic_files import write_atomic
 from ...runtime.checksums import CHECKSUM_KEY, tree_with_checksum, tree_without_checksum
 from ...runtime.errors import BadInput, StorageFailed
 from ...runtime.storage_errors import named_errors
-from ...scene.keys import check_keys, is_key
+from ...scene.object_key_rule import check_keys, is_key
 from ...scene.scene import FrameNumber, FramesPerSecond, SamplesPerFrame, Scene
 from ...scene.serialisation.field_constraints import at_least
 from ...scene.serialisation.range_check import check_ranges

@@ -29,7 +29,7 @@ from ..cache.pc2 import AtomicPc2Writer, read_samples
 from .body_frames import BodyFrameReader, BodySample
 from .breakable_frame_fields import attribute_array_name
 from .crack_binding import bind_crack_vertices
-from .crack_opening import CrackOpening
+from .crack_opening_samples import CrackOpening
 from .pin_offset import pin_corrections
 from .result_npz import broken_face_pairs, result_arrays
 from .vertex_replay import replay_samples

@@ -28,7 +28,7 @@ from ...scene.tracks import TrackReader
 from ...scene.wind import Wind
 from ..external_forces import PointForces
 from ..force import Force, ForceStep
-from ..node_tets import tets_of_nodes, weights_of_corners
+from ..nodes_as_points import tets_of_nodes, weights_of_corners
 from ..surface_pressure import ExposedFaces, exposed_faces
 from .absorption import Absorber, make_absorbers
 from .field_effect import ExposedPoints, FieldMoment, field_effect, no_effect, wind_share

@@ -20,7 +20,7 @@ from ...mesh.geometry.winding_number import winding_number
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_ranges
-from ..colliders.build_colliders import BuiltCollider
+from ..colliders.rigid_colliders import BuiltCollider
 from .contact_points import ContactPoints
 from .persistent_contacts import PersistentContacts
 

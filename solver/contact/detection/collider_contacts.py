@@ -10,9 +10,9 @@ import numpy as np
 
 from ...runtime.arrays import Floats
 from ...scene.tracks import TrackReader
-from ..colliders.build_colliders import BuiltCollider
 from ..colliders.collider_narrow_phase import PlanarContacts, collide_mesh, collide_plane
 from ..colliders.deforming_collider import is_active
+from ..colliders.rigid_colliders import BuiltCollider
 from .collider_broad_phase import PUSH_OUT_REACH, NearbyPoints
 from .contact_points import ContactPoints
 from .contact_set import ContactSet

@@ -18,9 +18,9 @@ from ...mesh.geometry.closest_point import closest_points
 from ...mesh.geometry.triangle_bvh import Bvh, build_bvh
 from ...runtime.arrays import Floats
 from ...scene.tracks import TrackReader
-from ..colliders.build_colliders import BuiltCollider
 from ..colliders.collider_narrow_phase import FRONT_ONLY, MIN_FACING_COSINE
 from ..colliders.deforming_collider import is_active
+from ..colliders.rigid_colliders import BuiltCollider
 from ..detection.contact_materials import ContactMaterials
 from ..detection.contact_points import ContactPoints
 from ..detection.contact_set import Int64s

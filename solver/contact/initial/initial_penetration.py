@@ -14,8 +14,8 @@ from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.winding_number import winding_numbers
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
-from ..colliders.build_colliders import BuiltCollider
 from ..colliders.deforming_collider import DeformingCollider
+from ..colliders.rigid_colliders import BuiltCollider
 from ..detection.contact_materials import ContactMaterials
 
 

@@ -11,7 +11,7 @@ from ...constraints.external_forces import PointForces
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...runtime.arrays import Bools, Floats
-from ..colliders.build_colliders import BuiltCollider
+from ..colliders.rigid_colliders import BuiltCollider
 from ..detection.collider_broad_phase import NearbyPoints
 from ..detection.collider_contacts import ColliderPose, find_contacts
 from ..detection.contact_points import ContactPoints

@@ -19,7 +19,7 @@ from ...mesh.geometry.triangle_surface import make_surface
 from ...mesh.geometry.winding_number import winding_numbers
 from ...runtime.arrays import Floats, floats
 from ...runtime.errors import BadInput, SolveFailed
-from ...scene.rigid_interpolation import polar_decomposition
+from ...scene.matrix_interpolation import polar_decomposition
 from ...scene.scene import HeatSource
 from ...scene.tracks import TrackReader
 from .approximate_distance import approximate_distances

@@ -14,8 +14,8 @@ import math
 
 import numpy as np
 
-from ...contact.colliders.build_colliders import BuiltCollider
 from ...contact.colliders.collider_narrow_phase import MIN_FACING_COSINE, triangle_normal
+from ...contact.colliders.rigid_colliders import BuiltCollider
 from ...mesh.geometry.closest_point import closest_point
 from ...mesh.geometry.triangle_bvh import STACK_SIZE
 from ...mesh.geometry.winding_number import winding_number

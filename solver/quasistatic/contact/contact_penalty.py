@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...contact.colliders.build_colliders import POSED_KEY_SUFFIX
+from ...contact.colliders.rigid_colliders import POSED_KEY_SUFFIX
 from ...linalg.point_force_assembly import add_point_terms
 from ...runtime.arrays import Bools, Floats
 from ...scene.tracks import TrackReader

@@ -2,7 +2,7 @@
 """Messages about contact of bodies with colliders, with each other and with themselves."""
 
 TEXTS: dict[str, tuple[str, str]] = {
-    # solver/contact/colliders/build_colliders.py, solver/contact/colliders/deforming_collider.py
+    # solver/contact/colliders/rigid_colliders.py, solver/contact/colliders/deforming_collider.py
     "collider-not-finite": (
         'A coordinate of the collider "{name}" is not a number at frame {frame}.',
         "Check its animation, drivers and modifiers at that frame.",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
 from ...constraints.force import Force
-from ...contact.colliders.build_colliders import BuiltCollider
+from ...contact.colliders.rigid_colliders import BuiltCollider
 from ...contact.detection.contact_materials import ContactMaterials
 from ...contact.detection.contact_points import ContactPoints
 from ...mechanics.model import Model

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...contact.colliders.build_colliders import BuiltCollider
+from ...contact.colliders.rigid_colliders import BuiltCollider
 from ...contact.detection.contact_points import ContactPoints
 from ...quasistatic.contact import FleshContact, RenderSurface, make_flesh_contact
 from ...runtime.arrays import Bools

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...contact.colliders.build_colliders import BuiltCollider, posed_collider
 from ...contact.colliders.deforming_collider import DeformingCollider, is_active
+from ...contact.colliders.rigid_colliders import BuiltCollider, posed_collider
 from ...quasistatic.contact import ContactPenalty, FleshContact, contact_penalty_at_poses
 from ...quasistatic.contact.collider_sdf import sheet_sides
 from ...runtime.arrays import Floats

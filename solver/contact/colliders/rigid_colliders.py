@@ -15,7 +15,7 @@ from ...mesh.geometry.triangle_surface import make_surface, signed_volume
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
 from ...scene.contact import SIDES_AUTO, SIDES_BOTH, SIDES_FRONT, Collider
-from ...scene.rigid_interpolation import polar_decomposition
+from ...scene.matrix_interpolation import polar_decomposition
 from ...scene.scene import Settings
 from ...scene.tracks import TrackReader
 from .collider_narrow_phase import FRONT_ONLY, SHEET, SOLID
