@@ -55,8 +55,10 @@ def test_a_proxy_has_a_path_on_every_object_and_sets_what_it_shows(three, settin
     assert settings.bl_rna.properties[name] == active.sinew.bl_rna.properties[name], "Blender skips another property"
     assert not settings.is_property_readonly(name)
     before = getattr(active.sinew, setting.name)
-    setattr(settings, name, 7.0)
-    assert getattr(other.sinew, setting.name) == pytest.approx(7.0 * proxy.factor)
+    bounds = settings.bl_rna.properties[name]
+    shown = min(max(7.0, bounds.hard_min), bounds.hard_max)
+    setattr(settings, name, shown)
+    assert getattr(other.sinew, setting.name) == pytest.approx(shown * proxy.factor)
     assert getattr(active.sinew, setting.name) == before
 
 

@@ -9,10 +9,16 @@ import bpy
 
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.material_presets import SIZED_PRESETS
+from ...solver.scene.settings.body_settings import SIMULATED_SIZE, USE_SIMULATED_SIZE
 from ...solver.scene.settings.flesh_settings import JIGGLE
+from ..runtime.quantity_text import quantity_text
 from . import flesh_supports, initial_settings, new_objects, role_checks, roles, subdivision, tet_estimate
 from .initial_settings import FLESH_BY_SIZE, JELLY_BY_SIZE
+from .simulated_size import simulated_scale
 
+# longest sides [m] between which a body is seen to wobble and comes to rest within a shot: a smaller one swings
+# faster than frames show, a larger one slower than anybody waits
+MIN_PLAYED_SIZE, MAX_PLAYED_SIZE = 0.3, 3.0
 WHERE_NEXT = "The panels Material and Tets have what to change next"
 
 
@@ -27,6 +33,7 @@ def make_bodies(context: bpy.types.Context, meshes: Sequence[bpy.types.Object], 
     Returns:
         What was done, and where to turn next.
     """
+    size = _choose_simulated_size(context.scene, meshes)
     for obj in meshes:
         initial_settings.make_new_body(obj)
         if preset != JELLY_BY_SIZE:
@@ -36,7 +43,7 @@ def make_bodies(context: bpy.types.Context, meshes: Sequence[bpy.types.Object], 
     added = ""
     if not roles.colliders(context.scene):
         added = f' and "{new_objects.add_ground(context).name}" under it'
-    return f"Made {_names(meshes)} {_count_text(context.scene, meshes)}{added}. {WHERE_NEXT}"
+    return f"Made {_names(meshes)} {_count_text(context.scene, meshes)}{size}{added}. {WHERE_NEXT}"
 
 
 def make_flesh_on_armature(context: bpy.types.Context, meshes: Sequence[bpy.types.Object]) -> str:
@@ -50,6 +57,7 @@ def make_flesh_on_armature(context: bpy.types.Context, meshes: Sequence[bpy.type
             raise BadInput("no-armature", name=obj.name)
     for obj in meshes:
         role_checks.check_object(obj)
+    size = _choose_simulated_size(context.scene, meshes)
     for obj in meshes:
         initial_settings.make_new_flesh(obj)
         obj.sinew.motion, obj.sinew.preset = JIGGLE, FLESH_BY_SIZE
@@ -57,7 +65,32 @@ def make_flesh_on_armature(context: bpy.types.Context, meshes: Sequence[bpy.type
     rigs = sorted({rig.name for obj in meshes for rig in flesh_supports.armatures_of(obj)})
     held = ", ".join(f'"{name}"' for name in rigs)
     where = "The panel Bones says how far its bones reach, Material how much it swings"
-    return f"Made {_names(meshes)} {_count_text(context.scene, meshes)} on the bones of {held}. {where}"
+    return f"Made {_names(meshes)} {_count_text(context.scene, meshes)}{size} on the bones of {held}. {where}"
+
+
+def _choose_simulated_size(scene: bpy.types.Scene, meshes: Sequence[bpy.types.Object]) -> str:
+    """Gives new bodies a Simulated Size at which they play well, all by one factor; returns it as words, or "".
+
+    They take the factor of a body that is there already, since bodies of different factors meet at odd speeds. Where
+    somebody has chosen a Simulated Size, it stays.
+    """
+    present = roles.bodies(scene)
+    new = [obj for obj in meshes if obj not in present]
+    chosen = (USE_SIMULATED_SIZE.name, SIMULATED_SIZE.name)
+    if any(obj.sinew.is_property_set(name) for obj in new for name in chosen):
+        return ""
+    unit = scene.unit_settings.scale_length
+    longest = max((tet_estimate.measure_object(obj, unit).longest for obj in new), default=0.0)
+    if longest <= 0.0:
+        return ""
+    played = min(max(longest, MIN_PLAYED_SIZE), MAX_PLAYED_SIZE)
+    factor = simulated_scale(present[0]) if present else played / longest
+    if factor == 1.0:
+        return ""
+    for obj in new:
+        obj.sinew.use_simulated_size = True
+        obj.sinew.simulated_size = factor * tet_estimate.measure_object(obj, unit).longest / unit
+    return f", simulated as if {quantity_text(factor * longest, 'm')} long"
 
 
 def _names(meshes: Sequence[bpy.types.Object]) -> str:

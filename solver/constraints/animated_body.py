@@ -89,12 +89,12 @@ class AnimatedBody(BodyGoal):
 
     def _strengths(self, step: ForceStep) -> Floats:
         """Returns 1 for all nodes of an animated body, and 0 for those of a free one, (n,)."""
-        return np.full(len(self.nodes), float(self._is_animated(step)))
+        return np.full(len(self.nodes), self._is_animated(step), dtype=np.float64)
 
     def _velocity(self, step: ForceStep, time: float) -> BodyVelocity:
         """Returns the velocity of the animation at a time [s], of the nodes as they are numbered now."""
         interval = 1.0 / (self.settings.fps * self.settings.samples_per_frame)
-        times = time - interval * np.arange(SAMPLE_COUNT - 1, -1, -1)
+        times = time - interval * np.arange(SAMPLE_COUNT - 1, -1, -1, dtype=np.int64)
         times = times[times > self.settings.start_time - TIME_TOLERANCE]
         samples = [self.motion.targets(self.targets(step.tracks, each))[self.origin] for each in times.tolist()]
         samples = samples or [self.node_goals(step.tracks, time)[self.origin]]

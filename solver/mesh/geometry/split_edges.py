@@ -33,11 +33,11 @@ def split_long_edges(vertices: Floats, triangles: Indices, length: float) -> tup
         is_long = np.linalg.norm(vertices[edges[:, 0]] - vertices[edges[:, 1]], axis=1) > length
         if not is_long.any():
             break
-        middle = np.cumsum(is_long) - 1 + len(vertices)
+        middle = np.cumsum(is_long, dtype=np.int64) - 1 + len(vertices)
         vertices = np.concatenate([vertices, vertices[edges[is_long]].mean(axis=1)])
         edge = edge.reshape(-1, 3)
         corners = np.column_stack([triangles, middle[edge]])
-        code = is_long[edge] @ np.array([1, 2, 4])
+        code = is_long[edge] @ np.array([1, 2, 4], dtype=np.int64)
         split = [triangles[code == 0]]
         split += [corners[code == each][:, pattern].reshape(-1, 3) for each, pattern in _PATTERNS.items()]
         triangles = np.concatenate(split).astype(np.int32)
