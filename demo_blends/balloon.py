@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A limp balloon is thrown: its keys carry it, let it go while it is blown up, and it bounces on its own air.
 
-A limit on the stretch of its rubber would be switched on in `_blow_up`, and would let the pressure be higher.
+The stretch limit of its rubber bears a pressure that would burst it otherwise.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ RADIUS, THICKNESS = 0.12, 0.012  # [m]
 START, LET_GO = (-0.70, 0.0, 0.32), 10  # of its middle [m], frame
 THROW, SLOWING = (1.15, 0.0, 2.1), -4.0  # velocity at the first frame [m/s], change of it upwards [m/s²]
 TURN = 150.0  # about y, per second [degrees]
-LIMP, FULL = 0.0, 5.0e3  # pressures [Pa]
+LIMP, FULL = 0.0, 9.0e3  # pressures [Pa]
+STRETCH_LIMIT = 1.4
 BLOWN_UP = 30  # frame
 KNOT = 0.45  # how far the neck goes out of the ball, in radii
 RED = (0.75, 0.03, 0.05)
@@ -70,7 +71,8 @@ def _throw(balloon: bpy.types.Object) -> None:
 
 
 def _blow_up(balloon: bpy.types.Object) -> None:
-    """Keys the pressure from the let-go on."""
+    """Keys the pressure from the let-go on, which the stretch limit bears."""
+    balloon.sinew.use_stretch_limit, balloon.sinew.stretch_limit = True, STRETCH_LIMIT
     balloon.sinew.use_pressure = True
     for frame, pressure in ((LET_GO, LIMP), (BLOWN_UP, FULL)):
         balloon.sinew.pressure = pressure

@@ -219,11 +219,11 @@ PINNED = {
         {
             "Balloon": {
                 "tets": (4512, 150),
-                "volume_ratio": (1.19, 0.05),
-                "chamber_growth": (2.01, 0.15),
+                "volume_ratio": (1.32, 0.05),
+                "chamber_growth": (2.48, 0.15),
                 "throw": (0.0479, 0.0005),  # [m per frame]: its keys have 1.15 m/s
                 "throw_change": (0.0, 0.0006),
-                "x_at_the_end": (0.268, 0.06),
+                "x_at_the_end": (0.220, 0.06),
             }
         },
     ),
