@@ -24,8 +24,8 @@ from sinew.solver.simulation import advance_frame
 SECTION = "Contact"
 # It was 100 %, which machines like the present ones miss with the soft bodies: 117 %, and 123 % by version 0.2.0 in the
 # same hour; 130 % from then on. Now it is 143 and 147 %, because the rest of the step got faster: contact takes 13.4 s
-# and the rest 9.4 s, by version 0.2.0 13.7 and 12.0 s in the same hour. Changed twice on 2026-11-26, after these results
-# were seen.
+# and the rest 9.4 s, by version 0.2.0 13.7 and 12.0 s in the same hour. Changed twice on 2026-11-26, after these
+# results were seen.
 MAX_CONTACT_SHARE = 1.6
 
 
