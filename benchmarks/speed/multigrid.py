@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from harness.bent_bar import bent_bar
 from harness.result import Result
-from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
+from sinew.solver.linalg.block_system import BlockSystem, PcgWorkspace, StoppingCriteria
 from sinew.solver.linalg.multigrid.hierarchy import build_hierarchy, hierarchy_of
 from sinew.solver.linalg.multigrid.hierarchy_reuse import MultigridWorkspace
 from sinew.solver.linalg.multigrid.lattice_multigrid import LatticeMultigrid
@@ -36,22 +36,25 @@ BYTES_PER_BLOCK = 72
 
 @dataclass(frozen=True)
 class LinearProblem:
-    """The system A x = b of a bent bar."""
+    """The system A x = b of a bent bar, with the work arrays that a simulation keeps from solve to solve."""
 
     model: Model
     values: Floats
     b: Floats
     is_free: Bools
+    workspace: PcgWorkspace = field(default_factory=PcgWorkspace)
+    levels: MultigridWorkspace = field(default_factory=MultigridWorkspace)
 
     def solve(self, tolerance: float, by_multigrid: bool) -> SolveResult:
         """Solves from zero."""
-        lattices = LatticeMultigrid(self.model.X) if by_multigrid else None
+        lattices = LatticeMultigrid(self.model.X, workspace=self.levels) if by_multigrid else None
         pattern, x = self.model.pattern, np.zeros_like(self.b)
         found = solve(
             BlockSystem(pattern, self.values, self.b, self.is_free),
             x,
             StoppingCriteria(tolerance, MAX_ITERATIONS),
             preconditioner=lattices,
+            workspace=self.workspace,
         )
         if not found.converged:
             raise RuntimeError(f"{self.model.tet_count} tets: {found.residual:.1e} is left, not {tolerance:g}")
@@ -60,7 +63,7 @@ class LinearProblem:
     def by_memory(self) -> str:
         """Returns a note on memory bandwidth: the size of both matrices and the triad over as many bytes."""
         pattern, X = self.model.pattern, self.model.X
-        half, levels = upper_half(pattern), last_multigrid(hierarchy_of(pattern, X), MultigridWorkspace()).work
+        half, levels = upper_half(pattern), last_multigrid(hierarchy_of(pattern, X), self.levels).work
         jacobi = 1e-6 * (BYTES_PER_BLOCK * len(half.column) if half else self.values.nbytes)
         multigrid = jacobi + 1e-6 * levels.quads.nbytes
         speeds = [triad_bandwidth(megabytes, thread_count()) for megabytes in (jacobi, multigrid)]
