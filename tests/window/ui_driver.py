@@ -11,7 +11,7 @@ import os
 import pathlib
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import bpy
 from bl_ext.user_default.sinew.addon.baking import bake_status
@@ -19,6 +19,7 @@ from bl_ext.user_default.sinew.addon.panels import panels
 
 OUT = pathlib.Path(os.environ["OUT"])
 Steps = Iterator[float]
+WHEEL_CLICKS_TO_TOP, WHEEL_CLICKS_PER_PAGE, MAX_PAGES = 40, 8, 5
 
 result: dict[str, object] = {}
 gaps: list[float] = []
@@ -168,7 +169,20 @@ def _press(is_it: Callable[[], bool], what: str, aside: int, keep: bool = False)
 
 
 def find(is_it: Callable[[], bool], what: str, aside: int = 0) -> Steps:
-    """Moves the mouse down the sidebar until it is where something holds."""
+    """Moves the mouse down the sidebar until it is where something holds.
+
+    Where nothing that can be seen does, it goes to the top and turns the wheel, page by page, as a person would.
+    """
+    found = yield from _find_on_page(is_it, aside)
+    for clicks in (-WHEEL_CLICKS_TO_TOP, *[WHEEL_CLICKS_PER_PAGE] * MAX_PAGES):
+        if found:
+            return
+        yield from scroll(clicks)
+        found = yield from _find_on_page(is_it, aside)
+    assert found, f"no {what} in the sidebar"
+
+
+def _find_on_page(is_it: Callable[[], bool], aside: int) -> Generator[float, None, bool]:
     window, _, region = view()
     x = region.x + region.width // 2 + aside
     for y in range(region.y + region.height - 10, region.y + 10, -7):
@@ -177,8 +191,8 @@ def find(is_it: Callable[[], bool], what: str, aside: int = 0) -> Steps:
         mouse("mousemove_relative", 1, 1)
         yield 0.12
         if is_it():
-            return
-    raise AssertionError(f"no {what} in the sidebar")
+            return True
+    return False
 
 
 def wait_for(what: str, condition: Callable[[], bool], limit: float) -> Steps:
