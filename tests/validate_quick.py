@@ -17,6 +17,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
+
 from fixtures.blender_scenes import evaluated, fresh
 from fixtures.claim_table import reach
 from sinew.addon.objects import roles
@@ -48,25 +49,35 @@ def selected_mesh(name: str, size: float, shared: Path) -> bpy.types.Object:
     return obj
 
 
+def bone_ends(obj: bpy.types.Object) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Returns head and tail of two bones: one above the other, or of a torus in both halves of its ring, since no flesh
+    is in its middle."""
+    lengths, lowest = np.array(obj.dimensions), np.array(obj.bound_box).min(axis=0)
+    if obj.name.startswith("Torus"):
+        shares = {LOWER: ((0.1, 0.4, 0.5), (0.1, 0.6, 0.5)), UPPER: ((0.9, 0.4, 0.5), (0.9, 0.6, 0.5))}
+    else:
+        shares = {LOWER: ((0.5, 0.5, 0.05), (0.5, 0.5, 0.5)), UPPER: ((0.5, 0.5, 0.5), (0.5, 0.5, 0.95))}
+    return {name: (lowest + head * lengths, lowest + tail * lengths) for name, (head, tail) in shares.items()}
+
+
 def pose_by_two_bones(obj: bpy.types.Object) -> None:
     """Gives a mesh an armature of a lower and an upper bone, of which the upper one bends; selects the mesh."""
-    lengths, lowest = np.array(obj.dimensions), np.array(obj.bound_box).min(axis=0)
-    # the hole of a torus has no flesh to hold
-    in_tube = obj.name.startswith("Torus")
-    x = lowest[0] + 0.1 * lengths[0] if in_tube else lowest[0] + 0.5 * lengths[0]
-    y, bottom, height = lowest[1] + 0.5 * lengths[1], lowest[2], lengths[2]
+    ends = bone_ends(obj)
     rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
     bpy.context.collection.objects.link(rig)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
-    for name, begin, end in ((LOWER, 0.05, 0.5), (UPPER, 0.5, 0.95)):
+    for name, (head, tail) in ends.items():
         bone = rig.data.edit_bones.new(name)
-        bone.head, bone.tail = (x, y, bottom + begin * height), (x, y, bottom + end * height)
+        bone.head, bone.tail = head, tail
     rig.data.edit_bones[UPPER].parent = rig.data.edit_bones[LOWER]
     bpy.ops.object.mode_set(mode="OBJECT")
-    groups = {name: obj.vertex_groups.new(name=name) for name in (LOWER, UPPER)}
+    groups = {name: obj.vertex_groups.new(name=name) for name in ends}
+    # from the middle of one bone to that of the other
+    first, last = (np.mean(ends[name], axis=0) for name in (LOWER, UPPER))
     for vertex in obj.data.vertices:
-        share = float(np.clip(2.0 * (vertex.co.z - bottom) / height - 0.5, 0.0, 1.0))
+        along = (np.array(vertex.co) - first) @ (last - first) / np.sum((last - first) ** 2)
+        share = float(np.clip(along, 0.0, 1.0))
         groups[UPPER].add([vertex.index], share, "REPLACE")
         groups[LOWER].add([vertex.index], 1.0 - share, "REPLACE")
     obj.modifiers.new("Armature", "ARMATURE").object = rig
