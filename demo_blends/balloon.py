@@ -36,7 +36,7 @@ def build() -> None:
     _blow_up(balloon)
     ground = stage.add_ground()
     ground.scale = (6.0, 6.0, 1.0)
-    stage.light_and_camera((-0.05, -2.1, 0.62), (-0.2, 0.0, 0.43), lens=50.0)
+    stage.light_and_camera((-0.05, -2.1, 0.62), (-0.2, 0.0, 0.40), lens=38.0)
 
 
 def _balloon() -> bpy.types.Object:
