@@ -35,5 +35,9 @@ def check_extent(points: Floats, name: str) -> None:
 
 def is_beyond_float32(points: Floats) -> bool:
     """Whether points (n, 3) lie so far from the origin that float32 would not keep the shape that they form."""
-    size = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
-    return float(np.abs(points).max(initial=0.0)) > MAX_FLOAT32_DISTANCE_IN_SIZES * size
+    if not len(points):
+        return False
+    # column by column: NumPy takes ten times as long over the rows of a table three wide
+    ends = [(float(column.min()), float(column.max())) for column in points.T]
+    farthest = max(max(-low, high) for low, high in ends)
+    return farthest > MAX_FLOAT32_DISTANCE_IN_SIZES * max(high - low for low, high in ends)
