@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Muscle beside an isotropic law: curves, energy as textbooks write it, derivatives, forces affine in activations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from fixtures.muscle_blocks import random_muscle
+from reference.hyperelastic_laws import KINDS, MU, differences, gradients, rotations, size
+from reference.muscle_fibres import found_with, single_tets
+from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces, hyperelastic, tet_arrays
+from sinew.solver.mechanics.muscle.force_length_curves import active_curve, passive_curve, tendon_curve
+from sinew.solver.mechanics.muscle.muscle_term import MuscleTerm
+
+COUNT = 80
+CURVES = {"active": active_curve, "passive": passive_curve, "tendon": tendon_curve}
+
+
+def textbook(curve: str, at: float) -> float:
+    """Returns the force over the peak force, as Blemker, Pinsky and Delp 2005 have it."""
+    if curve == "active":
+        if 0.6 <= at <= 1.4:
+            return 1.0 - 4.0 * (1.0 - at) ** 2
+        if 0.4 < at < 0.6:
+            return 9.0 * (at - 0.4) ** 2
+        return 9.0 * (at - 1.6) ** 2 if 1.4 < at < 1.6 else 0.0
+    scale, exponent, straight = (0.05, 6.6, 1.4) if curve == "passive" else (9.0, 46.4, 1.03)
+    if at <= 1.0:
+        return 0.0
+    if at <= straight:
+        return scale * (math.exp(exponent * (at - 1.0)) - 1.0)
+    return textbook(curve, straight) + scale * exponent * math.exp(exponent * (straight - 1.0)) * (at - straight)
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_curves_have_their_integral_and_slope(name: str):
+    curve = CURVES[name]
+    lengths = np.linspace(0.3, 1.9, 41) + 1e-3 if name != "tendon" else np.linspace(0.97, 1.07, 21) + 1e-4
+    for at in lengths:
+        work, force, slope = curve(at)
+        kinks = [kink for kink in (0.4, 0.6, 1.0, 1.03, 1.4, 1.6) if kink < at]
+        assert force == pytest.approx(textbook(name, at), rel=1e-12, abs=1e-15)
+        assert work == pytest.approx(quad(lambda a: textbook(name, a), 0.0, at, points=kinks)[0], rel=1e-7, abs=1e-12)
+        assert slope == pytest.approx((curve(at + 1e-6)[1] - curve(at - 1e-6)[1]) / 2e-6, rel=1e-5, abs=1e-8)
+
+
+@pytest.mark.parametrize("shear", [0.0, MU])
+@pytest.mark.parametrize("kind", KINDS)
+def test_stress_and_tangent_are_derivatives_of_the_energy(kind: str, shear: float):
+    F, term = gradients(kind, COUNT, seed=1), random_muscle(COUNT, 2, shear, 2.0 * MU)
+    here = found_with(term, "stvk", "linear", F)
+    P = differences(lambda G: found_with(term, "stvk", "linear", G).psi, F, 1e-5)
+    T = differences(lambda G: found_with(term, "stvk", "linear", G).P, F, 1e-5)
+    assert np.max(size(here.P - P) / np.maximum(size(P), MU)) < 1e-6
+    assert np.max(size(here.T - T) / size(T)) < 1e-6
+    alone = found_with(None, "stvk", "linear", F)
+    assert np.median(size(here.T - alone.T) / size(alone.T)) > 0.1  # so muscle is seen
+
+
+def test_the_energy_is_that_of_appendix_a():
+    """Deformations that no extension touches: J and I4 are not small."""
+    F = gradients("near rest", COUNT, seed=3) @ np.diag([1.3, 0.9, 0.85])
+    term = random_muscle(COUNT, 4, MU, 0.5 * MU)
+    energy = found_with(term, "stvk", None, F).psi - found_with(None, "stvk", None, F).psi
+    for k, (f, direction) in enumerate(zip(F, term.arrays.direction, strict=True)):
+        C, J, v = f.T @ f, np.linalg.det(f), direction
+        I4, I5 = v @ C @ v, v @ C @ C @ v
+        omega = (np.trace(C) * I4 - I5) / (2.0 * J * math.sqrt(I4))
+        along, across = term.arrays.shear[k]
+        psi = along * (I5 / I4**2 - 1.0) + across * math.acosh(omega) ** 2
+        stretch = math.sqrt(I4) * (J ** (-1.0 / 3.0) if term.arrays.is_deviatoric[k] else 1.0)
+        peak, optimal, tendon = term.arrays.peak_stress[k], term.arrays.optimal_stretch[k], term.arrays.tendon[k]
+        activation, kinks = term.activation[term.arrays.unit[k]], (0.4, 0.6, 1.0, 1.4)
+        for share, curve, scale, end in (
+            (1.0 - tendon, "passive", 1.0, stretch / optimal),
+            (1.0 - tendon, "active", activation, stretch / optimal),
+            (tendon, "tendon", 1.0, stretch),
+        ):
+            points = [kink for kink in kinks if kink < end]
+            psi += share * scale * peak * quad(lambda a, curve=curve: textbook(curve, a), 0.0, end, points=points)[0]
+        excess = np.maximum(np.linalg.svd(f)[1] - 1.0, 0.0)
+        psi += 0.5 * term.arrays.fascia[k] * np.sum(excess**2)
+        assert energy[k] == pytest.approx(psi, rel=1e-6, abs=1e-6 * MU)
+
+
+def test_rotations_of_space_and_of_the_material_turn_everything_along():
+    rng = np.random.default_rng(5)
+    for kind in KINDS:
+        F, term = gradients(kind, COUNT, seed=6), random_muscle(COUNT, 7, MU, MU)
+        Q, R = rotations(COUNT, rng), rotations(COUNT, rng)
+        turned = np.einsum("nji,nj->ni", R, term.arrays.direction)
+        there = replace(term, arrays=term.arrays._replace(direction=turned))
+        one, other = found_with(term, "corotated", "linear", F), found_with(there, "corotated", "linear", Q @ F @ R)
+        assert np.max(np.abs(other.psi - one.psi) / np.maximum(np.abs(one.psi), MU)) < 1e-9
+        assert np.max(size(other.P - Q @ one.P @ R) / np.maximum(size(one.P), MU)) < 1e-9
+
+
+def test_forces_are_affine_in_the_activations():
+    """S07, section 4.1: f(x, a) = f0(x) + Σ a_i f_i(x)."""
+    F, term, rng = gradients("random", COUNT, seed=8), random_muscle(COUNT, 9, MU, MU), np.random.default_rng(10)
+    model = single_tets(COUNT)
+    x = np.zeros((COUNT, 4, 3))
+    x[:, 1:] = np.swapaxes(F, 1, 2)
+
+    def pull(activation: np.ndarray) -> np.ndarray:
+        force = np.empty((4 * COUNT, 3))
+        law = replace(hyperelastic(model), anisotropic_term=term.with_activation(activation))
+        forces(model, law, x.reshape(-1, 3), force, tet_arrays(model.pattern))
+        return force
+
+    passive, units = pull(np.zeros(3)), np.eye(3)
+    alone = [pull(unit) - passive for unit in units]
+    for _ in range(5):
+        a = rng.uniform(0.0, 1.0, 3)
+        affine = passive + sum(weight * part for weight, part in zip(a, alone, strict=True))
+        assert np.abs(pull(a) - affine).max() < 1e-12 * np.abs(affine).max()
+    assert all(np.abs(part).max() > 0.1 * MU for part in alone)
+
+
+def test_muscle_of_some_tets_has_their_values():
+    term = random_muscle(12, 11, MU, MU)
+    rows = np.array([2, 3, 7], np.int32)
+    some = term.of_tets(rows)
+    assert isinstance(some, MuscleTerm) and np.array_equal(some.tets, [0, 1, 2])
+    for whole, part in zip(term.arrays, some.arrays, strict=True):
+        assert np.array_equal(whole[rows], part)
+    assert replace(term, tets=rows).of_tets(np.array([0, 1], np.int32)) is None

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Muscle as a material: derivatives at 10,000 tets, and blocks of parallel fibres beside the one-dimensional solution.
+
+python -m pytest -s tests/validate_muscle_material.py
+
+Blocks are 10 × 5 × 5 cm, 8 × 4 × 4 cells of five tets. The physiological preset has a peak stress of 0.3 MPa and 33
+times as much bulk modulus; that of S07 has 80 kPa and 60 kPa.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fixtures.muscle_blocks import BlockMaterial, pull_block, random_muscle
+from reference.hyperelastic_laws import MU, differences, gradients, size
+from reference.muscle_fibres import found_with
+from sinew.solver.mechanics.hyperelastic.law_numbers import EXTENSION_STRETCH
+from sinew.solver.mechanics.muscle.force_length_curves import active_curve
+from sinew.solver.mechanics.muscle.muscle_term import MuscleTerm
+
+SECTION = "Muscle: material"
+COUNT, KINK_DISTANCE, STEP = 2_700, 1.0e-3, 1.0e-5
+KINKS = np.array([0.4, 0.6, 1.0, 1.4, 1.6])
+SIMPLE = BlockMaterial(6.7e3, 9.9e6, 3.0e5)
+MATERIALS = {
+    "physiological": SIMPLE,
+    "full model": BlockMaterial(0.0, 9.9e6, 3.0e5, 1.0, (500.0, 500.0), law="neo-hookean"),
+    "S07": BlockMaterial(8.0e4, 6.0e4, 8.0e4, is_deviatoric=True),
+}
+STRETCHES = (0.6, 0.8, 1.0, 1.2, 1.4)
+
+
+def away_from_kinks(term: MuscleTerm, F: np.ndarray) -> np.ndarray:
+    """Returns which tets have no fibre at a kink of its curves, and no fascia at its limit."""
+    I4 = np.einsum("kij,kj,kil,kl->k", F, term.arrays.direction, F, term.arrays.direction)
+    J = np.linalg.det(F)
+    lengths = [np.sqrt(I4), np.sqrt(I4) * np.maximum(np.abs(J), 1e-3) ** (-1.0 / 3.0)]
+    is_away = np.ones(len(F), bool)
+    for stretch in lengths:
+        for length in (stretch, stretch / term.arrays.optimal_stretch):
+            is_away &= np.abs(length[:, None] - [*KINKS, 1.03]).min(axis=1) > KINK_DISTANCE
+    is_away &= np.abs(J - 0.343) > KINK_DISTANCE
+    is_away &= np.abs(I4 - 0.25) > KINK_DISTANCE
+    return is_away & (np.abs(np.linalg.svd(F)[1] - 1.0).min(axis=1) > KINK_DISTANCE)
+
+
+def raised(F: np.ndarray) -> np.ndarray:
+    """Returns deformation gradients whose stretches are raised to the threshold of the constant extension."""
+    U, sigma, Vt = np.linalg.svd(F)
+    mirror = np.linalg.det(U @ Vt)
+    sigma[:, 2] *= mirror
+    U[:, :, 2] *= mirror[:, None]
+    return U * np.maximum(sigma, EXTENSION_STRETCH)[:, None] @ Vt
+
+
+@pytest.mark.parametrize("model", ["simplified", "full"])
+def test_derivatives_of_ten_thousand_tets(model, reach):
+    worst, count, shear = np.zeros(3), 0, 0.0 if model == "simplified" else MU
+    for number, kind in enumerate(("near rest", "random", "inverted", "random")):
+        F, term = gradients(kind, COUNT, seed=20 + number), random_muscle(COUNT, 30 + number, shear, MU)
+        own = away_from_kinks(term, F)
+        here = found_with(term, "neo-hookean", "linear", F)
+        P = differences(lambda G, t=term: found_with(t, "neo-hookean", "linear", G).psi, F, STEP)
+        T = differences(lambda G, t=term: found_with(t, "neo-hookean", "linear", G).P, F, STEP)
+        extended = found_with(term, "mooney-rivlin", "constant", F)
+        there = found_with(term, "mooney-rivlin", None, raised(F))
+        errors = (
+            size(here.P - P) / np.maximum(size(P), MU),
+            size(here.T - T) / size(T),
+            size(extended.P - there.P) / np.maximum(size(there.P), MU),
+        )
+        worst = np.maximum(worst, [error[own].max() for error in errors])
+        count += int(own.sum())
+    names = "stress against differences", "Hessian against differences", "constant extension against its definition"
+    for name, error in zip(names, worst, strict=True):
+        reach(SECTION, f"{model} model, {count:,} tets: {name}", f"{error:.1e}", "1e-6", error <= 1e-6)
+
+
+@pytest.mark.parametrize("name", MATERIALS)
+def test_a_block_pulls_as_the_one_dimensional_solution(name, reach):
+    """The ends are held along the fibres and free across; where fibres weaken as they lengthen, it is no minimum."""
+    material = MATERIALS[name]
+    for stretch in STRETCHES:
+        active, passive = (pull_block(material, stretch, activation) for activation in (1.0, 0.0))
+        more = active.pull - passive.pull
+        alone = material.pull(active.stretch, 1.0) - material.pull(passive.stretch, 0.0)
+        error, weakens = abs(more / alone - 1.0), name != "S07" and stretch == 1.2
+        text = f"{name}, stretch {stretch}: active pull against the one-dimensional solution"
+        reach(SECTION, text, f"{error:.1e}", "1e-2" if weakens else "1e-6", error <= (1e-2 if weakens else 1e-6))
+        if passive.stretch != 1.0 and abs(material.pull(passive.stretch, 0.0)) > 1.0:
+            error = abs(passive.pull / material.pull(passive.stretch, 0.0) - 1.0)
+            reach(SECTION, f"{name}, stretch {stretch}: passive pull", f"{error:.1e}", "1e-6", error <= 1e-6)
+        if name != "S07":
+            length = active.stretch / material.optimal_stretch
+            force = material.peak_stress / material.optimal_stretch * active_curve(length)[1]
+            error, bound = abs(more / force - 1.0), 0.03 if stretch == 1.4 else 0.01
+            text = f"{name}, stretch {stretch}: active pull against T(λ) a · area at rest"
+            reach(SECTION, text, f"{error:.2%}", f"{bound:.0%}", error <= bound)
+
+
+@pytest.mark.parametrize("name", ["physiological", "S07"])
+def test_clamped_ends(name):
+    """Printed: what ends that stay squares change, at three sizes of tets."""
+    for cells in ((4, 2, 2), (8, 4, 4), (16, 8, 8)):
+        more = [pull_block(MATERIALS[name], 1.0, a, cells, clamped=True).pull for a in (1.0, 0.0)]
+        print(f"{name}, {cells}: active pull {1e-3 * (more[0] - more[1]):.2f} kPa with clamped ends, stretch 1")
+
+
+@pytest.mark.parametrize("name", MATERIALS)
+def test_isometric_contraction_hardly_swells(name, reach):
+    found = pull_block(MATERIALS[name], 1.0, 1.0)
+    x, model = found.found.x, found.model
+    edges = x[model.tets[:, 1:]] - x[model.tets[:, :1]]
+    swollen = float(np.linalg.det(edges).sum() / 6.0 / model.volume.sum() - 1.0)
+    least, most = (0.25, 0.4) if name == "S07" else (-0.01, 0.01)
+    text = f"{name}: an isometric contraction at the best length swells"
+    reach(SECTION, text, f"{swollen:.2%}", f"{least:.0%} to {most:.0%}", least <= swollen <= most)
