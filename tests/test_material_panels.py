@@ -87,7 +87,7 @@ def test_settings_are_locked_while_baked_but_not_what_is_made_of_a_bake(monkeypa
 def test_headers_have_switches() -> None:
     fresh()
     found = {p.bl_label: p for p in panels.CLASSES if getattr(p, "draw_header", None) and "physics" in p.bl_idname}
-    names = {"Plasticity", "Heat", "Fracture", "Rigid Core", "Goal", "Pressure", "Stretch Limit"}
+    names = {"Plasticity", "Heat", "Fracture", "Rigid Core", "Goal", "Pressure", "Stretch Limit", "Muscle"}
     assert set(found) == names
 
 

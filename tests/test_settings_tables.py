@@ -22,7 +22,17 @@ from sinew.addon.panels import panels, property_rows
 from sinew.addon.properties.object_roles import FLESH, ROLES
 from sinew.addon.properties.unit_proxies import proxies_of
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene import flesh, force_fields, formulation, goal, pressure, rigid_core, scene, stretch_limit
+from sinew.solver.scene import (
+    flesh,
+    force_fields,
+    formulation,
+    goal,
+    muscle,
+    pressure,
+    rigid_core,
+    scene,
+    stretch_limit,
+)
 from sinew.solver.scene.serialisation.field_constraints import Limits
 from sinew.solver.scene.serialisation.field_schema import declared_fields
 from sinew.solver.scene.serialisation.range_check import check_ranges
@@ -66,6 +76,7 @@ PARTS: dict[str, Any] = {
         rigid_core.Pull,
         force_fields.FieldWeights,
         goal.Goal,
+        muscle.Muscle,
         pressure.Pressure,
         stretch_limit.StretchLimit,
     )

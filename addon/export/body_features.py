@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the optional features of a body: plasticity, heat, fracture, flesh, goal, pressure, stretch limit."""
+"""Reads the optional features of a body: plasticity, heat, fracture, flesh, goal, muscle, pressure, stretch limit."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import bpy
 
 from ...solver.scene.flesh import Flesh
 from ...solver.scene.goal import Goal
+from ...solver.scene.muscle import Muscle
 from ...solver.scene.pressure import Pressure
 from ...solver.scene.scene import Fracture, Heat, Plasticity
 from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE, POSE
@@ -53,6 +54,13 @@ def read_goal(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Goal 
     if not settings.use_goal or settings.motion == POSE:
         return None
     return Goal(**read_fields(Goal, settings, weights=weights))
+
+
+def read_muscle(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Muscle | None:
+    """Returns the muscle in a body, or None where it is none, or no flesh; raises as `read_flesh`."""
+    if not settings.use_muscle or settings.motion == ELASTIC:
+        return None
+    return Muscle(**read_fields(Muscle, settings, weights=weights))
 
 
 def read_stretch_limit(settings: bpy.types.PropertyGroup, weights: WeightReader) -> StretchLimit | None:

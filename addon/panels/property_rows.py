@@ -35,8 +35,9 @@ HEADER_SWITCHES = {
     "goal": "use_goal",
     "pressure": "use_pressure",
     "stretch_limit": "use_stretch_limit",
+    "muscle": "use_muscle",
 }
-FLESH_SWITCHES = {"use_stretch_limit"}  # of these, the switches of what all flesh has too
+FLESH_SWITCHES = {"use_stretch_limit", "use_muscle"}  # of these, the switches of what all flesh has too
 JIGGLE_SWITCHES = {"use_goal", "use_pressure"}  # of these, the switches of what flesh that jiggles has too
 BLENDER_UNITS = {METRE, METRE_PER_SECOND}  # Blender shows these itself
 # of the sidebar: names up to so many letters stand beside their menu, on this share of its width; others above it

@@ -14,6 +14,7 @@ from .fracture_properties import FractureProperties, ResultProperties
 from .goal_properties import GoalProperties
 from .heat_properties import HeatProperties, HeatSourceProperties
 from .material_properties import MaterialProperties
+from .muscle_properties import MuscleProperties
 from .object_roles import EXTRA_ROLE_ITEMS, NONE, ROLE_ITEMS
 from .plasticity_properties import PlasticityProperties
 from .pressure_properties import PressureProperties
@@ -40,6 +41,7 @@ class SinewObject(
     FieldProperties,
     GoalProperties,
     PressureProperties,
+    MuscleProperties,
     StretchLimitProperties,
     bpy.types.PropertyGroup,
 ):

@@ -30,6 +30,8 @@ PLASTIC_STRAIN = "tet.plastic_strain"  # of the additive law as xx, yy, zz, xy, 
 MATERIAL_FIELD = "material.{key}"  # values of a body whose material has tracks, in the order of `MATERIAL_TRACKS`, (5,)
 # simulation/features/rest_scales.py
 REST_SCALE_FIELD = "rest_scale.{key}"  # s of a body whose Rest Scale has a track, (1,)
+# simulation/features/muscles.py
+ACTIVATION_FIELD = "muscle.{key}.activation"  # a of a muscle whose Activation has a track, (1,)
 # constraints/rest_shape_animation/animated_bodies.py
 REST_PREFIX = "rest."
 REST_FIELD = REST_PREFIX + "{key}"  # nodes of a body at rest, as they were numbered when it was built [m], (n, 3)

@@ -30,6 +30,7 @@ import numpy as np
 
 from ..mechanics.hyperelastic.hyperelastic_element import EvaluationResult, Hyperelastic
 from ..mechanics.hyperelastic.law_numbers import COROTATED, NO_EXTENSION, WEIGHTED_COROTATED
+from ..runtime.arrays import Floats
 
 TANGLED_SHARE = 1.0 / 2000.0  # share of inverted tets from which the first stage is passed
 ENERGETIC_TANGLED_SHARE = 1.0 / 50.0  # the same where the law has an energy everywhere: it leads tets back itself
@@ -40,6 +41,17 @@ DIVERGED_SHARE = 0.05  # share of inverted tets from which the second leads nowh
 SMOOTH_RESIDUAL = 1.0e-2  # residual at which the first stage ends when it is passed again
 MIN_THRESHOLD = 0.05  # stretch below which tets count as flat
 THRESHOLD_RATIO = 0.9  # the new threshold, of the smallest stretch
+
+# of λ: shear modulus that unfolds tets of a law without one, whose shear is that of an anisotropic term
+SHEARLESS_SHARE = 1.0e-2
+
+
+def _untangling_modulus(law: Hyperelastic) -> Floats:
+    """Returns the shear modulus with which tets are unfolded [Pa], (m,)."""
+    if (law.mu > 0.0).all():
+        return law.mu
+    whole = law.lam if law.left is None else law.lam + law.left.lam
+    return np.where(law.mu > 0.0, law.mu, SHEARLESS_SHARE * whole)
 
 
 class LawStages:
@@ -63,6 +75,7 @@ class LawStages:
         self.untangling = replace(
             law,
             law=np.full_like(law.law, COROTATED),
+            mu=_untangling_modulus(law),
             lam=np.zeros_like(law.lam),
             extension=NO_EXTENSION,
             left=None,

@@ -36,6 +36,7 @@ from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
 from .material import MaterialPaint as MaterialPaint
 from .meshing import Meshing as Meshing
+from .muscle import Muscle
 from .object_key_rule import check_keys
 from .pressure import Pressure
 from .rest_scale import RestScale
@@ -102,7 +103,7 @@ class Body:
         "body.KEY.animated" (): instead of `animated`, on from ½ on; "body.KEY.animated.targets" (n, 3): where the
             animation has the render vertices [m], world, as "body.KEY.goal.targets" of a goal.
         "body.KEY.youngs_modulus" () and others: see `Material`; "body.KEY.rest_scale" ();
-            "body.KEY.stretch_limit" ().
+            "body.KEY.stretch_limit" (); "body.KEY.activation" (): see `Muscle`.
         "body.KEY.rest" (n, 3): `vertices` as they would be at rest now, in the rest pose [m], where the rest shape
             changes (shape keys).
 
@@ -141,6 +142,7 @@ class Body:
         animated: Whether it follows its animated mesh exactly (`constraints/animated_body.py`); its track decides.
         pressure: What presses on it from inside; None: nothing does.
         stretch_limit: How far it stretches before it stiffens; None: without end.
+        muscle: Fibres that contract in flesh; None: there are none.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -175,6 +177,7 @@ class Body:
     animated: bool = ANIMATED.default
     pressure: Pressure | None = None
     stretch_limit: StretchLimit | None = None
+    muscle: Muscle | None = None
 
     def __post_init__(self) -> None:
         """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
@@ -334,7 +337,7 @@ class Scene:
             if body.field_weights == FieldWeights():
                 del own["field_weights"]
             write_former_flesh_paint(own, arrays)
-            for name in ("goal", "pressure", "stretch_limit"):
+            for name in ("goal", "pressure", "stretch_limit", "muscle"):
                 if getattr(body, name) is None:
                     del own[name]
         _drop_later_defaults(self, tree, arrays)

@@ -11,6 +11,7 @@ from .force_fields import ANIMATED_FIELD_NUMBERS
 from .scene import Body, Scene
 from .settings.body_settings import ANIMATED
 from .settings.field_settings import FIELD_WEIGHTS
+from .settings.muscle_settings import ACTIVATION
 from .settings.pressure_settings import PRESSURE, TARGET_VOLUME
 from .settings.rest_scale_settings import REST_SCALE
 from .settings.stretch_limit_settings import STRETCH_LIMIT
@@ -58,6 +59,7 @@ def _body_track_shapes(body: Body) -> dict[str, Shape]:
         *MATERIAL_TRACKS,
         REST_SCALE.name,
         STRETCH_LIMIT.name,
+        ACTIVATION.name,
         *weights,
     )
     return {

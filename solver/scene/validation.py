@@ -94,6 +94,7 @@ def check_body(body: Body) -> None:
         body.core,
         body.goal,
         body.stretch_limit,
+        body.muscle,
     )
     for part in (body, body.material, body.meshing, body.heat, *painted):
         _check_words(body.name, part)

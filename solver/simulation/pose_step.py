@@ -11,6 +11,7 @@ import numpy as np
 from ..constraints.external_forces import PointForces
 from ..constraints.force import Force, ForceStep
 from ..mechanics.model import Model
+from ..mechanics.muscle.muscle_term import MuscleTerm
 from ..quasistatic.fixed_nodes import FixedNodes
 from ..quasistatic.progress import Progress
 from ..runtime.arrays import Bools, Floats, floats
@@ -139,10 +140,16 @@ def _input_arrays(
         np.frombuffer(laws.encode(), np.uint8),
         np.array([solver.pose_tolerance, solver.pose_iterations]),
         *(model.tets, model.X, model.Dm_inverse, model.volume, model.mu, model.lam),
+        *_muscle_inputs(flesh),
         *(pose.fixed.nodes, pose.fixed.positions, pose.load),
         *(springs.tet, springs.weights, springs.stiffness),  # their force depends on where flesh is
         *(values for force in forces for values in force.static_inputs(step)),
     ]
+
+
+def _muscle_inputs(flesh: FleshPart) -> tuple[np.ndarray, ...]:
+    term = flesh.law.anisotropic_term
+    return (term.tets, term.activation, *term.arrays) if isinstance(term, MuscleTerm) else ()
 
 
 def _pose_conditions(

@@ -14,6 +14,7 @@ from .fracture_settings import ATTRIBUTES_SETTING, BROKEN_MATERIAL, FRACTURE_SET
 from .goal_settings import GOAL_SETTINGS
 from .heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
 from .material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
+from .muscle_settings import MUSCLE_SETTINGS
 from .plasticity_settings import PLASTICITY_SETTINGS
 from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET
 from .pressure_settings import PRESSURE_SETTINGS
@@ -62,6 +63,7 @@ SUBJECTS = (
     Subject(MAIN_PANEL, (BODY,), (MOTION,)),
     Subject("Flesh", (BODY,), ELASTICITY_SETTINGS),
     Subject("Bones", (BODY,), ATTACHMENT_SETTINGS),
+    Subject("Muscle", (BODY,), MUSCLE_SETTINGS),
     Subject("Plasticity", (BODY,), PLASTICITY_SETTINGS),
     Subject("Heat", (BODY,), HEAT_SETTINGS),
     Subject("Fracture", (BODY,), (*FRACTURE_SETTINGS, BROKEN_MATERIAL, SEPARATE_PIECES)),

@@ -15,6 +15,7 @@ from ...scene.formulation import HIERARCHICAL, NEWTON_FORMULATIONS
 from ...scene.scene import Scene
 from .feature import BuildInputs, Feature, SplitNodes
 from .materials import Materials
+from .muscles import Muscles
 
 if TYPE_CHECKING:
     from ..flesh import FleshBodies
@@ -33,10 +34,12 @@ class FleshFeature(Feature):
     Attributes:
         bodies: With the materials of the first frame.
         materials: What changes these; None: nothing does.
+        muscles: What contracts in them; None: nothing does.
     """
 
     bodies: FleshBodies
     materials: Materials | None
+    muscles: Muscles | None
     state_fields: ClassVar[tuple[str, ...]] = (INPUT_DIGEST_FIELD, RESULT_FIELD, FAILED_BODIES_FIELD)
 
     @classmethod
@@ -55,7 +58,8 @@ class FleshFeature(Feature):
         thickness = [body.collision.thickness for body in scene.bodies]
         flesh = make_flesh(scene, model, pressure_of_flesh(scene, model, inputs.gravity))
         flesh = with_contact(flesh, surfaces, inputs.contact_points, inputs.colliders, scene.ignored_pairs, thickness)
-        return None if flesh is None else cls(flesh, inputs.feature(Materials))
+        muscles = inputs.feature(Muscles)
+        return None if flesh is None else cls(flesh, inputs.feature(Materials), muscles)
 
     @property
     def resting_bodies(self) -> tuple[int, ...]:
@@ -67,7 +71,20 @@ class FleshFeature(Feature):
         return replace(self, bodies=self.bodies.remapped(split.model))
 
     def bodies_at(self, built_model: Model, state: State) -> FleshBodies:
-        """Returns flesh with the materials of `state`; `built_model` has those of the first frame."""
+        """Returns flesh with the materials and activations of `state`; `built_model` has those of the first frame."""
+        bodies, muscles = self._with_materials(built_model, state), self.muscles
+        if muscles is None:
+            return bodies
+        activation = muscles.activations(state)
+        return derived_from(
+            bodies,
+            "with_muscles",
+            lambda: bodies.with_laws(built_model, lambda law, tets: muscles.with_term(law, tets, activation)),
+            inputs=(built_model,),
+            values=(activation,),
+        )
+
+    def _with_materials(self, built_model: Model, state: State) -> FleshBodies:
         materials = self.materials
         numbers = [number for part in self.bodies.parts for number in part.part.bodies]
         if materials is None or not any(materials.is_changed(number, state) for number in numbers):

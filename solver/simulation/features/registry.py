@@ -8,6 +8,7 @@ from .flesh import FleshFeature
 from .fracture import Fracture
 from .heat import Heat
 from .materials import Materials
+from .muscles import Muscles
 from .plasticity import PlasticFlow
 from .rest_scales import RestScales
 from .rest_shapes import RestShapes
@@ -20,6 +21,7 @@ FEATURES: tuple[type[Feature], ...] = (
     Heat,
     PlasticFlow,
     Fracture,
+    Muscles,
     FleshFeature,
     RigidCores,
 )

@@ -7,7 +7,7 @@ Bodies whose formulation is Green's or the hybrid one move as dynamic flesh does
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,13 +22,15 @@ from ...mechanics.hyperelastic.law_numbers import EXTENDED_LAWS
 from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel, make_submodel
 from ...quasistatic.contact import FleshContact
-from ...runtime.arrays import Floats, floats
+from ...runtime.arrays import Floats, Indices, floats
 from ...scene.flesh import DYNAMIC, QUASISTATIC, Flesh
 from ...scene.formulation import NEWTON_FORMULATIONS
+from ...scene.muscle import FULL_MODEL
 from ...scene.scene import Body, Scene
 from .unconstrained_parts import ConnectedPieces
 
 NONE = np.zeros(0)
+VOLUME_LAW = "neo-hookean"  # without a shear modulus κ/2 ln²J, the volume term of S07, A.2.4
 # S07's constant stress brings bodies back from any tangle; a step of time needs an energy for every F
 EXTENSION_BY_MOTION = {QUASISTATIC: "constant", DYNAMIC: "smooth"}
 
@@ -131,6 +133,13 @@ class FleshBodies:
         parts = (part and part.with_materials(whole, pressure_modulus) for part in (self.quasistatic, self.dynamic))
         return _flesh_bodies(whole, *parts)
 
+    def with_laws(self, whole: Model, law_of: Callable[[Hyperelastic, Indices], Hyperelastic]) -> FleshBodies:
+        """Returns this flesh with the laws that a function makes of those it has, and of numbers of tets in `whole`."""
+        parts = (
+            part and replace(part, law=law_of(part.law, part.part.tets)) for part in (self.quasistatic, self.dynamic)
+        )
+        return _flesh_bodies(whole, *parts)
+
     def remapped(self, whole: Model) -> FleshBodies:
         """Returns this flesh after nodes of other bodies have split: where it is in `whole` now."""
         return _flesh_bodies(
@@ -196,6 +205,8 @@ def _flesh_settings(body: Body) -> Flesh | None:
     """Returns what flesh a body is, by itself or by its formulation; None: none."""
     if body.flesh is None and body.method.name in NEWTON_FORMULATIONS:
         return Flesh(DYNAMIC, LAW_BY_METHOD[body.method.name])
+    if body.flesh is not None and body.muscle is not None and body.muscle.model == FULL_MODEL:
+        return replace(body.flesh, law=VOLUME_LAW)  # its shear is that of the muscle
     return body.flesh
 
 

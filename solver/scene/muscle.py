@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Muscle in flesh: where its fibres begin and end, what they are, and how active they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+
+from ..runtime.arrays import Floats
+from .serialisation.field_constraints import OneOf, shape
+from .serialisation.list_conversion import convert_sequences
+from .settings.muscle_settings import (
+    ACTIVATION,
+    ALONG_SHEAR,
+    CROSS_SHEAR,
+    FASCIA_DEPTH,
+    FASCIA_STIFFNESS,
+    INSERTION_TENDON,
+    MUSCLE_MODEL,
+    OPTIMAL_STRETCH,
+    ORIGIN_TENDON,
+    PEAK_STRESS,
+)
+
+SIMPLIFIED_MODEL, FULL_MODEL = MUSCLE_MODEL.words
+# κ over the peak stress: an isometric contraction then changes the volume by at most 1 %
+BULK_MODULUS_RATIO = 33.0
+
+
+@dataclass(frozen=True)
+class Muscle:
+    """Fibres that run from the origin to the insertion of a body of flesh and contract.
+
+    Track: "body.KEY.activation" (), instead of `activation`.
+
+    Attributes:
+        activation: a in [0, 1].
+        origin, insertion: At the render vertices: the ends are where these are above ½, (n,) each.
+        origin_tendon, insertion_tendon: How far tendon reaches from there along the fibres [m].
+        peak_stress: σ_max [Pa].
+        optimal_stretch: λ_o, the stretch from the rest pose at which fibres pull hardest.
+        model: "simplified": the law of the flesh beside the fibres; "full": shear along and across fibres instead.
+        along_shear, cross_shear: G1 and G2 of the full model [Pa].
+        fascia_stiffness: E of what resists elongation near the surface [Pa].
+        fascia_depth: Depth at which it ends [m].
+    """
+
+    activation: Annotated[float, ACTIVATION.limits] = ACTIVATION.default
+    origin: Annotated[Floats, shape("n")] = field(default_factory=lambda: np.zeros(0))
+    insertion: Annotated[Floats, shape("n")] = field(default_factory=lambda: np.zeros(0))
+    origin_tendon: Annotated[float, ORIGIN_TENDON.limits] = ORIGIN_TENDON.default
+    insertion_tendon: Annotated[float, INSERTION_TENDON.limits] = INSERTION_TENDON.default
+    peak_stress: Annotated[float, PEAK_STRESS.limits] = PEAK_STRESS.default
+    optimal_stretch: Annotated[float, OPTIMAL_STRETCH.limits] = OPTIMAL_STRETCH.default
+    model: Annotated[str, OneOf(MUSCLE_MODEL.words)] = SIMPLIFIED_MODEL
+    along_shear: Annotated[float, ALONG_SHEAR.limits] = ALONG_SHEAR.default
+    cross_shear: Annotated[float, CROSS_SHEAR.limits] = CROSS_SHEAR.default
+    fascia_stiffness: Annotated[float, FASCIA_STIFFNESS.limits] = FASCIA_STIFFNESS.default
+    fascia_depth: Annotated[float, FASCIA_DEPTH.limits] = FASCIA_DEPTH.default
+
+    def __post_init__(self) -> None:
+        """Takes lists for arrays."""
+        convert_sequences(self)
+
+    @property
+    def bulk_modulus(self) -> float:
+        """The least κ [Pa] of the body."""
+        return BULK_MODULUS_RATIO * self.peak_stress

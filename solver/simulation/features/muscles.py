@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Muscles as a feature: bodies of flesh whose tets have fibres, with the activation of the end of every step.
+
+The fibres are found once, at rest. A muscle has a bulk modulus of at least 33 times its peak stress; in the full model
+it has no other isotropic stiffness. Peak stress and moduli are those of the simulated size, as Young's modulus is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic
+from ...mechanics.model import Model
+from ...mechanics.muscle.fibres.build_fibres import TendonSource, build_fibres
+from ...mechanics.muscle.fibres.muscle_region import muscle_region
+from ...mechanics.muscle.muscle_kernels import MuscleArrays
+from ...mechanics.muscle.muscle_term import MuscleTerm
+from ...mechanics.state import State
+from ...mechanics.state_fields import ACTIVATION_FIELD
+from ...mesh.embedding import Binding
+from ...mesh.geometry.nearest_points import nearest_points
+from ...mesh.tet_mesh import TetMesh
+from ...runtime.arrays import Bools, Floats, Indices, floats
+from ...runtime.errors import BadInput
+from ...scene.animated_material import value_at
+from ...scene.muscle import FULL_MODEL, Muscle
+from ...scene.scene import Body, Scene
+from ...scene.settings.muscle_settings import ACTIVATION
+from ...scene.tracks import TrackReader
+from .feature import BuildInputs, Feature, FeatureStep
+
+ATTACHED_WEIGHT = 0.5  # of a painted end, above which it is the end
+
+
+@dataclass(frozen=True, eq=False)
+class Muscles(Feature):
+    """Bodies that are muscles.
+
+    Attributes:
+        bodies: By their numbers.
+        arrays: What their tets are made of, all in one, each body a unit of its own; (k, …).
+        tets: Of the model of all bodies, ascending, (k,).
+        keyed: Numbers of those whose activation has a track.
+        lam: λ of the model as it was built, (m,).
+    """
+
+    bodies: Mapping[int, Body]
+    arrays: MuscleArrays
+    tets: Indices
+    keyed: frozenset[int]
+    lam: Floats
+    state_fields: ClassVar[tuple[str, ...]] = (ACTIVATION_FIELD,)
+
+    @classmethod
+    def check(cls, scene: Scene, tracks: TrackReader) -> None:
+        """Raises BadInput where a muscle is not flesh, or has no ends."""
+        for body in scene.bodies:
+            if body.muscle is None:
+                continue
+            if body.flesh is None:
+                raise BadInput("muscle-not-flesh", name=body.name)
+            for end in ("origin", "insertion"):
+                if not (getattr(body.muscle, end) > ATTACHED_WEIGHT).any():
+                    raise BadInput("muscle-end-missing", name=body.name, end=end)
+
+    @classmethod
+    def initial_model(cls, scene: Scene, meshes: Sequence[TetMesh], model: Model) -> Model:
+        """Returns the model with the bulk modulus of muscles."""
+        muscles = {number: body for number, body in enumerate(scene.bodies) if body.muscle is not None}
+        return with_muscle_moduli(model, muscles)
+
+    @classmethod
+    def build(cls, inputs: BuildInputs) -> Muscles | None:
+        """Returns the muscles of a scene with their fibres; None where there is none."""
+        bodies = {n: body for n, body in enumerate(inputs.scene.bodies) if body.muscle is not None}
+        if not bodies:
+            return None
+        parts = [
+            _muscle_arrays(unit, body, inputs.meshes[number], inputs.bindings[number], _offset(inputs.model, number))
+            for unit, (number, body) in enumerate(bodies.items())
+        ]
+        arrays = MuscleArrays(*(np.ascontiguousarray(np.concatenate(rows)) for rows in zip(*parts, strict=True)))
+        tets = np.concatenate([np.arange(t.start, t.stop) for t in (inputs.model.bodies[n].tets for n in bodies)])
+        keyed = frozenset(n for n, body in bodies.items() if inputs.tracks.has(_track(body)))
+        found = cls(bodies, arrays, tets.astype(np.int32), keyed, inputs.model.lam)
+        for number in keyed:
+            found._store(number, inputs.tracks, inputs.scene.settings.start_time, inputs.state)
+        return found
+
+    def before_step(self, step: FeatureStep) -> None:
+        """Takes the activations of the end of the step for muscles that take steps."""
+        self._follow(step, are_resting=False)
+
+    def before_pose(self, step: FeatureStep) -> None:
+        """Takes the activations of the sample for muscles that come to rest in poses."""
+        self._follow(step, are_resting=True)
+
+    def _follow(self, step: FeatureStep, *, are_resting: bool) -> None:
+        for number in self.keyed:
+            if (number in step.resting_bodies) == are_resting:
+                self._store(number, step.tracks, step.end, step.state)
+
+    def _store(self, number: int, tracks: TrackReader, time: float, state: State) -> None:
+        body = self.bodies[number]
+        state.fields[ACTIVATION_FIELD.format(key=body.key)] = np.array([value_at(body, ACTIVATION, tracks, time)])
+
+    def current_model(self, model: Model, state: State) -> Model:
+        """Returns the model with the bulk modulus of muscles, which keyed materials have replaced."""
+        return model if model.lam is self.lam else with_muscle_moduli(model, self.bodies)
+
+    def activations(self, state: State) -> Floats:
+        """Returns the activation of every muscle, in the order of `bodies`."""
+        values = []
+        for number, body in self.bodies.items():
+            stored = state.fields.get(ACTIVATION_FIELD.format(key=body.key)) if number in self.keyed else None
+            values.append(muscle_of(body).activation if stored is None else float(stored[0]))
+        return np.array(values)
+
+    def term(self, tets: Indices, is_averaged: Bools, activation: Floats) -> MuscleTerm | None:
+        """Returns the muscle of some tets of the model, ascending, for a model of these alone; None: there is none.
+
+        Args:
+            tets: The tets, (m,).
+            is_averaged: Which of them leave their bulk modulus to nodes, (m,): see `muscle_energy.py`.
+            activation: Of every muscle.
+        """
+        whole = MuscleTerm(self.tets, self.arrays, activation)
+        own = whole.of_tets(tets)
+        return own and replace(own, arrays=own.arrays._replace(is_deviatoric=~is_averaged[own.tets]))
+
+    def with_term(self, law: Hyperelastic, tets: Indices, activation: Floats) -> Hyperelastic:
+        """Returns the law of some tets of the model, ascending, with the muscle in them."""
+        is_averaged = np.zeros(len(tets), np.bool_) if law.left is None else law.left.is_averaged
+        return replace(law, anisotropic_term=self.term(tets, is_averaged, activation))
+
+
+def muscle_of(body: Body) -> Muscle:
+    """Returns the muscle of a body that is one."""
+    assert body.muscle is not None
+    return body.muscle
+
+
+def with_muscle_moduli(model: Model, bodies: Mapping[int, Body]) -> Model:
+    """Returns the model in which muscles have at least their bulk modulus, and in the full model no shear modulus."""
+    if not bodies:
+        return model
+    mu, lam = model.mu.copy(), model.lam.copy()
+    for number, body in bodies.items():
+        muscle, tets = muscle_of(body), model.bodies[number].tets
+        if muscle.model == FULL_MODEL:
+            mu[tets] = 0.0
+        least = muscle.bulk_modulus / body.simulated_scale**2
+        lam[tets] = np.maximum(lam[tets], least - 2.0 / 3.0 * mu[tets])
+    return replace(model, mu=mu, lam=lam)
+
+
+def _track(body: Body) -> str:
+    return f"body.{body.key}.{ACTIVATION.name}"
+
+
+def _offset(model: Model, number: int) -> int:
+    """Returns the first tet of a body in the model."""
+    return int(model.bodies[number].tets.start)
+
+
+def _muscle_arrays(unit: int, body: Body, mesh: TetMesh, binding: Binding, first_tet: int) -> MuscleArrays:
+    """Returns what the tets of a muscle are made of, all of one contractile unit."""
+    muscle, count, scale = muscle_of(body), len(mesh.tets), 1.0 / body.simulated_scale**2
+    ends = [_end_nodes(weights, mesh, binding, first_tet) for weights in (muscle.origin, muscle.insertion)]
+    region = muscle_region(body.name, mesh.nodes, mesh.tets, *ends)
+    fibres = build_fibres(region, tendon=TendonSource(muscle.origin_tendon, muscle.insertion_tendon))
+    is_full = muscle.model == FULL_MODEL
+    shear = np.array([muscle.along_shear, muscle.cross_shear]) * scale if is_full else np.zeros(2)
+    return MuscleArrays(
+        direction=floats(fibres.direction),
+        unit=np.full(count, unit, np.int32),
+        tendon=floats(fibres.tendon),
+        peak_stress=np.full(count, muscle.peak_stress * scale),
+        optimal_stretch=np.full(count, muscle.optimal_stretch),
+        is_deviatoric=np.ones(count, np.bool_),
+        shear=np.tile(shear, (count, 1)),
+        fascia=muscle.fascia_stiffness * scale * _fascia_share(muscle, body, mesh),
+    )
+
+
+def _end_nodes(weights: Floats, mesh: TetMesh, binding: Binding, first_tet: int) -> Bools:
+    """Returns the nodes of tets that hold the vertices of an end, (n,)."""
+    is_end = np.zeros(len(mesh.nodes), np.bool_)
+    is_end[mesh.tets[np.unique(binding.tet[weights > ATTACHED_WEIGHT]) - first_tet]] = True
+    return is_end
+
+
+def _fascia_share(muscle: Muscle, body: Body, mesh: TetMesh) -> Floats:
+    """Returns 1 in tets at the surface, falling to 0 at the depth of the fascia, (k,)."""
+    if muscle.fascia_stiffness == 0.0:
+        return np.zeros(len(mesh.tets))
+    centroids = mesh.nodes[mesh.tets].mean(axis=1)
+    distance, _ = nearest_points(floats(body.vertices), centroids, 1, within=muscle.fascia_depth)
+    return np.maximum(1.0 - distance[:, 0] / muscle.fascia_depth, 0.0)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What whole muscles do: they shorten under a load, bulge, keep their volume, and move without jitter or pops.
+
+python -m pytest -s tests/validate_muscle_shapes.py
+
+The muscle is fusiform, 30 cm long, with a belly of 7 cm and 4,000 tets, and as it comes: peak stress 0.3 MPa, a relaxed
+stiffness of 20 kPa, Stable Neo-Hookean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fixtures.muscle_scenes import LONG, approaching_ends, fusiform_muscle, thickness
+from fixtures.scenes import Run
+from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
+from sinew.solver.quasistatic.fixed_nodes import FixedNodes
+from sinew.solver.scene.scene import Scene, Settings
+from sinew.solver.simulation.current_model import present_flesh
+
+SECTION = "Muscle: whole muscles"
+SETTINGS = Settings(fps=24.0, frame_end=120, gravity=(0.0, 0.0, 0.0))
+PULL = 500.0  # of the load along a muscle with a free end, its own weight fifty times [m/s²]
+MODELS = ("simplified", "full")
+
+
+def run_of(folder, body, settings=SETTINGS, **tracks) -> Run:
+    scene = Scene((body,), settings=settings)
+    return Run(folder, scene, **{f"body__biceps__{name}": samples for name, samples in tracks.items()})
+
+
+def volume(run: Run) -> float:
+    """Returns the volume of the tets over that at rest."""
+    model, x = run.built.model, run.state.x
+    return float(np.linalg.det(x[model.tets[:, 1:]] - x[model.tets[:, :1]]).sum() / 6.0 / model.volume.sum())
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_loaded_muscle_shortens_and_thickens_in_one_frame(model, reach, tmp_path):
+    """From relaxed to fully active between two frames, one end free."""
+    loaded = replace(SETTINGS, gravity=(0.0, 0.0, PULL))
+    times, activation = np.arange(5) / 24.0, np.array([0.0, 0.0, 1.0, 1.0, 1.0])
+    run = run_of(tmp_path, fusiform_muscle("origin", model=model), loaded, activation=(times, activation))
+    relaxed = run.advance()
+    active = run.advance()
+    newton = run.reports[-1].newton_iterations
+    lengths, widths = [float(np.ptp(x[:, 2])) for x in (relaxed, active)], [thickness(x) for x in (relaxed, active)]
+    print(f"{model}: length {lengths[0]:.3f} → {lengths[1]:.3f} m, belly {widths[0]:.4f} → {widths[1]:.4f} m")
+    reach(
+        SECTION,
+        f"{model} model, loaded, a = 1: length over relaxed",
+        lengths[1] / lengths[0],
+        "< 0.8",
+        lengths[1] < 0.8 * lengths[0],
+    )
+    reach(
+        SECTION,
+        f"{model} model, loaded, a = 1: belly over relaxed",
+        widths[1] / widths[0],
+        "> 1.15",
+        widths[1] > 1.15 * widths[0],
+    )
+    off = abs(volume(run) - 1.0)
+    reach(SECTION, f"{model} model, loaded, a = 1: volume", f"{off:.2%}", "1.5 %", off <= 0.015)
+    run.advance(2)
+    missed = sum(not report.converged for report in run.reports)
+    text = f"{model} model, a 0 → 1 in one frame ({newton} Newton iterations): frames not converged"
+    reach(SECTION, text, missed, 0, missed == 0)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_still_muscles_stand_still_and_curls_do_not_pop(model, reach, tmp_path):
+    body = fusiform_muscle(model=model)
+    frame = np.arange(SETTINGS.frame_end + 1)
+    share = 0.5 - 0.5 * np.cos(np.pi * np.minimum(frame / 100.0, 1.0))
+    ends = approaching_ends(body, 0.25 * share)
+    run = run_of(tmp_path, body, activation=(frame / 24.0, share), targets=(frame / 24.0, ends))
+    shapes = [body.vertices, *(run.advance() for _ in range(105))]
+    steps = np.array([np.linalg.norm(b - a, axis=1) for a, b in zip(shapes, shapes[1:], strict=False)])
+    still = float(steps[101:].max() / LONG)
+    reach(SECTION, f"{model} model, at the end of a curl: largest move a frame", f"{still:.1e}", "1e-5", still <= 1e-5)
+    around = np.array([np.median(steps[k - 2 : k + 3], axis=0) for k in range(2, 98)])
+    pops = float(((steps[2:98] - 1e-4 * LONG) / np.maximum(around, 1e-12 * LONG)).max())
+    reach(SECTION, f"{model} model, curl of 100 frames: largest step over the median around it", pops, 3, pops <= 3.0)
+    missed = sum(not report.converged for report in run.reports)
+    inverted = max(report.inverted_tets for report in run.reports)
+    reach(
+        SECTION,
+        f"{model} model, curl: frames not converged, most tets inverted",
+        f"{missed}, {inverted}",
+        "0, 0",
+        missed + inverted == 0,
+    )
+    off = abs(volume(run) - 1.0)
+    reach(SECTION, f"{model} model, curl: volume at its end", f"{off:.2%}", "1.5 %", off <= 0.015)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_an_active_muscle_comes_back_from_a_random_scatter(model, reach, tmp_path):
+    run = run_of(tmp_path, fusiform_muscle(model=model, activation=1.0))
+    flesh = present_flesh(run.built, run.state)
+    assert flesh is not None and flesh.quasistatic is not None
+    part = flesh.quasistatic
+    model_of_part = part.model
+    held = np.isin(np.arange(model_of_part.node_count), np.flatnonzero(_is_end(model_of_part.X)))
+    nodes = np.flatnonzero(held).astype(np.int32)
+    problem = EquilibriumProblem(model_of_part, part.law, FixedNodes(nodes, model_of_part.X[nodes]))
+    at_rest = solve(problem, model_of_part.X, 1e-6)
+    back, iterations, inverted = 0, [], 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x = rng.uniform(-5.0 * LONG, 5.0 * LONG, model_of_part.X.shape)
+        found = solve(problem, x, 1e-6, keeps_start=True)
+        iterations.append(found.newton_iterations)
+        inverted += found.inverted_tets
+        back += found.converged and bool(np.abs(found.x - at_rest.x).max() < 1e-3 * LONG)
+    text = f"{model} model, a = 1, random scatter with the start kept"
+    reach(SECTION, f"{text}: inverted tets of ten seeds", inverted, 0, inverted == 0)
+    reach(
+        SECTION,
+        f"{text}: back at rest (median {np.median(iterations):g} Newton iterations)",
+        back,
+        "9 of 10",
+        back >= 9,
+    )
+
+
+def _is_end(X: np.ndarray) -> np.ndarray:
+    return (X[:, 2] < 0.02 * LONG) | (X[:, 2] > 0.98 * LONG)
