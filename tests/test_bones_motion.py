@@ -11,7 +11,7 @@ import pytest
 from fixtures.bone_scenes import ball, held_by, limb, rod, targets
 from fixtures.scenes import JELLY, Run, block, pose, rotation
 from sinew.solver.constraints.force import ForceStep
-from sinew.solver.constraints.harmonic_extension import make_harmonic_extension, surrounded_nodes
+from sinew.solver.linalg.harmonic_extension import make_harmonic_extension, surrounded_nodes
 from sinew.solver.runtime.errors import SolveFailed
 from sinew.solver.scene.flesh import Bone, Flesh
 from sinew.solver.scene.scene import Fracture, Scene, Settings

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..linalg.harmonic_extension import HarmonicExtension, make_harmonic_extension
 from ..mesh.moving_least_squares import (
     AffineLeastSquares,
     FactoredWeights,
@@ -30,7 +31,6 @@ from ..mesh.moving_least_squares import (
     transform_rows,
 )
 from ..runtime.arrays import Bools, Floats, Indices, floats
-from .harmonic_extension import HarmonicExtension, make_harmonic_extension
 
 NEIGHBOURHOOD_RADIUS = 1.5  # vertices around a node that count, in tet sizes
 CELL_SIZE = 0.5  # side of the cells in which vertices count alike, in radii

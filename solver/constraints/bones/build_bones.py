@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...linalg.harmonic_extension import surrounded_nodes
 from ...mechanics.model import Model
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import floats
 from ...runtime.errors import SinewError
 from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
-from ..harmonic_extension import surrounded_nodes
 from ..pins import BodyPins
 from .bone_attachment import Attachment, attach, may_hold
 from .bone_constraint import BoneConstraint

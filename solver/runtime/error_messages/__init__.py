@@ -15,6 +15,7 @@ from . import (
     fracture,
     materials,
     meshes,
+    muscles,
     processes_and_files,
     rigid_cores,
 )
@@ -30,6 +31,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     **materials.TEXTS,
     **fracture.TEXTS,
     **flesh_and_bones.TEXTS,
+    **muscles.TEXTS,
     **force_fields.TEXTS,
     **formulations.TEXTS,
     **convergence.TEXTS,
