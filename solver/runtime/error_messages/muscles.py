@@ -2,6 +2,11 @@
 """Messages about muscles and their fibres."""
 
 TEXTS: dict[str, tuple[str, str]] = {
+    # solver/simulation/features/muscles.py
+    "muscle-not-flesh": (
+        '"{name}" is a muscle, but no flesh.',
+        "Choose Follow Pose or Jiggle as its Type, or switch Muscle off.",
+    ),
     # solver/mechanics/muscle/fibres/muscle_region.py
     "muscle-end-missing": (
         'The {end} of the muscle "{name}" touches none of its nodes, so its fibres have no direction.',
