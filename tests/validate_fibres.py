@@ -146,7 +146,7 @@ def test_fibres_on_both_sides_of_an_aponeurosis(strands, reach):
         else:
             reach(SECTION, text, f"{off.max():.1f}°", "5°", off.max() < 5.0)
         along = angles(fibres.direction, np.tile([0.0, 0.0, 1.0], (len(centroids), 1)))[is_sheet]
-        inside = f"in the aponeurosis {along.mean():.2f}° from its plane on average"
+        inside = f"in the aponeurosis {along.mean():.2f}° from its axis on average"
         print(f"{text}: {off.mean():.2f}° on average, {off.max():.1f}° at most; {inside}; {took:.1f} s")
 
 
