@@ -49,8 +49,11 @@ def test_strands_drawn_in_opposite_directions_do_not_cancel():
     across = UP[:, [2, 1, 0]] - [0.5, 0.0, -0.5]
     crossing = strand_points([UP - [0.0, 0.1, 0.0], across + [0.0, 0.1, 0.0]], 0.1, "Biceps")
     assert not curve_fibres(crossing, np.array([[0.0, 0.0, 0.5]]), np.zeros(1), 0.1)[1].any()
-    with pytest.raises(BadInput, match="Biceps"):
-        strand_points([UP[:1], UP[[0, 0]]], 0.1, "Biceps")
+    for nothing in ([], [UP[:1], UP[[0, 0]]]):
+        with pytest.raises(BadInput, match="Biceps"):
+            strand_points(nothing, 0.1, "Biceps")
+    with pytest.raises(BadInput, match="8.51 m away"):
+        build_fibres(block()[0], CurveSource([UP - [0.0, 9.0, 0.0], UP + [9.5, 0.0, 0.0]]))
 
 
 def test_a_sheet_hides_the_strands_behind_it():

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,14 @@ def test_fibres_of_a_bar_are_straight():
     fibres = build_fibres(region)
     assert np.abs(fibres.direction - [1.0, 0.0, 0.0]).max() < 1e-6 and not fibres.is_extrapolated.any()
     assert np.abs(fibres.t - region.centroids[:, 0] / SIZE[0]).max() < 1e-8 and not fibres.tendon.any()
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1e-3, 0.0), (1e3, 0.0), (1.0, 1e3)])
+def test_fibres_do_not_depend_on_size_and_place(scale: float, shift: float):
+    region = bar_region((4, 1, 1))
+    other = replace(region, nodes=scale * region.nodes + shift)
+    one, two = build_fibres(region, tendon=TendonSource(0.13)), build_fibres(other, tendon=TendonSource(scale * 0.13))
+    assert np.abs(one.direction - two.direction).max() < 1e-6 and np.abs(one.tendon - two.tendon).max() < 1e-6
 
 
 def test_tendon_has_the_volume_of_its_length():

@@ -8,11 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fixtures.tet_meshes import bar
 from reference.lattice_solid import bent_lattice, evaluate, to_space
+from sinew.solver.mechanics.muscle.fibres.build_fibres import FibreCorrection, LatticeSource, build_fibres
 from sinew.solver.mechanics.muscle.fibres.lattice_basis import COEFFICIENTS
 from sinew.solver.mechanics.muscle.fibres.lattice_fibres import lattice_fibres
 from sinew.solver.mechanics.muscle.fibres.lattice_inverse import material_points
 from sinew.solver.mechanics.muscle.fibres.lattice_solid import LatticeSolid, make_lattice_solid
+from sinew.solver.mechanics.muscle.fibres.muscle_region import muscle_region
 from sinew.solver.runtime.errors import BadInput
 
 BLENDER = {"KEY_" + name.replace("b-spline", "bspline").replace("-", "_").upper(): name for name in COEFFICIENTS}
@@ -74,6 +77,21 @@ def test_a_bent_lattice_is_inverted(interpolation: str):
     along = J[:, :, 2] @ solid.matrix[:3, :3].T
     assert np.abs(direction - along / np.linalg.norm(along, axis=1)[:, None]).max() < 1e-9
     assert np.abs(t - (X[:, 2] + 0.5)).max() < 1e-9
+
+
+def test_a_muscle_without_attachments_has_the_fibres_of_its_lattice():
+    """With attachments they run from origin to insertion, and t is harmonic; what is painted replaces them."""
+    solid, (nodes, tets) = bent_lattice(COUNTS, "b-spline"), bar((2, 2, 4), (0.8, 0.8, 0.8))
+    X, none = nodes - 0.4, np.zeros(len(nodes), bool)
+    places, source = to_space(solid, solid.evaluate(X)[0]), LatticeSource("Cage", solid, 2)
+    loose = build_fibres(muscle_region("Biceps", places, tets, none, none), source)
+    direction, t = lattice_fibres(solid, 2, places[tets].mean(axis=1), "Biceps", "Cage")
+    assert (loose.direction == direction).all() and (loose.t == t).all() and not loose.tendon.any()
+    region = muscle_region("Biceps", places, tets, X[:, 2] > 0.39, X[:, 2] < -0.39)
+    painted = np.where(np.arange(len(tets))[:, None] < 5, [[0.0, 3.0, 4.0]], 0.0)
+    fibres = build_fibres(region, source, None, FibreCorrection(painted, np.ones(len(tets))))
+    assert np.abs(fibres.direction[5:] + direction[5:]).max() < 1e-12 and np.corrcoef(fibres.t, t)[0, 1] < -0.9
+    assert np.abs(np.abs(fibres.direction[:5]) - [0.0, 0.6, 0.8]).max() < 1e-12
 
 
 def failure(solid: LatticeSolid, axis: int, places: np.ndarray) -> BadInput:

@@ -44,6 +44,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Draw at least one strand along the fibres.",
     ),
     # solver/mechanics/muscle/fibres/build_fibres.py
+    "fibre-curves-far": (
+        'The curves that give the fibres of "{name}" are {distance} m away from it.',
+        "Move them onto the muscle, or choose other curves.",
+    ),
     "tendon-without-muscle": (
         'Tendon Length leaves nothing of "{name}" to contract: its fibres are at most {length} m long.',
         "Lower Tendon Length.",

@@ -137,6 +137,9 @@ def _directions(
     assert source is not None
     spacing = float(np.cbrt(TETS_PER_CELL * shape_gradients(region.nodes, region.tets)[1].mean()))
     points = strand_points(source.curves, spacing, region.name)
+    away = float(points.search.nearest(places, 1)[0].min())
+    if away > np.linalg.norm(np.ptp(region.nodes, axis=0)):
+        raise BadInput("fibre-curves-far", name=region.name, distance=f"{away:.3g}")
     direction, is_defined = curve_fibres(points, places, tendon, spacing)
     return align(extrapolate_directions(region, direction, is_defined), upwards), is_defined, t
 

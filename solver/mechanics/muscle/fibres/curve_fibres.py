@@ -85,20 +85,18 @@ def strand_points(curves: Sequence[Floats], spacing: float, name: str) -> Strand
     Raises:
         BadInput: No curve has a length.
     """
-    places, tangents, strand = [], [], []
-    for number, curve in enumerate(curves):
-        edges = np.diff(curve, axis=0)
-        length = np.linalg.norm(edges, axis=1)
-        for start, edge, size in zip(curve[:-1], edges, length, strict=True):
-            if size == 0.0:
-                continue
-            pieces = int(np.ceil(size / spacing))
-            places.append(start + (np.arange(pieces)[:, None] + 0.5) / pieces * edge)
-            tangents.append(np.tile(edge / size, (pieces, 1)))
-            strand.append(np.full(pieces, number))
-    if not places:
+    starts = np.concatenate([np.zeros((0, 3)), *(curve[:-1] for curve in curves)])
+    edges = np.concatenate([np.zeros((0, 3)), *(np.diff(curve, axis=0) for curve in curves)])
+    counts = np.array([max(len(curve) - 1, 0) for curve in curves], np.int64)
+    strand = np.repeat(np.arange(len(curves), dtype=np.int32), counts)
+    length = np.linalg.norm(edges, axis=1)
+    pieces = np.ceil(length / spacing).astype(np.int64)
+    if not pieces.any():
         raise BadInput("fibre-curves-empty", name=name)
-    return StrandPoints(np.concatenate(places), np.concatenate(tangents), np.concatenate(strand).astype(np.int32))
+    own = np.repeat(np.arange(len(edges)), pieces)
+    number = np.arange(len(own)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    places = starts[own] + edges[own] * ((number + 0.5) / pieces[own])[:, None]
+    return StrandPoints(places, edges[own] / length[own, None], strand[own])
 
 
 def curve_fibres(points: StrandPoints, centroids: Floats, tendon: Floats, spacing: float) -> tuple[Floats, Bools]:

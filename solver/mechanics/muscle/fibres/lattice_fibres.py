@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....mesh.moving_least_squares import transform_rows
 from ....runtime.arrays import Floats
 from ....runtime.errors import BadInput
 from .lattice_inverse import material_points
@@ -38,7 +39,7 @@ def lattice_fibres(solid: LatticeSolid, axis: int, places: Floats, name: str, la
     is_folded = side * volume < MIN_TANGENT_VOLUME * size**3
     if is_folded.any():
         raise BadInput("fibre-lattice-folded", name=name, lattice=lattice, count=int(is_folded.sum()))
-    along = found.tangent[:, :, axis] @ solid.matrix[:3, :3].T
+    along = transform_rows(found.tangent[:, :, axis], solid.matrix[:3, :3])
     last = solid.counts[axis] - 1
     if last == 0:
         raise BadInput("fibre-lattice-flat", name=name, lattice=lattice, axis="UVW"[axis])

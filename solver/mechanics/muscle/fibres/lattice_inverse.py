@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....mesh.geometry.nearest_points import nearest_points
+from ....mesh.moving_least_squares import transform_rows
 from ....runtime.arrays import Bools, Floats
 from .lattice_solid import LatticeSolid
 
@@ -41,11 +42,12 @@ class MaterialPoints(NamedTuple):
 def material_points(solid: LatticeSolid, places: Floats) -> MaterialPoints:
     """Returns F⁻¹ of places in the space of the muscle [m], (n, 3)."""
     inverse = np.linalg.inv(solid.matrix)
-    x = places @ inverse[:3, :3].T + inverse[:3, 3]
+    x = transform_rows(places, inverse[:3, :3]) + inverse[:3, 3]
     guesses = _guesses(solid)
     known = solid.evaluate(guesses)[0]
     starts = nearest_points(known, x, min(STARTS, len(known)))[1]
-    tolerance = TOLERANCE * float(np.ptp(known, axis=0).max())
+    round_off = float(4.0 * np.finfo(float).eps * np.abs(known).max())
+    tolerance = TOLERANCE * float(np.ptp(known, axis=0).max()) + round_off
     X = guesses[starts[:, 0]]
     is_reached = np.zeros(len(x), np.bool_)
     for number in range(starts.shape[1]):
