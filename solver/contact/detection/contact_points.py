@@ -24,7 +24,7 @@ MIN_POINT_STIFFNESS_FACTOR = 3.0  # least stiffness of a single point over Young
 MAX_DEPTH_UNDER_WEIGHT = 5.0e-4  # depth of a point under its share of the body's weight, in tet sizes
 MAX_POINT_DEPTH_UNDER_WEIGHT = 0.5  # depth of a single point under the whole weight of the body, in tet sizes
 # A body may land on tips that got no tets, and softer contacts let them sink in: a skull of 1 m that falls by half its
-# height on its teeth, whose levers are 3.8, went 1.62 % of its size into the ground, and goes 0.41 %.
+# height on such tips, whose levers are 3.8, went 1.62 % of its size into the ground, and goes 0.41 %.
 MAX_LEVER = 2.0  # by which contacts of points outside of their tets are softer, at most its square
 MIN_INERTIAL_STIFFNESS_FACTOR = 10.0  # least contact stiffness over (share of mass) / Δt²
 
