@@ -10,7 +10,8 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
-from fixtures.blender_scenes import add_box, evaluated, fresh
+from fixtures.blender_scenes import add_box, add_mesh, evaluated, fresh
+from fixtures.closed_surfaces import sphere
 from fixtures.fake_layout import FakeLayout
 from fixtures.flesh_rigs import arm, bent
 from sinew.addon.baking import last_failure
@@ -106,6 +107,19 @@ def test_flesh_without_an_armature_is_refused_and_nothing_is_changed(tmp_path: P
     with pytest.raises(RuntimeError, match='No Armature modifier poses "Box"'):
         bpy.ops.sinew.quick_flesh()
     assert obj.sinew.role == "NONE"
+
+
+@pytest.mark.slow
+def test_a_polygon_soup_is_baked_and_a_note_says_how(tmp_path: Path) -> None:
+    scene = ready(tmp_path, 2)
+    vertices, triangles = sphere(6)
+    corners = vertices[triangles] * 0.98 + 0.02 * vertices[triangles].mean(axis=1, keepdims=True)
+    corners[::2] = corners[::2, ::-1]  # every other face is turned inwards
+    soup = coarse(add_mesh("Soup", corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3)))
+    bpy.context.view_layer.objects.active = soup
+    soup.select_set(True)
+    assert bpy.ops.sinew.quick_jelly() == {"FINISHED"}
+    assert '"Soup" is a polygon soup' in " ".join(session.messages(scene).lines)
 
 
 @pytest.mark.parametrize("is_body", [False, True])
