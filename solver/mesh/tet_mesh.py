@@ -56,6 +56,8 @@ class MeshReport:
         lost_parts: Parts of the surface that got no tet.
         joined_tets: Tets that join surfaces which lie far apart along the mesh (lips, fingers), (k,).
         seconds: Time it took [s].
+        is_covered_soup: Whether Robust tets were made though Smooth ones were asked for, since the surface is a polygon
+            soup.
     """
 
     tet_size: float
@@ -66,6 +68,7 @@ class MeshReport:
     lost_parts: tuple[UnmeshedPart, ...] = ()
     joined_tets: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
     seconds: float = 0.0
+    is_covered_soup: bool = False
 
 
 @dataclass(frozen=True)

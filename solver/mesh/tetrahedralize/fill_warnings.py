@@ -33,12 +33,15 @@ def fill_warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewErro
     report = mesh.report
     found = _mismatch_warnings(body, surface, mesh) if body.meshing.method == "given" else []
     found += _unmeshed_warnings(body, mesh)
+    if report.is_covered_soup:
+        found.append(SinewError("soup-covered", name=body.name))
     if report.lost_parts and (count := excess_component_count(surface, mesh.tets)):
         found.append(SinewError("pieces-apart", name=body.name, count=count))
     if len(report.joined_tets):
         found.append(SinewError("parts-joined", name=body.name, count=len(report.joined_tets)))
     is_closed = has_inside(surface.vertices, surface.triangles)
-    if not is_closed and not (body.meshing.method == "robust" and _is_sheet(surface)):
+    is_guessed = not is_closed and not report.is_covered_soup
+    if is_guessed and not (body.meshing.method == "robust" and _is_sheet(surface)):
         found.append(SinewError("mesh-open", name=body.name))
     if report.volume_ratio > MAX_VOLUME_RATIO:
         found.append(SinewError("volume-multiplied", name=body.name, times=f"{report.volume_ratio:.3g}"))

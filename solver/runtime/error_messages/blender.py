@@ -42,6 +42,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The bake of "{name}" has no forces for the selected objects.',
         "Select colliders that took part in the bake, or press Simulate first.",
     ),
+    "copied-onto-keys": (
+        'Keyframes or drivers of "{name}" go on setting {settings}.',
+        "Choose Clear Keyframes or Delete Driver in the context menu of a field where the copied value is to count.",
+    ),
     "nothing-to-copy-to": (
         'No other selected object has the role of "{name}".',
         "Select objects that are bodies, colliders … as it is.",
