@@ -84,6 +84,17 @@ def test_only_what_plays_badly_gets_a_simulated_size(size: float, simulated: flo
     assert simulated is None or cube.sinew.simulated_size == pytest.approx(simulated)
 
 
+@pytest.mark.slow
+def test_a_first_suzanne_has_one_note(tmp_path: Path) -> None:
+    """Her eyes are thinner than the tets and her mesh has holes: she plays well, so both notes are folded away."""
+    scene = ready(tmp_path, 2)
+    bpy.ops.mesh.primitive_monkey_add()
+    bpy.ops.sinew.simulate_selected()
+    notes = session.messages(scene).all_notes
+    assert [note.line.startswith("Made ") for note in notes if not note.is_minor] == [True]
+    assert sum(note.is_minor for note in notes) == 2
+
+
 def test_flesh_on_an_armature_swings(tmp_path: Path) -> None:
     obj = arm(divisions=6)  # in a new scene, and flesh already: it would keep its settings
     obj.sinew.role = "NONE"

@@ -77,11 +77,13 @@ class Note:
         line: The sentence and the next step.
         measured: The numbers behind it, or "".
         places: Where it is about [m], (k, 3).
+        is_minor: Whether nobody has to act on it where the result looks right.
     """
 
     line: str
     measured: str = ""
     places: tuple[tuple[float, ...], ...] = ()
+    is_minor: bool = False
 
 
 @dataclass

@@ -35,12 +35,14 @@ class UnmeshedPart:
         tet_size_needed: Lattice edge that would keep it, but for its tips [m]; 0 where it has no thickness.
         count: How many parts it stands for.
         place: The middle of its faces [m], (3,); () where it stands for several.
+        area_share: Its area over that of the surface.
     """
 
     name: str
     tet_size_needed: float
     count: int = 1
     place: tuple[float, ...] = ()
+    area_share: float = 0.0
 
 
 @dataclass(frozen=True)
