@@ -11,8 +11,9 @@ import time
 
 import bpy
 from bl_ext.user_default.sinew.addon.baking import bake_control, undo_step
+from desktop import OUT, Steps, mouse, picture, result
 from random_operations import Session, look_at_everything, operations
-from ui_driver import OUT, Steps, bake, choose_role, mouse, picture, press, result, show_sidebar, status, view, wait_for
+from ui_driver import bake, choose_role, press, show_sidebar, status, view, wait_for
 
 FRAMES = 25
 BREAKING_FRAMES = 12

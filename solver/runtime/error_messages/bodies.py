@@ -94,8 +94,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # solver/simulation/sag_free_flesh.py
     "gravity-in-shape-left": (
-        '"{name}" is too soft to carry its weight in the shape that it was modeled in: it sags a little at the first '
-        "frame.",
+        '"{name}" is too soft to carry its weight in the shape that it was modeled in, so it sags.',
         "Raise its Stiffness, or let bones hold more of it.",
     ),
     "targets-not-finite": (
