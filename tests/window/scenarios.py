@@ -43,7 +43,7 @@ from ui_driver import (
     view,
     wait_for,
 )
-from undo import seeded_operations, undo_of_bake, undo_of_breaking_bake
+from undo import seeded_operations, undo_of_bake, undo_of_breaking_bake, undo_of_refused_quick_effect
 
 FIRST_FRAMES = 120
 LONG = 2000
@@ -223,6 +223,7 @@ PARTS = (
     several_objects,
     undo_of_bake,
     undo_of_breaking_bake,
+    undo_of_refused_quick_effect,
     seeded_operations,
 )
 
