@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from fixtures.closed_surfaces import cube, sphere, torus
+from sinew.solver.mesh.embedding import bind
 from sinew.solver.mesh.formats.surface_files import read_surface
 from sinew.solver.mesh.geometry.closest_point import closest_points
 from sinew.solver.mesh.geometry.connected_components import connected_components
@@ -14,6 +17,7 @@ from sinew.solver.mesh.geometry.exit_point import exit_points
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 from sinew.solver.mesh.geometry.triangle_surface import Surface
 from sinew.solver.mesh.geometry.winding_number import winding_numbers
+from sinew.solver.mesh.mesh_npz import from_arrays, to_arrays
 from sinew.solver.mesh.tet_quality import dihedral_angles, dihedral_range, signed_volumes
 from sinew.solver.mesh.tetrahedralize import tetrahedralize
 from sinew.solver.mesh.tetrahedralize.bcc_lattice import lattice_around, lattice_tets
@@ -253,6 +257,11 @@ def test_a_polygon_soup_is_covered_and_told():
     robust = tetrahedralize(surface, Meshing("robust", divisions=8), "Soup")
     assert np.array_equal(mesh.nodes, robust.nodes) and np.array_equal(mesh.tets, robust.tets)
     assert not robust.report.is_covered_soup
+    binding = bind(mesh.nodes, mesh.tets, surface.vertices)
+    reports = [json.loads(str(to_arrays(body, each, binding)["report"])) for each in (mesh, robust)]
+    assert "is_covered_soup" not in reports[1], "other files are as they were"
+    stored, _ = from_arrays(to_arrays(body, mesh, binding))
+    assert stored.report.is_covered_soup, "a resumed bake says it too"
 
 
 def test_pieces_that_agree_where_inside_is_are_filled():

@@ -29,7 +29,7 @@ from quick_effects import quick_effects
 from several_objects import several_objects
 from takes import takes_by_mouse
 from ui_driver import bake, beat, choose_role, gaps, lowest_and_height, press, show_sidebar, status, view, wait_for
-from undo import seeded_operations, undo_of_bake, undo_of_breaking_bake
+from undo import seeded_operations, undo_of_bake, undo_of_breaking_bake, undo_of_refused_quick_effect
 
 FIRST_FRAMES = 120
 LONG = 2000
@@ -210,6 +210,7 @@ PARTS = (
     several_objects,
     undo_of_bake,
     undo_of_breaking_bake,
+    undo_of_refused_quick_effect,
     seeded_operations,
 )
 
