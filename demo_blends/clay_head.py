@@ -29,7 +29,7 @@ def build() -> None:
     head.sinew.yield_strain = 0.04
     _press()
     stage.add_ground()
-    stage.light_and_camera((0.40, -0.86, 0.34), (0.02, 0.0, 0.19), lens=52.0)
+    stage.light_and_camera((0.40, -0.86, 0.34), (0.02, 0.0, 0.18), lens=44.0)
 
 
 def _head() -> bpy.types.Object:

@@ -36,7 +36,7 @@ def build() -> None:
     stage.of_table_1(dragon, 1.0e5)
     _flesh(dragon)
     _pull(rig)
-    stage.light_and_camera((0.22, -0.98, 0.30), (0.03, 0.0, 0.16), lens=44.0)
+    stage.light_and_camera((0.22, -0.98, 0.30), (0.03, 0.0, 0.14), lens=34.0)
 
 
 def _flesh(dragon: bpy.types.Object) -> None:

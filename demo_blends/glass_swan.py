@@ -15,6 +15,8 @@ FRAMES = 36
 SUBSTEPS = 16
 VOXEL = 0.0056
 HEIGHT = 0.80
+# the camera, and what it looks at in the first frame and after the fall [m], until this frame
+CAMERA, FIRST_TARGET, LAST_TARGET, LANDED = (0.66, -1.40, 0.46), (0.05, 0.0, 0.68), (0.08, 0.0, 0.17), 12
 SOFTER = 700.0  # than glass: what is as stiff as glass is through with a blow in less than a step
 TINT, INSIDE = (0.22, 0.52, 0.62), (0.62, 0.86, 0.90)
 
@@ -37,7 +39,15 @@ def build() -> None:
     bpy.context.scene.sinew.substeps = SUBSTEPS
     bpy.context.scene.sinew.max_iterations = 1000  # so stiff, splinters take more than others
     stage.add_ground()
-    stage.light_and_camera((0.48, -1.02, 0.40), (0.06, 0.0, 0.14), lens=36.0)
+    stage.light_and_camera(CAMERA, FIRST_TARGET, lens=36.0)
+    _follow_fall(bpy.context.scene.camera)
+
+
+def _follow_fall(camera: bpy.types.Object) -> None:
+    """Turns the camera down with the swan."""
+    for frame, target in ((1, FIRST_TARGET), (LANDED, LAST_TARGET)):
+        stage.look_at(camera, target)
+        camera.keyframe_insert("rotation_euler", frame=frame)
 
 
 def _swan() -> bpy.types.Object:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Builds the demo scenes, bakes one as the Simulate button does, renders it, and says where everything is.
 
-    python demo_blends/make_demo.py [--scene NAME] [--out FOLDER] [--only-build]
+    python demo_blends/make_demo.py [--scene NAME] [--out FOLDER] [--every N] [--only-build]
 
 `make demo` runs it. The small, unbaked .blend files beside this script were made by it, with --only-build --out .
 """
@@ -67,20 +67,23 @@ def bake(blend: Path, out: Path) -> Path:
     return baked
 
 
-def picture(baked: Path, out: Path) -> tuple[Path, Path, Path]:
-    """Renders the open, baked file; returns a sheet of pictures, a movie, and the same as an animated picture."""
+def picture(baked: Path, out: Path, every: int = 1) -> tuple[Path, Path, Path]:
+    """Renders the open, baked file, with `every` = 2 only every second frame at half the rate; returns a sheet of
+    pictures, a movie, and the same as an animated picture.
+    """
     scene = bpy.context.scene
-    count = scene.frame_end - scene.frame_start + 1
+    count = len(range(scene.frame_start, scene.frame_end + 1, every))
     frames = []
-    for path in pictures.render_frames(out / "frames"):
+    for path in pictures.render_frames(out / "frames", every):
         frames.append(path)
         print(f"\rRendering {len(frames)} of {count} frames", end="", flush=True)
     print()
     sheet, movie, animation = (out / f"{baked.stem}.{kind}" for kind in ("png", "mp4", "webp"))
     step = max(1, (count - 1) // (SHEET_PICTURES - 1))
     pictures.write_sheet(frames[::step][:SHEET_PICTURES], sheet)
-    pictures.write_movie(frames, movie, stage.FPS)
-    pictures.write_animation(frames, animation, stage.FPS)
+    fps = stage.FPS // every
+    pictures.write_movie(frames, movie, fps)
+    pictures.write_animation(frames, animation, fps)
     return sheet, movie, animation
 
 
@@ -89,6 +92,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Build the demo scenes, bake one and render it.")
     parser.add_argument("--scene", choices=SCENES, default=SCENES[0], help="the scene to bake and render")
     parser.add_argument("--out", type=Path, default=HERE.parent / "build" / "demo")
+    parser.add_argument(
+        "--every", type=int, default=1, choices=(1, 2, 3, 4), help="render every Nth frame, at a lower rate"
+    )
     parser.add_argument("--only-build", action="store_true", help="only write the unbaked .blend files")
     asked = parser.parse_args()
     out = asked.out.resolve()
@@ -101,7 +107,7 @@ def main() -> None:
         start = time.monotonic()
         baked = bake(blends[asked.scene], out)
         print(f"Baked {bpy.context.scene.frame_end} frames in {time.monotonic() - start:.1f} s", flush=True)
-        made += [baked, *picture(baked, out)]
+        made += [baked, *picture(baked, out, asked.every)]
     print(f"\nDone in {time.monotonic() - began:.0f} s:")
     for path in made:
         print(f"    {path}  ({path.stat().st_size / 1000:.0f} kB)")

@@ -27,7 +27,7 @@ def build() -> None:
     stage.soften(cow, (20.0, 40.0, 30.0, 0.0), (40.0, 12.0, 10.0, 0.1), (50.0, 1.0, 1.0, 1.0))
     _fire()
     stage.add_ground()
-    stage.light_and_camera((0.95, -1.25, 0.62), (0.08, 0.0, 0.2), lens=44.0)
+    stage.light_and_camera((0.95, -1.25, 0.62), (0.05, 0.0, 0.225), lens=40.0)
 
 
 def _wax(settings: bpy.types.PropertyGroup) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
@@ -50,6 +52,27 @@ def test_a_body_rests_on_the_ground(tmp_path, E):
     assert all(report.converged for report in run.reports)
     if E == 1e8:  # nothing moves any more
         assert np.abs(run.state.v).max() < 1e-3
+
+
+def test_a_tip_without_tets_stays_above_the_ground(tmp_path):
+    """A needle under a cube of 1 m, whose end is seven tets away from the tets that it moves with."""
+    cube, reach = block((2, 2, 2), at=(0, 0, 3.51), initial_velocity=(0.0, 0.0, -3.0)), 3.5
+    below = np.flatnonzero(cube.vertices[:, 2] < reach + 0.1)
+    place = cube.vertices[below, :2] - 0.5
+    by_distance = np.argsort(np.linalg.norm(place, axis=1))[1:5]  # the middles of the lower edges
+    ring = below[by_distance[np.argsort(np.arctan2(*place[by_distance].T[::-1]))]]
+    needle = np.c_[np.roll(ring, -1), ring, np.full(4, len(cube.vertices))].astype(np.int32)
+    body = replace(
+        cube,
+        vertices=np.r_[cube.vertices, [[0.5, 0.5, 0.01]]],
+        triangles=np.r_[cube.triangles, needle],
+    )
+    run = Run(tmp_path, Scene((body,), (GROUND,), settings=Settings(substeps=2)))
+    assert np.abs(run.built.contact_points.weights).max() > 3.0
+    assert (
+        min(run.advance()[:, 2].min() for _ in range(12)) > -0.004
+    )  # 0.0076 with contacts as soft as the lever is long
+    assert all(report.converged for report in run.reports)
 
 
 @pytest.mark.parametrize(("size", "E"), [(1e-3, 1e3), (0.01, 1e6), (100.0, 1e8)])

@@ -40,6 +40,23 @@ def test_settings_are_copied_to_the_selected(two: tuple[bpy.types.Object, bpy.ty
     assert [row.temperature for row in other.sinew.softening] == [row.temperature for row in one.sinew.softening]
 
 
+def test_keyframes_that_go_on_setting_a_copied_value_are_named(
+    two: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
+) -> None:
+    one, other = two
+    one.sinew.density = 700.0
+    one.keyframe_insert("sinew.use_collision", frame=1)
+    assert bpy.ops.sinew.copy_settings() == {"FINISHED"}
+    assert "Keyframes" not in capfd.readouterr().out, "keys of the source set nothing of the target"
+    other.sinew.density = 1300.0
+    other.keyframe_insert("sinew.density", frame=1)
+    assert bpy.ops.sinew.copy_settings() == {"FINISHED"}
+    assert other.sinew.density == 700.0
+    assert 'Keyframes or drivers of "Other" go on setting Density.' in capfd.readouterr().out
+    bpy.context.scene.frame_set(2)
+    assert other.sinew.density == 1300.0, "as after Copy to Selected"
+
+
 def test_a_preset_by_size_suits_the_other(two: tuple[bpy.types.Object, bpy.types.Object]) -> None:
     one, other = two
     other.scale = (10.0, 10.0, 10.0)

@@ -262,3 +262,22 @@ def test_the_color_ramp_of_a_texture_is_in_the_digest() -> None:
     red = settings_digest(scene)
     own.texture.color_ramp.elements[0].position = 0.25
     assert len({before, red, settings_digest(scene)}) == 3
+
+
+def test_the_pixels_of_a_texture_are_in_the_digest() -> None:
+    scene = fresh()
+    body()
+    own = add_field("TEXTURE").field
+    own.texture = bpy.data.textures.new("Painted", "IMAGE")
+    image = own.texture.image = bpy.data.images.new("Painted", 4, 4)
+    before = settings_digest(scene)
+    image.pixels[0] = 0.5
+    painted = settings_digest(scene)
+    image.pack()
+    assert before != painted == settings_digest(scene), "packing changes no pixel"
+    image.pixels[5] = 0.25
+    assert settings_digest(scene) not in {before, painted}
+    own.texture.type = "CLOUDS"
+    clouds = settings_digest(scene)
+    image.pixels[6] = 0.25
+    assert settings_digest(scene) == clouds, "not read"

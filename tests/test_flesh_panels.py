@@ -78,7 +78,7 @@ def test_what_cannot_be_flesh_or_bone_is_refused_by_name() -> None:
         assert all(obj.sinew.role == "NONE" for obj in objects)
     with pytest.raises(BadInput) as refused:
         role_checks.check_bone(rig)
-    assert "Armature Bones" in refused.value.next_step
+    assert "Hold by Armature" in refused.value.next_step
 
 
 def test_every_setting_stands_in_a_panel() -> None:

@@ -304,7 +304,7 @@ class Lost:
     def iteration_limit(self, pattern, is_free, tolerance):
         return 3, 3
 
-    def rate_check(self):
+    def rate_check(self, stopping):
         return RateCheck.of_block_jacobi()
 
     def solve(self, system, x, *rest):

@@ -72,6 +72,21 @@ def test_the_panel_draws_notes_with_their_buttons() -> None:
     assert {"sinew.show_place", "sinew.explain_note"} <= {name for name, _ in layout.buttons}
 
 
+def test_what_nobody_has_to_act_on_is_folded_away() -> None:
+    scene = fresh()
+    obj = add_box(divisions=8)
+    bpy.ops.sinew.make_body()
+    holes = SinewError("mesh-open", name="Box").as_warning()
+    assert holes["is_minor"] and warnings_in({"event": "warning", **holes}) == [holes]
+    session.messages(scene).notes = [Note("Falls far"), error_messages.note_of(holes)]
+    for opens_folds in (False, True):
+        layout = FakeLayout(opens_folds=opens_folds)
+        bake_layout.draw_simulate(layout, context_of(obj), {})
+        assert layout.lines[layout.lines.index("Notes (1)") + 1] == "Falls far"
+        after = layout.lines[layout.lines.index("More Notes (1)") + 1 :]
+        assert bool(after) == opens_folds and " ".join(after).startswith('"Box" has holes') == opens_folds
+
+
 def test_formulations_of_papers_are_behind_a_preference(monkeypatch: pytest.MonkeyPatch) -> None:
     fresh()
     obj = add_box()

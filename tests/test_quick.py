@@ -10,9 +10,11 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
-from fixtures.blender_scenes import add_box, evaluated, fresh
+from fixtures.blender_scenes import add_box, add_mesh, evaluated, fresh
+from fixtures.closed_surfaces import sphere
 from fixtures.fake_layout import FakeLayout
 from fixtures.flesh_rigs import arm, bent
+from sinew.addon.baking import last_failure
 from sinew.addon.baking.addon_session import session
 from sinew.addon.objects import quick_scene, roles
 from sinew.addon.objects.quick_scene import MAX_PLAYED_SIZE, MIN_PLAYED_SIZE
@@ -82,6 +84,17 @@ def test_only_what_plays_badly_gets_a_simulated_size(size: float, simulated: flo
     assert simulated is None or cube.sinew.simulated_size == pytest.approx(simulated)
 
 
+@pytest.mark.slow
+def test_a_first_suzanne_has_one_note(tmp_path: Path) -> None:
+    """Her eyes are thinner than the tets and her mesh has holes: she plays well, so both notes are folded away."""
+    scene = ready(tmp_path, 2)
+    bpy.ops.mesh.primitive_monkey_add()
+    bpy.ops.sinew.simulate_selected()
+    notes = session.messages(scene).all_notes
+    assert [note.line.startswith("Made ") for note in notes if not note.is_minor] == [True]
+    assert sum(note.is_minor for note in notes) == 2
+
+
 def test_flesh_on_an_armature_swings(tmp_path: Path) -> None:
     obj = arm(divisions=6)  # in a new scene, and flesh already: it would keep its settings
     obj.sinew.role = "NONE"
@@ -105,6 +118,52 @@ def test_flesh_without_an_armature_is_refused_and_nothing_is_changed(tmp_path: P
     with pytest.raises(RuntimeError, match='No Armature modifier poses "Box"'):
         bpy.ops.sinew.quick_flesh()
     assert obj.sinew.role == "NONE"
+
+
+@pytest.mark.slow
+def test_a_polygon_soup_is_baked_and_a_note_says_how(tmp_path: Path) -> None:
+    scene = ready(tmp_path, 2)
+    vertices, triangles = sphere(6)
+    corners = vertices[triangles] * 0.98 + 0.02 * vertices[triangles].mean(axis=1, keepdims=True)
+    corners[::2] = corners[::2, ::-1]  # every other face is turned inwards
+    soup = coarse(add_mesh("Soup", corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3)))
+    bpy.context.view_layer.objects.active = soup
+    soup.select_set(True)
+    assert bpy.ops.sinew.quick_jelly() == {"FINISHED"}
+    assert '"Soup" is a polygon soup' in " ".join(session.messages(scene).lines)
+
+
+@pytest.mark.parametrize("is_body", [False, True])
+def test_a_refused_bake_leaves_the_scene_as_it_was(tmp_path: Path, is_body: bool) -> None:
+    scene = ready(tmp_path, 2)
+    good, bad = add_box("Good"), add_box("Bad", 1)
+    if is_body:
+        roles.make_body(good)
+        good.sinew.preset, good.sinew.density = "WAX", 700.0
+    bad.data.vertices[0].co.x = float("nan")
+    for obj in (good, bad):
+        obj.select_set(True)
+
+    def state() -> tuple[object, ...]:
+        settings = [
+            {rna.identifier: str(getattr(o.sinew, rna.identifier)) for rna in o.sinew.bl_rna.properties}
+            for o in (good, bad)
+        ]
+        names = [[m.name for m in o.modifiers] for o in (good, bad)]
+        return (
+            settings,
+            names,
+            [o.name for o in scene.objects],
+            len(bpy.data.meshes),
+            good.sinew.is_property_set("method"),
+        )
+
+    before = state()
+    with pytest.raises(RuntimeError, match='"Bad" has 193 vertices whose coordinates are not'):
+        bpy.ops.sinew.quick_clay()
+    assert state() == before
+    assert "Made" not in " ".join(session.messages(scene).lines)
+    assert "not numbers" in last_failure.failure_to_show(scene, {})
 
 
 def test_a_scene_with_colliders_gets_no_ground(tmp_path: Path) -> None:

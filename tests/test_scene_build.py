@@ -244,7 +244,7 @@ def test_what_tets_leave_out_and_close_up_is_told(tmp_path):
     told = [{w.kind: w for w in body.warnings} for body in run.built.bodies]
     assert 'Piece 1 (432 faces) of "Body 0" is thinner than its tets' in told[0]["part-lost"].text
     assert np.allclose(told[0]["part-lost"].as_warning()["places"], [[1.54, 0.04, 0.25]], atol=1e-9)
-    assert float(told[0]["part-lost"].details["size"]) < 0.08
+    assert float(told[0]["part-lost"].details["size"]) < 0.08 and told[0]["part-lost"].is_minor
     assert 'tets of "Body 1" join surfaces' in told[1]["parts-joined"].text
     assert 'The tets of "Body 2" fill' in told[2]["volume-changed"].text
 
@@ -269,6 +269,14 @@ def test_all_lost_parts_are_counted(tmp_path):
     told = {warning.kind: warning for warning in fill_warnings(body, surface, mesh)}
     assert told["parts-lost"].details["count"] == 14 and "11 more" in told["parts-lost"].text
     assert told["parts-without-inside"].details["count"] == 3
+    assert told["parts-lost"].is_minor and told["parts-without-inside"].is_minor
+
+
+def test_large_parts_without_tets_are_no_minor_matter():
+    surface = together(sphere(16), box([2, 0, 0], [4, 4, 0.01], n=2))
+    body = Body(surface.vertices, surface.triangles, meshing=Meshing("smooth", tet_size=0.2), key="b")
+    told = {each.kind: each for each in fill_warnings(body, surface, tetrahedralize(surface, body.meshing, "Body"))}
+    assert not told["part-lost"].is_minor
 
 
 def test_tets_that_are_thicker_than_the_body_are_told():

@@ -85,6 +85,12 @@ WITH_FIELD = [name for name, each in ALL_SETTINGS.items() if each.field]
 RANGED = [name for name in WITH_FIELD if ALL_SETTINGS[name].limits and ALL_SETTINGS[name].kind == kinds.NUMBER]
 
 
+def test_groups_are_called_groups() -> None:
+    """As Blender's cloth calls them: "Paint Stiffness" reads as a button that goes to Weight Paint."""
+    labels = [each.label for each in ALL_SETTINGS.values() if each.kind == kinds.WEIGHT_GROUP]
+    assert labels and [label for label in labels if not label.endswith((" Group", "Mask"))] == []
+
+
 def settings_page() -> Any:
     spec = importlib.util.spec_from_file_location("settings_page", ROOT / "scripts" / "settings_page.py")
     module = importlib.util.module_from_spec(spec)

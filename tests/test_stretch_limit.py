@@ -12,8 +12,14 @@ import pytest
 
 from fixtures.scenes import Run, block
 from sinew.solver.constraints.rest_shape_animation.rest_scale import RestStretch, with_rest_scales
+from sinew.solver.constraints.stretch_limit import STRETCH_FLOOR
 from sinew.solver.mechanics.model import Model, Part, make_model
-from sinew.solver.mechanics.stretch_limit.limit_kernels import LIMIT_MARGIN, LIMIT_STRESS, limit_derivatives
+from sinew.solver.mechanics.stretch_limit.limit_kernels import (
+    LIMIT_MARGIN,
+    LIMIT_STRESS,
+    floor_derivatives,
+    limit_derivatives,
+)
 from sinew.solver.mechanics.stretch_limit.limit_potential import LimitPotential, make_limit_potential
 from sinew.solver.runtime.errors import BadInput, SolveFailed
 from sinew.solver.scene.flesh import Flesh
@@ -83,6 +89,42 @@ def test_nothing_within_the_limit() -> None:
         assert energy == 0.0 and not len(found)
     assert len(potential_of(model).forces_at(stretched(model, [1.500001, 1.0, 1.0], 5))[1]) == 1
     assert not len(potential_of(model, np.inf).forces_at(stretched(model, [9.0, 9.0, 9.0], 5))[1])
+
+
+PRESSED = ([1.2, 0.9, 0.5], [1.7, 0.55, 0.4], [1.3, 0.3, -0.2], [0.5, 0.5, 0.4], [1.9, 1.8, -1.7])
+
+
+@pytest.mark.parametrize("stretches", PRESSED)
+def test_forces_below_the_floor_are_the_derivative_of_the_energy(stretches: list[float]) -> None:
+    nodes = np.concatenate([np.zeros((1, 3)), np.eye(3)])  # x of the last three nodes are the columns of F
+    model = make_model([Part("tet", nodes, np.array([[0, 1, 2, 3]], np.int32), np.ones(1), Material(MODULUS, 0.3))])
+    potential = make_limit_potential(model, np.array([1.5]), np.array([STRETCH_FLOOR]))
+    x, step = stretched(model, stretches, 3), 1e-5
+    energy, found = potential.forces_at(x)
+    psi = sum(
+        limit_derivatives(abs(s), 1.5, MODULUS)[0] + floor_derivatives(s, STRETCH_FLOOR, MODULUS)[0] for s in stretches
+    )
+    assert energy == pytest.approx(model.volume[0] * psi, rel=1e-9) and energy > 0.0
+    force, K = found.force[0, 1:].ravel(), found.stiffness[0, 1:, 1:].transpose(0, 2, 1, 3).reshape(9, 9)
+    slopes = np.empty((9, 9))
+    for place in range(9):
+        moved = np.zeros(12)
+        moved[place + 3] = step
+        ahead, behind = (potential.forces_at(x + sign * moved.reshape(4, 3)) for sign in (1.0, -1.0))
+        slope = -(ahead[0] - behind[0]) / (2 * step)
+        assert slope == pytest.approx(force[place], abs=1e-4 * np.abs(force).max())
+        slopes[place] = -(ahead[1].force[0, 1:] - behind[1].force[0, 1:]).ravel() / (2 * step)
+    values, axes = np.linalg.eigh(0.5 * (slopes + slopes.T))
+    nearest = (axes * np.maximum(values, 0.0)) @ axes.T  # among semi-definite matrices
+    assert pytest.approx(nearest, abs=1e-3 * np.abs(K).max()) == K
+
+
+def test_nothing_above_the_floor() -> None:
+    model = one_tet()
+    potential = make_limit_potential(model, np.array([1.5]), np.array([STRETCH_FLOOR]))
+    for stretches, count in (([1.4, 0.7, 0.600001], 0), ([1.4, 0.7, 0.599999], 1), ([1.4, 0.7, -0.7], 1)):
+        assert len(potential.forces_at(stretched(model, stretches, 5))[1]) == count
+    assert not len(potential_of(model).forces_at(stretched(model, [1.0, 0.5, -0.3], 5))[1]), "no floor"
 
 
 @pytest.mark.parametrize("stretch", [1.5, 1.53, 1.6, 1.8])
@@ -236,3 +278,18 @@ def test_what_is_held_takes_hierarchical_bodies_along(tmp_path: Path) -> None:
     run.advance()
     moved = run.state.x - run.built.model.X
     assert moved == pytest.approx(np.broadcast_to(shift, moved.shape), abs=2e-4)
+
+
+def test_a_pose_of_stvk_turns_no_tet_inside_out(tmp_path: Path) -> None:
+    """A beam that is held at one end and bends under its weight: without a floor, 12 tets below the hold turn."""
+    material, flesh = Material(1.0e4, 0.4, 1000.0), Flesh(law="stvk")
+    beam = block((12, 2, 2), (1.2, 0.2, 0.2), material=material, flesh=flesh, stretch_limit=StretchLimit(1.5))
+    beam = replace(beam, pinned=np.flatnonzero(beam.vertices[:, 0] < 1e-6).astype(np.int32))
+    run = Run(tmp_path, Scene((beam,), settings=SETTINGS))
+    run.advance()
+    model, x = run.built.model, run.state.x
+    edges = np.stack([x[model.tets[:, k]] - x[model.tets[:, 0]] for k in (1, 2, 3)], axis=2)
+    F = edges @ model.Dm_inverse
+    stretches = np.linalg.svd(F, compute_uv=False)
+    assert run.reports[-1].poses_not_converged == 0 and np.linalg.det(F).min() > 0.0
+    assert STRETCH_FLOOR - LIMIT_MARGIN < stretches.min() < stretches.max() < 1.5 + LIMIT_MARGIN

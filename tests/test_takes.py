@@ -10,7 +10,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
-from fixtures.blender_scenes import add_box, evaluated, fresh
+from fixtures.blender_scenes import add_box, evaluated, fresh, write_cache
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import bake_status
 from sinew.addon.cache import cache_folder_status, cache_paths, takes
@@ -153,6 +153,56 @@ def test_all_takes_move_beside_the_file_at_its_first_save(tmp_path: Path) -> Non
     assert names() == ["", "Take 2"]
     assert {path.name for path in tmp_path.glob("*.sinew")} == {"shot.sinew", "shot-Take 2.sinew"}
     (ghost,) = ghosts.ghosts(scene)
+    assert ghost.modifiers[0].filepath == "//shot.sinew/play/Box.pc2"
+
+
+def unsaved_bake(scene: bpy.types.Scene, name: str) -> bpy.types.Object:
+    """Returns a body of a scene of an unsaved file, and writes it a bake that plays."""
+    points = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(points.tolist(), [], [(0, 1, 2)])
+    obj = bpy.data.objects.new(name, mesh)
+    scene.collection.objects.link(obj)
+    roles.make_body(obj)
+    add_unsaved_take(scene, name)
+    return obj
+
+
+def add_unsaved_take(scene: bpy.types.Scene, key: str, take: str = "") -> None:
+    scene.sinew.take = take
+    folder = cache_paths.own_folder(scene)
+    write_cache(folder, {key: np.zeros((3, 3, 3))})
+    cache_paths.remember_bake(scene, folder)
+    cache_folder_status.invalidate()
+
+
+def test_two_scenes_keep_the_names_of_their_folders_at_the_first_save(tmp_path: Path) -> None:
+    scene, other = fresh(), bpy.data.scenes.new("Second")
+    for each, name in ((scene, "Box"), (other, "Ball")):
+        unsaved_bake(each, name)
+        add_unsaved_take(each, name, "Take 2")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    assert {path.name for path in tmp_path.glob("*.sinew")} == {
+        "shot.sinew",
+        "shot-Take 2.sinew",
+        "shot-Second.sinew",
+        "shot-Second-Take 2.sinew",
+    }
+    for each in (scene, other):
+        assert [take.name for take in takes.takes(each)] == ["", "Take 2"]
+
+
+def test_the_written_file_says_where_ghosts_find_their_take(tmp_path: Path) -> None:
+    scene = fresh()
+    unsaved_bake(scene, "Box")
+    add_unsaved_take(scene, "Box", "Take 2")
+    assert bpy.ops.sinew.compare_take(take="") == {"FINISHED"}
+    there = ghosts.ghosts(scene)[0].modifiers[0].filepath
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "copy.blend"), copy=True)
+    assert ghosts.ghosts(scene)[0].modifiers[0].filepath == there and Path(there).exists()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    (ghost,) = ghosts.ghosts(bpy.context.scene)
     assert ghost.modifiers[0].filepath == "//shot.sinew/play/Box.pc2"
 
 

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from fixtures.closed_surfaces import cube, sphere, torus
+from sinew.solver.mesh.embedding import bind
 from sinew.solver.mesh.formats.surface_files import read_surface
 from sinew.solver.mesh.geometry.closest_point import closest_points
 from sinew.solver.mesh.geometry.connected_components import connected_components
@@ -14,16 +17,18 @@ from sinew.solver.mesh.geometry.exit_point import exit_points
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 from sinew.solver.mesh.geometry.triangle_surface import Surface
 from sinew.solver.mesh.geometry.winding_number import winding_numbers
+from sinew.solver.mesh.mesh_npz import from_arrays, to_arrays
 from sinew.solver.mesh.tet_quality import dihedral_angles, dihedral_range, signed_volumes
 from sinew.solver.mesh.tetrahedralize import tetrahedralize
 from sinew.solver.mesh.tetrahedralize.bcc_lattice import lattice_around, lattice_tets
 from sinew.solver.mesh.tetrahedralize.cut_edges import cut_edges
+from sinew.solver.mesh.tetrahedralize.fill_warnings import fill_warnings
 from sinew.solver.mesh.tetrahedralize.isosurface_stuffing import cut_lattice, stuff_lattice
 from sinew.solver.mesh.tetrahedralize.lattice_snapping import snap_lattice
 from sinew.solver.mesh.tetrahedralize.octree_grading import graded_tets, leaf_levels
 from sinew.solver.mesh.tetrahedralize.stuffing_stencils import split_tets
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene.scene import Meshing
+from sinew.solver.scene.scene import Body, Meshing
 
 BOUND = 10.7, 164.8
 SHAPES = {"sphere": sphere(16), "torus": torus(64, 32), "cube": cube(3)}
@@ -213,7 +218,11 @@ PLANE = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]), np.array([[0, 
     ("part", "meshing", "kind"),
     [
         (PLANE, Meshing(), "no-inside"),
-        ((np.random.default_rng(0).random((300, 3)), np.arange(300).reshape(-1, 3)), Meshing(), "no-inside"),
+        (
+            (np.concatenate([PLANE[0], PLANE[0] + [0, 0, 2]]), np.concatenate([PLANE[1], PLANE[1] + 4])),
+            Meshing(),
+            "no-inside",
+        ),
         ((cube(1)[0] * [1, 1, 1e-3], cube(1)[1]), Meshing(divisions=8), "nothing-inside"),
         ((cube(2)[0] * [1, 1, 0], cube(2)[1]), Meshing(), "no-inside"),
         ((np.zeros((3, 3)), np.array([[0, 1, 2]])), Meshing(), "mesh-flat"),
@@ -228,6 +237,36 @@ def test_what_cannot_be_filled_is_refused(part, meshing, kind):
         tetrahedralize(Surface(part[0], part[1].astype(np.int32)), meshing, "Thing")
     assert refused.value.kind == kind
     assert '"Thing"' in refused.value.text
+
+
+def soup(vertices, triangles, turned, apart=0.02):
+    """Returns the triangles of a surface apart from each other, a share of them turned inwards."""
+    corners = vertices[triangles]
+    flip = np.random.default_rng(0).random(len(corners)) < turned
+    corners[flip] = corners[flip, ::-1]
+    middle = corners.mean(axis=1, keepdims=True)
+    return (middle + (1.0 - apart) * (corners - middle)).reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3)
+
+
+def test_a_polygon_soup_is_covered_and_told():
+    surface = Surface(*soup(*sphere(8), 0.5))
+    mesh = tetrahedralize(surface, Meshing(divisions=8), "Soup")
+    assert mesh.report.is_covered_soup and len(mesh.tets) > 200
+    body = Body(surface.vertices, surface.triangles, name="Soup")
+    assert [told.kind for told in fill_warnings(body, surface, mesh)][:1] == ["soup-covered"]
+    robust = tetrahedralize(surface, Meshing("robust", divisions=8), "Soup")
+    assert np.array_equal(mesh.nodes, robust.nodes) and np.array_equal(mesh.tets, robust.tets)
+    assert not robust.report.is_covered_soup
+    binding = bind(mesh.nodes, mesh.tets, surface.vertices)
+    reports = [json.loads(str(to_arrays(body, each, binding)["report"])) for each in (mesh, robust)]
+    assert "is_covered_soup" not in reports[1], "other files are as they were"
+    stored, _ = from_arrays(to_arrays(body, mesh, binding))
+    assert stored.report.is_covered_soup, "a resumed bake says it too"
+
+
+def test_pieces_that_agree_where_inside_is_are_filled():
+    mesh = tetrahedralize(Surface(*soup(*sphere(8), 0.0)), Meshing(divisions=8), "Shell")
+    assert not mesh.report.is_covered_soup and mesh.report.volume_ratio == pytest.approx(1.0, rel=0.05)
 
 
 @pytest.mark.slow

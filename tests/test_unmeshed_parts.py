@@ -78,6 +78,8 @@ def test_a_small_piece_is_named_and_the_size_told_keeps_it():
     (part,) = lost(surface, 0.2)
     assert part.name == "Piece 1 (432 faces)" and np.allclose(part.place, [1.54, 0.04, 0.25], atol=1e-9)
     assert 0.02 < part.tet_size_needed < 0.08
+    areas = 2 * 0.08**2 + 4 * 0.08 * 0.5, Surface(*sphere(16)).area
+    assert part.area_share == pytest.approx(areas[0] / sum(areas), rel=1e-6)
     assert lost(surface, part.tet_size_needed) == ()
 
 
@@ -86,6 +88,8 @@ def test_of_many_lost_pieces_the_largest_are_named():
     parts = lost(together(sphere(16), *hairs), 0.2)
     assert len(parts) == 10 and parts[-1].name == "5 smaller parts"
     assert sum(part.count for part in parts) == 14
+    whole = together(sphere(16), *hairs).area
+    assert sum(part.area_share for part in parts) == pytest.approx(1.0 - Surface(*sphere(16)).area / whole, rel=1e-6)
     assert parts[0].name == "Piece 1 (48 faces)" and 0.0 < parts[-1].tet_size_needed < 0.02
     assert np.allclose(parts[0].place[:2], [1.51, 1.31], atol=1e-9) and parts[-1].place == ()
 

@@ -40,14 +40,20 @@ from fixtures.scenes import block
 from fixtures.tiny_bakes import tiny_scene, write_scene
 from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.bake.warmup import compile_kernels
+from sinew.solver.constraints.stretch_limit import YIELDING_LAW
+from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.scene import Scene, Settings
+from sinew.solver.scene.stretch_limit import StretchLimit
 from sinew.solver.scene.tracks import TrackWriter
 compile_kernels.is_all_compiled = lambda: False
 compile_kernels.mark_all_compiled = lambda: None
 compile_kernels.compile_all(lambda event: None)
 folder, told = Path(tempfile.mkdtemp()), []
 write_scene(folder / "tiny", tiny_scene(12))
-flesh_scenes.write_limb(folder / "limb", Scene((flesh_scenes.limb(),), (), Settings(frame_end=3)), 60.0)
+limb = flesh_scenes.limb()
+limited = dataclasses.replace(limb, flesh=Flesh(law=YIELDING_LAW), stretch_limit=StretchLimit(1.0))
+for name, body in (("limb", limb), ("limited", limited)):
+    flesh_scenes.write_limb(folder / name, Scene((body,), (), Settings(frame_end=3)), 60.0)
 falls = Settings(fps=50.0, substeps=2, frame_end=10)
 scenes = {"breaks": Scene((fracture_scenes.ball(),), fracture_scenes.FLOOR, falls)}
 for number, method in enumerate(CHOICES):

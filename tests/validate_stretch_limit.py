@@ -32,8 +32,7 @@ KINDS: dict[str, dict[str, Any]] = {
     **{name: {"method": FormulationSettings(name)} for name in FORMULATIONS},
     **{f"{law}-jiggle": {"flesh": Flesh(DYNAMIC, law=law)} for law in FLESH_LAWS},
     **{scheme: {"flesh": Flesh(DYNAMIC, scheme=scheme)} for scheme in FLESH_TIME_SCHEMES[1:]},
-    # not of StVK: its largest stretch is 1.581, but there are frames of which 2 poses take more than 200 iterations
-    **{f"{law}-pose": {"flesh": Flesh(law=law)} for law in FLESH_LAWS if law != "stvk"},
+    **{f"{law}-pose": {"flesh": Flesh(law=law)} for law in FLESH_LAWS},
 }
 
 
@@ -89,8 +88,6 @@ def test_no_tet_beyond_the_limit_and_ten_per_cent(kind: str, tmp_path: Path) -> 
     body = replace(creature(DIVISIONS[kind == HIERARCHICAL], **KINDS[kind]), stretch_limit=StretchLimit(LIMIT))
     if kind == HIERARCHICAL:
         body = held_by_goal(body)
-    if kind.endswith("-pose"):  # at half this stiffness, 2 of 72 poses take more than the 200 iterations they may
-        body = replace(body, material=replace(SOFT, youngs_modulus=2.0 * SOFT.youngs_modulus))
     run, largest = shaken_run(tmp_path, body), 1.0
     for _ in range(FRAMES):
         run.advance()

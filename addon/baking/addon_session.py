@@ -77,11 +77,13 @@ class Note:
         line: The sentence and the next step.
         measured: The numbers behind it, or "".
         places: Where it is about [m], (k, 3).
+        is_minor: Whether nobody has to act on it where the result looks right.
     """
 
     line: str
     measured: str = ""
     places: tuple[tuple[float, ...], ...] = ()
+    is_minor: bool = False
 
 
 @dataclass
@@ -117,6 +119,21 @@ class ShownHint:
     buttons: int
 
 
+@dataclass(frozen=True)
+class MovedTake:
+    """A take that does not play, moved at the first save of its file.
+
+    Attributes:
+        scene_uid: Session id of its scene.
+        take: As it was before.
+        folder: Where it is now.
+    """
+
+    scene_uid: int
+    take: Take
+    folder: Path
+
+
 @dataclass
 class PendingSave:
     """Values to restore if the file does not stay at the place that it is written to: Save Copy, or a failure.
@@ -126,14 +143,14 @@ class PendingSave:
         paths: Path properties of scenes, by session id and name.
         tet_files: Tet files of objects, by session id.
         attributes: Paths of attribute files, as `attribute_playback.restore_paths` takes them.
-        takes: Of a file that had no place: those in temporary folders that do not play, by session id of the scene.
+        moved_takes: Takes that were moved from the temporary folder.
     """
 
     target: str
     paths: dict[int, dict[str, object]] = field(default_factory=dict)
     tet_files: dict[int, str] = field(default_factory=dict)
     attributes: dict[str, tuple[str, str]] = field(default_factory=dict)
-    takes: dict[int, list[Take]] = field(default_factory=dict)
+    moved_takes: list[MovedTake] = field(default_factory=list)
 
 
 class AddonSession:

@@ -33,4 +33,4 @@ def note_of(warning: Mapping[str, Any]) -> Note:
     """Returns the note that a warning makes, which `SinewError.as_warning` or a `warning` event says."""
     line = message_text(warning["kind"], warning["sentence"], warning["next_step"])
     places = tuple(tuple(place) for place in warning.get("places", ()))
-    return Note(line, str(warning.get("measured", "")), places)
+    return Note(line, str(warning.get("measured", "")), places, bool(warning.get("is_minor", False)))

@@ -18,11 +18,12 @@ import bpy
 
 from ...solver.bake.cache import is_cache
 from ...solver.runtime.errors import StorageFailed
+from ..blender_data.scene_lookup import find_scene
 from ..cache import cache_folder_status, cache_paths, takes
 from ..objects import ghosts
 from ..playback import attribute_playback
 from . import attach_bake, error_messages, last_failure
-from .addon_session import PendingSave, session
+from .addon_session import MovedTake, PendingSave, session
 
 PATH_PROPERTIES = ("cache_path", "baked_path", "baked_for", "baked_scene", "borrowed")
 
@@ -52,8 +53,10 @@ def before_save(path: str, *_: object) -> None:
         return
     if old:
         pending.tet_files = _rebase_tet_files(old, path)
+    # of all scenes, before one of them leaves the name of its folder to another
+    unplayed = {} if old else {scene.session_uid: takes.temporary_takes(scene) for scene in _own_scenes()}
     for scene in _own_scenes():
-        pending.takes[scene.session_uid] = [] if old else takes.temporary_takes(scene)
+        pending.moved_takes += _move_takes(scene, unplayed.get(scene.session_uid, []), path)
         pending.paths[scene.session_uid] = {name: getattr(scene.sinew, name) for name in PATH_PROPERTIES}
         present = cache_paths.cache_folder(scene)
         if old:
@@ -70,27 +73,40 @@ def after_save(*_: object) -> None:
     pending, session.pending_save = session.pending_save, None
     if pending is not None and os.path.abspath(bpy.data.filepath or ".") != pending.target:
         _restore_paths(pending)
-    elif pending is not None:
-        _move_takes(pending)
     cache_folder_status.invalidate()
 
 
-def _move_takes(pending: PendingSave) -> None:
-    """Moves the takes of a file that was saved for the first time beside it."""
-    for scene in _own_scenes():
-        for take in pending.takes.get(scene.session_uid, []):
-            target = _free_path(cache_paths.take_folder(scene, take.name))
-            try:
-                _move_folder(take.folder, target)
-            except OSError as problem:
-                _tell_not_moved(scene, take.folder, problem)
-                continue
-            cache_folder_status.invalidate()
-            ghosts.move(scene, take.name, target)
-        cache_paths.lock_temporary_folders()
+def _move_takes(scene: bpy.types.Scene, unplayed: list[takes.Take], blend: str) -> list[MovedTake]:
+    """Moves the takes of a scene that do not play beside `blend`, and returns those that could be moved.
+
+    They move before the file is written, so that it says where their ghosts find them.
+    """
+    moved = []
+    for take in unplayed:
+        target = _free_path(cache_paths.take_folder(scene, take.name, blend))
+        if _move_take(scene, take, take.folder, target):
+            moved.append(MovedTake(scene.session_uid, take, target))
+    return moved
+
+
+def _move_take(scene: bpy.types.Scene, take: takes.Take, folder: Path, target: Path) -> bool:
+    """Moves a take and lets its ghosts play it there; returns False, and tells the panel, where that fails."""
+    try:
+        _move_folder(folder, target)
+    except OSError as problem:
+        _tell_not_moved(scene, folder, problem)
+        return False
+    cache_folder_status.invalidate()
+    ghosts.move(scene, take.name, target)
+    return True
 
 
 def _restore_paths(pending: PendingSave) -> None:
+    for moved in pending.moved_takes:
+        scene = find_scene(moved.scene_uid)
+        if scene is not None:
+            moved.take.folder.parent.mkdir(parents=True, exist_ok=True)
+            _move_take(scene, moved.take, moved.folder, moved.take.folder)
     for scene in _own_scenes():
         for name, value in pending.paths.get(scene.session_uid, {}).items():
             with session.rebasing_paths():
@@ -175,7 +191,7 @@ def _tell_not_moved(scene: bpy.types.Scene, folder: Path, problem: OSError) -> N
 
 def _move_bake(scene: bpy.types.Scene, present: Path, blend: str) -> None:
     """Moves a bake beside `blend`, under a name that is free there; where that fails, the panel says so."""
-    target = _free_path(cache_paths.default_folder(scene, blend))
+    target = _free_path(cache_paths.take_folder(scene, scene.sinew.take.strip(), blend))
     try:
         _move_folder(present, target)
     except OSError as problem:

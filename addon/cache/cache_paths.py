@@ -27,18 +27,22 @@ def own_folder(scene: bpy.types.Scene) -> Path:
     """Returns the absolute path of the folder for the next bake of `scene`."""
     if scene.sinew.cache_path:
         return absolute_path(scene.sinew.cache_path, bpy.data.filepath)
-    present = _remembered_folder(scene)
+    present = _remembered_folder(scene, bpy.data.filepath)
     if present is not None and not is_borrowed(scene):
         return present
     return take_folder(scene, scene.sinew.take.strip())
 
 
-def take_folder(scene: bpy.types.Scene, take: str) -> Path:
-    """Returns the folder that Sinew chooses for a take, with the scene's name where another scene has the plain one."""
-    taken = {_remembered_folder(other) for other in bpy.data.scenes if other != scene and not is_borrowed(other)}
-    plain = default_folder(scene, bpy.data.filepath, take=take)
+def take_folder(scene: bpy.types.Scene, take: str, blend: str | None = None) -> Path:
+    """Returns the folder that Sinew chooses for a take, with the scene's name where another scene has the plain one.
+
+    `blend` is another place than that of the open file, to which it is about to be saved.
+    """
+    blend = bpy.data.filepath if blend is None else blend
+    taken = {_remembered_folder(other, blend) for other in bpy.data.scenes if other != scene and not is_borrowed(other)}
+    plain = default_folder(scene, blend, take=take)
     is_free = plain not in taken and not _has_bodies_of_another(scene, plain)
-    return plain if is_free else default_folder(scene, bpy.data.filepath, scene.name, take)
+    return plain if is_free else default_folder(scene, blend, scene.name, take)
 
 
 def _has_bodies_of_another(scene: bpy.types.Scene, folder: Path) -> bool:
@@ -55,7 +59,7 @@ def _has_bodies_of_another(scene: bpy.types.Scene, folder: Path) -> bool:
 def cache_folder(scene: bpy.types.Scene) -> Path:
     """Returns the folder of the present bake, or the own folder without one."""
     own = own_folder(scene)
-    return own if is_cache(own) else _remembered_folder(scene) or own
+    return own if is_cache(own) else _remembered_folder(scene, bpy.data.filepath) or own
 
 
 def remember_bake(scene: bpy.types.Scene, folder: Path, borrowed: bool = False, blend: str | None = None) -> None:
@@ -84,14 +88,14 @@ def is_borrowed(scene: bpy.types.Scene) -> bool:
     )
 
 
-def _remembered_folder(scene: bpy.types.Scene) -> Path | None:
-    """Returns the stored path of the present bake, if it exists and the take is the same."""
+def _remembered_folder(scene: bpy.types.Scene, blend: str) -> Path | None:
+    """Returns the path of the present bake, stored as seen from `blend`, if it exists and the take is the same."""
     stored = scene.sinew.baked_path
     if not stored or scene.sinew.baked_for != _path_settings(scene):
         return None
-    there = absolute_path(stored, bpy.data.filepath)
+    there = absolute_path(stored, blend)
     # after a move to another folder or system: the same name beside the .blend
-    return next((folder for folder in (there, caches_home(bpy.data.filepath) / there.name) if is_cache(folder)), None)
+    return next((folder for folder in (there, caches_home(blend) / there.name) if is_cache(folder)), None)
 
 
 def _path_settings(scene: bpy.types.Scene) -> str:

@@ -45,6 +45,7 @@ TRANSFORM_PROPERTIES = (
     "parent_bone",
     "track_axis",
 )
+STILL_IMAGE_SOURCES = {"FILE", "GENERATED", "TILED"}
 # what else the rest pose of an armature says of a bone than its place and its turn
 REST_BONE_PROPERTIES = ("name", "length", "use_deform", "use_inherit_rotation", "inherit_scale")
 
@@ -106,7 +107,20 @@ def _field_parts(obj: bpy.types.Object, waiting: list[bpy.types.ID]) -> Parts:
     animated = {f"field.{name}" for name in animated_properties(obj)}
     parts = ["field", obj.name, *rna_parts(obj.field, ALIASES, animated, "field.", waiting)]
     texture = obj.field.texture
-    return parts if texture is None or not texture.use_color_ramp else parts + _ramp_parts(texture)
+    if texture is None:
+        return parts
+    return [*parts, *(_ramp_parts(texture) if texture.use_color_ramp else []), *_image_parts(texture)]
+
+
+def _image_parts(texture: bpy.types.Texture) -> Parts:
+    """Returns the pixels of an image texture, which may have been painted and not be in any file."""
+    image = texture.image if texture.type == "IMAGE" else None
+    # the pixels of others change with the playhead
+    if image is None or image.source not in STILL_IMAGE_SOURCES:
+        return []
+    pixels = np.empty(len(image.pixels), np.float32)
+    image.pixels.foreach_get(pixels)
+    return [repr(tuple(image.size)), image.colorspace_settings.name, image.alpha_mode, pixels]
 
 
 def _ramp_parts(texture: bpy.types.Texture) -> Parts:

@@ -10,6 +10,7 @@ import bpy
 from ...solver.scene.settings.preset_settings import CUSTOM_PRESET, MATERIAL_PRESET
 from ...solver.scene.settings.setting import TABLE, Setting
 from ...solver.scene.settings.tables import SUBJECTS
+from ..blender_data.rna_serialisation import animated_paths
 from ..properties.material_preset_filling import find_values
 from ..properties.object_roles import BODY
 from ..properties.softening_rows import table_rows, write_rows
@@ -36,6 +37,13 @@ def copy_settings(source: bpy.types.Object, target: bpy.types.Object) -> bool:
             if getattr(target.sinew, setting.name) != value:
                 setattr(target.sinew, setting.name, value)
     return bool(common)
+
+
+def animated_settings(source: bpy.types.Object, target: bpy.types.Object) -> list[Setting]:
+    """Returns the settings that `copy_settings` would copy and that keyframes or drivers of the target set again."""
+    paths = animated_paths(target)
+    found = _settings_of(set(roles_of(source)) & set(roles_of(target)))
+    return [setting for setting in dict.fromkeys(found) if f"sinew.{setting.name}" in paths]
 
 
 def _settings_of(keys: set[str]) -> Iterator[Setting]:

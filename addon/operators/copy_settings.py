@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.runtime.errors import BadInput
-from ..objects.copy_settings import copy_settings
+from ...solver.runtime.errors import BadInput, SinewError
+from ..baking.error_messages import error_text
+from ..objects.copy_settings import animated_settings, copy_settings
 from ..objects.roles import roles_of
 from .error_reporting import reporting_errors
 
@@ -25,13 +26,17 @@ class SINEW_OT_copy_settings(bpy.types.Operator):
 
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Copies them."""
+        """Copies values, as Blender's Copy to Selected does, and names those that keyframes of the targets set."""
         source = context.object
         others = [obj for obj in context.selected_objects if obj != source and obj.library is None]
         count = sum(copy_settings(source, obj) for obj in others)
         if not count:
             raise BadInput("nothing-to-copy-to", name=source.name)
         self.report({"INFO"}, f"Copied settings to {count} {'object' if count == 1 else 'objects'}")
+        for obj in others:
+            if animated := animated_settings(source, obj):
+                names = ", ".join(setting.label for setting in animated)
+                self.report({"WARNING"}, error_text(SinewError("copied-onto-keys", name=obj.name, settings=names)))
         return {"FINISHED"}
 
 

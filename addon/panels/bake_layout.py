@@ -148,11 +148,19 @@ def _unsettled_notes(scene: bpy.types.Scene, status: Status) -> list[Note]:
 
 
 def _draw_notes(layout: bpy.types.UILayout, notes: list[Note], context: bpy.types.Context) -> None:
-    """Draws what there is to know about the bake, which can be folded away."""
+    """Draws what there is to know about the bake, and what nobody has to act on folded away."""
+    _draw_folding_notes(layout, "Notes", [note for note in notes if not note.is_minor], context, is_open=True)
+    _draw_folding_notes(layout, "More Notes", [note for note in notes if note.is_minor], context, is_open=False)
+
+
+def _draw_folding_notes(
+    layout: bpy.types.UILayout, title: str, notes: list[Note], context: bpy.types.Context, *, is_open: bool
+) -> None:
+    """Draws notes under a title that folds them; `is_open`: whether they are seen at first."""
     if not notes:
         return
-    header, body = layout.panel("sinew_notes")
-    header.label(text=f"Notes ({len(notes)})")
+    header, body = layout.panel(f"sinew_{title.lower().replace(' ', '_')}", default_closed=not is_open)
+    header.label(text=f"{title} ({len(notes)})")
     if body is not None:
         for note in notes:
             draw_note(body, note, "INFO", context)

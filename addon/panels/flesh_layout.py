@@ -34,7 +34,7 @@ def attachment_hints(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[Hint
     if not flesh_supports.is_held(scene, obj):
         fixes = [Fix("sinew.add_bone", icon="BONE_DATA")]
         if flesh_supports.armatures_of(obj):
-            fixes.insert(0, Fix("use_armature_bones", "Use Armature Bones", "ARMATURE_DATA"))
+            fixes.insert(0, Fix("use_armature_bones", "Hold by Armature", "ARMATURE_DATA"))
         words = NOT_HELD_NOTE if obj.sinew.motion == POSE else FALLS_NOTE
         hints.append(Hint("loose", words, tuple(fixes), refusal="flesh-not-held"))
     return hints

@@ -12,21 +12,21 @@ from .preset_filling_guard import PresetFilling
 # of a collider, and of a body
 FRICTION_PROPERTIES = ("friction", "body_friction")
 
-_filling = PresetFilling()
+filling = PresetFilling()
 
 
 def apply_preset(settings: Any) -> None:
     """Writes the friction of `settings.friction_preset` into the settings, of a body as well as of a collider."""
-    if settings.friction_preset == CUSTOM_PRESET:
+    if filling.is_active or settings.friction_preset == CUSTOM_PRESET:
         return
-    with _filling:
+    with filling:
         for name in FRICTION_PROPERTIES:
             setattr(settings, name, FRICTION_PRESETS[settings.friction_preset].coefficient)
 
 
 def mark_custom(settings: Any) -> None:
     """Turns the menu to Custom when a friction no longer is the preset's; not while a preset fills it in."""
-    if not _filling.is_active and settings.friction_preset != CUSTOM_PRESET and not matches_preset(settings):
+    if not filling.is_active and settings.friction_preset != CUSTOM_PRESET and not matches_preset(settings):
         settings.friction_preset = CUSTOM_PRESET
 
 

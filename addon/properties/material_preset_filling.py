@@ -32,7 +32,7 @@ def _preset_fields(part: str, table: Iterable[Setting]) -> dict[str, str]:
 MATERIAL_FIELDS = _preset_fields("Material", MATERIAL_SETTINGS)
 PLASTICITY_FIELDS = _preset_fields("Plasticity", PLASTICITY_SETTINGS)
 HEAT_FIELDS = _preset_fields("Heat", HEAT_SETTINGS)
-_filling = PresetFilling()
+filling = PresetFilling()
 
 
 def preset_values(preset: MaterialPreset) -> dict[str, Any]:
@@ -70,10 +70,10 @@ def apply_preset(settings: Any) -> None:
 
     Flesh neither flows, takes heat nor breaks: it stays flesh, and gets the rest.
     """
-    if settings.preset == CUSTOM_PRESET:
+    if filling.is_active or settings.preset == CUSTOM_PRESET:
         return
     preset, values = find_values(settings)
-    with _filling:
+    with filling:
         for name, value in values.items():
             setattr(settings, name, value)
         for part in ("plasticity", "heat", "fracture"):
@@ -86,7 +86,7 @@ def apply_preset(settings: Any) -> None:
 
 def mark_custom(settings: Any) -> None:
     """Turns the menu to Custom when a value no longer is the preset's; not while a preset fills the values in."""
-    if not _filling.is_active and settings.preset != CUSTOM_PRESET and not matches_preset(settings):
+    if not filling.is_active and settings.preset != CUSTOM_PRESET and not matches_preset(settings):
         settings.preset = CUSTOM_PRESET
 
 

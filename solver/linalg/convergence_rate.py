@@ -45,9 +45,9 @@ class RateCheck(NamedTuple):
         return cls._begin(min_rate, max_left, JACOBI_WINDOW, JACOBI_WINDOW)
 
     @classmethod
-    def of_multigrid(cls, min_rate: float = 0.0, max_left: float = 0.0) -> RateCheck:
-        """Returns one for conjugate gradients with multigrid, with a new record."""
-        return cls._begin(min_rate, max_left, 0, MULTIGRID_WINDOW)
+    def of_multigrid(cls, min_rate: float = 0.0, max_left: float = 0.0, window: int = MULTIGRID_WINDOW) -> RateCheck:
+        """Returns one for conjugate gradients with multigrid, with a new record; `window`: cycles between two looks."""
+        return cls._begin(min_rate, max_left, 0, window)
 
     @classmethod
     def _begin(cls, min_rate: float, max_left: float, start: int, window: int) -> RateCheck:

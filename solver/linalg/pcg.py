@@ -99,7 +99,7 @@ class Preconditioner(Protocol):
     def iteration_limit(self, pattern: BlockPattern, is_free: Bools, tolerance: float) -> tuple[int, int]:
         """Returns how many iterations of block Jacobi come first, over all rows, and where only some are left."""
 
-    def rate_check(self) -> RateCheck:
+    def rate_check(self, stopping: StoppingCriteria) -> RateCheck:
         """Returns what makes block Jacobi so fast that it goes on after these iterations."""
 
     def solve(
@@ -151,7 +151,7 @@ def solve(
     rate_check = RateCheck.of_block_jacobi()
     if preconditioner is not None:
         whole, limit = preconditioner.iteration_limit(pattern, is_free, tolerance)
-        rate_check = preconditioner.rate_check()
+        rate_check = preconditioner.rate_check(stopping)
     iterations, residual = 0, np.inf  # a preconditioner that begins at once computes the residual itself
     if limit > 0 or max_iterations == 0:
         block_jacobi = BlockJacobiSolve(modes, initial_direction, element_terms, workspace)

@@ -32,6 +32,8 @@ def to_arrays(body: Body, mesh: TetMesh, binding: Binding) -> dict[str, Any]:
     """
     report = dataclasses.asdict(mesh.report)
     del report["joined_tets"], report["seconds"]  # an array, and a clock time, which would change the bytes
+    if not mesh.report.is_covered_soup:  # files of 0.2.0 say nothing of it
+        del report["is_covered_soup"]
     return {
         "nodes": mesh.nodes,
         "tets": mesh.tets,

@@ -35,12 +35,14 @@ class UnmeshedPart:
         tet_size_needed: Lattice edge that would keep it, but for its tips [m]; 0 where it has no thickness.
         count: How many parts it stands for.
         place: The middle of its faces [m], (3,); () where it stands for several.
+        area_share: Its area over that of the surface.
     """
 
     name: str
     tet_size_needed: float
     count: int = 1
     place: tuple[float, ...] = ()
+    area_share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class MeshReport:
         lost_parts: Parts of the surface that got no tet.
         joined_tets: Tets that join surfaces which lie far apart along the mesh (lips, fingers), (k,).
         seconds: Time it took [s].
+        is_covered_soup: Whether Robust tets were made though Smooth ones were asked for, since the surface is a polygon
+            soup.
     """
 
     tet_size: float
@@ -66,6 +70,7 @@ class MeshReport:
     lost_parts: tuple[UnmeshedPart, ...] = ()
     joined_tets: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
     seconds: float = 0.0
+    is_covered_soup: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from .error_messages import MEASUREMENTS, TEXTS
+from .error_messages import MEASUREMENTS, MINOR_WARNINGS, TEXTS
 
 # next steps by kind, in place of those for Blender's window
 _next_step_overrides: dict[str, str] = {}
@@ -69,10 +69,17 @@ class SinewError(Exception):
         """The numbers behind the sentence, in the field's terms; "" for most kinds."""
         return MEASUREMENTS.get(self.kind, "").format(**self.details)
 
+    @property
+    def is_minor(self) -> bool:
+        """Whether nobody has to act on the warning where the result looks right: by its kind or its details."""
+        return self.kind in MINOR_WARNINGS or bool(self.details.get("is_minor", False))
+
     def as_warning(self) -> dict[str, Any]:
-        """What a `warning` event, and a line of a report, say: with `measured` and `places` [m] where there are any."""
+        """What a `warning` event, and a line of a report, say: with `measured` and `places` [m] where there are any,
+        and `is_minor` where it is.
+        """
         plain = {"kind": self.kind, "sentence": self.sentence, "next_step": self.next_step}
-        more = {"measured": self.measured, "places": self.details.get("places", ())}
+        more = {"measured": self.measured, "places": self.details.get("places", ()), "is_minor": self.is_minor}
         return plain | {name: value for name, value in more.items() if value}
 
     @property

@@ -20,7 +20,7 @@ def _number(value: float | None) -> str:
     return "infinite" if value is None else f"{value:.1e}"
 
 
-WARNING_FIELDS = ("kind", "sentence", "next_step", "measured", "places")
+WARNING_FIELDS = ("kind", "sentence", "next_step", "measured", "places", "is_minor")
 
 
 def warnings_in(event: Mapping[str, Any]) -> list[dict[str, Any]]:

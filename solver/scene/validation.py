@@ -142,7 +142,7 @@ def _check_words(name: str, part: object) -> None:
 def _check_paints(body: Body, part: object) -> None:
     """Raises BadInput where what is painted for a part of a body does not fit its vertices."""
     for setting in _settings_of(part, WEIGHT_GROUP):
-        _check_weights(body, setting.label.removeprefix("Paint "), getattr(part, setting.field.partition(".")[2]))
+        _check_weights(body, setting.label, getattr(part, setting.field.partition(".")[2]))
 
 
 def _check_direction(body: Body) -> None:
@@ -209,7 +209,7 @@ def _check_weights(body: Body, setting: str, paint: Floats) -> None:
         raise BadInput("paint-without-vertices", name=body.name, setting=setting)
     if len(paint) and not (np.isfinite(paint) & (paint >= 0.0)).all():
         worst = float(paint[np.argmax(~(np.isfinite(paint) & (paint >= 0.0)))])
-        _check_ranges(body.name, (f"A painted value of {setting}", worst, "0 or more", False))
+        _check_ranges(body.name, (f"A weight of {setting}", worst, "0 or more", False))
 
 
 def _check_ranges(name: str, *ranges: RangeCheck) -> None:

@@ -8,19 +8,8 @@ import shutil
 import bpy
 from bl_ext.user_default.sinew.addon.baking import last_failure, orphaned_caches_timer
 from bl_ext.user_default.sinew.addon.cache import cache_paths
-from ui_driver import (
-    Steps,
-    choose_role,
-    mouse,
-    open_alone,
-    picture,
-    press,
-    result,
-    scroll,
-    show_sidebar,
-    status,
-    wait_for,
-)
+from desktop import Steps, mouse, picture, result
+from ui_driver import choose_role, open_alone, press, scroll, show_sidebar, status, wait_for
 
 LONG = 2000
 DIVISIONS = 24  # 70,000 tets: minutes of steps, where 4 divisions had baked all before anybody had looked

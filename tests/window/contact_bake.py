@@ -6,21 +6,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 from bl_ext.user_default.sinew.addon.overlays import contact_overlay
-from ui_driver import (
-    OUT,
-    Steps,
-    bake,
-    choose_role,
-    mouse,
-    open_alone,
-    picture,
-    result,
-    show_sidebar,
-    status,
-    switch,
-    view,
-    wait_for,
-)
+from desktop import OUT, Steps, mouse, picture, result
+from ui_driver import bake, choose_role, open_alone, show_sidebar, status, switch, view, wait_for
 
 FRAMES = 36
 SHEET, SIDES, SAG = 3.0, 24, 0.8

@@ -6,7 +6,8 @@ from __future__ import annotations
 import time
 
 import bpy
-from ui_driver import Steps, clicks, lowest_and_height, mouse, picture, press, result, status, view, wait_for
+from desktop import Steps, clicks, mouse, picture, result
+from ui_driver import lowest_and_height, press, status, view, wait_for
 
 MAX_CLICKS, MAX_SECONDS = 4, 60.0
 SPLASH_CLICKS = 1  # scenarios.py turns the splash off, which a first start shows

@@ -6,22 +6,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 from bl_ext.user_default.sinew.solver.scene.settings.formulation_settings import FORMULATION
-from ui_driver import (
-    Steps,
-    bake,
-    choose_role,
-    mouse,
-    open_alone,
-    picture,
-    press,
-    result,
-    scroll,
-    show_sidebar,
-    status,
-    switch,
-    view,
-    wait_for,
-)
+from desktop import Steps, mouse, picture, result
+from ui_driver import bake, choose_role, open_alone, press, scroll, show_sidebar, status, switch, view, wait_for
 
 FRAMES = 12
 STIFFNESS = 2.0e4

@@ -1,8 +1,9 @@
 #!/bin/bash
 # The extension in a real Blender 5.2 with a window on a virtual screen: installed from its zip, pressed with the
-# mouse, cancelled with ESC. Pictures and result.json go to build/window. Needs root, Debian, and the scripts that
+# mouse, cancelled with ESC. Pictures and result.json go to build/window, those of its installation with the mouse to
+# build/window/installation. Needs root, Debian, and the scripts that
 # make a Blender out of Debian packages (../shared/tools/real_blender, or $REAL_BLENDER_TOOLS); skipped without.
-#   ONLY                   parts of scenarios.py to run, such as contact_bake (all)
+#   ONLY                   parts of scenarios.py to run, such as contact_bake, or installation (all)
 #   SINEW_SEED             which operations seeded_operations does (20)
 #   SINEW_OPERATIONS       and how many (300)
 #   SCREEN_NUMBER          of the virtual screen, where another run has 97 (97)
@@ -37,9 +38,19 @@ rm -rf "$blender/root/.config/blender" "$blender/root/.cache/sinew"
 rm -f "$blender"/tmp/.X*-lock "$blender"/tmp/.X11-unix/X*
 inside blender --command extension validate "/repo/$zip"
 status=0
-inside bash /tools/window.sh "/repo/$zip" /repo/tests/window/scenarios.py "/repo/$out" || status=$?
+run() {
+    inside bash /tools/window.sh "/repo/$zip" "/repo/tests/window/$1" "/repo/$2" || status=$?
+    cat "$2/result.json" || true
+    echo
+    ls "$2"/*.png
+    grep -q '"passed": true' "$2/result.json" || status=1
+}
+case ",${ONLY:-installation}," in *,installation,*)
+    mkdir -p "$blender/root/Downloads"
+    rm -f "$blender"/root/Downloads/*
+    cp "$zip" "$blender/root/Downloads/"
+    run installation.py "$out/installation" ;;
+esac
+[ "${ONLY:-}" = installation ] || run scenarios.py "$out"
 rm -rf "$out/kernels"
-cat "$out/result.json" || true
-echo
-ls "$out"/*.png
-[ $status = 0 ] && grep -q '"passed": true' "$out/result.json"
+exit $status

@@ -22,28 +22,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from cache_bakes import cache_bakes
 from contact_bake import contact_bake
+from desktop import OUT, Steps, mouse, picture, result
 from first_jelly import first_jelly
 from formulation_bakes import methods_bake
+from quick_effects import quick_effects
 from several_objects import several_objects
 from takes import takes_by_mouse
-from ui_driver import (
-    OUT,
-    Steps,
-    bake,
-    beat,
-    choose_role,
-    gaps,
-    lowest_and_height,
-    mouse,
-    picture,
-    press,
-    result,
-    show_sidebar,
-    status,
-    view,
-    wait_for,
-)
-from undo import seeded_operations, undo_of_bake, undo_of_breaking_bake
+from ui_driver import bake, beat, choose_role, gaps, lowest_and_height, press, show_sidebar, status, view, wait_for
+from undo import seeded_operations, undo_of_bake, undo_of_breaking_bake, undo_of_refused_quick_effect
 
 FIRST_FRAMES = 120
 LONG = 2000
@@ -211,6 +197,7 @@ def flesh_bake() -> Steps:
 
 PARTS = (
     first_jelly,
+    quick_effects,
     make_ready,
     first_bake,
     cancelled_bake,
@@ -223,6 +210,7 @@ PARTS = (
     several_objects,
     undo_of_bake,
     undo_of_breaking_bake,
+    undo_of_refused_quick_effect,
     seeded_operations,
 )
 

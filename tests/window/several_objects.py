@@ -6,14 +6,11 @@ from __future__ import annotations
 import bpy
 from bl_ext.user_default.sinew.addon.baking import scene_counts
 from bl_ext.user_default.sinew.addon.panels import pie_menu_key
+from desktop import Steps, mouse, picture, result
 from ui_driver import (
-    Steps,
     command_under_the_mouse,
     find,
-    mouse,
     open_alone,
-    picture,
-    result,
     scroll,
     show_sidebar,
     status,

@@ -5,17 +5,8 @@ from __future__ import annotations
 
 import bpy
 from bl_ext.user_default.sinew.addon.objects import ghosts
-from ui_driver import (
-    Steps,
-    open_alone,
-    picture,
-    press,
-    result,
-    scroll,
-    show_sidebar,
-    status,
-    wait_for,
-)
+from desktop import Steps, picture, result
+from ui_driver import open_alone, press, scroll, show_sidebar, status, wait_for
 
 FRAMES = 24
 SCROLLS = 30  # of the mouse wheel, from the top of the sidebar to its end

@@ -1,33 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hands and eyes in a real Blender with a window: the mouse, pictures, and what lies under the mouse.
+"""Sinew's sidebar in a real Blender with a window: finds its buttons and presses them.
 
-Steps are generator yields: each yields the seconds to wait before the next one. Buttons are found by moving the mouse
-down the sidebar and asking Blender what lies under it.
+Buttons are found by moving the mouse down the sidebar and asking Blender what lies under it.
 """
 
 from __future__ import annotations
 
-import os
-import pathlib
-import subprocess
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 
 import bpy
 from bl_ext.user_default.sinew.addon.baking import bake_status
 from bl_ext.user_default.sinew.addon.panels import panels
+from desktop import Steps, mouse
 
-OUT = pathlib.Path(os.environ["OUT"])
-Steps = Iterator[float]
 WHEEL_CLICKS_TO_TOP, WHEEL_CLICKS_PER_PAGE, MAX_PAGES = 40, 8, 5
 
-result: dict[str, object] = {}
 gaps: list[float] = []
 _last_beat = time.monotonic()
 
 
 _opened = 0  # how often `open_alone` was called
-_clicks = 0  # of the mouse, so far
 
 
 def view() -> tuple[bpy.types.Window, bpy.types.Area, bpy.types.Region]:
@@ -56,11 +49,6 @@ def open_alone(label: str) -> None:
             bpy.utils.register_class(panel)
 
 
-def clicks() -> int:
-    """Returns how often a button of the mouse was pressed or its wheel turned, so far."""
-    return _clicks
-
-
 def lowest_and_height() -> tuple[float, float]:
     """Returns the lowest point of the cube as it is shown, and its height [m]."""
     cube = bpy.data.objects["Cube"]
@@ -82,22 +70,6 @@ def beat() -> float:
     gaps.append(now - _last_beat)
     _last_beat = now
     return 0.02
-
-
-def mouse(*words: str | int) -> None:
-    global _clicks
-    _clicks += words[0] in {"click", "mousedown"}
-    subprocess.run(["xdotool", *map(str, words)], check=True)
-
-
-def picture(name: str) -> Steps:
-    for area in bpy.context.window_manager.windows[0].screen.areas:
-        area.tag_redraw()
-    yield 0.5
-    path = OUT / f"shot-{name}"
-    path.touch()
-    while path.exists():
-        yield 0.1
 
 
 def under_the_mouse(ask: Callable = bpy.ops.ui.copy_python_command_button, **options: bool) -> str:

@@ -10,9 +10,10 @@ import os
 import time
 
 import bpy
-from bl_ext.user_default.sinew.addon.baking import bake_control, undo_step
+from bl_ext.user_default.sinew.addon.baking import bake_control, last_failure, undo_step
+from desktop import OUT, Steps, mouse, picture, result
 from random_operations import Session, look_at_everything, operations
-from ui_driver import OUT, Steps, bake, choose_role, mouse, picture, press, result, show_sidebar, status, view, wait_for
+from ui_driver import bake, choose_role, press, show_sidebar, status, view, wait_for
 
 FRAMES = 25
 BREAKING_FRAMES = 12
@@ -76,6 +77,44 @@ def undo_of_breaking_bake() -> Steps:
     assert "Cube Broken" in bpy.context.scene.objects and status().is_whole
     bpy.context.scene.frame_set(BREAKING_FRAMES)
     yield from picture("33-shown-again")
+
+
+def undo_of_refused_quick_effect() -> Steps:
+    """Two cubes in each other are refused by the solver: nothing is a body, and undo and redo go through it."""
+    bpy.ops.wm.read_homefile()
+    yield 1.5
+    yield from show_sidebar()
+    cube = bpy.data.objects["Cube"]
+    other = bpy.data.objects.new("Other", cube.data.copy())
+    other.location = (0.2, 0.1, 0.0)
+    bpy.context.collection.objects.link(other)
+    for obj in (cube, other):
+        obj.select_set(True)
+    bpy.ops.ed.undo_push(message="two cubes")
+    before = _roles()
+    yield from _in_viewport(_start_quick())
+    assert "BODY" in _roles().values(), _roles()
+    yield from wait_for("the refusal", lambda: status().frame is None and not status().is_running, 120)
+    yield 1.0
+    assert _roles() == before, _roles()
+    assert not bpy.data.objects["Cube"].modifiers
+    failure = last_failure.failure_text(bpy.context.scene)
+    assert "overlap" in failure, failure
+    yield from picture("35-refused-quick-effect")
+    for combination in ("ctrl+z", "ctrl+z", "ctrl+z", "ctrl+shift+z", "ctrl+shift+z", "ctrl+shift+z"):
+        yield from keys(combination)
+        yield 0.7
+        look_at_everything()
+    assert _roles() == before, _roles()
+
+
+def _roles() -> dict[str, str]:
+    return {obj.name: obj.sinew.role for obj in bpy.context.scene.objects}
+
+
+def _start_quick() -> Steps:
+    yield 0.0
+    bpy.ops.sinew.quick_jelly("INVOKE_DEFAULT")
 
 
 def seeded_operations() -> Steps:

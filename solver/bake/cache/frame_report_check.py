@@ -39,6 +39,7 @@ def is_list_of_warnings(value: Any) -> bool:
         and all(isinstance(each.get(word), str) for word in WORDS)
         and isinstance(each.get("measured", ""), str)
         and _is_list_of_points(each.get("places", []))
+        and isinstance(each.get("is_minor", False), bool)
         for each in value
     )
 

@@ -76,11 +76,11 @@ class LatticeMultigrid:
             return 0, 0
         return JACOBI_ITERATIONS_IF_HARD if self.is_hard else self.max_jacobi_iterations, JACOBI_ITERATIONS_IF_SMALL
 
-    def rate_check(self) -> RateCheck:
+    def rate_check(self, stopping: StoppingCriteria) -> RateCheck:
         """Returns what makes block Jacobi so fast that it goes on after these iterations."""
         if self.rates is None:
             return RateCheck.of_block_jacobi()
-        return self.rates.jacobi_rate_check(self.max_jacobi_iterations_left)
+        return self.rates.jacobi_rate_check(stopping, self.max_jacobi_iterations_left)
 
     def multigrid_rate_check(self) -> RateCheck:
         """Returns what makes multigrid so slow that it hands back to block Jacobi."""

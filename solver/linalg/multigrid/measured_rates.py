@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..block_system import StoppingCriteria
 from ..convergence_rate import RateCheck
 
 CYCLE_COST = 5  # of a cycle and what belongs to it, in iterations of block Jacobi
 # Fall per cycle from which on multigrid is beyond doubt where block Jacobi had no time to be measured.
 # Healthy cycles have 0.4 to 1.2, and those of nearly incompressible bodies without masses, ν = 0.49, 0.2
 DOUBTFUL_CYCLE_RATE = 0.1
+# Cycles before that is asked: beams of 100 MPa lose little in the first ten of some steps, and arrive in thirty
+CYCLES_BEFORE_DOUBT = 20
 # Cycles that cost less than the iterations which block Jacobi loses when it begins anew
 MAX_CYCLES_LEFT = 5
 # Of the rate of a slow multigrid: at less block Jacobi makes room for it again in the same frame. They
@@ -44,14 +47,21 @@ class MeasuredRates:
         """Forgets what was measured."""
         self.jacobi = self.multigrid = None
 
-    def jacobi_rate_check(self, max_left: float) -> RateCheck:
-        """Returns when block Jacobi makes room for multigrid: not where that was slower, or where so few are left."""
-        return RateCheck.of_block_jacobi(np.inf if self.multigrid is None else RETURN_SHARE * self.multigrid, max_left)
+    def jacobi_rate_check(self, stopping: StoppingCriteria, max_left: float) -> RateCheck:
+        """Returns when block Jacobi makes room for multigrid: not where that was slower, or where so few are left.
+
+        A slow multigrid arrives; block Jacobi at a rate at which it would not, in the iterations allowed, is slower.
+        """
+        if self.multigrid is None:
+            return RateCheck.of_block_jacobi(np.inf, max_left)
+        arrives = -ITERATIONS_RESERVE * np.log(stopping.tolerance) / max(stopping.max_iterations, 1)
+        return RateCheck.of_block_jacobi(max(RETURN_SHARE * self.multigrid, arrives), max_left)
 
     def multigrid_rate_check(self) -> RateCheck:
         """Returns when multigrid hands back: where block Jacobi was faster."""
-        needed = DOUBTFUL_CYCLE_RATE if self.jacobi is None else CYCLE_COST * self.jacobi
-        return RateCheck.of_multigrid(needed, MAX_CYCLES_LEFT)
+        if self.jacobi is None:
+            return RateCheck.of_multigrid(DOUBTFUL_CYCLE_RATE, MAX_CYCLES_LEFT, CYCLES_BEFORE_DOUBT)
+        return RateCheck.of_multigrid(CYCLE_COST * self.jacobi, MAX_CYCLES_LEFT)
 
     def is_in_reach(self, residual: float, tolerance: float, iterations: int) -> bool:
         """Whether block Jacobi would get from a residual to the tolerance in so many iterations."""

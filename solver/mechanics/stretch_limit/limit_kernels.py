@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Energy, forces and stiffness of tets that are stretched beyond a limit.
+"""Energy, forces and stiffness of tets that are stretched beyond a limit, or pressed below a floor.
 
 A tet with the singular values σ_i of its deformation gradient F = U diag(σ) Vᵀ, without signs, has the energy density
 
@@ -14,6 +14,10 @@ frame of U and V the Hessian joins δF̂_ij to δF̂_ji alone, i ≠ j:
 
     p_i' on δF̂_ii²,   a on δF̂_ij² + δF̂_ji²,   2 b on δF̂_ij δF̂_ji,
     a + b = (p_i − p_j) / (σ_i − σ_j),   a − b = (p_i + p_j) / (σ_i + σ_j).
+
+A tet with a floor L₀ > 0 also has ψ₀ = Σ_i ⅓ κ E w d_i³, d_i = max(L₀ − σ_i, 0) / w, where σ_3 < 0 if F is turned
+inside out: a material that gives way under pressure keeps its side. ψ₀ is not convex, since what is pressed can turn
+out of the way. So negative eigenvalues a ± b become 0.
 
 Source: frame of S07, section 3.8; convexity of functions of singular values, Lewis (1995), The convex analysis of
 unitarily invariant matrix functions.
@@ -40,6 +44,51 @@ def limit_derivatives(stretch, limit, modulus):
     d = max(stretch - limit, 0.0) / LIMIT_MARGIN
     stress = LIMIT_STRESS * modulus
     return stress * LIMIT_MARGIN * d * d * d / 3.0, stress * d * d, 2.0 * stress * d / LIMIT_MARGIN
+
+
+@kernel()
+def floor_derivatives(stretch, floor, modulus):
+    """Returns ψ₀ [J/m³], p = ψ₀' and p' [Pa] of one principal stretch."""
+    energy, stress, slope = limit_derivatives(-stretch, -floor, modulus)
+    return energy, -stress, slope
+
+
+@kernel(allow_fma=True)
+def find_tets_below(begin, end, x, tets, Dm_inverse, floor, is_beyond):
+    """Writes True for those of some tets that have a principal stretch below their floor.
+
+    The smallest stretch is above L₀ where FᵀF − L₀² I is positive definite and F is not turned inside out.
+
+    Args:
+        begin, end: The first tet, and the one after the last.
+        x, tets, Dm_inverse, is_beyond: See `find_tets_beyond`.
+        floor: L₀, 0 where there is none, (m,).
+    """
+    F = np.empty((3, 3))
+    for tet in range(begin, end):
+        n, B, square = tets[tet], Dm_inverse[tet], floor[tet] * floor[tet]
+        if square == 0.0:
+            continue
+        for r in range(3):
+            o = x[n[0], r]
+            p, q, s = x[n[1], r] - o, x[n[2], r] - o, x[n[3], r] - o
+            for c in range(3):
+                F[r, c] = p * B[0, c] + q * B[1, c] + s * B[2, c]
+        a = F[0, 0] * F[0, 0] + F[1, 0] * F[1, 0] + F[2, 0] * F[2, 0] - square
+        b = F[0, 1] * F[0, 1] + F[1, 1] * F[1, 1] + F[2, 1] * F[2, 1] - square
+        c = F[0, 2] * F[0, 2] + F[1, 2] * F[1, 2] + F[2, 2] * F[2, 2] - square
+        d = F[0, 0] * F[0, 1] + F[1, 0] * F[1, 1] + F[2, 0] * F[2, 1]
+        e = F[0, 1] * F[0, 2] + F[1, 1] * F[1, 2] + F[2, 1] * F[2, 2]
+        f = F[0, 2] * F[0, 0] + F[1, 2] * F[1, 0] + F[2, 2] * F[2, 0]
+        turned = (
+            F[0, 0] * (F[1, 1] * F[2, 2] - F[1, 2] * F[2, 1])
+            - F[0, 1] * (F[1, 0] * F[2, 2] - F[1, 2] * F[2, 0])
+            + F[0, 2] * (F[1, 0] * F[2, 1] - F[1, 1] * F[2, 0])
+        ) <= 0.0
+        minor = a * b - d * d
+        is_above = (a > 0.0) & (minor > 0.0) & (c * minor + 2.0 * d * e * f - a * e * e - b * f * f > 0.0)
+        if turned or not is_above:
+            is_beyond[tet] = True
 
 
 @kernel(allow_fma=True)
@@ -76,14 +125,14 @@ def find_tets_beyond(begin, end, x, tets, Dm_inverse, limit, is_beyond):
 
 
 @kernel()
-def linearise_limit(which, x, rest, limit, modulus, energy, force, stiffness):
-    """Writes energy, forces and Hessian of tets beyond their limit.
+def linearise_limit(which, x, rest, limit, floor, modulus, energy, force, stiffness):
+    """Writes energy, forces and Hessian of tets beyond their limit or below their floor.
 
     Args:
         which: The tets, (k,).
         x: Node positions [m], (n, 3).
         rest: `RestShapes` of all tets.
-        limit, modulus: L and Young's modulus E [Pa] of all tets, (m,).
+        limit, floor, modulus: L, L₀ and Young's modulus E [Pa] of all tets, (m,).
         energy: ψ V [J], (k,), out.
         force: On the nodes of each tet [N], (k, 4, 3), out.
         stiffness: −∂f/∂x [N/m], (k, 4, 4, 3, 3), out.
@@ -105,11 +154,19 @@ def linearise_limit(which, x, rest, limit, modulus, energy, force, stiffness):
         ) = signed_svd(
             F[0, 0], F[0, 1], F[0, 2], F[1, 0], F[1, 1], F[1, 2], F[2, 0], F[2, 1], F[2, 2],
         )  # fmt: skip
-        if s3 < 0.0:
+        is_floored = floor[tet] > 0.0
+        if s3 < 0.0 and not is_floored:
             s3, U[0, 2], U[1, 2], U[2, 2] = -s3, -U[0, 2], -U[1, 2], -U[2, 2]
         psi[0], p[0], slope[0] = limit_derivatives(s1, L, E)
         psi[1], p[1], slope[1] = limit_derivatives(s2, L, E)
         psi[2], p[2], slope[2] = limit_derivatives(s3, L, E)
+        if is_floored:
+            if s3 < 0.0:
+                psi[2], p[2], slope[2] = limit_derivatives(-s3, L, E)
+                p[2] = -p[2]
+            for i in range(3):
+                more, stress, steeper = floor_derivatives(s1 if i == 0 else s2 if i == 1 else s3, floor[tet], E)
+                psi[i], p[i], slope[i] = psi[i] + more, p[i] + stress, slope[i] + steeper
         pair_stiffness(s1, s2, p[0], p[1], slope[0], 0, 1, a, b)
         pair_stiffness(s1, s3, p[0], p[2], slope[0], 0, 2, a, b)
         pair_stiffness(s2, s3, p[1], p[2], slope[1], 1, 2, a, b)
@@ -146,6 +203,6 @@ def pair_stiffness(first, second, p, q, slope, i, j, a, b):
     """Writes a and b of a pair of principal stretches, i before j, the first of them not the smaller one."""
     apart = first - second
     together = (p - q) / apart if apart > MIN_STRETCH_DIFFERENCE else slope
-    against = (p + q) / max(first + second, MIN_STRETCH_DIFFERENCE)
+    against = max((p + q) / max(first + second, MIN_STRETCH_DIFFERENCE), 0.0)
     a[i, j] = a[j, i] = 0.5 * (together + against)
     b[i, j] = b[j, i] = 0.5 * (together - against)

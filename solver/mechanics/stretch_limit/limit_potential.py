@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from ...runtime.threads.thread_pool import run_ranges
 from ..hyperelastic.tet_kernels import RestShapes
 from ..model import Model
 from ..tet_forces import TetForces
-from .limit_kernels import find_tets_beyond, linearise_limit
+from .limit_kernels import find_tets_below, find_tets_beyond, linearise_limit
 
 # least stretch without stress that strain is taken for: below zero a tet would be inverted
 MIN_REST_STRETCH = 0.1
@@ -26,12 +27,19 @@ class LimitPotential:
     Attributes:
         rest: Rest shapes of all tets of a model. Stretch is relative to where a tet is without stress.
         limit: The limit L, infinite where there is none, (m,).
+        floor: The least stretch L₀, 0 where there is none, (m,).
         modulus: Young's modulus [Pa], (m,).
     """
 
     rest: RestShapes
     limit: Floats
+    floor: Floats
     modulus: Floats
+
+    @functools.cached_property
+    def has_floor(self) -> bool:
+        """Whether any tet has a floor."""
+        return bool(self.floor.any())
 
     def forces_at(self, x: Floats) -> tuple[float, TetForces]:
         """Returns the energy at x [m], (n, 3), in joules, and the forces on tets beyond their limit as they move on."""
@@ -42,6 +50,13 @@ class LimitPotential:
             TETS_PER_CHUNK,
             lambda begin, end: find_tets_beyond(begin, end, x, tets, Dm_inverse, self.limit, is_beyond),
         )
+        if self.has_floor:
+            run_ranges(
+                0,
+                len(is_beyond),
+                TETS_PER_CHUNK,
+                lambda begin, end: find_tets_below(begin, end, x, tets, Dm_inverse, self.floor, is_beyond),
+            )
         found = np.flatnonzero(is_beyond).astype(np.int32)
         count = len(found)
         if not count:
@@ -49,27 +64,36 @@ class LimitPotential:
         forces = TetForces(found, np.empty((count, 4, 3)), np.empty((count, 4, 4, 3, 3)))
         energy = np.empty(count)
         linearise_limit(
-            forces.tet, x, self.rest, self.limit, self.modulus, energy, forces.force, forces.stiffness
+            forces.tet, x, self.rest, self.limit, self.floor, self.modulus, energy, forces.force, forces.stiffness
         )  # fmt: skip
         return float(energy.sum()), forces
 
     def without(self, tets: Indices) -> LimitPotential:
         """Returns the same without limits of some tets."""
-        limit = self.limit.copy()
-        limit[tets] = np.inf
-        return replace(self, limit=limit)
+        limit, floor = self.limit.copy(), self.floor.copy()
+        limit[tets], floor[tets] = np.inf, 0.0
+        return replace(self, limit=limit, floor=floor)
 
     def of_tets(self, rows: Indices, model: Model) -> LimitPotential:
         """Returns the limits of some tets, which are those of `model` in their order."""
         rest = RestShapes(model.tets, floats(self.rest.Dm_inverse[rows]), model.volume)
-        return replace(self, rest=rest, limit=floats(self.limit[rows]), modulus=floats(self.modulus[rows]))
+        return replace(
+            self,
+            rest=rest,
+            limit=floats(self.limit[rows]),
+            floor=floats(self.floor[rows]),
+            modulus=floats(self.modulus[rows]),
+        )
 
 
-def make_limit_potential(model: Model, limit: Floats) -> LimitPotential:
-    """Returns the stretch limits of the tets of a model, (m,), relative to their elastic stretch."""
+def make_limit_potential(model: Model, limit: Floats, floor: Floats | None = None) -> LimitPotential:
+    """Returns the stretch limits of the tets of a model, and their floors, relative to their elastic stretch, (m,)."""
     mu, lam = model.mu, model.lam
+    floor = np.zeros(model.tet_count) if floor is None else floor
     modulus = floats(mu * (3.0 * lam + 2.0 * mu) / (lam + mu))
-    return LimitPotential(RestShapes(model.tets, _elastic_rest_shapes(model), model.volume), floats(limit), modulus)
+    return LimitPotential(
+        RestShapes(model.tets, _elastic_rest_shapes(model), model.volume), floats(limit), floats(floor), modulus
+    )
 
 
 def _elastic_rest_shapes(model: Model) -> Floats:

@@ -16,6 +16,7 @@ from ..tet_mesh import FilledTets, TetMesh
 from .bridging_tets import find_bridging_tets
 from .components import number_by_component
 from .estimate import check_estimate
+from .polygon_soup import is_polygon_soup
 from .quality_report import quality_report
 from .surface_samples import sample_surface
 from .tet_size import check_size, tet_size
@@ -43,7 +44,7 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None
     unit = dataclasses.replace(meshing, tet_size=tet_size(surface, meshing) / size)
     bvh = build_bvh(outward.surface.vertices, outward.surface.triangles)
     enclosed = enclosed_volume(bvh, outward.is_closed)
-    filling = _fill(outward, bvh, unit, name, enclosed, seed)
+    filling, is_covered_soup = _fill(outward, bvh, unit, name, enclosed, seed)
     if len(filling.tets) == 0 and not enclosed > 0.0:
         raise BadInput("no-inside", name=name)
     if len(filling.tets) == 0:  # a plate's volume is half its area times its thickness
@@ -51,13 +52,14 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None
         raise BadInput("nothing-inside", name=name, thickness=f"{float(f'{thickness:.2g}'):g}")
     filling = number_by_component(filling)
     # whole lattice tets cover the surface, so no part is lost
-    is_covered = meshing.method == "robust"
+    is_covered = meshing.method == "robust" or is_covered_soup
     cell = float(unit.tet_size or 0.0)
     samples = sample_surface(outward.surface, filling, cell)
     report = dataclasses.replace(
         quality_report(filling, enclosed, unit, size, 0.0),
         lost_parts=() if is_covered else find_unmeshed_parts(samples, outward, bvh, cell, middle, size),
         joined_tets=find_bridging_tets(samples, filling, outward, bvh, cell),
+        is_covered_soup=is_covered_soup,
         seconds=time.perf_counter() - started,
     )
     return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report)
@@ -65,12 +67,18 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None
 
 def _fill(
     outward: OrientedSurface, bvh: Bvh, meshing: Meshing, name: str, enclosed: float, seed: int | None
-) -> FilledTets:
-    """Fills a surface of size one by the chosen method; imports only that one."""
-    if meshing.method == "robust":
-        from .lattice_fill import fill_by_lattice_cover
+) -> tuple[FilledTets, bool]:
+    """Fills a surface of size one by the chosen method; imports only what it needs.
 
-        return fill_by_lattice_cover(outward.surface, bvh, meshing, name, outward.is_closed, seed)
-    from .isosurface_fill import fill_by_stuffing
+    Returns:
+        The tets, and whether they cover a polygon soup that the chosen method cannot fill.
+    """
+    is_smooth = meshing.method != "robust"
+    if is_smooth:
+        from .isosurface_fill import fill_by_stuffing, lacks_inside
 
-    return fill_by_stuffing(outward, bvh, meshing, name, enclosed)
+        if not (is_polygon_soup(outward) and lacks_inside(outward, bvh)):
+            return fill_by_stuffing(outward, bvh, meshing, name, enclosed), False
+    from .lattice_fill import fill_by_lattice_cover
+
+    return fill_by_lattice_cover(outward.surface, bvh, meshing, name, outward.is_closed, seed), is_smooth

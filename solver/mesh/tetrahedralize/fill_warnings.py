@@ -20,6 +20,8 @@ MAX_VOLUME_RATIO = 2.0  # volume of the tets over that of the body, above which 
 MAX_PROTRUSION_SHARE = 0.25  # how far a mesh may extend out of the user's tets, relative to their size
 MIN_SIZE_SHARE = 0.1  # how small it may be, relative to their size
 MAX_NAMED_PARTS = 3  # number of lost parts in a message
+# of the area of a mesh: so much of it, such as the eyes of a head, may move with the tets nearby without being noticed
+MAX_MINOR_AREA_SHARE = 0.25
 
 
 def fill_warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewError]:
@@ -33,12 +35,15 @@ def fill_warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewErro
     report = mesh.report
     found = _mismatch_warnings(body, surface, mesh) if body.meshing.method == "given" else []
     found += _unmeshed_warnings(body, mesh)
+    if report.is_covered_soup:
+        found.append(SinewError("soup-covered", name=body.name))
     if report.lost_parts and (count := excess_component_count(surface, mesh.tets)):
         found.append(SinewError("pieces-apart", name=body.name, count=count))
     if len(report.joined_tets):
         found.append(SinewError("parts-joined", name=body.name, count=len(report.joined_tets)))
     is_closed = has_inside(surface.vertices, surface.triangles)
-    if not is_closed and not (body.meshing.method == "robust" and _is_sheet(surface)):
+    is_guessed = not is_closed and not report.is_covered_soup
+    if is_guessed and not (body.meshing.method == "robust" and _is_sheet(surface)):
         found.append(SinewError("mesh-open", name=body.name))
     if report.volume_ratio > MAX_VOLUME_RATIO:
         found.append(SinewError("volume-multiplied", name=body.name, times=f"{report.volume_ratio:.3g}"))
@@ -58,18 +63,20 @@ def _unmeshed_warnings(body: Body, mesh: TetMesh) -> Iterator[SinewError]:
     report = mesh.report
     thin = [part for part in report.lost_parts if part.tet_size_needed > 0.0]
     flat = [part for part in report.lost_parts if not part.tet_size_needed > 0.0]
+    is_minor = sum(part.area_share for part in report.lost_parts) <= MAX_MINOR_AREA_SHARE
     if thin:
         needed = min(part.tet_size_needed for part in thin)
-        numbers = {"size": f"{needed:.2g}", "times": f"{report.tet_size / needed:.2g}"}
+        numbers = {"size": f"{needed:.2g}", "times": f"{report.tet_size / needed:.2g}", "is_minor": is_minor}
         if _part_count(thin) == 1:
             yield SinewError("part-lost", name=body.name, part=thin[0].name, places=_places(thin), **numbers)
         else:
             named = {"count": _part_count(thin), "parts": _part_names(thin), "places": _places(thin)}
             yield SinewError("parts-lost", name=body.name, **named, **numbers)
     if _part_count(flat) == 1:
-        yield SinewError("part-without-inside", name=body.name, part=flat[0].name, places=_places(flat))
+        named = {"part": flat[0].name, "places": _places(flat), "is_minor": is_minor}
+        yield SinewError("part-without-inside", name=body.name, **named)
     elif flat:
-        named = {"count": _part_count(flat), "parts": _part_names(flat), "places": _places(flat)}
+        named = {"count": _part_count(flat), "parts": _part_names(flat), "places": _places(flat), "is_minor": is_minor}
         yield SinewError("parts-without-inside", name=body.name, **named)
 
 

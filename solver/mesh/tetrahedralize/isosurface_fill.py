@@ -38,7 +38,7 @@ def fill_by_stuffing(outward: OrientedSurface, bvh: Bvh, meshing: Meshing, name:
     Raises:
         BadInput: "no-inside" where the surface is too open to have one.
     """
-    if not outward.is_closed and median_winding(bvh) < MIN_MEDIAN_WINDING:
+    if lacks_inside(outward, bvh):
         raise BadInput("no-inside", name=name)
     lattice = lattice_around(*outward.surface.bounds, tet_size(outward.surface, meshing), meshing.interior_size)
     coordinates = lattice.coordinates()
@@ -57,6 +57,11 @@ def fill_by_stuffing(outward: OrientedSurface, bvh: Bvh, meshing: Meshing, name:
     return remove_small_components(
         close_nonmanifold_edges(correct_volume(cut, enclosed, lattice.cell)), outward, bvh, lattice.cell
     )
+
+
+def lacks_inside(outward: OrientedSurface, bvh: Bvh) -> bool:
+    """Whether a surface, with its tree, is too open to have an inside."""
+    return not outward.is_closed and median_winding(bvh) < MIN_MEDIAN_WINDING
 
 
 def median_winding(bvh: Bvh) -> float:

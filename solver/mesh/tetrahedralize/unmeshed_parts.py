@@ -65,7 +65,8 @@ def find_unmeshed_parts(
         name = f"{'Piece' if is_piece else 'Part'} {len(found) + 1} ({len(faces):,} faces)"
         thickness = _thickness(surface, samples, faces, bvh, RAY_LENGTH * tet_size)
         needed = min(thickness / MIN_TETS_ACROSS, MAX_NEEDED_SIZE_SHARE * tet_size) if thickness < np.inf else 0.0
-        found.append(UnmeshedPart(name, float(needed * scale), place=tuple(place.tolist())))
+        share = float(areas[number] / surface.area)
+        found.append(UnmeshedPart(name, float(needed * scale), place=tuple(place.tolist()), area_share=share))
     return _limit_parts(found)
 
 
@@ -74,11 +75,15 @@ def _limit_parts(parts: list[UnmeshedPart]) -> tuple[UnmeshedPart, ...]:
     if len(parts) <= MAX_NAMED_PARTS:
         return tuple(parts)
     rest = parts[MAX_NAMED_PARTS - 1 :]
-    thin = [part.tet_size_needed for part in rest if part.tet_size_needed > 0.0]
-    flat = len(rest) - len(thin)
-    groups = ((len(thin), min(thin, default=0.0)), (flat, 0.0))
-    remaining = (UnmeshedPart(f"{count} smaller parts", needed, count) for count, needed in groups if count)
-    return (*parts[: MAX_NAMED_PARTS - 1], *remaining)
+    thin = [part for part in rest if part.tet_size_needed > 0.0]
+    flat = [part for part in rest if not part.tet_size_needed > 0.0]
+    return (*parts[: MAX_NAMED_PARTS - 1], *(_joined(group) for group in (thin, flat) if group))
+
+
+def _joined(parts: list[UnmeshedPart]) -> UnmeshedPart:
+    """Returns one that stands for several."""
+    needed, share = min(part.tet_size_needed for part in parts), sum(part.area_share for part in parts)
+    return UnmeshedPart(f"{len(parts)} smaller parts", needed, len(parts), area_share=share)
 
 
 def _unmeshed_part_of_face(

@@ -20,8 +20,9 @@ from . import (
     rigid_cores,
 )
 from .measurements import MEASUREMENTS
+from .minor_warnings import MINOR_WARNINGS
 
-__all__ = ["MEASUREMENTS", "TEXTS"]
+__all__ = ["MEASUREMENTS", "MINOR_WARNINGS", "TEXTS"]
 
 TEXTS: dict[str, tuple[str, str]] = {
     **meshes.TEXTS,

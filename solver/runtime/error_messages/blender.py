@@ -42,6 +42,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The bake of "{name}" has no forces for the selected objects.',
         "Select colliders that took part in the bake, or press Simulate first.",
     ),
+    "copied-onto-keys": (
+        'Keyframes or drivers of "{name}" go on setting {settings}.',
+        "Choose Clear Keyframes or Delete Driver in the context menu of a field where the copied value is to count.",
+    ),
     "nothing-to-copy-to": (
         'No other selected object has the role of "{name}".',
         "Select objects that are bodies, colliders … as it is.",
@@ -83,12 +87,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # reading flesh and bones in Blender
     "armature-none": (
-        '"{name}" uses Armature Bones, but has no Armature modifier above Sinew\'s modifier.',
-        "Add an Armature modifier with an object, or turn Armature Bones off.",
+        'Hold by Armature is on for "{name}", but no Armature modifier is above Sinew\'s modifier.',
+        "Add an Armature modifier with an object, or turn Hold by Armature off.",
     ),
     "armature-no-groups": (
         'No deforming bone of "{armature}" has weights in "{name}".',
-        "Paint vertex groups with the names of the bones, or turn Armature Bones off.",
+        "Paint vertex groups with the names of the bones, or turn Hold by Armature off.",
     ),
     "bone-vertices-change": (
         'The bone "{name}" has {first} vertices in the rest pose but {now} at frame {frame}.',

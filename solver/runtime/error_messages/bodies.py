@@ -74,6 +74,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" has holes, so Sinew guessed what is inside.',
         "Close the holes if the tets are in the wrong places.",
     ),
+    "soup-covered": (
+        '"{name}" is a polygon soup: its faces do not tell what is inside, so Robust tets cover them.',
+        "Merge its vertices by distance and recalculate its normals to have it filled, or choose Robust under Tets, so "
+        "that Number of Tets counts these tets.",
+    ),
     "volume-changed": (
         'The tets of "{name}" fill {percent} % of its volume.',
         "Choose smaller tets (panel Tets) for a closer fit.",
@@ -89,8 +94,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # solver/simulation/sag_free_flesh.py
     "gravity-in-shape-left": (
-        '"{name}" is too soft to carry its weight in the shape that it was modeled in: it sags a little at the first '
-        "frame.",
+        '"{name}" is too soft to carry its weight in the shape that it was modeled in, so it sags.',
         "Raise its Stiffness, or let bones hold more of it.",
     ),
     "targets-not-finite": (

@@ -20,6 +20,7 @@ MESH_COMMAND_NEXT_STEPS: dict[str, str] = {
     "pieces-apart": "Choose more --divisions, or --method robust.",
     "parts-joined": "Choose more --divisions to separate them.",
     "volume-changed": "Choose more --divisions for a closer fit.",
+    "soup-covered": "Merge its vertices and recalculate its normals to have it filled, or add --method robust.",
     "volume-multiplied": "Choose more --divisions, or give it thickness. Otherwise it is as heavy and stiff as its "
     "tets.",
     "tets-dropped": "Check whether a part comes loose.",

@@ -130,7 +130,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     # flesh and bones made in the window
     "flesh-not-held": (
         'Nothing holds the flesh of "{name}", so it has no pose to follow.',
-        "Press Make Bone Mesh on a mesh inside it, turn on Armature Bones, pin it, or choose Jiggle under Type.",
+        "Press Make Bone Mesh on a mesh inside it, turn on Hold by Armature, pin it, or choose Jiggle under Type.",
     ),
     # addon/objects/quick_scene.py
     "no-armature": (
@@ -139,6 +139,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "armature-as-bone": (
         '"{name}" is an armature, so it cannot be a bone mesh.',
-        "Turn on Armature Bones in the flesh that it poses, or select a mesh that it moves.",
+        "Turn on Hold by Armature in the flesh that it poses, or select a mesh that it moves.",
     ),
 }

@@ -5,7 +5,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     # fracture
     "strength-all-zero": (
         'The painted breaking stress of "{name}" is 0 everywhere, so the body would break into single tets.',
-        "Raise weights of its Paint Breaking Stress group, or clear the field.",
+        "Raise weights of its Breaking Stress Group, or clear the field.",
     ),
     "nothing-breakable": (
         'All of "{name}" is unbreakable.',

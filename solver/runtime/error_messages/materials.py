@@ -27,7 +27,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose multiplicative or additive.",
     ),
     "paint-without-vertices": (
-        'The painted values of {setting} do not fit the vertices of "{name}".',
+        'The values of {setting} do not fit the vertices of "{name}".',
         "Choose another vertex group, or clear the field.",
     ),
     "plastic-not-finite": (

@@ -117,7 +117,7 @@ ATTACHMENT_GROUP = weight_group(
 )
 USE_ARMATURE_BONES = switch(
     "use_armature_bones",
-    "Armature Bones",
+    "Hold by Armature",
     "The deforming bones of the Armature hold the flesh around them. "
     "Where bones compete, the vertex group with the largest weight wins",
     when=(IS_FLESH,),

@@ -71,7 +71,7 @@ SEED = integer(
     field="Fracture.seed",
 )
 STRENGTH_GROUP = paint(
-    "strength_group", "Paint Breaking Stress", "Breaking Stress", when=(IS_BREAKABLE,), field="Fracture.strength_paint"
+    "strength_group", "Breaking Stress Group", "Breaking Stress", when=(IS_BREAKABLE,), field="Fracture.strength_paint"
 )
 UNBREAKABLE_GROUP = weight_group(
     "unbreakable_group",

@@ -80,14 +80,14 @@ STIFFNESS_DAMPING = Setting(
 # the order is that of the properties, which the digest of a bake depends on
 MATERIAL_SETTINGS = (YOUNGS_MODULUS, POISSON_RATIO, DENSITY, MASS_DAMPING, STIFFNESS_DAMPING)
 
-STIFFNESS_GROUP = paint("stiffness_group", "Paint Stiffness", "Stiffness", field="MaterialPaint.youngs_modulus")
+STIFFNESS_GROUP = paint("stiffness_group", "Stiffness Group", "Stiffness", field="MaterialPaint.youngs_modulus")
 VOLUME_GROUP = paint(
-    "volume_group", "Paint Volume Preservation", "Volume Preservation", field="MaterialPaint.poisson_ratio"
+    "volume_group", "Volume Preservation Group", "Volume Preservation", field="MaterialPaint.poisson_ratio"
 )
-DENSITY_GROUP = paint("density_group", "Paint Density", "Density", field="MaterialPaint.density")
-DAMPING_GROUP = paint("damping_group", "Paint Damping", "Damping", field="MaterialPaint.stiffness_damping", since="0.3")
+DENSITY_GROUP = paint("density_group", "Density Group", "Density", field="MaterialPaint.density")
+DAMPING_GROUP = paint("damping_group", "Damping Group", "Damping", field="MaterialPaint.stiffness_damping", since="0.3")
 MASS_DAMPING_GROUP = paint(
-    "mass_damping_group", "Paint Mass Damping", "Mass Damping", field="MaterialPaint.mass_damping", since="0.3"
+    "mass_damping_group", "Mass Damping Group", "Mass Damping", field="MaterialPaint.mass_damping", since="0.3"
 )
 # in the order of the settings that they multiply
 MATERIAL_PAINTS = (STIFFNESS_GROUP, VOLUME_GROUP, DENSITY_GROUP, MASS_DAMPING_GROUP, DAMPING_GROUP)

@@ -82,12 +82,12 @@ HARDENING = Setting(
     otherwise=0.0,
 )
 YIELD_GROUP = paint(
-    "yield_group", "Paint Yield Strain", "Yield Strain", when=(IS_PLASTIC,), field="Plasticity.yield_paint"
+    "yield_group", "Yield Strain Group", "Yield Strain", when=(IS_PLASTIC,), field="Plasticity.yield_paint"
 )
-FLOW_GROUP = paint("flow_group", "Paint Flow Rate", "Flow Rate", when=(IS_PLASTIC,), field="Plasticity.flow_paint")
+FLOW_GROUP = paint("flow_group", "Flow Rate Group", "Flow Rate", when=(IS_PLASTIC,), field="Plasticity.flow_paint")
 MAXIMUM_GROUP = paint(
     "maximum_group",
-    "Paint Max Plastic Strain",
+    "Max Plastic Strain Group",
     "Max Plastic Strain",
     when=(IS_PLASTIC,),
     field="Plasticity.maximum_paint",

@@ -20,7 +20,7 @@ REST_SCALE = Setting(
 )
 REST_SCALE_GROUP = weight_group(
     "rest_scale_group",
-    "Paint Rest Scale",
+    "Rest Scale Group",
     "Vertex group or attribute: 1 has the Rest Scale, 0 keeps its size. "
     "Points inside take the weight of the nearest surface",
     field="RestScale.paint",

@@ -30,7 +30,7 @@ STRETCH_LIMIT = Setting(
 )
 STRETCH_LIMIT_GROUP = weight_group(
     "stretch_limit_group",
-    "Paint Stretch Limit",
+    "Stretch Limit Group",
     "Vertex group or attribute: 1 has the limit, 0.5 stretches twice as far, 0 without end. "
     "Points inside take the weight of the nearest surface",
     when=(HAS_STRETCH_LIMIT,),

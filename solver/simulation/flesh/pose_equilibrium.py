@@ -124,7 +124,8 @@ def solve_pose(
     """
     model, is_crushed = relax_inverted_held_tets(model, pose.fixed)
     springs = [SpringForces(model, pose.springs, x)] if len(pose.springs) else []
-    limits_of_tets = [LimitForces(model, potential) for potential in pose.potentials]
+    crushed = np.flatnonzero(is_crushed)
+    limits_of_tets = [LimitForces(model, each.without(crushed) if len(crushed) else each) for each in pose.potentials]
     problem = EquilibriumProblem(model, flesh.law, pose.fixed, pose.load, [*springs, *limits_of_tets])
     limits = settings.pose_tolerance, settings.pose_iterations
 

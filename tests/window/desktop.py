@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hands and eyes in a real Blender with a window: the mouse, the keyboard and pictures. Needs no Sinew.
+
+Steps are generator yields: each yields the seconds to wait before the next one.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+from collections.abc import Iterator
+
+import bpy
+
+OUT = pathlib.Path(os.environ["OUT"])
+Steps = Iterator[float]
+
+result: dict[str, object] = {}
+_clicks = 0  # of the mouse, so far
+
+
+def clicks() -> int:
+    """Returns how often a button of the mouse was pressed or its wheel turned, so far."""
+    return _clicks
+
+
+def mouse(*words: str | int) -> None:
+    """Moves or presses the mouse, or a key, as xdotool does."""
+    global _clicks
+    _clicks += words[0] in {"click", "mousedown"}
+    subprocess.run(["xdotool", *map(str, words)], check=True)
+
+
+def click_at(x: int, y: int) -> Steps:
+    """Moves the mouse there [pixels from the top left of the screen], as a hand would, and clicks."""
+    mouse("mousemove", x - 2, y - 2)
+    yield 0.3
+    mouse("mousemove", x, y)
+    yield 0.3
+    mouse("click", 1)
+    yield 0.7
+
+
+def picture(name: str) -> Steps:
+    """Saves the screen as NAME.png: window.sh does, which removes the file that asks for it."""
+    for area in bpy.context.window_manager.windows[0].screen.areas:
+        area.tag_redraw()
+    yield 0.5
+    path = OUT / f"shot-{name}"
+    path.touch()
+    while path.exists():
+        yield 0.1
