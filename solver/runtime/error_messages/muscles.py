@@ -49,8 +49,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Move them onto the muscle, or choose other curves.",
     ),
     "tendon-without-muscle": (
-        'Tendon Length leaves nothing of "{name}" to contract: its fibres are at most {length} m long.',
-        "Lower Tendon Length.",
+        'The tendons leave nothing of "{name}" to contract: its fibres are at most {length} m long.',
+        "Lower Origin Tendon or Insertion Tendon (panel Muscle).",
     ),
     "pennation-without-aponeurosis": (
         '"{name}" has a pennation angle, but no painted aponeurosis towards which fibres could turn.',

@@ -15,7 +15,7 @@ MUSCLE = (IS_FLESH, IS_MUSCLE)
 USE_MUSCLE = switch(
     "use_muscle",
     "Muscle",
-    "Fibres run through the flesh from Origin to Insertion. They pull as Activation says, and the muscle shortens and "
+    "Fibres run through the flesh from its origin to its insertion. They pull as Activation says, and the muscle shortens and "
     "bulges",
     when=(IS_FLESH,),
     since="0.3",
@@ -35,7 +35,7 @@ ACTIVATION = Setting(
 )
 ORIGIN_GROUP = weight_group(
     "origin_group",
-    "Origin",
+    "Origin Group",
     "The end of the muscle that moves least, as at the shoulder: where this vertex group or attribute is above 0.5",
     when=MUSCLE,
     field="Muscle.origin",
@@ -43,7 +43,7 @@ ORIGIN_GROUP = weight_group(
 )
 INSERTION_GROUP = weight_group(
     "insertion_group",
-    "Insertion",
+    "Insertion Group",
     "The other end, on the bone that the muscle moves: where this vertex group or attribute is above 0.5",
     when=MUSCLE,
     field="Muscle.insertion",
