@@ -49,7 +49,7 @@ def build() -> None:
     own.core_pull = _hand()
     own.core_pull_stiffness, own.core_pull_damping = 4000.0, 60.0
     stage.add_ground()
-    stage.light_and_camera((1.7, -2.2, 1.0), (0.06, 0.0, 0.62), lens=44.0)
+    stage.light_and_camera((1.7, -2.2, 1.0), (0.06, 0.0, 0.65), lens=33.0)
 
 
 def _hand() -> bpy.types.Object:

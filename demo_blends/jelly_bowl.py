@@ -50,7 +50,7 @@ def build() -> None:
     _waddle(rig)
     _jellies()
     stage.add_ground()
-    stage.light_and_camera((0.70, -1.88, 1.22), (0.0, -0.34, 0.44), lens=50.0)
+    stage.light_and_camera((0.70, -1.88, 1.22), (0.0, -0.34, 0.46), lens=38.0)
 
 
 def _penguin() -> bpy.types.Object:

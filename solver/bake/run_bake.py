@@ -265,8 +265,13 @@ def _built_event(built: AssembledScene, scene: Scene) -> dict[str, Any]:
 
 def _not_in(folder: Path, event: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Returns the warnings of the `built` event that the remaining lines of the report lack."""
-    known = CacheReader(folder).warnings()
-    return [warning for warning in warnings_in(event) if warning not in known]
+    known = [_words(warning) for warning in CacheReader(folder).warnings()]
+    return [warning for warning in warnings_in(event) if _words(warning) not in known]
+
+
+def _words(warning: Mapping[str, Any]) -> tuple[str, str]:
+    """Returns what makes a warning the same one: caches of earlier versions lack whether it is minor."""
+    return warning["kind"], warning["sentence"]
 
 
 def _is_fully_baked(folder: Path, scene: Scene) -> bool:

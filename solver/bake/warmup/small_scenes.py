@@ -110,8 +110,15 @@ def _flesh_scene() -> Scene:
         _pinned(_body(n, f"flesh-{n}", fill="given", is_grid=True, flesh=flesh, material=material))
         for n, (flesh, material) in enumerate(kinds)
     ]
-    limited = {"flesh": Flesh(law=YIELDING_LAW), "stretch_limit": StretchLimit(1.0)}
-    bodies.append(_pinned(_body(len(bodies), "limited", fill="given", is_grid=True, **limited)))
+    limited = _body(
+        len(bodies),
+        "limited",
+        fill="given",
+        is_grid=True,
+        flesh=Flesh(law=YIELDING_LAW),
+        stretch_limit=StretchLimit(1.0),
+    )
+    bodies.append(_pinned(limited))
     bones = tuple(_bone(kind, bodies) for kind in ("line", "mesh"))
     loose = Flesh(DYNAMIC, keeps_volume=True)
     bodies.append(_body(len(bodies), "loose", fill="given", is_grid=True, flesh=loose, material=SOFT_MATERIAL))
