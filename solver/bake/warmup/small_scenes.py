@@ -12,7 +12,7 @@ import numpy as np
 from ...constraints.stretch_limit import YIELDING_LAW
 from ...runtime.arrays import Floats
 from ...scene.contact import Collision
-from ...scene.flesh import DYNAMIC, FLESH_TIME_SCHEMES, Bone, Flesh
+from ...scene.flesh import DYNAMIC, FLESH_MOTIONS, FLESH_TIME_SCHEMES, Bone, Flesh
 from ...scene.force_fields import ForceField
 from ...scene.formulation import (
     FORMULATION_SWITCHES,
@@ -22,6 +22,7 @@ from ...scene.formulation import (
     FormulationSettings,
     unsupported_features,
 )
+from ...scene.muscle import Muscle
 from ...scene.rigid_core import Core
 from ...scene.scene import (
     PLASTICITY_LAWS,
@@ -58,6 +59,7 @@ def all_scenes() -> Iterator[Scene]:
     yield _feature_scene()
     yield _field_scene()
     yield _flesh_scene()
+    yield _muscle_scene()
     for method in _formulations():
         yield _formulation_scene(method)
 
@@ -123,6 +125,18 @@ def _flesh_scene() -> Scene:
     loose = Flesh(DYNAMIC, keeps_volume=True)
     bodies.append(_body(len(bodies), "loose", fill="given", is_grid=True, flesh=loose, material=SOFT_MATERIAL))
     return _scene(bodies, (PLANE, _mesh_collider(len(bodies))), bones=bones)
+
+
+def _muscle_scene() -> Scene:
+    """Returns muscles of both motions, which pull between their ends."""
+    bodies = []
+    for number, motion in enumerate(FLESH_MOTIONS):
+        body = _pinned(_body(number, f"muscle-{number}", flesh=Flesh(motion)))
+        x = body.vertices[:, 0]
+        ends = (x < x.min() + TET_SIZE).astype(float), (x > x.max() - TET_SIZE).astype(float)
+        muscle = Muscle(0.5, *ends, origin_tendon=TET_SIZE, fascia_stiffness=1.0e3, fascia_depth=TET_SIZE)
+        bodies.append(dataclasses.replace(body, muscle=muscle))
+    return _scene(bodies, (PLANE,))
 
 
 def _formulations() -> Iterator[FormulationSettings]:

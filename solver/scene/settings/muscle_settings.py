@@ -15,8 +15,8 @@ MUSCLE = (IS_FLESH, IS_MUSCLE)
 USE_MUSCLE = switch(
     "use_muscle",
     "Muscle",
-    "Fibres run through the flesh from its origin to its insertion. They pull as Activation says, and the muscle shortens and "
-    "bulges",
+    "Fibres run through the flesh from its origin to its insertion. They pull as Activation says, and the muscle "
+    "shortens and bulges",
     when=(IS_FLESH,),
     since="0.3",
 )
