@@ -15,7 +15,7 @@ from fixtures.blender_scenes import add_box, fresh
 from sinew.addon.baking import error_messages
 from sinew.addon.evaluation.evaluated_mesh import triangles
 from sinew.addon.export import export_scene
-from sinew.addon.objects import closed_mesh_check, mesh_defects, roles
+from sinew.addon.objects import breakable_mesh_check, mesh_defects, roles
 from sinew.addon.objects.closed_copy import make_closed_copy
 from sinew.solver.mesh.geometry.manifold_defects import ManifoldDefects, find_manifold_defects
 from sinew.solver.runtime.errors import BadInput
@@ -37,10 +37,10 @@ def test_every_way_of_being_open_is_counted() -> None:
     words = mesh_defects.defects_text(ManifoldDefects(42, 1, 0, 2))
     assert words == "42 open edges, 1 edge with more than two faces and 2 faces without area"
     with pytest.raises(BadInput, match='cannot break "Bowl" into closed pieces: it has 3 open edges'):
-        closed_mesh_check.check_closed_mesh("Bowl", CORNERS, TETRAHEDRON[1:])
-    closed_mesh_check.check_closed_mesh("Tent", CORNERS, TETRAHEDRON)
+        breakable_mesh_check.check_closed_mesh("Bowl", CORNERS, TETRAHEDRON[1:])
+    breakable_mesh_check.check_closed_mesh("Tent", CORNERS, TETRAHEDRON)
     with pytest.raises(BadInput, match='faces of "Tent" point inwards'):
-        closed_mesh_check.check_closed_mesh("Tent", CORNERS + 100.0, TETRAHEDRON[:, ::-1])
+        breakable_mesh_check.check_closed_mesh("Tent", CORNERS + 100.0, TETRAHEDRON[:, ::-1])
 
 
 def test_defects_are_those_that_a_count_edge_by_edge_finds() -> None:

@@ -15,7 +15,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
-from sinew.addon.export import scene_fields
+from sinew.addon.export import settings_to_scene
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.addon.panels import panels, property_rows
@@ -232,9 +232,9 @@ def test_the_scene_gets_the_values() -> None:
         reset(made)
         own = bpy.context.scene.sinew if name in SCENE_SETTINGS else made[ROLES_OF[name][0]].sinew
         let_count(own, each)
-        before = scene_fields.read_fields(PARTS[owner], own)[field]
+        before = settings_to_scene.read_fields(PARTS[owner], own)[field]
         setattr(own, name, changed_value(own, each))
-        after = scene_fields.read_fields(PARTS[owner], own)[field]
+        after = settings_to_scene.read_fields(PARTS[owner], own)[field]
         assert before != after, name
         assert each.kind != kinds.CHOICE or after in each.words, name
 

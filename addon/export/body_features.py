@@ -12,7 +12,7 @@ from ...solver.scene.pressure import Pressure
 from ...solver.scene.scene import Fracture, Heat, Plasticity
 from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE, POSE
 from ...solver.scene.stretch_limit import StretchLimit
-from .scene_fields import read_fields
+from .settings_to_scene import read_fields
 from .weight_reader import WeightReader
 
 

@@ -22,7 +22,7 @@ from ..objects import roles
 from ..objects.flesh_supports import may_hold
 from . import validation
 from .sampling_context import Sampling
-from .scene_fields import read_fields
+from .settings_to_scene import read_fields
 from .weight_reader import WeightReader
 
 

@@ -26,7 +26,7 @@ from .collider_teleports import TeleportDetector, box_corners
 from .deforming_mesh_check import DEFORMING_PARENTS
 from .participants import Participants
 from .sampling_context import Sampling
-from .scene_fields import read_fields
+from .settings_to_scene import read_fields
 from .validation import check_matrix, check_points, points_differ
 
 STRETCH_TOLERANCE = 2.0e-4  # relative change of scale or shear from which a collider counts as changing its shape

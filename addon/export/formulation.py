@@ -17,7 +17,7 @@ from ...solver.scene.formulation import (
     unsupported_features,
 )
 from ...solver.scene.settings.formulation_settings import FORMULATION, FORMULATION_SETTINGS, PROPERTY_PREFIX
-from .scene_fields import read_fields
+from .settings_to_scene import read_fields
 
 FORMULATION_PROPERTIES = {setting.name for setting in FORMULATION_SETTINGS}
 # the settings that give a body the features that some methods are not made for

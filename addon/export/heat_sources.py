@@ -14,7 +14,7 @@ from ..evaluation.matrix_units import scale_translation
 from ..evaluation.scene_copy import SceneCopy
 from . import validation
 from .sampling_context import Sampling
-from .scene_fields import read_fields
+from .settings_to_scene import read_fields
 
 
 def read_heat_source(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: float) -> HeatSource:

@@ -16,7 +16,7 @@ from ..evaluation.matrix_units import scale_translation
 from ..evaluation.scene_copy import SceneCopy
 from . import formulation
 from .sampling_context import Sampling
-from .scene_fields import read_fields
+from .settings_to_scene import read_fields
 from .weight_reader import WeightReader
 
 OBJECT_PROPERTIES = ("core_hinge", "core_pull")

@@ -22,7 +22,7 @@ from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.sample_times import frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
-from ..objects import closed_mesh_check, collision_filter, tet_estimate
+from ..objects import breakable_mesh_check, collision_filter, tet_estimate
 from ..objects.field_objects import acts_on
 from . import animated_settings, artist_tet_files, body_features, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
@@ -36,7 +36,7 @@ from .rest_frame_transforms import RestFrameTransforms
 from .rest_shape_animation import RestShapeReader
 from .rigid_core import read_core, sample_core
 from .sampling_context import Sampling
-from .scene_fields import read_fields
+from .settings_to_scene import read_fields
 from .weight_reader import WeightReader
 
 
@@ -189,7 +189,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
     if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: faces look outwards again when they are turned round
         faces = faces[:, ::-1]
     if settings.use_fracture:
-        closed_mesh_check.check_closed_mesh(obj.name, world, faces)
+        breakable_mesh_check.check_closed_mesh(obj.name, world, faces)
     rest_scale = found.fields["rest_scale"]
     found.fields["rest_scale"] = replace(rest_scale, direction=rest_scale.direction @ matrix[:3, :3].T)
     pinned = np.flatnonzero(found.pins > 0).astype(np.int32)

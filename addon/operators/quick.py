@@ -14,7 +14,7 @@ from ..baking.state_machine import Job
 from ..blender_data.scene_lookup import find_scene
 from ..objects import quick_scene
 from ..objects.initial_settings import JELLY_BY_SIZE
-from ..objects.scene_snapshot import SceneSnapshot
+from ..objects.scene_restore import SceneSnapshot
 from .selected_objects import selected_unshared_meshes
 from .simulate import BakingOperator, push_undo_step
 

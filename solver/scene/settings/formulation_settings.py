@@ -114,7 +114,7 @@ FORMULATION_SETTINGS = (
     ),
     _switch(
         "is_stale",
-        "Rest-Shape Matrix",
+        "Reuse Rest Matrix",
         "Rotate the strain–displacement matrix of the rest shape instead of computing it again. "
         "Free bodies begin to spin. To compare with the paper",
     ),

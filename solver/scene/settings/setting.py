@@ -3,8 +3,8 @@
 
 Each file of this folder is a table of settings of one subject. Everything else follows from the tables: Blender's
 properties (addon/properties/), the rows of panels (addon/panels/property_rows.py), the fields of the scene
-(addon/export/scene_fields.py), the digest (addon/export/relevant_settings.py), the ranges that `validation.py` checks,
-and docs/settings.md.
+(addon/export/settings_to_scene.py), the digest (addon/export/relevant_settings.py), the ranges that `validation.py`
+checks, and docs/settings.md.
 """
 
 from __future__ import annotations
