@@ -75,6 +75,7 @@ def test_a_part_that_cannot_be_registered_leaves_nothing(monkeypatch: pytest.Mon
 
 # settings that have a track, and can be keyframed therefore
 SAMPLED = {
+    "activation",
     "animated",
     "pressure",
     "speed",

@@ -84,7 +84,9 @@ class Muscles(Feature):
             for unit, (number, body) in enumerate(bodies.items())
         ]
         arrays = MuscleArrays(*(np.ascontiguousarray(np.concatenate(rows)) for rows in zip(*parts, strict=True)))
-        tets = np.concatenate([np.arange(t.start, t.stop) for t in (inputs.model.bodies[n].tets for n in bodies)])
+        tets = np.concatenate(
+            [np.arange(t.start, t.stop, dtype=np.int64) for t in (inputs.model.bodies[n].tets for n in bodies)]
+        )
         keyed = frozenset(n for n, body in bodies.items() if inputs.tracks.has(_track(body)))
         found = cls(bodies, arrays, tets.astype(np.int32), keyed, inputs.model.lam)
         for number in keyed:
@@ -179,8 +181,8 @@ def _muscle_arrays(unit: int, body: Body, mesh: TetMesh, binding: Binding, first
         direction=floats(fibres.direction),
         unit=np.full(count, unit, np.int32),
         tendon=floats(fibres.tendon),
-        peak_stress=np.full(count, muscle.peak_stress * scale),
-        optimal_stretch=np.full(count, muscle.optimal_stretch),
+        peak_stress=np.full(count, muscle.peak_stress * scale, np.float64),
+        optimal_stretch=np.full(count, muscle.optimal_stretch, np.float64),
         is_deviatoric=np.ones(count, np.bool_),
         shear=np.tile(shear, (count, 1)),
         fascia=muscle.fascia_stiffness * scale * _fascia_share(muscle, body, mesh),

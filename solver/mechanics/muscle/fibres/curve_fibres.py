@@ -93,8 +93,8 @@ def strand_points(curves: Sequence[Floats], spacing: float, name: str) -> Strand
     pieces = np.ceil(length / spacing).astype(np.int64)
     if not pieces.any():
         raise BadInput("fibre-curves-empty", name=name)
-    own = np.repeat(np.arange(len(edges)), pieces)
-    number = np.arange(len(own)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    own = np.repeat(np.arange(len(edges), dtype=np.int64), pieces)
+    number = np.arange(len(own), dtype=np.int64) - np.repeat(np.cumsum(pieces, dtype=np.int64) - pieces, pieces)
     places = starts[own] + edges[own] * ((number + 0.5) / pieces[own])[:, None]
     return StrandPoints(places, edges[own] / length[own, None], strand[own])
 
@@ -174,7 +174,7 @@ def _fitted_tensors(q: Floats, d: Floats, w: Floats, penalty: Floats) -> Floats:
     one_and_q = np.concatenate([np.ones((*w.shape, 1)), q], axis=2)
     weighted = np.swapaxes(w[:, :, None] * one_and_q, 1, 2)
     matrix = weighted @ one_and_q
-    slopes = np.arange(1, 4)
+    slopes = np.arange(1, 4, dtype=np.int64)
     squares = np.einsum("kii->k", matrix[:, 1:, 1:])
     matrix[:, slopes, slopes] += (penalty * np.maximum(squares, np.finfo(float).eps))[:, None]
     right = weighted @ (d[:, :, :, None] * d[:, :, None, :]).reshape(*w.shape, 9)
@@ -211,8 +211,8 @@ def _is_hidden(near: Floats, belly: Belly, tets: Indices, is_asked: Bools) -> Bo
     start = belly.centroids[tets[row]]
     line = near[row, column] - start
     steps = np.ceil(2.0 * np.linalg.norm(line, axis=1) / belly.spacing).astype(np.int64)
-    ray = np.repeat(np.arange(len(row)), steps)
-    number = np.arange(len(ray)) - np.repeat(np.cumsum(steps) - steps, steps)
+    ray = np.repeat(np.arange(len(row), dtype=np.int64), steps)
+    number = np.arange(len(ray), dtype=np.int64) - np.repeat(np.cumsum(steps, dtype=np.int64) - steps, steps)
     samples = start[ray] + line[ray] * ((number + 1.0) / steps[ray])[:, None]
     tet = belly.search.nearest(samples, 1)[1][:, 0]
     out[row, column] = np.bincount(ray, belly.is_aponeurosis[tet], minlength=len(row)) > 0.0

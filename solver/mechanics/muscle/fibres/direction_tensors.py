@@ -13,7 +13,10 @@ from ....runtime.errors import SolveFailed
 from .muscle_region import MuscleRegion
 
 TOLERANCE, MAX_ITERATIONS = 1.0e-6, 20_000  # of the linear solves
-UPPER = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])  # rows and columns of the upper half of a tensor
+UPPER = (
+    np.array([0, 0, 0, 1, 1, 2], dtype=np.int64),
+    np.array([0, 1, 2, 1, 2, 2], dtype=np.int64),
+)  # rows and columns of the upper half of a tensor
 
 
 def principal_directions(tensors: Floats) -> tuple[Floats, Floats]:

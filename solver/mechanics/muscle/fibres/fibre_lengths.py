@@ -27,7 +27,7 @@ from ....runtime.arrays import Bools, Floats, Indices, floats
 from ....runtime.errors import SolveFailed
 from .muscle_region import MuscleRegion
 
-OTHERS = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])  # the corners of a tet beside each
+OTHERS = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]], dtype=np.int64)  # the corners of a tet beside each
 TINY = np.finfo(float).tiny
 
 
@@ -73,8 +73,8 @@ def fractions_below(values: Floats, level: float) -> Floats:
     below = (v < level).sum(axis=1)
     out = np.where(below == 4, 1.0, 0.0)
     one, two, three = below == 1, below == 2, below == 3
-    out[one] = np.prod([_cut(v[one], 0, j, level) for j in (1, 2, 3)], axis=0)
-    out[three] = 1.0 - np.prod([1.0 - _cut(v[three], j, 3, level) for j in (0, 1, 2)], axis=0)
+    out[one] = np.prod([_cut(v[one], 0, j, level) for j in (1, 2, 3)], axis=0, dtype=np.float64)
+    out[three] = 1.0 - np.prod([1.0 - _cut(v[three], j, 3, level) for j in (0, 1, 2)], axis=0, dtype=np.float64)
     a02, a03, a12, a13 = (_cut(v[two], i, j, level) for i in (0, 1) for j in (2, 3))
     out[two] = a12 * a13 + a02 * a03 * (1.0 - a13) + a02 * (1.0 - a12) * a13
     return out
@@ -113,8 +113,8 @@ def _lengths_down(region: MuscleRegion, t: Floats, is_end: Bools) -> Floats:
     around = _means_of_neighbours(region, is_lost)
     order = np.argsort(t, kind="stable")
     rank = np.empty(count, np.int64)
-    rank[order] = np.arange(count)
-    diagonal = np.arange(count)
+    rank[order] = np.arange(count, dtype=np.int64)
+    diagonal = np.arange(count, dtype=np.int64)
     rows = np.concatenate([diagonal, *(rank[np.repeat(part.node, 3)] for part in (steepest, around))])
     columns = np.concatenate([diagonal, *(rank[part.other.ravel()] for part in (steepest, around))])
     values = np.concatenate([np.ones(count), *(-part.weights.ravel() for part in (steepest, around))])

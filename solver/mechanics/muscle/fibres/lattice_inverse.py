@@ -63,7 +63,8 @@ def material_points(solid: LatticeSolid, places: Floats) -> MaterialPoints:
 def _guesses(solid: LatticeSolid) -> Floats:
     """Returns points all over the box and its margin, (g, 3), in the space of the lattice."""
     cells = np.maximum(np.array(solid.counts) - 1, 1)
-    fineness = min(GUESSES_PER_CELL, (MAX_GUESSES / np.prod(cells + 1.0)) ** (1.0 / 3.0))
+    points = float(np.prod(cells + 1.0, dtype=np.float64))
+    fineness = min(GUESSES_PER_CELL, (MAX_GUESSES / points) ** (1.0 / 3.0))
     numbers = [
         np.linspace(-MARGIN, count - 1 + MARGIN, max(int(fineness * count), 2)) if count > 1 else _across(cells)
         for count in solid.counts
@@ -118,7 +119,7 @@ def _search(
 ) -> Int64s:
     """Moves points along their steps as far as brings them nearer, and returns which of `going` did move."""
     F, J, distance = at
-    left, factor, moved = np.arange(len(going)), 1.0, []
+    left, factor, moved = np.arange(len(going), dtype=np.int64), 1.0, []
     for _ in range(MAX_HALVINGS):
         own = going[left]
         there = X[own] + factor * step[left]

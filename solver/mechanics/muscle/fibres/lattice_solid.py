@@ -85,7 +85,7 @@ class LatticeSolid:
         first = np.floor(u)
         weights, slopes = lattice_weights(self.interpolation[axis], u - first)
         # far outside all four points are the last one, whatever its number
-        around = np.clip(first, -3.0, count + 2.0).astype(np.int64)[:, None] + np.arange(-1, 3)
+        around = np.clip(first, -3.0, count + 2.0).astype(np.int64)[:, None] + np.arange(-1, 3, dtype=np.int64)
         return np.clip(around, 0, count - 1), weights, slopes / self.spacing[axis]
 
 
