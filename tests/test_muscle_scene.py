@@ -14,6 +14,7 @@ from sinew.solver.scene.flesh import DYNAMIC, Flesh
 from sinew.solver.scene.material import Material
 from sinew.solver.scene.muscle import FULL_MODEL, Muscle
 from sinew.solver.scene.scene import Body, Scene, Settings
+from sinew.solver.simulation.current_model import present_flesh
 
 LONG, WIDE = 0.2, 0.05
 SETTINGS = Settings(fps=24.0, substeps=2, frame_end=40, gravity=(0.0, 0.0, 0.0))
@@ -93,6 +94,17 @@ def test_a_muscle_that_jiggles_comes_to_rest_where_it_would_in_a_pose(tmp_path):
     assert all(report.converged for report in moving.reports)
     assert np.abs(there - muscle_block().vertices).max() > 0.02 * WIDE
     assert np.abs(here - there).max() < 0.02 * WIDE
+
+
+def test_a_muscle_keeps_its_bulk_modulus_where_its_stiffness_is_keyed(tmp_path):
+    times = np.arange(SETTINGS.frame_end + 1) / SETTINGS.fps
+    run = run_of(tmp_path, muscle_block(activation=1.0), youngs_modulus=(times, np.linspace(2.0e4, 4.0e4, len(times))))
+    run.advance(3)
+    flesh = present_flesh(run.built, run.state)
+    part = flesh.quasistatic
+    kappa = part.model.lam + 2.0 / 3.0 * part.model.mu
+    assert kappa == pytest.approx(33.0 * 3.0e5) and part.model.mu[0] > 1.02 * run.built.model.mu[0]
+    assert part.law.anisotropic_term is not None and abs(volume(run) - 1.0) < 0.015
 
 
 def test_tendon_stays_as_long_as_it_is(tmp_path):

@@ -90,6 +90,8 @@ class FleshFeature(Feature):
         if materials is None or not any(materials.is_changed(number, state) for number in numbers):
             return self.bodies
         model, present = materials.current_model(built_model, state), materials.scene_at(state)
+        if self.muscles is not None:
+            model = self.muscles.current_model(model, state)
 
         def make() -> FleshBodies:
             return self.bodies.with_materials(model, pressure_of_flesh(present, model, materials.gravity))

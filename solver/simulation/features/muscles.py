@@ -26,6 +26,7 @@ from ...mesh.geometry.nearest_points import nearest_points
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.errors import BadInput
+from ...runtime.frozen_memo import derived_from
 from ...scene.animated_material import value_at
 from ...scene.muscle import FULL_MODEL, Muscle
 from ...scene.scene import Body, Scene
@@ -80,7 +81,9 @@ class Muscles(Feature):
         if not bodies:
             return None
         parts = [
-            _muscle_arrays(unit, body, inputs.meshes[number], inputs.bindings[number], _offset(inputs.model, number))
+            _muscle_arrays(
+                unit, body, inputs.meshes[number], inputs.bindings[number], inputs.model.bodies[number].tets.start
+            )
             for unit, (number, body) in enumerate(bodies.items())
         ]
         arrays = MuscleArrays(*(np.ascontiguousarray(np.concatenate(rows)) for rows in zip(*parts, strict=True)))
@@ -111,8 +114,10 @@ class Muscles(Feature):
         state.fields[ACTIVATION_FIELD.format(key=body.key)] = np.array([value_at(body, ACTIVATION, tracks, time)])
 
     def current_model(self, model: Model, state: State) -> Model:
-        """Returns the model with the bulk modulus of muscles, which keyed materials have replaced."""
-        return model if model.lam is self.lam else with_muscle_moduli(model, self.bodies)
+        """Returns the model with the moduli of muscles, which keyed materials have replaced."""
+        if model.lam is self.lam:
+            return model
+        return derived_from(self, "current_model", lambda: with_muscle_moduli(model, self.bodies), inputs=(model,))
 
     def activations(self, state: State) -> Floats:
         """Returns the activation of every muscle, in the order of `bodies`."""
@@ -122,22 +127,13 @@ class Muscles(Feature):
             values.append(muscle_of(body).activation if stored is None else float(stored[0]))
         return np.array(values)
 
-    def term(self, tets: Indices, is_averaged: Bools, activation: Floats) -> MuscleTerm | None:
-        """Returns the muscle of some tets of the model, ascending, for a model of these alone; None: there is none.
-
-        Args:
-            tets: The tets, (m,).
-            is_averaged: Which of them leave their bulk modulus to nodes, (m,): see `muscle_energy.py`.
-            activation: Of every muscle.
-        """
-        whole = MuscleTerm(self.tets, self.arrays, activation)
-        own = whole.of_tets(tets)
-        return own and replace(own, arrays=own.arrays._replace(is_deviatoric=~is_averaged[own.tets]))
-
     def with_term(self, law: Hyperelastic, tets: Indices, activation: Floats) -> Hyperelastic:
-        """Returns the law of some tets of the model, ascending, with the muscle in them."""
-        is_averaged = np.zeros(len(tets), np.bool_) if law.left is None else law.left.is_averaged
-        return replace(law, anisotropic_term=self.term(tets, is_averaged, activation))
+        """Returns the law of some tets of the model, ascending, with the muscle in them at activations, one each."""
+        term = MuscleTerm(self.tets, self.arrays, activation).of_tets(tets)
+        if term is not None and law.left is not None:  # nodes bear their bulk modulus: see `muscle_energy.py`
+            is_deviatoric = ~law.left.is_averaged[term.tets]
+            term = replace(term, arrays=term.arrays._replace(is_deviatoric=is_deviatoric))
+        return replace(law, anisotropic_term=term)
 
 
 def muscle_of(body: Body) -> Muscle:
@@ -162,11 +158,6 @@ def with_muscle_moduli(model: Model, bodies: Mapping[int, Body]) -> Model:
 
 def _track(body: Body) -> str:
     return f"body.{body.key}.{ACTIVATION.name}"
-
-
-def _offset(model: Model, number: int) -> int:
-    """Returns the first tet of a body in the model."""
-    return int(model.bodies[number].tets.start)
 
 
 def _muscle_arrays(unit: int, body: Body, mesh: TetMesh, binding: Binding, first_tet: int) -> MuscleArrays:
