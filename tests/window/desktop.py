@@ -6,9 +6,11 @@ Steps are generator yields: each yields the seconds to wait before the next one.
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import subprocess
+import traceback
 from collections.abc import Iterator
 
 import bpy
@@ -18,6 +20,19 @@ Steps = Iterator[float]
 
 result: dict[str, object] = {}
 _clicks = 0  # of the mouse, so far
+
+
+def told(parts: Steps) -> Steps:
+    """Takes the steps of a test, writes what it found into result.json, and then the file "done"."""
+    try:
+        yield from parts
+        result["passed"] = True
+    except Exception as problem:
+        traceback.print_exc()
+        result["passed"], result["problem"] = False, f"{type(problem).__name__}: {problem}"
+        yield from picture("problem")
+    (OUT / "result.json").write_text(json.dumps(result, indent=1))
+    (OUT / "done").touch()
 
 
 def clicks() -> int:

@@ -7,12 +7,10 @@ then the file "done".
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 import sys
 import time
-import traceback
 
 import bpy
 from bl_ext.user_default.sinew.addon.baking import report_reader
@@ -22,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from cache_bakes import cache_bakes
 from contact_bake import contact_bake
-from desktop import OUT, Steps, mouse, picture, result
+from desktop import Steps, mouse, picture, result, told
 from first_jelly import first_jelly
 from formulation_bakes import methods_bake
 from quick_effects import quick_effects
@@ -216,20 +214,12 @@ PARTS = (
 
 
 def steps() -> Steps:
-    try:
-        for part in PARTS:
-            if part.__name__ in os.environ.get("ONLY", part.__name__).split(","):
-                yield from part()
-        result["passed"] = True
-    except Exception as problem:
-        traceback.print_exc()
-        result["passed"], result["problem"] = False, f"{type(problem).__name__}: {problem}"
-        yield from picture("problem")
-    (OUT / "result.json").write_text(json.dumps(result, indent=1))
-    (OUT / "done").touch()
+    for part in PARTS:
+        if part.__name__ in os.environ.get("ONLY", part.__name__).split(","):
+            yield from part()
 
 
 bpy.context.preferences.view.show_splash = False
-running = steps()
+running = told(steps())
 bpy.app.timers.register(beat, persistent=True)
 bpy.app.timers.register(lambda: next(running, None), first_interval=1.5, persistent=True)

@@ -12,6 +12,26 @@ SIMPLIFIED, FULL = "SIMPLIFIED", "FULL"
 HAS_FULL_MODEL = When("muscle_model", (FULL,))
 MUSCLE = (IS_FLESH, IS_MUSCLE)
 
+
+def _shear_modulus(name: str, label: str, tooltip: str, symbol: str) -> Setting:
+    """Returns a shear modulus of the full model [Pa]."""
+    return Setting(
+        name,
+        label,
+        tooltip,
+        default=500.0,
+        term=f"Shear modulus {symbol}",
+        unit="Pa",
+        limits=greater_than(0.0, label, "Pa"),
+        soft=(100.0, 1.0e5),
+        precision=0,
+        step=10_000,
+        when=(*MUSCLE, HAS_FULL_MODEL),
+        field=f"Muscle.{name}",
+        since="0.3",
+    )
+
+
 USE_MUSCLE = switch(
     "use_muscle",
     "Muscle",
@@ -119,35 +139,9 @@ MUSCLE_MODEL = menu(
     field="Muscle.model",
     since="0.3",
 )
-ALONG_SHEAR = Setting(
-    "along_shear",
-    "Shear Along Fibres",
-    "How hard fibres slide past each other",
-    default=500.0,
-    term="Shear modulus G₁",
-    unit="Pa",
-    limits=greater_than(0.0, "Shear Along Fibres", "Pa"),
-    soft=(100.0, 1.0e5),
-    precision=0,
-    step=10_000,
-    when=(*MUSCLE, HAS_FULL_MODEL),
-    field="Muscle.along_shear",
-    since="0.3",
-)
-CROSS_SHEAR = Setting(
-    "cross_shear",
-    "Shear Across Fibres",
-    "How hard the cross section of a bundle of fibres changes its shape",
-    default=500.0,
-    term="Shear modulus G₂",
-    unit="Pa",
-    limits=greater_than(0.0, "Shear Across Fibres", "Pa"),
-    soft=(100.0, 1.0e5),
-    precision=0,
-    step=10_000,
-    when=(*MUSCLE, HAS_FULL_MODEL),
-    field="Muscle.cross_shear",
-    since="0.3",
+ALONG_SHEAR = _shear_modulus("along_shear", "Shear Along Fibres", "How hard fibres slide past each other", "G₁")
+CROSS_SHEAR = _shear_modulus(
+    "cross_shear", "Shear Across Fibres", "How hard the cross section of a bundle of fibres changes its shape", "G₂"
 )
 FASCIA_STIFFNESS = Setting(
     "fascia_stiffness",
