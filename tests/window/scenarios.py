@@ -23,6 +23,7 @@ from contact_bake import contact_bake
 from desktop import Steps, mouse, picture, result, told
 from first_jelly import first_jelly
 from formulation_bakes import methods_bake
+from muscle_bake import muscle_bake
 from quick_effects import quick_effects
 from several_objects import several_objects
 from takes import takes_by_mouse
@@ -201,6 +202,7 @@ PARTS = (
     cancelled_bake,
     breaking_bake,
     flesh_bake,
+    muscle_bake,
     contact_bake,
     methods_bake,
     cache_bakes,
