@@ -24,7 +24,7 @@ _PUBLIC = {
     ".solver.scene.force_fields": ("FieldWeights", "ForceField"),
     ".solver.scene.formulation": ("FormulationSettings",),
     ".solver.scene.goal": ("Goal",),
-    ".solver.scene.muscle": ("Muscle",),
+    ".solver.scene.muscle": ("Muscle", "MuscleHead"),
     ".solver.scene.pressure": ("Pressure",),
     ".solver.scene.stretch_limit": ("StretchLimit",),
     ".solver.scene.rigid_core": ("Core", "Hinge", "Pull"),
@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from .solver.scene.material_presets import MaterialPreset as MaterialPreset
     from .solver.scene.material_presets import find_preset as find_preset
     from .solver.scene.muscle import Muscle as Muscle
+    from .solver.scene.muscle import MuscleHead as MuscleHead
     from .solver.scene.pressure import Pressure as Pressure
     from .solver.scene.rigid_core import Core as Core
     from .solver.scene.rigid_core import Hinge as Hinge

@@ -99,6 +99,7 @@ SAMPLED = {
     ),
     "density",
     "mass_damping",
+    "muscle_strength",
     "poisson_ratio",
     "rest_scale",
     "stretch_limit",

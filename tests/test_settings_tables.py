@@ -193,6 +193,7 @@ def test_every_setting_is_drawn_in_its_panel() -> None:
     states: list[dict[str, Any]] = [{"use_scene_range": False}, {"sizing": "SIZE"}, {"sizing": "COUNT"}]
     states += [{"method": "GIVEN"}]
     states += [{"motion": motion, "use_armature_bones": True} for motion in ("POSE", "JIGGLE")]
+    states += [{"activation_source": choice.identifier} for choice in ALL_SETTINGS["activation_source"].choices]
     states += [
         {"motion": "ELASTIC", "formulation": choice.identifier} for choice in ALL_SETTINGS["formulation"].choices
     ]

@@ -14,6 +14,7 @@ import bpy
 import numpy as np
 
 from ...solver.runtime.arrays import Floats
+from .animation_curves import fill_curve
 
 TRACK_NAME = "Sinew Forces"
 # custom properties and their descriptions
@@ -64,7 +65,7 @@ def add_curves(obj: bpy.types.Object, frames: Floats, numbers: Floats, stamp: st
         obj[name] = [0.0, 0.0, 0.0]
         obj.id_properties_ui(name).update(description=words)
         for axis in range(3):
-            _fill_curve(bag.fcurves.new(f'["{name}"]', index=axis), frames, numbers[:, 3 * number + axis])
+            fill_curve(bag.fcurves.new(f'["{name}"]', index=axis), frames, numbers[:, 3 * number + axis])
     track = obj.animation_data_create().nla_tracks.new()
     track.name, track.lock = TRACK_NAME, True
     strip = track.strips.new(TRACK_NAME, int(np.floor(frames[0])), action)
@@ -108,14 +109,6 @@ def curve_samples(frames: Mapping[int, list[float]], stretch: float) -> tuple[Fl
     order = sorted(frames)
     times = np.array(order, np.float64) / stretch
     return times, np.array([frames[frame] for frame in order], np.float64).reshape(-1, 6)
-
-
-def _fill_curve(curve: bpy.types.FCurve, times: Floats, values: Floats) -> None:
-    curve.keyframe_points.add(len(times))
-    curve.keyframe_points.foreach_set("co", np.column_stack([times, values]).astype(np.float32).ravel())
-    for point in curve.keyframe_points:
-        point.interpolation = "LINEAR"
-    curve.update()
 
 
 def _actions(track: bpy.types.NlaTrack) -> list[bpy.types.Action]:

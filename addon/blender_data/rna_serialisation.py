@@ -11,7 +11,12 @@ import numpy as np
 from . import collider_force_curves
 from .animation_curves import action_curves
 
+# drivers of these are newer than digests without the values that drivers read
+MUSCLE_PATHS = ("sinew.activation", "sinew.muscle_")
 Parts = list[bytes | str | np.ndarray]
+
+# the targets of an Armature constraint, and the tables of settings with those in their rows
+ITEM_COLLECTIONS = {"targets", "softening", "muscle_heads", "via_points", "activation_poses", "rotations"}
 
 # curves and drivers of these only affect the display
 VISIBILITY_PATHS = {"hide_viewport", "hide_render"}
@@ -51,18 +56,25 @@ def rna_parts(
                 if waiting is not None:
                     waiting.append(target)
         elif rna.type == "COLLECTION":
-            parts += _items(struct, name, path, waiting)
+            parts += _items(struct, name, animated, path, waiting)
         elif not rna.is_readonly:
             parts.append(f"{path}{name}={_value_text(rna, getattr(struct, name))}")
     return parts
 
 
-def _items(struct: bpy.types.bpy_struct, name: str, path: str, waiting: list[bpy.types.ID] | None) -> Parts:
+def _items(
+    struct: bpy.types.bpy_struct,
+    name: str,
+    animated: Collection[str],
+    path: str,
+    waiting: list[bpy.types.ID] | None,
+) -> Parts:
     """Returns the targets of an Armature constraint and the rows of a table, but no other collections."""
-    if name not in {"targets", "softening"}:
-        return []
-    found = enumerate(getattr(struct, name))
-    return [part for i, item in found for part in rna_parts(item, (), (), f"{path}{name}.{i}.", waiting)]
+    parts: Parts = []
+    for i, item in enumerate(getattr(struct, name) if name in ITEM_COLLECTIONS else ()):
+        keyed = [each.removeprefix(f"{path}{name}[{i}].") for each in animated]
+        parts += rna_parts(item, keyed, (), f"{path}{name}.{i}.", waiting)
+    return parts
 
 
 def _value_text(rna: bpy.types.Property, value: object) -> str:
@@ -111,11 +123,23 @@ def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
                 if target.id is not None and target.id != item:
                     parts.append(target.id.name_full)
                     waiting.append(target.id)
+                if driver.data_path.startswith(MUSCLE_PATHS):
+                    parts.append(_still_value(target))
     for track in _tracks(data):
         parts.append(f"{track.mute} {track.is_solo}")
         for strip in track.strips:
             parts += rna_parts(strip, {"influence", "strip_time"}, (), "")
     return parts
+
+
+def _still_value(target: bpy.types.DriverTarget) -> str:
+    """Returns the value that a driver reads where nothing animates it, such as that of a flex control without keys."""
+    if target.id is None or target.data_path in animated_paths(target.id):
+        return ""
+    try:
+        return repr(target.id.path_resolve(target.data_path))
+    except ValueError:  # no such property: the driver does nothing
+        return ""
 
 
 def _curves(data: bpy.types.AnimData) -> Iterator[bpy.types.FCurve]:

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 import bpy
 
 from ...solver.scene.scene import Body
+from ...solver.scene.settings.activation_settings import HEAD_ACTIVATION, NO_SOURCE
 from ...solver.scene.settings.body_settings import ANIMATED
+from ...solver.scene.settings.muscle_settings import ACTIVATION
 from ...solver.scene.settings.setting import SWITCH
 from ...solver.scene.settings.tables import BODY, settings_of_role
 from ..blender_data.rna_serialisation import animated_paths, stepped_paths
+from .activation_inputs import is_muscle, source_of
 from .setting_range_check import check_setting_ranges, value_reader
 
 # each has the track "body.KEY.NAME" where it is animated; pins have theirs beside their targets
@@ -36,7 +39,13 @@ def animated_values(obj: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
     animated, stepped = animated_paths(obj), stepped_paths(obj)
     for setting in ANIMATABLE_SETTINGS:
         path = f"sinew.{setting.name}"
+        if setting == ACTIVATION and source_of(obj) != NO_SOURCE:
+            continue  # the track also has what the source makes: `activation_sampler.py` writes it
         if setting.counts(value_reader(settings)) and path in animated:
             # tracks of 0.2.0 are linear, whatever their keys are: bakes can only go on with the same tracks
             is_stepped = setting.kind == SWITCH or (path in stepped and setting.name not in FORMER_TRACKS)
             yield setting.name, getattr(settings, setting.name), "step" if is_stepped else "linear"
+    for number, head in enumerate(settings.muscle_heads if is_muscle(obj) else ()):
+        path = f"sinew.muscle_heads[{number}].{HEAD_ACTIVATION.name}"
+        if path in animated:
+            yield f"head.{number}.{HEAD_ACTIVATION.name}", head.activation, "step" if path in stepped else "linear"

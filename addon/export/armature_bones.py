@@ -101,7 +101,7 @@ def read_armature_bones(
     made: list[Bone] = []
     for obj in dict.fromkeys(bone.body for bone in found):
         holding = [bone for bone in found if bone.body == obj]
-        painted = _weights(scene_copy, obj, holding)
+        painted = bone_weights(scene_copy, obj, holding)
         used = [i for i in range(len(holding)) if painted[i].any()]
         if not used:
             raise BadInput("armature-no-groups", name=obj.name, armature=holding[0].rig.name)
@@ -175,7 +175,7 @@ def automatic_radius(ends: Floats, around: Floats, tet_size: float | None) -> fl
     return max(smallest, RADIUS_SHARE * float(np.median(ways)))
 
 
-def _weights(scene_copy: SceneCopy, obj: bpy.types.Object, found: list[ArmatureBone]) -> Floats:
+def bone_weights(scene_copy: SceneCopy, obj: bpy.types.Object, found: list[ArmatureBone]) -> Floats:
     """Returns the weights of the bones' groups at the render vertices, (bones, vertices).
 
     The vertex group of an Armature modifier counts, too: where the modifier does nothing, its bones hold nothing.

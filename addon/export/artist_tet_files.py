@@ -14,10 +14,10 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
-from ..cache.cache_paths import absolute_path
 from ..evaluation.matrix_units import transform_points
 from ..runtime.memo import Memo, Throttle
 from . import tet_file_stamp
+from .object_files import chosen_file
 from .tet_file_stamp import Stamp
 
 if TYPE_CHECKING:
@@ -36,14 +36,7 @@ _panel_counts: Throttle[int | str | None] = Throttle(MAX_CACHED_FILES, CHECK_INT
 
 def path_of(obj: bpy.types.Object) -> Path | None:
     """Returns where the file of `obj` is, or None when none is chosen; "//" is the folder of the .blend."""
-    text = obj.sinew.tets_path
-    if not text:
-        return None
-    path = absolute_path(text, bpy.data.filepath)
-    origin = obj.library or (obj.override_library and obj.override_library.reference.library)
-    if origin and not path.is_file():  # said in the file that the object is linked from
-        return absolute_path(text, bpy.path.abspath(origin.filepath))
-    return path
+    return chosen_file(obj, obj.sinew.tets_path)
 
 
 def read_object_tets(obj: bpy.types.Object) -> RepairedTets:

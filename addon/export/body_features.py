@@ -7,9 +7,10 @@ import bpy
 
 from ...solver.scene.flesh import Flesh
 from ...solver.scene.goal import Goal
-from ...solver.scene.muscle import Muscle
+from ...solver.scene.muscle import Muscle, MuscleHead
 from ...solver.scene.pressure import Pressure
 from ...solver.scene.scene import Fracture, Heat, Plasticity
+from ...solver.scene.settings.activation_settings import HEAD_GROUP
 from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE, POSE
 from ...solver.scene.stretch_limit import StretchLimit
 from .settings_to_scene import read_fields
@@ -60,7 +61,16 @@ def read_muscle(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Mus
     """Returns the muscle in a body, or None where it is none, or no flesh; raises as `read_flesh`."""
     if not settings.use_muscle or settings.motion == ELASTIC:
         return None
-    return Muscle(**read_fields(Muscle, settings, weights=weights))
+    return Muscle(**read_fields(Muscle, settings, weights=weights), heads=_read_heads(settings, weights))
+
+
+def _read_heads(settings: bpy.types.PropertyGroup, weights: WeightReader) -> tuple[MuscleHead, ...]:
+    """Returns the heads of a muscle; the solver refuses one without a group."""
+    label = HEAD_GROUP.label
+    return tuple(
+        MuscleHead(weights.weights_named(row.group, label), row.activation) if row.group else MuscleHead()
+        for row in settings.muscle_heads
+    )
 
 
 def read_stretch_limit(settings: bpy.types.PropertyGroup, weights: WeightReader) -> StretchLimit | None:

@@ -22,12 +22,15 @@ from ...solver.runtime.atomic_files import PART_SUFFIX, sync_tree
 from ...solver.runtime.errors import BadInput
 from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.scene import Scene
+from ...solver.scene.settings.muscle_settings import ACTIVATION
+from ...solver.scene.track_shapes import ACTIVATION_SOURCE_TRACK
 from ...solver.scene.tracks import TrackWriter
 from ..evaluation.rigid_body_evaluation import LiveScene
 from ..evaluation.sample_times import SampleTime, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
 from ..objects import roles
 from . import validation
+from .activation_sampler import ActivationSampler
 from .buffered_track_writer import BufferedTrackWriter
 from .colliders import ColliderSampler
 from .input_digest import settings_digest
@@ -88,6 +91,7 @@ class _ExportState:
     rest: RestFrameTransforms
     track_writer: BufferedTrackWriter
     colliders: ColliderSampler
+    activations: ActivationSampler
 
 
 class SceneExporter:
@@ -160,7 +164,8 @@ class SceneExporter:
             shutil.rmtree(self._folder, ignore_errors=True)
             solver_scene.save(self._folder)
             track_writer = BufferedTrackWriter(TrackWriter(self._folder, is_durable=False))
-            return _ExportState(solver_scene, rest, track_writer, ColliderSampler(solver_scene, track_writer))
+            colliders = ColliderSampler(solver_scene, track_writer)
+        return _ExportState(solver_scene, rest, track_writer, colliders, ActivationSampler(scene_copy, inputs))
 
     def _evaluate(self, scene_copy: SceneCopy, before: SampleTime | None) -> None:
         """Evaluates the next moment. If an input depends on earlier frames, evaluates these first, in order."""
@@ -175,6 +180,7 @@ class SceneExporter:
         """Adds the moment that is evaluated to the tracks."""
         sampling = Sampling(scene_copy, inputs.unit, self._moments[self._done], state.track_writer)
         sample_tracks(sampling, inputs, state.solver_scene, state.rest, shapes)
+        state.activations.sample(scene_copy, inputs, sampling.moment.time)
         state.colliders.sample(sampling, inputs)
         half_way = state.colliders.halfway_time()
         if half_way is not None and self._first_needed is None:
@@ -182,11 +188,21 @@ class SceneExporter:
             state.colliders.sample_halfway(replace(sampling, moment=half_way), inputs)
 
     def close(self) -> None:
-        """Writes what is left of the tracks, and colliders that turned out to deform."""
+        """Writes what is left of the tracks, and colliders that turned out to deform.
+
+        Raises:
+            BadInput: A source of activation cannot be evaluated.
+            StorageFailed: The folder cannot be written.
+        """
         if self._state is None:
             return
+        writer = self._state.track_writer
         with named_errors(self._folder.parent):
-            self._state.track_writer.close()
+            for key, trace in self._state.activations.traces():
+                for name, values in ((ACTIVATION.name, trace.total), (ACTIVATION_SOURCE_TRACK, trace.source)):
+                    for time, value in zip(trace.times.tolist(), values.tolist(), strict=True):
+                        writer.add(f"body.{key}.{name}", time, value)
+            writer.close()
             if self._state.colliders.has_deforming:
                 self._state.colliders.with_world_vertices().save(self._folder)
 

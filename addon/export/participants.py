@@ -14,6 +14,7 @@ from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.scene_copy import input_modifier_counts
 from ..objects import roles
 from ..objects.field_objects import force_fields
+from .activation_inputs import find_source_objects
 from .armature_bones import ArmatureBone, armature_bones
 from .bone_meshes import bones_that_hold
 from .rigid_core import find_core_objects
@@ -30,7 +31,8 @@ class Participants:
         scene: The scene.
         bodies, colliders, heat_sources, bones: In the order of their names.
         armature_bones: Bones of armatures, body by body.
-        core_objects: Hinges and spring targets of rigid cores; the key is the object's name.
+        followed_objects: Hinges and spring targets of rigid cores, via points and rigs of muscles; the key is the
+            object's name.
         force_fields: Objects with a force field that acts on bodies, in the order of their names.
     """
 
@@ -40,7 +42,7 @@ class Participants:
     heat_sources: ObjectKeys
     bones: ObjectKeys
     armature_bones: list[ArmatureBone]
-    core_objects: ObjectKeys
+    followed_objects: ObjectKeys
     force_fields: ObjectKeys
 
     @property
@@ -52,7 +54,7 @@ class Participants:
     def modifier_counts(self) -> dict[bpy.types.Object, int | None]:
         """All objects to evaluate, each with how many of its modifiers (None: all)."""
         cuts = input_modifier_counts(list(self.bodies), [*self.colliders, *self.heat_sources, *self.bones])
-        return dict.fromkeys([*self.core_objects, *self.force_fields]) | cuts
+        return dict.fromkeys([*self.followed_objects, *self.force_fields]) | cuts
 
     @property
     def reshaped(self) -> list[bpy.types.Object]:
@@ -76,7 +78,7 @@ def find_participants(scene: bpy.types.Scene) -> Participants:
         _with_keys(roles.heat_sources(scene)),
         bones,
         [b for o, key in bodies.items() if uses_armature(o) for b in armature_bones(o, key, taken)],
-        {obj: obj.name for obj in find_core_objects(bodies)},
+        {obj: obj.name for obj in [*find_core_objects(bodies), *find_source_objects(bodies)]},
         _with_keys(force_fields(scene)),
     )
 
@@ -109,7 +111,7 @@ class ParticipantHandles:
         self._scene = (inputs.scene.session_uid, inputs.scene.name)
         self._keyed = {
             name: [(o.session_uid, o.name, key) for o, key in getattr(inputs, name).items()]
-            for name in ("bodies", "colliders", "heat_sources", "bones", "core_objects", "force_fields")
+            for name in ("bodies", "colliders", "heat_sources", "bones", "followed_objects", "force_fields")
         }
         self._rigs = [
             (bone.body.session_uid, bone.rig.session_uid, bone.rig.name, replace(bone, body=None, rig=None))

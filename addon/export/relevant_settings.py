@@ -10,7 +10,7 @@ import bpy
 from ...solver.scene.settings.body_settings import IS_MESHED
 from ...solver.scene.settings.flesh_settings import FORMER_FLESH_PAINTS, IS_FLESH, POSE
 from ...solver.scene.settings.plasticity_settings import IS_PLASTIC
-from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, VECTOR, Setting, When
+from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, TABLE, VECTOR, Setting, When
 from ...solver.scene.settings.tables import SCENE_SETTINGS, settings_of_role
 from ..properties.object_roles import BODY
 from . import formulation
@@ -73,6 +73,8 @@ def _has_default(settings: bpy.types.PropertyGroup, setting: Setting) -> bool:
     value = getattr(settings, setting.name)
     if setting.kind in (OBJECT, COLLECTION, MATERIAL):
         return value is None
+    if setting.kind == TABLE:
+        return not len(value)
     rna = settings.bl_rna.properties[setting.name]
     if setting.kind == VECTOR:
         return list(value) == list(rna.default_array)

@@ -7,6 +7,8 @@ from typing import Any
 
 import bpy
 
+from ...solver.scene.settings.activation_settings import MUSCLE_HEADS
+from ...solver.scene.settings.heat_settings import SOFTENING
 from ...solver.scene.settings.setting import (
     CHOICE,
     CHOICES,
@@ -14,7 +16,6 @@ from ...solver.scene.settings.setting import (
     ITS_VALUE,
     METRE,
     METRE_PER_SECOND,
-    TABLE,
     VECTOR_ATTRIBUTE,
     WEIGHT_GROUP,
     Setting,
@@ -24,6 +25,7 @@ from ..properties import softening_rows
 from .weight_reader import WeightReader
 
 PAINTED_KINDS = {WEIGHT_GROUP, VECTOR_ATTRIBUTE}
+TABLES_OF_PARTS = (MUSCLE_HEADS,)  # their rows are dataclasses with paint: `body_features.py` reads them
 _LENGTHS = {METRE, METRE_PER_SECOND}
 
 
@@ -44,7 +46,7 @@ def read_fields(
     fields: dict[str, Any] = {}
     for setting in (*OBJECT_SETTINGS.values(), *SCENE_SETTINGS.values()):
         owner, _, name = setting.field.partition(".")
-        if owner != part.__name__ or (setting.kind in PAINTED_KINDS and weights is None):
+        if owner != part.__name__ or (setting.kind in PAINTED_KINDS and weights is None) or setting in TABLES_OF_PARTS:
             continue
         if setting.otherwise is not ITS_VALUE and not setting.counts(lambda each: getattr(settings, each)):
             if setting.otherwise is not FIELD_DEFAULT:
@@ -64,7 +66,7 @@ def _field_value(setting: Setting, settings: bpy.types.PropertyGroup, unit: floa
         return setting.solver_value(value)
     if setting.kind == CHOICES:
         return tuple(choice.solver_value for choice in setting.choices if choice.identifier in value)
-    if setting.kind == TABLE:
+    if setting == SOFTENING:
         return softening_rows.table_rows(value)
     if isinstance(setting.default, tuple):
         return tuple(each * unit if setting.unit in _LENGTHS else each for each in value)

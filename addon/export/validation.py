@@ -15,7 +15,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.render_levels import RenderLevels, may_differ, render_levels, uses_is_viewport
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import role_checks, roles
-from . import artist_tet_files, formulation, rigid_core
+from . import activation_inputs, artist_tet_files, formulation, rigid_core
 from .deforming_mesh_check import shape_dependencies
 from .setting_range_check import check_setting_ranges
 
@@ -55,17 +55,20 @@ def check_objects(scene: bpy.types.Scene) -> None:
     for obj in bodies:
         check_settings(obj)
         rigid_core.check_core(obj, scene)
+        activation_inputs.check_source(obj, scene)
         _check_rigs(obj)
         if obj.sinew.method == "GIVEN":
             artist_tet_files.read_object_tets(obj)
 
 
 def _check_rigs(obj: bpy.types.Object) -> None:
-    """Makes sure that the armatures whose bones hold a body show their pose."""
+    """Makes sure that the armatures whose bones hold a body, or whose poses activate it, show their pose."""
+    rigs = [other for other in activation_inputs.find_source_objects([obj]) if other.type == "ARMATURE"]
     if roles.is_flesh(obj) and obj.sinew.use_armature_bones:
-        for modifier in obj.modifiers:
-            if modifier.type == "ARMATURE" and modifier.object is not None and modifier.object.mode == "EDIT":
-                raise BadInput("in-edit-mode", name=modifier.object.name)
+        rigs += [m.object for m in obj.modifiers if m.type == "ARMATURE" and m.object is not None]
+    for rig in rigs:
+        if rig.mode == "EDIT":
+            raise BadInput("in-edit-mode", name=rig.name)
 
 
 def check_settings(obj: bpy.types.Object) -> None:

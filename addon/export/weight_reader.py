@@ -37,6 +37,10 @@ class WeightReader:
         name, label = getattr(settings, setting), settings.bl_rna.properties[setting].name
         if not name:
             return np.zeros(0)
+        return self.weights_named(name, label)
+
+    def weights_named(self, name: str, label: str) -> Floats:
+        """Returns the weights of a group or attribute that a field with a label names, (n,); raises as `weights_of`."""
         found = weights(self.evaluated, self.mesh, name, self.owner.name, label)
         if not found.any():
             raise BadInput("group-empty", name=self.owner.name, group=name, field=label)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import bpy
 
+from ...solver.scene.settings.heat_settings import SOFTENING
 from ...solver.scene.settings.preset_settings import CUSTOM_PRESET, MATERIAL_PRESET
 from ...solver.scene.settings.setting import TABLE, Setting
 from ...solver.scene.settings.tables import SUBJECTS
@@ -14,6 +15,7 @@ from ..blender_data.rna_serialisation import animated_paths
 from ..properties.material_preset_filling import find_values
 from ..properties.object_roles import BODY
 from ..properties.softening_rows import table_rows, write_rows
+from ..properties.table_rows import copy_rows
 from .roles import roles_of
 
 
@@ -30,7 +32,9 @@ def copy_settings(source: bpy.types.Object, target: bpy.types.Object) -> bool:
         if source.sinew.preset != CUSTOM_PRESET:
             filled = set(find_values(source.sinew)[1])
     for setting in _settings_of(common):
-        if setting.kind == TABLE:
+        if setting.kind == TABLE and setting != SOFTENING:
+            copy_rows(getattr(source.sinew, setting.name), getattr(target.sinew, setting.name))
+        elif setting == SOFTENING:
             write_rows(getattr(target.sinew, setting.name), table_rows(getattr(source.sinew, setting.name)))
         elif setting.name not in filled and setting != MATERIAL_PRESET:
             value = getattr(source.sinew, setting.name)

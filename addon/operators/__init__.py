@@ -6,6 +6,8 @@ from __future__ import annotations
 import bpy
 
 from . import (
+    activation_keys,
+    activation_poses,
     bodies,
     bone_meshes,
     closed_copy,
@@ -15,6 +17,7 @@ from . import (
     copy_settings,
     finished_bake,
     flesh,
+    flex_controls,
     heat,
     import_tets,
     keyframes,
@@ -29,6 +32,7 @@ from . import (
     simulate,
     softening_table,
     subdivision,
+    table_rows,
     takes,
     tet_display,
 )
@@ -43,6 +47,10 @@ PARTS = (
     collider_force_curves,
     heat,
     softening_table,
+    table_rows,
+    activation_poses,
+    activation_keys,
+    flex_controls,
     pin_selected_vertices,
     subdivision,
     self_weight,

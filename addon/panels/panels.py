@@ -13,6 +13,8 @@ from ..baking import bake_status
 from ..objects.roles import is_flesh, roles_of
 from ..properties.object_roles import BODY, FLESH, ROLE_BY_KEY
 from . import (
+    activation_layout,
+    activation_lists,
     attributes_layout,
     bake_layout,
     collision_layout,
@@ -131,6 +133,7 @@ PANEL_TABLE = (
     ("rest_scale", "Rest Scale", material_layout.draw_rest_scale, True),
     ("flesh", "Flesh", flesh_layout.draw_flesh, True),
     ("muscle", "Muscle", muscle_layout.draw_muscle, True),
+    ("activation", "Activation", activation_layout.draw_activation, True),
     ("plasticity", "Plasticity", material_layout.draw_plasticity, True),
     ("heat", "Heat", heat_layout.draw_heat, True),
     ("fracture", "Fracture", fracture_layout.draw_fracture, True),
@@ -169,6 +172,7 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
 
 CLASSES = (
     SINEW_UL_softening,
+    *activation_lists.CLASSES,
     *role_menus.CLASSES,
     *material_preset_menu.CLASSES,
     *outliner_menu.CLASSES,

@@ -11,11 +11,12 @@ from __future__ import annotations
 import bpy
 from bpy.props import PointerProperty
 
+from .activation_properties import ROW_CLASSES
 from .heat_properties import SinewSoftening
 from .object_properties import SinewObject
 from .scene_properties import SinewScene
 
-CLASSES = (SinewSoftening, SinewObject, SinewScene)
+CLASSES = (SinewSoftening, *ROW_CLASSES, SinewObject, SinewScene)
 
 
 def register() -> None:

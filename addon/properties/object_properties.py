@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
+from .activation_properties import ActivationProperties
 from .body_properties import BodyProperties, CoreProperties, FormulationProperties
 from .collision_properties import ColliderProperties, CollisionProperties
 from .field_properties import FieldProperties
@@ -42,6 +43,7 @@ class SinewObject(
     GoalProperties,
     PressureProperties,
     MuscleProperties,
+    ActivationProperties,
     StretchLimitProperties,
     bpy.types.PropertyGroup,
 ):

@@ -31,7 +31,7 @@ MATERIAL_FIELD = "material.{key}"  # values of a body whose material has tracks,
 # simulation/features/rest_scales.py
 REST_SCALE_FIELD = "rest_scale.{key}"  # s of a body whose Rest Scale has a track, (1,)
 # simulation/features/muscles.py
-ACTIVATION_FIELD = "muscle.{key}.activation"  # a of a muscle whose Activation has a track, (1,)
+ACTIVATION_FIELD = "muscle.{key}.activation"  # a of its units, for a muscle with a track of any, (u,)
 # constraints/rest_shape_animation/animated_bodies.py
 REST_PREFIX = "rest."
 REST_FIELD = REST_PREFIX + "{key}"  # nodes of a body at rest, as they were numbered when it was built [m], (n, 3)

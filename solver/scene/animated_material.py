@@ -38,7 +38,12 @@ def value_at(body: Body, setting: Setting, tracks: TrackReader, time: float) -> 
     Raises:
         SolveFailed: "animated-value": it is outside of the range of the setting, or no number.
     """
-    value, limits = float(tracks.sample(f"body.{body.key}.{setting.name}", time)), setting.limits
+    return track_value(body, setting, tracks, f"body.{body.key}.{setting.name}", time)
+
+
+def track_value(body: Body, setting: Setting, tracks: TrackReader, track: str, time: float) -> float:
+    """Returns the value of a setting of a body, or of a part of it, that a track has at a time [s]; as `value_at`."""
+    value, limits = float(tracks.sample(track, time)), setting.limits
     if limits is not None and not limits.contains(value):
         raise SolveFailed(
             "animated-value",

@@ -11,6 +11,7 @@ import numpy as np
 from ..runtime.arrays import Floats
 from .serialisation.field_constraints import OneOf, shape
 from .serialisation.list_conversion import convert_sequences
+from .settings.activation_settings import HEAD_ACTIVATION, MUSCLE_STRENGTH
 from .settings.muscle_settings import (
     ACTIVATION,
     ALONG_SHEAR,
@@ -27,13 +28,37 @@ from .settings.muscle_settings import (
 SIMPLIFIED_MODEL, FULL_MODEL = MUSCLE_MODEL.words
 # κ over the peak stress: an isometric contraction then changes the volume by at most 1 %
 BULK_MODULUS_RATIO = 33.0
+END_WEIGHT = 0.5  # of a painted end, above which it is the end
+
+
+@dataclass(frozen=True)
+class MuscleHead:
+    """A part of a muscle that contracts on its own.
+
+    Track: "body.KEY.head.NUMBER.activation" (), instead of `activation`; heads are numbered from 0.
+
+    Attributes:
+        weights: At the render vertices: a tet belongs to the head with the largest one there, of equal ones to the
+            first, and to none where all are 0, (n,).
+        activation: In [0, 1], added to that of the muscle.
+    """
+
+    weights: Annotated[Floats, shape("n")] = field(default_factory=lambda: np.zeros(0))
+    activation: Annotated[float, HEAD_ACTIVATION.limits] = HEAD_ACTIVATION.default
+
+    def __post_init__(self) -> None:
+        """Takes lists for arrays."""
+        convert_sequences(self)
 
 
 @dataclass(frozen=True)
 class Muscle:
     """Fibres that run from the origin to the insertion of a body of flesh and contract.
 
-    Track: "body.KEY.activation" (), instead of `activation`.
+    Its contractile units are what no head has, then its heads; the activation of a unit is
+    strength · min(activation + that of the head, 1).
+
+    Tracks: "body.KEY.activation" () and "body.KEY.muscle_strength" (), instead of `activation` and `strength`.
 
     Attributes:
         activation: a in [0, 1].
@@ -45,6 +70,8 @@ class Muscle:
         along_shear, cross_shear: G1 and G2 of the full model [Pa].
         fascia_stiffness: E of what resists elongation near the surface [Pa].
         fascia_depth: Depth at which it ends [m].
+        strength: Factor on all activations, in [0, 1].
+        heads: Parts that contract on their own.
     """
 
     activation: Annotated[float, ACTIVATION.limits] = ACTIVATION.default
@@ -59,6 +86,8 @@ class Muscle:
     cross_shear: Annotated[float, CROSS_SHEAR.limits] = CROSS_SHEAR.default
     fascia_stiffness: Annotated[float, FASCIA_STIFFNESS.limits] = FASCIA_STIFFNESS.default
     fascia_depth: Annotated[float, FASCIA_DEPTH.limits] = FASCIA_DEPTH.default
+    strength: Annotated[float, MUSCLE_STRENGTH.limits] = MUSCLE_STRENGTH.default
+    heads: tuple[MuscleHead, ...] = ()
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from .animated_material import MATERIAL_TRACKS
 from .force_fields import ANIMATED_FIELD_NUMBERS
 from .scene import Body, Scene
+from .settings.activation_settings import HEAD_ACTIVATION, MUSCLE_STRENGTH
 from .settings.body_settings import ANIMATED
 from .settings.field_settings import FIELD_WEIGHTS
 from .settings.muscle_settings import ACTIVATION
@@ -17,6 +18,8 @@ from .settings.rest_scale_settings import REST_SCALE
 from .settings.stretch_limit_settings import STRETCH_LIMIT
 
 Shape = tuple[int, ...]
+# how much of a muscle's activation its source made: the solver reads "activation", which has it in it
+ACTIVATION_SOURCE_TRACK = "activation_source"
 MATRIX_SHAPE, POINT_SHAPE, SCALAR_SHAPE = (4, 4), (3,), ()
 
 
@@ -60,6 +63,9 @@ def _body_track_shapes(body: Body) -> dict[str, Shape]:
         REST_SCALE.name,
         STRETCH_LIMIT.name,
         ACTIVATION.name,
+        ACTIVATION_SOURCE_TRACK,
+        MUSCLE_STRENGTH.name,
+        *(f"head.{number}.{HEAD_ACTIVATION.name}" for number in range(len(body.muscle.heads) if body.muscle else 0)),
         *weights,
     )
     return {

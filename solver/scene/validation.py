@@ -25,6 +25,7 @@ from .formulation import (
 )
 from .scene import LINEAR_SOLVERS, PLASTICITY_LAWS, Body, Scene, Settings
 from .serialisation.range_check import check_ranges
+from .settings.activation_settings import HEAD_GROUP
 from .settings.rest_scale_settings import REST_SCALE_DIRECTION
 from .settings.setting import CHOICE, WEIGHT_GROUP, Setting
 from .settings.tables import OBJECT_SETTINGS
@@ -99,6 +100,8 @@ def check_body(body: Body) -> None:
     for part in (body, body.material, body.meshing, body.heat, *painted):
         _check_words(body.name, part)
         _check_paints(body, part)
+    for head in body.muscle.heads if body.muscle is not None else ():
+        _check_weights(body, HEAD_GROUP.label, head.weights)
     _check_direction(body)
 
 

@@ -2,6 +2,85 @@
 """Messages about what activates muscles: heads, sources, keys and controls."""
 
 TEXTS: dict[str, tuple[str, str]] = {
+    # solver/simulation/features/muscle_units.py
+    "muscle-head-unpainted": (
+        'The head {number} of the muscle "{name}" has no weights.',
+        "Choose a Head Group (panel Activation), or remove the head.",
+    ),
+    "muscle-head-empty": (
+        'No tet of the muscle "{name}" belongs to its head {number}: other heads are painted more everywhere.',
+        "Paint its group stronger, remove the head, or choose smaller tets (panel Tets).",
+    ),
+    # addon/export/activation_inputs.py, muscle_path.py, activation_sampler.py
+    "activation-object-elsewhere": (
+        '"{other}", which the activation of "{name}" reads, is not in the scene "{scene}".',
+        "Link it into the scene, or choose another object (panel Activation).",
+    ),
+    "pose-rig-none": (
+        'The activation of "{name}" comes from poses, but there is no rig.',
+        "Choose an armature as Rig (panel Activation).",
+    ),
+    "poses-none": (
+        'The activation of "{name}" comes from poses, but none is stored.',
+        "Pose the rig and press Store Pose (panel Activation).",
+    ),
+    "poses-same": (
+        'The poses "{one}" and "{other}" of "{name}" are the same, so their activations contradict each other.',
+        "Remove one of them (panel Activation).",
+    ),
+    "pose-without-joint": (
+        'The pose "{pose}" of "{name}" lacks the bone "{joint}", which the first pose has.',
+        "Choose the pose, bring the rig into it and press Update Pose (panel Activation).",
+    ),
+    "pose-bone-gone": (
+        'The rig "{rig}" has no bone "{bone}", which the poses of "{name}" turn.',
+        "Choose the Rig that was posed, or store the poses again (panel Activation).",
+    ),
+    "path-without-length": (
+        'The path of the muscle "{name}" has no length: its origin is where its insertion is.',
+        "Paint Origin Group and Insertion Group at either end (panel Muscle).",
+    ),
+    "path-vertices-gone": (
+        '"{other}" has lost vertices that the path of "{name}" follows.',
+        "Remove the modifier or animation that changes its number of vertices.",
+    ),
+    "data-file-none": (
+        'The activation of "{name}" comes from data, but no file is chosen.',
+        "Choose a File (panel Activation).",
+    ),
+    # addon/operators
+    "path-still": (
+        'The path of the muscle "{name}" stays as long as it is in all frames.',
+        "Animate the bones that hold its ends, or choose other vertices as Origin Group and Insertion Group.",
+    ),
+    "pose-bones-none": (
+        'No bone of "{rig}" is selected.',
+        "Select bones in Pose Mode, or choose Between the Ends.",
+    ),
+    "no-activation-source": (
+        "No selected muscle has a source of activation.",
+        "Choose a Source (panel Activation).",
+    ),
+    "activation-driven": (
+        'A driver sets the Activation of "{name}", so keyframes would change nothing.',
+        "Delete the driver first (context menu of Activation).",
+    ),
+    "activation-animated": (
+        'Keyframes or a driver set the Activation of "{name}", which the flex control would override.',
+        "Clear them first (context menu of Activation).",
+    ),
+    "no-muscles-selected": (
+        "No muscle is selected.",
+        "Select flesh whose Muscle is switched on.",
+    ),
+    "flex-rig-none": (
+        "None of the selected muscles has a rig.",
+        "Select the armature together with the muscles.",
+    ),
+    "row-linked-whole": (
+        'The file that "{name}" is linked from contains this row, so you cannot remove it here.',
+        "Set its activation to 0, or remove it in that file.",
+    ),
     # solver/scene/activation/data_columns.py
     "data-file": (
         "{path}, which activates a muscle, could not be read: {problem}.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .activation_settings import ACTIVATION_SETTINGS
 from .body_settings import DISPLAY_SETTINGS, PIN_SETTINGS, START_SETTINGS, TET_SETTINGS
 from .collision_settings import BODY_COLLISION_SETTINGS, COLLIDER_SETTINGS, COLLISION_COLLECTION
 from .field_settings import FIELD_SETTINGS
@@ -64,6 +65,7 @@ SUBJECTS = (
     Subject("Flesh", (BODY,), ELASTICITY_SETTINGS),
     Subject("Bones", (BODY,), ATTACHMENT_SETTINGS),
     Subject("Muscle", (BODY,), MUSCLE_SETTINGS),
+    Subject("Activation", (BODY,), ACTIVATION_SETTINGS),
     Subject("Plasticity", (BODY,), PLASTICITY_SETTINGS),
     Subject("Heat", (BODY,), HEAT_SETTINGS),
     Subject("Fracture", (BODY,), (*FRACTURE_SETTINGS, BROKEN_MATERIAL, SEPARATE_PIECES)),

@@ -27,14 +27,11 @@ from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.errors import BadInput
 from ...runtime.frozen_memo import derived_from
-from ...scene.animated_material import value_at
-from ...scene.muscle import FULL_MODEL, Muscle
+from ...scene.muscle import END_WEIGHT, FULL_MODEL, Muscle
 from ...scene.scene import Body, Scene
-from ...scene.settings.muscle_settings import ACTIVATION
 from ...scene.tracks import TrackReader
 from .feature import BuildInputs, Feature, FeatureStep
-
-ATTACHED_WEIGHT = 0.5  # of a painted end, above which it is the end
+from .muscle_units import activations_at, constant_activations, has_activation_track, unit_count, units_of_tets
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +40,9 @@ class Muscles(Feature):
 
     Attributes:
         bodies: By their numbers.
-        arrays: What their tets are made of, all in one, each body a unit of its own; (k, …).
+        arrays: What their tets are made of, all in one, units numbered through all bodies; (k, …).
         tets: Of the model of all bodies, ascending, (k,).
-        keyed: Numbers of those whose activation has a track.
+        keyed: Numbers of those with a track of an activation or of the strength.
         lam: λ of the model as it was built, (m,).
     """
 
@@ -65,7 +62,7 @@ class Muscles(Feature):
             if body.flesh is None:
                 raise BadInput("muscle-not-flesh", name=body.name)
             for end in ("origin", "insertion"):
-                if not (getattr(body.muscle, end) > ATTACHED_WEIGHT).any():
+                if not (getattr(body.muscle, end) > END_WEIGHT).any():
                     raise BadInput("muscle-end-missing", name=body.name, end=end)
 
     @classmethod
@@ -80,17 +77,17 @@ class Muscles(Feature):
         bodies = {n: body for n, body in enumerate(inputs.scene.bodies) if body.muscle is not None}
         if not bodies:
             return None
-        parts = [
-            _muscle_arrays(
-                unit, body, inputs.meshes[number], inputs.bindings[number], inputs.model.bodies[number].tets.start
-            )
-            for unit, (number, body) in enumerate(bodies.items())
-        ]
+        parts, first_unit = [], 0
+        for number, body in bodies.items():
+            first_tet = inputs.model.bodies[number].tets.start
+            made = _muscle_arrays(body, inputs.meshes[number], inputs.bindings[number], first_tet)
+            parts.append(made._replace(unit=made.unit + np.int32(first_unit)))
+            first_unit += unit_count(muscle_of(body))
         arrays = MuscleArrays(*(np.ascontiguousarray(np.concatenate(rows)) for rows in zip(*parts, strict=True)))
         tets = np.concatenate(
             [np.arange(t.start, t.stop, dtype=np.int64) for t in (inputs.model.bodies[n].tets for n in bodies)]
         )
-        keyed = frozenset(n for n, body in bodies.items() if inputs.tracks.has(_track(body)))
+        keyed = frozenset(n for n, b in bodies.items() if has_activation_track(b, muscle_of(b), inputs.tracks))
         found = cls(bodies, arrays, tets.astype(np.int32), keyed, inputs.model.lam)
         for number in keyed:
             found._store(number, inputs.tracks, inputs.scene.settings.start_time, inputs.state)
@@ -111,7 +108,7 @@ class Muscles(Feature):
 
     def _store(self, number: int, tracks: TrackReader, time: float, state: State) -> None:
         body = self.bodies[number]
-        state.fields[ACTIVATION_FIELD.format(key=body.key)] = np.array([value_at(body, ACTIVATION, tracks, time)])
+        state.fields[ACTIVATION_FIELD.format(key=body.key)] = activations_at(body, muscle_of(body), tracks, time)
 
     def current_model(self, model: Model, state: State) -> Model:
         """Returns the model with the moduli of muscles, which keyed materials have replaced."""
@@ -120,12 +117,12 @@ class Muscles(Feature):
         return derived_from(self, "current_model", lambda: with_muscle_moduli(model, self.bodies), inputs=(model,))
 
     def activations(self, state: State) -> Floats:
-        """Returns the activation of every muscle, in the order of `bodies`."""
+        """Returns the activation of every contractile unit, (u,): muscle by muscle, in the order of `bodies`."""
         values = []
         for number, body in self.bodies.items():
             stored = state.fields.get(ACTIVATION_FIELD.format(key=body.key)) if number in self.keyed else None
-            values.append(muscle_of(body).activation if stored is None else float(stored[0]))
-        return np.array(values)
+            values.append(constant_activations(muscle_of(body)) if stored is None else stored)
+        return np.concatenate(values)
 
     def with_term(self, law: Hyperelastic, tets: Indices, activation: Floats) -> Hyperelastic:
         """Returns the law of some tets of the model, ascending, with the muscle in them at activations, one each."""
@@ -156,12 +153,8 @@ def with_muscle_moduli(model: Model, bodies: Mapping[int, Body]) -> Model:
     return replace(model, mu=mu, lam=lam)
 
 
-def _track(body: Body) -> str:
-    return f"body.{body.key}.{ACTIVATION.name}"
-
-
-def _muscle_arrays(unit: int, body: Body, mesh: TetMesh, binding: Binding, first_tet: int) -> MuscleArrays:
-    """Returns what the tets of a muscle are made of, all of one contractile unit."""
+def _muscle_arrays(body: Body, mesh: TetMesh, binding: Binding, first_tet: int) -> MuscleArrays:
+    """Returns what the tets of a muscle are made of, its units numbered from 0."""
     muscle, count, scale = muscle_of(body), len(mesh.tets), 1.0 / body.simulated_scale**2
     ends = [_end_nodes(weights, mesh, binding, first_tet) for weights in (muscle.origin, muscle.insertion)]
     region = muscle_region(body.name, mesh.nodes, mesh.tets, *ends)
@@ -170,7 +163,7 @@ def _muscle_arrays(unit: int, body: Body, mesh: TetMesh, binding: Binding, first
     shear = np.array([muscle.along_shear, muscle.cross_shear]) * scale if is_full else np.zeros(2)
     return MuscleArrays(
         direction=floats(fibres.direction),
-        unit=np.full(count, unit, np.int32),
+        unit=units_of_tets(body, muscle, mesh),
         tendon=floats(fibres.tendon),
         peak_stress=np.full(count, muscle.peak_stress * scale, np.float64),
         optimal_stretch=np.full(count, muscle.optimal_stretch, np.float64),
@@ -183,7 +176,7 @@ def _muscle_arrays(unit: int, body: Body, mesh: TetMesh, binding: Binding, first
 def _end_nodes(weights: Floats, mesh: TetMesh, binding: Binding, first_tet: int) -> Bools:
     """Returns the nodes of tets that hold the vertices of an end, (n,)."""
     is_end = np.zeros(len(mesh.nodes), np.bool_)
-    is_end[mesh.tets[np.unique(binding.tet[weights > ATTACHED_WEIGHT]) - first_tet]] = True
+    is_end[mesh.tets[np.unique(binding.tet[weights > END_WEIGHT]) - first_tet]] = True
     return is_end
 
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operators that turn a source of activation into keys, and fit the range of By Length to the animation."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...solver.runtime.errors import BadInput
+from ...solver.scene.settings.activation_settings import NO_SOURCE
+from ..blender_data.animation_curves import driven_paths, own_copy_of_action, write_curve
+from ..evaluation.sample_times import frame_range, frames_per_second
+from ..export.activation_evaluation import evaluate_activations, measure_shortening
+from ..export.activation_inputs import source_of
+from ..objects.flex_controls import ACTIVATION_PATH
+from ..objects.role_checks import check_changeable
+from .error_reporting import reporting_errors
+from .selected_objects import active_mesh, selected_and_active
+
+LEAST_RANGE = 1.0e-4  # of shortening, below which a path stays as long as it is
+
+
+class SINEW_OT_bake_activation(bpy.types.Operator):
+    """Write source plus keys of the selected muscles as keyframes into a new action of each. The source is then None"""
+
+    bl_idname = "sinew.bake_activation"
+    bl_label = "Bake to Keys"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Writes a key on every frame; the actions that were there stay in the file as they are."""
+        scene = context.scene
+        muscles = [obj for obj in selected_and_active(context) if source_of(obj) != NO_SOURCE]
+        if not muscles:
+            raise BadInput("no-activation-source")
+        for obj in muscles:
+            check_changeable(obj)
+            if ACTIVATION_PATH in driven_paths(obj):
+                raise BadInput("activation-driven", name=obj.name)
+        first, last = frame_range(scene)
+        frames = np.arange(first, last + 1)
+        for obj, trace in evaluate_activations(scene, muscles).items():
+            values = np.interp((frames - first) / frames_per_second(scene), trace.times, trace.total)
+            own_copy_of_action(obj, f"{obj.name} Activation")
+            write_curve(obj, ACTIVATION_PATH, frames, values)
+            obj.sinew.activation_source = NO_SOURCE
+        self.report({"INFO"}, f"Keyed {len(muscles)} muscles on {len(frames)} frames")
+        return {"FINISHED"}
+
+
+class SINEW_OT_fit_length_range(bpy.types.Operator):
+    """Set Start and Full to the least and the most by which the path of the muscle shortens in the bake"""
+
+    bl_idname = "sinew.fit_length_range"
+    bl_label = "Fit Range to Animation"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Measures the path on every frame."""
+        obj = active_mesh(context)
+        shortening = measure_shortening(context.scene, obj)
+        if np.ptp(shortening) < LEAST_RANGE:
+            raise BadInput("path-still", name=obj.name)
+        obj.sinew.shortening_start, obj.sinew.shortening_full = float(shortening.min()), float(shortening.max())
+        self.report({"INFO"}, f"The path shortens by {100 * shortening.min():.1f} to {100 * shortening.max():.1f} %")
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_bake_activation, SINEW_OT_fit_length_range)

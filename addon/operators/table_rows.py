@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operators that add, remove and move rows of the tables of a muscle: heads, via points, poses."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import EnumProperty, StringProperty
+
+from ...solver.runtime.errors import BadInput
+from ...solver.scene.settings.activation_settings import ACTIVATION_POSES, MUSCLE_HEADS, VIA_POINTS
+from ..blender_data.animation_curves import shift_row_curves
+from ..objects.role_checks import check_changeable
+from ..properties.table_rows import add_row, remove_row
+from .error_reporting import reporting_errors
+from .selected_objects import active_mesh
+
+WORDS = {
+    MUSCLE_HEADS.name: ("Add a head of the muscle", "Remove this head with its keyframes"),
+    VIA_POINTS.name: (
+        "Add a via point: the selected objects that are no meshes, or an empty row",
+        "Remove this via point",
+    ),
+    ACTIVATION_POSES.name: ("Store the pose of the rig", "Remove this pose"),
+}
+
+
+class _RowOperator:
+    """The table that an operator is for, which its tooltip names."""
+
+    table: StringProperty(name="Table", options={"HIDDEN", "SKIP_SAVE"})
+    words_index = 0
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
+        """Returns the tooltip for the table."""
+        return WORDS[properties.table][cls.words_index]
+
+
+class SINEW_OT_add_table_row(_RowOperator, bpy.types.Operator):
+    """Add a row to the list"""
+
+    bl_idname = "sinew.add_table_row"
+    bl_label = "Add Row"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Adds rows below the last one and chooses the new one."""
+        obj = active_mesh(context)
+        table = getattr(obj.sinew, self.table)
+        if self.table == VIA_POINTS.name:
+            chosen = [other for other in context.selected_objects if other.type != "MESH"]
+            for other in chosen or [None]:
+                add_row(table).object = other
+        else:
+            add_row(table)
+        setattr(obj.sinew, f"{self.table}_index", len(table) - 1)
+        return {"FINISHED"}
+
+
+class SINEW_OT_remove_table_row(_RowOperator, bpy.types.Operator):
+    """Remove the chosen row of the list"""
+
+    bl_idname = "sinew.remove_table_row"
+    bl_label = "Remove Row"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+    words_index = 1
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Removes the row with its keyframes; those of later rows stay theirs, and the row above is chosen next."""
+        obj = active_mesh(context)
+        table, index = getattr(obj.sinew, self.table), getattr(obj.sinew, f"{self.table}_index")
+        if index < len(table):
+            if not remove_row(table, index):
+                raise BadInput("row-linked-whole", name=obj.name)
+            shift_row_curves(obj, f"sinew.{self.table}", index)
+        setattr(obj.sinew, f"{self.table}_index", max(index - 1, 0))
+        return {"FINISHED"}
+
+
+class SINEW_OT_move_via_point(bpy.types.Operator):
+    """Move the chosen via point along the path"""
+
+    bl_idname = "sinew.move_via_point"
+    bl_label = "Move Via Point"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    direction: EnumProperty(
+        name="Direction",
+        items=(("UP", "Up", "Towards the origin"), ("DOWN", "Down", "Towards the insertion")),
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Exchanges the objects of two rows, which library overrides allow, too."""
+        obj = active_mesh(context)
+        check_changeable(obj)
+        table, index = obj.sinew.via_points, obj.sinew.via_points_index
+        other = index + (-1 if self.direction == "UP" else 1)
+        if not (0 <= index < len(table) and 0 <= other < len(table)):
+            return {"CANCELLED"}
+        table[index].object, table[other].object = table[other].object, table[index].object
+        obj.sinew.via_points_index = other
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_add_table_row, SINEW_OT_remove_table_row, SINEW_OT_move_via_point)
