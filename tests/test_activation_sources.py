@@ -8,7 +8,7 @@ import pytest
 
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.activation.activation_dynamics import activation_over_time
-from sinew.solver.scene.activation.data_columns import column_names, read_data_column
+from sinew.solver.scene.activation.data_columns import column_names, read_data_column, rows_and_moments
 from sinew.solver.scene.activation.length_response import LengthResponse, path_lengths
 from sinew.solver.scene.activation.pose_interpolation import (
     interpolate_poses,
@@ -174,3 +174,11 @@ def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path, name, text, k
     with pytest.raises(BadInput, match=words) as caught:
         read_data_column(path, "BICshort")
     assert caught.value.kind == kind
+
+
+def test_a_row_that_jumps_at_a_frame_does_not_begin_to_jump_before_it():
+    frames = np.arange(4.0)
+    at, values = np.array([0.5, 2.0, 2.0, 9.0]), np.array([0.2, 0.2, 1.0, 1.0])
+    found, u = rows_and_moments(frames, at, values)
+    assert found.tolist() == [0.0, 0.5, 1.0, 2.0, 2.0, 3.0]
+    assert u == pytest.approx([0.2, 0.2, 0.2, 0.2, 1.0, 1.0])

@@ -91,6 +91,7 @@ RANK = {
 }
 # what happens when a property is edited needs higher rooms: imported inside the callback
 LATE_EXCEPTIONS = {
+    ("addon.properties.activation_properties", "addon.export"),
     ("addon.properties.heat_properties", "addon.objects"),
     ("addon.properties.flesh_properties", "addon.objects"),
     ("addon.properties.fracture_properties", "addon.baking"),

@@ -218,8 +218,9 @@ def test_relative_paths_follow_save_as_and_stay_after_save_copy(tmp_path: Path) 
     (tmp_path / "sub").mkdir()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "sub" / "copy.blend"), copy=True)
     assert obj.sinew.tets_path == "//block.veg"
+    obj.sinew.activation_file = "//emg.sto"
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "sub" / "b.blend"))
-    assert obj.sinew.tets_path == "//../block.veg"
+    assert obj.sinew.tets_path == "//../block.veg" and obj.sinew.activation_file == "//../emg.sto"
     for name in ("copy", "b"):
         bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "sub" / f"{name}.blend"))
         assert artist_tet_files.path_of(bpy.data.objects["block"]) == tmp_path / "block.veg"

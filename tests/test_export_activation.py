@@ -15,6 +15,7 @@ from fixtures.export_scenes import exported, refused
 from fixtures.fake_layout import FakeLayout
 from fixtures.muscle_objects import posed_muscle, pulled_muscle, select_only
 from sinew.addon.blender_data.animation_curves import action_curves
+from sinew.addon.export.activation_inputs import columns_of_file
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.panels import activation_layout
 from sinew.addon.properties.table_rows import add_row
@@ -238,3 +239,69 @@ def test_rows_and_what_they_point_to_are_copied_to_other_muscles() -> None:
     assert [(each.name, each.activation, [r.name for r in each.rotations]) for each in copied] == [
         ("Curl", 0.5, ["upper"])
     ]
+
+
+def test_an_end_follows_what_holds_it(tmp_path: Path) -> None:
+    """Pinned vertices the animated mesh, others the vertices of a bone mesh that deforms."""
+    scene, obj = pulled_muscle(shortening=0.2)
+    obj.sinew.activation_source, obj.sinew.rise_time = "LENGTH", 0.0
+    moving = bpy.data.objects["Moving"]
+    moving.animation_data_clear()
+    moving.location.x = 0.6
+    moving.shape_key_add(name="Basis")
+    key = moving.shape_key_add(name="Nearer")
+    for point in key.data:
+        point.co.x -= 0.1 / 0.2  # its scale
+    for frame, value in ((1, 0.0), (7, 1.0)):
+        key.value = value
+        key.keyframe_insert("value", frame=frame)
+    _, tracks = exported(scene, tmp_path / "c.sinew")
+    assert at_frames(tracks)[-1] == pytest.approx(0.1 / 0.25, abs=1e-4)
+    obj.shape_key_add(name="Basis")
+    squeezed = obj.shape_key_add(name="Squeezed")
+    for point in squeezed.data:
+        point.co.x *= 0.9
+    for frame, value in ((1, 0.0), (7, 1.0)):
+        squeezed.value = value
+        squeezed.keyframe_insert("value", frame=frame)
+    group = obj.vertex_groups.new(name="Pins")
+    group.add(range(len(obj.data.vertices)), 1.0, "REPLACE")
+    obj.sinew.pin_group = "Pins"
+    _, tracks = exported(scene, tmp_path / "d.sinew")
+    assert at_frames(tracks)[-1] == pytest.approx(0.1 / 0.25, abs=1e-4)
+    group.remove([v.index for v in obj.data.vertices if v.co.x > 0.4])
+    _, tracks = exported(scene, tmp_path / "e.sinew")
+    assert at_frames(tracks)[-1] == pytest.approx(0.15 / 0.25, abs=1e-4)
+
+
+def test_the_rest_shape_follows_activation_to_the_flexed_shape(tmp_path: Path) -> None:
+    scene, obj = pulled_muscle()
+    obj.shape_key_add(name="Basis")
+    flexed = obj.shape_key_add(name="Flexed")
+    for point in flexed.data:
+        point.co.z *= 1.4
+    key_activation(obj, (1, 0.0), (13, 0.6))
+    obj.sinew.muscle_strength, obj.sinew.flexed_shape = 0.5, "Gone"
+    assert refused(scene, tmp_path / "b.sinew").kind == "flexed-shape-gone"
+    obj.sinew.flexed_shape = "Basis"
+    assert refused(scene, tmp_path / "b.sinew").kind == "flexed-shape-not-relative"
+    before = settings_digest(scene)
+    obj.sinew.flexed_shape = "Flexed"
+    assert settings_digest(scene) != before
+    flexed.value = 1.0
+    assert refused(scene, tmp_path / "b.sinew").kind == "flexed-shape-on"
+    flexed.value = 0.0
+    written, tracks = exported(scene, tmp_path / "c.sinew")
+    at_rest = written.bodies[0].vertices
+    assert tracks.sample("body.Box.rest", 0.0) == pytest.approx(at_rest)
+    widened = tracks.sample("body.Box.rest", 12 / FPS) - at_rest
+    assert widened[:, 2] == pytest.approx(0.4 * 0.3 * at_rest[:, 2], abs=1e-6) and not widened[:, :2].any()
+    assert flexed.value == 0.0, "nothing of the file changes"
+
+
+def test_the_columns_of_the_file_are_suggested(tmp_path: Path) -> None:
+    _, obj = pulled_muscle()
+    assert columns_of_file(obj) == []
+    (tmp_path / "emg.csv").write_text("time,biceps,triceps\n0,0,0\n")
+    obj.sinew.activation_file = str(tmp_path / "emg.csv")
+    assert columns_of_file(obj) == ["biceps", "triceps"]

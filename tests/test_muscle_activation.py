@@ -82,3 +82,16 @@ def test_a_head_without_tets_is_told(tmp_path, weights, code):
         check_scene(scene)
         run_of(tmp_path, scene.bodies[0])
     assert caught.value.kind == code and "Biceps" in str(caught.value)
+
+
+def test_a_muscle_takes_its_flexed_shape_as_it_gets_active(tmp_path):
+    """Without fibres that pull, it would be wider by what its rest shape is."""
+    body = muscle_block(held="origin", peak_stress=100.0)
+    times, values = ramp(2)
+    flexed = body.vertices * [1.0, 1.0, 1.3]
+    rest = body.vertices + values[:, None, None] * (flexed - body.vertices)
+    run = run_of(tmp_path, body, activation=(times, values), rest=(times, rest))
+    shape = [run.advance() for _ in range(4)][-1]
+    assert all(report.converged and not report.inverted_tets for report in run.reports)
+    far = body.vertices[:, 0] > 0.5 * LONG
+    assert np.ptp(shape[far, 2]) == pytest.approx(1.3 * WIDE, rel=0.02)

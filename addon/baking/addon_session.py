@@ -141,14 +141,14 @@ class PendingSave:
     Attributes:
         target: The absolute path that is written, or "".
         paths: Path properties of scenes, by session id and name.
-        tet_files: Tet files of objects, by session id.
+        object_files: Files that objects name, by session id and setting.
         attributes: Paths of attribute files, as `attribute_playback.restore_paths` takes them.
         moved_takes: Takes that were moved from the temporary folder.
     """
 
     target: str
     paths: dict[int, dict[str, object]] = field(default_factory=dict)
-    tet_files: dict[int, str] = field(default_factory=dict)
+    object_files: dict[tuple[int, str], str] = field(default_factory=dict)
     attributes: dict[str, tuple[str, str]] = field(default_factory=dict)
     moved_takes: list[MovedTake] = field(default_factory=list)
 

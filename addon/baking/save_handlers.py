@@ -18,6 +18,8 @@ import bpy
 
 from ...solver.bake.cache import is_cache
 from ...solver.runtime.errors import StorageFailed
+from ...solver.scene.settings.setting import FILE
+from ...solver.scene.settings.tables import OBJECT_SETTINGS
 from ..blender_data.scene_lookup import find_scene
 from ..cache import cache_folder_status, cache_paths, takes
 from ..objects import ghosts
@@ -25,6 +27,7 @@ from ..playback import attribute_playback
 from . import attach_bake, error_messages, last_failure
 from .addon_session import MovedTake, PendingSave, session
 
+OBJECT_FILES = tuple(name for name, setting in OBJECT_SETTINGS.items() if setting.kind == FILE)
 PATH_PROPERTIES = ("cache_path", "baked_path", "baked_for", "baked_scene", "borrowed")
 
 
@@ -52,7 +55,7 @@ def before_save(path: str, *_: object) -> None:
                 move_to_final_folder(scene)  # what could not be moved at the first save
         return
     if old:
-        pending.tet_files = _rebase_tet_files(old, path)
+        pending.object_files = _rebase_object_files(old, path)
     # of all scenes, before one of them leaves the name of its folder to another
     unplayed = {} if old else {scene.session_uid: takes.temporary_takes(scene) for scene in _own_scenes()}
     for scene in _own_scenes():
@@ -112,8 +115,9 @@ def _restore_paths(pending: PendingSave) -> None:
             with session.rebasing_paths():
                 setattr(scene.sinew, name, value)
     for obj in bpy.data.objects:
-        if obj.session_uid in pending.tet_files:
-            obj.sinew.tets_path = pending.tet_files[obj.session_uid]
+        for name in OBJECT_FILES:
+            if (obj.session_uid, name) in pending.object_files:
+                setattr(obj.sinew, name, pending.object_files[obj.session_uid, name])
     attribute_playback.restore_paths(pending.attributes)
 
 
@@ -142,19 +146,20 @@ def _rebase_scene_paths(scene: bpy.types.Scene, present: Path, old: str, new: st
             cache_paths.remember_bake(scene, present, borrowed=not scene.sinew.cache_path, blend=new)
 
 
-def _rebase_tet_files(old: str, new: str) -> dict[int, str]:
-    """Makes relative paths of files of tets right as seen from `new`, as Blender does with its own.
+def _rebase_object_files(old: str, new: str) -> dict[tuple[int, str], str]:
+    """Makes relative paths of files that objects name right as seen from `new`, as Blender does with its own.
 
-    Returns the paths before, by session id of the object.
+    Returns the paths before, by session id of the object and setting.
     """
     before = {}
-    for obj in bpy.data.objects:
-        if obj.library is None and obj.sinew.tets_path.startswith("//"):
-            path = cache_paths.absolute_path(obj.sinew.tets_path, old)
+    for obj in (each for each in bpy.data.objects if each.library is None):
+        for name in OBJECT_FILES:
+            chosen = getattr(obj.sinew, name)
+            path = cache_paths.absolute_path(chosen, old)
             # what an override says is often as seen from its library
-            if obj.override_library is None or path.is_file():
-                before[obj.session_uid] = obj.sinew.tets_path
-                obj.sinew.tets_path = cache_paths.portable_path(path, new)
+            if chosen.startswith("//") and (obj.override_library is None or path.is_file()):
+                before[obj.session_uid, name] = chosen
+                setattr(obj.sinew, name, cache_paths.portable_path(path, new))
     return before
 
 

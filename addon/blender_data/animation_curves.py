@@ -41,13 +41,13 @@ def driven_paths(owner: bpy.types.ID) -> set[str]:
     return {driver.data_path for driver in data.drivers} if data is not None else set()
 
 
-def own_copy_of_action(owner: bpy.types.ID, name: str) -> None:
-    """Gives a data-block an action of its own with what its action has, which stays in the file; or an empty one."""
+def own_copy_of_action(owner: bpy.types.Object, name: str) -> None:
+    """Gives an object an action of its own with what its action has, which stays in the file; or an empty one."""
     data = owner.animation_data or owner.animation_data_create()
     before, slot = data.action, data.action_slot
     if before is None:
         data.action = bpy.data.actions.new(name)
-        data.action_slot = data.action.slots.new(id_type=owner.id_type, name=owner.name)
+        data.action_slot = data.action.slots.new(id_type="OBJECT", name=owner.name)
         return
     before.use_fake_user = True
     data.action = before.copy()

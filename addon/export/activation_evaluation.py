@@ -35,7 +35,7 @@ def evaluate_activations(
         sampler = sampler or ActivationSampler(scene_copy, inputs)
         sampler.sample(scene_copy, inputs, moment.time)
     objects = {key: obj for obj, key in inputs.bodies.items()}
-    return {objects[key]: trace for key, trace in sampler.traces()} if sampler is not None else {}
+    return {objects[key]: trace for key, trace in sampler.traces().items()} if sampler is not None else {}
 
 
 def measure_shortening(scene: bpy.types.Scene, obj: bpy.types.Object) -> Floats:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a source of activation reads: the objects on the path of a muscle, its rig and stored poses, its file."""
+"""What activation reads: the objects on the path of a muscle, its rig and stored poses, its file, its flexed shape."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.activation.data_columns import column_names
 from ...solver.scene.activation.pose_interpolation import rotations_of_quaternions, same_poses
-from ...solver.scene.settings.activation_settings import BY_LENGTH, BY_POSE, FROM_DATA, NO_SOURCE
+from ...solver.scene.settings.activation_settings import BY_LENGTH, BY_POSE, FLEXED_SHAPE, FROM_DATA, NO_SOURCE
 from ..objects.flesh_supports import armatures_of
 from ..objects.roles import is_flesh
 from ..runtime.memo import Memo
@@ -57,13 +58,14 @@ def find_source_objects(bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Ob
 
 
 def check_source(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Makes sure that what a source of activation reads is there.
+    """Makes sure that what the activation of a body reads is there.
 
     Raises:
-        BadInput: An object is not in the scene; there is no rig, no pose or no file.
+        BadInput: An object is not in the scene; there is no rig, no pose, no file or no flexed shape.
     """
+    check_flexed_shape(obj)
     for other in find_source_objects([obj]):
-        if scene.objects.get(other.name) != other:
+        if other not in scene.objects.values():
             raise BadInput("activation-object-elsewhere", name=obj.name, other=other.name, scene=scene.name)
     source = source_of(obj)
     if source == BY_POSE:
@@ -72,6 +74,27 @@ def check_source(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         stored_poses(obj)
     if source == FROM_DATA:
         data_file(obj)
+
+
+def has_flexed_shape(obj: bpy.types.Object) -> bool:
+    """Whether the rest shape of a body follows its activation."""
+    settings = obj.sinew
+    return is_muscle(obj) and bool(settings.flexed_shape) and FLEXED_SHAPE.counts(lambda name: getattr(settings, name))
+
+
+def check_flexed_shape(obj: bpy.types.Object) -> None:
+    """Makes sure that a muscle has its flexed shape, and is not in it already.
+
+    Raises:
+        BadInput: Not so.
+    """
+    if not has_flexed_shape(obj):
+        return
+    keys, name = obj.data.shape_keys, obj.sinew.flexed_shape
+    if keys is None or name not in keys.key_blocks:
+        raise BadInput("flexed-shape-gone", name=obj.name, key=name)
+    if not keys.use_relative or keys.key_blocks[name] == keys.reference_key:
+        raise BadInput("flexed-shape-not-relative", name=obj.name, key=name)
 
 
 def stored_poses(obj: bpy.types.Object) -> tuple[list[str], Floats, Floats]:
@@ -127,6 +150,14 @@ def data_file(obj: bpy.types.Object) -> Path:
     if path is None:
         raise BadInput("data-file-none", name=obj.name)
     return path
+
+
+def columns_of_file(obj: bpy.types.Object) -> list[str]:
+    """Returns the columns of the file that is chosen for a muscle; none where it cannot be read."""
+    try:
+        return column_names(data_file(obj))
+    except BadInput:
+        return []
 
 
 def source_digest(obj: bpy.types.Object) -> str:

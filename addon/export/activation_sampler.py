@@ -7,7 +7,7 @@ moments where activation bends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,13 +17,16 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.activation.activation_dynamics import activation_over_time
-from ...solver.scene.activation.data_columns import read_data_column
+from ...solver.scene.activation.data_columns import read_data_column, rows_and_moments
 from ...solver.scene.activation.length_response import LengthResponse, path_lengths
 from ...solver.scene.activation.pose_interpolation import PoseInterpolant, interpolate_poses, rotations_of_quaternions
 from ...solver.scene.settings.activation_settings import BY_LENGTH, BY_POSE, NO_SOURCE
+from ...solver.scene.settings.muscle_settings import ACTIVATION
+from ...solver.scene.track_shapes import ACTIVATION_SOURCE_TRACK
 from ..blender_data.rna_serialisation import stepped_paths
 from ..evaluation.scene_copy import SceneCopy
-from .activation_inputs import data_file, joint_rotations, rig_of, source_of, stored_poses
+from .activation_inputs import data_file, is_muscle, joint_rotations, rig_of, source_of, stored_poses
+from .buffered_track_writer import BufferedTrackWriter
 from .muscle_path import MusclePath, find_muscle_path
 from .participants import Participants
 
@@ -45,10 +48,11 @@ class ActivationTrace:
 
 @dataclass
 class _Samples:
-    """What was seen of a muscle so far: times [s], keyed activations, and what its source reads."""
+    """What was seen of a muscle so far: times [s], keyed activations and strengths, and what its source reads."""
 
     times: list[float] = field(default_factory=list)
     keyed: list[float] = field(default_factory=list)
+    strength: list[float] = field(default_factory=list)
     read: list[Floats] = field(default_factory=list)
 
 
@@ -98,49 +102,67 @@ class _DataSource:
 
     def excitation(self, times: Floats, _read: Floats) -> tuple[Floats, Floats]:
         at, values = read_data_column(self.path, self.column)
-        at, values = at + self.offset, np.clip(self.scale * values, 0.0, 1.0)
-        is_inside = (at > times[0]) & (at < times[-1])
-        # rows of one time are a jump: between the moments, their order stays
-        found = np.concatenate([times, at[is_inside]])
-        order = np.argsort(found, kind="stable")
-        return found[order], np.concatenate([np.interp(times, at, values), values[is_inside]])[order]
+        return rows_and_moments(times, at + self.offset, np.clip(self.scale * values, 0.0, 1.0))
 
 
 _Source = _LengthSource | _PoseSource | _DataSource
 
 
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """How active a muscle is as a whole at the moments of the samples [s], its strength counted, (k,) each."""
+
+    times: Floats
+    activations: Floats
+
+
 class ActivationSampler:
-    """Collects what the sources of muscles read; nothing of Blender's data is kept."""
+    """Collects how active muscles are, and what their sources read; nothing of Blender's data is kept."""
 
     def __init__(self, scene_copy: SceneCopy, inputs: Participants) -> None:
-        """Takes the muscles with a source, in the rest pose, in which the scene's copy is.
+        """Takes the muscles, in the rest pose, in which the scene's copy is.
 
         Raises:
             BadInput: An end of a muscle has no vertices, or what is stored with it is no set of poses.
         """
-        muscles = {obj: key for obj, key in inputs.bodies.items() if source_of(obj) != NO_SOURCE}
-        self._sources = {key: _make_source(scene_copy, obj, inputs) for obj, key in muscles.items()}
+        muscles = {obj: key for obj, key in inputs.bodies.items() if is_muscle(obj)}
+        self._sources = {
+            key: _make_source(scene_copy, obj, inputs) for obj, key in muscles.items() if source_of(obj) != NO_SOURCE
+        }
         self._settings = {
             key: (obj.name, obj.sinew.rise_time, obj.sinew.fall_time, "sinew.activation" in stepped_paths(obj))
             for obj, key in muscles.items()
         }
-        self._samples = {key: _Samples() for key in self._sources}
+        self._samples = {key: _Samples() for key in muscles.values()}
 
     def sample(self, scene_copy: SceneCopy, inputs: Participants, time: float) -> None:
         """Takes what sources read at a time [s]; raises BadInput where it is not there any more."""
         for obj, key in inputs.bodies.items():
-            if key in self._sources:
-                samples = self._samples[key]
+            if key in self._samples:
+                samples, settings = self._samples[key], scene_copy.evaluated(obj).sinew
                 samples.times.append(time)
-                samples.keyed.append(float(scene_copy.evaluated(obj).sinew.activation))
-                samples.read.append(self._sources[key].read(scene_copy, obj, inputs))
+                samples.keyed.append(float(settings.activation))
+                samples.strength.append(float(settings.muscle_strength))
+                if key in self._sources:
+                    samples.read.append(self._sources[key].read(scene_copy, obj, inputs))
 
-    def traces(self) -> Iterable[tuple[str, ActivationTrace]]:
-        """Yields the key of each muscle with a source, and its activation over time.
+    def moments(self, traces: Mapping[str, ActivationTrace]) -> dict[str, Moments]:
+        """Returns how active all muscles are at the moments, by key, given the traces of those with a source."""
+        found = {}
+        for key, samples in self._samples.items():
+            times, total = np.array(samples.times), np.array(samples.keyed)
+            if key in traces:
+                total = np.interp(times, traces[key].times, traces[key].total)
+            found[key] = Moments(times, np.array(samples.strength) * total)
+        return found
+
+    def traces(self) -> dict[str, ActivationTrace]:
+        """Returns the activation over time of each muscle with a source, by key.
 
         Raises:
             BadInput: A path has no length, or a file cannot be used.
         """
+        made = {}
         for key, source in self._sources.items():
             samples, (name, rise, fall, is_stepped) = self._samples[key], self._settings[key]
             times = np.array(samples.times)
@@ -149,7 +171,16 @@ class ActivationSampler:
                 raise BadInput("path-without-length", name=name)
             found, excited = activation_over_time(*source.excitation(times, read), rise, fall)
             keyed = _keyed_between(times, np.array(samples.keyed), found, is_stepped)
-            yield key, ActivationTrace(found, excited, np.clip(excited + keyed, 0.0, 1.0))
+            made[key] = ActivationTrace(found, excited, np.clip(excited + keyed, 0.0, 1.0))
+        return made
+
+
+def write_activations(writer: BufferedTrackWriter, traces: Mapping[str, ActivationTrace]) -> None:
+    """Writes the activations of muscles with a source into their tracks, by key: what counts, and the source alone."""
+    for key, trace in traces.items():
+        for name, values in ((ACTIVATION.name, trace.total), (ACTIVATION_SOURCE_TRACK, trace.source)):
+            for time, value in zip(trace.times.tolist(), values.tolist(), strict=True):
+                writer.add(f"body.{key}.{name}", time, value)
 
 
 def _keyed_between(times: Floats, keyed: Floats, found: Floats, is_stepped: bool) -> Floats:

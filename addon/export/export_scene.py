@@ -11,7 +11,7 @@ import math
 import shutil
 import time as clock
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import bpy
@@ -22,17 +22,16 @@ from ...solver.runtime.atomic_files import PART_SUFFIX, sync_tree
 from ...solver.runtime.errors import BadInput
 from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.scene import Scene
-from ...solver.scene.settings.muscle_settings import ACTIVATION
-from ...solver.scene.track_shapes import ACTIVATION_SOURCE_TRACK
 from ...solver.scene.tracks import TrackWriter
 from ..evaluation.rigid_body_evaluation import LiveScene
 from ..evaluation.sample_times import SampleTime, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
 from ..objects import roles
 from . import validation
-from .activation_sampler import ActivationSampler
+from .activation_sampler import ActivationSampler, write_activations
 from .buffered_track_writer import BufferedTrackWriter
 from .colliders import ColliderSampler
+from .flexed_shapes import FlexedShape, read_flexed_shapes, write_rest_shapes
 from .input_digest import settings_digest
 from .participants import ParticipantHandles, Participants, find_participants
 from .rest_frame_transforms import RestFrameTransforms, read_rest_frame_transforms
@@ -92,6 +91,7 @@ class _ExportState:
     track_writer: BufferedTrackWriter
     colliders: ColliderSampler
     activations: ActivationSampler
+    flexed: dict[str, FlexedShape] = field(default_factory=dict)
 
 
 class SceneExporter:
@@ -181,6 +181,8 @@ class SceneExporter:
         sampling = Sampling(scene_copy, inputs.unit, self._moments[self._done], state.track_writer)
         sample_tracks(sampling, inputs, state.solver_scene, state.rest, shapes)
         state.activations.sample(scene_copy, inputs, sampling.moment.time)
+        if self._done == 0:
+            state.flexed.update(read_flexed_shapes(sampling, inputs, state.rest, shapes))
         state.colliders.sample(sampling, inputs)
         half_way = state.colliders.halfway_time()
         if half_way is not None and self._first_needed is None:
@@ -198,10 +200,9 @@ class SceneExporter:
             return
         writer = self._state.track_writer
         with named_errors(self._folder.parent):
-            for key, trace in self._state.activations.traces():
-                for name, values in ((ACTIVATION.name, trace.total), (ACTIVATION_SOURCE_TRACK, trace.source)):
-                    for time, value in zip(trace.times.tolist(), values.tolist(), strict=True):
-                        writer.add(f"body.{key}.{name}", time, value)
+            traces = self._state.activations.traces()
+            write_activations(writer, traces)
+            write_rest_shapes(writer, self._state.flexed, self._state.activations.moments(traces))
             writer.close()
             if self._state.colliders.has_deforming:
                 self._state.colliders.with_world_vertices().save(self._folder)

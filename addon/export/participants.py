@@ -14,7 +14,7 @@ from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.scene_copy import input_modifier_counts
 from ..objects import roles
 from ..objects.field_objects import force_fields
-from .activation_inputs import find_source_objects
+from .activation_inputs import find_source_objects, has_flexed_shape
 from .armature_bones import ArmatureBone, armature_bones
 from .bone_meshes import bones_that_hold
 from .rigid_core import find_core_objects
@@ -60,6 +60,11 @@ class Participants:
     def reshaped(self) -> list[bpy.types.Object]:
         """The bodies whose rest shape follows their shape keys."""
         return [o for o in self.bodies if roles.is_flesh(o) and o.sinew.rest_from_keys and o.data.shape_keys]
+
+    @property
+    def flexed(self) -> list[bpy.types.Object]:
+        """The muscles whose rest shape follows their activation."""
+        return [o for o in self.bodies if has_flexed_shape(o)]
 
 
 def find_participants(scene: bpy.types.Scene) -> Participants:

@@ -29,7 +29,8 @@ class RestShapeReader:
 
     def __init__(self, inputs: Participants, frame: int, first_needed: int | None) -> None:
         """Takes the Rest Frame, and the first frame to evaluate before it if the inputs depend on earlier frames."""
-        self._bodies = inputs.reshaped
+        self._reshaped = inputs.reshaped
+        self._bodies = [*inputs.reshaped, *inputs.flexed]
         self._frame, self._first_needed = frame, first_needed
         self._scene_copy = SceneCopy(inputs.scene, {obj: inputs.modifier_counts[obj] for obj in self._bodies})
         self._meshes: list[bpy.types.Mesh] = []
@@ -58,7 +59,7 @@ class RestShapeReader:
 
     def is_animated(self, obj: bpy.types.Object) -> bool:
         """Whether the rest shape of a body follows its shape keys."""
-        return obj in self._bodies
+        return obj in self._reshaped
 
     def vertices(self, sampling: Sampling, obj: bpy.types.Object, count: int) -> Floats:
         """Returns the vertices of `obj` at rest [Blender units], object space, with the shape keys of a moment, (n, 3).
@@ -69,16 +70,20 @@ class RestShapeReader:
         mix = shape_key_mix(obj.data.shape_keys.evaluated_get(sampling.scene_copy.depsgraph))
         known = self._known.get(obj)
         if known is None or known[0] != mix:
-            _apply_mix(self._scene_copy.copy_of(obj).data.shape_keys, mix)
-            self._scene_copy.scene.view_layers[0].update()
-            with evaluated_mesh(self._scene_copy.evaluated(obj)) as mesh:
-                known = (mix, positions(mesh))
+            known = (mix, self.mixed(obj, mix))
             if len(known[1]) != count:
                 frame, now = sampling.moment.frame, len(known[1])
                 raise BadInput("rest-shape-vertices", name=obj.name, frame=frame, first=count, now=now)
             validation.check_points(obj.name, known[1])
             self._known[obj] = known
         return known[1]
+
+    def mixed(self, obj: bpy.types.Object, mix: ShapeKeyMix) -> Floats:
+        """Returns the vertices of `obj` at rest [Blender units], object space, with a mix of shape keys, (n, 3)."""
+        _apply_mix(self._scene_copy.copy_of(obj).data.shape_keys, mix)
+        self._scene_copy.scene.view_layers[0].update()
+        with evaluated_mesh(self._scene_copy.evaluated(obj)) as mesh:
+            return positions(mesh)
 
     def _remove(self) -> None:
         self._scene_copy.__exit__(None, None, None)

@@ -85,11 +85,15 @@ def _joints(context: bpy.types.Context, obj: bpy.types.Object, rig: bpy.types.Ob
     """
     if bones == BETWEEN:
         return joints_of_muscle(context.scene, obj, rig)
-    # since Blender 5.0, pose bones have the selection
-    chosen = [b.name for b in rig.pose.bones if bones == ALL or getattr(b, "select", b.bone.get("select", False))]
+    chosen = [bone.name for bone in rig.pose.bones if bones == ALL or _is_selected(bone)]
     if not chosen:
         raise BadInput("pose-bones-none", rig=rig.name)
     return chosen
+
+
+def _is_selected(bone: bpy.types.PoseBone) -> bool:
+    # before Blender 5.0, the armature has the selection
+    return bool((bone if hasattr(bone, "select") else bone.bone).select)
 
 
 def _evaluated(

@@ -15,6 +15,7 @@ from ...solver.scene.settings.activation_settings import (
     DATA_OFFSET,
     DATA_SCALE,
     FALL_TIME,
+    FLEXED_SHAPE,
     FROM_DATA,
     LENGTH_RESPONSE,
     MUSCLE_HEADS,
@@ -48,6 +49,7 @@ def draw_activation(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
     column.active = settings.use_muscle
     draw_settings(column, obj, (MUSCLE_STRENGTH,))
     _draw_table(column, settings, MUSCLE_HEADS)
+    _draw_flexed_shape(column, obj)
     draw_settings(column, obj, (ACTIVATION_SOURCE,))
     source = settings.activation_source
     if source == BY_LENGTH:
@@ -64,6 +66,18 @@ def draw_activation(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
         _draw_present(column, context)
         column.operator("sinew.bake_activation", icon="KEYINGSET")
     column.operator("sinew.add_flex_controls", icon="DRIVER")
+
+
+def _draw_flexed_shape(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """Draws the shape key at full activation; without shape keys, there is nothing to choose."""
+    settings, keys = obj.sinew, obj.data.shape_keys
+    row = layout.row()
+    row.active = keys is not None and FLEXED_SHAPE.counts(lambda name: getattr(settings, name))
+    if keys is None:
+        row.enabled = False
+        row.prop(settings, FLEXED_SHAPE.name)
+    else:
+        row.prop_search(settings, FLEXED_SHAPE.name, keys, "key_blocks")
 
 
 def _draw_present(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

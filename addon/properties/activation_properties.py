@@ -9,6 +9,7 @@ import bpy
 from bpy.props import CollectionProperty, FloatVectorProperty, IntProperty
 
 from ...solver.scene.settings.activation_settings import (
+    ACTIVATION_COLUMN,
     ACTIVATION_POSES,
     ACTIVATION_SETTINGS,
     HEAD_SETTINGS,
@@ -28,6 +29,13 @@ def _is_other(row: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
 
 def _is_armature(_settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
     return bool(obj.type == "ARMATURE")
+
+
+def _columns(settings: bpy.types.PropertyGroup, _context: bpy.types.Context, _typed: str) -> list[str]:
+    """Returns the columns of the chosen file; none where it cannot be read, which a bake says."""
+    from ..export.activation_inputs import columns_of_file
+
+    return columns_of_file(settings.id_data)
 
 
 def _table(setting: Setting, row: type) -> Any:
@@ -93,6 +101,7 @@ ActivationProperties: Any = settings_group(
     "Heads and strength of a muscle, and what activates it beside its keys.",
     ACTIVATION_SETTINGS,
     more={
+        ACTIVATION_COLUMN.name: make_property(ACTIVATION_COLUMN, search=_columns),
         POSE_RIG.name: make_property(POSE_RIG, poll=_is_armature),
         **{setting.name: _table(setting, row) for setting, row in _TABLES},
         **{f"{setting.name}_index": _row_index(setting) for setting, _ in _TABLES},

@@ -39,6 +39,7 @@ from ...solver.scene.settings.setting import (
 
 Callback = Callable[[bpy.types.PropertyGroup, bpy.types.Context], None]
 Poll = Callable[[bpy.types.PropertyGroup, Any], bool]
+Search = Callable[[bpy.types.PropertyGroup, bpy.types.Context, str], Iterable[str]]
 
 # a setting may be changed on library overrides
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
@@ -83,13 +84,16 @@ def settings_group(
     return type(name, (), {"__doc__": meaning, "__annotations__": found | more})
 
 
-def make_property(setting: Setting, update: Callback | None = None, poll: Poll | None = None) -> Any:
+def make_property(
+    setting: Setting, update: Callback | None = None, poll: Poll | None = None, search: Search | None = None
+) -> Any:
     """Returns the declaration of Blender's property for a setting.
 
     Args:
         setting: Of any kind but a table.
         update: What is called when it was edited.
         poll: Which data-blocks may be chosen.
+        search: The texts that a field suggests.
     """
     options: dict[str, Any] = {
         "name": setting.label,
@@ -102,6 +106,8 @@ def make_property(setting: Setting, update: Callback | None = None, poll: Poll |
         options["update"] = update
     if poll is not None:
         options["poll"] = poll
+    if search is not None:
+        options["search"] = search
     return _MAKERS[setting.kind](**options)
 
 

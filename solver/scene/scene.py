@@ -103,7 +103,7 @@ class Body:
         "body.KEY.animated" (): instead of `animated`, on from ½ on; "body.KEY.animated.targets" (n, 3): where the
             animation has the render vertices [m], world, as "body.KEY.goal.targets" of a goal.
         "body.KEY.youngs_modulus" () and others: see `Material`; "body.KEY.rest_scale" ();
-            "body.KEY.stretch_limit" (); "body.KEY.activation" (): see `Muscle`.
+            "body.KEY.stretch_limit" (); "body.KEY.activation" () and others: see `Muscle`.
         "body.KEY.rest" (n, 3): `vertices` as they would be at rest now, in the rest pose [m], where the rest shape
             changes (shape keys).
 

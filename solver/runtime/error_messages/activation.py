@@ -48,6 +48,18 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The activation of "{name}" comes from data, but no file is chosen.',
         "Choose a File (panel Activation).",
     ),
+    "flexed-shape-gone": (
+        '"{name}" has no shape key "{key}", which is its Flexed Shape.',
+        "Choose another one, or clear the field (panel Activation).",
+    ),
+    "flexed-shape-on": (
+        'The Flexed Shape "{key}" of "{name}" has the value {value:.3g} in the rest pose, where it has to be 0.',
+        "Set the value of the shape key to 0: Sinew mixes it in as the muscle gets active.",
+    ),
+    "flexed-shape-not-relative": (
+        'The Flexed Shape "{key}" of "{name}" changes nothing: it is the basis, or the shape keys are absolute.',
+        "Choose a relative shape key (panel Activation).",
+    ),
     # addon/operators
     "path-still": (
         'The path of the muscle "{name}" stays as long as it is in all frames.',

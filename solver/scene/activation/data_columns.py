@@ -55,6 +55,23 @@ def read_data_column(path: Path, column: str) -> tuple[Floats, Floats]:
     return np.array(times), np.array(values)
 
 
+def rows_and_moments(times: Floats, at: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Returns the rows of a column from the first to the last of some moments [s], and those moments between rows.
+
+    Args:
+        times: The moments, rising, (k,).
+        at, values: The rows, which jump where two have one time; before the first and after the last, these hold.
+
+    Returns:
+        Times [s], not falling, and values there, (m,) each.
+    """
+    is_inside = (at >= times[0]) & (at <= times[-1])
+    between = times[~np.isin(times, at)]
+    found = np.concatenate([at[is_inside], between])
+    order = np.argsort(found, kind="stable")
+    return found[order], np.concatenate([values[is_inside], np.interp(between, at, values)])[order]
+
+
 def column_names(path: Path) -> list[str]:
     """Returns the names of the columns that a file has, but not that of the times; raises as `read_data_column`."""
     names = next(_cells(path), (0, []))[1]

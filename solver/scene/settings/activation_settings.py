@@ -75,6 +75,17 @@ ACTIVATION_SOURCE = menu(
     since="0.3",
 )
 
+FLEXED_SHAPE = Setting(
+    "flexed_shape",
+    "Flexed Shape",
+    "Shape key that is the shape without stress where Activation is 1, with value 0 itself. Fibres pull all the same: "
+    "lower Peak Stress if the muscle gets too short",
+    TEXT,
+    "",
+    when=(*MUSCLE, When("rest_from_keys", (False,))),
+    since="0.3",
+)
+
 
 def _time_constant(name: str, label: str, tooltip: str, default: float, symbol: str) -> Setting:
     """Returns a time constant of activation dynamics [s]."""
@@ -234,6 +245,7 @@ DATA_SCALE = Setting(
 ACTIVATION_SETTINGS = (
     MUSCLE_STRENGTH,
     MUSCLE_HEADS,
+    FLEXED_SHAPE,
     ACTIVATION_SOURCE,
     SHORTENING_START,
     SHORTENING_FULL,
