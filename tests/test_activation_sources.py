@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.interpolate import PchipInterpolator
 
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.activation.activation_dynamics import activation_over_time
 from sinew.solver.scene.activation.data_columns import column_names, read_data_column, rows_and_moments
 from sinew.solver.scene.activation.length_response import LengthResponse, path_lengths
+from sinew.solver.scene.activation.monotone_cubic import monotone_cubic
 from sinew.solver.scene.activation.pose_interpolation import (
     interpolate_poses,
     rotations_of_quaternions,
@@ -67,6 +69,19 @@ def test_a_path_that_shortens_activates_over_its_range():
     assert reflex.excitation(times, lengths, 1.0) == pytest.approx([0.0, 0.0, 0.0, 0.0, 0.3])
     paths = np.array([[[0, 0, 0], [1, 0, 0], [1, 2, 0]], [[0, 0, 0], [0, 0, 3], [0, 4, 3]]], float)
     assert path_lengths(paths) == pytest.approx([3.0, 7.0])
+
+
+def test_a_curve_through_points_is_that_of_scipy():
+    draw = np.random.default_rng(4)
+    for count in (2, 3, 4, 9):
+        at = np.cumsum(draw.uniform(0.05, 1.0, count))
+        values = draw.uniform(0.0, 1.0, count)
+        x = np.linspace(at[0], at[-1], 400)
+        assert monotone_cubic(at, values, x) == pytest.approx(PchipInterpolator(at, values)(x), abs=1e-12)
+    assert monotone_cubic(at, values, np.array([-1.0, 99.0])) == pytest.approx([values[0], values[-1]])
+    response = LengthResponse(0.0, 0.4, 1.0, 0.0, np.array([[0.0, 0.0], [0.25, 1.0], [0.5, 0.2], [1.0, 0.2]]))
+    lengths = np.array([1.0, 0.9, 0.8, 0.7, 0.5])
+    assert response.excitation(np.arange(5.0), lengths, 1.0) == pytest.approx([0.0, 1.0, 0.2, 0.2, 0.2])
 
 
 def turns(*angles: float) -> np.ndarray:

@@ -102,6 +102,17 @@ def test_a_via_point_bends_the_path_and_a_fit_finds_its_range(tmp_path: Path) ->
     assert obj.sinew.shortening_start == pytest.approx(0.0, abs=1e-6)
     _, tracks = exported(scene, tmp_path / "c.sinew")
     assert at_frames(tracks)[-1] == pytest.approx(1.0, abs=0.02)
+    bpy.ops.sinew.add_table_row(table="response_points")
+    points = obj.sinew.response_points
+    assert [(row.share, row.activation) for row in points] == [(0.0, 0.0), (1.0, 1.0)]
+    before = settings_digest(scene)
+    points[1].activation = 0.3
+    assert settings_digest(scene) != before
+    _, tracks = exported(scene, tmp_path / "e.sinew")
+    assert at_frames(tracks)[-1] == pytest.approx(0.3, abs=0.01)
+    points[1].share = 0.0
+    assert refused(scene, tmp_path / "d.sinew").kind == "response-points-same"
+    bpy.ops.sinew.remove_table_row(table="response_points")
     scene.collection.objects.unlink(via)
     assert refused(scene, tmp_path / "d.sinew").kind == "activation-object-elsewhere"
 

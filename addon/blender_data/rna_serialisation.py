@@ -11,12 +11,14 @@ import numpy as np
 from . import collider_force_curves
 from .animation_curves import action_curves
 
+KEYED_TABLES = {"muscle_heads"}  # whose rows may be animated: digests have the curves instead of the present values
 # drivers of these are newer than digests without the values that drivers read
 MUSCLE_PATHS = ("sinew.activation", "sinew.muscle_")
 Parts = list[bytes | str | np.ndarray]
 
 # the targets of an Armature constraint, and the tables of settings with those in their rows
-ITEM_COLLECTIONS = {"targets", "softening", "muscle_heads", "via_points", "activation_poses", "rotations"}
+TABLES = {"softening", "muscle_heads", "via_points", "response_points", "activation_poses", "rotations"}
+ITEM_COLLECTIONS = {"targets", *TABLES}
 
 # curves and drivers of these only affect the display
 VISIBILITY_PATHS = {"hide_viewport", "hide_render"}
@@ -72,7 +74,8 @@ def _items(
     """Returns the targets of an Armature constraint and the rows of a table, but no other collections."""
     parts: Parts = []
     for i, item in enumerate(getattr(struct, name) if name in ITEM_COLLECTIONS else ()):
-        keyed = [each.removeprefix(f"{path}{name}[{i}].") for each in animated]
+        start = f"{path}{name}[{i}]."
+        keyed = [each.removeprefix(start) for each in animated if name in KEYED_TABLES and each.startswith(start)]
         parts += rna_parts(item, keyed, (), f"{path}{name}.{i}.", waiting)
     return parts
 

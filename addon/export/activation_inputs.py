@@ -40,6 +40,19 @@ def via_objects(obj: bpy.types.Object) -> list[bpy.types.Object]:
     return [row.object for row in obj.sinew.via_points if row.object is not None]
 
 
+def response_points(obj: bpy.types.Object) -> Floats:
+    """Returns the points of the response curve of a muscle, by rising shares of its range, (k, 2).
+
+    Raises:
+        BadInput: Two points are at one share.
+    """
+    found = np.array(sorted((row.share, row.activation) for row in obj.sinew.response_points)).reshape(-1, 2)
+    same = np.flatnonzero(np.diff(found[:, 0]) == 0.0)
+    if len(same):
+        raise BadInput("response-points-same", name=obj.name, share=found[same[0], 0])
+    return found
+
+
 def rig_of(obj: bpy.types.Object) -> bpy.types.Object | None:
     """Returns the rig whose poses activate a muscle: the chosen one, or that of the first Armature modifier."""
     return obj.sinew.pose_rig or next(iter(armatures_of(obj)), None)
@@ -68,6 +81,8 @@ def check_source(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         if other not in scene.objects.values():
             raise BadInput("activation-object-elsewhere", name=obj.name, other=other.name, scene=scene.name)
     source = source_of(obj)
+    if source == BY_LENGTH:
+        response_points(obj)
     if source == BY_POSE:
         if rig_of(obj) is None:
             raise BadInput("pose-rig-none", name=obj.name)

@@ -25,7 +25,7 @@ from ...solver.scene.settings.muscle_settings import ACTIVATION
 from ...solver.scene.track_shapes import ACTIVATION_SOURCE_TRACK
 from ..blender_data.rna_serialisation import stepped_paths
 from ..evaluation.scene_copy import SceneCopy
-from .activation_inputs import data_file, is_muscle, joint_rotations, rig_of, source_of, stored_poses
+from .activation_inputs import data_file, is_muscle, joint_rotations, response_points, rig_of, source_of, stored_poses
 from .buffered_track_writer import BufferedTrackWriter
 from .muscle_path import MusclePath, find_muscle_path
 from .participants import Participants
@@ -193,8 +193,13 @@ def _keyed_between(times: Floats, keyed: Floats, found: Floats, is_stepped: bool
 def _make_source(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participants) -> _Source:
     settings, source = obj.sinew, source_of(obj)
     if source == BY_LENGTH:
-        names = ("shortening_start", "shortening_full", "length_response", "stretch_reflex")
-        response = LengthResponse(*(getattr(settings, name) for name in names))
+        response = LengthResponse(
+            start=settings.shortening_start,
+            full=settings.shortening_full,
+            exponent=settings.length_response,
+            reflex=settings.stretch_reflex,
+            points=response_points(obj),
+        )
         return _LengthSource(find_muscle_path(scene_copy, obj, inputs), response)
     if source == BY_POSE:
         joints, rotations, activations = stored_poses(obj)

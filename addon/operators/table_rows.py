@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that add, remove and move rows of the tables of a muscle: heads, via points, poses."""
+"""Operators that add, remove and move rows of the tables of a muscle: heads, via points, points of a curve."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 
 from ...solver.runtime.errors import BadInput
-from ...solver.scene.settings.activation_settings import ACTIVATION_POSES, MUSCLE_HEADS, VIA_POINTS
+from ...solver.scene.settings.activation_settings import ACTIVATION_POSES, MUSCLE_HEADS, RESPONSE_POINTS, VIA_POINTS
 from ..blender_data.animation_curves import shift_row_curves
 from ..objects.role_checks import check_changeable
 from ..properties.table_rows import add_row, remove_row
@@ -20,6 +20,7 @@ WORDS = {
         "Add a via point: the selected objects that are no meshes, or an empty row",
         "Remove this via point",
     ),
+    RESPONSE_POINTS.name: ("Add a point of the curve; in an empty list, both ends of a line", "Remove this point"),
     ACTIVATION_POSES.name: ("Store the pose of the rig", "Remove this pose"),
 }
 
@@ -52,6 +53,10 @@ class SINEW_OT_add_table_row(_RowOperator, bpy.types.Operator):
             chosen = [other for other in context.selected_objects if other.type != "MESH"]
             for other in chosen or [None]:
                 add_row(table).object = other
+        elif self.table == RESPONSE_POINTS.name and not len(table):
+            for end in (0.0, 1.0):
+                row = add_row(table)
+                row.share = row.activation = end
         else:
             add_row(table)
         setattr(obj.sinew, f"{self.table}_index", len(table) - 1)

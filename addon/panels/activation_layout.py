@@ -22,6 +22,7 @@ from ...solver.scene.settings.activation_settings import (
     MUSCLE_STRENGTH,
     NO_SOURCE,
     POSE_RIG,
+    RESPONSE_POINTS,
     RISE_TIME,
     SHORTENING_FULL,
     SHORTENING_START,
@@ -33,7 +34,7 @@ from ..blender_data.object_keys import body_key
 from ..cache.activation_trace import source_activation
 from ..cache.cache_paths import cache_folder
 from ..evaluation.sample_times import frame_range, frames_per_second
-from .property_rows import draw_settings, locked_column
+from .property_rows import draw_menu, draw_search, draw_settings, locked_column
 from .text_rows import draw_wrapped
 
 LENGTH_SETTINGS = (SHORTENING_START, SHORTENING_FULL, LENGTH_RESPONSE, STRETCH_REFLEX)
@@ -55,6 +56,7 @@ def draw_activation(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
     if source == BY_LENGTH:
         draw_settings(column, obj, LENGTH_SETTINGS)
         column.operator("sinew.fit_length_range", icon="FULLSCREEN_ENTER")
+        _draw_table(column, settings, RESPONSE_POINTS)
         _draw_table(column, settings, VIA_POINTS)
     elif source == BY_POSE:
         draw_settings(column, obj, (POSE_RIG,))
@@ -75,9 +77,9 @@ def _draw_flexed_shape(layout: bpy.types.UILayout, obj: bpy.types.Object) -> Non
     row.active = keys is not None and FLEXED_SHAPE.counts(lambda name: getattr(settings, name))
     if keys is None:
         row.enabled = False
-        row.prop(settings, FLEXED_SHAPE.name)
+        draw_menu(row, settings, FLEXED_SHAPE.name)
     else:
-        row.prop_search(settings, FLEXED_SHAPE.name, keys, "key_blocks")
+        draw_search(row, settings, FLEXED_SHAPE.name, keys, "key_blocks")
 
 
 def _draw_present(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

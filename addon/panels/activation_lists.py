@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rows of a muscle's heads, via points and poses."""
+"""The rows of a muscle's heads, via points, points of its response curve, and poses."""
 
 from __future__ import annotations
 
@@ -44,6 +44,25 @@ class SINEW_UL_via_points(bpy.types.UIList):
         layout.prop(item, "object", text="")
 
 
+class SINEW_UL_response_points(bpy.types.UIList):
+    """A share of the range, and the activation there."""
+
+    def draw_item(
+        self,
+        _context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        _data: bpy.types.PropertyGroup,
+        item: bpy.types.PropertyGroup,
+        _icon: int,
+        _active: bpy.types.PropertyGroup,
+        _property: str,
+    ) -> None:
+        """Draws one point."""
+        line = layout.row(align=True)
+        line.prop(item, "share", slider=True)
+        line.prop(item, "activation", slider=True)
+
+
 class SINEW_UL_activation_poses(bpy.types.UIList):
     """The name of a pose, and the activation in it."""
 
@@ -63,4 +82,4 @@ class SINEW_UL_activation_poses(bpy.types.UIList):
         line.prop(item, "activation", text="", slider=True)
 
 
-CLASSES = (SINEW_UL_muscle_heads, SINEW_UL_via_points, SINEW_UL_activation_poses)
+CLASSES = (SINEW_UL_muscle_heads, SINEW_UL_via_points, SINEW_UL_response_points, SINEW_UL_activation_poses)

@@ -92,7 +92,7 @@ def draw_row(layout: bpy.types.UILayout, obj: bpy.types.Object, setting: Setting
     if setting.kind == WEIGHT_GROUP:
         draw_weight_group(layout, obj, setting.name)
     elif setting.kind == VECTOR_ATTRIBUTE:
-        _draw_search(layout, obj.sinew, setting.name, obj.data, "attributes")
+        draw_search(layout, obj.sinew, setting.name, obj.data, "attributes")
     elif setting.kind in (CHOICE, OBJECT, COLLECTION):
         draw_menu(layout, obj.sinew, setting.name)
     else:
@@ -116,10 +116,10 @@ def draw_setting(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, 
 
 def draw_weight_group(layout: bpy.types.UILayout, obj: bpy.types.Object, name: str) -> None:
     """Draws a menu of the vertex groups that takes the name of an attribute too, also one that modifiers make."""
-    _draw_search(layout, obj.sinew, name, obj, "vertex_groups")
+    draw_search(layout, obj.sinew, name, obj, "vertex_groups")
 
 
-def _draw_search(
+def draw_search(
     layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, name: str, owner: bpy.types.ID, collection: str
 ) -> None:
     """Draws a menu of the names in a collection of a data-block, which takes other names, too."""

@@ -14,8 +14,10 @@ from ...solver.scene.settings.activation_settings import (
     ACTIVATION_SETTINGS,
     HEAD_SETTINGS,
     MUSCLE_HEADS,
+    POINT_SETTINGS,
     POSE_RIG,
     POSE_SETTINGS,
+    RESPONSE_POINTS,
     VIA_OBJECT,
     VIA_POINTS,
 )
@@ -57,6 +59,7 @@ _ViaProperties: Any = settings_group(
     (VIA_OBJECT,),
     more={VIA_OBJECT.name: make_property(VIA_OBJECT, poll=_is_other)},
 )
+_PointProperties: Any = settings_group("PointProperties", "A point of a response curve.", POINT_SETTINGS)
 _PoseProperties: Any = settings_group("PoseProperties", "The activation in a pose.", POSE_SETTINGS)
 
 
@@ -66,6 +69,10 @@ class SinewMuscleHead(_HeadProperties, bpy.types.PropertyGroup):
 
 class SinewViaPoint(_ViaProperties, bpy.types.PropertyGroup):
     """One point of the path of a muscle."""
+
+
+class SinewResponsePoint(_PointProperties, bpy.types.PropertyGroup):
+    """One point of the curve of activation over length."""
 
 
 class SinewJointRotation(bpy.types.PropertyGroup):
@@ -93,8 +100,13 @@ class SinewActivationPose(_PoseProperties, bpy.types.PropertyGroup):
     )
 
 
-ROW_CLASSES = (SinewMuscleHead, SinewViaPoint, SinewJointRotation, SinewActivationPose)
-_TABLES = ((MUSCLE_HEADS, SinewMuscleHead), (VIA_POINTS, SinewViaPoint), (ACTIVATION_POSES, SinewActivationPose))
+ROW_CLASSES = (SinewMuscleHead, SinewViaPoint, SinewResponsePoint, SinewJointRotation, SinewActivationPose)
+_TABLES = (
+    (MUSCLE_HEADS, SinewMuscleHead),
+    (VIA_POINTS, SinewViaPoint),
+    (RESPONSE_POINTS, SinewResponsePoint),
+    (ACTIVATION_POSES, SinewActivationPose),
+)
 
 ActivationProperties: Any = settings_group(
     "ActivationProperties",

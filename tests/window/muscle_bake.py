@@ -17,7 +17,7 @@ def muscle_bake() -> Steps:
     bpy.ops.wm.read_homefile()
     yield 1.5
     yield from show_sidebar()
-    cube = _make_muscle()
+    cube = make_muscle()
     open_alone("Muscle")
     yield 1.0
     yield from scroll(SCROLLS)
@@ -31,7 +31,7 @@ def muscle_bake() -> Steps:
     yield from picture("28-a-muscle-that-contracts")
 
 
-def _make_muscle() -> bpy.types.Object:
+def make_muscle() -> bpy.types.Object:
     """Makes the default cube a long bar of weightless flesh that is pinned at its origin."""
     scene, cube = bpy.context.scene, bpy.data.objects["Cube"]
     cube.scale = (LENGTH, WIDTH, WIDTH)

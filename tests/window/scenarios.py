@@ -23,6 +23,7 @@ from contact_bake import contact_bake
 from desktop import Steps, mouse, picture, result, told
 from first_jelly import first_jelly
 from formulation_bakes import methods_bake
+from muscle_activation import muscle_activation
 from muscle_bake import muscle_bake
 from quick_effects import quick_effects
 from several_objects import several_objects
@@ -203,6 +204,7 @@ PARTS = (
     breaking_bake,
     flesh_bake,
     muscle_bake,
+    muscle_activation,
     contact_bake,
     methods_bake,
     cache_bakes,

@@ -61,6 +61,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose a relative shape key (panel Activation).",
     ),
     # addon/operators
+    "response-points-same": (
+        'Two Response Points of "{name}" are at the share {share:.3g}, so the curve would have two values there.',
+        "Move one of them, or remove it (panel Activation).",
+    ),
     "path-still": (
         'The path of the muscle "{name}" stays as long as it is in all frames.',
         "Animate the bones that hold its ends, or choose other vertices as Origin Group and Insertion Group.",

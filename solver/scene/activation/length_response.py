@@ -3,18 +3,20 @@
 
 With the length L₀ at rest, the shortening s = 1 − L/L₀ and its range from s₀ to s₁:
 
-    u = clamp((s − s₀) / (s₁ − s₀))^p + r max(dL/dt, 0) / L₀
+    u = c(clamp((s − s₀) / (s₁ − s₀))) + r max(dL/dt, 0) / L₀
 
-The second part is the phasic stretch reflex, which muscle spindles answer a lengthening with.
+with c(x) = x^p, or a curve through points. The second part is the phasic stretch reflex, with which muscle spindles
+answer a lengthening.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...runtime.arrays import Floats
+from .monotone_cubic import monotone_cubic
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class LengthResponse:
 
     Attributes:
         start, full: s₀ and s₁, where u is 0 and 1; full below start: stretching excites.
-        exponent: p, > 0.
+        exponent: p, > 0, where there are no points.
+        points: Of c, each x and c, x rising, (k, 2); (0, 2) for none.
         reflex: r [s], ≥ 0.
     """
 
@@ -31,6 +34,7 @@ class LengthResponse:
     full: float
     exponent: float
     reflex: float
+    points: Floats = field(default_factory=lambda: np.zeros((0, 2)))
 
     def excitation(self, times: Floats, lengths: Floats, rest_length: float) -> Floats:
         """Returns u in [0, 1] at samples of the length, (k,).
@@ -48,7 +52,13 @@ class LengthResponse:
         passed = np.diff(times)
         speed = np.zeros(len(lengths))
         np.divide(np.diff(lengths), passed, out=speed[1:], where=passed > 0.0)
-        return np.clip(share**self.exponent + self.reflex * np.maximum(speed, 0.0) / rest_length, 0.0, 1.0)
+        return np.clip(self.curve(share) + self.reflex * np.maximum(speed, 0.0) / rest_length, 0.0, 1.0)
+
+    def curve(self, share: Floats) -> Floats:
+        """Returns c at shares of the range, in [0, 1], (k,)."""
+        if len(self.points):
+            return monotone_cubic(self.points[:, 0], self.points[:, 1], share)
+        return share**self.exponent
 
 
 def path_lengths(paths: Floats) -> Floats:

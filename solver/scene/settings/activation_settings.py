@@ -141,7 +141,7 @@ SHORTENING_FULL = _shortening(
 LENGTH_RESPONSE = Setting(
     "length_response",
     "Response",
-    "Curve of activation over the range. 1: even, above 1: late, as 2 is a parabola, below 1: early",
+    "Curve of activation over the range. 1: even, above 1: late, as 2 is a parabola, below 1: early. Points replace it",
     default=1.0,
     term="Exponent p of sᵖ",
     limits=closed_range(0.05, 20.0, "Response"),
@@ -150,6 +150,33 @@ LENGTH_RESPONSE = Setting(
     when=FROM_LENGTH,
     since="0.3",
 )
+RESPONSE_POINTS = Setting(
+    "response_points",
+    "Response Points",
+    "Points of a curve in place of Response: shares of the range from Start to Full, and the activation there",
+    TABLE,
+    when=FROM_LENGTH,
+    since="0.3",
+)
+# of one point
+POINT_SHARE = Setting(
+    "share",
+    "Share",
+    "Share of the range from Start to Full",
+    default=0.5,
+    limits=closed_range(0.0, 1.0, "Share"),
+    is_share=True,
+)
+POINT_ACTIVATION = Setting(
+    "activation",
+    "Activation",
+    "Activation at this share of the range",
+    default=0.5,
+    term="Activation a",
+    limits=closed_range(0.0, 1.0, "Activation"),
+    is_share=True,
+)
+POINT_SETTINGS = (POINT_SHARE, POINT_ACTIVATION)
 STRETCH_REFLEX = Setting(
     "stretch_reflex",
     "Stretch Reflex",
@@ -250,6 +277,7 @@ ACTIVATION_SETTINGS = (
     SHORTENING_START,
     SHORTENING_FULL,
     LENGTH_RESPONSE,
+    RESPONSE_POINTS,
     STRETCH_REFLEX,
     VIA_POINTS,
     POSE_RIG,
