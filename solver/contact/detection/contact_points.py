@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...runtime.arrays import Floats, Indices, floats
+from ...runtime.arrays import Floats, Indices, concatenated, floats
 from ...runtime.errors import BadInput
 
 STIFFNESS_FACTOR = 100.0  # contact stiffness per area over Young's modulus / tet size
@@ -102,7 +102,7 @@ class ContactPoints:
         """Returns the points of all groups, in order."""
         empty = (np.zeros(0, np.int32), np.zeros((0, 4)), *(np.zeros(0) for _ in ARRAY_NAMES[2:]))
         arrays: list[Any] = [
-            np.concatenate([first, *(getattr(group, name) for group in groups)])
+            concatenated([getattr(group, name) for group in groups], first)
             for name, first in zip(ARRAY_NAMES, empty, strict=True)
         ]
         return ContactPoints(*arrays)
