@@ -101,7 +101,11 @@ class ContactPoints:
     @staticmethod
     def concatenate(groups: Sequence[ContactPoints]) -> ContactPoints:
         """Returns the points of all groups, in order."""
-        empty = (np.zeros(0, np.int32), np.zeros((0, 4)), *(np.zeros(0) for _ in ARRAY_NAMES[2:]))
+        empty: tuple[npt.NDArray, ...] = (
+            np.zeros(0, np.int32),
+            np.zeros((0, 4)),
+            *(np.zeros(0) for _ in ARRAY_NAMES[2:]),
+        )
         arrays: list[Any] = [
             concatenated([getattr(group, name) for group in groups], first)
             for name, first in zip(ARRAY_NAMES, empty, strict=True)
