@@ -29,6 +29,7 @@ from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
 from ..objects import roles
 from . import validation
 from .activation_sampler import ActivationSampler, write_activations
+from .body_vertices import BodyVertexReader
 from .buffered_track_writer import BufferedTrackWriter
 from .colliders import ColliderSampler
 from .flexed_shapes import FlexedShape, read_flexed_shapes, write_rest_shapes
@@ -37,7 +38,7 @@ from .participants import ParticipantHandles, Participants, find_participants
 from .rest_frame_transforms import RestFrameTransforms, read_rest_frame_transforms
 from .rest_shape_animation import RestShapeReader
 from .sampling_context import Sampling
-from .scene_and_tracks import read_scene, sample_tracks
+from .scene_reader import read_scene, sample_tracks
 from .simulated_inputs import first_frame_needed, follows_rigid_bodies
 
 SLICE_SECONDS = 0.1
@@ -90,6 +91,7 @@ class _ExportState:
     rest: RestFrameTransforms
     track_writer: BufferedTrackWriter
     colliders: ColliderSampler
+    body_vertices: BodyVertexReader
     activations: ActivationSampler
     flexed: dict[str, FlexedShape] = field(default_factory=dict)
 
@@ -165,7 +167,8 @@ class SceneExporter:
             solver_scene.save(self._folder)
             track_writer = BufferedTrackWriter(TrackWriter(self._folder, is_durable=False))
             colliders = ColliderSampler(solver_scene, track_writer)
-        return _ExportState(solver_scene, rest, track_writer, colliders, ActivationSampler(scene_copy, inputs))
+        activations = ActivationSampler(scene_copy, inputs)
+        return _ExportState(solver_scene, rest, track_writer, colliders, BodyVertexReader(), activations)
 
     def _evaluate(self, scene_copy: SceneCopy, before: SampleTime | None) -> None:
         """Evaluates the next moment. If an input depends on earlier frames, evaluates these first, in order."""
@@ -179,7 +182,7 @@ class SceneExporter:
     ) -> None:
         """Adds the moment that is evaluated to the tracks."""
         sampling = Sampling(scene_copy, inputs.unit, self._moments[self._done], state.track_writer)
-        sample_tracks(sampling, inputs, state.solver_scene, state.rest, shapes)
+        sample_tracks(sampling, inputs, state.solver_scene, state.rest, shapes, state.body_vertices)
         state.activations.sample(scene_copy, inputs, sampling.moment.time)
         if self._done == 0:
             state.flexed.update(read_flexed_shapes(sampling, inputs, state.rest, shapes))
