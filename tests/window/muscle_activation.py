@@ -6,9 +6,9 @@ from __future__ import annotations
 import bpy
 from desktop import OUT, Steps, picture, result
 from muscle_bake import FRAMES, SCROLLS, make_muscle
-from ui_driver import bake, open_alone, press, scroll, show_sidebar, status
+from ui_driver import bake, open_alone, press, scroll, show_sidebar, status, wait_for
 
-TO_BUTTONS = 87  # from the middle of the sidebar to the button that adds a row [pixels]
+TO_BUTTONS = 72  # from the middle of the sidebar to the button that adds a row [pixels]
 DATA = "time,biceps\n0,0\n0.1,0\n0.1,0.8\n1,0.8\n"  # jumps between the frames 3 and 4
 
 
@@ -23,7 +23,7 @@ def muscle_activation() -> Steps:
     open_alone("Activation")
     yield 1.0
     yield from press("bpy.ops.sinew.add_table_row", TO_BUTTONS)
-    assert len(own.muscle_heads) == 1, "no head was added"
+    yield from wait_for("the head", lambda: len(own.muscle_heads) == 1, 10)
     upper = cube.vertex_groups.new(name="Upper")
     upper.add([v.index for v in cube.data.vertices if v.co.z > 0.0], 1.0, "REPLACE")
     own.muscle_heads[0].group = upper.name
@@ -40,7 +40,7 @@ def muscle_activation() -> Steps:
     yield from picture("30-source-and-keys")
     yield from scroll(-SCROLLS)
     yield from press("bpy.ops.sinew.bake_activation")
-    assert own.activation_source == "NONE" and cube.animation_data.action is not None, "nothing was keyed"
+    yield from wait_for("the keys", lambda: own.activation_source == "NONE", 20)
     bpy.context.scene.frame_set(FRAMES)
     result["keyed_activation"] = round(own.activation, 3)
     assert abs(own.activation - 0.9) < 0.02, own.activation
