@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ORIGIN, INSERTION, ENDS = "Origin", "Insertion", "Muscle Ends"  # vertex groups, the first two also modifiers
 TIP_SHARE = 0.05  # of the length, from which the distance to bones is measured
 TETS_ACROSS = 3  # of the thickness in the middle
-MIN_ELONGATION = 1.5  # length over thickness, below which the ends are a guess
+MIN_ELONGATION = 2.0  # length along the surface, π/2 for a ball, over thickness, below which the ends are a guess
 UNSURE_RATIO = 1.3  # of the distances to the second nearest bone and the nearest
 
 
