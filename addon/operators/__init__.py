@@ -24,6 +24,7 @@ from . import (
     import_tets,
     keyframe_decorator,
     modifier_stack,
+    muscles,
     orphaned_caches,
     pin_selected_vertices,
     quick,
@@ -40,6 +41,7 @@ from . import (
 PARTS = (
     bodies,
     flesh,
+    muscles,
     modifier_stack,
     bone_meshes,
     import_tets,
