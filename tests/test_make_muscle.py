@@ -12,6 +12,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import add_box, add_mesh, evaluated, fresh
 from fixtures.closed_surfaces import sphere
+from fixtures.export_scenes import exported
 from fixtures.muscle_bodies import revolved
 from sinew.addon.objects import new_muscles, roles
 from sinew.solver.bake.cache import CacheReader
@@ -183,3 +184,34 @@ def test_a_biceps_contracts_and_bulges_as_the_forearm_comes_up(tmp_path: Path) -
 def _triangles(obj) -> np.ndarray:
     obj.data.calc_loop_triangles()
     return np.array([t.vertices[:] for t in obj.data.loop_triangles], np.int32)
+
+
+def test_poses_and_controls_of_a_muscle_find_its_rig_and_go_to_the_other_side(tmp_path: Path) -> None:
+    scene = fresh()
+    scene.frame_end = 6
+    rig, muscle = elbow(), spindle()
+    select(muscle)
+    bpy.ops.sinew.make_muscle()
+    own = muscle.sinew
+    own.activation_source, own.rise_time, own.fall_time = "POSE", 0.0, 0.0
+    for side in (".L", ".R"):
+        fore = rig.pose.bones["Fore" + side]
+        fore.rotation_mode = "XYZ"
+        for frame, angle in ((1, 0.0), (6, 1.0)):
+            # mirrored: about x alike, about z the other way
+            fore.rotation_euler = (angle, 0.0, 0.5 * angle if side == ".L" else -0.5 * angle)
+            fore.keyframe_insert("rotation_euler", frame=frame)
+    for frame, activation in ((1, 0.0), (6, 0.8)):
+        scene.frame_set(frame)
+        bpy.ops.sinew.store_activation_pose(activation=activation)
+    assert [joint.name for joint in own.activation_poses[0].rotations] == ["Fore.L"]
+    scene.frame_set(1)
+    bpy.ops.sinew.mirror_muscle()
+    assert [joint.name for joint in scene.objects["Biceps.R"].sinew.activation_poses[1].rotations] == ["Fore.R"]
+    _, tracks = exported(scene, tmp_path / "c.sinew")
+    for key in ("Biceps_L", "Biceps_R"):
+        found = [float(tracks.sample(f"body.{key}.activation", frame / 24.0)) for frame in (0, 5)]
+        assert found == pytest.approx([0.0, 0.8], abs=1e-4)
+    select(muscle)
+    bpy.ops.sinew.add_flex_controls()
+    assert "Flex Biceps.L" in rig

@@ -14,7 +14,7 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.activation.data_columns import column_names
 from ...solver.scene.activation.pose_interpolation import rotations_of_quaternions, same_poses
 from ...solver.scene.settings.activation_settings import BY_LENGTH, BY_POSE, FLEXED_SHAPE, FROM_DATA, NO_SOURCE
-from ..objects.flesh_supports import armatures_of
+from ..objects.flesh_supports import rigs_of
 from ..objects.roles import is_flesh
 from ..runtime.memo import Memo
 from .object_files import chosen_file
@@ -54,8 +54,8 @@ def response_points(obj: bpy.types.Object) -> Floats:
 
 
 def rig_of(obj: bpy.types.Object) -> bpy.types.Object | None:
-    """Returns the rig whose poses activate a muscle: the chosen one, or that of the first Armature modifier."""
-    return obj.sinew.pose_rig or next(iter(armatures_of(obj)), None)
+    """Returns the rig whose poses activate a muscle: the chosen one, or the first of its modifiers."""
+    return obj.sinew.pose_rig or next(iter(rigs_of(obj)), None)
 
 
 def find_source_objects(bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:

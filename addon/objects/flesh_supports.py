@@ -32,6 +32,19 @@ def armatures_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
     return _armatures(list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)])
 
 
+def hooks_of(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
+    """Returns the Hook modifiers above Sinew's place that follow an object, as Make Muscle adds them."""
+    above = list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)]
+    return [m for m in above if m.type == "HOOK" and m.object is not None]
+
+
+def rigs_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Returns the armatures that pose a body: of its modifiers, its hooks, and those that carry what hooks follow."""
+    hooked = [each for hook in hooks_of(obj) for each in (hook.object, hook.object.parent)]
+    found = [*armatures_of(obj), *(each for each in hooked if each is not None and each.type == "ARMATURE")]
+    return list(dict.fromkeys(found))
+
+
 def armatures_below(obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Returns the armatures of the Armature modifiers below Sinew's place, which pose the flesh a second time."""
     return _armatures(modifier_stack.posing_modifiers_below(obj))

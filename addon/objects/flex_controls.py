@@ -12,7 +12,7 @@ import bpy
 
 from ...solver.runtime.errors import BadInput
 from ..blender_data.rna_serialisation import animated_paths
-from .flesh_supports import armatures_of, bones_of
+from .flesh_supports import armatures_of, bones_of, rigs_of
 
 PREFIX = "Flex "
 ACTIVATION_PATH = "sinew.activation"
@@ -25,7 +25,7 @@ def group_name(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
 
 
 def find_rig(scene: bpy.types.Scene, muscles: Iterable[bpy.types.Object]) -> bpy.types.Object:
-    """Returns the rig of some muscles: that of the first one's Armature modifiers, or the one that carries its bones.
+    """Returns the rig of some muscles: that of the first one's modifiers, or the one that carries its bones.
 
     Raises:
         BadInput: None of them has one.
@@ -33,7 +33,7 @@ def find_rig(scene: bpy.types.Scene, muscles: Iterable[bpy.types.Object]) -> bpy
     for obj in muscles:
         carriers = [bone.parent for bone in bones_of(scene, obj)]
         carriers += [rig for bone in bones_of(scene, obj) for rig in armatures_of(bone)]
-        for rig in [obj.sinew.pose_rig, *armatures_of(obj), *carriers]:
+        for rig in [obj.sinew.pose_rig, *rigs_of(obj), *carriers]:
             if rig is not None and rig.type == "ARMATURE":
                 return rig
     raise BadInput("flex-rig-none")

@@ -14,6 +14,7 @@ from mathutils import Matrix
 
 from ...solver.runtime.errors import BadInput
 from ..blender_data import modifier_stack
+from .mirrored_activation import mirror_activation
 from .new_muscles import INSERTION, ORIGIN, hook_to_bone
 from .skeleton import SkeletonBone
 
@@ -55,6 +56,7 @@ def _mirror(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.Obje
         hook = made.modifiers.get(end)
         if hook is not None and hook.type == "HOOK" and hook.object is not None:
             hook_to_bone(made, end, _other_side(context, hook.object, hook.subtarget))
+    mirror_activation(context.scene, made)
     return made
 
 

@@ -9,7 +9,7 @@ from mathutils import Vector
 
 from ...solver.scene.muscle import END_WEIGHT
 from ..evaluation.vertex_weights import group_weights
-from .flesh_supports import bones_of
+from .flesh_supports import bones_of, hooks_of
 
 
 def joints_of_muscle(scene: bpy.types.Scene, obj: bpy.types.Object, rig: bpy.types.Object) -> list[str]:
@@ -34,7 +34,12 @@ def _with_parents(rig: bpy.types.Object, name: str) -> list[str]:
 
 
 def _bone_at(scene: bpy.types.Scene, obj: bpy.types.Object, rig: bpy.types.Object, group: str) -> str | None:
-    """Returns the bone with the largest weights at an end, or the one that carries the nearest bone mesh, or None."""
+    """Returns the bone that a hook lets an end follow, the one with the largest weights there, or the one that carries
+    the nearest bone mesh; None where there is none."""
+    hooked = next((hook for hook in hooks_of(obj) if hook.vertex_group == group), None)
+    if hooked is not None:
+        name = hooked.subtarget if hooked.object == rig else hooked.object.parent_bone
+        return name if name in rig.data.bones else None
     end = obj.vertex_groups.get(group)
     if end is None:
         return None

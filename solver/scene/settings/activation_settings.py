@@ -203,7 +203,7 @@ VIA_SETTINGS = (VIA_OBJECT,)
 POSE_RIG = Setting(
     "pose_rig",
     "Rig",
-    "Armature whose poses are stored. None: that of the first Armature modifier",
+    "Armature whose poses are stored. None: that of the muscle's first Armature modifier, or of its hooks",
     OBJECT,
     None,
     when=FROM_POSE,
