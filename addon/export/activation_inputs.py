@@ -98,7 +98,7 @@ def has_flexed_shape(obj: bpy.types.Object) -> bool:
 
 
 def check_flexed_shape(obj: bpy.types.Object) -> None:
-    """Makes sure that a muscle has its flexed shape, and is not in it already.
+    """Makes sure that a muscle has its flexed shape, and that this can be mixed in.
 
     Raises:
         BadInput: Not so.

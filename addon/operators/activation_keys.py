@@ -39,7 +39,7 @@ class SINEW_OT_bake_activation(bpy.types.Operator):
             if ACTIVATION_PATH in driven_paths(obj):
                 raise BadInput("activation-driven", name=obj.name)
         first, last = frame_range(scene)
-        frames = np.arange(first, last + 1)
+        frames = np.arange(first, last + 1, dtype=np.float64)
         for obj, trace in evaluate_activations(scene, muscles).items():
             values = np.interp((frames - first) / frames_per_second(scene), trace.times, trace.total)
             own_copy_of_action(obj, f"{obj.name} Activation")

@@ -22,7 +22,7 @@ def monotone_cubic(at: Floats, values: Floats, x: Floats) -> Floats:
     Source: FB84; the slopes at the ends are those of a parabola through three points, limited in the same way.
     """
     if len(at) < 2:
-        return np.full(np.shape(x), values[0])
+        return np.full(np.shape(x), values[0], np.float64)
     width, chord = np.diff(at), np.diff(values) / np.diff(at)
     slope = np.concatenate([chord[:1], np.zeros(len(at) - 2), chord[-1:]])
     if len(at) > 2:
