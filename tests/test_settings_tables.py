@@ -23,6 +23,7 @@ from sinew.addon.properties.object_roles import FLESH, ROLES
 from sinew.addon.properties.unit_proxies import proxies_of
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene import (
+    fibres,
     flesh,
     force_fields,
     formulation,
@@ -77,6 +78,7 @@ PARTS: dict[str, Any] = {
         force_fields.FieldWeights,
         goal.Goal,
         muscle.Muscle,
+        fibres.Fibres,
         pressure.Pressure,
         stretch_limit.StretchLimit,
     )
@@ -195,6 +197,10 @@ def test_every_setting_is_drawn_in_its_panel() -> None:
     states += [{"motion": motion, "use_armature_bones": True} for motion in ("POSE", "JIGGLE")]
     states += [
         {"motion": "ELASTIC", "formulation": choice.identifier} for choice in ALL_SETTINGS["formulation"].choices
+    ]
+    states += [
+        {"motion": "POSE", "use_muscle": True, "fibre_source": choice.identifier}
+        for choice in ALL_SETTINGS["fibre_source"].choices
     ]
     labels = {name: label for name, label, *_ in panels.PANEL_TABLE}
     drawn: dict[str, set[str]] = {name: {labels[key]} for key, name in property_rows.HEADER_SWITCHES.items()}

@@ -14,7 +14,7 @@ from .fracture_properties import FractureProperties, ResultProperties
 from .goal_properties import GoalProperties
 from .heat_properties import HeatProperties, HeatSourceProperties
 from .material_properties import MaterialProperties
-from .muscle_properties import MuscleProperties
+from .muscle_properties import FibreProperties, MuscleProperties
 from .object_roles import EXTRA_ROLE_ITEMS, NONE, ROLE_ITEMS
 from .plasticity_properties import PlasticityProperties
 from .pressure_properties import PressureProperties
@@ -43,6 +43,7 @@ class SinewObject(
     PressureProperties,
     MuscleProperties,
     StretchLimitProperties,
+    FibreProperties,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

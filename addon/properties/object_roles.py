@@ -87,7 +87,9 @@ ROLES = (
     ),
 )
 # A body whose `motion` is Follow Pose or Jiggle. It is not a value of `role`.
-FLESH = Role("FLESH", "Flesh", "A body that bones can hold", "MOD_MESHDEFORM", 0, ("held_by", "flesh", "muscle"))
+FLESH = Role(
+    "FLESH", "Flesh", "A body that bones can hold", "MOD_MESHDEFORM", 0, ("held_by", "flesh", "muscle", "fibres")
+)
 ROLE_BY_KEY = {role.key: role for role in (*ROLES, FLESH)}
 
 ROLE_ITEMS = (

@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
+from .fibres import Fibres
 from .serialisation.field_constraints import OneOf, shape
 from .serialisation.list_conversion import convert_sequences
 from .settings.muscle_settings import (
@@ -45,6 +46,7 @@ class Muscle:
         along_shear, cross_shear: G1 and G2 of the full model [Pa].
         fascia_stiffness: E of what resists elongation near the surface [Pa].
         fascia_depth: Depth at which it ends [m].
+        fibres: Which way they run, and where they are tendon beside the ends.
     """
 
     activation: Annotated[float, ACTIVATION.limits] = ACTIVATION.default
@@ -59,6 +61,7 @@ class Muscle:
     cross_shear: Annotated[float, CROSS_SHEAR.limits] = CROSS_SHEAR.default
     fascia_stiffness: Annotated[float, FASCIA_STIFFNESS.limits] = FASCIA_STIFFNESS.default
     fascia_depth: Annotated[float, FASCIA_DEPTH.limits] = FASCIA_DEPTH.default
+    fibres: Fibres = field(default_factory=Fibres)
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""

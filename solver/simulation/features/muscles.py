@@ -15,7 +15,6 @@ import numpy as np
 
 from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic
 from ...mechanics.model import Model
-from ...mechanics.muscle.fibres.build_fibres import TendonSource, build_fibres
 from ...mechanics.muscle.fibres.muscle_region import muscle_region
 from ...mechanics.muscle.muscle_kernels import MuscleArrays
 from ...mechanics.muscle.muscle_term import MuscleTerm
@@ -33,6 +32,7 @@ from ...scene.scene import Body, Scene
 from ...scene.settings.muscle_settings import ACTIVATION
 from ...scene.tracks import TrackReader
 from .feature import BuildInputs, Feature, FeatureStep
+from .muscle_fibres import check_fibre_source, muscle_fibres, needs_ends
 
 ATTACHED_WEIGHT = 0.5  # of a painted end, above which it is the end
 
@@ -64,8 +64,9 @@ class Muscles(Feature):
                 continue
             if body.flesh is None:
                 raise BadInput("muscle-not-flesh", name=body.name)
+            check_fibre_source(body, body.muscle)
             for end in ("origin", "insertion"):
-                if not (getattr(body.muscle, end) > ATTACHED_WEIGHT).any():
+                if needs_ends(body.muscle) and not (getattr(body.muscle, end) > ATTACHED_WEIGHT).any():
                     raise BadInput("muscle-end-missing", name=body.name, end=end)
 
     @classmethod
@@ -165,7 +166,7 @@ def _muscle_arrays(unit: int, body: Body, mesh: TetMesh, binding: Binding, first
     muscle, count, scale = muscle_of(body), len(mesh.tets), 1.0 / body.simulated_scale**2
     ends = [_end_nodes(weights, mesh, binding, first_tet) for weights in (muscle.origin, muscle.insertion)]
     region = muscle_region(body.name, mesh.nodes, mesh.tets, *ends)
-    fibres = build_fibres(region, tendon=TendonSource(muscle.origin_tendon, muscle.insertion_tendon))
+    fibres = muscle_fibres(body, muscle, mesh, region)
     is_full = muscle.model == FULL_MODEL
     shear = np.array([muscle.along_shear, muscle.cross_shear]) * scale if is_full else np.zeros(2)
     return MuscleArrays(
@@ -183,6 +184,8 @@ def _muscle_arrays(unit: int, body: Body, mesh: TetMesh, binding: Binding, first
 def _end_nodes(weights: Floats, mesh: TetMesh, binding: Binding, first_tet: int) -> Bools:
     """Returns the nodes of tets that hold the vertices of an end, (n,)."""
     is_end = np.zeros(len(mesh.nodes), np.bool_)
+    if not len(weights):  # fibres that need no ends
+        return is_end
     is_end[mesh.tets[np.unique(binding.tet[weights > ATTACHED_WEIGHT]) - first_tet]] = True
     return is_end
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....linalg.mesh_laplacian import shape_gradients
+from ....mesh.geometry.connected_components import mesh_components
 from ....runtime.arrays import Bools, Floats
 from ....runtime.errors import BadInput
 from .aponeurosis import APONEUROSIS_SHARE, lay_in_sheet, sheet_planes
@@ -141,7 +142,16 @@ def _directions(
     if away > np.linalg.norm(np.ptp(region.nodes, axis=0)):
         raise BadInput("fibre-curves-far", name=region.name, distance=f"{away:.3g}")
     direction, is_defined = curve_fibres(points, places, tendon, spacing)
+    _check_defined(region, is_defined)
     return align(extrapolate_directions(region, direction, is_defined), upwards), is_defined, t
+
+
+def _check_defined(region: MuscleRegion, is_defined: Bools) -> None:
+    """Raises BadInput unless every piece of the muscle has a tet with a direction, from which others take theirs."""
+    piece = mesh_components(region.tets, len(region.nodes))[region.tets[:, 0]]
+    is_lost = np.bincount(piece[is_defined], minlength=int(piece.max()) + 1)[piece] == 0
+    if is_lost.any():
+        raise BadInput("fibres-undefined", name=region.name, count=int(is_lost.sum()), all=len(is_lost))
 
 
 def _tendon_by_length(region: MuscleRegion, coordinate: Floats, tendon: TendonSource) -> Floats:
