@@ -15,6 +15,7 @@ from .serialisation.list_conversion import convert_sequences
 from .settings.muscle_settings import (
     ACTIVATION,
     ALONG_SHEAR,
+    BULK_RATIO,
     CROSS_SHEAR,
     FASCIA_DEPTH,
     FASCIA_STIFFNESS,
@@ -26,8 +27,6 @@ from .settings.muscle_settings import (
 )
 
 SIMPLIFIED_MODEL, FULL_MODEL = MUSCLE_MODEL.words
-# κ over the peak stress: an isometric contraction then changes the volume by at most 1 %
-BULK_MODULUS_RATIO = 33.0
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,7 @@ class Muscle:
         along_shear, cross_shear: G1 and G2 of the full model [Pa].
         fascia_stiffness: E of what resists elongation near the surface [Pa].
         fascia_depth: Depth at which it ends [m].
+        bulk_ratio: κ / σ_max; from 33 on, an isometric contraction changes the volume by at most 1 %.
         fibres: Which way they run, and where they are tendon beside the ends.
     """
 
@@ -61,6 +61,7 @@ class Muscle:
     cross_shear: Annotated[float, CROSS_SHEAR.limits] = CROSS_SHEAR.default
     fascia_stiffness: Annotated[float, FASCIA_STIFFNESS.limits] = FASCIA_STIFFNESS.default
     fascia_depth: Annotated[float, FASCIA_DEPTH.limits] = FASCIA_DEPTH.default
+    bulk_ratio: Annotated[float, BULK_RATIO.limits] = BULK_RATIO.default
     fibres: Fibres = field(default_factory=Fibres)
 
     def __post_init__(self) -> None:
@@ -70,4 +71,4 @@ class Muscle:
     @property
     def bulk_modulus(self) -> float:
         """The least κ [Pa] of the body."""
-        return BULK_MODULUS_RATIO * self.peak_stress
+        return self.bulk_ratio * self.peak_stress

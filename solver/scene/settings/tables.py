@@ -17,7 +17,7 @@ from .heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
 from .material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from .muscle_settings import MUSCLE_SETTINGS
 from .plasticity_settings import PLASTICITY_SETTINGS
-from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET
+from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET, MUSCLE_PRESET
 from .pressure_settings import PRESSURE_SETTINGS
 from .rest_scale_settings import REST_SCALE_SETTINGS
 from .rigid_core_settings import CORE_SETTINGS
@@ -64,7 +64,7 @@ SUBJECTS = (
     Subject(MAIN_PANEL, (BODY,), (MOTION,)),
     Subject("Flesh", (BODY,), ELASTICITY_SETTINGS),
     Subject("Bones", (BODY,), ATTACHMENT_SETTINGS),
-    Subject("Muscle", (BODY,), MUSCLE_SETTINGS),
+    Subject("Muscle", (BODY,), (MUSCLE_PRESET, *MUSCLE_SETTINGS)),
     Subject("Fibres", (BODY,), FIBRE_SETTINGS),
     Subject("Plasticity", (BODY,), PLASTICITY_SETTINGS),
     Subject("Heat", (BODY,), HEAT_SETTINGS),
