@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sinew.solver.__main__ import main
 from sinew.solver.mesh import shapes
 from sinew.solver.runtime.errors import BadInput
+from sinew.solver.runtime.npz_reader import read_arrays
 from sinew.solver.scene.fibres import FibreCurves, FibreLattice, Fibres, TendonMesh
 from sinew.solver.scene.scene import Scene
 from sinew.solver.simulation.features.muscles import Muscles
@@ -137,3 +139,23 @@ def test_scenes_keep_fibres_and_digests_see_them(tmp_path):
     others = [replace(fibres, lattice=moved), replace(fibres, pennation=0.1), replace(fibres, curves=None)]
     digests = {scene.digest(), *(Scene((body_with(other),), settings=SETTINGS).digest() for other in others)}
     assert len(digests) == 4
+
+
+def test_a_preview_has_the_fibres_of_the_bake(tmp_path, capsys):
+    fibres = Fibres("lattice", "u", lattice=box_lattice(0.2), tendon_mesh=tendon_box(0.34 * WIDE, 0.66 * WIDE))
+    body = body_with(fibres)
+    arrays, places = built(tmp_path / "run", body)
+    Scene((replace(body, name="Biceps"),), settings=SETTINGS).save(tmp_path / "scene")
+    assert main(["fibres", str(tmp_path / "scene"), str(tmp_path / "out")]) == 0
+    assert f"{len(places)} tets" in capsys.readouterr().out
+    found = read_arrays(tmp_path / "out" / "muscle.npz")
+    assert found["nodes"][found["tets"]].mean(axis=1) == pytest.approx(places)
+    assert found["fibre_direction"] == pytest.approx(arrays.direction, abs=1e-6)
+    assert np.array_equal(found["fibre_tendon"], arrays.tendon) and not found["fibre_unit"].any()
+    assert found["is_origin"].any() and not (found["is_origin"] & found["is_insertion"]).any()
+
+
+def test_a_scene_without_muscles_has_no_preview(tmp_path, capsys):
+    Scene((replace(muscle_block(), muscle=None),), settings=SETTINGS).save(tmp_path)
+    assert main(["fibres", str(tmp_path), str(tmp_path / "out")]) == 2
+    assert "muscle" in capsys.readouterr().err

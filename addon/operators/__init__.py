@@ -13,6 +13,7 @@ from . import (
     colliders,
     compile_ahead,
     copy_settings,
+    fibres,
     finished_bake,
     flesh,
     heat,
@@ -59,6 +60,7 @@ PARTS = (
     quick,
     select_role,
     tet_display,
+    fibres,
 )
 
 

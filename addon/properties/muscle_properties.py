@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ...solver.scene.settings.fibre_settings import FIBRE_OBJECTS, FIBRE_SETTINGS
+from ...solver.scene.settings.fibre_settings import FIBRE_DISPLAY_SETTINGS, FIBRE_OBJECTS, FIBRE_SETTINGS
 from ...solver.scene.settings.muscle_settings import MUSCLE_SETTINGS
 from ...solver.scene.settings.preset_settings import MUSCLE_PRESET
 from ...solver.scene.settings.setting import Setting
@@ -51,7 +51,7 @@ def _poll_of(setting: Setting) -> Poll:
 FibreProperties: Any = settings_group(
     "FibreProperties",
     "Which way the fibres of a muscle run, and where they are tendon.",
-    FIBRE_SETTINGS,
+    (*FIBRE_SETTINGS, *FIBRE_DISPLAY_SETTINGS),
     _EDITED,
     more={each.name: make_property(each, poll=_poll_of(each)) for each in FIBRE_OBJECTS},
 )

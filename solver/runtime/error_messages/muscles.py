@@ -7,6 +7,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is a muscle, but no flesh.',
         "Choose Follow Pose or Jiggle as its Type, or switch Muscle off.",
     ),
+    # solver/simulation/fibre_preview.py
+    "no-muscles": (
+        "Nothing in the scene is a muscle.",
+        "Switch on Muscle for a body of flesh.",
+    ),
     # solver/simulation/features/muscle_fibres.py
     "fibre-source-missing": (
         'The fibres of "{name}" are to follow a {source}, but none is chosen.',

@@ -118,6 +118,28 @@ TENDON_ONLY = switch(
     field="Fibres.tendon_only",
     since="0.3",
 )
+BY_ACTIVATION, BY_STRETCH = "ACTIVATION", "STRETCH"
+SHOW_FIBRES = switch(
+    "show_fibres",
+    "Show Fibres",
+    "Show the fibres in the viewport, tendon pale, the origin green and the insertion purple",
+    when=MUSCLE,
+    changes_bake=False,
+    since="0.3",
+)
+FIBRE_COLOR = menu(
+    "fibre_color",
+    "Fibre Color",
+    "What the color of a fibre says",
+    (
+        Choice(BY_ACTIVATION, "Activation", "Brown where relaxed, red where active", 0),
+        Choice(BY_STRETCH, "Stretch", "Blue where shorter than at rest, orange where longer", 1),
+    ),
+    BY_ACTIVATION,
+    when=(*MUSCLE, When("show_fibres", (True,))),
+    changes_bake=False,
+    since="0.3",
+)
 # the objects that fibres are made of
 FIBRE_OBJECTS = (FIBRE_LATTICE, FIBRE_CURVES, TENDON_MESH)
 FIBRE_SETTINGS = (
@@ -132,3 +154,4 @@ FIBRE_SETTINGS = (
     TENDON_MESH,
     TENDON_ONLY,
 )
+FIBRE_DISPLAY_SETTINGS = (SHOW_FIBRES, FIBRE_COLOR)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .body_settings import DISPLAY_SETTINGS, PIN_SETTINGS, START_SETTINGS, TET_SETTINGS
 from .collision_settings import BODY_COLLISION_SETTINGS, COLLIDER_SETTINGS, COLLISION_COLLECTION
-from .fibre_settings import FIBRE_SETTINGS
+from .fibre_settings import FIBRE_DISPLAY_SETTINGS, FIBRE_SETTINGS
 from .field_settings import FIELD_SETTINGS
 from .flesh_settings import ATTACHMENT_SETTINGS, BONE_SETTINGS, ELASTICITY_SETTINGS, MOTION, SELF_CONTACT
 from .formulation_settings import FORMULATION_SETTINGS
@@ -65,7 +65,7 @@ SUBJECTS = (
     Subject("Flesh", (BODY,), ELASTICITY_SETTINGS),
     Subject("Bones", (BODY,), ATTACHMENT_SETTINGS),
     Subject("Muscle", (BODY,), (MUSCLE_PRESET, *MUSCLE_SETTINGS)),
-    Subject("Fibres", (BODY,), FIBRE_SETTINGS),
+    Subject("Fibres", (BODY,), (*FIBRE_SETTINGS, *FIBRE_DISPLAY_SETTINGS)),
     Subject("Plasticity", (BODY,), PLASTICITY_SETTINGS),
     Subject("Heat", (BODY,), HEAT_SETTINGS),
     Subject("Fracture", (BODY,), (*FRACTURE_SETTINGS, BROKEN_MATERIAL, SEPARATE_PIECES)),

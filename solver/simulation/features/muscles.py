@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic
 from ...mechanics.model import Model
@@ -47,6 +48,8 @@ class Muscles(Feature):
         tets: Of the model of all bodies, ascending, (k,).
         keyed: Numbers of those whose activation has a track.
         lam: λ of the model as it was built, (m,).
+        cached: By numbers of bodies, what overlays draw: directions and shares of tendon of its tets, their units
+            (counted from its first one), and which of its nodes are ends.
     """
 
     bodies: Mapping[int, Body]
@@ -54,6 +57,7 @@ class Muscles(Feature):
     tets: Indices
     keyed: frozenset[int]
     lam: Floats
+    cached: Mapping[int, dict[str, npt.NDArray]]
     state_fields: ClassVar[tuple[str, ...]] = (ACTIVATION_FIELD,)
 
     @classmethod
@@ -81,18 +85,18 @@ class Muscles(Feature):
         bodies = {n: body for n, body in enumerate(inputs.scene.bodies) if body.muscle is not None}
         if not bodies:
             return None
+        ends = {number: _ends(inputs, number) for number in bodies}
         parts = [
-            _muscle_arrays(
-                unit, body, inputs.meshes[number], inputs.bindings[number], inputs.model.bodies[number].tets.start
-            )
+            _muscle_arrays(unit, body, inputs.meshes[number], ends[number])
             for unit, (number, body) in enumerate(bodies.items())
         ]
+        cached = {number: _cached_arrays(part, ends[number]) for number, part in zip(bodies, parts, strict=True)}
         arrays = MuscleArrays(*(np.ascontiguousarray(np.concatenate(rows)) for rows in zip(*parts, strict=True)))
         tets = np.concatenate(
             [np.arange(t.start, t.stop, dtype=np.int64) for t in (inputs.model.bodies[n].tets for n in bodies)]
         )
         keyed = frozenset(n for n, body in bodies.items() if inputs.tracks.has(_track(body)))
-        found = cls(bodies, arrays, tets.astype(np.int32), keyed, inputs.model.lam)
+        found = cls(bodies, arrays, tets.astype(np.int32), keyed, inputs.model.lam, cached)
         for number in keyed:
             found._store(number, inputs.tracks, inputs.scene.settings.start_time, inputs.state)
         return found
@@ -119,6 +123,10 @@ class Muscles(Feature):
         if model.lam is self.lam:
             return model
         return derived_from(self, "current_model", lambda: with_muscle_moduli(model, self.bodies), inputs=(model,))
+
+    def to_arrays(self, number: int) -> dict[str, npt.NDArray]:
+        """Returns `fibre_direction`, `fibre_tendon`, `fibre_unit`, `is_origin` and `is_insertion` of a muscle."""
+        return self.cached.get(number, {})
 
     def activations(self, state: State) -> Floats:
         """Returns the activation of every muscle, in the order of `bodies`."""
@@ -161,10 +169,29 @@ def _track(body: Body) -> str:
     return f"body.{body.key}.{ACTIVATION.name}"
 
 
-def _muscle_arrays(unit: int, body: Body, mesh: TetMesh, binding: Binding, first_tet: int) -> MuscleArrays:
+def _ends(inputs: BuildInputs, number: int) -> tuple[Bools, Bools]:
+    """Returns which nodes of a body are its origin and its insertion, (n,) each."""
+    muscle, mesh, binding = muscle_of(inputs.scene.bodies[number]), inputs.meshes[number], inputs.bindings[number]
+    first_tet = inputs.model.bodies[number].tets.start
+    return (
+        _end_nodes(muscle.origin, mesh, binding, first_tet),
+        _end_nodes(muscle.insertion, mesh, binding, first_tet),
+    )
+
+
+def _cached_arrays(arrays: MuscleArrays, ends: tuple[Bools, Bools]) -> dict[str, npt.NDArray]:
+    return {
+        "fibre_direction": arrays.direction.astype(np.float32),
+        "fibre_tendon": arrays.tendon.astype(np.float32),
+        "fibre_unit": arrays.unit - arrays.unit.min(),
+        "is_origin": ends[0],
+        "is_insertion": ends[1],
+    }
+
+
+def _muscle_arrays(unit: int, body: Body, mesh: TetMesh, ends: tuple[Bools, Bools]) -> MuscleArrays:
     """Returns what the tets of a muscle are made of, all of one contractile unit."""
     muscle, count, scale = muscle_of(body), len(mesh.tets), 1.0 / body.simulated_scale**2
-    ends = [_end_nodes(weights, mesh, binding, first_tet) for weights in (muscle.origin, muscle.insertion)]
     region = muscle_region(body.name, mesh.nodes, mesh.tets, *ends)
     fibres = muscle_fibres(body, muscle, mesh, region)
     is_full = muscle.model == FULL_MODEL
