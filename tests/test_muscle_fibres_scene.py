@@ -109,7 +109,7 @@ def hollow(mesh: TendonMesh) -> TendonMesh:
         (Fibres("lattice"), {}, "fibre-source-missing", "lattice"),
         (Fibres("lattice", lattice=replace(box_lattice(), counts=(3, 2, 3))), {}, "fibre-source-points", "Cage"),
         (Fibres("lattice", lattice=box_lattice(grown=0.5)), {}, "fibre-lattice-too-small", "Cage"),
-        (Fibres("curves", curves=FibreCurves(np.zeros((0, 3)), [])), {}, "fibre-curves-empty", "No curve"),
+        (Fibres("curves", curves=FibreCurves(np.zeros((0, 3)), [], "Hair")), {}, "fibre-curves-empty", "Hair"),
         (Fibres("curves", curves=replace(slanted_curves(), sizes=[3])), {}, "fibre-source-points", "Strands"),
         (Fibres(pennation=0.3), {}, "pennation-without-aponeurosis", "Biceps"),
         (Fibres("curves", curves=slanted_curves(), pennation=0.3), NO_ENDS, "muscle-end-missing", "Biceps"),

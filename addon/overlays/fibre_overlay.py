@@ -34,7 +34,7 @@ from .fibre_geometry import (
 )
 from .gpu_batches import alpha_blending, draw_batch, make_batch
 
-END_ALPHA = 0.35
+END_ALPHA = 0.55
 MAX_BODIES = 1000  # whose geometry is remembered
 # by folder and key
 _baked: Memo[tuple[FibreGeometry, tuple[int, int]] | None] = Memo(MAX_BODIES)
@@ -143,11 +143,11 @@ def _make_batches(geometry: FibreGeometry, x: Floats, unit: float, activation: f
     """Yields the lines, and the faces of the ends; activation None: colours by stretch."""
     lines, stretch = fibre_lines(geometry, x)
     colours = stretch_colours(geometry, stretch) if activation is None else activation_colours(geometry, activation)
+    yield *make_batch("LINES", lines / unit, "SMOOTH_COLOR", color=np.repeat(colours, 2, axis=0)), None
     points = np.asarray(x) / unit
     for faces, colour in ((geometry.origin, ORIGIN_COLOUR), (geometry.insertion, INSERTION_COLOUR)):
-        if len(faces):
+        if len(faces):  # after the lines, which would hide them
             yield *make_batch("TRIS", points, indices=faces), (*colour, END_ALPHA)
-    yield *make_batch("LINES", lines / unit, "SMOOTH_COLOR", color=np.repeat(colours, 2, axis=0)), None
 
 
 def _draw_batches(batches: list) -> None:

@@ -71,7 +71,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # solver/mechanics/muscle/fibres/curve_fibres.py
     "fibre-curves-empty": (
-        'No curve that gives the fibres of "{name}" has a length.',
+        '"{curves}", which gives the fibres of "{name}", has no curve of any length.',
         "Draw at least one strand along the fibres.",
     ),
     # solver/mechanics/muscle/fibres/build_fibres.py
@@ -80,7 +80,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Draw strands that run one way into every piece of the muscle.",
     ),
     "fibre-curves-far": (
-        'The curves that give the fibres of "{name}" are {distance} m away from it.',
+        '"{curves}", which gives the fibres of "{name}", is {distance} m away from it.',
         "Move them onto the muscle, or choose other curves.",
     ),
     "tendon-without-muscle": (

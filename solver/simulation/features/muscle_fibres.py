@@ -87,7 +87,7 @@ def _source(muscle: Muscle) -> LatticeSource | CurveSource | None:
         return LatticeSource(own.name, solid, LATTICE_AXES.index(fibres.axis))
     if fibres.source == CURVE_SOURCE:
         assert fibres.curves is not None
-        return CurveSource(fibres.curves.polylines)
+        return CurveSource(fibres.curves.polylines, fibres.curves.name)
     return None
 
 

@@ -53,9 +53,11 @@ class CurveSource:
 
     Attributes:
         curves: Points of polylines [m], (p, 3) each.
+        name: Of the curves, for people.
     """
 
     curves: Sequence[Floats]
+    name: str = "Curves"
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +139,10 @@ def _directions(
         return align(direction, upwards), np.ones(len(places), np.bool_), t if len(t) else along
     assert source is not None
     spacing = float(np.cbrt(TETS_PER_CELL * shape_gradients(region.nodes, region.tets)[1].mean()))
-    points = strand_points(source.curves, spacing, region.name)
+    points = strand_points(source.curves, spacing, region.name, source.name)
     away = float(points.search.nearest(places, 1)[0].min())
     if away > np.linalg.norm(np.ptp(region.nodes, axis=0)):
-        raise BadInput("fibre-curves-far", name=region.name, distance=f"{away:.3g}")
+        raise BadInput("fibre-curves-far", name=region.name, curves=source.name, distance=f"{away:.3g}")
     direction, is_defined = curve_fibres(points, places, tendon, spacing)
     _check_defined(region, is_defined)
     return align(extrapolate_directions(region, direction, is_defined), upwards), is_defined, t
