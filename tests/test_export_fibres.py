@@ -136,6 +136,16 @@ def test_painted_directions_and_tendon_arrive(tmp_path: Path) -> None:
     assert fibres.tendon_mesh.vertices.mean(axis=0) == pytest.approx([0.25, 0.0, 0.0], abs=1e-6)
 
 
+def test_lengths_arrive_in_metres(tmp_path: Path) -> None:
+    scene, obj = muscle_box()
+    scene.unit_settings.scale_length = 0.1
+    own = obj.sinew
+    own.origin_tendon, own.fascia_depth, own.tendon_depth, own.tendon_group = 0.2, 0.3, 0.4, "Origin"
+    muscle = exported(scene, tmp_path / "c.sinew")[0].bodies[0].muscle
+    assert muscle.origin_tendon == pytest.approx(0.02) and muscle.fascia_depth == pytest.approx(0.03)
+    assert muscle.fibres.tendon_depth == pytest.approx(0.04)
+
+
 def bare_lattice() -> bpy.types.Object:
     data = bpy.data.lattices.new("Cage")
     data.points_w = 4

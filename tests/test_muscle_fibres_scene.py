@@ -84,6 +84,17 @@ def test_painted_directions_and_tendon_reach_the_tets_below(tmp_path):
     assert arrays.tendon[below] == pytest.approx(0.0)
 
 
+def test_painted_tendon_reaches_as_deep_as_it_is_said_to(tmp_path):
+    body = muscle_block()
+    upper = 1.0 * (body.vertices[:, 1] > WIDE - 1e-6)
+    arrays, places = built(tmp_path, body_with(Fibres(tendon_paint=upper, tendon_depth=0.2 * WIDE)))
+    is_tendon = arrays.tendon > 0.5
+    depth = np.minimum(places, [LONG, WIDE, WIDE] - places).min(axis=1)
+    assert is_tendon.any() and (depth[is_tendon] <= 0.2 * WIDE).all()
+    inner = (np.abs(places[:, 0] - 0.5 * LONG) < 0.3 * LONG) & (np.abs(places[:, 2] - 0.5 * WIDE) < 0.2 * WIDE)
+    assert np.array_equal(is_tendon[inner], WIDE - places[inner, 1] <= 0.2 * WIDE)
+
+
 def test_fibres_turn_towards_the_tendon_in_a_mesh(tmp_path):
     fibres = Fibres("lattice", "u", 0.3, lattice=box_lattice(), tendon_mesh=tendon_box(0.34 * WIDE, 0.66 * WIDE))
     arrays, places = built(tmp_path, body_with(fibres))

@@ -65,7 +65,7 @@ def read_muscle(
     if not settings.use_muscle or settings.motion == ELASTIC:
         return None
     fibres = read_fibres(scene_copy, weights, unit)
-    return Muscle(**read_fields(Muscle, settings, weights=weights), fibres=fibres)
+    return Muscle(**read_fields(Muscle, settings, unit, weights), fibres=fibres)
 
 
 def read_stretch_limit(settings: bpy.types.PropertyGroup, weights: WeightReader) -> StretchLimit | None:

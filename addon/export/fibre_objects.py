@@ -73,7 +73,7 @@ def read_fibres(scene_copy: SceneCopy, weights: WeightReader, unit: float) -> Fi
         BadInput: A vertex group or attribute is not there, or 0 everywhere.
     """
     own, chosen = weights.owner, fibre_objects(weights.owner)
-    fields = read_fields(Fibres, weights.evaluated.sinew, weights=weights)
+    fields = read_fields(Fibres, weights.evaluated.sinew, unit, weights)
     to_world = scale_to_metres(scene_copy.matrix(own), unit)[:3, :3]
     fields["direction"] = fields.get("direction", np.zeros((0, 3))) @ to_world.T
     if FIBRE_LATTICE in chosen:

@@ -14,7 +14,7 @@ import numpy as np
 from ..runtime.arrays import Floats, Indices
 from .serialisation.field_constraints import OneOf, RowsOf, at_least, points, shape, shape_or_empty
 from .serialisation.list_conversion import convert_sequences
-from .settings.fibre_settings import FIBRE_AXIS, FIBRE_SOURCE, PENNATION_ANGLE, TENDON_ONLY
+from .settings.fibre_settings import FIBRE_AXIS, FIBRE_SOURCE, PENNATION_ANGLE, TENDON_DEPTH, TENDON_ONLY
 
 HARMONIC_SOURCE, LATTICE_SOURCE, CURVE_SOURCE = FIBRE_SOURCE.words
 LATTICE_AXES = FIBRE_AXIS.words
@@ -102,6 +102,7 @@ class Fibres:
         direction: At the render vertices, of any length and sign, (n, 3), zero for no correction; or (0, 3).
         direction_paint: How far fibres turn towards `direction`, 0 to 1, (n,), or (0,) for 1 everywhere.
         tendon_paint: Share of tendon at the render vertices, (n,), or (0,) for none.
+        tendon_depth: How deep this tendon reaches below the surface [m]; 0: without end.
         tendon_only: Whether all of it is tendon.
         lattice, curves, tendon_mesh: None where there is none.
     """
@@ -112,6 +113,7 @@ class Fibres:
     direction: Annotated[Floats, shape_or_empty("n", 3)] = field(default_factory=lambda: np.zeros((0, 3)))
     direction_paint: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
     tendon_paint: Annotated[Floats, shape_or_empty("n")] = field(default_factory=lambda: np.zeros(0))
+    tendon_depth: Annotated[float, TENDON_DEPTH.limits] = TENDON_DEPTH.default
     tendon_only: bool = TENDON_ONLY.default
     lattice: FibreLattice | None = None
     curves: FibreCurves | None = None

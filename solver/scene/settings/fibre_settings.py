@@ -5,7 +5,19 @@ from __future__ import annotations
 
 from ..serialisation.field_constraints import closed_range
 from .muscle_settings import MUSCLE
-from .setting import FIELD_DEFAULT, OBJECT, RADIAN, VECTOR_ATTRIBUTE, Choice, Setting, When, menu, switch, weight_group
+from .setting import (
+    FIELD_DEFAULT,
+    OBJECT,
+    RADIAN,
+    VECTOR_ATTRIBUTE,
+    Choice,
+    Setting,
+    When,
+    length,
+    menu,
+    switch,
+    weight_group,
+)
 
 HARMONIC, LATTICE, CURVES = "HARMONIC", "LATTICE", "CURVES"
 FROM_LATTICE, FROM_CURVES = When("fibre_source", (LATTICE,)), When("fibre_source", (CURVES,))
@@ -101,6 +113,17 @@ TENDON_GROUP = weight_group(
     field="Fibres.tendon_paint",
     since="0.3",
 )
+TENDON_DEPTH = length(
+    "tendon_depth",
+    "Tendon Depth",
+    "How deep painted tendon reaches below the surface, for a sheet over the muscle. 0: as deep as the muscle is",
+    when=(*MUSCLE, When("tendon_group")),
+    soft=(None, 0.1),
+    precision=4,
+    field="Fibres.tendon_depth",
+    otherwise=FIELD_DEFAULT,
+    since="0.3",
+)
 TENDON_MESH = Setting(
     "tendon_mesh",
     "Tendon Mesh",
@@ -151,6 +174,7 @@ FIBRE_SETTINGS = (
     FIBRE_DIRECTION,
     FIBRE_DIRECTION_GROUP,
     TENDON_GROUP,
+    TENDON_DEPTH,
     TENDON_MESH,
     TENDON_ONLY,
 )

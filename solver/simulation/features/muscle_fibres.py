@@ -18,6 +18,7 @@ from ...mechanics.muscle.fibres.fibre_field import FibreField
 from ...mechanics.muscle.fibres.lattice_solid import make_lattice_solid
 from ...mechanics.muscle.fibres.muscle_region import MuscleRegion
 from ...mesh.geometry.closedness import has_inside
+from ...mesh.geometry.closest_point import closest_points
 from ...mesh.geometry.triangle_bvh import build_bvh
 from ...mesh.geometry.winding_number import winding_numbers
 from ...mesh.paint_extrapolation import extrapolate_to_tets
@@ -97,6 +98,10 @@ def _painted_tendon(body: Body, muscle: Muscle, mesh: TetMesh) -> Floats:
     found = []
     if len(fibres.tendon_paint):
         found += extrapolate_to_tets(body, mesh, fibres.tendon_paint)
+        if fibres.tendon_depth > 0.0:
+            centroids = floats(mesh.nodes[mesh.tets].mean(axis=1))
+            below = closest_points(build_bvh(body.vertices, body.triangles), centroids).distance
+            found[0] = np.where(below <= fibres.tendon_depth, found[0], 0.0)
     if fibres.tendon_mesh is not None:
         found.append(_share_inside(body, fibres.tendon_mesh, mesh))
     return np.maximum.reduce(found) if found else np.zeros(0)
