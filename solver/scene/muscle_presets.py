@@ -3,6 +3,8 @@
 
 Tendon and aponeurosis are one tissue in both sources. That of S07 has no preset: its bulk modulus of 80 kPa beside a
 shear modulus of 140 kPa would be a negative Poisson's ratio.
+
+Source: S07, section 2.5; Blemker, Pinsky and Delp 2005; Zajac 1989.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ class MusclePreset:
     tissue: MuscleTissue = field(default_factory=MuscleTissue)
 
 
-_TENDON = MuscleTissue(model=FULL_MODEL, along_shear=5.0e4, cross_shear=5.0e4, bulk_ratio=333.0, tendon_only=True)
+_TENDON = MuscleTissue(model=FULL_MODEL, along_shear=5.0e4, cross_shear=5.0e4, tendon_only=True)
 _TABLE = (
     MusclePreset(
         "MUSCLE",
@@ -71,7 +73,7 @@ _TABLE = (
         "TENDON",
         "Tendon",
         "Does not contract, and hardly stretches along its fibres: 0.5 GPa from 3 % on",
-        "Blemker et al., 2005: 2.7 MPa (exp(46.4 (λ - 1)) - 1), shear moduli 50 kPa, bulk modulus 100 MPa",
+        "Blemker et al., 2005: 2.7 MPa (exp(46.4 (λ - 1)) - 1), shear moduli 50 kPa",
         _TENDON,
     ),
     MusclePreset(
