@@ -146,13 +146,26 @@ def test_lengths_arrive_in_metres(tmp_path: Path) -> None:
     assert muscle.fibres.tendon_depth == pytest.approx(0.04)
 
 
+def keyed_curve() -> bpy.types.Object:
+    line = add_curve()
+    line.shape_key_add(name="Basis")
+    line.shape_key_add(name="Bent", from_mix=False)
+    return line
+
+
 def bare_lattice() -> bpy.types.Object:
     data = bpy.data.lattices.new("Cage")
     data.points_w = 4
     return link("Cage", data)
 
 
-MAKERS = {"lattice": bare_lattice, "poly": add_curve, "bezier": lambda: add_curve("BEZIER"), "hair": add_hair}
+MAKERS = {
+    "lattice": bare_lattice,
+    "poly": add_curve,
+    "bezier": lambda: add_curve("BEZIER"),
+    "hair": add_hair,
+    "keyed": keyed_curve,
+}
 CHANGES: dict[str, tuple[str, Callable[[bpy.types.Object], None]]] = {
     "point of a lattice": ("lattice", lambda cage: setattr(cage.data.points[3], "co_deform", (1.0, 2.0, 3.0))),
     "interpolation": ("lattice", lambda cage: setattr(cage.data, "interpolation_type_w", "KEY_CARDINAL")),
@@ -160,6 +173,8 @@ CHANGES: dict[str, tuple[str, Callable[[bpy.types.Object], None]]] = {
     "place": ("lattice", lambda cage: setattr(cage, "location", (1.0, 0.0, 0.0))),
     "point": ("poly", lambda line: setattr(line.data.splines[0].points[1], "co", (1.0, 0.0, 0.0, 1.0))),
     "handle": ("bezier", lambda line: setattr(line.data.splines[0].bezier_points[1], "handle_left", (1.0, 0.0, 0.0))),
+    "shape key": ("keyed", lambda line: setattr(line.data.shape_keys.key_blocks["Bent"], "value", 0.5)),
+    "key point": ("keyed", lambda line: setattr(line.data.shape_keys.key_blocks[1].data[0], "co", (1.0, 0.0, 0.0))),
     "hair": ("hair", lambda hair: setattr(hair.data.points[1], "position", (1.0, 0.0, 0.0))),
 }
 

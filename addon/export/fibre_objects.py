@@ -18,7 +18,7 @@ from ...solver.scene.settings.fibre_settings import (
     TENDON_MESH,
 )
 from ...solver.scene.settings.setting import Setting
-from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts
+from ..blender_data.rna_serialisation import Parts, animated_paths, animation_parts, rna_parts
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.scene_copy import SceneCopy
@@ -98,6 +98,7 @@ def fibre_object_parts(obj: bpy.types.Object) -> Parts:
             parts += [setting.name, points, _strand_sizes(data)]
         elif isinstance(data, bpy.types.Curve):
             parts += [setting.name, *(part for spline in data.splines for part in _spline_parts(spline))]
+            parts += _curve_key_parts(data)
     return parts
 
 
@@ -111,6 +112,18 @@ def _spline_parts(spline: bpy.types.Spline) -> Parts:
         values = np.empty(len(points) * (4 if spline.type != "BEZIER" else 3), np.float32)
         points.foreach_get(name, values)
         parts.append(values)
+    return parts
+
+
+def _curve_key_parts(data: bpy.types.Curve) -> Parts:
+    keys = data.shape_keys
+    if keys is None:
+        return []
+    animated = animated_paths(keys)
+    parts = animation_parts(keys, [])
+    for block in keys.key_blocks:
+        parts += rna_parts(block, (), animated, f'key_blocks["{block.name}"].')
+        parts.append(repr([tuple(point.co) for point in block.data]))
     return parts
 
 
