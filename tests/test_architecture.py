@@ -121,7 +121,7 @@ ADDON_MAY_IMPORT = {
 STATEFUL_OBJECTS = {
     ("addon.baking.addon_session", "session"): "the running bake, messages, due undo steps, a save under way",
     ("addon.baking.solver_warm_up", "solver_in_waiting"): "the processes that compile ahead and wait for a bake",
-    ("addon.baking.orphaned_caches_timer", "orphan_search"): "the search when Blender has started",
+    ("addon.baking.orphaned_caches_search", "orphan_search"): "the search when Blender has started",
     ("addon.cache.temporary_folders", "temporary_folders"): "locks on the disk",
     ("addon.evaluation.geometry_update_counter", "changes"): "what Blender has reported as changed",
     ("addon.command_line.commands", "_command"): "what Blender needs to unregister the command",
@@ -135,7 +135,7 @@ ADDON_MAY_IMPORT_LATE = {
     "mesh.formats.tet_files",
     "mesh.boundary_faces",
     "mesh.formats.veg",
-    "mesh.tet_numbering",
+    "mesh.local_tet_numbering",
     "mesh.tet_repair",
 }
 

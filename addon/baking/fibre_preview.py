@@ -13,13 +13,13 @@ import bpy
 from ...solver.runtime.errors import BadInput, SinewError
 from ...solver.scene.scene import Scene
 from ..blender_data.object_keys import body_key
-from ..blender_data.scene_lookup import find_scene
+from ..blender_data.scene_by_session_uid import find_scene
 from ..evaluation.sample_times import rest_frame
 from ..evaluation.scene_copy import SceneCopy
 from ..export import validation
 from ..export.input_digest import settings_digest
 from ..export.participants import find_participants
-from ..export.scene_and_tracks import read_scene
+from ..export.scene_reader import read_scene
 from ..objects import roles
 from . import bake_status, bake_timer
 from .addon_session import session

@@ -36,7 +36,7 @@ from .participants import ParticipantHandles, Participants, find_participants
 from .rest_frame_transforms import RestFrameTransforms, read_rest_frame_transforms
 from .rest_shape_animation import RestShapeReader
 from .sampling_context import Sampling
-from .scene_and_tracks import read_scene, sample_tracks
+from .scene_reader import read_scene, sample_tracks
 from .simulated_inputs import first_frame_needed, follows_rigid_bodies
 
 SLICE_SECONDS = 0.1

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..objects.roles import roles_of
-from ..properties.object_roles import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY
+from ..properties.role_definitions import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY
 
 # what gives an object each role, in the order of the entries
 MAKE_OPERATORS = {

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.kernel_tuple import kernel_tuple
+from ...runtime.kernel_argument_tuple import kernel_tuple
 from .contact_attachment import MAX_TETS_PER_CONTACT, AttachedContacts, Attachment
 
 Int64s = npt.NDArray[np.int64]
