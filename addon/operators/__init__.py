@@ -22,6 +22,7 @@ from . import (
     import_tets,
     keyframe_decorator,
     modifier_stack,
+    muscles,
     orphaned_caches,
     pin_selected_vertices,
     quick,
@@ -37,6 +38,7 @@ from . import (
 PARTS = (
     bodies,
     flesh,
+    muscles,
     modifier_stack,
     bone_meshes,
     import_tets,

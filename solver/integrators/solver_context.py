@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # modules with kernels are loaded only where a scene needs th
 
 
 class SavedBlocks(NamedTuple):
-    """Arrays for `linalg.point_stiffness_assembly.save_blocks`: which blocks are saved, where they are, and the blocks."""
+    """Arrays for `linalg.point_stiffness_assembly.save_blocks`: which blocks are saved, where they are, and they."""
 
     is_saved: Bools
     places: Indices

@@ -104,7 +104,8 @@ class FleshBodies:
     Attributes:
         quasistatic: The bodies that are at rest in every sample; None where there are none.
         dynamic: Those that have inertia; None where there are none.
-        dynamics: The latter as `integrators.integrator_choice` takes them, whose law is that of what it looks at in every solve.
+        dynamics: The latter as `integrators.integrator_choice` takes them, whose law is that of what it looks at in
+            every solve.
     """
 
     quasistatic: FleshPart | None
