@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import bpy
 from desktop import Steps, picture, result
-from ui_driver import bake, open_alone, press, scroll, show_sidebar, status, wait_for
+from ui_driver import bake, open_alone, press, scroll, show_sidebar, status, view, wait_for
 
 FRAMES = 12
 SCROLLS = 30  # of the mouse wheel, from the top of the sidebar to its end
 LENGTH, WIDTH = 1.5, 0.35  # half of the cube of two metres is one [m]
+VIEW_DISTANCE = 7.0  # from which single fibres are seen [m]
 END = 0.95  # of the half length, where the ends begin
 
 
@@ -40,6 +41,7 @@ def _build_fibres(cube: bpy.types.Object) -> Steps:
     from bl_ext.user_default.sinew.addon.overlays import fibre_overlay
 
     cube.sinew.origin_tendon = 0.4
+    view()[1].spaces.active.region_3d.view_distance = VIEW_DISTANCE
     open_alone("Fibres")
     yield 1.0
     yield from press("bpy.ops.sinew.build_fibres")
