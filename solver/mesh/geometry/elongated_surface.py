@@ -15,6 +15,8 @@ from scipy.sparse.csgraph import dijkstra
 from ...runtime.arrays import Floats, Indices
 from .connected_components import connected_components
 from .face_edges import edge_ends, face_edges
+from .triangle_surface import Surface
+from .welding import weld
 
 TIP_SHARE = 0.03  # of the length: vertices from which distances are measured
 MIDDLE_SHARES = (0.1, 0.25, 0.5)  # of the length on each side of the middle, until there are vertices
@@ -81,8 +83,19 @@ class ElongatedSurface:
 def elongated_surface(vertices: Floats, triangles: Indices) -> ElongatedSurface:
     """Returns a surface [m], (n, 3) and (t, 3), from end to end: between the two vertices that are farthest apart.
 
-    Of several pieces, the largest counts.
+    Vertices at one place count as one. Of several pieces, the largest counts.
     """
+    corners = weld(Surface(vertices, triangles))
+    places = np.empty((int(corners.max(initial=-1)) + 1, 3))
+    places[corners] = vertices[triangles]
+    along_places, length = _from_end_to_end(places, corners)
+    along = np.full(len(vertices), np.nan)
+    along[triangles] = along_places[corners]
+    return ElongatedSurface(along, length, vertices)
+
+
+def _from_end_to_end(vertices: Floats, triangles: Indices) -> tuple[Floats, float]:
+    """Returns how far along each vertex of a welded surface is, (n,), and its length [m]."""
     edges = edge_ends(triangles, face_edges(triangles))
     lengths = np.linalg.norm(vertices[edges[:, 0]] - vertices[edges[:, 1]], axis=1)
     lengths = np.maximum(lengths, 1e-12 * lengths.max(initial=0.0))  # to SciPy, 0 is no edge
@@ -104,5 +117,4 @@ def elongated_surface(vertices: Floats, triangles: Indices) -> ElongatedSurface:
     tips = [np.flatnonzero(found <= TIP_SHARE * length).astype(np.int32) for found in (from_one, from_other)]
     from_one, from_other = (distances(tip) for tip in tips)
     with np.errstate(invalid="ignore"):
-        along = np.where(np.isfinite(from_one), from_one / (from_one + from_other), np.nan)
-    return ElongatedSurface(along, length, vertices)
+        return np.where(np.isfinite(from_one), from_one / (from_one + from_other), np.nan), length
