@@ -90,7 +90,10 @@ class Muscles(Feature):
             _muscle_arrays(unit, body, inputs.meshes[number], ends[number])
             for unit, (number, body) in enumerate(bodies.items())
         ]
-        cached = {number: _cached_arrays(part, ends[number]) for number, part in zip(bodies, parts, strict=True)}
+        cached = {
+            number: _cached_arrays(part, ends[number], first_unit)
+            for first_unit, (number, part) in enumerate(zip(bodies, parts, strict=True))
+        }
         arrays = MuscleArrays(*(np.ascontiguousarray(np.concatenate(rows)) for rows in zip(*parts, strict=True)))
         tets = np.concatenate(
             [np.arange(t.start, t.stop, dtype=np.int64) for t in (inputs.model.bodies[n].tets for n in bodies)]
@@ -179,11 +182,12 @@ def _ends(inputs: BuildInputs, number: int) -> tuple[Bools, Bools]:
     )
 
 
-def _cached_arrays(arrays: MuscleArrays, ends: tuple[Bools, Bools]) -> dict[str, npt.NDArray]:
+def _cached_arrays(arrays: MuscleArrays, ends: tuple[Bools, Bools], first_unit: int) -> dict[str, npt.NDArray]:
+    """Returns what a cache keeps of a muscle whose units are numbered from the first one on."""
     return {
         "fibre_direction": arrays.direction.astype(np.float32),
         "fibre_tendon": arrays.tendon.astype(np.float32),
-        "fibre_unit": arrays.unit - arrays.unit.min(),
+        "fibre_unit": arrays.unit - np.int32(first_unit),
         "is_origin": ends[0],
         "is_insertion": ends[1],
     }
