@@ -21,6 +21,7 @@ _PUBLIC = {
     ),
     ".solver.scene.contact": ("Collider", "Collision"),
     ".solver.scene.flesh": ("Bone", "Flesh"),
+    ".solver.scene.fibres": ("FibreCurves", "FibreLattice", "Fibres", "TendonMesh"),
     ".solver.scene.force_fields": ("FieldWeights", "ForceField"),
     ".solver.scene.formulation": ("FormulationSettings",),
     ".solver.scene.goal": ("Goal",),
@@ -90,6 +91,10 @@ if TYPE_CHECKING:
     from .solver.runtime.errors import StorageFailed as StorageFailed
     from .solver.scene.contact import Collider as Collider
     from .solver.scene.contact import Collision as Collision
+    from .solver.scene.fibres import FibreCurves as FibreCurves
+    from .solver.scene.fibres import FibreLattice as FibreLattice
+    from .solver.scene.fibres import Fibres as Fibres
+    from .solver.scene.fibres import TendonMesh as TendonMesh
     from .solver.scene.flesh import Bone as Bone
     from .solver.scene.flesh import Flesh as Flesh
     from .solver.scene.force_fields import FieldWeights as FieldWeights

@@ -17,6 +17,7 @@ PARTS = (
     "overlays.heat_source_overlay",
     "overlays.bone_attachment_overlay",
     "overlays.contact_overlay",
+    "overlays.fibre_overlay",
     "overlays.statistics_overlay",
     "overlays.unconverged_marks",
     "handlers",

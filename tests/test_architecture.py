@@ -112,6 +112,7 @@ ADDON_MAY_IMPORT = {
     "runtime.event_stream",
     "runtime.event_text",
     "runtime.locked_files",
+    "runtime.npz_reader",
     "runtime.numeric_environment",
     "runtime.quantities",
     "runtime.storage_errors",

@@ -23,6 +23,7 @@ from sinew.addon.properties.role_definitions import FLESH, ROLES
 from sinew.addon.properties.unit_proxies import proxies_of
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene import (
+    fibres,
     flesh,
     force_fields,
     formulation,
@@ -77,6 +78,7 @@ PARTS: dict[str, Any] = {
         force_fields.FieldWeights,
         goal.Goal,
         muscle.Muscle,
+        fibres.Fibres,
         pressure.Pressure,
         stretch_limit.StretchLimit,
     )
@@ -197,6 +199,10 @@ def test_every_setting_is_drawn_in_its_panel() -> None:
     states += [
         {"motion": "ELASTIC", "formulation": choice.identifier} for choice in ALL_SETTINGS["formulation"].choices
     ]
+    states += [
+        {"motion": "POSE", "use_muscle": True, "fibre_source": choice.identifier}
+        for choice in ALL_SETTINGS["fibre_source"].choices
+    ]
     labels = {name: label for name, label, *_ in panels.PANEL_TABLE}
     drawn: dict[str, set[str]] = {name: {labels[key]} for key, name in property_rows.HEADER_SWITCHES.items()}
     scene_settings = bpy.context.scene.sinew
@@ -255,7 +261,7 @@ def test_values_out_of_range_are_named() -> None:
 # data-blocks and files: tests/test_flesh_outdated.py, test_collision_panel.py and test_operators_files.py change them
 ELSEWHERE = (kinds.OBJECT, kinds.COLLECTION, kinds.MATERIAL, kinds.TABLE, kinds.FILE, kinds.FOLDER)
 # they change other values, or the digest has what they come to
-REPLACED = ("preset", "friction_preset", "frame_start", "preroll")
+REPLACED = ("preset", "friction_preset", "muscle_preset", "frame_start", "preroll")
 
 
 def test_the_digest_knows_what_changes_a_bake() -> None:

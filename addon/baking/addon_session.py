@@ -22,6 +22,7 @@ from ..cache.takes import Take
 from ..evaluation import geometry_update_counter
 from ..runtime.memo import clear_results
 from .bake_driver import BakeDriver
+from .fibre_search import FibrePreview, FibreSearch
 
 
 @dataclass
@@ -164,6 +165,8 @@ class AddonSession:
         is_rebasing_paths: Whether paths are changed for another place of the .blend, which attaches nothing.
         shown_progress: What the panels said of the running bake when they were drawn last.
         shown_hints: Hints that panels have shown of one object, by their keys, and session id of the object.
+        fibre_search: The process that finds fibres of muscles, or None.
+        fibre_previews: The fibres that were found, by session id of the scene and key of the muscle.
         rendered_frames: Session ids of scenes, and frames that a render has begun in its own thread.
     """
 
@@ -176,6 +179,8 @@ class AddonSession:
         self.shown_progress: Any = None
         self.rendered_frames: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
         self.shown_hints: tuple[int, dict[str, ShownHint]] = (0, {})
+        self.fibre_search: FibreSearch | None = None
+        self.fibre_previews: dict[tuple[int, str], FibrePreview] = {}
         self._messages: dict[int, SceneMessages] = {}
 
     def is_baking(self, scene: bpy.types.Scene) -> bool:
@@ -187,8 +192,15 @@ class AddonSession:
         if self.bake is not None:
             self.bake.driver.cancel()
 
+    def end_fibre_search(self) -> None:
+        """Ends the process that finds fibres, if there is one."""
+        search, self.fibre_search = self.fibre_search, None
+        if search is not None:
+            search.close()
+
     def close(self) -> None:
-        """Ends the running bake now: another file is loaded, the add-on is turned off, or Blender ends."""
+        """Ends what runs now: another file is loaded, the add-on is turned off, or Blender ends."""
+        self.end_fibre_search()
         if self.bake is not None:
             bake, self.bake = self.bake, None
             bake.driver.close()
@@ -228,6 +240,7 @@ class AddonSession:
     def clear(self) -> None:
         """Forgets all about the open file; the bake has been closed before."""
         self._messages.clear()
+        self.fibre_previews.clear()
         self.scenes_due.clear()
         self.pending_save = None
         self.shown_progress = None

@@ -28,6 +28,7 @@ class SceneCopy:
         self._source = scene
         self._cuts = dict(cuts)
         self._copies: dict[bpy.types.Object, bpy.types.Object] = {}
+        self._curves: list[bpy.types.Curve] = []
         self._scene: bpy.types.Scene | None = None
 
     def __enter__(self) -> SceneCopy:
@@ -93,6 +94,9 @@ class SceneCopy:
         object_hiding.remove_drivers(copy)  # of a body that a result replaces
         copy.hide_viewport = False
         truncate_stack(copy, cut)
+        if isinstance(copy.data, bpy.types.Curve):
+            copy.data = _bare_curve(copy.data)
+            self._curves.append(copy.data)
         self.scene.collection.objects.link(copy)
         return copy
 
@@ -100,9 +104,21 @@ class SceneCopy:
         for copy in self._copies.values():
             bpy.data.objects.remove(copy)
         self._copies.clear()
+        for curve in self._curves:
+            bpy.data.curves.remove(curve)
+        self._curves.clear()
         if self._scene is not None:
             bpy.data.scenes.remove(self._scene)
             self._scene = None
+
+
+def _bare_curve(curve: bpy.types.Curve) -> bpy.types.Curve:
+    """Returns a copy of a curve without thickness, so that its mesh is the line itself."""
+    copy = curve.copy()
+    copy.dimensions = "3D"
+    copy.bevel_depth = copy.extrude = copy.offset = 0.0
+    copy.bevel_mode, copy.bevel_object = "ROUND", None
+    return copy
 
 
 def truncate_stack(copy: bpy.types.Object, cut: int | None) -> None:

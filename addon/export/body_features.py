@@ -13,6 +13,8 @@ from ...solver.scene.scene import Fracture, Heat, Plasticity
 from ...solver.scene.settings.activation_settings import HEAD_GROUP
 from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE, POSE
 from ...solver.scene.stretch_limit import StretchLimit
+from ..evaluation.scene_copy import SceneCopy
+from .fibre_objects import read_fibres
 from .settings_to_scene import read_fields
 from .weight_reader import WeightReader
 
@@ -57,11 +59,17 @@ def read_goal(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Goal 
     return Goal(**read_fields(Goal, settings, weights=weights))
 
 
-def read_muscle(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Muscle | None:
-    """Returns the muscle in a body, or None where it is none, or no flesh; raises as `read_flesh`."""
+def read_muscle(
+    scene_copy: SceneCopy, settings: bpy.types.PropertyGroup, weights: WeightReader, unit: float
+) -> Muscle | None:
+    """Returns the muscle in a body in the rest pose, or None where it is none, or no flesh; raises as `read_flesh`."""
     if not settings.use_muscle or settings.motion == ELASTIC:
         return None
-    return Muscle(**read_fields(Muscle, settings, weights=weights), heads=_read_heads(settings, weights))
+    return Muscle(
+        **read_fields(Muscle, settings, unit, weights),
+        heads=_read_heads(settings, weights),
+        fibres=read_fibres(scene_copy, weights, unit),
+    )
 
 
 def _read_heads(settings: bpy.types.PropertyGroup, weights: WeightReader) -> tuple[MuscleHead, ...]:

@@ -27,6 +27,7 @@ from ..objects.roles import roles_of
 from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE
 from . import activation_inputs, artist_tet_files, rigid_core
 from .bone_meshes import bones_that_hold
+from .fibre_objects import fibre_object_parts, find_fibre_objects
 from .force_fields import ALIASES, animated_properties
 from .relevant_settings import unread_scene_settings, unread_settings
 
@@ -84,8 +85,13 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
         cut = None
         if BODY in present:
             parts += [artist_tet_files.content_digest(obj)] if obj.sinew.method == "GIVEN" else []
-            waiting += [*rigid_core.find_core_objects([obj]), *activation_inputs.find_source_objects([obj])]
+            waiting += [
+                *rigid_core.find_core_objects([obj]),
+                *activation_inputs.find_source_objects([obj]),
+                *find_fibre_objects([obj]),
+            ]
             parts += [digest_of_data] if (digest_of_data := activation_inputs.source_digest(obj)) else []
+            parts += fibre_object_parts(obj)
             cut = modifier_stack.input_modifier_count(obj)
         seen.add(obj)
         found.append(digest(parts + _object_parts(obj, cut, waiting)))

@@ -17,8 +17,11 @@ from ..objects.field_objects import force_fields
 from .activation_inputs import find_source_objects, has_flexed_shape
 from .armature_bones import ArmatureBone, armature_bones
 from .bone_meshes import bones_that_hold
+from .fibre_objects import find_fibre_objects
 from .rigid_core import find_core_objects
 
+# the fields of `Participants` that are objects with their keys
+KEYED_OBJECTS = ("bodies", "colliders", "heat_sources", "bones", "followed_objects", "force_fields", "fibre_objects")
 # objects in the order of their names, and their names in files
 ObjectKeys = dict[bpy.types.Object, str]
 
@@ -34,6 +37,7 @@ class Participants:
         followed_objects: Hinges and spring targets of rigid cores, via points and rigs of muscles; the key is the
             object's name.
         force_fields: Objects with a force field that acts on bodies, in the order of their names.
+        fibre_objects: Lattices, curves and meshes of tendon of muscles; the key is the object's name.
     """
 
     scene: bpy.types.Scene
@@ -44,6 +48,7 @@ class Participants:
     armature_bones: list[ArmatureBone]
     followed_objects: ObjectKeys
     force_fields: ObjectKeys
+    fibre_objects: ObjectKeys
 
     @property
     def unit(self) -> float:
@@ -54,7 +59,7 @@ class Participants:
     def modifier_counts(self) -> dict[bpy.types.Object, int | None]:
         """All objects to evaluate, each with how many of its modifiers (None: all)."""
         cuts = input_modifier_counts(list(self.bodies), [*self.colliders, *self.heat_sources, *self.bones])
-        return dict.fromkeys([*self.followed_objects, *self.force_fields]) | cuts
+        return dict.fromkeys([*self.followed_objects, *self.force_fields, *self.fibre_objects]) | cuts
 
     @property
     def reshaped(self) -> list[bpy.types.Object]:
@@ -85,6 +90,7 @@ def find_participants(scene: bpy.types.Scene) -> Participants:
         [b for o, key in bodies.items() if uses_armature(o) for b in armature_bones(o, key, taken)],
         {obj: obj.name for obj in [*find_core_objects(bodies), *find_source_objects(bodies)]},
         _with_keys(force_fields(scene)),
+        {obj: obj.name for obj in find_fibre_objects(bodies)},
     )
 
 
@@ -115,8 +121,7 @@ class ParticipantHandles:
     def __init__(self, inputs: Participants) -> None:
         self._scene = (inputs.scene.session_uid, inputs.scene.name)
         self._keyed = {
-            name: [(o.session_uid, o.name, key) for o, key in getattr(inputs, name).items()]
-            for name in ("bodies", "colliders", "heat_sources", "bones", "followed_objects", "force_fields")
+            name: [(o.session_uid, o.name, key) for o, key in getattr(inputs, name).items()] for name in KEYED_OBJECTS
         }
         self._rigs = [
             (bone.body.session_uid, bone.rig.session_uid, bone.rig.name, replace(bone, body=None, rig=None))

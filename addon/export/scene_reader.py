@@ -164,7 +164,7 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, unit: float) -> _Bo
             "flesh": body_features.read_flesh(settings, weights),
             "core": read_core(scene_copy, settings, weights, unit),
             "goal": body_features.read_goal(settings, weights),
-            "muscle": body_features.read_muscle(settings, weights),
+            "muscle": body_features.read_muscle(scene_copy, settings, weights, unit),
             "stretch_limit": body_features.read_stretch_limit(settings, weights),
         }
         if fields["fracture"] is not None:

@@ -17,6 +17,7 @@ from ..evaluation.scene_copy import SceneCopy
 from ..objects import role_checks, roles
 from . import activation_inputs, artist_tet_files, formulation, rigid_core
 from .deforming_mesh_check import shape_dependencies
+from .fibre_objects import check_fibre_objects
 from .setting_range_check import check_setting_ranges
 
 BODY_SETTINGS = tuple(settings_of_role(BODY))
@@ -56,6 +57,7 @@ def check_objects(scene: bpy.types.Scene) -> None:
         check_settings(obj)
         rigid_core.check_core(obj, scene)
         activation_inputs.check_source(obj, scene)
+        check_fibre_objects(obj, scene)
         _check_rigs(obj)
         if obj.sinew.method == "GIVEN":
             artist_tet_files.read_object_tets(obj)

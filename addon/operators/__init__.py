@@ -17,6 +17,7 @@ from . import (
     convert_to_shape_keys,
     copy_settings,
     explain_notes,
+    fibres,
     finished_bake,
     flesh,
     flex_controls,
@@ -69,6 +70,7 @@ PARTS = (
     quick,
     select_role,
     tet_display,
+    fibres,
 )
 
 

@@ -14,9 +14,10 @@ from ...solver.scene.settings.muscle_settings import (
     ORIGIN_TENDON,
     USE_MUSCLE,
 )
+from ...solver.scene.settings.preset_settings import MUSCLE_PRESET
 from .property_rows import draw_fold, draw_settings, locked_column
 
-FIRST_SETTINGS = (ACTIVATION, ORIGIN_GROUP, INSERTION_GROUP, ORIGIN_TENDON, INSERTION_TENDON)
+FIRST_SETTINGS = (ACTIVATION, ORIGIN_GROUP, INSERTION_GROUP, ORIGIN_TENDON, INSERTION_TENDON, MUSCLE_PRESET)
 FOLDED_SETTINGS = tuple(each for each in MUSCLE_SETTINGS if each not in (USE_MUSCLE, *FIRST_SETTINGS))
 
 

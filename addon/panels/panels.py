@@ -18,6 +18,7 @@ from . import (
     attributes_layout,
     bake_layout,
     collision_layout,
+    fibres_layout,
     field_weights_layout,
     flesh_layout,
     formulation_layout,
@@ -57,7 +58,8 @@ def _shown_panels(context: bpy.types.Context) -> set[str]:
         return set()
     roles = [ROLE_BY_KEY[key] for key in roles_of(obj)] + ([FLESH] if is_flesh(obj) else [])
     found = {name for role in roles for name in role.panels}
-    return found if formulation_layout.is_offered(obj) else found - {"advanced"}
+    unneeded = {"advanced": not formulation_layout.is_offered(obj), "fibres": not obj.sinew.use_muscle}
+    return found - {name for name, is_unneeded in unneeded.items() if is_unneeded}
 
 
 def _make_panels() -> list[type]:
@@ -134,6 +136,7 @@ PANEL_TABLE = (
     ("flesh", "Flesh", flesh_layout.draw_flesh, True),
     ("muscle", "Muscle", muscle_layout.draw_muscle, True),
     ("activation", "Activation", activation_layout.draw_activation, True),
+    ("fibres", "Fibres", fibres_layout.draw_fibres, True),
     ("plasticity", "Plasticity", material_layout.draw_plasticity, True),
     ("heat", "Heat", heat_layout.draw_heat, True),
     ("fracture", "Fracture", fracture_layout.draw_fracture, True),

@@ -16,6 +16,7 @@ from ...solver.scene.settings.setting import (
     METRE_PER_SECOND,
     NUMBER,
     OBJECT,
+    RADIAN,
     VECTOR_ATTRIBUTE,
     WEIGHT_GROUP,
     Setting,
@@ -39,7 +40,7 @@ HEADER_SWITCHES = {
 }
 FLESH_SWITCHES = {"use_stretch_limit", "use_muscle"}  # of these, the switches of what all flesh has too
 JIGGLE_SWITCHES = {"use_goal", "use_pressure"}  # of these, the switches of what flesh that jiggles has too
-BLENDER_UNITS = {METRE, METRE_PER_SECOND}  # Blender shows these itself
+BLENDER_UNITS = {METRE, METRE_PER_SECOND, RADIAN}  # Blender shows these itself
 # of the sidebar: names up to so many letters stand beside their menu, on this share of its width; others above it
 MAX_BESIDE_LETTERS, NAME_SHARE = 13, 0.45
 SPRING_UNIT = "1/s²"  # says nothing to an artist: the tooltip has it

@@ -9,6 +9,7 @@ import bpy
 
 from ...solver.scene.settings.flesh_settings import BONE_SETTINGS, ELASTIC, FLESH_SETTINGS, NON_FLESH_SWITCHES
 from ...solver.scene.settings.tables import OBJECT_SETTINGS
+from . import muscle_preset_filling
 from .material_properties import limit_poisson_ratio
 from .property_factory import make_property, settings_group
 
@@ -21,8 +22,16 @@ def _motion_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Contex
             setattr(settings, name, False)
 
 
+def _law_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Sets the menu of muscle presets to Custom if the law differs from the preset's."""
+    muscle_preset_filling.mark_custom(settings)
+
+
 FleshProperties: Any = settings_group(
-    "FleshProperties", "Motion, law, paint, and the bones of armatures.", FLESH_SETTINGS, {"motion": _motion_chosen}
+    "FleshProperties",
+    "Motion, law, paint, and the bones of armatures.",
+    FLESH_SETTINGS,
+    {"motion": _motion_chosen, "flesh_law": _law_chosen},
 )
 
 

@@ -11,7 +11,7 @@ from ...solver.scene.material_presets import NEARLY_INCOMPRESSIBLE
 from ...solver.scene.settings.flesh_settings import ELASTIC
 from ...solver.scene.settings.material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
-from . import material_preset_filling
+from . import material_preset_filling, muscle_preset_filling
 from .property_factory import settings_group
 from .unit_proxies import proxy_properties
 
@@ -24,8 +24,9 @@ def update_preset(settings: bpy.types.PropertyGroup, _context: bpy.types.Context
 
 
 def update_material_value(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    """Update callback of a value: sets the menu of presets to Custom if the value differs from the preset's."""
+    """Update callback of a value: sets the menus of presets to Custom if the value differs from the preset's."""
     material_preset_filling.mark_custom(settings)
+    muscle_preset_filling.mark_custom(settings)
 
 
 def update_poisson_ratio(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:

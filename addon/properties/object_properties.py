@@ -15,7 +15,7 @@ from .fracture_properties import FractureProperties, ResultProperties
 from .goal_properties import GoalProperties
 from .heat_properties import HeatProperties, HeatSourceProperties
 from .material_properties import MaterialProperties
-from .muscle_properties import MuscleProperties
+from .muscle_properties import FibreProperties, MuscleProperties
 from .plasticity_properties import PlasticityProperties
 from .pressure_properties import PressureProperties
 from .property_factory import OVERRIDABLE
@@ -45,6 +45,7 @@ class SinewObject(
     MuscleProperties,
     ActivationProperties,
     StretchLimitProperties,
+    FibreProperties,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

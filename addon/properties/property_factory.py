@@ -29,6 +29,7 @@ from ...solver.scene.settings.setting import (
     METRE_PER_SECOND,
     NUMBER,
     OBJECT,
+    RADIAN,
     SWITCH,
     TEXT,
     VECTOR,
@@ -128,6 +129,8 @@ def _kind_options(setting: Setting) -> dict[str, Any]:
         options |= {"precision": setting.precision, "step": setting.step}
         if setting.unit == METRE:
             options |= {"subtype": "DISTANCE", "unit": "LENGTH"}
+        elif setting.unit == RADIAN:
+            options |= {"subtype": "ANGLE", "unit": "ROTATION"}
         elif setting.is_share:
             options["subtype"] = "FACTOR"
     if setting.kind == VECTOR:

@@ -88,7 +88,12 @@ ROLES = (
 )
 # A body whose `motion` is Follow Pose or Jiggle. It is not a value of `role`.
 FLESH = Role(
-    "FLESH", "Flesh", "A body that bones can hold", "MOD_MESHDEFORM", 0, ("held_by", "flesh", "muscle", "activation")
+    "FLESH",
+    "Flesh",
+    "A body that bones can hold",
+    "MOD_MESHDEFORM",
+    0,
+    ("held_by", "flesh", "muscle", "activation", "fibres"),
 )
 ROLE_BY_KEY = {role.key: role for role in (*ROLES, FLESH)}
 

@@ -208,8 +208,10 @@ def _prepare_bake(
         simulation = Simulation(scene, tracks, built)
         _check_flesh(simulation)
         writer.start_over(head)
-        for body, asked in zip(built.bodies, scene.bodies, strict=True):
+        for number, (body, asked) in enumerate(zip(built.bodies, scene.bodies, strict=True)):
             arrays = to_arrays(asked, body.mesh, body.binding)
+            for feature in built.features:
+                arrays |= feature.to_arrays(number)
             for force in built.forces:
                 arrays |= force.to_arrays(body.range.nodes)
             arrays |= core_arrays(built.model.cores, body.range.tets)

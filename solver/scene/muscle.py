@@ -9,12 +9,14 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
+from .fibres import Fibres
 from .serialisation.field_constraints import OneOf, shape
 from .serialisation.list_conversion import convert_sequences
 from .settings.activation_settings import HEAD_ACTIVATION, MUSCLE_STRENGTH
 from .settings.muscle_settings import (
     ACTIVATION,
     ALONG_SHEAR,
+    BULK_RATIO,
     CROSS_SHEAR,
     FASCIA_DEPTH,
     FASCIA_STIFFNESS,
@@ -26,8 +28,6 @@ from .settings.muscle_settings import (
 )
 
 SIMPLIFIED_MODEL, FULL_MODEL = MUSCLE_MODEL.words
-# κ over the peak stress: an isometric contraction then changes the volume by at most 1 %
-BULK_MODULUS_RATIO = 33.0
 END_WEIGHT = 0.5  # of a painted end, above which it is the end
 
 
@@ -72,6 +72,8 @@ class Muscle:
         fascia_depth: Depth at which it ends [m].
         strength: Factor on all activations, in [0, 1].
         heads: Parts that contract on their own.
+        bulk_ratio: κ / σ_max; from 33 on, an isometric contraction changes the volume by at most 1 %.
+        fibres: Which way they run, and where they are tendon beside the ends.
     """
 
     activation: Annotated[float, ACTIVATION.limits] = ACTIVATION.default
@@ -88,6 +90,8 @@ class Muscle:
     fascia_depth: Annotated[float, FASCIA_DEPTH.limits] = FASCIA_DEPTH.default
     strength: Annotated[float, MUSCLE_STRENGTH.limits] = MUSCLE_STRENGTH.default
     heads: tuple[MuscleHead, ...] = ()
+    bulk_ratio: Annotated[float, BULK_RATIO.limits] = BULK_RATIO.default
+    fibres: Fibres = field(default_factory=Fibres)
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""
@@ -96,4 +100,4 @@ class Muscle:
     @property
     def bulk_modulus(self) -> float:
         """The least κ [Pa] of the body."""
-        return BULK_MODULUS_RATIO * self.peak_stress
+        return self.bulk_ratio * self.peak_stress

@@ -345,6 +345,8 @@ class Scene:
             for name in ("material_paint", "rest_scale"):
                 if not own[name]:
                     del own[name]
+            if "muscle" in own and not any(own["muscle"]["fibres"].values()):
+                del own["muscle"]["fibres"]  # earlier bakes did not have it
         return digest([json.dumps(tree, sort_keys=True), *(p for name in sorted(arrays) for p in (name, arrays[name]))])
 
 

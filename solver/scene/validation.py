@@ -26,6 +26,7 @@ from .formulation import (
 from .scene import LINEAR_SOLVERS, PLASTICITY_LAWS, Body, Scene, Settings
 from .serialisation.range_check import check_ranges
 from .settings.activation_settings import HEAD_GROUP
+from .settings.fibre_settings import FIBRE_DIRECTION
 from .settings.rest_scale_settings import REST_SCALE_DIRECTION
 from .settings.setting import CHOICE, WEIGHT_GROUP, Setting
 from .settings.tables import OBJECT_SETTINGS
@@ -96,13 +97,14 @@ def check_body(body: Body) -> None:
         body.goal,
         body.stretch_limit,
         body.muscle,
+        body.muscle and body.muscle.fibres,
     )
     for part in (body, body.material, body.meshing, body.heat, *painted):
         _check_words(body.name, part)
         _check_paints(body, part)
     for head in body.muscle.heads if body.muscle is not None else ():
         _check_weights(body, HEAD_GROUP.label, head.weights)
-    _check_direction(body)
+    _check_directions(body)
 
 
 def _check_collider(collider: Collider) -> None:
@@ -148,10 +150,13 @@ def _check_paints(body: Body, part: object) -> None:
         _check_weights(body, setting.label, getattr(part, setting.field.partition(".")[2]))
 
 
-def _check_direction(body: Body) -> None:
-    direction = body.rest_scale.direction
-    if len(direction) not in (0, len(body.vertices)) or not np.isfinite(direction).all():
-        raise BadInput("paint-without-vertices", name=body.name, setting=REST_SCALE_DIRECTION.label)
+def _check_directions(body: Body) -> None:
+    found = [(REST_SCALE_DIRECTION, body.rest_scale.direction)]
+    if body.muscle is not None:
+        found.append((FIBRE_DIRECTION, body.muscle.fibres.direction))
+    for setting, direction in found:
+        if len(direction) not in (0, len(body.vertices)) or not np.isfinite(direction).all():
+            raise BadInput("paint-without-vertices", name=body.name, setting=setting.label)
 
 
 def _settings_of(part: object, kind: str) -> Iterator[Setting]:

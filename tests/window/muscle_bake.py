@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import bpy
 from desktop import Steps, picture, result
-from ui_driver import bake, open_alone, scroll, show_sidebar, status
+from ui_driver import bake, open_alone, press, scroll, show_sidebar, status, view, wait_for
 
 FRAMES = 12
 SCROLLS = 30  # of the mouse wheel, from the top of the sidebar to its end
 LENGTH, WIDTH = 1.5, 0.35  # half of the cube of two metres is one [m]
+VIEW_DISTANCE = 7.0  # from which single fibres are seen [m]
 END = 0.95  # of the half length, where the ends begin
 
 
@@ -23,12 +24,31 @@ def muscle_bake() -> Steps:
     yield from scroll(SCROLLS)
     yield from picture("27-the-panel-of-a-muscle")
     yield from scroll(-SCROLLS)
+    yield from _build_fibres(cube)
     yield from bake()
     assert status().phase == "baked" and not status().convergence.not_converged, status()
     relaxed, active = (_size_at(cube, frame) for frame in (1, FRAMES))
     result["muscle_length_and_width"] = [relaxed, active]
     assert active[0] < 0.8 * relaxed[0] and active[1] > 1.1 * relaxed[1], "the muscle did not contract"
     yield from picture("28-a-muscle-that-contracts")
+    yield from picture("28b-fibres-by-activation")
+    cube.sinew.fibre_color = "STRETCH"
+    yield from picture("28c-fibres-by-stretch")
+
+
+def _build_fibres(cube: bpy.types.Object) -> Steps:
+    """Presses Build Fibres, and waits until they are seen."""
+    from bl_ext.user_default.sinew.addon.overlays import fibre_overlay
+
+    cube.sinew.origin_tendon = 0.4
+    view()[1].spaces.active.region_3d.view_distance = VIEW_DISTANCE
+    open_alone("Fibres")
+    yield 1.0
+    yield from press("bpy.ops.sinew.build_fibres")
+    scene = bpy.context.scene
+    yield from wait_for("the fibres", lambda: fibre_overlay.shown_fibres(scene, cube) is not None, 120)
+    assert cube.sinew.show_fibres
+    yield from picture("27b-fibres-before-a-bake")
 
 
 def make_muscle() -> bpy.types.Object:

@@ -41,7 +41,17 @@ def open_alone(label: str) -> None:
     global _opened
     _opened += 1
     for panel in [p for p in panels.CLASSES if getattr(p, "bl_space_type", "") == "VIEW_3D"]:
-        if panel.bl_label in {"Material", "Tets", "Pins", "Muscle", "Activation", "Collision", "Advanced", "Cache"}:
+        if panel.bl_label in {
+            "Material",
+            "Tets",
+            "Pins",
+            "Muscle",
+            "Activation",
+            "Fibres",
+            "Collision",
+            "Advanced",
+            "Cache",
+        }:
             bpy.utils.unregister_class(panel)
             panel.bl_options = set() if panel.bl_label == label else {"DEFAULT_CLOSED"}
             # Blender remembers by its name whether a panel is open

@@ -7,6 +7,37 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is a muscle, but no flesh.',
         "Choose Follow Pose or Jiggle as its Type, or switch Muscle off.",
     ),
+    # solver/simulation/fibre_preview.py
+    "no-muscles": (
+        "Nothing in the scene is a muscle.",
+        "Switch on Muscle for a body of flesh.",
+    ),
+    # solver/simulation/features/muscle_fibres.py
+    "fibre-source-missing": (
+        'The fibres of "{name}" are to follow a {source}, but none is chosen.',
+        "Choose it in the panel Fibres, or choose Automatic there.",
+    ),
+    "fibre-source-points": (
+        '"{source}", which gives the fibres of "{name}", has {given} points where it should have {wanted}.',
+        "Give as many points as its sizes say.",
+    ),
+    "tendon-mesh-open": (
+        'The Tendon Mesh "{name}" of the muscle "{body}" is not closed, so nothing is inside it.',
+        "Close its holes, or give a sheet some thickness with a Solidify modifier.",
+    ),
+    "tendon-mesh-empty": (
+        'No tet of the muscle "{body}" has its middle inside the Tendon Mesh "{name}".',
+        "Move it into the muscle or make it thicker, or choose smaller tets (panel Tets).",
+    ),
+    # addon/export/fibre_objects.py
+    "fibre-object-elsewhere": (
+        '"{other}", which gives fibres or tendon of "{name}", is not in the scene "{scene}".',
+        "Link it to the scene, or choose another object in the panel Fibres.",
+    ),
+    "fibre-object-type": (
+        '"{other}" cannot be the {setting} of "{name}": it is of another type.',
+        "Choose another object in the panel Fibres.",
+    ),
     # addon/objects/new_muscles.py
     "muscle-no-bones": (
         "There are {count} bones for a muscle, which ends on two.",
@@ -73,12 +104,16 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # solver/mechanics/muscle/fibres/curve_fibres.py
     "fibre-curves-empty": (
-        'No curve that gives the fibres of "{name}" has a length.',
+        '"{curves}", which gives the fibres of "{name}", has no curve of any length.',
         "Draw at least one strand along the fibres.",
     ),
     # solver/mechanics/muscle/fibres/build_fibres.py
+    "fibres-undefined": (
+        '{count} of {all} tets of "{name}" have no fibre direction: the curves near them cross or lie behind tendon.',
+        "Draw strands that run one way into every piece of the muscle.",
+    ),
     "fibre-curves-far": (
-        'The curves that give the fibres of "{name}" are {distance} m away from it.',
+        '"{curves}", which gives the fibres of "{name}", is {distance} m away from it.',
         "Move them onto the muscle, or choose other curves.",
     ),
     "tendon-without-muscle": (

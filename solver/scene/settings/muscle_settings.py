@@ -93,8 +93,7 @@ INSERTION_TENDON = length(
 PEAK_STRESS = Setting(
     "peak_stress",
     "Peak Stress",
-    "Pull of the fully active muscle at its best length, per area. 300 kPa in people. The muscle keeps its volume by "
-    "33 times as much",
+    "Pull of the fully active muscle at its best length, per area. 300 kPa in people",
     default=3.0e5,
     term="Peak isometric stress σ_max",
     unit="Pa",
@@ -104,6 +103,21 @@ PEAK_STRESS = Setting(
     step=1_000_000,
     when=MUSCLE,
     field="Muscle.peak_stress",
+    since="0.3",
+)
+BULK_RATIO = Setting(
+    "bulk_ratio",
+    "Volume Stiffness",
+    "Resistance to a change of volume, over the Peak Stress. From 33 on, a contraction changes the volume by at most "
+    "1 %",
+    default=33.0,
+    term="Bulk modulus κ / σ_max",
+    limits=greater_than(0.0, "Volume Stiffness"),
+    soft=(1.0, 333.0),
+    precision=1,
+    step=100,
+    when=MUSCLE,
+    field="Muscle.bulk_ratio",
     since="0.3",
 )
 OPTIMAL_STRETCH = Setting(
@@ -178,6 +192,7 @@ MUSCLE_SETTINGS = (
     ORIGIN_TENDON,
     INSERTION_TENDON,
     PEAK_STRESS,
+    BULK_RATIO,
     OPTIMAL_STRETCH,
     FASCIA_STIFFNESS,
     FASCIA_DEPTH,

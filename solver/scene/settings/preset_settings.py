@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The menus of presets, which fill in other settings: materials, and frictions of two surfaces on each other."""
+"""The menus of presets, which fill in other settings: materials, muscles, frictions of two surfaces on each other."""
 
 from __future__ import annotations
 
 from ..friction_presets import FRICTION_PRESETS
 from ..material_presets import DEFAULT_PRESET_KEY, MATERIAL_PRESETS, SIZED_PRESETS
+from ..muscle_presets import MUSCLE_PRESETS
+from .muscle_settings import MUSCLE
 from .setting import Choice, menu
 
 CUSTOM_PRESET = "CUSTOM"
@@ -49,6 +51,7 @@ FRICTION_NUMBERS = {
     "ICE_ON_ICE": 14,
     "TEFLON_ON_STEEL": 15,
 }
+MUSCLE_NUMBERS = {CUSTOM_PRESET: 0, "MUSCLE": 1, "TENDON": 2, "APONEUROSIS": 3, "MUSCLE_SIFAKIS": 4}
 
 MATERIAL_PRESET = menu(
     "preset",
@@ -84,4 +87,20 @@ FRICTION_PRESET = menu(
     ),
     CUSTOM_PRESET,
     changes_bake=False,
+)
+MUSCLE_PRESET = menu(
+    "muscle_preset",
+    "Muscle Preset",
+    "Preset of the muscle's stresses, model and law, and of the Stiffness and Volume Preservation of its material",
+    (
+        Choice(CUSTOM_PRESET, "Custom", "Values of your own", MUSCLE_NUMBERS[CUSTOM_PRESET]),
+        *(
+            Choice(key, preset.label, f"{preset.description} ({preset.source})", MUSCLE_NUMBERS[key])
+            for key, preset in MUSCLE_PRESETS.items()
+        ),
+    ),
+    CUSTOM_PRESET,
+    when=MUSCLE,
+    changes_bake=False,
+    since="0.3",
 )

@@ -23,7 +23,7 @@ FILE, FOLDER = "file", "folder"
 OBJECT, COLLECTION, MATERIAL = "object", "collection", "material"
 TABLE = "table"
 
-METRE, METRE_PER_SECOND = "m", "m/s"  # Blender shows these units itself
+METRE, METRE_PER_SECOND, RADIAN = "m", "m/s", "rad"  # Blender shows these units itself
 
 ABSOLUTE_ZERO = -273.15  # [°C]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .activation_settings import ACTIVATION_SETTINGS
 from .body_settings import DISPLAY_SETTINGS, PIN_SETTINGS, START_SETTINGS, TET_SETTINGS
 from .collision_settings import BODY_COLLISION_SETTINGS, COLLIDER_SETTINGS, COLLISION_COLLECTION
+from .fibre_settings import FIBRE_DISPLAY_SETTINGS, FIBRE_SETTINGS
 from .field_settings import FIELD_SETTINGS
 from .flesh_settings import ATTACHMENT_SETTINGS, BONE_SETTINGS, ELASTICITY_SETTINGS, MOTION, SELF_CONTACT
 from .formulation_settings import FORMULATION_SETTINGS
@@ -17,7 +18,7 @@ from .heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
 from .material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from .muscle_settings import MUSCLE_SETTINGS
 from .plasticity_settings import PLASTICITY_SETTINGS
-from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET
+from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET, MUSCLE_PRESET
 from .pressure_settings import PRESSURE_SETTINGS
 from .rest_scale_settings import REST_SCALE_SETTINGS
 from .rigid_core_settings import CORE_SETTINGS
@@ -64,8 +65,9 @@ SUBJECTS = (
     Subject(MAIN_PANEL, (BODY,), (MOTION,)),
     Subject("Flesh", (BODY,), ELASTICITY_SETTINGS),
     Subject("Bones", (BODY,), ATTACHMENT_SETTINGS),
-    Subject("Muscle", (BODY,), MUSCLE_SETTINGS),
+    Subject("Muscle", (BODY,), (MUSCLE_PRESET, *MUSCLE_SETTINGS)),
     Subject("Activation", (BODY,), ACTIVATION_SETTINGS),
+    Subject("Fibres", (BODY,), (*FIBRE_SETTINGS, *FIBRE_DISPLAY_SETTINGS)),
     Subject("Plasticity", (BODY,), PLASTICITY_SETTINGS),
     Subject("Heat", (BODY,), HEAT_SETTINGS),
     Subject("Fracture", (BODY,), (*FRACTURE_SETTINGS, BROKEN_MATERIAL, SEPARATE_PIECES)),

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
+import numpy.typing as npt
+
 from ...constraints.force import Force
 from ...contact.colliders.rigid_colliders import BuiltCollider
 from ...contact.detection.contact_materials import ContactMaterials
@@ -183,6 +185,10 @@ class Feature:
     def remapped(self, split: SplitNodes) -> Feature:
         """Returns the feature after nodes have split; fields of the state are carried over by their names."""
         return self
+
+    def to_arrays(self, number: int) -> dict[str, npt.NDArray]:
+        """Returns what a cache keeps of a body beside its tets, by name; see `Muscles`."""
+        return {}
 
     def report(self, model: Model, unbroken_model: Model, state: State) -> BodyNumbers:
         """Returns what the report of a frame says of bodies."""

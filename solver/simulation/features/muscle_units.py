@@ -13,6 +13,7 @@ from ...mesh.paint_extrapolation import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
+from ...scene.activation.unit_activations import activation_track, head_track, strength_track, unit_activations
 from ...scene.animated_material import track_value, value_at
 from ...scene.muscle import Muscle
 from ...scene.scene import Body
@@ -46,20 +47,10 @@ def units_of_tets(body: Body, muscle: Muscle, mesh: TetMesh) -> npt.NDArray[np.i
     return units
 
 
-def head_track(body: Body, number: int) -> str:
-    """Returns the name of the track with the activation of a head, which are numbered from 0."""
-    return f"body.{body.key}.head.{number}.{HEAD_ACTIVATION.name}"
-
-
 def has_activation_track(body: Body, muscle: Muscle, tracks: TrackReader) -> bool:
     """Whether the activation of any unit of a muscle changes over time."""
-    own = [f"body.{body.key}.{setting.name}" for setting in (ACTIVATION, MUSCLE_STRENGTH)]
-    return any(map(tracks.has, [*own, *(head_track(body, number) for number in range(len(muscle.heads)))]))
-
-
-def unit_activations(activation: float, heads: Floats, strength: float) -> Floats:
-    """Returns the activation of every unit, strength · min(activation + that of the head, 1), (1 + heads,)."""
-    return strength * np.minimum(activation + np.concatenate([[0.0], heads]), 1.0)
+    own = [activation_track(body.key), strength_track(body.key)]
+    return any(map(tracks.has, [*own, *(head_track(body.key, number) for number in range(len(muscle.heads)))]))
 
 
 def constant_activations(muscle: Muscle) -> Floats:
@@ -78,7 +69,7 @@ def activations_at(body: Body, muscle: Muscle, tracks: TrackReader, time: float)
 
     heads = [head.activation for head in muscle.heads]
     for number in range(len(heads)):
-        track = head_track(body, number)
+        track = head_track(body.key, number)
         if tracks.has(track):
             heads[number] = track_value(body, HEAD_ACTIVATION, tracks, track, time)
     activation, strength = value(ACTIVATION, muscle.activation), value(MUSCLE_STRENGTH, muscle.strength)

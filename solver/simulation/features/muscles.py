@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic
 from ...mechanics.model import Model
-from ...mechanics.muscle.fibres.build_fibres import TendonSource, build_fibres
 from ...mechanics.muscle.fibres.muscle_region import muscle_region
 from ...mechanics.muscle.muscle_kernels import MuscleArrays
 from ...mechanics.muscle.muscle_term import MuscleTerm
@@ -31,6 +31,7 @@ from ...scene.muscle import END_WEIGHT, FULL_MODEL, Muscle
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from .feature import BuildInputs, Feature, FeatureStep
+from .muscle_fibres import check_fibre_source, muscle_fibres, needs_ends
 from .muscle_units import activations_at, constant_activations, has_activation_track, unit_count, units_of_tets
 
 
@@ -44,6 +45,8 @@ class Muscles(Feature):
         tets: Of the model of all bodies, ascending, (k,).
         keyed: Numbers of those with a track of an activation or of the strength.
         lam: λ of the model as it was built, (m,).
+        cached: By numbers of bodies, what overlays draw: directions and shares of tendon of its tets, their units
+            (counted from its first one), and which of its nodes are ends.
     """
 
     bodies: Mapping[int, Body]
@@ -51,6 +54,7 @@ class Muscles(Feature):
     tets: Indices
     keyed: frozenset[int]
     lam: Floats
+    cached: Mapping[int, dict[str, npt.NDArray]]
     state_fields: ClassVar[tuple[str, ...]] = (ACTIVATION_FIELD,)
 
     @classmethod
@@ -61,8 +65,9 @@ class Muscles(Feature):
                 continue
             if body.flesh is None:
                 raise BadInput("muscle-not-flesh", name=body.name)
+            check_fibre_source(body, body.muscle)
             for end in ("origin", "insertion"):
-                if not (getattr(body.muscle, end) > END_WEIGHT).any():
+                if needs_ends(body.muscle) and not (getattr(body.muscle, end) > END_WEIGHT).any():
                     raise BadInput("muscle-end-missing", name=body.name, end=end)
 
     @classmethod
@@ -77,10 +82,11 @@ class Muscles(Feature):
         bodies = {n: body for n, body in enumerate(inputs.scene.bodies) if body.muscle is not None}
         if not bodies:
             return None
-        parts, first_unit = [], 0
+        parts, cached, first_unit = [], {}, 0
         for number, body in bodies.items():
-            first_tet = inputs.model.bodies[number].tets.start
-            made = _muscle_arrays(body, inputs.meshes[number], inputs.bindings[number], first_tet)
+            ends = _ends(inputs, number)
+            made = _muscle_arrays(body, inputs.meshes[number], ends)
+            cached[number] = _cached_arrays(made, ends)
             parts.append(made._replace(unit=made.unit + np.int32(first_unit)))
             first_unit += unit_count(muscle_of(body))
         arrays = MuscleArrays(*(np.ascontiguousarray(np.concatenate(rows)) for rows in zip(*parts, strict=True)))
@@ -88,7 +94,7 @@ class Muscles(Feature):
             [np.arange(t.start, t.stop, dtype=np.int64) for t in (inputs.model.bodies[n].tets for n in bodies)]
         )
         keyed = frozenset(n for n, b in bodies.items() if has_activation_track(b, muscle_of(b), inputs.tracks))
-        found = cls(bodies, arrays, tets.astype(np.int32), keyed, inputs.model.lam)
+        found = cls(bodies, arrays, tets.astype(np.int32), keyed, inputs.model.lam, cached)
         for number in keyed:
             found._store(number, inputs.tracks, inputs.scene.settings.start_time, inputs.state)
         return found
@@ -115,6 +121,10 @@ class Muscles(Feature):
         if model.lam is self.lam:
             return model
         return derived_from(self, "current_model", lambda: with_muscle_moduli(model, self.bodies), inputs=(model,))
+
+    def to_arrays(self, number: int) -> dict[str, npt.NDArray]:
+        """Returns `fibre_direction`, `fibre_tendon`, `fibre_unit`, `is_origin` and `is_insertion` of a muscle."""
+        return self.cached.get(number, {})
 
     def activations(self, state: State) -> Floats:
         """Returns the activation of every contractile unit, (u,): muscle by muscle, in the order of `bodies`."""
@@ -153,12 +163,32 @@ def with_muscle_moduli(model: Model, bodies: Mapping[int, Body]) -> Model:
     return replace(model, mu=mu, lam=lam)
 
 
-def _muscle_arrays(body: Body, mesh: TetMesh, binding: Binding, first_tet: int) -> MuscleArrays:
+def _ends(inputs: BuildInputs, number: int) -> tuple[Bools, Bools]:
+    """Returns which nodes of a body are its origin and its insertion, (n,) each."""
+    muscle, mesh, binding = muscle_of(inputs.scene.bodies[number]), inputs.meshes[number], inputs.bindings[number]
+    first_tet = inputs.model.bodies[number].tets.start
+    return (
+        _end_nodes(muscle.origin, mesh, binding, first_tet),
+        _end_nodes(muscle.insertion, mesh, binding, first_tet),
+    )
+
+
+def _cached_arrays(arrays: MuscleArrays, ends: tuple[Bools, Bools]) -> dict[str, npt.NDArray]:
+    """Returns what a cache keeps of a muscle, its units numbered from 0."""
+    return {
+        "fibre_direction": arrays.direction.astype(np.float32),
+        "fibre_tendon": arrays.tendon.astype(np.float32),
+        "fibre_unit": arrays.unit,
+        "is_origin": ends[0],
+        "is_insertion": ends[1],
+    }
+
+
+def _muscle_arrays(body: Body, mesh: TetMesh, ends: tuple[Bools, Bools]) -> MuscleArrays:
     """Returns what the tets of a muscle are made of, its units numbered from 0."""
     muscle, count, scale = muscle_of(body), len(mesh.tets), 1.0 / body.simulated_scale**2
-    ends = [_end_nodes(weights, mesh, binding, first_tet) for weights in (muscle.origin, muscle.insertion)]
     region = muscle_region(body.name, mesh.nodes, mesh.tets, *ends)
-    fibres = build_fibres(region, tendon=TendonSource(muscle.origin_tendon, muscle.insertion_tendon))
+    fibres = muscle_fibres(body, muscle, mesh, region)
     is_full = muscle.model == FULL_MODEL
     shear = np.array([muscle.along_shear, muscle.cross_shear]) * scale if is_full else np.zeros(2)
     return MuscleArrays(
@@ -176,6 +206,8 @@ def _muscle_arrays(body: Body, mesh: TetMesh, binding: Binding, first_tet: int) 
 def _end_nodes(weights: Floats, mesh: TetMesh, binding: Binding, first_tet: int) -> Bools:
     """Returns the nodes of tets that hold the vertices of an end, (n,)."""
     is_end = np.zeros(len(mesh.nodes), np.bool_)
+    if not len(weights):  # fibres that need no ends
+        return is_end
     is_end[mesh.tets[np.unique(binding.tet[weights > END_WEIGHT]) - first_tet]] = True
     return is_end
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....linalg.mesh_laplacian import shape_gradients
+from ....mesh.geometry.connected_components import mesh_components
 from ....runtime.arrays import Bools, Floats
 from ....runtime.errors import BadInput
 from .aponeurosis import APONEUROSIS_SHARE, lay_in_sheet, sheet_planes
@@ -52,9 +53,11 @@ class CurveSource:
 
     Attributes:
         curves: Points of polylines [m], (p, 3) each.
+        name: Of the curves, for people.
     """
 
     curves: Sequence[Floats]
+    name: str = "Curves"
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,12 +139,21 @@ def _directions(
         return align(direction, upwards), np.ones(len(places), np.bool_), t if len(t) else along
     assert source is not None
     spacing = float(np.cbrt(TETS_PER_CELL * shape_gradients(region.nodes, region.tets)[1].mean()))
-    points = strand_points(source.curves, spacing, region.name)
+    points = strand_points(source.curves, spacing, region.name, source.name)
     away = float(points.search.nearest(places, 1)[0].min())
     if away > np.linalg.norm(np.ptp(region.nodes, axis=0)):
-        raise BadInput("fibre-curves-far", name=region.name, distance=f"{away:.3g}")
+        raise BadInput("fibre-curves-far", name=region.name, curves=source.name, distance=f"{away:.3g}")
     direction, is_defined = curve_fibres(points, places, tendon, spacing)
+    _check_defined(region, is_defined)
     return align(extrapolate_directions(region, direction, is_defined), upwards), is_defined, t
+
+
+def _check_defined(region: MuscleRegion, is_defined: Bools) -> None:
+    """Raises BadInput unless every piece of the muscle has a tet with a direction, from which others take theirs."""
+    piece = mesh_components(region.tets, len(region.nodes))[region.tets[:, 0]]
+    is_lost = np.bincount(piece[is_defined], minlength=int(piece.max()) + 1)[piece] == 0
+    if is_lost.any():
+        raise BadInput("fibres-undefined", name=region.name, count=int(is_lost.sum()), all=len(is_lost))
 
 
 def _tendon_by_length(region: MuscleRegion, coordinate: Floats, tendon: TendonSource) -> Floats:

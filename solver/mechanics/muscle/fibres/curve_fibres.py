@@ -79,7 +79,7 @@ class Belly:
         return PointSearch(self.centroids)
 
 
-def strand_points(curves: Sequence[Floats], spacing: float, name: str) -> StrandPoints:
+def strand_points(curves: Sequence[Floats], spacing: float, name: str, source: str = "Curves") -> StrandPoints:
     """Returns points along polylines [m], (p, 3) each, one in the middle of every piece of at most `spacing` [m].
 
     Raises:
@@ -92,7 +92,7 @@ def strand_points(curves: Sequence[Floats], spacing: float, name: str) -> Strand
     length = np.linalg.norm(edges, axis=1)
     pieces = np.ceil(length / spacing).astype(np.int64)
     if not pieces.any():
-        raise BadInput("fibre-curves-empty", name=name)
+        raise BadInput("fibre-curves-empty", name=name, curves=source)
     own = np.repeat(np.arange(len(edges), dtype=np.int64), pieces)
     number = np.arange(len(own), dtype=np.int64) - np.repeat(np.cumsum(pieces, dtype=np.int64) - pieces, pieces)
     places = starts[own] + edges[own] * ((number + 0.5) / pieces[own])[:, None]
