@@ -62,7 +62,9 @@ def _body_track_shapes(body: Body) -> dict[str, Shape]:
         ACTIVATION.name,
         *weights,
     )
+    strengths = (f"attachment.{number}.strength" for number in range(len(body.attachments)))
     return {
+        **dict.fromkeys(strengths, SCALAR_SHAPE),
         "matrix": MATRIX_SHAPE,
         "targets": (len(body.pinned), 3),
         "attached.targets": (len(body.attached), 3),

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...constraints.external_forces import ExternalForces, PointForces
+from ...constraints.external_forces import ExternalForces, PairForces, PointForces
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import solve
 from ...linalg.rigid_modes import rigid_modes
@@ -93,8 +93,9 @@ class NewmarkStep:
         self.iterations, self.residual = 0, 0.0
         contacts = group_contacts(external_forces, self.tets)
         external = _SubstepForces(external_forces, contacts)
-        if external_forces.contact_count or len(external_forces.pairs):
-            self.substeps = self._substeps(contacts.contacts_as_points())
+        linked = [potential.forces_at(self.x0).as_points() for potential in external_forces.substep_potentials]
+        if external_forces.contact_count or len(external_forces.pairs) or linked:
+            self.substeps = self._substeps(PointForces.concatenate(contacts.contacts_as_points(), *linked))
         h = self.dt / self.substeps
         if self.is_damped:
             self.evaluator.damping(self.x0, self.damping)
@@ -150,6 +151,12 @@ class NewmarkStep:
         b = model.mass[:, None] * self.v + h * force + impulse
         solve_input = SubstepSolve(model.tets, x - self.x0, self.v, h, self.dt / self.substeps, is_first)
         acting, pairs = active_points(contacts, solve_input), active_pairs(contacts, solve_input)
+        for potential in external_forces.substep_potentials:
+            linked = potential.forces_at(x)
+            if not is_first:  # explicit: x is the middle of the substep already
+                linked = linked.without_stiffness()
+            acting = PointForces.concatenate(acting, linked.points)
+            pairs = PairForces.concatenate(pairs, linked.pairs)
         mass = diagonal_mass(model, h)
         if not len(acting) and not len(pairs) and not self.is_damped:
             return np.where(self.is_free[:, None], b / mass[:, None], self.v)

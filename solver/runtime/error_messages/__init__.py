@@ -5,6 +5,7 @@ Sentences name the object in quotes. A file per subject, and in it a group per p
 """
 
 from . import (
+    attachments,
     blender,
     bodies,
     contact,
@@ -33,6 +34,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     **fracture.TEXTS,
     **flesh_and_bones.TEXTS,
     **muscles.TEXTS,
+    **attachments.TEXTS,
     **force_fields.TEXTS,
     **formulations.TEXTS,
     **convergence.TEXTS,
