@@ -24,6 +24,7 @@ _PUBLIC = {
     ".solver.scene.force_fields": ("FieldWeights", "ForceField"),
     ".solver.scene.formulation": ("FormulationSettings",),
     ".solver.scene.goal": ("Goal",),
+    ".solver.scene.attachment": ("Attachment",),
     ".solver.scene.muscle": ("Muscle",),
     ".solver.scene.pressure": ("Pressure",),
     ".solver.scene.stretch_limit": ("StretchLimit",),
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
     from .solver.scene.goal import Goal as Goal
     from .solver.scene.material_presets import MaterialPreset as MaterialPreset
     from .solver.scene.material_presets import find_preset as find_preset
+    from .solver.scene.attachment import Attachment as Attachment
     from .solver.scene.muscle import Muscle as Muscle
     from .solver.scene.pressure import Pressure as Pressure
     from .solver.scene.rigid_core import Core as Core
