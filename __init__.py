@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from .solver.runtime.errors import SinewError as SinewError
     from .solver.runtime.errors import SolveFailed as SolveFailed
     from .solver.runtime.errors import StorageFailed as StorageFailed
+    from .solver.scene.attachment import Attachment as Attachment
     from .solver.scene.contact import Collider as Collider
     from .solver.scene.contact import Collision as Collision
     from .solver.scene.flesh import Bone as Bone
@@ -99,7 +100,6 @@ if TYPE_CHECKING:
     from .solver.scene.goal import Goal as Goal
     from .solver.scene.material_presets import MaterialPreset as MaterialPreset
     from .solver.scene.material_presets import find_preset as find_preset
-    from .solver.scene.attachment import Attachment as Attachment
     from .solver.scene.muscle import Muscle as Muscle
     from .solver.scene.pressure import Pressure as Pressure
     from .solver.scene.rigid_core import Core as Core

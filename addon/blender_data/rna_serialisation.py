@@ -51,18 +51,28 @@ def rna_parts(
                 if waiting is not None:
                     waiting.append(target)
         elif rna.type == "COLLECTION":
-            parts += _items(struct, name, path, waiting)
+            parts += _items(struct, name, animated, path, waiting)
         elif not rna.is_readonly:
             parts.append(f"{path}{name}={_value_text(rna, getattr(struct, name))}")
     return parts
 
 
-def _items(struct: bpy.types.bpy_struct, name: str, path: str, waiting: list[bpy.types.ID] | None) -> Parts:
-    """Returns the targets of an Armature constraint and the rows of a table, but no other collections."""
-    if name not in {"targets", "softening"}:
+def _items(
+    struct: bpy.types.bpy_struct,
+    name: str,
+    animated: Collection[str],
+    path: str,
+    waiting: list[bpy.types.ID] | None,
+) -> Parts:
+    """Returns the targets of an Armature constraint and the rows of tables, but no other collections."""
+    if name not in {"targets", "softening", "attachments"}:
         return []
-    found = enumerate(getattr(struct, name))
-    return [part for i, item in found for part in rna_parts(item, (), (), f"{path}{name}.{i}.", waiting)]
+    parts: Parts = []
+    for i, item in enumerate(getattr(struct, name)):
+        own, row = f"{path}{name}.{i}.", f"{path}{name}[{i}]."
+        keyed = {own + each.removeprefix(row) for each in animated if each.startswith(row)}
+        parts += rna_parts(item, (), keyed, own, waiting)
+    return parts
 
 
 def _value_text(rna: bpy.types.Property, value: object) -> str:

@@ -10,7 +10,7 @@ import bpy
 from ...solver.scene.settings.body_settings import IS_MESHED
 from ...solver.scene.settings.flesh_settings import FORMER_FLESH_PAINTS, IS_FLESH, POSE
 from ...solver.scene.settings.plasticity_settings import IS_PLASTIC
-from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, VECTOR, Setting, When
+from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, TABLE, VECTOR, Setting, When
 from ...solver.scene.settings.tables import SCENE_SETTINGS, settings_of_role
 from ..properties.object_roles import BODY
 from . import formulation
@@ -71,6 +71,8 @@ def _is_later(settings: bpy.types.PropertyGroup, setting: Setting) -> bool:
 def _has_default(settings: bpy.types.PropertyGroup, setting: Setting) -> bool:
     """Whether a setting has its default value, as in every file of an earlier version."""
     value = getattr(settings, setting.name)
+    if setting.kind == TABLE:
+        return not len(value)
     if setting.kind in (OBJECT, COLLECTION, MATERIAL):
         return value is None
     rna = settings.bl_rna.properties[setting.name]

@@ -9,8 +9,10 @@ import bpy
 
 from ...solver.scene.settings.preset_settings import CUSTOM_PRESET, MATERIAL_PRESET
 from ...solver.scene.settings.setting import TABLE, Setting
+from ...solver.scene.settings.surface_attachment_settings import ATTACHMENTS
 from ...solver.scene.settings.tables import SUBJECTS
 from ..blender_data.rna_serialisation import animated_paths
+from ..properties.attachment_properties import copy_attachments
 from ..properties.material_preset_filling import find_values
 from ..properties.object_roles import BODY
 from ..properties.softening_rows import table_rows, write_rows
@@ -30,7 +32,9 @@ def copy_settings(source: bpy.types.Object, target: bpy.types.Object) -> bool:
         if source.sinew.preset != CUSTOM_PRESET:
             filled = set(find_values(source.sinew)[1])
     for setting in _settings_of(common):
-        if setting.kind == TABLE:
+        if setting == ATTACHMENTS:
+            copy_attachments(source.sinew, target.sinew)
+        elif setting.kind == TABLE:
             write_rows(getattr(target.sinew, setting.name), table_rows(getattr(source.sinew, setting.name)))
         elif setting.name not in filled and setting != MATERIAL_PRESET:
             value = getattr(source.sinew, setting.name)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 
 from . import (
+    attachments,
     bodies,
     bone_meshes,
     closed_copy,
@@ -43,6 +44,7 @@ PARTS = (
     collider_force_curves,
     heat,
     softening_table,
+    attachments,
     pin_selected_vertices,
     subdivision,
     self_weight,

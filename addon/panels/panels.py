@@ -13,6 +13,7 @@ from ..baking import bake_status
 from ..objects.roles import is_flesh, roles_of
 from ..properties.object_roles import BODY, FLESH, ROLE_BY_KEY
 from . import (
+    attachments_layout,
     attributes_layout,
     bake_layout,
     collision_layout,
@@ -36,6 +37,7 @@ from . import (
     statistics_layout,
     tets_layout,
 )
+from .attachments_layout import SINEW_UL_attachments
 from .property_rows import FLESH_SWITCHES, HEADER_SWITCHES, JIGGLE_SWITCHES
 from .softening_list import SINEW_UL_softening
 
@@ -137,6 +139,7 @@ PANEL_TABLE = (
     ("core", "Rigid Core", rigid_core_layout.draw_core, True),
     ("tets", "Tets", tets_layout.draw_tets, False),
     ("pins", "Pins", pins_layout.draw_pins, True),
+    ("attachments", "Attachments", attachments_layout.draw_attachments, True),
     ("collision", "Collision", collision_layout.draw_collision, True),
     ("goal", "Goal", goal_layout.draw_goal, True),
     ("pressure", "Pressure", pressure_layout.draw_pressure, True),
@@ -169,6 +172,7 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
 
 CLASSES = (
     SINEW_UL_softening,
+    SINEW_UL_attachments,
     *role_menus.CLASSES,
     *material_preset_menu.CLASSES,
     *outliner_menu.CLASSES,

@@ -11,11 +11,12 @@ from __future__ import annotations
 import bpy
 from bpy.props import PointerProperty
 
+from .attachment_properties import SinewAttachment
 from .heat_properties import SinewSoftening
 from .object_properties import SinewObject
 from .scene_properties import SinewScene
 
-CLASSES = (SinewSoftening, SinewObject, SinewScene)
+CLASSES = (SinewSoftening, SinewAttachment, SinewObject, SinewScene)
 
 
 def register() -> None:

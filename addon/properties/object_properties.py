@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
+from .attachment_properties import AttachmentProperties
 from .body_properties import BodyProperties, CoreProperties, FormulationProperties
 from .collision_properties import ColliderProperties, CollisionProperties
 from .field_properties import FieldProperties
@@ -43,6 +44,7 @@ class SinewObject(
     PressureProperties,
     MuscleProperties,
     StretchLimitProperties,
+    AttachmentProperties,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...solver.runtime.arrays import Floats
+from .collection_rows import add_row, remove_row
 
 ROW_PROPERTIES = ("temperature", "stiffness", "yield_strain", "flow")
 
@@ -36,23 +37,6 @@ def write_rows(table: Any, rows: Floats) -> None:
     for row, values in zip(table, extend_rows(rows, len(table)), strict=True):
         for name, value in zip(ROW_PROPERTIES, values, strict=True):
             setattr(row, name, value)
-
-
-def add_row(table: Any) -> Any:
-    """Adds a row at the end of a softening table, with a name of its own for library overrides, and returns it."""
-    taken = {row.name for row in table}
-    row = table.add()
-    row.name = next(name for name in map(str, range(1, len(taken) + 2)) if name not in taken)
-    return row
-
-
-def remove_row(table: Any, index: int) -> bool:
-    """Removes a row of a softening table and returns whether it could: library overrides keep linked rows."""
-    try:
-        table.remove(index)
-    except TypeError:
-        return False
-    return True
 
 
 def extend_rows(rows: Floats, count: int) -> Floats:

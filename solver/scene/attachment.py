@@ -9,16 +9,13 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .serialisation.field_constraints import OneOf, at_least, left_open_range, shape
+from .serialisation.field_constraints import OneOf, shape
 from .serialisation.list_conversion import convert_sequences
+from .settings.surface_attachment_settings import ATTACHMENT_KIND, ATTACHMENT_REACH, ATTACHMENT_STRENGTH
 
 # how a surface is attached (`Attachment.kind`)
-SLIDING, SPRING = "sliding", "spring"
-ATTACHMENT_KINDS = (SLIDING, SPRING)
-DEFAULT_REACH = 0.01  # [m]
-MAX_REACH = 1.0e6  # [m]
-REACH_LIMITS = left_open_range(0.0, MAX_REACH, "Reach")
-STRENGTH_LIMITS = at_least(0.0, "Strength")
+ATTACHMENT_KINDS = ATTACHMENT_KIND.words
+SLIDING, SPRING = ATTACHMENT_KINDS
 
 
 @dataclass(frozen=True)
@@ -42,8 +39,8 @@ class Attachment:
 
     target: str
     kind: Annotated[str, OneOf(ATTACHMENT_KINDS)] = SLIDING
-    reach: Annotated[float, REACH_LIMITS] = DEFAULT_REACH
-    strength: Annotated[float, STRENGTH_LIMITS] = 1.0
+    reach: Annotated[float, ATTACHMENT_REACH.limits] = ATTACHMENT_REACH.default
+    strength: Annotated[float, ATTACHMENT_STRENGTH.limits] = ATTACHMENT_STRENGTH.default
     paint: Annotated[Floats, shape("n")] = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:

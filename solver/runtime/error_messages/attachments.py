@@ -23,6 +23,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" follows the pose, but is attached to "{target}", which moves by its own inertia.',
         'Choose the same Type for both, or attach "{target}" to "{name}" instead.',
     ),
+    # addon/export/attachments.py
+    "attachment-without-target": (
+        '"{name}" has an attachment without a target.',
+        "Choose the other object in the panel Attachments, or remove the row.",
+    ),
     # solver/constraints/attachments/build_attachments.py
     "attachment-out-of-reach": (
         'The surface of "{name}" is {distance} m away from "{target}", farther than the Reach of {reach} m.',
