@@ -151,6 +151,22 @@ def test_a_collider_that_moves_takes_along_what_is_attached(kind, tmp_path) -> N
     assert moved[0] == pytest.approx(0.2 if kind == "spring" else 0.0, abs=0.03)
 
 
+@pytest.mark.slow
+def test_springs_hold_flesh_that_follows_the_pose_and_sliding_does_not(tmp_path) -> None:
+    for kind in ("spring", "sliding"):
+        cube, slab = stacked(kind, flesh=Flesh())
+        below = np.flatnonzero(slab.vertices[:, 2] < -0.4).astype(np.int32)
+        slab = replace(slab, pinned=below, pin_weights=np.ones(len(below)))
+        scene = Scene((cube, slab), settings=Settings(frame_end=4))
+        if kind == "sliding":
+            with pytest.raises(BadInput, match='nothing holds "Cube"'):
+                Run(tmp_path / kind, scene)
+            continue
+        run = Run(tmp_path / kind, scene)
+        run.advance(2)
+        assert run.reports[-1].converged and run.render["cube"][:, 2].min() == pytest.approx(0.0, abs=0.02)
+
+
 def with_attachment(*attachments: Attachment, **flesh: Flesh) -> Scene:
     cube, slab = stacked()
     cube = replace(cube, attachments=attachments, flesh=flesh.get("cube"))

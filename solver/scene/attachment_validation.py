@@ -47,16 +47,13 @@ def _check_target(scene: Scene, body: Body, attachment: Attachment) -> None:
         if _follows_pose(body) and not _follows_pose(other):
             raise BadInput("attachment-pose-to-motion", name=body.name, target=other.name)
         return
-    bone = next((each for each in scene.bones if each.key == attachment.target), None)
-    if bone is not None:
-        if not len(bone.triangles):
-            raise BadInput("attachment-without-surface", name=body.name, target=bone.name)
-        return
     collider = next((each for each in scene.colliders if each.key == attachment.target), None)
-    if collider is None:
+    bone = next((each for each in scene.bones if each.key == attachment.target), None)
+    found = collider or bone
+    if found is None:
         raise BadInput("attachment-target-missing", name=body.name, target=attachment.target)
-    if collider.shape != "mesh" or not len(collider.triangles):
-        raise BadInput("attachment-without-surface", name=body.name, target=collider.name)
+    if not len(found.triangles) or (collider is not None and collider.shape != "mesh"):
+        raise BadInput("attachment-without-surface", name=body.name, target=found.name)
 
 
 def _follows_pose(body: Body) -> bool:

@@ -81,6 +81,16 @@ class AttachmentPotential:
         """Returns the forces at x [m], (n, 3), as nodes move on from there."""
         return LinearForces.concatenate(*(linear_forces(found) for found in self.link_forces(x)), LinearForces())
 
+    def spring_points(self) -> PointForces:
+        """Returns the points that springs hold, with their stiffness alone; what slides is not held."""
+        found = []
+        for each in self.active:
+            own, none = each.links, np.zeros((len(each.links.tet), 3))
+            stiffness = (each.strength * own.stiffness)[:, None, None] * np.eye(3)
+            if not own.slides:
+                found.append(PointForces(own.tet, own.weights, none, stiffness, np.zeros_like(stiffness)))
+        return PointForces.concatenate(*found)
+
     def frozen(self, x: Floats) -> AttachmentPotential:
         """Returns the same with the closest places at x [m], (n, 3), kept as planes."""
         return replace(self, active=tuple(each.frozen(x, self.tets) for each in self.active))

@@ -98,7 +98,7 @@ def _target_surface(bodies: AttachableBodies, key: str) -> TargetSurface:
             return TargetSurface(
                 body.name, number, MovingSurface(rest, triangles), tet, binding.weights, np.zeros((0, 3))
             )
-    animated = [("bone", bone) for bone in scene.bones] + [("collider", collider) for collider in scene.colliders]
+    animated = [("collider", collider) for collider in scene.colliders] + [("bone", bone) for bone in scene.bones]
     owner, found = next((owner, each) for owner, each in animated if each.key == key)
     vertices, track = floats(found.vertices), f"{owner}.{key}"
     rest = animated_vertices(vertices, track, found.name, bodies.tracks, scene.settings.start_time)
