@@ -21,7 +21,7 @@ PARTS = (
     "overlays.unconverged_marks",
     "handlers",
     "baking.solver_warm_up_timer",
-    "baking.orphaned_caches_timer",
+    "baking.orphaned_caches_search",
     "command_line.commands",
 )
 

@@ -15,12 +15,12 @@ from .baking import (
     bake_status,
     bake_timer,
     last_failure,
-    save_handlers,
+    move_caches_on_save,
     stale_errors,
 )
 from .baking.addon_session import session
 from .blender_data import override_saving
-from .blender_data.scene_lookup import find_scene
+from .blender_data.scene_by_session_uid import find_scene
 from .cache import cache_folder_status, cache_paths
 from .cache.temporary_folders import temporary_folders
 from .evaluation import geometry_update_counter, weight_digest
@@ -73,13 +73,13 @@ def depsgraph_update_post(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgrap
 def save_pre(path: str = "", *_: object) -> None:
     """The file is about to be written, perhaps to another place."""
     override_saving.store_override_settings(bpy.data.objects)
-    save_handlers.before_save(path)
+    move_caches_on_save.before_save(path)
 
 
 @persistent
 def save_post(*_: object) -> None:
     """The file was written, or could not be."""
-    save_handlers.after_save()
+    move_caches_on_save.after_save()
     for scene in bpy.data.scenes:
         attach_bake.repair_empty_paths(scene)
 

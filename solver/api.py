@@ -19,7 +19,7 @@ from .bake.cache import CacheReader
 from .bake.cache.write_scene import write_scene
 from .bake.run_bake import BakeOptions, run_bake
 from .constraints.external_forces import ExternalForces
-from .integrators.step import step as take_step
+from .integrators.integrator_choice import step as take_step
 from .integrators.step_report import StepReport
 from .mechanics.hyperelastic import hyperelastic_element
 from .mechanics.hyperelastic.anisotropic_terms import AnisotropicTerm

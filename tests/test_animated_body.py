@@ -10,7 +10,7 @@ import pytest
 
 from fixtures.rigid_fit import turned
 from fixtures.scenes import Run, block, rotation
-from sinew.solver.constraints.animation_velocity import animation_velocity
+from sinew.solver.constraints.release_velocity import animation_velocity
 from sinew.solver.scene.flesh import DYNAMIC, FLESH_TIME_SCHEMES, Flesh
 from sinew.solver.scene.formulation import BDF2, FORMULATIONS, FormulationSettings
 from sinew.solver.scene.rigid_core import Core

@@ -19,7 +19,7 @@ from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
 from sinew.addon.cache.attribute_columns import RENAMED_ATTRIBUTES, VELOCITY_ATTRIBUTE, VELOCITY_COLUMNS
 from sinew.addon.objects import roles
-from sinew.addon.playback import attribute_playback
+from sinew.addon.playback import attribute_modifier
 from sinew.solver.bake.attributes.point_ply import ply_bytes
 from sinew.solver.bake.cache import layout
 
@@ -157,7 +157,7 @@ def test_a_broken_body_has_them_on_its_result(tmp_path: Path) -> None:
 def test_paths_follow_the_file_and_a_copy_changes_nothing(tmp_path: Path) -> None:
     obj = body(tmp_path / "c.sinew")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "one.blend"))
-    node = attribute_playback._path_node(attribute_playback.find_modifier(obj).node_group)
+    node = attribute_modifier._path_node(attribute_modifier.find_modifier(obj).node_group)
     assert node.inputs["Format"].default_value == "//c.sinew/attributes/Box/{frame:06}.ply"
     (tmp_path / "deep").mkdir()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "deep" / "copy.blend"), copy=True)

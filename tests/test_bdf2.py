@@ -12,7 +12,7 @@ from fixtures.tet_meshes import bar
 from harness.formulations import formulation
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.integrators.bdf2 import PREVIOUS_DT, PREVIOUS_X
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.system.step_matrix import compute_element_records
 from sinew.solver.mechanics.elements.edge_assembly import assemble
 from sinew.solver.mechanics.model import Part, make_model

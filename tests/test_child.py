@@ -20,7 +20,7 @@ from sinew.addon.baking.bake_driver import BakeDriver
 from sinew.addon.baking.child_process import child_command
 from sinew.solver.bake.cache import CacheReader, CacheWriter
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
-from sinew.solver.integrators.step import MIN_TETS_PER_THREAD
+from sinew.solver.integrators.integrator_choice import MIN_TETS_PER_THREAD
 from sinew.solver.runtime.errors import BadInput, StorageFailed
 from sinew.solver.scene.scene import Meshing, Scene
 

@@ -15,7 +15,7 @@ from fixtures.scenes import Run, block
 from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.contact.active_set.active_set_update import group_islands
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.step_input import ContactCallbacks
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State

@@ -10,7 +10,7 @@ from fixtures.corotational_bars import FRESH, LINEAR, POLAR, crumpled, dense, ev
 from harness.formulations import formulation
 from reference.corotational import Tet, forces_and_stiffness
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.system.step_matrix import compute_element_records
 from sinew.solver.mechanics.elements.edge_assembly import assemble
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress

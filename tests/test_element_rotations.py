@@ -8,8 +8,8 @@ from fixtures.corotational_bars import BY_HIGHAM, FRESH, LINEAR, POLAR, STALE, c
 from harness.formulations import formulation
 from reference.corotational import forces_and_stiffness, rotation
 from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.solver_context import StepWorkspace
-from sinew.solver.integrators.step import step
 from sinew.solver.integrators.system.step_matrix import assemble_system, compute_element_records
 from sinew.solver.mechanics.elements.element_rotations import compute_rotations
 from sinew.solver.mechanics.elements.higham_polar import orthogonal_factor_of

@@ -14,7 +14,7 @@ from fixtures.blender_scenes import add_box, counts, fresh
 from fixtures.export_scenes import exported, refused
 from sinew.addon.export import input_digest
 from sinew.addon.objects import new_objects, roles
-from sinew.addon.properties import softening_rows
+from sinew.addon.properties import softening_table_editing
 from sinew.solver.runtime.error_messages import TEXTS
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS
@@ -68,7 +68,7 @@ def test_settings_arrive(tmp_path: Path) -> None:
     own.plastic_law = "ADDITIVE"
     own.yield_strain, own.flow, own.maximum_strain = 0.125, 3.0, 0.75
     own.temperature, own.conductivity, own.heat_capacity, own.heat_exchange, own.melting_point = 30, 2, 900, 25, 70
-    softening_rows.write_rows(own.softening, np.array([[20.0, 1, 1, 1], [70.0, 0.5, 0.25, 8.0]]))
+    softening_table_editing.write_rows(own.softening, np.array([[20.0, 1, 1, 1], [70.0, 0.5, 0.25, 8.0]]))
     own.breaking_stress, own.scatter, own.seed, own.most_splits, own.most_pieces = 2.0e5, 0.5, 7, 9, 11
     own.attributes = {"velocity", "stress"}
     scene.sinew.air_temperature = -5.0
@@ -335,7 +335,7 @@ def test_the_table_of_softening_is_edited() -> None:
     before = counts()
     own.melting_point = 60.0
     assert bpy.ops.sinew.add_softening() == {"FINISHED"}
-    rows = softening_rows.table_rows(own.softening)
+    rows = softening_table_editing.table_rows(own.softening)
     assert rows[0].tolist() == [20.0, 1.0, 1.0, 1.0] and rows[-1, 0] == 60.0
     assert (np.diff(rows[:, 0]) > 0).all() and own.softening_index == len(rows) - 1
     bpy.ops.sinew.add_softening()
@@ -395,7 +395,7 @@ def test_what_the_exporter_lets_through_is_told_before_the_work(
     if wrong == "radius":
         source.sinew.source_radius = 0.0
     elif wrong == "rows":
-        softening_rows.write_rows(own.softening, np.array([[60.0, 1, 1, 1], [20.0, 1, 1, 1]]))
+        softening_table_editing.write_rows(own.softening, np.array([[60.0, 1, 1, 1], [20.0, 1, 1, 1]]))
     elif wrong == "open":
         bpy.context.view_layer.objects.active = obj
         obj.data.clear_geometry()

@@ -64,7 +64,7 @@ def test_the_menu_offers_roles_only_where_there_is_none() -> None:
     always = ["sinew.add_ground", "sinew.add_heat_source", "sinew.import_tets", "sinew.copy_settings"]
     assert draw_menu(None) == always
     obj = add_box()
-    assert draw_menu(obj) == [*role_menus.MAKE_OPERATORS.values(), *always]
+    assert draw_menu(obj) == [*role_menus.MADE_ROLES, *always]
     bpy.ops.sinew.make_body()
     assert draw_menu(obj) == always
 

@@ -12,7 +12,7 @@ from sinew.solver.linalg import pcg
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.quasistatic.contact import contact_penalty_at_poses
 from sinew.solver.quasistatic.contact.linearised_contacts import MAX_FORCE_DEPTH, find_linearised_contacts
-from sinew.solver.quasistatic.contact_coupling import CoupledPattern, NodeCouplings
+from sinew.solver.quasistatic.contact_stiffness_blocks import CoupledPattern, NodeCouplings
 from sinew.solver.quasistatic.line_search import SlopeBracket
 from sinew.solver.runtime.threads.thread_count import limiting_threads
 

@@ -23,8 +23,8 @@ from fixtures.flesh_dynamics import (
 )
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.integrators import nonlinear_step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.newton.line_search import step_lengths
-from sinew.solver.integrators.step import step
 from sinew.solver.integrators.step_input import StepOptions
 from sinew.solver.mechanics.elements.inverted_tet_count import count_inverted
 from sinew.solver.mechanics.hyperelastic.law_numbers import LAWS

@@ -8,7 +8,7 @@ import pytest
 
 from fixtures.flesh_dynamics import EXACT, GRAVITY, advance, at_rest, energy_of, flesh_of, model_of, momentum, spinning
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.step_input import StepOptions
 from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     forces,

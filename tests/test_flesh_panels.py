@@ -17,7 +17,7 @@ from fixtures.flesh_objects import bone, flesh, select
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.bake_status import Status
 from sinew.addon.objects import role_checks, roles
-from sinew.addon.panels import feature_rows, panels
+from sinew.addon.panels import flesh_locked_rows, panels
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.flesh import FLESH_LAWS, FLESH_TIME_SCHEMES
 from sinew.solver.scene.material_presets import (
@@ -180,7 +180,7 @@ def test_what_flesh_does_not_do_is_grey_with_the_reason() -> None:
             obj.sinew.motion = motion
             layout = drawn(obj, part)
             assert layout.enabled_of(setting) == (motion == "ELASTIC"), part
-            reason = feature_rows.FLESH_WITHOUT_FEATURES_NOTE
+            reason = flesh_locked_rows.FLESH_WITHOUT_FEATURES_NOTE
             assert (reason in " ".join(layout.lines)) == (motion != "ELASTIC")
             panel = next(p for p in panels.CLASSES if getattr(p, "bl_label", "").lower() == switch[4:])
             header = FakeLayout()

@@ -21,8 +21,8 @@ from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     tet_arrays,
 )
 from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
-from sinew.solver.mechanics.self_weight_pressure import MAX_UPRIGHT_STRAIN, flesh_has_pressure, pressure_of_flesh
 from sinew.solver.mechanics.submodel import make_submodel
+from sinew.solver.mechanics.volume_penalty_modulus import MAX_UPRIGHT_STRAIN, flesh_has_pressure, pressure_of_flesh
 from sinew.solver.scene.flesh import DYNAMIC, FLESH_LAWS, QUASISTATIC, Bone, Flesh
 from sinew.solver.scene.scene import Scene, Settings
 from test_fibre_seam import along_x

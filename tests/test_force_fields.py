@@ -19,7 +19,7 @@ from sinew.solver.runtime.counter_rng import uniform
 from sinew.solver.runtime.errors import BadInput, SolveFailed
 from sinew.solver.scene.force_fields import FIELD_KINDS, FieldWeights, ForceField, TextureGrid
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
-from sinew.solver.scene.self_weight import self_weight_strain
+from sinew.solver.scene.self_weight_check import self_weight_strain
 from sinew.solver.scene.tracks import MemoryTracks, NoTracks
 from sinew.solver.simulation.build import build
 

@@ -17,7 +17,7 @@ from fixtures.tet_meshes import bar
 from fixtures.tiny_bakes import baked, box_of_tets
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import Cancelled

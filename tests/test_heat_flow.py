@@ -16,8 +16,8 @@ from sinew.solver.mechanics.heat.conduction import conduction
 from sinew.solver.mechanics.heat.implicit_conduction import ConductionRows, NodeHeat, conduct_heat
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
-from sinew.solver.scene.heat_diffusion import diffusion_length, speed_to_diffuse, thermal_diffusivity
 from sinew.solver.scene.scene import Body, Heat, HeatSource, Material, Meshing, Scene, Settings
+from sinew.solver.scene.thermal_diffusion_length import diffusion_length, speed_to_diffuse, thermal_diffusivity
 from sinew.solver.scene.tracks import TrackReader
 
 STILL = Settings(gravity=(0.0, 0.0, 0.0))

@@ -9,10 +9,10 @@ import pytest
 from fixtures.tet_meshes import bar
 from harness.formulations import formulation
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.newton.newton_system import NewtonSystem
 from sinew.solver.integrators.newton.nonlinear_bodies import nonlinear_bodies
 from sinew.solver.integrators.solver_context import StepWorkspace
-from sinew.solver.integrators.step import step
 from sinew.solver.integrators.step_input import StepInput
 from sinew.solver.mechanics.hierarchical.basis_transform import gather_forces, to_hierarchical, to_nodal
 from sinew.solver.mechanics.hierarchical.level_matrices import assemble_coarse_tets, level_maps

@@ -10,9 +10,9 @@ import pytest
 
 from fixtures.tet_meshes import bar
 from sinew.solver.integrators.system.right_hand_side import MIN_MOTION_SHARE, motion_share
+from sinew.solver.mechanics.finite_rotation_correction import chord_stretch_energy
 from sinew.solver.mechanics.kinetic_energy import kinetic_energies, kinetic_energy_bound
 from sinew.solver.mechanics.model import Model, Part, make_model
-from sinew.solver.mechanics.rigid_rotation import chord_stretch_energy
 from sinew.solver.scene.scene import Material
 
 DT, GRAVITY = 0.01, np.array([0.5, 0.0, -9.81])

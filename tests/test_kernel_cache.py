@@ -53,18 +53,24 @@ def test_what_changed_since_the_process_began_is_not_kept(package: Path, monkeyp
 
 
 def test_a_changed_helper_changes_where_kernels_are_kept(package: Path) -> None:
-    for name in ("linalg/point_force_assembly.py", "linalg/vec3.py", "linalg/deep.py", "linalg/__init__.py", "jit.py"):
+    for name in (
+        "linalg/point_stiffness_assembly.py",
+        "linalg/vec3.py",
+        "linalg/deep.py",
+        "linalg/__init__.py",
+        "jit.py",
+    ):
         (package / name).parent.mkdir(exist_ok=True)
         (package / name).write_text("# helps\n")
     (package / "linalg" / "other.py").write_text("x = 1\n")
-    (package / "linalg" / "point_force_assembly.py").write_text(
+    (package / "linalg" / "point_stiffness_assembly.py").write_text(
         "def f():\n    from .vec3 import (\n        a,  # (b)\n    )\n"
     )
     (package / "linalg" / "vec3.py").write_text("from . import deep\nfrom ..jit import kernel as k\n")
 
     def folder() -> Path | None:
         _forget()
-        return cache_folder.own_folder(package / "linalg" / "point_force_assembly.py")
+        return cache_folder.own_folder(package / "linalg" / "point_stiffness_assembly.py")
 
     first = folder()
     assert first is not None and first.name.startswith("point_force_assembly-")

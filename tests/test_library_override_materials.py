@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, fresh, link_object
 from sinew.addon.objects import new_objects, roles
-from sinew.addon.properties import material_preset_filling, softening_rows
+from sinew.addon.properties import material_preset_filling, softening_table_editing
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS
 
 
@@ -41,7 +41,7 @@ def test_another_preset_with_fewer_rows(tmp_path: Path) -> None:
     assert own.preset == "GLASS" and own.use_fracture and not own.use_heat
     own = reloaded(tmp_path).sinew
     assert own.preset == "GLASS" and material_preset_filling.matches_preset(own)
-    rows = softening_rows.table_rows(own.softening)
+    rows = softening_table_editing.table_rows(own.softening)
     assert len(rows) == 4 and (np.diff(rows[:, 0]) > 0).all()
     glass = MATERIAL_PRESETS["GLASS"].heat
     assert glass is not None
@@ -57,10 +57,10 @@ def test_rows_are_added_and_only_those_are_removed(tmp_path: Path) -> None:
     for _ in range(3):
         assert bpy.ops.sinew.add_softening() == {"FINISHED"}
     assert bpy.ops.sinew.remove_softening() == {"FINISHED"}
-    wanted = softening_rows.table_rows(own.softening)
+    wanted = softening_table_editing.table_rows(own.softening)
     assert len(wanted) == 6 and own.preset == "CUSTOM"
     obj = reloaded(tmp_path)
-    assert np.array_equal(softening_rows.table_rows(obj.sinew.softening), wanted)
+    assert np.array_equal(softening_table_editing.table_rows(obj.sinew.softening), wanted)
     obj.sinew.softening_index = 1
     bpy.context.view_layer.objects.active = obj
     with pytest.raises(RuntimeError, match='The file that "Candle" is linked from'):

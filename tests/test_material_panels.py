@@ -22,7 +22,7 @@ from sinew.addon.objects import mesh_defects, new_objects, roles
 from sinew.addon.overlays import heat_source_overlay
 from sinew.addon.panels import panels, role_menus
 from sinew.addon.panels.property_rows import BLENDER_UNITS, SETTINGS, label_with_unit
-from sinew.addon.properties import softening_rows
+from sinew.addon.properties import softening_table_editing
 from sinew.addon.runtime.quantity_text import stress_text
 from sinew.solver.scene.settings.tables import SCENE_SETTINGS
 from test_addon import drawn
@@ -169,7 +169,7 @@ def test_rows_out_of_order_get_a_button() -> None:
         return "sinew.sort_softening" in [name for _, name in drawn(obj, "draw_heat").drawn]
 
     assert not has_button()
-    softening_rows.write_rows(obj.sinew.softening, np.array([[20.0, 1, 1, 1], [60.0, 1, 1, 1]]))
+    softening_table_editing.write_rows(obj.sinew.softening, np.array([[20.0, 1, 1, 1], [60.0, 1, 1, 1]]))
     assert not has_button()
     obj.sinew.softening[1].temperature = 20.0
     assert has_button()

@@ -13,8 +13,8 @@ from fixtures.tet_meshes import bar
 from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.solver_context import SolverContext
-from sinew.solver.integrators.step import step
 from sinew.solver.integrators.system import multigrid_policy
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.multigrid import hierarchy_reuse as kept_levels

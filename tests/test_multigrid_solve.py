@@ -9,8 +9,8 @@ import pytest
 from fixtures.multigrid_problems import bar_problem, dense, jittered, made, stiffness
 from fixtures.tet_meshes import bar, lattice_bar
 from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.solver_context import SolverContext
-from sinew.solver.integrators.step import step
 from sinew.solver.integrators.system import multigrid_policy
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria

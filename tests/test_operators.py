@@ -23,7 +23,7 @@ from sinew.addon.baking import bake_control, bake_request, bake_status, last_fai
 from sinew.addon.baking.addon_session import session
 from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
-from sinew.addon.objects import roles, subdivision
+from sinew.addon.objects import roles, too_few_vertices
 from sinew.addon.operators.simulate import SINEW_OT_simulate
 from sinew.addon.panels import bake_layout, main_layout
 from sinew.addon.playback import shape_keys
@@ -93,7 +93,7 @@ def test_the_ground_lies_right_under_what_is_held() -> None:
 
 @pytest.mark.parametrize(("vertices", "faces", "level"), [(8, 6, 3), (500, 498, 1), (4, 1, 5), (60, 58, 2)])
 def test_simple_subdivision_makes_vertices_enough(vertices: int, faces: int, level: int) -> None:
-    assert subdivision.subdivision_level(vertices, faces) == level
+    assert too_few_vertices.subdivision_level(vertices, faces) == level
 
 
 def test_subdivide_goes_above_sinew_alike_in_the_viewport_and_the_render() -> None:

@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import fresh, link_object, overridden_box
 from fixtures.operator_scenes import child_pid, evaluated, falling_box, is_alive, panel_lines, status, until
 from sinew.addon import handlers
-from sinew.addon.baking import bake_control, bake_status, save_handlers
+from sinew.addon.baking import bake_control, bake_status, move_caches_on_save
 from sinew.addon.baking.addon_session import session
 from sinew.addon.blender_data import modifier_stack
 from sinew.addon.cache import cache_paths
@@ -85,8 +85,8 @@ def test_a_bake_that_cannot_be_moved_at_the_first_save_is_told_and_moved_at_the_
         (target / "cache.json").write_text("half")
         refuse()
 
-    monkeypatch.setattr(save_handlers.os, "rename", refuse)
-    monkeypatch.setattr(save_handlers.shutil, "copytree", copy_half)
+    monkeypatch.setattr(move_caches_on_save.os, "rename", refuse)
+    monkeypatch.setattr(move_caches_on_save.shutil, "copytree", copy_half)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "first.blend"))
     monkeypatch.undo()
     lines = " ".join(panel_lines(box))
@@ -109,7 +109,7 @@ def test_a_bake_is_moved_to_another_drive(tmp_path: Path, monkeypatch: pytest.Mo
     def refuse(*_: object) -> None:
         raise OSError(18, "Invalid cross-device link")
 
-    monkeypatch.setattr(save_handlers.os, "rename", refuse)
+    monkeypatch.setattr(move_caches_on_save.os, "rename", refuse)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "other.blend"))
     assert CacheReader(tmp_path / "other.sinew").integrity_problems() == [] and not before.exists()
     assert "could not move" not in " ".join(panel_lines(box))

@@ -15,7 +15,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, fresh, write_cache
 from fixtures.fake_layout import FakeLayout
 from sinew.addon import handlers
-from sinew.addon.baking.orphaned_caches_timer import orphan_search
+from sinew.addon.baking.orphaned_caches_search import orphan_search
 from sinew.addon.cache import cache_folder_status, cache_paths, orphaned_caches
 from sinew.addon.cache.temporary_folders import temporary_folders
 from sinew.addon.objects import roles

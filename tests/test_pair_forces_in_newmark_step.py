@@ -8,8 +8,8 @@ import pytest
 
 from fixtures.flesh_dynamics import FLESH, energy_of, flesh_of, model_of, momentum
 from sinew.solver.constraints.external_forces import ExternalForces, PairForces, PointForces
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.newmark.substep_contacts import select_forces
-from sinew.solver.integrators.step import step
 from sinew.solver.integrators.step_input import ContactCallbacks, StepOptions
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count

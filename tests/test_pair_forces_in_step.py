@@ -6,7 +6,7 @@ import pytest
 
 from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces, PairForces, PointForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.linalg import coupled_rigid_modes
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
@@ -77,7 +77,7 @@ def dense_step(model, state, outside):
 
 def system_of(model, state, outside):
     """A and b of the step without pairs, dense."""
-    from sinew.solver.linalg.point_force_assembly import add_point_terms
+    from sinew.solver.linalg.point_stiffness_assembly import add_point_terms
     from sinew.solver.mechanics.elements.corotational_element import MAX_RECORD_LENGTH, compute_corotational_records
     from sinew.solver.mechanics.elements.edge_assembly import assemble
     from sinew.solver.mechanics.elements.record_layout import element_arrays

@@ -9,7 +9,7 @@ import pytest
 from fixtures.tet_meshes import bar
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.coupled_islands import island_coupling
-from sinew.solver.linalg.pair_force_assembly import PairPatterns
+from sinew.solver.linalg.pair_stiffness_assembly import PairPatterns
 from sinew.solver.linalg.pattern_union import widen_pattern
 
 

@@ -22,7 +22,7 @@ from fixtures.plastic_bodies import (
 )
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
 from sinew.solver.mechanics.plasticity import plastic_norm, with_plastic_strain
 from sinew.solver.mechanics.prestress import with_prestress

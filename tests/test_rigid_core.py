@@ -9,7 +9,7 @@ import pytest
 from fixtures.rigid_core_scenes import FIRM, SOFT, WEIGHTLESS, core_of, cube, model_of, momenta, run_of, spin, stretch
 from fixtures.scenes import block, boundary, pose, rotation
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.system.step_matrix import compute_element_records
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
 from sinew.solver.mechanics.state import State

@@ -11,8 +11,8 @@ from fixtures.scenes import block, pose, rotation
 from reference.rigid_core_step import dense_solution
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
 from sinew.solver.constraints.rigid_core.core_dofs import core_dofs
-from sinew.solver.constraints.rigid_core.core_motion import core_body
-from sinew.solver.integrators.step import step
+from sinew.solver.constraints.rigid_core.rigid_body_momentum import core_body
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.rigid_core import Core, Hinge, Pull
 from sinew.solver.scene.scene import Material, Settings

@@ -7,7 +7,7 @@ import pytest
 from fixtures.rigid_core_scenes import FIRM, WEIGHTLESS, core_of, cube, model_of, run_of, stretch
 from fixtures.scenes import block, pose, rotation
 from sinew.solver.constraints.rigid_core import effective_forces
-from sinew.solver.constraints.rigid_core.core_motion import core_body
+from sinew.solver.constraints.rigid_core.rigid_body_momentum import core_body
 from sinew.solver.scene.contact import Collider
 from sinew.solver.scene.flesh import DYNAMIC, Flesh
 from sinew.solver.scene.formulation import FormulationSettings

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from sinew.solver.mechanics.rigid_rotation import rigid_motion, rotated_motion, turn_angles, with_spin
+from sinew.solver.mechanics.finite_rotation_correction import rigid_motion, rotated_motion, turn_angles, with_spin
 
 DT = 0.01
 ALL = np.ones(3, bool)

@@ -11,7 +11,7 @@ import pytest
 from fixtures import closed_surfaces as shapes
 from fixtures.scenes import Run, block, pose, rotation
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
 from sinew.solver.simulation.sag_free import linear_strain

@@ -16,7 +16,7 @@ from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import bake_status, scene_counts
 from sinew.addon.objects import roles
 from sinew.addon.overlays import statistics_overlay
-from sinew.addon.panels import statistics_layout
+from sinew.addon.panels import status_bar_counts
 
 LINE = statistics_overlay.LINE_HEIGHT * 11.0  # of the default font
 
@@ -120,16 +120,16 @@ def drawn(draw: Any, **context: Any) -> FakeLayout:
 @pytest.mark.parametrize("is_on", [True, False])
 def test_the_status_bar_has_them_beside_blenders_statistics(scene: bpy.types.Scene, is_on: bool) -> None:
     preferences = SimpleNamespace(view=SimpleNamespace(show_statusbar_stats=is_on))
-    layout = drawn(statistics_layout.draw_status_bar, preferences=preferences)
+    layout = drawn(status_bar_counts.draw_status_bar, preferences=preferences)
     assert layout.lines == ([counts().line] if is_on else [])
 
 
 def test_the_outliner_counts_roles_and_a_click_selects_them(scene: bpy.types.Scene) -> None:
-    layout = drawn(statistics_layout.draw_outliner_header, space_data=SimpleNamespace(display_mode="VIEW_LAYER"))
+    layout = drawn(status_bar_counts.draw_outliner_header, space_data=SimpleNamespace(display_mode="VIEW_LAYER"))
     assert layout.lines == ["2", "1", "1"]
     assert [button.role for _, button in layout.buttons] == ["BODY", "COLLIDER", "BONE"]
     for mode in ("DATA_API", "LIBRARIES"):
-        assert not drawn(statistics_layout.draw_outliner_header, space_data=SimpleNamespace(display_mode=mode)).lines
+        assert not drawn(status_bar_counts.draw_outliner_header, space_data=SimpleNamespace(display_mode=mode)).lines
     assert bpy.ops.sinew.select_role(role="BONE") == {"FINISHED"}
     assert [o.name for o in bpy.context.selected_objects] == ["C"] == [bpy.context.object.name]
     assert bpy.ops.sinew.select_role(role="BODY", extend=True) == {"FINISHED"}

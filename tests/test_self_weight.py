@@ -106,7 +106,7 @@ def test_what_the_panel_told_before_is_not_told_again_by_the_bake(cube):
     from sinew.addon.baking import bake_control, error_messages
     from sinew.addon.baking.state_machine import Job
     from sinew.addon.export import input_warnings
-    from sinew.solver.scene.self_weight import collapse_warning
+    from sinew.solver.scene.self_weight_check import collapse_warning
 
     cube.sinew.preset = "JELLY"
     told = [error_messages.note_of(note.as_warning()) for note in input_warnings.input_warnings(bpy.context.scene)]

@@ -11,7 +11,7 @@ import pytest
 from fixtures.scenes import Run
 from fixtures.self_weight_scenes import cube_of, fall, press_and_lift, press_by_plate, soft_cube
 from sinew.solver.mechanics.model import Model, Part, make_model
-from sinew.solver.mechanics.self_weight_pressure import (
+from sinew.solver.mechanics.volume_penalty_modulus import (
     MAX_UPRIGHT_STRAIN,
     has_self_weight_pressure,
     with_pressure_modulus,
@@ -23,7 +23,7 @@ from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS
 from sinew.solver.scene.rigid_core import Core
 from sinew.solver.scene.scene import Body, Heat, Plasticity, Scene, Settings
-from sinew.solver.scene.self_weight import self_weight_warnings
+from sinew.solver.scene.self_weight_check import self_weight_warnings
 from sinew.solver.simulation.current_model import current_model
 
 GRAVITY = np.array([0.0, 0.0, -9.81])

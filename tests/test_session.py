@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, fresh
 from sinew.addon import handlers
-from sinew.addon.baking import last_failure, save_handlers, undo_step
+from sinew.addon.baking import last_failure, move_caches_on_save, undo_step
 from sinew.addon.baking.addon_session import Note, PendingSave, session
 from sinew.addon.evaluation import geometry_update_counter
 from sinew.addon.objects import roles
@@ -52,13 +52,13 @@ def test_a_save_is_forgotten_when_it_has_ended(tmp_path: Path) -> None:
     body()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
     scene.sinew.cache_path = "//chosen.sinew"
-    save_handlers.before_save(str(tmp_path / "deep" / "b.blend"))
+    move_caches_on_save.before_save(str(tmp_path / "deep" / "b.blend"))
     assert scene.sinew.cache_path == "//../chosen.sinew"
     assert session.pending_save is not None and session.pending_save.paths[scene.session_uid]["cache_path"]
-    save_handlers.after_save()
+    move_caches_on_save.after_save()
     assert scene.sinew.cache_path == "//chosen.sinew" and session.pending_save is None
     scene.sinew.cache_path = "//other.sinew"
-    save_handlers.after_save()
+    move_caches_on_save.after_save()
     assert scene.sinew.cache_path == "//other.sinew"
 
 

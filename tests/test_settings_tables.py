@@ -19,7 +19,7 @@ from sinew.addon.export import settings_to_scene
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.addon.panels import panels, property_rows
-from sinew.addon.properties.object_roles import FLESH, ROLES
+from sinew.addon.properties.role_definitions import FLESH, ROLES
 from sinew.addon.properties.unit_proxies import proxies_of
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene import (

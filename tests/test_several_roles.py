@@ -19,7 +19,7 @@ from fixtures.flesh_rigs import arm, bone_mesh
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import collision_filter, roles
 from sinew.addon.panels import collision_layout, flesh_layout, main_layout, panels
-from sinew.addon.properties.object_roles import BODY, BONE, COLLIDER, HEAT_SOURCE
+from sinew.addon.properties.role_definitions import BODY, BONE, COLLIDER, HEAT_SOURCE
 from test_round_trip import baked
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sinew.solver.constraints.external_forces import ExternalForces, PointForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.step_input import ContactCallbacks, StepOptions
 from sinew.solver.scene.scene import Material, Settings
 from test_step_motion import EXACT, GRAVITY, at_rest, model_of, spinning

@@ -11,7 +11,7 @@ from fixtures.tet_meshes import bar
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.pcg import solve
-from sinew.solver.linalg.point_force_assembly import add_point_terms
+from sinew.solver.linalg.point_stiffness_assembly import add_point_terms
 from sinew.solver.linalg.rigid_modes import rigid_modes
 from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 

@@ -8,7 +8,7 @@ import pytest
 
 from reference.linear_elasticity import stress, symmetric_matrices
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.mechanics.prestress import with_prestress
 from sinew.solver.scene.scene import Material, Settings
 from test_step_forces import gradients, model_of, tet_forces

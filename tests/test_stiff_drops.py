@@ -13,8 +13,8 @@ from fixtures.scenes import JELLY, rotation
 from fixtures.stiff_drops import Drop, outcome_of, run_of
 from fixtures.tet_meshes import bar
 from sinew.solver.bake.bake_warnings import bake_warnings
+from sinew.solver.mechanics.finite_rotation_correction import with_finite_rotations
 from sinew.solver.mechanics.model import Part, make_model
-from sinew.solver.mechanics.rigid_rotation import with_finite_rotations
 
 
 @pytest.mark.parametrize(

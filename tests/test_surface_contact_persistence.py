@@ -14,7 +14,7 @@ from fixtures.triangle_patches import faces_of, sheet, winding, wobble
 from sinew.solver.contact.detection.persistent_contacts import PersistentContacts
 from sinew.solver.contact.surfaces import contact_tracking as holding
 from sinew.solver.contact.surfaces.contact_tracking import track_contacts
-from sinew.solver.contact.surfaces.surface_search import PointTriangleSearch
+from sinew.solver.contact.surfaces.point_triangle_search import PointTriangleSearch
 from sinew.solver.mesh.geometry.closest_point import closest_points
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 

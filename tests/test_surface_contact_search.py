@@ -9,9 +9,9 @@ import trimesh
 
 from fixtures.collision_surfaces import gaps_at, skins_from
 from fixtures.triangle_patches import faces_of, sheet, winding, wobble
-from sinew.solver.contact.surfaces import surface_search as searching
+from sinew.solver.contact.surfaces import point_triangle_search as searching
 from sinew.solver.contact.surfaces.closest_point_walk import triangle_frame
-from sinew.solver.contact.surfaces.surface_search import PointTriangleSearch
+from sinew.solver.contact.surfaces.point_triangle_search import PointTriangleSearch
 from sinew.solver.contact.surfaces.time_of_impact import NO_IMPACT, time_of_impact
 
 # --- one look ----------------------------------------------------------------------------------------------------

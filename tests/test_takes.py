@@ -15,7 +15,7 @@ from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import bake_status
 from sinew.addon.cache import cache_folder_status, cache_paths, takes
 from sinew.addon.export.input_digest import settings_digest
-from sinew.addon.objects import ghosts, roles
+from sinew.addon.objects import roles, take_ghosts
 from sinew.addon.panels import bake_layout
 
 
@@ -62,13 +62,13 @@ def test_a_ghost_plays_the_other_take_beside(box: bpy.types.Object) -> None:
     scene = bpy.context.scene
     box.location.x = 5.0
     assert bpy.ops.sinew.compare_take(take="") == {"FINISHED"}
-    (ghost,) = ghosts.ghosts(scene)
+    (ghost,) = take_ghosts.ghosts(scene)
     assert height(ghost) == pytest.approx(box["fallen"]) and height(box) == pytest.approx(0.0, abs=1e-6)
     assert np.allclose(ghost.matrix_world, box.matrix_world) and ghost.matrix_world.translation.x == 5.0
     assert ghost.hide_render and ghost.display_type == "WIRE" and ghost not in roles.bodies(scene)
-    assert ghosts.shown_takes(scene) == {""}
+    assert take_ghosts.shown_takes(scene) == {""}
     bpy.ops.sinew.compare_take(take="")
-    assert not ghosts.ghosts(scene) and ghosts.COLLECTION_NAME not in bpy.data.collections
+    assert not take_ghosts.ghosts(scene) and take_ghosts.COLLECTION_NAME not in bpy.data.collections
 
 
 @pytest.mark.slow
@@ -79,7 +79,7 @@ def test_what_has_other_vertices_now_is_not_compared(box: bpy.types.Object) -> N
     bpy.ops.sinew.simulate()
     with pytest.raises(RuntimeError, match="other vertices"):
         bpy.ops.sinew.compare_take(take="")
-    assert not ghosts.ghosts(bpy.context.scene)
+    assert not take_ghosts.ghosts(bpy.context.scene)
 
 
 @pytest.mark.slow
@@ -87,7 +87,7 @@ def test_a_take_is_deleted_with_its_ghosts(box: bpy.types.Object, tmp_path: Path
     bpy.ops.sinew.compare_take(take="")
     bpy.ops.sinew.delete_take(take="")
     assert names() == ["Take 2"] and not (tmp_path / "shot.sinew").exists()
-    assert not ghosts.ghosts(bpy.context.scene) and height(box) == pytest.approx(0.0, abs=1e-6)
+    assert not take_ghosts.ghosts(bpy.context.scene) and height(box) == pytest.approx(0.0, abs=1e-6)
     bpy.ops.sinew.delete_take(take="Take 2")
     assert names() == [] and bake_status.status(bpy.context.scene).phase == "none"
 
@@ -152,7 +152,7 @@ def test_all_takes_move_beside_the_file_at_its_first_save(tmp_path: Path) -> Non
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     assert names() == ["", "Take 2"]
     assert {path.name for path in tmp_path.glob("*.sinew")} == {"shot.sinew", "shot-Take 2.sinew"}
-    (ghost,) = ghosts.ghosts(scene)
+    (ghost,) = take_ghosts.ghosts(scene)
     assert ghost.modifiers[0].filepath == "//shot.sinew/play/Box.pc2"
 
 
@@ -197,12 +197,12 @@ def test_the_written_file_says_where_ghosts_find_their_take(tmp_path: Path) -> N
     unsaved_bake(scene, "Box")
     add_unsaved_take(scene, "Box", "Take 2")
     assert bpy.ops.sinew.compare_take(take="") == {"FINISHED"}
-    there = ghosts.ghosts(scene)[0].modifiers[0].filepath
+    there = take_ghosts.ghosts(scene)[0].modifiers[0].filepath
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "copy.blend"), copy=True)
-    assert ghosts.ghosts(scene)[0].modifiers[0].filepath == there and Path(there).exists()
+    assert take_ghosts.ghosts(scene)[0].modifiers[0].filepath == there and Path(there).exists()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
-    (ghost,) = ghosts.ghosts(bpy.context.scene)
+    (ghost,) = take_ghosts.ghosts(bpy.context.scene)
     assert ghost.modifiers[0].filepath == "//shot.sinew/play/Box.pc2"
 
 
@@ -235,15 +235,15 @@ def test_another_scene_neither_plays_nor_replaces_a_kept_take(box: bpy.types.Obj
 @pytest.mark.slow
 def test_a_ghost_has_no_force_field_and_a_collection_of_its_scene(box: bpy.types.Object) -> None:
     scene, other = bpy.context.scene, bpy.data.scenes.new("Second")
-    elsewhere = bpy.data.collections.new(ghosts.COLLECTION_NAME)
+    elsewhere = bpy.data.collections.new(take_ghosts.COLLECTION_NAME)
     other.collection.children.link(elsewhere)
     with bpy.context.temp_override(object=box, active_object=box):
         bpy.ops.object.forcefield_toggle()
     before = settings_digest(scene)
     bpy.ops.sinew.compare_take(take="")
-    (ghost,) = ghosts.ghosts(scene)
+    (ghost,) = take_ghosts.ghosts(scene)
     assert settings_digest(scene) == before and box.field.type == "FORCE" and ghost.field.type == "NONE"
-    assert not elsewhere.all_objects and not ghosts.ghosts(other)
+    assert not elsewhere.all_objects and not take_ghosts.ghosts(other)
     bpy.ops.sinew.compare_take(take="")
     assert list(other.collection.children) == [elsewhere], "only those of this scene are removed"
 

@@ -14,7 +14,7 @@ from sinew.solver.scene.contact import Collider
 from sinew.solver.scene.formulation import BDF2, FormulationSettings
 from sinew.solver.scene.goal import Goal
 from sinew.solver.scene.scene import Material, Scene, Settings
-from sinew.solver.scene.speed import mean_speed
+from sinew.solver.scene.time_scale import mean_speed
 from sinew.solver.scene.tracks import MemoryTracks
 
 G, FPS, SUBSTEPS = 9.81, 25.0, 4

@@ -10,11 +10,11 @@ from fixtures.vertex_warp_cases import ALL, FRAMES, GHOST, NETWORK, TIGHT, WARP,
 from harness.formulations import formulation
 from reference import vertex_warp as twins
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.mechanics.state import State
-from sinew.solver.mechanics.vertex_warp.edge_springs import add_springs
 from sinew.solver.mechanics.vertex_warp.rest_stiffness import rest_stiffness
+from sinew.solver.mechanics.vertex_warp.spring_network import add_springs
 from sinew.solver.mechanics.vertex_warp.vertex_rotations import chosen_edges
 from sinew.solver.scene.formulation import EDGES, SPRINGS, FormulationSettings
 

@@ -10,7 +10,7 @@ from fixtures.scenes import JELLY, Run, block, rotation
 from fixtures.tet_meshes import bar
 from fixtures.vertex_warp_cases import ALL, FRAMES, GHOST, NETWORK, NU, TIGHT, WARP, E, bar_model, bent
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import BadInput

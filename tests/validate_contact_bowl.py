@@ -18,7 +18,7 @@ from fixtures.energy_measures import energy
 from fixtures.penetration_measures import DeepestEver, depths
 from fixtures.scenes import Run
 from sinew.solver.contact.contact_step import ContactStep
-from sinew.solver.linalg import pair_force_assembly as pair_blocks
+from sinew.solver.linalg import pair_stiffness_assembly as pair_blocks
 from sinew.solver.simulation import advance_frame
 
 SECTION = "Contact"

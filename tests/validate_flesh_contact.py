@@ -33,7 +33,7 @@ from sinew.solver.quasistatic.contact import (
     contact_penalty_at_poses,
     solve_in_contact,
 )
-from sinew.solver.quasistatic.contact_coupling import CoupledPattern
+from sinew.solver.quasistatic.contact_stiffness_blocks import CoupledPattern
 from sinew.solver.quasistatic.equilibrium import solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes

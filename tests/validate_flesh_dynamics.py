@@ -31,8 +31,8 @@ from fixtures.tet_meshes import lattice_bar
 from reference.bcc_damping import EVEN, five_scalars
 from reference.damping_products import by_d1, by_five
 from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.solver_context import SolverContext
-from sinew.solver.integrators.step import step
 from sinew.solver.integrators.step_input import StepOptions
 from sinew.solver.integrators.system.block_ops import multiply_rows
 from sinew.solver.linalg.multigrid.hierarchy_reuse import ReusedHierarchy

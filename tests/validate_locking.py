@@ -13,7 +13,7 @@ import pytest
 from fixtures.claim_table import reach
 from fixtures.tet_meshes import bar, lattice_bar
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.scene.scene import JACOBI, Material, Settings
 from test_step_forces import energy

@@ -15,7 +15,7 @@ from fixtures.claim_table import reach
 from fixtures.tet_meshes import bar
 from harness.formulations import formulation
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.formulation import EULER, FormulationSettings

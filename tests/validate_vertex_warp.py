@@ -12,7 +12,7 @@ from fixtures.claim_table import reach
 from fixtures.scenes import Run, block, rotation
 from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.integrators.step import step
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.linalg import bicgstab
 from sinew.solver.linalg.block_jacobi import invert_diagonal
 from sinew.solver.linalg.block_pattern import block_pattern

@@ -142,7 +142,7 @@ class PendingSave:
         target: The absolute path that is written, or "".
         paths: Path properties of scenes, by session id and name.
         tet_files: Tet files of objects, by session id.
-        attributes: Paths of attribute files, as `attribute_playback.restore_paths` takes them.
+        attributes: Paths of attribute files, as `attribute_modifier.restore_paths` takes them.
         moved_takes: Takes that were moved from the temporary folder.
     """
 

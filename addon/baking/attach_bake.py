@@ -16,7 +16,7 @@ from ..cache import cache_folder_status, cache_paths
 from ..fracture_meshes import show_results
 from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
-from ..playback import attribute_playback, mesh_cache
+from ..playback import attribute_modifier, mesh_cache
 from . import attach_force_curves, error_messages, last_failure
 
 
@@ -45,7 +45,7 @@ def attach(
             attach_body(scene, obj, folder, key, is_undoable)
         elif detach_missing:
             mesh_cache.detach(obj)
-            attribute_playback.detach(obj)
+            attribute_modifier.detach(obj)
             show_results.restore_body(obj)
     if is_undoable:
         attach_force_curves.refresh_curves(scene, folder, detach_missing)
@@ -61,10 +61,10 @@ def is_whole(scene: bpy.types.Scene) -> bool:
 
 def _is_whole(obj: bpy.types.Object, folder: Path, key: str) -> bool:
     if not show_results.has_result(folder, key):
-        return mesh_cache.attached_file(obj) is None or attribute_playback.is_attached(obj, folder, key)
+        return mesh_cache.attached_file(obj) is None or attribute_modifier.is_attached(obj, folder, key)
     shown = [made for made in results_of(obj) if made.type == "MESH"]
     return show_results.has_result_objects(obj, folder, key) and all(
-        attribute_playback.is_attached(made, folder, key) for made in shown
+        attribute_modifier.is_attached(made, folder, key) for made in shown
     )
 
 
@@ -88,9 +88,9 @@ def attach_body(
     for each in shown or [obj]:
         modifier = modifier_stack.find_modifier(each)
         if modifier is not None:
-            attribute_playback.attach(each, modifier, folder, key, is_undoable)
+            attribute_modifier.attach(each, modifier, folder, key, is_undoable)
     if shown:
-        attribute_playback.detach(obj)  # the files are of the vertices of what stands in for it
+        attribute_modifier.detach(obj)  # the files are of the vertices of what stands in for it
 
 
 def _attach_result(

@@ -13,7 +13,7 @@ import bpy
 from ...solver.bake.cache import delete_cache, is_cache, layout
 from ...solver.runtime.errors import BadInput
 from ..blender_data import modifier_stack
-from ..blender_data.scene_lookup import find_scene
+from ..blender_data.scene_by_session_uid import find_scene
 from ..cache import cache_folder_status, cache_paths
 from ..evaluation import sample_times
 from ..export import export_scene, input_warnings
@@ -25,9 +25,9 @@ from . import (
     attach_bake,
     error_messages,
     last_failure,
+    move_caches_on_save,
     playhead,
     report_reader,
-    save_handlers,
     state_machine,
     undo_step,
 )
@@ -135,7 +135,7 @@ def poll() -> bool:
         elif effect == state_machine.END:
             session.bake = None
             if scene is not None:
-                save_handlers.move_to_final_folder(scene)
+                move_caches_on_save.move_to_final_folder(scene)
                 cache_folder_status.invalidate()
                 _show_end(scene, bake)
                 _report_end(scene, bake.driver.job)

@@ -18,7 +18,7 @@ from ..evaluation import sample_times
 from ..export import validation
 from ..objects import flesh_supports, roles
 from ..properties import preferences
-from ..properties.object_roles import BODY
+from ..properties.role_definitions import BODY
 
 
 @dataclass(frozen=True)

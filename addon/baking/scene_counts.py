@@ -13,7 +13,7 @@ from ..cache import cache_folder_status
 from ..evaluation.geometry_update_counter import edit_count
 from ..export import artist_tet_files, formulation
 from ..objects import roles, tet_estimate
-from ..properties.object_roles import BODY, BONE, COLLIDER, HEAT_SOURCE, ROLE_BY_KEY
+from ..properties.role_definitions import BODY, BONE, COLLIDER, HEAT_SOURCE, ROLE_BY_KEY
 from ..runtime.memo import Throttle
 from . import bake_status
 

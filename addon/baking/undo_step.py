@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..blender_data.scene_lookup import find_scene
+from ..blender_data.scene_by_session_uid import find_scene
 from . import attach_bake
 from .addon_session import session
 

@@ -11,7 +11,7 @@ import bpy
 
 from ...solver.runtime.atomic_files import atomic_replacement, check_writable
 from ...solver.runtime.errors import BadInput, StorageFailed
-from ..baking import save_handlers
+from ..baking import move_caches_on_save
 
 # the end of a whole file: the last block of a .blend, or the mark after the table of a compressed one
 _LAST_BLOCK = b"ENDB"
@@ -50,7 +50,7 @@ def write_blend(path: Path) -> None:
     path = path.resolve()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_replacement(path) as part, save_handlers.writing_part_file(path, part):
+        with atomic_replacement(path) as part, move_caches_on_save.writing_part_file(path, part):
             try:
                 bpy.ops.wm.save_as_mainfile(filepath=str(part), copy=True, relative_remap=True)
                 _check_complete(part)

@@ -27,7 +27,7 @@ from ..blender_data.object_keys import body_key
 from ..cache import cache_paths
 from ..export import input_warnings, validation
 from ..objects import roles
-from ..properties.object_roles import BODY, NONE
+from ..properties.role_definitions import BODY, NONE
 from . import blend_output
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import bpy
 import numpy as np
+import numpy.typing as npt
 
 from ...solver.runtime.arrays import Floats, Indices
 
@@ -22,15 +23,20 @@ def evaluated_mesh(evaluated: bpy.types.Object) -> Iterator[bpy.types.Mesh]:
         evaluated.to_mesh_clear()
 
 
-def positions(mesh: bpy.types.Mesh) -> Floats:
-    """Returns vertex positions [Blender units], object space, (n, 3)."""
+def raw_positions(mesh: bpy.types.Mesh) -> npt.NDArray[np.float32]:
+    """Returns vertex positions [Blender units], object space, as Blender stores them, (n, 3)."""
     values = np.empty(len(mesh.vertices) * 3, np.float32)
     attribute = mesh.attributes.get("position")  # it is missing in Edit Mode, and without vertices
     if attribute is not None and len(attribute.data) == len(mesh.vertices):
         attribute.data.foreach_get("vector", values)  # one copy, instead of one per vertex
     else:
         mesh.vertices.foreach_get("co", values)
-    return values.reshape(-1, 3).astype(np.float64)
+    return values.reshape(-1, 3)
+
+
+def positions(mesh: bpy.types.Mesh) -> Floats:
+    """Returns vertex positions [Blender units], object space, (n, 3)."""
+    return raw_positions(mesh).astype(np.float64)
 
 
 def longest_side(points: Floats, matrix: Floats) -> float:

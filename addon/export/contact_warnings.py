@@ -11,7 +11,7 @@ from ...solver.runtime.errors import SinewError
 from ..blender_data import collider_force_curves
 from ..objects import collision_filter, roles, tet_estimate
 from ..objects.simulated_size import simulated_scale
-from ..properties.object_roles import BODY, COLLIDER
+from ..properties.role_definitions import BODY, COLLIDER
 from . import input_digest
 
 # Simulated Sizes are the same part of true sizes up to here

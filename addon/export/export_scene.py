@@ -28,6 +28,7 @@ from ..evaluation.sample_times import SampleTime, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
 from ..objects import roles
 from . import validation
+from .body_vertices import BodyVertexReader
 from .buffered_track_writer import BufferedTrackWriter
 from .colliders import ColliderSampler
 from .input_digest import settings_digest
@@ -35,7 +36,7 @@ from .participants import ParticipantHandles, Participants, find_participants
 from .rest_frame_transforms import RestFrameTransforms, read_rest_frame_transforms
 from .rest_shape_animation import RestShapeReader
 from .sampling_context import Sampling
-from .scene_and_tracks import read_scene, sample_tracks
+from .scene_reader import read_scene, sample_tracks
 from .simulated_inputs import first_frame_needed, follows_rigid_bodies
 
 SLICE_SECONDS = 0.1
@@ -88,6 +89,7 @@ class _ExportState:
     rest: RestFrameTransforms
     track_writer: BufferedTrackWriter
     colliders: ColliderSampler
+    body_vertices: BodyVertexReader
 
 
 class SceneExporter:
@@ -160,7 +162,8 @@ class SceneExporter:
             shutil.rmtree(self._folder, ignore_errors=True)
             solver_scene.save(self._folder)
             track_writer = BufferedTrackWriter(TrackWriter(self._folder, is_durable=False))
-            return _ExportState(solver_scene, rest, track_writer, ColliderSampler(solver_scene, track_writer))
+            colliders = ColliderSampler(solver_scene, track_writer)
+            return _ExportState(solver_scene, rest, track_writer, colliders, BodyVertexReader())
 
     def _evaluate(self, scene_copy: SceneCopy, before: SampleTime | None) -> None:
         """Evaluates the next moment. If an input depends on earlier frames, evaluates these first, in order."""
@@ -174,7 +177,7 @@ class SceneExporter:
     ) -> None:
         """Adds the moment that is evaluated to the tracks."""
         sampling = Sampling(scene_copy, inputs.unit, self._moments[self._done], state.track_writer)
-        sample_tracks(sampling, inputs, state.solver_scene, state.rest, shapes)
+        sample_tracks(sampling, inputs, state.solver_scene, state.rest, shapes, state.body_vertices)
         state.colliders.sample(sampling, inputs)
         half_way = state.colliders.halfway_time()
         if half_way is not None and self._first_needed is None:

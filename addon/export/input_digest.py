@@ -24,7 +24,7 @@ from ..evaluation.weight_digest import weight_digest
 from ..objects import collision_filter
 from ..objects.field_objects import acts_on, force_fields
 from ..objects.roles import roles_of
-from ..properties.object_roles import BODY, BONE, HEAT_SOURCE
+from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE
 from . import artist_tet_files, rigid_core
 from .bone_meshes import bones_that_hold
 from .force_fields import ALIASES, animated_properties

@@ -12,7 +12,7 @@ from ...solver.scene.settings.flesh_settings import FORMER_FLESH_PAINTS, IS_FLES
 from ...solver.scene.settings.plasticity_settings import IS_PLASTIC
 from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, TABLE, VECTOR, Setting, When
 from ...solver.scene.settings.tables import SCENE_SETTINGS, settings_of_role
-from ..properties.object_roles import BODY
+from ..properties.role_definitions import BODY
 from . import formulation
 
 # Sinew 0.2.0 put these into the digest even where they do not count. Without them its bakes would seem out of date

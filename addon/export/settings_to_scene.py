@@ -20,7 +20,7 @@ from ...solver.scene.settings.setting import (
     Setting,
 )
 from ...solver.scene.settings.tables import OBJECT_SETTINGS, SCENE_SETTINGS
-from ..properties import softening_rows
+from ..properties import softening_table_editing
 from .weight_reader import WeightReader
 
 PAINTED_KINDS = {WEIGHT_GROUP, VECTOR_ATTRIBUTE}
@@ -65,7 +65,7 @@ def _field_value(setting: Setting, settings: bpy.types.PropertyGroup, unit: floa
     if setting.kind == CHOICES:
         return tuple(choice.solver_value for choice in setting.choices if choice.identifier in value)
     if setting.kind == TABLE:
-        return softening_rows.table_rows(value)
+        return softening_table_editing.table_rows(value)
     if isinstance(setting.default, tuple):
         return tuple(each * unit if setting.unit in _LENGTHS else each for each in value)
     return value * unit if setting.unit in _LENGTHS else value

@@ -14,7 +14,7 @@ from ...solver.runtime.atomic_files import PART_SUFFIX, replace
 from ...solver.runtime.errors import StorageFailed
 from ...solver.runtime.storage_errors import named_errors
 from ..cache.final_mesh_file import StoredResult
-from ..playback.attribute_playback import VERTEX_INDEX_ATTRIBUTE
+from ..playback.attribute_modifier import VERTEX_INDEX_ATTRIBUTE
 from . import result_objects
 from .source_mesh import SourceMesh
 

@@ -12,7 +12,7 @@ from ...solver.runtime.arrays import Floats
 from ...solver.scene.settings.tables import NONE
 from ..blender_data import modifier_stack
 from ..cache.final_mesh_file import StoredResult
-from ..playback import attribute_playback
+from ..playback import attribute_modifier
 from . import closed_crack_normal_nodes, result_mesh
 from .closed_crack_normals import find_closed_crack_normals
 from .source_mesh import SourceMesh
@@ -121,7 +121,7 @@ def _make_object(
         made = made.make_local(clear_liboverride=True)
     for modifier in list(made.modifiers)[: modifier_stack.input_modifier_count(obj) + 1]:
         made.modifiers.remove(modifier)
-    attribute_playback.detach(made)
+    attribute_modifier.detach(made)
     made.name = name
     _clear_sinew_settings(made)
     made.sinew.result_of, made.sinew.result_name = obj, made.name
@@ -144,7 +144,7 @@ def remove(results: Iterable[bpy.types.Object]) -> None:
         for made in objects
         for modifier in made.modifiers
         if modifier.type == "NODES"
-        and modifier.name in (attribute_playback.GROUP_NAME, closed_crack_normal_nodes.GROUP_NAME)
+        and modifier.name in (attribute_modifier.GROUP_NAME, closed_crack_normal_nodes.GROUP_NAME)
         and modifier.node_group
     }
     bpy.data.batch_remove(objects)

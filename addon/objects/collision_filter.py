@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import bpy
 
-from ..properties.object_roles import BODY, BONE
+from ..properties.role_definitions import BODY, BONE
 from . import roles
 from .flesh_supports import is_bone_of
 

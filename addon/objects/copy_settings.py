@@ -14,8 +14,8 @@ from ...solver.scene.settings.tables import SUBJECTS
 from ..blender_data.rna_serialisation import animated_paths
 from ..properties.attachment_properties import copy_attachments
 from ..properties.material_preset_filling import find_values
-from ..properties.object_roles import BODY
-from ..properties.softening_rows import table_rows, write_rows
+from ..properties.role_definitions import BODY
+from ..properties.softening_table_editing import table_rows, write_rows
 from .roles import roles_of
 
 

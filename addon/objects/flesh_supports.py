@@ -8,7 +8,7 @@ import bpy
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.flesh_settings import POSE
 from ..blender_data import modifier_stack
-from ..properties.object_roles import BONE
+from ..properties.role_definitions import BONE
 from . import roles
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.heat_diffusion import diffusion_length, speed_to_diffuse, thermal_diffusivity
 from ...solver.scene.material import Heat, Material
+from ...solver.scene.thermal_diffusion_length import diffusion_length, speed_to_diffuse, thermal_diffusivity
 from ..evaluation.sample_times import frame_range, frames_per_second
 from .simulated_size import simulated_scale
 

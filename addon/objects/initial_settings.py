@@ -13,7 +13,7 @@ from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
 from ...solver.scene.settings.setting import Setting
 from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT_SETTINGS
-from ..properties.object_roles import BODY
+from ..properties.role_definitions import BODY
 from . import roles, tet_estimate
 
 JELLY_BY_SIZE, FLESH_BY_SIZE = "JELLY_BY_SIZE", "FLESH_BY_SIZE"

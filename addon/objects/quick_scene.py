@@ -12,7 +12,7 @@ from ...solver.scene.material_presets import SIZED_PRESETS
 from ...solver.scene.settings.body_settings import SIMULATED_SIZE, USE_SIMULATED_SIZE
 from ...solver.scene.settings.flesh_settings import JIGGLE
 from ..runtime.quantity_text import quantity_text
-from . import flesh_supports, initial_settings, new_objects, role_checks, roles, subdivision, tet_estimate
+from . import flesh_supports, initial_settings, new_objects, role_checks, roles, tet_estimate, too_few_vertices
 from .initial_settings import FLESH_BY_SIZE, JELLY_BY_SIZE
 from .simulated_size import simulated_scale
 
@@ -38,8 +38,8 @@ def make_bodies(context: bpy.types.Context, meshes: Sequence[bpy.types.Object], 
         initial_settings.make_new_body(obj)
         if preset != JELLY_BY_SIZE:
             obj.sinew.preset = preset
-        if subdivision.has_few_vertices(obj):
-            subdivision.subdivide(obj)
+        if too_few_vertices.has_few_vertices(obj):
+            too_few_vertices.subdivide(obj)
     added = ""
     if not roles.colliders(context.scene):
         added = f' and "{new_objects.add_ground(context).name}" under it'

@@ -8,8 +8,8 @@ import bpy
 from ...solver.scene.settings.flesh_settings import ELASTIC, POSE
 from ..blender_data import modifier_stack
 from ..fracture_meshes import show_results
-from ..playback import attribute_playback
-from ..properties.object_roles import BODY, BONE, COLLIDER, HEAT_SOURCE, NONE, ROLE_BY_KEY, ROLES
+from ..playback import attribute_modifier
+from ..properties.role_definitions import BODY, BONE, COLLIDER, HEAT_SOURCE, NONE, ROLE_BY_KEY, ROLES
 
 
 def roles_of(obj: bpy.types.Object) -> tuple[str, ...]:
@@ -106,6 +106,6 @@ def show_radius(obj: bpy.types.Object) -> None:
 def clear_role(obj: bpy.types.Object) -> None:
     """Takes all roles from `obj`; its other settings stay, in case it gets a role again."""
     show_results.restore_body(obj)
-    attribute_playback.detach(obj)
+    attribute_modifier.detach(obj)
     modifier_stack.remove_modifier(obj)
     _set_role(obj, NONE)

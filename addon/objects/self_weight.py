@@ -2,7 +2,7 @@
 """Checks whether a body stands under its own weight: jelly two metres high does not.
 
 The foot of a body of height H carries the stress ρ g H, so its strain there is ρ g H / E
-(`solver/scene/self_weight.py`). Beyond a few tenths the body collapses, as a real one would. With a larger E
+(`solver/scene/self_weight_check.py`). Beyond a few tenths the body collapses, as a real one would. With a larger E
 it stands, and falls and wobbles slowly, as large objects do. Simulated Size s scales the strain by s: the body then
 moves as a small model of it, which falls and wobbles within a few frames.
 
@@ -18,7 +18,7 @@ from collections.abc import Iterable
 import bpy
 
 from ...solver.runtime.errors import SinewError
-from ...solver.scene.self_weight import COLLAPSE_STRAIN, SAG_STRAIN, collapse_warning, round_to_two_digits
+from ...solver.scene.self_weight_check import COLLAPSE_STRAIN, SAG_STRAIN, collapse_warning, round_to_two_digits
 from ...solver.scene.settings.flesh_settings import ELASTIC
 from . import flesh_supports, roles, tet_estimate
 

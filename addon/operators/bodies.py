@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..objects import initial_settings, role_checks, roles
-from ..properties.object_roles import NONE
+from ..properties.role_definitions import NONE
 from .error_reporting import reporting_errors
 from .selected_objects import selected_objects, selected_unshared_meshes
 

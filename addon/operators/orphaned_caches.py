@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 from bpy.props import StringProperty
 
-from ..baking.orphaned_caches_timer import orphan_search
+from ..baking.orphaned_caches_search import orphan_search
 from ..cache.orphaned_caches import EXPIRY_DAYS
 from ..runtime.quantity_text import size_text
 from .error_reporting import reporting_errors

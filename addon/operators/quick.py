@@ -11,10 +11,10 @@ from ...solver.runtime.errors import SinewError
 from ..baking import last_failure
 from ..baking.addon_session import RunningBake, session
 from ..baking.state_machine import Job
-from ..blender_data.scene_lookup import find_scene
+from ..blender_data.scene_by_session_uid import find_scene
 from ..objects import quick_scene
 from ..objects.initial_settings import JELLY_BY_SIZE
-from ..objects.scene_restore import SceneSnapshot
+from ..objects.refused_bake_rollback import SceneSnapshot
 from .selected_objects import selected_unshared_meshes
 from .simulate import BakingOperator, push_undo_step
 

@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty
 
 from ...solver.runtime.errors import BadInput
 from ..objects import roles
-from ..properties.object_roles import BODY, ROLE_BY_KEY, ROLES
+from ..properties.role_definitions import BODY, ROLE_BY_KEY, ROLES
 from .error_reporting import reporting_errors
 
 

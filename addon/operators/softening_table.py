@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..properties import material_preset_filling, softening_rows
+from ..properties import material_preset_filling, softening_table_editing
 from ..properties.collection_rows import add_row, remove_row
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh
@@ -27,14 +27,14 @@ class SINEW_OT_add_softening(bpy.types.Operator):
         settings = active_mesh(context).sinew
         table = settings.softening
         if not len(table):
-            softening_rows.write_rows(
-                table, softening_rows.default_softening(settings.temperature, settings.melting_point)
+            softening_table_editing.write_rows(
+                table, softening_table_editing.default_softening(settings.temperature, settings.melting_point)
             )
         else:
             last = table[-1]
-            values = [getattr(last, name) for name in softening_rows.ROW_PROPERTIES]
+            values = [getattr(last, name) for name in softening_table_editing.ROW_PROPERTIES]
             row = add_row(table)
-            for name, value in zip(softening_rows.ROW_PROPERTIES, values, strict=True):
+            for name, value in zip(softening_table_editing.ROW_PROPERTIES, values, strict=True):
                 setattr(row, name, value)
             row.temperature += TEMPERATURE_STEP
         settings.softening_index = len(table) - 1
@@ -72,8 +72,8 @@ class SINEW_OT_sort_softening(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Sorts the rows."""
         table = active_mesh(context).sinew.softening
-        rows = softening_rows.table_rows(table)
-        softening_rows.write_rows(table, rows[rows[:, 0].argsort(kind="stable")])
+        rows = softening_table_editing.table_rows(table)
+        softening_table_editing.write_rows(table, rows[rows[:, 0].argsort(kind="stable")])
         return {"FINISHED"}
 
 

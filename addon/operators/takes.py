@@ -12,7 +12,7 @@ from ..baking import attach_bake, bake_control, bake_status
 from ..baking.addon_session import session
 from ..cache import cache_folder_status, cache_paths, takes
 from ..cache.takes import Take
-from ..objects import ghosts
+from ..objects import take_ghosts
 from .error_reporting import reporting_errors
 
 
@@ -82,7 +82,7 @@ class SINEW_OT_play_take(TakeOperator, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Plays it."""
         _switch(context.scene, _chosen(context.scene, self.take).name)
-        ghosts.remove(context.scene, self.take)
+        take_ghosts.remove(context.scene, self.take)
         return {"FINISHED"}
 
 
@@ -95,11 +95,11 @@ class SINEW_OT_compare_take(TakeOperator, bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Shows or removes its ghosts."""
-        if self.take in ghosts.shown_takes(context.scene):
-            ghosts.remove(context.scene, self.take)
+        if self.take in take_ghosts.shown_takes(context.scene):
+            take_ghosts.remove(context.scene, self.take)
             return {"FINISHED"}
         take = _chosen(context.scene, self.take)
-        if not ghosts.show(context.scene, take.name, take.folder):
+        if not take_ghosts.show(context.scene, take.name, take.folder):
             raise BadInput("take-of-other-meshes", name=take.name)
         return {"FINISHED"}
 
@@ -127,7 +127,7 @@ class SINEW_OT_delete_take(TakeOperator, bpy.types.Operator):
             bake_control.delete(scene)
         else:
             delete_cache(take.folder)
-        ghosts.remove(scene, take.name)
+        take_ghosts.remove(scene, take.name)
         cache_folder_status.invalidate()
         return {"FINISHED"}
 

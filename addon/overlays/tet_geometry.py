@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...solver.bake.cache import CacheReader
 from ...solver.mesh.boundary_faces import boundary_faces
-from ...solver.mesh.tet_numbering import TET_FACES
+from ...solver.mesh.local_tet_numbering import TET_FACES
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import StorageFailed
 from ..cache.baked_tets import body_tets

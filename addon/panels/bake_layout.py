@@ -17,8 +17,8 @@ from ..baking.solver_warm_up import solver_in_waiting
 from ..cache import cache_paths, takes
 from ..evaluation import sample_times
 from ..evaluation.sample_times import rest_frame
-from ..objects import ghosts, roles
-from ..properties.object_roles import BODY
+from ..objects import roles, take_ghosts
+from ..properties.role_definitions import BODY
 from ..runtime.quantity_text import duration_text, size_text
 from . import orphaned_caches_layout
 from .note_rows import draw_note
@@ -214,7 +214,7 @@ def _draw_takes(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
     found, present = takes.takes(scene), scene.sinew.take.strip()
     if not any(take.name != present for take in found):
         return
-    shown, box = ghosts.shown_takes(scene), layout.box()
+    shown, box = take_ghosts.shown_takes(scene), layout.box()
     for take in found:
         row, is_present = box.row(align=True), take.name == present
         words = f"{take.name or 'First Take'}, to Frame {take.last_frame}"

@@ -21,7 +21,7 @@ from ..baking import attach_force_curves, bake_status, report_reader
 from ..blender_data import collider_force_curves
 from ..objects import collision_filter
 from ..overlays import contact_overlay
-from ..properties.object_roles import BODY
+from ..properties.role_definitions import BODY
 from ..runtime.quantity_text import quantity_text
 from .property_rows import draw_row, draw_settings, locked_column
 from .text_rows import count_text, draw_wrapped

@@ -11,7 +11,7 @@ from ..baking.addon_session import Note
 from ..fracture_meshes import transmissive_materials
 from ..objects import mesh_defects
 from ..runtime.quantity_text import stress_text
-from .feature_rows import draw_flesh_note, feature_column
+from .flesh_locked_rows import draw_flesh_note, feature_column
 from .hints import Fix, Hint, draw_hints
 from .note_rows import draw_note
 from .property_rows import draw_settings

@@ -10,7 +10,7 @@ from ...solver.scene.settings.simulation_settings import AIR_TEMPERATURE
 from ..baking import bake_status, report_reader
 from ..evaluation.sample_times import frame_range
 from ..objects.heat_depth import heat_depth
-from .feature_rows import draw_flesh_note, feature_column
+from .flesh_locked_rows import draw_flesh_note, feature_column
 from .property_rows import draw_settings, locked_column
 from .self_weight_layout import length_text
 from .softening_list import TEMPERATURE_COLUMN_SHARE

@@ -6,8 +6,8 @@ from __future__ import annotations
 import bpy
 
 from ..baking import bake_status
-from ..objects import flesh_supports, roles, subdivision
-from ..properties.object_roles import BODY, COLLIDER, FLESH, ROLE_BY_KEY, ROLES
+from ..objects import flesh_supports, roles, too_few_vertices
+from ..properties.role_definitions import BODY, COLLIDER, FLESH, ROLE_BY_KEY, ROLES
 from .bake_layout import draw_simulate
 from .flesh_layout import attachment_hints
 from .formulation_layout import incompatible_hints
@@ -113,7 +113,7 @@ def role_names(obj: bpy.types.Object) -> str:
 
 def _subdivision_hints(obj: bpy.types.Object) -> list[Hint]:
     # what is brittle hardly bends, and is cut where it breaks
-    if not subdivision.has_few_vertices(obj) or (obj.sinew.use_fracture and not obj.sinew.use_plasticity):
+    if not too_few_vertices.has_few_vertices(obj) or (obj.sinew.use_fracture and not obj.sinew.use_plasticity):
         return []
     sentence = f"Only {len(obj.data.vertices)} vertices: it cannot bend"
     return [Hint("few", sentence, (Fix("sinew.subdivide", icon="MOD_SUBSURF"),), is_locked=False)]

@@ -18,7 +18,7 @@ from ...solver.scene.settings.setting import Setting
 from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT_SETTINGS, USE_STRETCH_LIMIT
 from ..baking import report_reader
 from . import self_weight_layout
-from .feature_rows import draw_flesh_note, feature_column
+from .flesh_locked_rows import draw_flesh_note, feature_column
 from .hints import draw_hints
 from .material_preset_menu import draw_material_presets
 from .property_rows import draw_fold, draw_settings, locked_column

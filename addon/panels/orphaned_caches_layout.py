@@ -7,7 +7,7 @@ import time as clock
 
 import bpy
 
-from ..baking.orphaned_caches_timer import orphan_search
+from ..baking.orphaned_caches_search import orphan_search
 from ..cache.orphaned_caches import EXPIRY_DAYS, SECONDS_PER_DAY, OrphanedCache
 from ..runtime.quantity_text import size_text
 

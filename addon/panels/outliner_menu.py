@@ -7,7 +7,7 @@ import bpy
 
 from ..baking.scene_counts import scene_counts
 from ..objects.roles import roles_of
-from ..properties.object_roles import BODY, ROLE_BY_KEY
+from ..properties.role_definitions import BODY, ROLE_BY_KEY
 from .pie_menu import draw_simulate_entry
 from .role_menus import draw_roles
 

@@ -11,7 +11,7 @@ import bpy
 from ...solver.scene.settings.flesh_settings import JIGGLE
 from ..baking import bake_status
 from ..objects.roles import is_flesh, roles_of
-from ..properties.object_roles import BODY, FLESH, ROLE_BY_KEY
+from ..properties.role_definitions import BODY, FLESH, ROLE_BY_KEY
 from . import (
     attachments_layout,
     attributes_layout,
@@ -34,7 +34,7 @@ from . import (
     rigid_core_layout,
     role_menus,
     size_and_start_layout,
-    statistics_layout,
+    status_bar_counts,
     tets_layout,
 )
 from .attachments_layout import SINEW_UL_attachments
@@ -183,8 +183,8 @@ CLASSES = (
 APPENDED = (
     ("PHYSICS_PT_add", draw_add_button),
     ("OUTLINER_MT_object", outliner_menu.draw_menu_entry),
-    ("OUTLINER_HT_header", statistics_layout.draw_outliner_header),
-    ("STATUSBAR_HT_header", statistics_layout.draw_status_bar),
+    ("OUTLINER_HT_header", status_bar_counts.draw_outliner_header),
+    ("STATUSBAR_HT_header", status_bar_counts.draw_status_bar),
 )
 
 

@@ -7,7 +7,7 @@ import bpy
 
 from ..baking import bake_status
 from ..objects.roles import bodies, roles_of
-from ..properties.object_roles import BODY, COLLIDER, ROLE_BY_KEY
+from ..properties.role_definitions import BODY, COLLIDER, ROLE_BY_KEY
 from .bake_layout import draw_simulate_operator
 from .main_layout import draw_simulate_selected_operator
 from .pie_menu_key import MENU

@@ -9,7 +9,7 @@ from ...solver.scene.settings.rigid_core_settings import CORE_SETTINGS, USE_CORE
 from ..baking import bake_status
 from ..export import rigid_core
 from ..objects import roles
-from .feature_rows import draw_flesh_note, feature_column
+from .flesh_locked_rows import draw_flesh_note, feature_column
 from .property_rows import draw_settings
 from .text_rows import draw_wrapped
 

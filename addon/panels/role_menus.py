@@ -6,16 +6,19 @@ from __future__ import annotations
 import bpy
 
 from ..objects.roles import roles_of
-from ..properties.object_roles import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY
+from ..properties.role_definitions import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY
 
-# what gives an object each role, in the order of the entries
-MAKE_OPERATORS = {
-    BODY: "sinew.make_body",
-    FLESH.key: "sinew.make_flesh",
-    BONE: "sinew.make_bone",
-    COLLIDER: "sinew.make_collider",
-    HEAT_SOURCE: "sinew.make_heat_source",
+# the role that each operator gives an object, in the order of the entries
+MADE_ROLES = {
+    "sinew.make_body": BODY,
+    "sinew.make_flesh": FLESH.key,
+    "sinew.make_muscle": FLESH.key,
+    "sinew.make_bone": BONE,
+    "sinew.make_collider": COLLIDER,
+    "sinew.make_heat_source": HEAT_SOURCE,
 }
+# the first one of each role
+MAKE_OPERATORS = {role: operator for operator, role in reversed(MADE_ROLES.items())}
 
 
 class SINEW_MT_add(bpy.types.Menu):
@@ -49,7 +52,7 @@ def draw_roles(layout: bpy.types.UILayout, obj: bpy.types.Object | None) -> None
     """Draws what makes an object without a role a body, flesh, a bone mesh, a collider or a heat source."""
     if obj is None or obj.type not in {"MESH", "EMPTY"} or roles_of(obj) or obj.sinew.result_of is not None:
         return
-    for key, operator in MAKE_OPERATORS.items():
+    for operator, key in MADE_ROLES.items():
         if obj.type == "MESH" or key == HEAT_SOURCE:
             layout.operator(operator, icon=ROLE_BY_KEY[key].icon)
     layout.separator()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.softening_rows import ROW_PROPERTIES
+from ..properties.softening_table_editing import ROW_PROPERTIES
 
 # of a row's width
 TEMPERATURE_COLUMN_SHARE = 0.2

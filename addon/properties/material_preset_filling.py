@@ -16,7 +16,7 @@ from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS
 from ...solver.scene.settings.preset_settings import CUSTOM_PRESET
 from ...solver.scene.settings.setting import NUMBER, Setting
 from .preset_filling_guard import PresetFilling
-from .softening_rows import same_rows, table_rows, write_rows
+from .softening_table_editing import same_rows, table_rows, write_rows
 
 # of the scene, not of the material: no preset fills them in
 SURROUNDINGS_SETTINGS = (TEMPERATURE, HEAT_EXCHANGE, HEAT_SPEED)

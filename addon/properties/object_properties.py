@@ -16,11 +16,11 @@ from .goal_properties import GoalProperties
 from .heat_properties import HeatProperties, HeatSourceProperties
 from .material_properties import MaterialProperties
 from .muscle_properties import MuscleProperties
-from .object_roles import EXTRA_ROLE_ITEMS, NONE, ROLE_ITEMS
 from .plasticity_properties import PlasticityProperties
 from .pressure_properties import PressureProperties
 from .property_factory import OVERRIDABLE
 from .restore_data import RestoreData
+from .role_definitions import EXTRA_ROLE_ITEMS, NONE, ROLE_ITEMS
 from .stretch_limit_properties import StretchLimitProperties
 
 

@@ -12,8 +12,8 @@ from harness import plots
 from harness.result import Picture, Result
 from papers.experiment import Experiment, Row, claim_row
 from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.solver_context import SolverContext
-from sinew.solver.integrators.step import step
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.shapes import box_tets

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from harness.result import Result
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.solver_context import SolverContext
-from sinew.solver.integrators.step import step
 from speed import timing
 from speed.beams import CELLS, DT, FIXED_ITERATIONS, external_forces, make_beam, rest_state
 from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row

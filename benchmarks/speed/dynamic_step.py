@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harness.result import Result
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.solver_context import SolverContext
-from sinew.solver.integrators.step import step
 from sinew.solver.integrators.step_report import StepReport
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.multigrid.hierarchy import hierarchy_of

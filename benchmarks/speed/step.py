@@ -12,8 +12,8 @@ import numpy as np
 
 from harness import plots
 from harness.result import Picture, Result
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.solver_context import SolverContext
-from sinew.solver.integrators.step import step
 from sinew.solver.integrators.step_report import StepReport
 from sinew.solver.mechanics.model import Model
 from speed.beams import (

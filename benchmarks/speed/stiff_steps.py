@@ -7,8 +7,8 @@ import numpy as np
 
 from harness.result import Result
 from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.solver_context import SolverContext
-from sinew.solver.integrators.step import step
 from sinew.solver.linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mesh.shapes import box_tets

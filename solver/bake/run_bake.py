@@ -35,7 +35,7 @@ from .cache import CacheMetadata, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .pc2_repair import repair_pc2_files
 from .postprocess.breakable_frame_fields import breakable_keys
-from .resume import Checkpoint, find_checkpoint, with_initial_fields
+from .resume_checkpoint import Checkpoint, find_checkpoint, with_initial_fields
 from .rigid_core_arrays import core_arrays
 from .warmup.compile_kernels import announcing_compilation
 

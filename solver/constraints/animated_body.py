@@ -3,7 +3,7 @@
 
 A body is animated in every step that begins or ends while Animated is on. Switched off at a frame, it is on its
 animation at this frame, and free from there on; switched on at a frame, it is on its animation at this frame already.
-Let go, it has the velocity and spin of its animation (`animation_velocity.py`), or its Initial Velocity and Initial
+Let go, it has the velocity and spin of its animation (`release_velocity.py`), or its Initial Velocity and Initial
 Spin where these are set. Caught, it leaves where it was: nothing is hit on the way.
 """
 
@@ -23,10 +23,10 @@ from ..scene.goal import Goal
 from ..scene.scene import Body, Settings
 from ..scene.settings.body_settings import ANIMATED
 from ..scene.tracks import TIME_TOLERANCE, TrackReader
-from .animation_velocity import SAMPLE_COUNT, BodyVelocity, animation_velocity
 from .external_forces import PointForces
 from .force import ForceStep
 from .goal import BodyGoal, make_goal
+from .release_velocity import SAMPLE_COUNT, BodyVelocity, animation_velocity
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -39,7 +39,7 @@ class ForceStep:
         state: At the start of the step; in `Force.end_step` at its end.
         tracks: The animated inputs.
         begin, end: Times of the step [s].
-        speed: Simulated time that passes over the time of the scene (`scene/speed.py`).
+        speed: Simulated time that passes over the time of the scene (`scene/time_scale.py`).
         is_static: Whether the bodies are brought to rest as they are held at `end`, without inertia.
     """
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A constant wind on the surfaces of bodies.
 
-Air of the velocity w presses on faces that move with v as `surface_pressure.py` says, with u = w − v. Areas and normals
-are those at the start of a step, the velocity is that at its end, linearised about the one at its start:
+Air of the velocity w presses on faces that move with v as `aerodynamic_pressure.py` says, with u = w − v. Areas and
+normals are those at the start of a step, the velocity is that at its end, linearised about the one at its start:
 
     f⁺ = f − D (v⁺ − v),    D = −∂f/∂v = ρ C |s| A n nᵀ,
 
@@ -22,9 +22,9 @@ from ..mesh.embedding import Binding
 from ..mesh.geometry.triangle_surface import Surface
 from ..scene.scene import Scene
 from ..scene.wind import Wind
+from .aerodynamic_pressure import ExposedFaces, exposed_faces
 from .external_forces import PointForces
 from .force import Force, ForceStep
-from .surface_pressure import ExposedFaces, exposed_faces
 
 
 @dataclass(frozen=True, eq=False)

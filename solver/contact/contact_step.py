@@ -38,10 +38,10 @@ from ..runtime.arrays import Bools, Floats, Indices, floats
 from .active_set.active_set import ActiveSet
 from .active_set.active_set_update import update_planes
 from .active_set.contact_line_search import apply_step_lengths, deactivate_unreached
-from .active_set.contact_prediction import find_movable_points, predict_positions
 from .active_set.contact_springs import attach_points, contact_springs, measure_contacts
 from .active_set.coulomb_friction import continue_sliding, friction_forces
 from .active_set.persistent_contact_kernels import RigidColliderArrays, load_persistent, store_persistent
+from .active_set.position_prediction import find_movable_points, predict_positions
 from .detection.collider_broad_phase import PUSH_OUT_REACH, broad_phase_box, distance_bounds_of, nearby_points
 from .detection.collider_contacts import ColliderPose, find_contacts
 from .detection.contact_points import ContactPoints

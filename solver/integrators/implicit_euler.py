@@ -17,7 +17,7 @@ from ..constraints.external_forces import ExternalForces
 from ..constraints.rigid_core import LinearSystem
 from ..linalg.block_pattern import BlockPattern
 from ..linalg.pcg import SolveResult
-from ..linalg.point_force_assembly import restore_blocks, save_blocks
+from ..linalg.point_stiffness_assembly import restore_blocks, save_blocks
 from ..linalg.quadratic_form import quadratic_form
 from ..mechanics.elements.inverted_tet_count import count_inverted
 from ..mechanics.elements.linearised_forces import add_linear_forces

@@ -17,7 +17,7 @@ from ..constraints.rigid_core.reduced_pattern import ReducedPatterns
 from ..linalg.block_pattern import BlockPattern
 from ..linalg.block_system import PcgWorkspace
 from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
-from ..linalg.pair_force_assembly import PairPatterns
+from ..linalg.pair_stiffness_assembly import PairPatterns
 from ..mechanics.elements.record_layout import record_length
 from ..mechanics.model import Model
 from ..mechanics.vertex_warp import WarpedSystem
@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # modules with kernels are loaded only where a scene needs th
 
 
 class SavedBlocks(NamedTuple):
-    """Arrays for `linalg.point_force_assembly.save_blocks`: which blocks are saved, where they are, and the blocks."""
+    """Arrays for `linalg.point_stiffness_assembly.save_blocks`: which blocks are saved, where they are, and they."""
 
     is_saved: Bools
     places: Indices

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..mesh.tet_numbering import EDGE_ENDS, EDGE_STARTS
+from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
 from ..runtime.arrays import Indices
 from .coupled_islands import Coupling, Int64s
 

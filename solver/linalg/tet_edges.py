@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..mesh.tet_numbering import EDGE_ENDS, EDGE_STARTS
+from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
 from ..runtime.frozen_memo import derived
 from .block_pattern import BlockPattern, UInt32s
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..linalg.block_pattern import BlockPattern, block_pattern, island_starts
 from ..mesh.red_refinement import RefinementLevels
-from ..runtime.arrays import Floats, Indices, floats, indices
+from ..runtime.arrays import Floats, Indices, concatenated, floats, indices
 from ..runtime.errors import BadInput
 from ..scene.formulation import DEFAULT_FORMULATION, FormulationSettings
 from ..scene.scene import Material
@@ -144,9 +144,10 @@ def make_model(parts: Sequence[Part]) -> Model:
             parts, node_starts[:-1], node_starts[1:], tet_starts[:-1], tet_starts[1:], strict=True
         )
     )
-    X = floats(np.concatenate([np.zeros((0, 3)), *(part.nodes for part in parts)]), -1, 3)
-    moved = [indices(part.tets, -1, 4) + start for part, start in zip(parts, node_starts[:-1], strict=True)]
-    tets = indices(np.concatenate([np.zeros((0, 4), np.int32), *moved]), -1, 4)
+    X = floats(concatenated([part.nodes for part in parts], np.zeros((0, 3))), -1, 3)
+    own_tets = [indices(part.tets, -1, 4) for part in parts]
+    moved = [tets + start if start else tets for tets, start in zip(own_tets, node_starts[:-1], strict=True)]
+    tets = indices(concatenated(moved, np.zeros((0, 4), np.int32)), -1, 4)
     Dm_inverse, volume = rest_shape_inverses(X, tets)
     for part, body in zip(parts, bodies, strict=True):
         _check_part(part, volume[body.tets])

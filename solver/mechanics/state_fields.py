@@ -41,7 +41,7 @@ PIN_ERROR_FIELD = "pins.{key}.missed"  # what tets miss of the exact targets [m]
 CHAMBER_FIELD = "pressure.{key}"  # `ChamberMotion` of each sealed chamber of a body, (chambers, 5)
 # contact/detection/persistent_contacts.py
 CONTACT_PREFIX = "contact."  # contacts that pushed at the end of the step, a field for each of their attributes
-# contact/separation_damping.py
+# contact/overlap_damping.py
 SEPARATION_FIELD = "parting"  # two bodies, and how strongly their separation is damped, from 1 down, (k, 3)
 # simulation/flesh/unchanged_pose.py
 INPUT_DIGEST_FIELD = "flesh.asked"  # digest of all inputs of the pose, and where the flesh is since then, (32,)

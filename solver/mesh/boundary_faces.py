@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .tet_numbering import TET_FACES
+from .local_tet_numbering import TET_FACES
 
 
 def boundary_faces(tets: Indices) -> Indices:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..runtime.arrays import Floats, Indices, floats, indices
 from ..scene.formulation import CHILDREN_PER_TET
-from .tet_numbering import TET_EDGES
+from .local_tet_numbering import TET_EDGES
 
 # corners 0 … 3, then the middles of `TET_EDGES`
 _CHILD_NODES = np.array(

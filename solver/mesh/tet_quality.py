@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .tet_numbering import TET_EDGES
+from .local_tet_numbering import TET_EDGES
 
 DEGENERATE_TET_RATIO = 1.0e-14  # a tet has no volume where 6 V is at most this times the cube of its longest edge
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from ..constraints.attachments.attachment_potential import AttachmentPotential, linear_forces
 from ..constraints.attachments.surface_links import LinkForces
-from ..linalg.point_force_assembly import add_point_terms
+from ..linalg.point_stiffness_assembly import add_point_terms
 from ..mechanics.model import Model
 from ..runtime.arrays import Floats
 from .contact.linearised_contacts import MAX_NODES_PER_CONTACT, add_coupling_forces, fill_couplings
-from .contact_coupling import NodeCouplings
+from .contact_stiffness_blocks import NodeCouplings
 
 MAX_MOVING_EVALUATIONS = 40
 

@@ -24,7 +24,7 @@ from ..mechanics.hyperelastic.hyperelastic_element import (
 from ..mechanics.hyperelastic.morton_ordering import ordered_model
 from ..mechanics.model import Model
 from ..runtime.arrays import Bools, Floats
-from .contact_coupling import CoupledPattern, NodeCouplings
+from .contact_stiffness_blocks import CoupledPattern, NodeCouplings
 from .equilibrium_problem import EquilibriumProblem
 from .equilibrium_residual import force_scales, relative_residual
 from .fixed_nodes import FixedNodes

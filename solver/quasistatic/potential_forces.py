@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 from ..runtime.arrays import Floats
-from .contact_coupling import NodeCouplings
+from .contact_stiffness_blocks import NodeCouplings
 
 
 class PotentialForce(Protocol):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -32,6 +34,11 @@ def indices(values: npt.ArrayLike, *shape: int) -> Indices:
         if not limits.min <= int(array.min()) <= int(array.max()) <= limits.max:
             raise ValueError(f"{int(array.max())} is too large for a number of a row")
     return _contiguous(np.ascontiguousarray(array, dtype=type_index), shape)
+
+
+def concatenated(arrays: Sequence[npt.NDArray], empty: npt.NDArray) -> npt.NDArray:
+    """Returns arrays one after the other, without a copy of an only one, or `empty` where there is none."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate([empty, *arrays])
 
 
 def _contiguous(array: npt.NDArray, shape: tuple[int, ...]) -> npt.NDArray:

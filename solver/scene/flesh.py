@@ -30,8 +30,8 @@ class Flesh:
         scheme: "euler" (implicit) or "newmark" (modified, S07 6.3.3); dynamic flesh only.
         self_contact: Whether it does not go through itself; quasistatic flesh only.
         keeps_volume: Whether dynamic flesh that nothing holds keeps its volume where it is too soft to stand
-            (`solver/mechanics/self_weight_pressure.py`); without, its law is that of S07 alone, and its weight presses
-            it flat.
+            (`solver/mechanics/volume_penalty_modulus.py`); without, its law is that of S07 alone, and its weight
+            presses it flat.
         attachment_paint: At the render vertices: only where it is above ½, bones hold the flesh below, (n,) or (0,).
     """
 

@@ -213,7 +213,7 @@ class Settings:
         linear_solver: Of `LINEAR_SOLVERS`, the preconditioner of conjugate gradients in a step: "jacobi" (blocks of the
             diagonal), "multigrid" (from the first iteration, where bodies are neither coupled by contacts nor have a
             rigid core), or "auto" (multigrid where a system needs it).
-        speed: Simulated time that passes over the time of the scene (`speed.py`), ≥ 0.
+        speed: Simulated time that passes over the time of the scene (`time_scale.py`), ≥ 0.
     """
 
     frame_start: FrameNumber = 1

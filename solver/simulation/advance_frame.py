@@ -16,6 +16,7 @@ from ..mechanics.state import State
 from ..mesh.embedding import interpolate
 from ..runtime.arrays import Floats
 from ..runtime.errors import SolveFailed
+from .adaptive_time_step import take_step
 from .assembled_scene import AssembledScene
 from .boundary_conditions import begin_forces
 from .current_model import current_model
@@ -24,7 +25,6 @@ from .features.feature import BodyNumbers, FeatureStep
 from .pose_interpolation import PoseInterpolation, begin_interpolation, finish_interpolation
 from .simulated_scene import SimulatedScene
 from .step_part import StepPart
-from .time_step import take_step
 
 if TYPE_CHECKING:
     from .pose_step import OnProgress, PoseReport

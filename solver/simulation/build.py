@@ -20,8 +20,8 @@ from ..contact.initial.initial_support import find_support_contacts
 from ..contact.surfaces.build_surfaces import make_collision_surfaces
 from ..mechanics.elastic_moduli import youngs_modulus
 from ..mechanics.model import Model, Part, make_model
-from ..mechanics.self_weight_pressure import with_pressure_modulus
 from ..mechanics.state import State
+from ..mechanics.volume_penalty_modulus import with_pressure_modulus
 from ..mesh import tetrahedralize as meshing
 from ..mesh.embedding import Binding, bind
 from ..mesh.geometry.triangle_surface import Surface, make_surface
@@ -39,7 +39,7 @@ from ..scene.attachment_validation import attached_pairs
 from ..scene.formulation import HIERARCHICAL, FormulationSettings, refinement_factor, with_unread_defaults
 from ..scene.gravity import gravity_at
 from ..scene.scene import Body, Scene
-from ..scene.self_weight import self_weight_warnings
+from ..scene.self_weight_check import self_weight_warnings
 from ..scene.tracks import TrackReader
 from ..scene.validation import check_scene
 from .assembled_scene import AssembledBody, AssembledScene

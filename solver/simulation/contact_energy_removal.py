@@ -21,10 +21,10 @@ import numpy as np
 from ..constraints.linear_forces import LinearForces
 from ..contact.contact_loads import ContactWork, contact_work
 from ..contact.contact_step import ContactStep
-from ..contact.separation_damping import FIELD as DAMPED_BODIES
+from ..contact.overlap_damping import FIELD as DAMPED_BODIES
+from ..mechanics.finite_rotation_correction import rigid_velocities
 from ..mechanics.kinetic_energy import kinetic_energies
 from ..mechanics.model import Model
-from ..mechanics.rigid_rotation import rigid_velocities
 from ..mechanics.state import State
 from ..runtime.arrays import Floats, Indices, floats
 from .boundary_conditions import BoundaryConditions

@@ -21,7 +21,7 @@ from ..constraints.pins import BodyPins
 from ..contact.initial.initial_support import MAX_SLIDING_FORCE_CHANGE, SupportContacts
 from ..linalg.block_system import BlockSystem, StoppingCriteria
 from ..linalg.pcg import solve
-from ..linalg.point_force_assembly import add_point_terms
+from ..linalg.point_stiffness_assembly import add_point_terms
 from ..mechanics.elements.corotational_element import compute_corotational_records
 from ..mechanics.elements.edge_assembly import assemble
 from ..mechanics.elements.record_layout import UNDAMPED_LENGTH, element_arrays

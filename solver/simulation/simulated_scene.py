@@ -11,7 +11,7 @@ from ..integrators.solver_context import SolverContext
 from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ..mechanics.state import State
 from ..scene.scene import Scene
-from ..scene.speed import mean_speed
+from ..scene.time_scale import mean_speed
 from ..scene.tracks import TrackReader
 from .assembled_scene import AssembledScene
 from .features.feature import FeatureStep
@@ -19,7 +19,7 @@ from .features.feature import FeatureStep
 
 @dataclass
 class SimulatedScene:
-    """What steps and frames move on (`advance_frame.py`, `time_step.py`).
+    """What steps and frames move on (`advance_frame.py`, `adaptive_time_step.py`).
 
     Attributes:
         scene: What is asked for.

@@ -13,12 +13,12 @@ from ..constraints.attachments.attachment_potential import AttachmentPotential
 from ..constraints.external_forces import ExternalForces, PairForces, PointForces
 from ..constraints.linearised_potentials import LinearisedPotentials
 from ..contact.active_set.active_set import MAX_SOLVES_AT_IMPACT
-from ..integrators.step import step
+from ..integrators.integrator_choice import step
 from ..integrators.step_input import ContactCallbacks, StepOptions
 from ..integrators.step_report import StepReport
+from ..mechanics.finite_rotation_correction import chord_stretch_energy, rotate_free_islands, turn_angles
 from ..mechanics.kinetic_energy import kinetic_energy_bound
 from ..mechanics.model import Model
-from ..mechanics.rigid_rotation import chord_stretch_energy, rotate_free_islands, turn_angles
 from ..mechanics.state import State
 from ..mechanics.state_fields import PREVIOUS_DT, TETS_FIELD
 from ..mechanics.vertex_warp import is_any_warped

@@ -16,7 +16,7 @@ class StepPart:
 
     Attributes:
         begin, end: Its times [s].
-        speed: Simulated time that passes over the time of the scene (`scene/speed.py`).
+        speed: Simulated time that passes over the time of the scene (`scene/time_scale.py`).
         halvings: How often the step has been halved.
         turns_solves: Whether turns of solves are made as rotations. Rotations then follow also where bodies touch
             colliders alone.

@@ -7,7 +7,7 @@ import numpy as np
 
 from sinew.solver.bake.cache import CacheReader, layout
 from sinew.solver.constraints.rigid_core import find_core
-from sinew.solver.constraints.rigid_core.core_motion import rigid_fit
+from sinew.solver.constraints.rigid_core.rigid_body_momentum import rigid_fit
 from sinew.solver.mesh.geometry.triangle_surface import make_surface
 from sinew.solver.scene.scene import Scene
 

@@ -17,7 +17,7 @@ from sinew.solver.mechanics.hyperelastic.tet_kernels import (
     RestShapes,
     hyperelastic_tets,
 )
-from sinew.solver.mesh.tet_numbering import TET_EDGES
+from sinew.solver.mesh.local_tet_numbering import TET_EDGES
 from sinew.solver.runtime.arrays import Floats
 
 MU, LAM = 3.0e3, 7.0e3  # [Pa]

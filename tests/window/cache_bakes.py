@@ -6,7 +6,7 @@ from __future__ import annotations
 import shutil
 
 import bpy
-from bl_ext.user_default.sinew.addon.baking import last_failure, orphaned_caches_timer
+from bl_ext.user_default.sinew.addon.baking import last_failure, orphaned_caches_search
 from bl_ext.user_default.sinew.addon.cache import cache_paths
 from desktop import Steps, mouse, picture, result
 from ui_driver import choose_role, open_alone, press, scroll, show_sidebar, status, wait_for
@@ -78,8 +78,8 @@ def _delete_lost_caches() -> Steps:
     lost = cache_paths.temporary_home().parent / LOST_FOLDER
     shutil.copytree(own, lost / "lost.sinew")
     (lost / "lost.sinew" / "lock").unlink(missing_ok=True)
-    orphaned_caches_timer.start_search()
-    yield from wait_for("what is lost", lambda: bool(orphaned_caches_timer.orphan_search.orphans), 20)
+    orphaned_caches_search.start_search()
+    yield from wait_for("what is lost", lambda: bool(orphaned_caches_search.orphan_search.orphans), 20)
     yield from picture("42-lost-caches-offered")
     bpy.ops.preferences.addon_show(module="bl_ext.user_default.sinew")
     yield 2.0
@@ -93,7 +93,7 @@ def _delete_lost_caches() -> Steps:
     yield from picture("44-asked-before-they-go")
     mouse("key", "Return")
     yield from wait_for("their end", lambda: not lost.exists(), 20)
-    assert own.exists() and not orphaned_caches_timer.orphan_search.orphans
+    assert own.exists() and not orphaned_caches_search.orphan_search.orphans
 
 
 def _bake_into_folder_that_cannot_be() -> Steps:

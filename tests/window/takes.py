@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import bpy
-from bl_ext.user_default.sinew.addon.objects import ghosts
+from bl_ext.user_default.sinew.addon.objects import take_ghosts
 from desktop import Steps, picture, result
 from ui_driver import open_alone, press, scroll, show_sidebar, status, wait_for
 
@@ -32,14 +32,14 @@ def takes_by_mouse() -> Steps:
     yield from picture("52-the-list-of-takes")
     yield from press("bpy.ops.sinew.compare_take", GHOST_ASIDE)
     yield 1.0
-    (ghost,) = ghosts.ghosts(scene)
-    assert ghost.parent == cube and ghosts.shown_takes(scene) == {""}
+    (ghost,) = take_ghosts.ghosts(scene)
+    assert ghost.parent == cube and take_ghosts.shown_takes(scene) == {""}
     scene.frame_set(FRAMES // 2)
     yield 0.5
     yield from picture("53-a-ghost-beside-the-take")
     yield from press("bpy.ops.sinew.play_take", 0)
     yield 1.0
-    assert scene.sinew.take == "" and not ghosts.ghosts(scene), "the first take plays, without a ghost of itself"
+    assert scene.sinew.take == "" and not take_ghosts.ghosts(scene), "the first take plays, without a ghost of itself"
     yield from scroll(-SCROLLS)
 
 

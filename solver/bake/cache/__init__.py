@@ -3,7 +3,7 @@
 
 from .background_writer import BackgroundWriter
 from .delete import delete_cache, is_cache
-from .fracture_result import FractureResult
+from .final_mesh_counts import FractureResult
 from .frame_npz import Frame
 from .lock import CacheLock, is_locked
 from .metadata import CachedBody, CacheMetadata

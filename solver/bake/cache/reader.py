@@ -18,7 +18,7 @@ from .checksum_verification import Verification, Verifier
 from .consistency_check import problems
 from .convergence_summary import ConvergenceSummary
 from .final_mesh_check import check_final_mesh
-from .fracture_result import FractureResult
+from .final_mesh_counts import FractureResult
 from .frame_npz import Frame, frame_from_arrays
 from .frame_report import read_report
 from .lock import is_locked

@@ -8,7 +8,7 @@ import numpy as np
 from ...constraints.external_forces import ExternalForces, PairForces
 from ...contact.active_set.active_set import ActiveSet
 from ...contact.active_set.active_set_update import CONVERGED, STOPPED
-from ...integrators.step import step
+from ...integrators.integrator_choice import step
 from ...integrators.step_input import ContactCallbacks, StepOptions
 from ...linalg.direct_small_islands import MAX_SMALL_ISLAND_NODES
 from ...mechanics.model import Model, Part, make_model

@@ -68,10 +68,10 @@ def run(options: argparse.Namespace) -> int:
 
     from ...mechanics.hyperelastic.hyperelastic_element import hyperelastic
     from ...mechanics.model import Part, make_model
-    from ...quasistatic.diagnosis import classify_outcome
     from ...quasistatic.equilibrium import solve
     from ...quasistatic.equilibrium_problem import EquilibriumProblem
     from ...quasistatic.fixed_nodes import check_constrained, read_fixed_nodes
+    from ...quasistatic.solve_outcome import classify_outcome
     from ...scene.scene import Material
 
     number = np.full(read.point_count, -1, np.int32)

@@ -2,9 +2,9 @@
 """Blender's force fields as a force on bodies.
 
 A field pushes a body in two ways. Its *wind factor* is the share that presses on surfaces: there the field is the
-air's velocity relative to the surface, whose pressure `surface_pressure.py` computes. The rest accelerates all material
-by what it would accelerate a particle of Blender of the mass 1 by: f = m a(x, v) at every node, so that neither the
-density of a body nor that of its mesh changes its motion. a is that at the start of a step, linearised as
+air's velocity relative to the surface, whose pressure `aerodynamic_pressure.py` computes. The rest accelerates all
+material by what it would accelerate a particle of Blender of the mass 1 by: f = m a(x, v) at every node, so that
+neither the density of a body nor that of its mesh changes its motion. a is that at the start of a step, linearised as
 `field_kernels.py` says:
 
     f⁺ = f − m K (x⁺ − x) − m D (v⁺ − v).
@@ -26,10 +26,10 @@ from ...scene.gravity import gravity_at
 from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
 from ...scene.wind import Wind
+from ..aerodynamic_pressure import ExposedFaces, exposed_faces
 from ..external_forces import PointForces
 from ..force import Force, ForceStep
 from ..nodes_as_points import tets_of_nodes, weights_of_corners
-from ..surface_pressure import ExposedFaces, exposed_faces
 from .absorption import Absorber, make_absorbers
 from .field_effect import ExposedPoints, FieldMoment, field_effect, no_effect, wind_share
 from .field_kernels import FieldEffect

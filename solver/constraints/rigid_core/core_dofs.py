@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...runtime.arrays import Floats
-from .core_motion import CoreBody, axis_speed, cross_each
+from .rigid_body_momentum import CoreBody, axis_speed, cross_each
 
 POINT_COUNT = 3
 # the corners of a triangle about the centre, in units of the core's radius

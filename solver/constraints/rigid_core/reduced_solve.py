@@ -14,9 +14,9 @@ from ...linalg.pcg import SolveResult
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats
 from .core_dofs import POINT_COUNT, CoreDofs, core_dofs
-from .core_motion import angular_momentum, core_body, mass_mean
 from .galerkin_projection import ProjectionArrays, ReducedSystem, reduce_blocks
 from .reduced_pattern import ReducedPattern, ReducedPatterns
+from .rigid_body_momentum import angular_momentum, core_body, mass_mean
 
 
 @dataclass(eq=False)

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...mechanics.finite_rotation_correction import midpoint_angular_velocity, rotation_matrices
 from ...mechanics.model import Model
 from ...mechanics.rigid_core import RigidCore
-from ...mechanics.rigid_rotation import midpoint_angular_velocity, rotation_matrices
 from ...runtime.arrays import Bools, Floats
-from .core_motion import (
+from .rigid_body_momentum import (
     CoreBody,
     angular_momentum,
     axis_speed,

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...runtime.arrays import Floats, Indices, floats
+from ...mesh.geometry.face_edges import edge_ends, face_edges
+from ...runtime.arrays import Floats, Indices, concatenated, floats
 from ...runtime.errors import BadInput
 
 STIFFNESS_FACTOR = 100.0  # contact stiffness per area over Young's modulus / tet size
@@ -100,9 +101,13 @@ class ContactPoints:
     @staticmethod
     def concatenate(groups: Sequence[ContactPoints]) -> ContactPoints:
         """Returns the points of all groups, in order."""
-        empty = (np.zeros(0, np.int32), np.zeros((0, 4)), *(np.zeros(0) for _ in ARRAY_NAMES[2:]))
+        empty: tuple[npt.NDArray, ...] = (
+            np.zeros(0, np.int32),
+            np.zeros((0, 4)),
+            *(np.zeros(0) for _ in ARRAY_NAMES[2:]),
+        )
         arrays: list[Any] = [
-            np.concatenate([first, *(getattr(group, name) for group in groups)])
+            concatenated([getattr(group, name) for group in groups], first)
             for name, first in zip(ARRAY_NAMES, empty, strict=True)
         ]
         return ContactPoints(*arrays)
@@ -160,12 +165,8 @@ def sample_surface(
     """
     corners = vertices[triangles]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    edges, edge_of = np.unique(
-        np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1),
-        axis=0,
-        return_inverse=True,
-    )
-    edge_of = edge_of.reshape(3, -1)
+    found = face_edges(triangles)
+    edges, edge_of = edge_ends(triangles, found), found.edge.reshape(-1, 3).T
     lengths = np.linalg.norm(vertices[edges[:, 1]] - vertices[edges[:, 0]], axis=1)
     cuts = np.maximum(np.ceil(lengths / spacing - 1e-9), 1.0)
     if cuts.sum() + 0.5 * np.square(cuts[edge_of].max(axis=0)).sum() > MAX_SURFACE_SAMPLES:

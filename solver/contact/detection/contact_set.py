@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT, Attachment
 from ...runtime.arrays import Bools, Floats, Indices
-from ...runtime.kernel_tuple import kernel_tuple
+from ...runtime.kernel_argument_tuple import kernel_tuple
 from .contact_attachment import AttachedContacts
 
 Int64s = npt.NDArray[np.int64]

@@ -21,6 +21,7 @@ from ..surfaces.collision_surfaces import (
     SurfaceBinding,
     interpolate_vertices,
 )
+from .collider_surface_motion import PrescribedSurfaces
 from .contact_attachment import (
     AttachedContacts,
     ContactTriangles,
@@ -34,7 +35,6 @@ from .contact_points import MIN_INERTIAL_STIFFNESS_FACTOR
 from .contact_set import ContactSet, Int64s
 from .edge_contacts import EdgeContacts
 from .persistent_contacts import PersistentContacts
-from .prescribed_surfaces import PrescribedSurfaces
 from .release_crushed import is_released
 
 NO_ROTATIONS = np.zeros((0, 3, 3))

@@ -14,7 +14,7 @@ from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
 from .closest_point_walk import height_above_plane, squared_triangle_distance, triangle_frame
 from .collision_surfaces import CollisionSurfaces, Int64s
-from .surface_search import PointTriangleSearch
+from .point_triangle_search import PointTriangleSearch
 from .time_of_impact import FRONT_TOLERANCE
 
 MIN_BACKSIDE_DEPTH = 0.5 * FRONT_TOLERANCE  # depth in tet sizes from which a point is behind and cannot be in front

@@ -13,7 +13,7 @@ from ...mesh.geometry.triangle_bvh import build_bvh
 from ...mesh.geometry.winding_number import direct_winding_numbers, winding_numbers
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.jit import kernel
-from ...runtime.kernel_tuple import kernel_tuple
+from ...runtime.kernel_argument_tuple import kernel_tuple
 from ..detection.persistent_contacts import PersistentContacts
 from .closest_point_walk import EDGE_WEIGHT_TOLERANCE, MIN_ALIGNED_COSINE, find_closest_places, triangle_frame
 from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces, Int8s, Int64s

@@ -29,9 +29,14 @@ from ...mechanics.elements.linearisation_error import copy_forces, sum_linearisa
 from ...mechanics.elements.linearised_forces import add_linear_forces
 from ...mechanics.elements.record_layout import DAMPED_LENGTH, DEFORMED_GRADIENTS
 from ...mechanics.elements.strain_energy import stored_energy
+from ...mechanics.finite_rotation_correction import (
+    chord_stretch_energy,
+    rotated_motion,
+    with_finite_rotations,
+    with_spin,
+)
 from ...mechanics.kinetic_energy import kinetic_energies
 from ...mechanics.model import Model
-from ...mechanics.rigid_rotation import chord_stretch_energy, rotated_motion, with_finite_rotations, with_spin
 from ...runtime.arrays import Bools, Floats, floats
 from ...scene.formulation import LINEAR
 from ..solver_context import StepWorkspace

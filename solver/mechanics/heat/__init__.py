@@ -5,7 +5,7 @@ from .heat_step import advance_heat, air_temperature_at, temperature_extremes
 from .heat_warnings import heat_warnings
 from .heated_bodies import TEMPERATURE, HeatBodies, HeatedBody, make_heat
 from .softened_moduli import softened_moduli
-from .thermal_material import ThermalFactors, plasticity_of, thermal_factors
+from .temperature_dependent_material import ThermalFactors, plasticity_of, thermal_factors
 
 __all__ = [
     "TEMPERATURE",

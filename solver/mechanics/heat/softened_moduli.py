@@ -10,7 +10,7 @@ inside out in place of two or three.
 
 The modulus of that pressure is this κ, and rises, as the stiffness falls or with the strain that has
 flowed, to the least one that a melt has, where that is more: what flows like a liquid is pressed together as little.
-Bodies that are too soft to stand have such a pressure without heat, too (`self_weight_pressure.py`).
+Bodies that are too soft to stand have such a pressure without heat, too (`volume_penalty_modulus.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ..model import Model
-from .thermal_material import ThermalFactors
+from .temperature_dependent_material import ThermalFactors
 
 LIQUID_BULK_FACTOR = 20.0  # bulk modulus to which softening leads, over the least one of a melt
 LIQUID_STRAIN = 0.5  # strain that has flowed from which on material counts as one that flows

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ...mesh.tet_numbering import TET_EDGES
+from ...mesh.local_tet_numbering import TET_EDGES
 from ...runtime.arrays import Floats, Indices
 from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts

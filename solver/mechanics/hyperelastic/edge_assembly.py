@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern, UInt32s
-from ...mesh.tet_numbering import TET_EDGES
+from ...mesh.local_tet_numbering import TET_EDGES
 from ...runtime.arrays import Indices
 from ...runtime.frozen_memo import derived
 from ...runtime.jit import kernel

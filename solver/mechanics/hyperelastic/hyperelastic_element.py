@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...linalg.block_pattern import BlockPattern
-from ...mesh.tet_numbering import TET_EDGES
+from ...mesh.local_tet_numbering import TET_EDGES
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
 from ...runtime.threads.index_partition import partition

@@ -24,8 +24,8 @@ from ...linalg.block_pattern import BlockPattern, with_coupled
 from ...linalg.rigid_modes import RigidModes, coarse_correction, is_any_free, rigid_modes
 from ...runtime.arrays import Bools, Floats
 from ...runtime.threads.thread_pool import run_ranges
+from ..finite_rotation_correction import rigid_velocities
 from ..model import Model
-from ..rigid_rotation import rigid_velocities
 from .warped_bodies import NODES_PER_CHUNK, WarpedSystem, warped_bodies
 from .warped_rows import subtract_rows
 

@@ -15,7 +15,7 @@ from ..elements.edge_assembly import assemble
 from ..elements.linear_element import compute_linear_records
 from ..elements.record_layout import UNDAMPED_LENGTH, ElementArrays
 from ..model import BodyRange, Model
-from .edge_springs import add_springs
+from .spring_network import add_springs
 from .vertex_rotations import chosen_edges
 
 _PAIRS = [(a, b) for a in range(4) for b in range(4) if a != b]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...runtime.arrays import Bools
 from ..geometry.connected_components import connected_components
-from ..tet_numbering import EDGE_ENDS, EDGE_STARTS
+from ..local_tet_numbering import EDGE_ENDS, EDGE_STARTS
 from .polygons import BROKEN_FACE_SIDE, TET_EDGE_SIDE, NotWatertight, side_names
 from .surface_tet_intersections import Intersections
 from .tet_complex import TetComplex

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices, indices
-from ..geometry.face_edges import face_edges
+from ..geometry.face_edges import edge_ends, face_edges
 from .crossing_predicates import crossing_volumes, find_crossing_rows
 from .general_position import PerturbedPoints
 from .tet_complex import TetComplex
@@ -92,11 +92,8 @@ class Intersections:
 def surface_edges(triangles: Indices) -> SurfaceEdges:
     """Returns the edges of a closed surface, (t, 3)."""
     edges = face_edges(triangles)
-    ends = np.empty((edges.count, 2), np.int32)
-    both = np.sort(np.stack([triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()], axis=1), axis=1)
-    ends[edges.edge] = both
     of_triangle = edges.edge.reshape(-1, 3).astype(np.int32)
-    return SurfaceEdges(of_triangle, ends, (edges.direction > 0).reshape(-1, 3))
+    return SurfaceEdges(of_triangle, edge_ends(triangles, edges), (edges.direction > 0).reshape(-1, 3))
 
 
 def find_intersections(

@@ -42,6 +42,13 @@ def face_edges(faces: Indices) -> Edges:
     return Edges(edge.ravel(), np.where(a < b, 1, -1), len(unique))
 
 
+def edge_ends(faces: Indices, edges: Edges) -> Indices:
+    """Returns the two corners of each edge of `face_edges(faces)`, the lower number first, (count, 2), ascending."""
+    ends = np.empty((edges.count, 2), np.int32)
+    ends[edges.edge] = np.sort(np.stack([faces.ravel(), np.roll(faces, -1, axis=1).ravel()], axis=1), axis=1)
+    return ends
+
+
 def adjacent_sides(edges: Edges, is_chosen: Bools, is_side: Bools | bool = True) -> tuple[Indices, Indices]:
     """Returns pairs of sides that lie on one chosen edge, enough to connect all faces there, each (p,).
 

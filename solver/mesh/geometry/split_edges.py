@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...runtime.arrays import Floats, Indices
+from .face_edges import edge_ends, face_edges
 
 MAX_ROUNDS = 12  # an edge is then cut into 4,096 parts
 # for each set of split edges 01, 12, 20 (bits 1, 2, 4): new triangles of the corners 0, 1, 2 and the middles 3, 4, 5
@@ -28,8 +29,8 @@ def split_long_edges(vertices: Floats, triangles: Indices, length: float) -> tup
         length: Of edges, at most [m].
     """
     for _ in range(MAX_ROUNDS):
-        ends = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
-        edges, edge = np.unique(ends, axis=0, return_inverse=True)
+        found = face_edges(triangles)
+        edges, edge = edge_ends(triangles, found), found.edge
         is_long = np.linalg.norm(vertices[edges[:, 0]] - vertices[edges[:, 1]], axis=1) > length
         if not is_long.any():
             break

@@ -20,7 +20,7 @@ def weld(surface: Surface) -> Indices:
     points = surface.vertices[used]
     lower, upper = points.min(axis=0), points.max(axis=0)
     step = max(float(np.linalg.norm(upper - lower)) * WELD_TOLERANCE, np.finfo(float).tiny)
-    number = _number_rows(np.round((points - lower) / step))
+    number = number_rows(np.round((points - lower) / step))
     return number[triangles.reshape(-1, 3)].astype(np.int32)
 
 
@@ -31,7 +31,7 @@ def distinct_faces(faces: Indices) -> Indices:
     they are a wall inside, where two blocks touch: then all go.
     """
     rows = np.flatnonzero((faces != np.roll(faces, 1, axis=1)).all(axis=1))
-    place = _number_rows(np.sort(faces[rows], axis=1))
+    place = number_rows(np.sort(faces[rows], axis=1))
     times = np.bincount(place)
     if len(times) == len(rows):
         return rows
@@ -57,7 +57,7 @@ def _walls(faces: Indices, is_double: Bools) -> Bools:
     return is_double & (votes > 0)[patch]
 
 
-def _number_rows(rows: Floats | Indices) -> np.ndarray:
+def number_rows(rows: Floats | Indices) -> np.ndarray:
     """Returns a number for each row, the same for equal rows, (n,)."""
     order = np.lexsort(rows.T)
     ordered = rows[order]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
-from ..tet_numbering import TET_EDGES
+from ..local_tet_numbering import TET_EDGES
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from .nonmanifold_edges import close_nonmanifold_edges
 from .octree_grading import graded_tets, leaf_levels
 from .small_components import remove_small_components
 from .tet_size import tet_size
-from .volume_correction import correct_volume
+from .volume_preserving_offset import correct_volume
 
 # A surface whose median winding number is less (a cap of a quarter of a sphere's area or less) has no inside.
 MIN_MEDIAN_WINDING = 0.2

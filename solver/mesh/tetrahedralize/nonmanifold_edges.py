@@ -14,8 +14,8 @@ import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
 from ..geometry.connected_components import connected_components
+from ..local_tet_numbering import FACES_OPPOSITE_NODES
 from ..tet_mesh import FilledTets
-from ..tet_numbering import FACES_OPPOSITE_NODES
 from ..tet_quality import dihedral_angles, signed_volumes
 
 # Angles between faces [degrees] that a tet in a gap may have: within what stuffing promises.

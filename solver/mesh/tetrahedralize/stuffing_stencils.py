@@ -23,7 +23,7 @@ import itertools
 import numpy as np
 
 from ...runtime.arrays import Indices
-from ..tet_numbering import TET_EDGES
+from ..local_tet_numbering import TET_EDGES
 
 # The node of a tet at the other end of its long edge.
 LONG_EDGE_PARTNER = (1, 0, 3, 2)

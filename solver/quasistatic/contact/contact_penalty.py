@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...contact.colliders.rigid_colliders import POSED_KEY_SUFFIX
-from ...linalg.point_force_assembly import add_point_terms
+from ...linalg.point_stiffness_assembly import add_point_terms
 from ...runtime.arrays import Bools, Floats
 from ...scene.tracks import TrackReader
-from ..contact_coupling import NodeCouplings
+from ..contact_stiffness_blocks import NodeCouplings
 from . import collider_sdf
 from .flesh_contact import FleshContact
 from .linearised_contacts import MAX_FORCE_DEPTH, LinearisedContacts, find_linearised_contacts

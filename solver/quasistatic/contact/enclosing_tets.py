@@ -20,7 +20,7 @@ from ...mechanics.model import Model
 from ...mesh.geometry.box_tree import LEAF_SIZE, build_box_tree
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
-from ...runtime.kernel_tuple import kernel_tuple
+from ...runtime.kernel_argument_tuple import kernel_tuple
 from ...runtime.threads.thread_pool import run_in_chunks
 
 MIN_VOLUME_RATIO = 0.02  # volume over rest volume below which a tet contains nothing

@@ -18,7 +18,7 @@ import numpy as np
 from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT, Attachment
 from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
-from ..contact_coupling import NodeCouplings
+from ..contact_stiffness_blocks import NodeCouplings
 from .exit_projection import SurfacePenetrations
 from .flesh_contact import FleshContact
 from .flesh_surface import FleshSurface

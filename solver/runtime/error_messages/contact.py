@@ -58,7 +58,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "motion may be wrong.",
         "Use more Substeps Per Frame, or lower the Stiffness of small hard bodies.",
     ),
-    # solver/simulation/time_step.py
+    # solver/simulation/adaptive_time_step.py
     "step-gains-energy": (
         'At {time} the solver cannot compute the impact on "{name}": even with the step split into up to {parts} '
         "parts, the body would gain more energy than it had.",

@@ -7,6 +7,39 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is a muscle, but no flesh.',
         "Choose Follow Pose or Jiggle as its Type, or switch Muscle off.",
     ),
+    # addon/objects/new_muscles.py
+    "muscle-no-bones": (
+        "There are {count} bones for a muscle, which ends on two.",
+        "Add an armature, or make the meshes of bones bone meshes (Add, Make Bone Mesh).",
+    ),
+    "muscle-no-side": (
+        'The muscle "{name}" has no side in its name.',
+        "End its name in .L or .R, as bones have it.",
+    ),
+    "muscles-none-selected": (
+        "No muscle is selected.",
+        "Select muscles, or make the selected meshes muscles first (Add, Make Muscle).",
+    ),
+    "muscle-not-long": (
+        'The muscle "{name}" is hardly longer than thick, so its ends are a guess.',
+        "Look at its vertex groups Origin and Insertion, and paint them where it is attached.",
+    ),
+    "muscle-one-bone": (
+        'Both ends of the muscle "{name}" are nearest to the bone "{bone}".',
+        "Choose another bone in its Hook modifier Origin or Insertion.",
+    ),
+    "muscle-end-far": (
+        'The {end} of the muscle "{name}" is {distance} from the nearest bone, "{bone}".',
+        "Choose its bone in the Hook modifier {end}, or move the muscle to the bone.",
+    ),
+    "muscle-bone-unsure": (
+        'The {end} of the muscle "{name}" is nearest to "{bone}", but hardly farther from "{other}".',
+        "If that is wrong, choose the bone in the Hook modifier {end}.",
+    ),
+    "muscle-mesh-open": (
+        'The mesh of the muscle "{name}" has {defects}.',
+        "Close it, or choose Robust as its Fill (panel Tets).",
+    ),
     # solver/mechanics/muscle/fibres/muscle_region.py
     "muscle-end-missing": (
         'The {end} of the muscle "{name}" touches none of its nodes, so its fibres have no direction.',

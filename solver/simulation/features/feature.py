@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The interface of features. A feature has one file here and one line in `registry.py`.
 
-Each hook below does nothing by default. `build.py`, `advance_frame.py`, `time_step.py`, `current_model.py` and
+Each hook below does nothing by default. `build.py`, `advance_frame.py`, `adaptive_time_step.py`, `current_model.py` and
 `fracture_topology.py` call the hooks of all features in the order of the registry, and name no feature themselves.
 """
 
@@ -75,7 +75,7 @@ class FeatureStep:
         unbroken_model: The same before anything broke.
         state: Where the bodies are: at the start of the step, later at its end.
         begin, end: Times of the step [s].
-        speed: Simulated time that passes over the time of the scene (`scene/speed.py`).
+        speed: Simulated time that passes over the time of the scene (`scene/time_scale.py`).
         resting_bodies: Numbers of the bodies that are brought to rest in poses and take no steps.
         model: The model that the step was taken with; `built_model` before it is taken.
         is_fixed: Which nodes were held exactly, (n,); None: none.

@@ -104,7 +104,8 @@ class FleshBodies:
     Attributes:
         quasistatic: The bodies that are at rest in every sample; None where there are none.
         dynamic: Those that have inertia; None where there are none.
-        dynamics: The latter as `integrators.step` takes them, whose law is that of what it looks at in every solve.
+        dynamics: The latter as `integrators.integrator_choice` takes them, whose law is that of what it looks at in
+            every solve.
     """
 
     quasistatic: FleshPart | None
@@ -155,7 +156,7 @@ def make_flesh(scene: Scene, model: Model, pressure_modulus: Floats = NONE) -> F
     Args:
         scene: What is asked for.
         model: All its bodies, painted material included.
-        pressure_modulus: Of what dynamic flesh has beside its law (`self_weight_pressure.py`) [Pa], (m,), or (0,).
+        pressure_modulus: Of what dynamic flesh has beside its law (`volume_penalty_modulus.py`) [Pa], (m,), or (0,).
     """
     if all(_flesh_settings(body) is None for body in scene.bodies) and not hierarchical_numbers(model):
         return None

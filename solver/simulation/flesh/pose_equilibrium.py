@@ -25,7 +25,7 @@ from ...quasistatic.equilibrium_problem import EquilibriumProblem
 from ...quasistatic.fixed_nodes import FixedNodes
 from ...quasistatic.point_springs import SpringForces
 from ...quasistatic.progress import Progress
-from ...quasistatic.tet_potentials import LimitForces
+from ...quasistatic.stretch_limit_forces import LimitForces
 from ...runtime.arrays import Bools, Floats, Indices
 from ...scene.scene import Settings
 from .flesh_bodies import FleshPart

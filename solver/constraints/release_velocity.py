@@ -17,7 +17,7 @@ import numpy as np
 
 from ..mesh.rigid_alignment import kabsch_rotation
 from ..runtime.arrays import Floats, floats
-from .rigid_core.core_motion import rotation_vector
+from .rigid_core.rigid_body_momentum import rotation_vector
 
 SAMPLE_COUNT = 4  # positions that the velocity follows from: three intervals have two changes
 

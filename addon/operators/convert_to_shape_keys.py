@@ -12,7 +12,7 @@ from ..blender_data import object_hiding
 from ..cache import cache_folder_status, cache_paths
 from ..fracture_meshes.result_objects import results_of
 from ..playback import shape_keys
-from ..properties.object_roles import BODY
+from ..properties.role_definitions import BODY
 from ..runtime.quantity_text import size_text
 from .error_reporting import reporting_errors
 

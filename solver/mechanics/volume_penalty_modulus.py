@@ -29,7 +29,7 @@ import numpy as np
 from ..runtime.arrays import Floats
 from ..scene.formulation import NEAREST, POLAR
 from ..scene.scene import Body, Scene
-from ..scene.self_weight import self_weight_strain
+from ..scene.self_weight_check import self_weight_strain
 from .model import Model
 
 ADDITIVE_LAW = "additive"

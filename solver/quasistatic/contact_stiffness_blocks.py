@@ -18,7 +18,7 @@ from ..linalg.block_pattern import BlockPattern, row_chunks
 from ..linalg.pattern_union import WidenedPattern, widen_pattern
 from ..runtime.arrays import Floats, Indices
 from ..runtime.jit import kernel
-from ..runtime.kernel_tuple import kernel_tuple
+from ..runtime.kernel_argument_tuple import kernel_tuple
 
 Int64s = npt.NDArray[np.int64]
 

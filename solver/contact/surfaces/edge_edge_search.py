@@ -13,8 +13,8 @@ from ..detection.persistent_contacts import PersistentContacts
 from .broad_phase import find_candidate_pairs, fit_boxes, group_bounds, has_left_margin, sweep_boxes
 from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces
 from .edge_edge_narrow_phase import EdgeCrossings, NearestEdges, find_edge_crossings, find_nearest_edges
+from .point_triangle_search import INITIAL_PAIRS_PER_POINT, MAX_PERSISTENT_GAP, MIN_SEARCH_MARGIN
 from .sharp_edges import Int64s, SharpEdges
-from .surface_search import INITIAL_PAIRS_PER_POINT, MAX_PERSISTENT_GAP, MIN_SEARCH_MARGIN
 from .time_of_impact import BORDER_TOLERANCE
 
 MAX_NEW_DEPTH = 1.0  # depth at the end of a search from which crossing edges are ignored, in tet sizes

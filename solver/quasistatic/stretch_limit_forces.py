@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..linalg.tet_force_assembly import add_tet_terms
+from ..linalg.tet_stiffness_assembly import add_tet_terms
 from ..mechanics.model import Model
 from ..mechanics.stretch_limit.limit_potential import LimitPotential
 from ..runtime.arrays import Floats

@@ -27,6 +27,7 @@ from ..objects.field_objects import acts_on
 from . import animated_settings, artist_tet_files, body_features, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
 from .attachments import attachment_values, read_attachments
+from .body_vertices import BodyVertexReader
 from .bone_meshes import read_bone, sample_bone
 from .colliders import read_collider
 from .force_fields import read_field, sample_field
@@ -39,6 +40,8 @@ from .rigid_core import read_core, sample_core
 from .sampling_context import Sampling
 from .settings_to_scene import read_fields
 from .weight_reader import WeightReader
+
+ALL_ROWS = slice(None)
 
 
 def read_scene(scene_copy: SceneCopy, inputs: Participants, threads: int | None) -> Scene:
@@ -66,7 +69,12 @@ def read_scene(scene_copy: SceneCopy, inputs: Participants, threads: int | None)
 
 
 def sample_tracks(
-    sampling: Sampling, inputs: Participants, scene: Scene, rest: RestFrameTransforms, shapes: RestShapeReader
+    sampling: Sampling,
+    inputs: Participants,
+    scene: Scene,
+    rest: RestFrameTransforms,
+    shapes: RestShapeReader,
+    body_vertices: BodyVertexReader,
 ) -> None:
     """Adds to the tracks everything of a moment but colliders.
 
@@ -76,11 +84,12 @@ def sample_tracks(
         scene: What was read of them.
         rest: Where they were in the rest pose.
         shapes: The rest shapes of bodies that change theirs.
+        body_vertices: Has read the earlier moments.
 
     Raises:
         BadInput: A body's number of vertices changed, or coordinates are not numbers.
     """
-    scene_copy = sampling.scene_copy
+    scene_copy, add_targets = sampling.scene_copy, body_vertices.add_targets
     sampling.add("gravity", _gravity(scene_copy, sampling.unit))
     for own in (AIR_TEMPERATURE, SPEED):
         if f"sinew.{own.name}" in animated_paths(inputs.scene):
@@ -95,18 +104,18 @@ def sample_tracks(
             sampling.add(f"body.{body.key}.{track}", value, kind)
         is_animated = animated_settings.may_be_animated(obj, body)
         if obj.modifiers or len(body.pinned) or len(body.attached) or body.goal or is_animated:
-            points = _same_vertices(sampling, inputs.scene, obj, len(body.vertices))
+            points = body_vertices.vertices(sampling, inputs.scene, obj, body)
         if shapes.is_animated(obj):
             shaped = shapes.vertices(sampling, obj, len(body.vertices))
             sampling.add(f"body.{body.key}.rest", transform_points(rest.bodies[body.key], shaped))
         if body.goal is not None:
-            sampling.add(f"body.{body.key}.goal.targets", transform_points(matrix, points))
+            add_targets(sampling, f"body.{body.key}.goal.targets", matrix, points, ALL_ROWS)
         if is_animated:
-            sampling.add(f"body.{body.key}.animated.targets", transform_points(matrix, points))
+            add_targets(sampling, f"body.{body.key}.animated.targets", matrix, points, ALL_ROWS)
         if len(body.attached):
-            sampling.add(f"body.{body.key}.attached.targets", transform_points(matrix, points[body.attached]))
+            add_targets(sampling, f"body.{body.key}.attached.targets", matrix, points, body.attached)
         if len(body.pinned):
-            sampling.add(f"body.{body.key}.targets", transform_points(matrix, points[body.pinned]))
+            add_targets(sampling, f"body.{body.key}.targets", matrix, points, body.pinned)
             sampling.add(f"body.{body.key}.pin_stiffness", sampling.evaluated(obj).sinew.pin_stiffness)
         sample_core(sampling, obj, body)
     for obj, source in zip(inputs.heat_sources, scene.heat_sources, strict=True):
@@ -123,17 +132,6 @@ def _sample_bones(sampling: Sampling, inputs: Participants, scene: Scene, rest: 
     for found in inputs.armature_bones:
         if found.key in bones:
             sample_armature_bone(sampling, found, rest.bones[found.key])
-
-
-def _same_vertices(sampling: Sampling, scene: bpy.types.Scene, obj: bpy.types.Object, count: int) -> Floats:
-    with evaluated_mesh(sampling.evaluated(obj)) as mesh:
-        points = positions(mesh)
-    if len(points) != count:
-        start, frame = rest_frame(scene), sampling.moment.frame
-        name, numbers = validation.changing_modifier(scene, obj, start, frame), {"first": count, "now": len(points)}
-        raise BadInput("vertices-change", name=obj.name, modifier=name, start=start, frame=frame, **numbers)
-    validation.check_points(obj.name, points)
-    return points
 
 
 @dataclass(frozen=True)

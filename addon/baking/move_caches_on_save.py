@@ -18,10 +18,10 @@ import bpy
 
 from ...solver.bake.cache import is_cache
 from ...solver.runtime.errors import StorageFailed
-from ..blender_data.scene_lookup import find_scene
+from ..blender_data.scene_by_session_uid import find_scene
 from ..cache import cache_folder_status, cache_paths, takes
-from ..objects import ghosts
-from ..playback import attribute_playback
+from ..objects import take_ghosts
+from ..playback import attribute_modifier
 from . import attach_bake, error_messages, last_failure
 from .addon_session import MovedTake, PendingSave, session
 
@@ -65,7 +65,7 @@ def before_save(path: str, *_: object) -> None:
             _move_bake(scene, present, path)
             moved = cache_paths.absolute_path(scene.sinew.baked_path, path)
             pending.paths[scene.session_uid].update(baked_path=str(moved), baked_for=scene.sinew.baked_for)
-    pending.attributes = attribute_playback.rebase_paths(old, path)
+    pending.attributes = attribute_modifier.rebase_paths(old, path)
 
 
 def after_save(*_: object) -> None:
@@ -97,7 +97,7 @@ def _move_take(scene: bpy.types.Scene, take: takes.Take, folder: Path, target: P
         _tell_not_moved(scene, folder, problem)
         return False
     cache_folder_status.invalidate()
-    ghosts.move(scene, take.name, target)
+    take_ghosts.move(scene, take.name, target)
     return True
 
 
@@ -114,7 +114,7 @@ def _restore_paths(pending: PendingSave) -> None:
     for obj in bpy.data.objects:
         if obj.session_uid in pending.tet_files:
             obj.sinew.tets_path = pending.tet_files[obj.session_uid]
-    attribute_playback.restore_paths(pending.attributes)
+    attribute_modifier.restore_paths(pending.attributes)
 
 
 def move_to_final_folder(scene: bpy.types.Scene) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..constraints.rigid_core import rigid_velocities
 from ..contact.contact_loads import collider_loads
-from ..contact.separation_damping import damp_separation
+from ..contact.overlap_damping import damp_separation
 from ..integrators.solver_context import StepWorkspace
 from ..integrators.step_report import StepReport
 from ..integrators.system.relinearised_step import elastic_energies

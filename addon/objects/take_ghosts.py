@@ -13,8 +13,8 @@ from ...solver.bake.cache.pc2 import read_header
 from ..blender_data import modifier_stack
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
-from ..playback import attribute_playback, mesh_cache
-from ..properties.object_roles import NONE
+from ..playback import attribute_modifier, mesh_cache
+from ..properties.role_definitions import NONE
 from . import roles
 
 COLLECTION_NAME = "Sinew Ghosts"
@@ -84,7 +84,7 @@ def _make_ghost(
     modifier.name = MODIFIER_NAME
     own = ghost.sinew
     own.role, own.extra_roles, own.key, own.modifier_uid, own.affect_group = NONE, set(), "", 0, ""
-    attribute_playback.detach(ghost)
+    attribute_modifier.detach(ghost)
     if ghost.field is not None:
         ghost.field.type = "NONE"  # that of the body would act twice
     # it moves with the body, however that is animated

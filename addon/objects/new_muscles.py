@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes meshes muscles: finds the bones at both ends of each, holds the ends to them, and sizes tendons and tets.
+
+The ends follow their bones by Hook modifiers and are pinned, so that a muscle may end on a bone mesh or on a bone of an
+armature, and an artist can choose other bones in the modifiers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import bpy
+import numpy as np
+
+from ...solver.runtime.arrays import Bools
+from ...solver.runtime.errors import BadInput, SinewError
+from ..evaluation.evaluated_mesh import positions, triangles
+from ..evaluation.matrix_units import transform_points
+from . import initial_settings, mesh_defects
+from .skeleton import SkeletonBone, skeleton_bones, world_matrix
+
+if TYPE_CHECKING:
+    from ...solver.mesh.geometry.elongated_surface import ElongatedSurface
+
+ORIGIN, INSERTION, ENDS = "Origin", "Insertion", "Muscle Ends"  # vertex groups, the first two also modifiers
+TIP_SHARE = 0.05  # of the length, from which the distance to bones is measured
+TETS_ACROSS = 3  # of the thickness in the middle
+MIN_ELONGATION = 2.0  # length along the surface, π/2 for a ball, over thickness, below which the ends are a guess
+UNSURE_RATIO = 1.3  # of the distances to the second nearest bone and the nearest
+
+
+@dataclass(frozen=True)
+class MuscleEnd:
+    """Where a muscle ends.
+
+    Attributes:
+        bone: The nearest bone.
+        distance: From the tip of the muscle to it [Blender units].
+        other: The second nearest bone that is none of the first one's joint, or None.
+        other_distance: To that.
+        height: Of the tip in the world [Blender units].
+    """
+
+    bone: SkeletonBone
+    distance: float
+    other: SkeletonBone | None
+    other_distance: float
+    height: float
+
+
+@dataclass(frozen=True)
+class MuscleShape:
+    """What was found of a mesh that is to be a muscle, in Blender units, from origin to insertion."""
+
+    surface: ElongatedSurface
+    origin: MuscleEnd
+    insertion: MuscleEnd
+
+
+def make_muscles(
+    context: bpy.types.Context, meshes: Sequence[bpy.types.Object], end_share: float = 0.1
+) -> list[SinewError]:
+    """Makes meshes muscles that end on the bones nearest to them; returns what is doubtful about each.
+
+    Args:
+        context: Its scene has the bones.
+        meshes: Checked; tets, tendons and groups that Sinew made before are made anew.
+        end_share: How much of the length each bone holds.
+
+    Raises:
+        BadInput: "muscle-no-bones": there are fewer than two bones. Nothing was changed.
+    """
+    bones = skeleton_bones(context, set(meshes))
+    if len(bones) < 2:
+        raise BadInput("muscle-no-bones", count=len(bones))
+    shapes = {obj: _measure(obj, bones) for obj in meshes}
+    for obj, shape in shapes.items():
+        initial_settings.make_new_flesh(obj)
+        _hold_ends(obj, shape, end_share)
+        _choose_settings(obj, shape)
+    return [doubt for obj, shape in shapes.items() for doubt in _doubts(obj, shape)]
+
+
+def _measure(obj: bpy.types.Object, bones: Sequence[SkeletonBone]) -> MuscleShape:
+    """Returns how a mesh runs from the bone that is nearer to the root of the skeleton, or higher, to the other."""
+    from ...solver.mesh.geometry.elongated_surface import elongated_surface  # loads SciPy
+
+    surface = elongated_surface(transform_points(np.array(obj.matrix_world), positions(obj.data)), triangles(obj.data))
+    first, last = (_nearest_bones(side, bones) for side in (surface, surface.reversed()))
+    if (first.bone.depth, -first.height) > (last.bone.depth, -last.height):
+        return MuscleShape(surface.reversed(), last, first)
+    return MuscleShape(surface, first, last)
+
+
+def _nearest_bones(surface: ElongatedSurface, bones: Sequence[SkeletonBone]) -> MuscleEnd:
+    """Returns which bones are nearest to the end at along 0."""
+    tip = surface.vertices[surface.along <= TIP_SHARE]
+    distances = [float(bone.distances(tip).mean()) for bone in bones]
+    order = np.argsort(distances, kind="stable")
+    second = bones[order[1]] if len(bones) > 1 else None
+    return MuscleEnd(bones[order[0]], distances[order[0]], second, distances[order[1]], float(tip[:, 2].mean()))
+
+
+def _hold_ends(obj: bpy.types.Object, shape: MuscleShape, end_share: float) -> None:
+    along = shape.surface.along
+    parts = {ORIGIN: along <= end_share, INSERTION: along >= 1.0 - end_share}
+    for name, is_in in parts.items():
+        _write_group(obj, name, is_in)
+    _write_group(obj, ENDS, parts[ORIGIN] | parts[INSERTION])
+    for name, end in ((INSERTION, shape.insertion), (ORIGIN, shape.origin)):
+        hook_to_bone(obj, name, end.bone)
+    settings = obj.sinew
+    settings.origin_group, settings.insertion_group = ORIGIN, INSERTION
+    # bone meshes beside the belly do not hold it
+    settings.pin_group = settings.attachment_group = ENDS
+
+
+def _write_group(obj: bpy.types.Object, name: str, is_in: Bools) -> None:
+    group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
+    group.remove(list(range(len(obj.data.vertices))))
+    group.add(np.flatnonzero(is_in).tolist(), 1.0, "REPLACE")
+
+
+def hook_to_bone(obj: bpy.types.Object, name: str, bone: SkeletonBone) -> None:
+    """Lets a group of vertices follow a bone from where it is now, above all other modifiers."""
+    hook = obj.modifiers.get(name)
+    if hook is None or hook.type != "HOOK":
+        hook = obj.modifiers.new(name, "HOOK")
+        obj.modifiers.move(len(obj.modifiers) - 1, 0)
+        hook = obj.modifiers[name]
+    hook.vertex_group, hook.falloff_type, hook.strength = name, "NONE", 1.0
+    hook.object, hook.subtarget = bone.obj, bone.bone
+    hook.matrix_inverse = world_matrix(bone).inverted_safe() @ obj.matrix_world
+
+
+def _choose_settings(obj: bpy.types.Object, shape: MuscleShape) -> None:
+    settings = obj.sinew
+    settings.use_muscle = True
+    settings.origin_tendon, settings.insertion_tendon = shape.surface.thin_ends()
+    settings.sizing, settings.tet_size = "SIZE", shape.surface.thickness() / TETS_ACROSS
+
+
+def _doubts(obj: bpy.types.Object, shape: MuscleShape) -> list[SinewError]:
+    """Returns what somebody should look at before a bake."""
+    found, thickness = [], shape.surface.thickness()
+    if shape.surface.length < MIN_ELONGATION * thickness:
+        found.append(SinewError("muscle-not-long", name=obj.name))
+    if shape.origin.bone == shape.insertion.bone:
+        found.append(SinewError("muscle-one-bone", name=obj.name, bone=shape.origin.bone.name))
+    for end, label in ((shape.origin, ORIGIN), (shape.insertion, INSERTION)):
+        if end.distance > thickness:
+            numbers = {"bone": end.bone.name, "distance": f"{end.distance:.3g}"}
+            found.append(SinewError("muscle-end-far", name=obj.name, end=label, **numbers))
+        elif end.other is not None and end.other_distance < UNSURE_RATIO * end.distance:
+            numbers = {"bone": end.bone.name, "other": end.other.name}
+            found.append(SinewError("muscle-bone-unsure", name=obj.name, end=label, **numbers))
+    defects = mesh_defects.mesh_defects(obj)
+    if defects is not None:
+        text = mesh_defects.defects_text(defects)
+        found.append(SinewError("muscle-mesh-open", name=obj.name, defects=text))
+    return found

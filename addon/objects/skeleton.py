@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The bones of a scene in the world, those of armatures and bone meshes alike: how far points are from each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+from mathutils.bvhtree import BVHTree
+
+from ...solver.runtime.arrays import Floats
+from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
+from ..evaluation.matrix_units import transform_points
+from . import roles
+
+
+@dataclass(frozen=True)
+class SkeletonBone:
+    """A bone mesh, or a bone of an armature.
+
+    Attributes:
+        obj: The bone mesh, or the object of the armature.
+        bone: Name of the bone in the armature, or "".
+        depth: Number of its ancestors.
+        surface: World space, of a bone mesh.
+        line: Head and tail in world space, (2, 3), of a bone of an armature.
+    """
+
+    obj: bpy.types.Object
+    bone: str
+    depth: int
+    surface: BVHTree | None = None
+    line: Floats | None = None
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return self.bone or str(self.obj.name)
+
+    def distances(self, points: Floats) -> Floats:
+        """Returns distances of points (n, 3) in world space, (n,); 0 for none of them, inside or not."""
+        if self.line is not None:
+            head, tail = self.line
+            along, from_head = tail - head, points - head
+            share = np.clip(from_head @ along / max(float(along @ along), 1e-30), 0.0, 1.0)
+            return np.linalg.norm(from_head - share[:, None] * along, axis=1)
+        assert self.surface is not None
+        found = (self.surface.find_nearest(Vector(point))[3] for point in points.tolist())
+        return np.array([np.inf if distance is None else distance for distance in found])
+
+
+def skeleton_bones(context: bpy.types.Context, without: set[bpy.types.Object]) -> list[SkeletonBone]:
+    """Returns the bone meshes of a scene and the deforming bones of its visible armatures, where they are now."""
+    depsgraph = context.evaluated_depsgraph_get()
+    found = [
+        SkeletonBone(obj, "", _object_depth(obj), surface=surface)
+        for obj in roles.bones(context.scene)
+        if obj not in without and (surface := _surface(obj.evaluated_get(depsgraph))) is not None
+    ]
+    for rig in context.scene.objects:
+        if rig.type == "ARMATURE" and rig.visible_get():
+            posed = rig.evaluated_get(depsgraph)
+            for bone in rig.data.bones:
+                if bone.use_deform:
+                    depth = _object_depth(rig) + len(bone.parent_recursive)
+                    found.append(SkeletonBone(rig, bone.name, depth, line=_line(posed, bone.name)))
+    return found
+
+
+def world_matrix(bone: SkeletonBone) -> Matrix:
+    """Returns where a bone is now, world ← its own space."""
+    if not bone.bone:
+        return bone.obj.matrix_world
+    return bone.obj.matrix_world @ bone.obj.pose.bones[bone.bone].matrix
+
+
+def _line(posed: bpy.types.Object, name: str) -> Floats:
+    bone, matrix = posed.pose.bones[name], posed.matrix_world
+    return np.array([matrix @ bone.head, matrix @ bone.tail])
+
+
+def _surface(evaluated: bpy.types.Object) -> BVHTree | None:
+    with evaluated_mesh(evaluated) as mesh:
+        points, faces = positions(mesh), triangles(mesh)
+    if not len(faces):
+        return None
+    world = transform_points(np.array(evaluated.matrix_world), points)
+    return BVHTree.FromPolygons(world.tolist(), faces.tolist(), all_triangles=True)
+
+
+def _object_depth(obj: bpy.types.Object) -> int:
+    depth = 0
+    while obj.parent is not None:
+        depth += 1
+        if obj.parent_type == "BONE" and obj.parent.type == "ARMATURE":
+            bone = obj.parent.data.bones.get(obj.parent_bone)
+            depth += len(bone.parent_recursive) if bone is not None else 0
+        obj = obj.parent
+    return depth
