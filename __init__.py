@@ -25,6 +25,7 @@ _PUBLIC = {
     ".solver.scene.force_fields": ("FieldWeights", "ForceField"),
     ".solver.scene.formulation": ("FormulationSettings",),
     ".solver.scene.goal": ("Goal",),
+    ".solver.scene.attachment": ("Attachment",),
     ".solver.scene.muscle": ("Muscle", "MuscleHead"),
     ".solver.scene.pressure": ("Pressure",),
     ".solver.scene.stretch_limit": ("StretchLimit",),
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from .solver.runtime.errors import SinewError as SinewError
     from .solver.runtime.errors import SolveFailed as SolveFailed
     from .solver.runtime.errors import StorageFailed as StorageFailed
+    from .solver.scene.attachment import Attachment as Attachment
     from .solver.scene.contact import Collider as Collider
     from .solver.scene.contact import Collision as Collision
     from .solver.scene.fibres import FibreCurves as FibreCurves

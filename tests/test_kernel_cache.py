@@ -73,7 +73,7 @@ def test_a_changed_helper_changes_where_kernels_are_kept(package: Path) -> None:
         return cache_folder.own_folder(package / "linalg" / "point_stiffness_assembly.py")
 
     first = folder()
-    assert first is not None and first.name.startswith("point_force_assembly-")
+    assert first is not None and first.name.startswith("point_stiffness_assembly-")
     (package / "linalg" / "other.py").write_text("x = 2\n")
     assert folder() == first
     for name in ("jit.py", "linalg/deep.py"):

@@ -11,13 +11,16 @@ import numpy as np
 from . import collider_force_curves
 from .animation_curves import action_curves
 
-KEYED_TABLES = {"muscle_heads"}  # whose rows may be animated: digests have the curves instead of the present values
+KEYED_TABLES = {
+    "muscle_heads",
+    "attachments",
+}  # whose rows may be animated: digests have the curves instead of the present values
 # drivers of these are newer than digests without the values that drivers read
 MUSCLE_PATHS = ("sinew.activation", "sinew.muscle_")
 Parts = list[bytes | str | np.ndarray]
 
 # the targets of an Armature constraint, and the tables of settings with those in their rows
-TABLES = {"softening", "muscle_heads", "via_points", "response_points", "activation_poses", "rotations"}
+TABLES = {"softening", "attachments", "muscle_heads", "via_points", "response_points", "activation_poses", "rotations"}
 ITEM_COLLECTIONS = {"targets", *TABLES}
 
 # curves and drivers of these only affect the display

@@ -71,6 +71,8 @@ def _is_later(settings: bpy.types.PropertyGroup, setting: Setting) -> bool:
 def _has_default(settings: bpy.types.PropertyGroup, setting: Setting) -> bool:
     """Whether a setting has its default value, as in every file of an earlier version."""
     value = getattr(settings, setting.name)
+    if setting.kind == TABLE:
+        return not len(value)
     if setting.kind in (OBJECT, COLLECTION, MATERIAL):
         return value is None
     if setting.kind == TABLE:

@@ -26,6 +26,7 @@ from ..objects import breakable_mesh_check, collision_filter, tet_estimate
 from ..objects.field_objects import acts_on
 from . import animated_settings, artist_tet_files, body_features, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
+from .attachments import attachment_values, read_attachments
 from .body_vertices import BodyVertexReader
 from .bone_meshes import read_bone, sample_bone
 from .colliders import read_collider
@@ -99,6 +100,8 @@ def sample_tracks(
         sampling.add(f"body.{body.key}.matrix", matrix, "rigid")
         for setting, value, kind in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
             sampling.add(f"body.{body.key}.{setting}", value, kind)
+        for track, value, kind in attachment_values(obj, sampling.evaluated(obj).sinew):
+            sampling.add(f"body.{body.key}.{track}", value, kind)
         is_animated = animated_settings.may_be_animated(obj, body)
         if obj.modifiers or len(body.pinned) or len(body.attached) or body.goal or is_animated:
             points = body_vertices.vertices(sampling, inputs.scene, obj, body)
@@ -149,7 +152,8 @@ class _BodyMesh:
     fields: dict[str, Any]
 
 
-def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, unit: float) -> _BodyMesh:
+def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participants) -> _BodyMesh:
+    unit = inputs.unit
     evaluated = scene_copy.evaluated(obj)
     settings = evaluated.sinew
     with evaluated_mesh(evaluated) as mesh:
@@ -165,6 +169,7 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, unit: float) -> _Bo
             "core": read_core(scene_copy, settings, weights, unit),
             "goal": body_features.read_goal(settings, weights),
             "muscle": body_features.read_muscle(scene_copy, settings, weights, unit),
+            "attachments": read_attachments(inputs, weights),
             "stretch_limit": body_features.read_stretch_limit(settings, weights),
         }
         if fields["fracture"] is not None:
@@ -176,7 +181,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
     key, unit = inputs.bodies[obj], inputs.unit
     settings = scene_copy.evaluated(obj).sinew
     matrix = scale_to_metres(scene_copy.matrix(obj), unit)
-    found = _read_mesh(scene_copy, obj, unit)
+    found = _read_mesh(scene_copy, obj, inputs)
     faces = found.faces
     if not len(faces):
         raise BadInput("mesh-empty", name=obj.name)

@@ -10,8 +10,10 @@ import bpy
 from ...solver.scene.settings.heat_settings import SOFTENING
 from ...solver.scene.settings.preset_settings import CUSTOM_PRESET, MATERIAL_PRESET
 from ...solver.scene.settings.setting import TABLE, Setting
+from ...solver.scene.settings.surface_attachment_settings import ATTACHMENTS
 from ...solver.scene.settings.tables import SUBJECTS
 from ..blender_data.rna_serialisation import animated_paths
+from ..properties.attachment_properties import copy_attachments
 from ..properties.material_preset_filling import find_values
 from ..properties.role_definitions import BODY
 from ..properties.softening_table_editing import table_rows, write_rows
@@ -32,7 +34,9 @@ def copy_settings(source: bpy.types.Object, target: bpy.types.Object) -> bool:
         if source.sinew.preset != CUSTOM_PRESET:
             filled = set(find_values(source.sinew)[1])
     for setting in _settings_of(common):
-        if setting.kind == TABLE and setting != SOFTENING:
+        if setting == ATTACHMENTS:
+            copy_attachments(source.sinew, target.sinew)
+        elif setting.kind == TABLE and setting != SOFTENING:
             copy_rows(getattr(source.sinew, setting.name), getattr(target.sinew, setting.name))
         elif setting == SOFTENING:
             write_rows(getattr(target.sinew, setting.name), table_rows(getattr(source.sinew, setting.name)))

@@ -8,6 +8,7 @@ import bpy
 from . import (
     activation_keys,
     activation_poses,
+    attachments,
     bodies,
     bone_meshes,
     closed_copy,
@@ -54,6 +55,7 @@ PARTS = (
     activation_poses,
     activation_keys,
     flex_controls,
+    attachments,
     pin_selected_vertices,
     subdivide_coarse_mesh,
     self_weight,

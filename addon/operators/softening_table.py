@@ -6,7 +6,8 @@ from __future__ import annotations
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..properties import material_preset_filling, softening_table_editing, table_rows
+from ..properties import material_preset_filling, softening_table_editing
+from ..properties.table_rows import add_row, remove_row
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh
 
@@ -32,7 +33,7 @@ class SINEW_OT_add_softening(bpy.types.Operator):
         else:
             last = table[-1]
             values = [getattr(last, name) for name in softening_table_editing.ROW_PROPERTIES]
-            row = table_rows.add_row(table)
+            row = add_row(table)
             for name, value in zip(softening_table_editing.ROW_PROPERTIES, values, strict=True):
                 setattr(row, name, value)
             row.temperature += TEMPERATURE_STEP
@@ -53,7 +54,7 @@ class SINEW_OT_remove_softening(bpy.types.Operator):
         """Removes the row; the one above it is chosen next."""
         settings = active_mesh(context).sinew
         index = settings.softening_index
-        if index < len(settings.softening) and not table_rows.remove_row(settings.softening, index):
+        if index < len(settings.softening) and not remove_row(settings.softening, index):
             raise BadInput("row-linked", name=settings.id_data.name)
         settings.softening_index = max(index - 1, 0)
         material_preset_filling.mark_custom(settings)

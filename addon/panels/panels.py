@@ -15,6 +15,7 @@ from ..properties.role_definitions import BODY, FLESH, ROLE_BY_KEY
 from . import (
     activation_layout,
     activation_lists,
+    attachments_layout,
     attributes_layout,
     bake_layout,
     collision_layout,
@@ -39,6 +40,7 @@ from . import (
     status_bar_counts,
     tets_layout,
 )
+from .attachments_layout import SINEW_UL_attachments
 from .property_rows import FLESH_SWITCHES, HEADER_SWITCHES, JIGGLE_SWITCHES
 from .softening_list import SINEW_UL_softening
 
@@ -143,6 +145,7 @@ PANEL_TABLE = (
     ("core", "Rigid Core", rigid_core_layout.draw_core, True),
     ("tets", "Tets", tets_layout.draw_tets, False),
     ("pins", "Pins", pins_layout.draw_pins, True),
+    ("attachments", "Attachments", attachments_layout.draw_attachments, True),
     ("collision", "Collision", collision_layout.draw_collision, True),
     ("goal", "Goal", goal_layout.draw_goal, True),
     ("pressure", "Pressure", pressure_layout.draw_pressure, True),
@@ -176,6 +179,7 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
 CLASSES = (
     SINEW_UL_softening,
     *activation_lists.CLASSES,
+    SINEW_UL_attachments,
     *role_menus.CLASSES,
     *material_preset_menu.CLASSES,
     *outliner_menu.CLASSES,

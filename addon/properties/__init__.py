@@ -12,11 +12,12 @@ import bpy
 from bpy.props import PointerProperty
 
 from .activation_properties import ROW_CLASSES
+from .attachment_properties import SinewAttachment
 from .heat_properties import SinewSoftening
 from .object_properties import SinewObject
 from .scene_properties import SinewScene
 
-CLASSES = (SinewSoftening, *ROW_CLASSES, SinewObject, SinewScene)
+CLASSES = (SinewSoftening, SinewAttachment, *ROW_CLASSES, SinewObject, SinewScene)
 
 
 def register() -> None:

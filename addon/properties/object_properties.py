@@ -7,6 +7,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from .activation_properties import ActivationProperties
+from .attachment_properties import AttachmentProperties
 from .body_properties import BodyProperties, CoreProperties, FormulationProperties
 from .collision_properties import ColliderProperties, CollisionProperties
 from .field_properties import FieldProperties
@@ -46,6 +47,7 @@ class SinewObject(
     ActivationProperties,
     StretchLimitProperties,
     FibreProperties,
+    AttachmentProperties,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

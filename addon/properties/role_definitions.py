@@ -51,6 +51,7 @@ ROLES = (
             "core",
             "tets",
             "pins",
+            "attachments",
             "collision",
             "goal",
             "pressure",

@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..mechanics.tet_forces import TetForces
 from ..runtime.arrays import Bools, Floats, Indices
+
+if TYPE_CHECKING:
+    from .attachments.attachment_potential import AttachmentPotential
 
 
 @dataclass
@@ -85,7 +89,7 @@ class PairForces:
 
     The point p at `weights` of a tet feels f = force − stiffness r, r = (p⁺ − p) − (q⁺ − q), and the point q at
     `other_weights` of another tet, which may be one of another body, feels −f. The stiffness of all pairs that one
-    contact is made of (`contact/detection/contact_attachment.py`) has to be symmetric positive semi-definite, together.
+    contact is made of (`tet_pairs.py`) has to be symmetric positive semi-definite, together.
 
     Attributes:
         tet, other: The tets, (k,).
@@ -112,6 +116,19 @@ class PairForces:
         )
         return here - there
 
+    def forces_after(self, displacement: Floats, tets: Indices) -> Floats:
+        """Returns f on the points p after displacements of all nodes [m], (n, 3), in newtons, (k, 3)."""
+        return self.force - np.einsum("kij,kj->ki", self.stiffness, self.relative_positions(displacement, tets))
+
+    @staticmethod
+    def concatenate(*groups: PairForces) -> PairForces:
+        """Returns the pairs of all groups, in order."""
+        some = [group for group in groups if len(group)]
+        if len(some) <= 1:
+            return some[0] if some else PairForces()
+        names = ("tet", "weights", "other", "other_weights", "force", "stiffness")
+        return PairForces(*(np.concatenate([getattr(group, name) for group in some]) for name in names))
+
 
 @dataclass
 class ExternalForces:
@@ -124,17 +141,19 @@ class ExternalForces:
             they go on with their velocity.
         node_force: Further constant forces on nodes [N], (n, 3); None: none.
         points: Springs and contacts.
-        pairs: Contacts between bodies, and of bodies with themselves.
+        pairs: Attachments of bodies to each other, and contacts between bodies and of bodies with themselves.
         contact_count: How many of the points are contacts, the last ones.
         contact_normals: Which way these push, (contact_count, 3); only flesh by Newmark's scheme reads them, which
             without them takes contacts for springs that also pull.
-        pair_normals: The same of pairs, each of which is a contact then, (k, 3): which way its point p is pushed.
+        pair_normals: The same of all pairs, (k, 3): which way the point p of a contact is pushed, zero for springs.
+        spring_pair_count: How many of the pairs are no contacts, the first ones.
         tets: Forces of potentials, linearised (`linearised_potentials.py`).
         relinearises_only: Whether contacts agree with the last solve, and only potentials are linearised again about
             its end.
         is_frozen: Which nodes keep the result of the previous solve, (n,): whole islands that no pair joins to others;
             None: none. Only linear steps read it, and only when they solve again.
         turns: The islands whose rotations have to follow the previous solve, (k,), at once; None: none. As above.
+        substep_potentials: What acts anew in every substep of Newmark's scheme, on tets of its bodies alone.
     """
 
     gravity: Floats = field(default_factory=lambda: np.zeros(3))
@@ -146,7 +165,14 @@ class ExternalForces:
     contact_count: int = 0
     contact_normals: Floats | None = None
     pair_normals: Floats | None = None
+    spring_pair_count: int = 0
     tets: TetForces = field(default_factory=TetForces)
     relinearises_only: bool = False
     is_frozen: Bools | None = None
     turns: Bools | None = None
+    substep_potentials: tuple[AttachmentPotential, ...] = ()
+
+    @property
+    def all_contacts(self) -> int:
+        """How many contacts there are, with colliders and between bodies."""
+        return self.contact_count + len(self.pairs) - self.spring_pair_count

@@ -26,6 +26,7 @@ from ..mechanics.stretch_limit.limit_potential import LimitPotential
 from ..runtime.arrays import Bools, Floats, Indices
 from ..runtime.errors import SinewError
 from ..scene.tracks import TrackReader
+from .attachments.attachment_potential import AttachmentPotential
 from .external_forces import PointForces
 
 
@@ -104,6 +105,10 @@ class Force:
         Raises:
             SolveFailed: The animation gives no numbers.
         """
+        return None
+
+    def surface_potential(self, step: ForceStep) -> AttachmentPotential | None:
+        """Returns the energy at the end of the step of what links surfaces; None: there is none. Raises as above."""
         return None
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:

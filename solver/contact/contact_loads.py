@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..constraints.tet_pairs import MAX_TETS_PER_CONTACT, Attachment
 from ..runtime.arrays import Bools, Floats, Indices
 from ..runtime.jit import kernel
 from .contact_step import ContactStep
-from .detection.contact_attachment import MAX_TETS_PER_CONTACT, Attachment
 
 NO_COLLIDER_ROWS = np.zeros(0, np.int64)
 

@@ -31,6 +31,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..constraints.external_forces import PairForces, PointForces
+from ..constraints.tet_pairs import tet_pairs
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats, Indices, floats
@@ -43,7 +44,6 @@ from .active_set.persistent_contact_kernels import RigidColliderArrays, load_per
 from .active_set.position_prediction import find_movable_points, predict_positions
 from .detection.collider_broad_phase import PUSH_OUT_REACH, broad_phase_box, distance_bounds_of, nearby_points
 from .detection.collider_contacts import ColliderPose, find_contacts
-from .detection.contact_attachment import tet_pairs
 from .detection.contact_points import ContactPoints
 from .detection.contact_set import ContactSet, ContactState
 from .detection.persistent_contacts import PersistentContacts

@@ -106,7 +106,7 @@ def implicit_euler_step(start: StepInput) -> StepReport:
         converged=solved.linear.converged,
         settled=changed is None,
         solves=solves,
-        contacts=external_forces.contact_count + len(external_forces.pairs),
+        contacts=external_forces.all_contacts,
         inverted_tets=int(count_inverted(x, model.tets)),
         milliseconds={name: 1e3 * seconds for name, seconds in stages.items()},
         stored=(energy_before, stored_energy(model, x, records)) if relinearised else None,

@@ -135,7 +135,7 @@ class _SolveLoop:
         if changed is None or self.newton is not None:
             return changed
         # contacts do not pull in substeps, so those that open do not matter
-        is_settled = self.changes > 0 and _contact_count(changed) <= _contact_count(self.external_forces)
+        is_settled = self.changes > 0 and changed.all_contacts <= self.external_forces.all_contacts
         return None if is_settled or _is_same_contacts(changed, self.external_forces) else changed
 
     def _restart_with(self, changed: ExternalForces) -> None:
@@ -179,7 +179,7 @@ class _SolveLoop:
             converged=residual <= tolerance,
             settled=self.is_settled,
             solves=self.newton.solves if self.newton else self.changes + 1,
-            contacts=_contact_count(self.external_forces),
+            contacts=self.external_forces.all_contacts,
             inverted_tets=inverted_tets,
             newton_iterations=self.newton.solves if self.newton else 0,
             substeps=self.newmark.substeps if self.newmark else 0,
@@ -197,11 +197,6 @@ def _with_fixed_newmark_nodes(
     target = state.x + dt * state.v if external_forces.fixed_target is None else external_forces.fixed_target.copy()
     is_fixed[newmark.nodes], target[newmark.nodes] = True, newmark.x
     return replace(external_forces, is_fixed=is_fixed, fixed_target=target)
-
-
-def _contact_count(external_forces: ExternalForces) -> int:
-    """Returns how many contacts there are."""
-    return external_forces.contact_count + len(external_forces.pairs)
 
 
 def _is_same_contacts(one: ExternalForces, other: ExternalForces) -> bool:

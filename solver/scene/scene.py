@@ -25,6 +25,7 @@ from ..runtime.atomic_files import write_atomic
 from ..runtime.checksums import digest, npz_bytes
 from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.npz_reader import first_line, read_arrays
+from .attachment import Attachment
 from .contact import Collider as Collider
 from .contact import Collision
 from .flesh import DYNAMIC, Bone, Flesh
@@ -104,6 +105,7 @@ class Body:
             animation has the render vertices [m], world, as "body.KEY.goal.targets" of a goal.
         "body.KEY.youngs_modulus" () and others: see `Material`; "body.KEY.rest_scale" ();
             "body.KEY.stretch_limit" (); "body.KEY.activation" () and others: see `Muscle`.
+        "body.KEY.attachment.NUMBER.strength" (): see `Attachment`.
         "body.KEY.rest" (n, 3): `vertices` as they would be at rest now, in the rest pose [m], where the rest shape
             changes (shape keys).
 
@@ -143,6 +145,7 @@ class Body:
         pressure: What presses on it from inside; None: nothing does.
         stretch_limit: How far it stretches before it stiffens; None: without end.
         muscle: Fibres that contract in flesh; None: there are none.
+        attachments: What its surface slides along, or is tied to by springs.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -178,6 +181,7 @@ class Body:
     pressure: Pressure | None = None
     stretch_limit: StretchLimit | None = None
     muscle: Muscle | None = None
+    attachments: tuple[Attachment, ...] = ()
 
     def __post_init__(self) -> None:
         """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
@@ -340,6 +344,8 @@ class Scene:
             for name in ("goal", "pressure", "stretch_limit", "muscle"):
                 if getattr(body, name) is None:
                     del own[name]
+            if not body.attachments:
+                del own["attachments"]
         _drop_later_defaults(self, tree, arrays)
         for own in tree["bodies"]:
             for name in ("material_paint", "rest_scale"):

@@ -68,7 +68,9 @@ def _body_track_shapes(body: Body) -> dict[str, Shape]:
         *(f"head.{number}.{HEAD_ACTIVATION.name}" for number in range(len(body.muscle.heads) if body.muscle else 0)),
         *weights,
     )
+    strengths = (f"attachment.{number}.strength" for number in range(len(body.attachments)))
     return {
+        **dict.fromkeys(strengths, SCALAR_SHAPE),
         "matrix": MATRIX_SHAPE,
         "targets": (len(body.pinned), 3),
         "attached.targets": (len(body.attached), 3),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from ..runtime.errors import BadInput
+from .attachment_validation import check_attachments
 from .contact import COLLIDER_SHAPES, COLLIDER_SIDES, Collider
 from .flesh import DYNAMIC, FLESH_LAWS, FLESH_MOTIONS, FLESH_TIME_SCHEMES
 from .formulation import (
@@ -57,6 +58,7 @@ def check_scene(scene: Scene) -> None:
     for collider in scene.colliders:
         _check_collider(collider)
     known = {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
+    check_attachments(scene)
     for pair in scene.ignored_pairs:
         for key in sorted(set(pair) - known):
             raise BadInput("ignored-pair-unknown", name=key)

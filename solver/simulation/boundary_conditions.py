@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..constraints.attachments.attachment_potential import AttachmentPotential
 from ..constraints.external_forces import PointForces
 from ..constraints.force import Force, ForceStep, in_order_of_precedence
 from ..mechanics.model import Model
@@ -26,13 +27,15 @@ class BoundaryConditions:
         is_fixed: Which nodes are held, (n,); None: none.
         fixed_target: Where these are at the end of the step [m], (n, 3).
         point_forces: Of all forces, gravity and contacts excepted.
-        potentials: Forces that are not linear in the motion.
+        potentials: Forces of tets that are not linear in the motion.
+        surface_potentials: The same of what links surfaces.
     """
 
     is_fixed: Bools | None
     fixed_target: Floats
     point_forces: PointForces
     potentials: tuple[LimitPotential, ...] = ()
+    surface_potentials: tuple[AttachmentPotential, ...] = ()
 
 
 def forces_on(forces: Sequence[Force], bodies: Sequence[int]) -> list[Force]:
@@ -62,6 +65,11 @@ def potentials_of(forces: Sequence[Force], step: ForceStep) -> tuple[LimitPotent
     return tuple(found for force in forces if (found := force.potential(step)) is not None)
 
 
+def surface_potentials_of(forces: Sequence[Force], step: ForceStep) -> tuple[AttachmentPotential, ...]:
+    """Returns the potentials of what links surfaces."""
+    return tuple(found for force in forces if (found := force.surface_potential(step)) is not None)
+
+
 def boundary_conditions(
     simulation: SimulatedScene, model: Model, part: StepPart, pose_path: PoseInterpolation | None
 ) -> BoundaryConditions:
@@ -75,7 +83,13 @@ def boundary_conditions(
         nodes = built.flesh.quasistatic.part.nodes
         is_fixed[nodes] = True
         target[nodes] = pose_path.positions_at(part.end) if pose_path else state.x[nodes]
-    return BoundaryConditions(is_fixed if is_fixed.any() else None, target, points, potentials_of(forces, step))
+    return BoundaryConditions(
+        is_fixed if is_fixed.any() else None,
+        target,
+        points,
+        potentials_of(forces, step),
+        surface_potentials_of(forces, step),
+    )
 
 
 def begin_forces(simulation: SimulatedScene, model: Model, part: StepPart) -> None:

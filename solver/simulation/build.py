@@ -35,6 +35,7 @@ from ..mesh.tetrahedralize.user_tets import user_tets
 from ..runtime.arrays import Floats, floats, indices
 from ..runtime.errors import SinewError
 from ..scene.animated_material import body_at
+from ..scene.attachment_validation import attached_pairs
 from ..scene.formulation import HIERARCHICAL, FormulationSettings, refinement_factor, with_unread_defaults
 from ..scene.gravity import gravity_at
 from ..scene.scene import Body, Scene
@@ -66,6 +67,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
     """
     _check(scene, tracks)
     scene = replace(scene, bodies=tuple(body_at(body, tracks, scene.settings.start_time) for body in scene.bodies))
+    scene = replace(scene, ignored_pairs=(*scene.ignored_pairs, *attached_pairs(scene)))
     colliders, deforming = _colliders(scene, tracks)
     surfaces, meshes = _fill_bodies(scene, on_stage, stored)
     gravity = floats(gravity_at(scene, tracks, scene.settings.start_time), 3)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..constraints.linear_forces import LinearForces
 from ..contact.contact_loads import ContactWork, contact_work
 from ..contact.contact_step import ContactStep
 from ..contact.overlap_damping import FIELD as DAMPED_BODIES
@@ -25,7 +26,6 @@ from ..mechanics.finite_rotation_correction import rigid_velocities
 from ..mechanics.kinetic_energy import kinetic_energies
 from ..mechanics.model import Model
 from ..mechanics.state import State
-from ..mechanics.tet_forces import TetForces
 from ..runtime.arrays import Floats, Indices, floats
 from .boundary_conditions import BoundaryConditions
 
@@ -97,7 +97,7 @@ def energy_gain_in_step(
     state: State,
     stored: tuple[Floats, Floats],
     bounds: BoundaryConditions,
-    tet_forces: TetForces,
+    linear: LinearForces,
 ) -> EnergyGain | None:
     """Returns the energy that bodies in contact gained in a step; None if no bodies touch each other.
 
@@ -108,7 +108,7 @@ def energy_gain_in_step(
         before, state: At its begin and end.
         stored: Elastic energy of every island at both, (k,) each [J].
         bounds: Boundary conditions of the step.
-        tet_forces: Forces of potentials in it.
+        linear: Forces of potentials in it.
     """
     work = contact_work(contacts)
     pushed = np.unique(work.island)
@@ -119,9 +119,11 @@ def energy_gain_in_step(
     forces = bounds.point_forces
     own = forces.work(before.x, state.x, state.v, model.tets)
     gained -= floats(np.bincount(row[model.tets[forces.tet, 0]], own, count))
-    if len(tet_forces):
-        own = tet_forces.work(state.x - before.x, model.tets)
-        gained -= np.bincount(row[model.tets[tet_forces.tet, 0]], own, count)
+    if len(linear.tets):
+        own = linear.tets.work(state.x - before.x, model.tets)
+        gained -= np.bincount(row[model.tets[linear.tets.tet, 0]], own, count)
+    if len(linear.points) or len(linear.pairs):
+        gained -= linear.link_work(state.x - before.x, model.tets, row, count)
     gained = floats(np.bincount(group, gained, count))
     separated = np.zeros(count)
     if contacts.surfaces:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..constraints.animated_body import AnimatedBody, make_animated_body, may_be_animated
+from ..constraints.attachments.build_attachments import AttachableBodies, SurfacePoints, make_attachments
+from ..constraints.attachments.surface_attachments import SurfaceAttachments
 from ..constraints.fields.field_force import make_fields
 from ..constraints.force import Force
 from ..constraints.goal import BodyGoal, make_goal
@@ -123,6 +125,14 @@ def _make_pressures(inputs: BuildInputs) -> list[BodyPressure | None]:
     return made
 
 
+def _make_attachments(inputs: BuildInputs) -> list[SurfaceAttachments | None]:
+    if not any(body.attachments for body in inputs.scene.bodies):
+        return []
+    points = [SurfacePoints(each.tet, each.weights, each.area) for each in inputs.body_contact_points]
+    scene, tracks, model = inputs.scene, inputs.tracks, inputs.model
+    return [make_attachments(AttachableBodies(scene, tracks, model, inputs.surfaces, inputs.bindings, points))]
+
+
 FORCES = (
     ForceKind(_make_pins),
     ForceKind(_make_bones, _check_bones),
@@ -131,6 +141,7 @@ FORCES = (
     ForceKind(_make_pressures),
     ForceKind(lambda inputs: make_core_springs(inputs.scene, inputs.model)),
     ForceKind(lambda inputs: [make_stretch_limits(inputs.scene, inputs.meshes)]),
+    ForceKind(_make_attachments),
     ForceKind(lambda inputs: [make_wind(inputs.scene, inputs.model, inputs.surfaces, inputs.bindings)]),
     ForceKind(
         lambda inputs: [make_fields(inputs.scene, inputs.tracks, inputs.model, inputs.surfaces, inputs.bindings)]

@@ -18,7 +18,7 @@ from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import BadInput, SolveFailed
 from ..scene.gravity import gravity_at
 from .assembled_scene import AssembledScene
-from .boundary_conditions import apply_forces, forces_on, potentials_of
+from .boundary_conditions import apply_forces, forces_on, potentials_of, surface_potentials_of
 from .current_model import current_model, present_flesh
 from .flesh import FleshPart
 from .flesh.pose_contact import PoseContact
@@ -165,7 +165,9 @@ def _pose_conditions(
     is_fixed, target = np.zeros(built.model.node_count, bool), np.zeros((built.model.node_count, 3))
     springs = _springs_in_part(flesh, apply_forces(forces, step, is_fixed, target))
     fixed = _fixed_nodes(flesh, is_fixed, target)
-    loose = flesh.pieces.unconstrained_nodes(model, fixed, springs)
+    links = tuple(each.of_tets(flesh.part.tets, model) for each in surface_potentials_of(forces, step) if each.active)
+    holding = PointForces.concatenate(springs, *(each.spring_points() for each in links))
+    loose = flesh.pieces.unconstrained_nodes(model, fixed, holding)
     if len(loose):
         problem = (
             BadInput if time <= scene.settings.start_time else SolveFailed
@@ -175,7 +177,7 @@ def _pose_conditions(
         )
     load = (model.mass * model.gravity_scale)[:, None] * gravity_at(scene, tracks, time)
     limits = tuple(each.of_tets(flesh.part.tets, model) for each in potentials_of(forces, step))
-    return PoseConditions(fixed, springs, floats(load, -1, 3), limits, contact.at if contact else None)
+    return PoseConditions(fixed, springs, floats(load, -1, 3), limits, links, contact.at if contact else None)
 
 
 def _fixed_nodes(flesh: FleshPart, is_fixed: Bools, target: Floats) -> FixedNodes:

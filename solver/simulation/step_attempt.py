@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..constraints.attachments.attachment_potential import AttachmentPotential
 from ..constraints.external_forces import ExternalForces, PairForces, PointForces
 from ..constraints.linearised_potentials import LinearisedPotentials
 from ..contact.active_set.active_set import MAX_SOLVES_AT_IMPACT
@@ -83,11 +84,21 @@ class StepAttempt:
         self.max_turn_energy_ratio = MAX_TURN_ENERGY_RATIO_BREAKABLE if may_break else MAX_TURN_ENERGY_RATIO
         self.may_repeat = self.contacts is not None and self.dynamics is None and not self.is_in_pieces
         self._choose_rotations(part.turns_solves or self._spins_fast())
-        potentials = self.bounds.potentials
+        self._linearise_potentials()
+
+    def _linearise_potentials(self) -> None:
+        """Linearises potentials, but for what acts in Newmark's substeps: these take it anew."""
+        potentials, surfaces = self.bounds.potentials, self.bounds.surface_potentials
+        self.substep_potentials: tuple[AttachmentPotential, ...] = ()
         if self.newmark is not None:
-            potentials = tuple(each.without(self.newmark.part.tets) for each in potentials)
+            part = self.newmark.part
+            potentials = tuple(each.without(part.tets) for each in potentials)
+            halves = [each.split(part.bodies) for each in surfaces]
+            surfaces = tuple(others for _, others in halves)
+            self.substep_potentials = tuple(own.of_tets(part.tets, part.model) for own, _ in halves if own.active)
+        surfaces = tuple(each for each in surfaces if each.active)
         self.potentials = LinearisedPotentials(
-            potentials, self.model, self.before, self.bounds.is_fixed, self.gravity, part.dt
+            potentials, surfaces, self.model, self.before, self.bounds.is_fixed, self.gravity, self.part.dt
         )
 
     @cached_property
@@ -160,19 +171,26 @@ class StepAttempt:
             contacts.activate_all(self.newmark.part.tets)
         act, pairs = contacts.spring_forces() if contacts else (PointForces(), PairForces())
         normals, across = contacts.normals() if contacts and activates_contacts else (None, None)
+        linear = self.potentials.forces
+        if across is not None and len(linear.pairs):
+            across = np.concatenate([np.zeros((len(linear.pairs), 3)), across])
+        # contacts know which islands they join, and not which ones attachments do
+        is_frozen = contacts.frozen_nodes() if contacts and not len(linear.pairs) else None
         return ExternalForces(
             self.gravity,
             bounds.is_fixed,
             bounds.fixed_target,
             None,
-            PointForces.concatenate(bounds.point_forces, act),
-            pairs,
+            PointForces.concatenate(bounds.point_forces, linear.points, act),
+            PairForces.concatenate(linear.pairs, pairs),
             contact_count=len(act),
             contact_normals=normals,
             pair_normals=across,
-            tets=self.potentials.forces,
-            is_frozen=contacts.frozen_nodes() if contacts else None,
+            spring_pair_count=len(linear.pairs),
+            tets=linear.tets,
+            is_frozen=is_frozen,
             turns=contacts.rotation_only_islands() if contacts else None,
+            substep_potentials=self.substep_potentials,
         )
 
     def respond(self, x: Floats, v: Floats, is_wrong: Bools | None = None) -> ExternalForces | None:

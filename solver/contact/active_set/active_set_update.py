@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
 from ...runtime.union_find import flatten_labels, union_sets
-from ..detection.contact_attachment import MAX_TETS_PER_CONTACT
 from ..detection.contact_set import Int8s
 from .contact_springs import MAX_PUSH_OUT_PER_STEP
 from .coulomb_friction import friction_change

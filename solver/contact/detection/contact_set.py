@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT, Attachment
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.kernel_argument_tuple import kernel_tuple
-from .contact_attachment import MAX_TETS_PER_CONTACT, AttachedContacts, Attachment
+from .contact_attachment import AttachedContacts
 
 Int64s = npt.NDArray[np.int64]
 Int8s = npt.NDArray[np.int8]

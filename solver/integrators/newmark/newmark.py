@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...constraints.external_forces import ExternalForces, PointForces
+from ...constraints.external_forces import ExternalForces, PairForces, PointForces
+from ...constraints.linear_forces import LinearForces
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import solve
 from ...linalg.rigid_modes import rigid_modes
@@ -84,6 +85,7 @@ class NewmarkStep:
         self.is_damped = bool(self.model.stiffness_damping.any())
         self.substeps = self._substeps(PointForces())
         self.x, self.v, self.iterations, self.residual = self.x0, self.v0, 0, 0.0
+        self.linear_tolerance = LINEAR_TOLERANCE_SHARE * start.settings.tolerance
 
     def run(self, external_forces: ExternalForces) -> None:
         """Takes the step from its start with external forces, without pairs that join other bodies."""
@@ -93,8 +95,9 @@ class NewmarkStep:
         self.iterations, self.residual = 0, 0.0
         contacts = group_contacts(external_forces, self.tets)
         external = _SubstepForces(external_forces, contacts)
-        if external_forces.contact_count or len(external_forces.pairs):
-            self.substeps = self._substeps(contacts.contacts_as_points())
+        linked = [potential.forces_at(self.x0).as_points() for potential in external_forces.substep_potentials]
+        if external_forces.contact_count or len(external_forces.pairs) or linked:
+            self.substeps = self._substeps(PointForces.concatenate(contacts.contacts_as_points(), *linked))
         h = self.dt / self.substeps
         if self.is_damped:
             self.evaluator.damping(self.x0, self.damping)
@@ -150,6 +153,14 @@ class NewmarkStep:
         b = model.mass[:, None] * self.v + h * force + impulse
         solve_input = SubstepSolve(model.tets, x - self.x0, self.v, h, self.dt / self.substeps, is_first)
         acting, pairs = active_points(contacts, solve_input), active_pairs(contacts, solve_input)
+        floor = None
+        if external_forces.substep_potentials:
+            linked = LinearForces.concatenate(*(each.forces_at(x) for each in external_forces.substep_potentials))
+            floor = h * self._island_norms(linked.link_round_off(x, model.tets)) / self.linear_tolerance
+            if not is_first:  # explicit: x is the middle of the substep already
+                linked = linked.without_stiffness()
+            acting = PointForces.concatenate(acting, linked.points)
+            pairs = PairForces.concatenate(pairs, linked.pairs)
         mass = diagonal_mass(model, h)
         if not len(acting) and not len(pairs) and not self.is_damped:
             return np.where(self.is_free[:, None], b / mass[:, None], self.v)
@@ -164,9 +175,14 @@ class NewmarkStep:
         solved = solve(
             BlockSystem(pattern, values, b, self.is_free),
             v,
-            StoppingCriteria(LINEAR_TOLERANCE_SHARE * self.settings.tolerance, self.settings.max_iterations),
+            StoppingCriteria(self.linear_tolerance, self.settings.max_iterations, floor),
             modes=rigid_modes(pattern, values, x, self.is_free),
             workspace=self.workspace.pcg,
         )
         self.iterations, self.residual = self.iterations + solved.iterations, max(self.residual, solved.residual)
         return v
+
+    def _island_norms(self, values: Floats) -> Floats:
+        """Returns the norms of values of nodes, (n, 3), in every island, (k,)."""
+        starts = np.asarray(self.model.pattern.island_start, np.int64)[:-1]
+        return np.sqrt(np.add.reduceat((values * values).sum(axis=1), starts))

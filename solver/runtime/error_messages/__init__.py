@@ -6,6 +6,7 @@ Sentences name the object in quotes. A file per subject, and in it a group per p
 
 from . import (
     activation,
+    attachments,
     blender,
     bodies,
     contact,
@@ -35,6 +36,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     **flesh_and_bones.TEXTS,
     **muscles.TEXTS,
     **activation.TEXTS,
+    **attachments.TEXTS,
     **force_fields.TEXTS,
     **formulations.TEXTS,
     **convergence.TEXTS,

@@ -34,6 +34,7 @@ from .simulation_settings import (
     STEP_SETTINGS,
 )
 from .stretch_limit_settings import STRETCH_LIMIT_SETTINGS
+from .surface_attachment_settings import ATTACHMENTS
 
 # roles of objects; NONE: an object without a role
 BODY, COLLIDER, HEAT_SOURCE, BONE, NONE = "BODY", "COLLIDER", "HEAT", "BONE", "NONE"
@@ -75,6 +76,7 @@ SUBJECTS = (
     Subject("Rigid Core", (BODY,), CORE_SETTINGS),
     Subject("Tets", (BODY,), (*TET_SETTINGS, *DISPLAY_SETTINGS)),
     Subject("Pins", (BODY,), PIN_SETTINGS),
+    Subject("Attachments", (BODY,), (ATTACHMENTS,)),
     Subject("Goal", (BODY,), GOAL_SETTINGS),
     Subject("Pressure", (BODY,), PRESSURE_SETTINGS),
     Subject("Field Weights", (BODY,), FIELD_SETTINGS),

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...constraints.attachments.attachment_potential import AttachmentPotential
 from ...constraints.external_forces import PointForces
 from ...mechanics.model import Model
 from ...mechanics.stretch_limit.limit_potential import LimitPotential
 from ...mesh.rigid_alignment import align_rigidly
+from ...quasistatic.attachment_forces import AttachmentForces
 from ...quasistatic.contact import ContactPenalty, solve_in_contact
 from ...quasistatic.equilibrium import Equilibrium, solve
 from ...quasistatic.equilibrium_problem import EquilibriumProblem
@@ -42,6 +44,7 @@ class PoseConditions:
         springs: On its tets, as they pull where the nodes are at first.
         load: Gravity on the nodes [N], (n, 3).
         potentials: Of its tets: stretch limits.
+        surface_potentials: Of what links its surfaces.
         make_contact: Makes what they may touch, for a solve that begins at positions x [m], (n, 3); None: nothing.
     """
 
@@ -49,6 +52,7 @@ class PoseConditions:
     springs: PointForces
     load: Floats
     potentials: tuple[LimitPotential, ...] = ()
+    surface_potentials: tuple[AttachmentPotential, ...] = ()
     make_contact: ContactFactory | None = None
 
 
@@ -126,7 +130,8 @@ def solve_pose(
     springs = [SpringForces(model, pose.springs, x)] if len(pose.springs) else []
     crushed = np.flatnonzero(is_crushed)
     limits_of_tets = [LimitForces(model, each.without(crushed) if len(crushed) else each) for each in pose.potentials]
-    problem = EquilibriumProblem(model, flesh.law, pose.fixed, pose.load, [*springs, *limits_of_tets])
+    links = [AttachmentForces(model, each) for each in pose.surface_potentials]
+    problem = EquilibriumProblem(model, flesh.law, pose.fixed, pose.load, [*springs, *limits_of_tets, *links])
     limits = settings.pose_tolerance, settings.pose_iterations
 
     def tried(start: Floats) -> _Attempt:

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The attachments of a body: what the scene has of their list, and the tracks of those that are animated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import bpy
+import numpy as np
+
+from ...solver.runtime.errors import BadInput
+from ...solver.scene.attachment import Attachment
+from ...solver.scene.settings.surface_attachment_settings import (
+    ATTACHMENT_GROUP,
+    ATTACHMENT_IS_ON,
+    ATTACHMENT_KIND,
+    ATTACHMENT_STRENGTH,
+)
+from ..blender_data.rna_serialisation import animated_paths, stepped_paths
+from ..evaluation.vertex_weights import weights
+from .participants import Participants
+from .weight_reader import WeightReader
+
+
+def read_attachments(inputs: Participants, reader: WeightReader) -> tuple[Attachment, ...]:
+    """Returns the attachments of a body that are on, now or by their keys.
+
+    Raises:
+        BadInput: One has no target or a target that takes no part, or its group is not there or empty.
+    """
+    return tuple(_read_row(inputs, reader, row) for _, row in _counting_rows(reader.owner, reader.evaluated.sinew))
+
+
+def attachment_values(obj: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Iterator[tuple[str, float, str]]:
+    """Yields the names of the tracks of a body's attachments that are animated, their values now, and their kinds."""
+    animated, stepped = animated_paths(obj), stepped_paths(obj)
+    for number, (path, row) in enumerate(_counting_rows(obj, settings)):
+        on, strength = f"{path}.{ATTACHMENT_IS_ON.name}", f"{path}.{ATTACHMENT_STRENGTH.name}"
+        if on in animated or strength in animated:
+            kind = "step" if strength in stepped or strength not in animated else "linear"
+            yield f"attachment.{number}.strength", row.strength if row.is_on else 0.0, kind
+
+
+def _counting_rows(
+    obj: bpy.types.Object, settings: bpy.types.PropertyGroup
+) -> Iterator[tuple[str, bpy.types.PropertyGroup]]:
+    """Yields the rows that a bake reads, with their data paths: rows that are off for ever do not count."""
+    animated = animated_paths(obj)
+    for index, row in enumerate(settings.attachments):
+        path = f"sinew.attachments[{index}]"
+        if row.is_on or f"{path}.{ATTACHMENT_IS_ON.name}" in animated:
+            yield path, row
+
+
+def _read_row(inputs: Participants, reader: WeightReader, row: bpy.types.PropertyGroup) -> Attachment:
+    owner = reader.owner
+    if row.target is None:
+        raise BadInput("attachment-without-target", name=owner.name)
+    target = row.target.original
+    keys = [own[target] for own in (inputs.bodies, inputs.colliders, inputs.bones) if target in own]
+    if not keys:
+        raise BadInput("attachment-target-missing", name=owner.name, target=target.name)
+    paint = np.zeros(0)
+    if row.group:
+        paint = weights(reader.evaluated, reader.mesh, row.group, owner.name, ATTACHMENT_GROUP.label)
+        if not paint.any():
+            raise BadInput("group-empty", name=owner.name, group=row.group, field=ATTACHMENT_GROUP.label)
+    kind = ATTACHMENT_KIND.solver_value(row.kind)
+    return Attachment(keys[0], kind, row.reach * inputs.unit, row.strength, paint)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Properties of the attachments of a body, and of the rows of their list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import CollectionProperty, IntProperty
+
+from ...solver.scene.settings.surface_attachment_settings import (
+    ATTACHMENT_ROW_SETTINGS,
+    ATTACHMENT_TARGET,
+    ATTACHMENTS,
+)
+from .property_factory import OVERRIDABLE, make_property, settings_group
+from .table_rows import add_row, remove_row
+
+
+def _may_be_target(row: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
+    return obj.type == "MESH" and obj != row.id_data and obj.sinew.result_of is None
+
+
+_RowProperties: Any = settings_group(
+    "AttachmentRowProperties",
+    "Another surface, and how this one is attached to it.",
+    ATTACHMENT_ROW_SETTINGS,
+    more={ATTACHMENT_TARGET.name: make_property(ATTACHMENT_TARGET, poll=_may_be_target)},
+)
+
+
+class SinewAttachment(_RowProperties, bpy.types.PropertyGroup):
+    """One row of the list of attachments."""
+
+
+AttachmentProperties: Any = settings_group(
+    "AttachmentProperties",
+    "Along what the surface of a body slides, and to what it is tied.",
+    (ATTACHMENTS,),
+    more={
+        ATTACHMENTS.name: CollectionProperty(
+            type=SinewAttachment,
+            name=ATTACHMENTS.label,
+            description=ATTACHMENTS.description,
+            options=set(),
+            override={*OVERRIDABLE, "USE_INSERTION"},
+        ),
+        "attachment_index": IntProperty(name="Row", options={"HIDDEN"}, override=OVERRIDABLE),
+    },
+)
+
+
+def copy_attachments(source: bpy.types.PropertyGroup, target: bpy.types.PropertyGroup) -> None:
+    """Gives the settings of one object the attachments of another, but none to itself."""
+    rows = [row for row in source.attachments if row.target != target.id_data]
+    while len(target.attachments) > len(rows) and remove_row(target.attachments, len(target.attachments) - 1):
+        pass
+    while len(target.attachments) < len(rows):
+        add_row(target.attachments)
+    for row, wanted in zip(target.attachments, rows, strict=False):
+        for setting in ATTACHMENT_ROW_SETTINGS:
+            setattr(row, setting.name, getattr(wanted, setting.name))

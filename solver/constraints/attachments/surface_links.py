@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Links between points of the surface of a body and another surface, and what they do at any node positions.
+
+A sliding link holds the distance φ of its point from the other surface (`mesh/geometry/moving_surface.py`) at its value
+at rest φ₀. Its energy is W(s) of `link_energy.py` with s = ±(φ − φ₀), so it pulls along the normal alone:
+
+    f = −W'(s) ∂s/∂p on the point,   −β_a f on the corners of the triangle.
+
+The closest place is part of the energy, so it moves with every evaluation; a lagged one would be friction, and make
+energy where the surface is curved. Both forces are along p − q, so neither momentum nor angular momentum comes from
+nothing. A spring link ties its point to the place where it is at rest, as if that were made of the other body.
+
+Source: S07, section 2.7, whose correction of positions and velocities these springs take the place of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...mesh.geometry.moving_surface import SignedDistances, SurfaceSnapshot
+from ...mesh.geometry.triangle_frames import triangle_frames
+from ...runtime.arrays import Bools, Floats, Indices, floats
+from ..tet_pairs import MAX_TETS_PER_CONTACT, Attachment
+from .link_energy import link_energy
+from .target_surface import TargetSurface
+
+TINY = 1.0e-300
+
+
+@dataclass(frozen=True, eq=False)
+class SurfaceLinks:
+    """The links of one attachment, k of them.
+
+    Attributes:
+        key: Beginning of the names of its tracks.
+        body: Number of the body whose points they begin at.
+        name: Of that body, for people.
+        strength: Factor on the stiffness without a track.
+        reach: r [m].
+        tet, weights: Of the points, in the tets of the model, (k,) and (k, 4).
+        stiffness: k at a strength of 1 [N/m], (k,).
+        target: The other surface.
+        rest_distance: φ₀ of sliding links [m], (k,); (0,) of springs.
+        side: 1 where φ rises as a link is drawn out, −1 where it falls, (k,).
+        anchor_tet, anchor_weights: Of springs to a body: what their other ends are part of, (k,) and (k, 4).
+        anchor_triangle, anchor_place, anchor_offset: Of springs to a collider or bone: a triangle, barycentric weights
+            in it, and the way from there in its frame [m], (k,), (k, 3) and (k, 3).
+    """
+
+    key: str
+    body: int
+    name: str
+    strength: float
+    reach: float
+    tet: Indices
+    weights: Floats
+    stiffness: Floats
+    target: TargetSurface
+    rest_distance: Floats
+    side: Floats
+    anchor_tet: Indices
+    anchor_weights: Floats
+    anchor_triangle: Indices
+    anchor_place: Floats
+    anchor_offset: Floats
+
+    @property
+    def slides(self) -> bool:
+        """Whether the links slide."""
+        return len(self.rest_distance) > 0
+
+    def points(self, x: Floats, tets: Indices) -> Floats:
+        """Returns where the points are [m], (k, 3), for nodes at x [m], (n, 3)."""
+        return np.einsum("ka,kai->ki", self.weights, x[tets[self.tet]])
+
+    def of_tets(self, rows: Indices) -> SurfaceLinks:
+        """Returns the links with tets numbered as in `rows`, rising, which has all of them."""
+
+        def renumbered(tet: Indices) -> Indices:
+            return np.searchsorted(rows, tet).astype(np.int32)
+
+        target = replace(self.target, tet=renumbered(self.target.tet)) if self.target.body is not None else self.target
+        return replace(self, tet=renumbered(self.tet), anchor_tet=renumbered(self.anchor_tet), target=target)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkForces:
+    """What some links do, m of them.
+
+    Attributes:
+        energy: Of all [J].
+        attachment: The tets that they move: of the point, and of the place on the other side where that is a body's.
+        force: On the points, and against the places [N], (m, 3).
+        directions: d with the stiffness Σ d dᵀ, (m, 3, 3) [√(N/m)].
+    """
+
+    energy: float
+    attachment: Attachment
+    force: Floats
+    directions: Floats
+
+    @property
+    def stiffness(self) -> Floats:
+        """Positive semi-definite [N/m], (m, 3, 3)."""
+        return np.einsum("kji,kjl->kil", self.directions, self.directions)
+
+
+def link_forces(
+    links: SurfaceLinks,
+    strength: float,
+    x: Floats,
+    tets: Indices,
+    target: SurfaceSnapshot,
+    places: SignedDistances | None,
+) -> LinkForces:
+    """Returns what links do.
+
+    Args:
+        links: All of one attachment.
+        strength: Factor on their stiffness.
+        x: Node positions [m], (n, 3).
+        tets: Nodes of the tets, (m, 4).
+        target: The other surface, now.
+        places: Of sliding links: the closest places to keep as planes; None: where they are now.
+    """
+    if not links.slides:
+        return _spring_forces(links, strength, x, tets, target)
+    points = links.points(x, tets)
+    if places is None:
+        places = target.distances(points)
+        distance = places.distance
+    else:
+        apart = points - np.einsum("kc,kci->ki", places.weights, target.corners[places.triangle])
+        distance = np.einsum("ki,ki->k", apart, places.normal)
+    s = links.side * (distance - links.rest_distance)
+    energy, secant = link_energy(s, strength * links.stiffness, links.reach)
+    acts = np.flatnonzero(secant > 0.0)
+    slope = (links.side * secant * s)[acts]  # dW/dφ
+    # where ∂²φ/∂p² is infinite, a bound still leads to the minimum
+    curvature = np.clip(slope / np.where(distance[acts] == 0.0, TINY, distance[acts]), 0.0, secant[acts])
+    directions = np.empty((len(acts), 3, 3))
+    directions[:, 0] = np.sqrt(secant[acts])[:, None] * places.normal[acts]
+    directions[:, 1:] = np.sqrt(curvature)[:, None, None] * places.curved[acts]
+    force = -slope[:, None] * places.normal[acts]
+    attachment = _attach_to_triangles(links, acts, places)
+    return LinkForces(float(energy.sum()), attachment, floats(force), floats(directions))
+
+
+def _spring_forces(
+    links: SurfaceLinks, strength: float, x: Floats, tets: Indices, target: SurfaceSnapshot
+) -> LinkForces:
+    tet, weights = _no_places(links, np.arange(len(links.tet), dtype=np.int64))
+    if links.target.body is not None:
+        tet[:, 1], weights[:, 4:8] = links.anchor_tet, links.anchor_weights
+        anchor = np.einsum("ka,kai->ki", links.anchor_weights, x[tets[links.anchor_tet]])
+    else:
+        corners = target.corners[links.anchor_triangle]
+        anchor = np.einsum("kc,kci->ki", links.anchor_place, corners)
+        anchor += np.einsum("kij,ki->kj", triangle_frames(corners), links.anchor_offset)
+    apart = links.points(x, tets) - anchor
+    length = np.sqrt(np.einsum("ki,ki->k", apart, apart))
+    energy, secant = link_energy(length, strength * links.stiffness, links.reach)
+    acts = np.flatnonzero(secant > 0.0)
+    directions = np.sqrt(secant[acts])[:, None, None] * np.eye(3)
+    force = -secant[acts, None] * apart[acts]
+    return LinkForces(float(energy.sum()), Attachment(tet[acts], weights[acts]), floats(force), floats(directions))
+
+
+def _no_places(links: SurfaceLinks, which: Indices) -> tuple[Indices, Floats]:
+    """Returns tets and weights of the points of some links, with nothing on the other side; see `Attachment`."""
+    tet = np.full((len(which), MAX_TETS_PER_CONTACT), -1, np.int32)
+    weights = np.zeros((len(which), 4 * MAX_TETS_PER_CONTACT))
+    tet[:, 0], weights[:, :4] = links.tet[which], links.weights[which]
+    return tet, weights
+
+
+def _attach_to_triangles(links: SurfaceLinks, which: Indices, places: SignedDistances) -> Attachment:
+    """Returns the tets of points and of the corners that their places lie between, each tet once."""
+    tet, weights = _no_places(links, which)
+    target = links.target
+    if target.body is None:
+        return Attachment(tet, weights)
+    corners, place = target.surface.triangles[places.triangle[which]], places.weights[which]
+    tet[:, 1:], on_corners = target.tet[corners], place[:, :, None] * target.weights[corners]
+    tet[:, 1:][place <= 0.0] = -1
+    for later, earlier in ((2, 1), (1, 0), (2, 0)):
+        same: Bools = (tet[:, 1 + later] == tet[:, 1 + earlier]) & (tet[:, 1 + later] >= 0)
+        on_corners[same, earlier] += on_corners[same, later]
+        on_corners[same, later] = 0.0
+        tet[same, 1 + later] = -1
+    weights[:, 4:] = on_corners.reshape(len(which), 12)
+    return Attachment(tet, weights)

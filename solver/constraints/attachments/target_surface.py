@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The surface that a body is attached to: the render mesh of another body, of a collider or of a bone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...mesh.geometry.moving_surface import MovingSurface
+from ...mesh.moving_least_squares import transform_rows
+from ...runtime.arrays import Floats, Indices
+from ...runtime.errors import SolveFailed
+from ...scene.tracks import TrackReader
+
+
+@dataclass(frozen=True, eq=False)
+class TargetSurface:
+    """A surface that moves with tets or by animation.
+
+    Attributes:
+        name: For people.
+        body: Number of the body whose surface it is; None: of a collider or a bone.
+        surface: Its triangles.
+        tet, weights: The binding of a body's vertices in the tets of the model, (v,) and (v, 4).
+        vertices: Of a collider or bone, in the space of its matrices [m], (v, 3).
+        track: Beginning of the names of its tracks, "collider.KEY" or "bone.KEY".
+    """
+
+    name: str
+    body: int | None
+    surface: MovingSurface
+    tet: Indices
+    weights: Floats
+    vertices: Floats
+    track: str = ""
+
+    def simulated_vertices(self, x: Floats, tets: Indices) -> Floats:
+        """Returns the vertices of a body [m], (v, 3), for its nodes at x [m], (n, 3)."""
+        return np.einsum("va,vai->vi", self.weights, x[tets[self.tet]])
+
+    def animated_vertices(self, tracks: TrackReader, time: float) -> Floats:
+        """Returns the vertices of a collider or bone at a time [s] in metres, (v, 3).
+
+        Raises:
+            SolveFailed: The animation gives no numbers.
+        """
+        return animated_vertices(self.vertices, self.track, self.name, tracks, time)
+
+
+def animated_vertices(vertices: Floats, track: str, name: str, tracks: TrackReader, time: float) -> Floats:
+    """Returns vertices [m], (v, 3), as the tracks `track`.vertices or `track`.matrix have them at a time [s].
+
+    Raises:
+        SolveFailed: They give no numbers, or other vertices.
+    """
+    moved = vertices
+    if tracks.has(f"{track}.vertices"):
+        moved = tracks.sample(f"{track}.vertices", time)
+        if moved.shape != vertices.shape:
+            raise SolveFailed("attachment-target-changes", name=name, time=round(time, 3))
+    elif tracks.has(f"{track}.matrix"):
+        matrix = tracks.sample(f"{track}.matrix", time)
+        moved = transform_rows(vertices, matrix[:3, :3]) + matrix[:3, 3]
+    if not np.isfinite(moved).all():
+        raise SolveFailed("attachment-target-not-finite", name=name, time=round(time, 3))
+    return moved

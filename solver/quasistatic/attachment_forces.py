@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Attachments between surfaces, as they act on bodies at rest.
+
+The closest places move with every evaluation, of the energy too, so a line search sees the energy whose slope the
+forces are. After `MAX_MOVING_EVALUATIONS` tangents of a solve they stay as planes: a point that is pressed into a
+crease, where two faces are as close, would go to and fro between them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..constraints.attachments.attachment_potential import AttachmentPotential, linear_forces
+from ..constraints.attachments.surface_links import LinkForces
+from ..linalg.point_stiffness_assembly import add_point_terms
+from ..mechanics.model import Model
+from ..runtime.arrays import Floats
+from .contact.linearised_contacts import MAX_NODES_PER_CONTACT, add_coupling_forces, fill_couplings
+from .contact_stiffness_blocks import NodeCouplings
+
+MAX_MOVING_EVALUATIONS = 40
+
+
+class AttachmentForces:
+    """The attachments of bodies; a `CouplingForce`.
+
+    Attributes:
+        waits_for_untangling: They do not act while inverted tets are untangled: surfaces have no sides then.
+    """
+
+    waits_for_untangling = True
+
+    def __init__(self, model: Model, potential: AttachmentPotential) -> None:
+        """Takes the attachments of the tets of a model."""
+        self.model, self.moving = model, potential
+        self.begin()
+
+    def begin(self) -> None:
+        """Begins a solve, in which closest places move."""
+        self.potential, self.evaluations = self.moving, 0
+        self._couplings: NodeCouplings | None = None
+
+    def energy(self, x: Floats) -> float:
+        """Returns the energy at x [m], (n, 3), in joules."""
+        return self.potential.energy(x)
+
+    def add(self, x: Floats, values: Floats, force: Floats) -> float:
+        """Adds forces and stiffness at x; returns the energy [J]. See `PotentialForce`; `couplings` has the rest."""
+        self.evaluations += 1
+        if self.evaluations == MAX_MOVING_EVALUATIONS:
+            self.potential = self.potential.frozen(x)
+        found, couplings = self.potential.link_forces(x), []
+        for each in found:
+            has_other = (each.attachment.tet[:, 1:] >= 0).any(axis=1)
+            self._add_points(each, values, force)
+            if has_other.any():
+                couplings.append(self._add_couplings(each, np.flatnonzero(has_other), force))
+        self._couplings = NodeCouplings.concatenate(couplings) if couplings else None
+        return sum(each.energy for each in found)
+
+    def couplings(self) -> NodeCouplings | None:
+        """Returns the part of the tangent that joins bodies, at the last x; see `CouplingForce`."""
+        return self._couplings
+
+    def _add_points(self, found: LinkForces, values: Floats, force: Floats) -> None:
+        """Adds forces and stiffness of the links to what is animated."""
+        points, model = linear_forces(found).points, self.model
+        if len(points):
+            add_point_terms(
+                1.0, points.tet, points.weights, points.stiffness, points.damping, points.force, model.tets,
+                model.pattern.corner_block, values, force,
+            )  # fmt: skip
+
+    def _add_couplings(self, found: LinkForces, which: np.ndarray, force: Floats) -> NodeCouplings:
+        """Adds the forces of some links, and returns their couplings along all directions of stiffness."""
+        count = len(which)
+        nodes, coefficients = (
+            np.empty((count, MAX_NODES_PER_CONTACT), np.int32),
+            np.empty((count, MAX_NODES_PER_CONTACT)),
+        )
+        counts = np.empty(count, np.int64)
+        attachment = type(found.attachment)(*(values[which] for values in found.attachment))
+        fill_couplings(self.model.tets, attachment, nodes, coefficients, counts)
+        is_used = np.arange(MAX_NODES_PER_CONTACT, dtype=np.int64) < counts[:, None]
+        start = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        own = NodeCouplings(start, nodes[is_used], coefficients[is_used], found.force[which])
+        add_coupling_forces(own.arrays, np.ones(count), force)
+        directions = found.directions[which]
+        link, axis = np.nonzero(np.einsum("kji,kji->kj", directions, directions) > 0.0)
+        along = own.select(link)
+        return NodeCouplings(along.start, along.nodes, along.coefficients, directions[link, axis])

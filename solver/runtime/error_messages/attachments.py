@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Messages about attachments between surfaces."""
+
+TEXTS: dict[str, tuple[str, str]] = {
+    # solver/scene/attachment_validation.py
+    "attachment-kind": (
+        '"{name}" has an attachment of an unknown kind, "{word}".',
+        "Choose one of {known}.",
+    ),
+    "attachment-target-missing": (
+        '"{name}" is attached to "{target}", which is not in the simulation.',
+        "Make it a body, a collider or a bone mesh, or remove the attachment.",
+    ),
+    "attachment-to-itself": (
+        '"{name}" is attached to itself.',
+        "Choose another object as the target of the attachment.",
+    ),
+    "attachment-without-surface": (
+        '"{name}" is attached to "{target}", which has no faces.',
+        "Choose a mesh as the target of the attachment.",
+    ),
+    "attachment-pose-to-motion": (
+        '"{name}" follows the pose, but is attached to "{target}", which moves by its own inertia.',
+        'Choose the same Type for both, or attach "{target}" to "{name}" instead.',
+    ),
+    # addon/export/attachments.py
+    "attachment-without-target": (
+        '"{name}" has an attachment without a target.',
+        "Choose the other object in the panel Attachments, or remove the row.",
+    ),
+    # solver/constraints/attachments/build_attachments.py
+    "attachment-out-of-reach": (
+        'The surface of "{name}" is {distance} m away from "{target}", farther than the Reach of {reach} m.',
+        "Move them closer, raise Reach, or paint the part that is near.",
+    ),
+    # solver/constraints/attachments/target_surface.py
+    "attachment-target-changes": (
+        '"{name}", to which a body is attached, has another number of vertices at {time} s.',
+        "Bake its animation without modifiers that change the number of vertices.",
+    ),
+    "attachment-target-not-finite": (
+        'The animation of "{name}", to which a body is attached, gives no numbers at {time} s.',
+        "Check its keys and drivers there.",
+    ),
+    # solver/constraints/attachments/surface_attachments.py
+    "attachment-strength": (
+        'The Strength of an attachment of "{name}" is {value} at {time} s, which is below zero or no number.',
+        "Check its keys and drivers there.",
+    ),
+}

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The check of attachments: that their targets are there, and can be attached to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..runtime.errors import BadInput
+from .attachment import ATTACHMENT_KINDS, Attachment
+from .flesh import QUASISTATIC
+from .scene import Body, Scene
+
+
+def check_attachments(scene: Scene) -> None:
+    """Raises BadInput where an attachment is of no kind, or its target is missing or of the wrong kind."""
+    for body in scene.bodies:
+        for attachment in body.attachments:
+            _check_words(body, attachment)
+            _check_target(scene, body, attachment)
+
+
+def attached_pairs(scene: Scene) -> list[tuple[str, str]]:
+    """Returns the pairs of keys of bodies and what they are attached to, which do not also collide."""
+    known = {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
+    return [(body.key, each.target) for body in scene.bodies for each in body.attachments if each.target in known]
+
+
+def _check_words(body: Body, attachment: Attachment) -> None:
+    if attachment.kind not in ATTACHMENT_KINDS:
+        known = ", ".join(ATTACHMENT_KINDS)
+        raise BadInput("attachment-kind", name=body.name, word=attachment.kind, known=known)
+    paint = attachment.paint
+    if len(paint) not in (0, len(body.vertices)):
+        raise BadInput("paint-without-vertices", name=body.name, setting="Attachment")
+    if len(paint) and not (np.isfinite(paint) & (paint >= 0.0)).all():
+        worst = float(paint[np.argmax(~(np.isfinite(paint) & (paint >= 0.0)))])
+        raise BadInput(
+            "setting-out-of-range", setting="A weight of an attachment", name=body.name, value=worst, range="0 or more"
+        )
+
+
+def _check_target(scene: Scene, body: Body, attachment: Attachment) -> None:
+    if attachment.target == body.key:
+        raise BadInput("attachment-to-itself", name=body.name)
+    other = next((each for each in scene.bodies if each.key == attachment.target), None)
+    if other is not None:
+        if _follows_pose(body) and not _follows_pose(other):
+            raise BadInput("attachment-pose-to-motion", name=body.name, target=other.name)
+        return
+    collider = next((each for each in scene.colliders if each.key == attachment.target), None)
+    bone = next((each for each in scene.bones if each.key == attachment.target), None)
+    found = collider or bone
+    if found is None:
+        raise BadInput("attachment-target-missing", name=body.name, target=attachment.target)
+    if not len(found.triangles) or (collider is not None and collider.shape != "mesh"):
+        raise BadInput("attachment-without-surface", name=body.name, target=found.name)
+
+
+def _follows_pose(body: Body) -> bool:
+    return body.flesh is not None and body.flesh.motion == QUASISTATIC
