@@ -41,6 +41,7 @@ SCENES = (
     "flag_ear_dog",
     "belly_goal",
     "balloon",
+    "biceps_curl",
 )
 SHEET_PICTURES = 9
 

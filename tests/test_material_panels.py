@@ -255,6 +255,13 @@ def test_the_physics_tab_offers_what_suits_the_object() -> None:
 
     assert offered(obj) == ["remove"]
     assert offered(box) == offered(source) == ["SINEW_MT_make"]
-    assert offered_roles(box) == ["make_body", "make_flesh", "make_bone", "make_collider", "make_heat_source"]
+    assert offered_roles(box) == [
+        "make_body",
+        "make_flesh",
+        "make_muscle",
+        "make_bone",
+        "make_collider",
+        "make_heat_source",
+    ]
     assert offered_roles(source) == ["make_heat_source"] and offered_roles(obj) == offered_roles(broken) == []
     assert offered(broken) == ["activate_body"]

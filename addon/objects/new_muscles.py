@@ -60,7 +60,7 @@ class MuscleShape:
 
 
 def make_muscles(
-    context: bpy.types.Context, meshes: Sequence[bpy.types.Object], end_share: float = 0.1
+    context: bpy.types.Context, meshes: Sequence[bpy.types.Object], end_share: float = 0.04
 ) -> list[SinewError]:
     """Makes meshes muscles that end on the bones nearest to them; returns what is doubtful about each.
 
@@ -137,7 +137,9 @@ def hook_to_bone(obj: bpy.types.Object, name: str, bone: SkeletonBone) -> None:
 
 def _choose_settings(obj: bpy.types.Object, shape: MuscleShape) -> None:
     settings = obj.sinew
-    settings.use_muscle = True
+    if not settings.use_muscle:
+        settings.use_muscle, settings.muscle_preset = True, "MUSCLE"
+        settings.weight_gravity = 0.0  # what lies around a muscle carries it
     settings.origin_tendon, settings.insertion_tendon = shape.surface.thin_ends()
     settings.sizing, settings.tet_size = "SIZE", shape.surface.thickness() / TETS_ACROSS
 

@@ -21,7 +21,7 @@ class SINEW_OT_make_muscle(bpy.types.Operator):
     end_share: bpy.props.FloatProperty(
         name="End Length",
         description="How much of its length each bone holds",
-        default=10.0,
+        default=4.0,
         min=1.0,
         max=45.0,
         subtype="PERCENTAGE",

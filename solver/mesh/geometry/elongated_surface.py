@@ -22,8 +22,8 @@ TIP_SHARE = 0.03  # of the length: vertices from which distances are measured
 MIDDLE_SHARES = (0.1, 0.25, 0.5)  # of the length on each side of the middle, until there are vertices
 MIN_SECTION_POINTS = 6
 WIDTH_STATIONS = 21
-THIN_WIDTH_SHARE = 0.5  # of the largest width: a thinner end is tendon
-MAX_TENDON_SHARE = 0.35  # of the length
+THIN_WIDTH_SHARE = 0.4  # of the largest width: a thinner end is tendon
+MAX_TENDON_SHARE = 0.1  # of the length: long tendons of few tets are rods that do not follow a bent joint
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class ElongatedSurface:
         return float(np.ptp(across @ directions.T, axis=0).min())
 
     def thin_ends(self) -> tuple[float, float]:
-        """Returns the lengths of both ends that are less than half as wide as the widest part [m], first at along 0."""
+        """Returns how long each end is that is much thinner than the widest part [m], the one at along 0 first."""
         widths = self._widths()
         is_wide = widths >= THIN_WIDTH_SHARE * widths.max()
         shares = np.argmax(is_wide), np.argmax(is_wide[::-1])
