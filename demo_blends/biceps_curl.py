@@ -21,8 +21,8 @@ PATH = [
     (0.30, 0, 0.029), (0.33, 0, 0.014),
 ]  # fmt: skip
 RADII = [0.009, 0.015, 0.025, 0.030, 0.026, 0.017, 0.010, 0.007]  # [m]
-VOXEL, TRIANGLES = 0.003, 5_000
-TET_SIZE = 0.010  # [m]; a third of the belly would be too coarse for the tendon at the elbow
+VOXEL, TRIANGLES = 0.003, 4_000
+TET_SIZE = 0.011  # [m]; a third of the belly would be too coarse for the tendon at the elbow
 BEND = 95.0  # degrees
 # frame, bend in degrees, activation: a curl, held, let down slowly, and rest
 CURL = ((1, 0.0, 0.0), (8, 0.0, 0.15), (28, BEND, 1.0), (40, BEND, 0.9), (60, 5.0, 0.15), (66, 0.0, 0.0))
@@ -57,7 +57,7 @@ def _long_bone(name: str, start: float, end: float, knob: float) -> bpy.types.Ob
     points = [(x, 0.0, 0.0) for x in np.linspace(start, end, 5)]
     shaft = fused.tube(points, [0.011, 0.009, 0.009, 0.009, 0.011])
     knobs = [fused.ball((x, 0.0, 0.0), (knob, knob, knob)) for x in (start, end)]
-    bone = fused.fuse(name, [shaft, *knobs], 0.003, 1_500, 3)
+    bone = fused.fuse(name, [shaft, *knobs], 0.003, 900, 3)
     stage.paint(bone, BONE, 0.5)
     return bone
 
@@ -68,7 +68,7 @@ def _dumbbell() -> bpy.types.Object:
     bar = fused.tube([(hand, y, 0.0) for y in (-0.09, 0.0, 0.09)], [0.012] * 3)
     palm = fused.tube([(WRIST, 0.0, 0.0), (hand, 0.0, 0.0)], [0.010, 0.010])
     balls = [fused.ball((hand, y, 0.0), (0.042, 0.042, 0.042)) for y in (-0.1, 0.1)]
-    dumbbell = fused.fuse("Dumbbell", [bar, palm, *balls], 0.004, 3_000, 2)
+    dumbbell = fused.fuse("Dumbbell", [bar, palm, *balls], 0.004, 1_500, 2)
     stage.paint(dumbbell, IRON, 0.3)
     return dumbbell
 

@@ -153,6 +153,18 @@ PINNED = {
             }
         },
     ),
+    "biceps_curl": (
+        26,
+        {
+            "Biceps": {
+                "tets": (4231, 150),
+                "volume_ratio": (0.996, 0.005),
+                "belly_width_ratio": (1.342, 0.03),
+                "ends_ratio": (0.859, 0.01),
+                "lowest": (0.0053, 0.003),  # [m] over the axis of a bone of 9 mm
+            }
+        },
+    ),
     "belly": (
         12,
         {
@@ -264,7 +276,17 @@ LARGEST_BLEND = {
     "jelly_bowl": 550_000,
     "squeezed_ball": 400_000,
 }
-NEVER_INVERTED = ("balloon", "snake", "wax_cow", "clay_head", "bending_arm", "belly", "shaken_cheek", "bunny_head")
+NEVER_INVERTED = (
+    "balloon",
+    "biceps_curl",
+    "snake",
+    "wax_cow",
+    "clay_head",
+    "bending_arm",
+    "belly",
+    "shaken_cheek",
+    "bunny_head",
+)
 
 DESCRIBE = """
 import json, sys

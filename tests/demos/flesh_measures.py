@@ -31,6 +31,14 @@ def arm(cache: CacheReader) -> dict[str, float]:
     }
 
 
+def biceps(cache: CacheReader) -> dict[str, float]:
+    """Returns how wide the belly is in the last frame, times its width at rest, and how far apart the ends are."""
+    rest, now = cache.read_model("Biceps")["nodes"], cache.read_frame(_frames(cache)[-1]).x
+    ends = [rest[:, 0] < rest[:, 0].min() + 0.01, rest[:, 0] > rest[:, 0].max() - 0.01]
+    apart = [float(np.linalg.norm(x[ends[1]].mean(axis=0) - x[ends[0]].mean(axis=0))) for x in (now, rest)]
+    return {"belly_width_ratio": float(np.ptp(now[:, 1]) / np.ptp(rest[:, 1])), "ends_ratio": apart[0] / apart[1]}
+
+
 def head(cache: CacheReader) -> dict[str, float]:
     """Returns how far flesh gets from where the skull would carry it [m], and how far what the skull holds."""
     model = cache.read_model("Head")
@@ -96,6 +104,7 @@ def _shown(obj: bpy.types.Object) -> np.ndarray:
 
 MEASURES = {
     "bending_arm": ("Arm", arm),
+    "biceps_curl": ("Biceps", biceps),
     "belly": ("Wrestler", belly),
     "belly_goal": ("Wrestler", belly),
     "shaken_cheek": ("Head", head),
