@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import tempfile
 import time as clock
+import uuid
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,7 +44,10 @@ def start(scene: bpy.types.Scene) -> None:
     session.end_fibre_search()
     validation.check_objects(scene)
     found, digest = _muscles_at_rest(scene, muscles), settings_digest(scene)
-    folder = Path(tempfile.mkdtemp(prefix="sinew-fibres-"))
+    folder = (
+        Path(bpy.app.tempdir) / f"sinew-fibres-{uuid.uuid4().hex[:12]}"
+    )  # Blender removes it at its end, if it has to
+    folder.mkdir()
     found.save(folder / SCENE_FOLDER)
     words = ["fibres", str(folder / SCENE_FOLDER), str(folder / RESULT_FOLDER), "--json"]
     commands = [child_command(words), fallback_command(words, bpy.app.binary_path)]
