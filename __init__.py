@@ -32,7 +32,7 @@ _PUBLIC = {
     ".solver.scene.rigid_core": ("Core", "Hinge", "Pull"),
     ".solver.scene.material_presets": ("MaterialPreset", "find_preset"),
     ".solver.scene.tracks": ("Track",),
-    ".solver.scene.wind": ("Wind",),
+    ".solver.scene.constant_wind": ("Wind",),
     ".solver.mesh": ("shapes",),
     # simulations and caches
     ".solver.simulation.simulation": ("FrameCallbacks", "SimulatedFrame", "Simulation"),
@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from .solver.runtime.errors import SolveFailed as SolveFailed
     from .solver.runtime.errors import StorageFailed as StorageFailed
     from .solver.scene.attachment import Attachment as Attachment
+    from .solver.scene.constant_wind import Wind as Wind
     from .solver.scene.contact import Collider as Collider
     from .solver.scene.contact import Collision as Collision
     from .solver.scene.fibres import FibreCurves as FibreCurves
@@ -122,7 +123,6 @@ if TYPE_CHECKING:
     from .solver.scene.scene import Settings as Settings
     from .solver.scene.stretch_limit import StretchLimit as StretchLimit
     from .solver.scene.tracks import Track as Track
-    from .solver.scene.wind import Wind as Wind
     from .solver.simulation.advance_frame import FrameReport as FrameReport
     from .solver.simulation.simulation import FrameCallbacks as FrameCallbacks
     from .solver.simulation.simulation import SimulatedFrame as SimulatedFrame

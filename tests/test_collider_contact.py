@@ -13,7 +13,7 @@ from fixtures import closed_surfaces as shapes
 from fixtures.scenes import Run, block, pose, rotation
 from sinew.solver.contact.colliders.collider_narrow_phase import SOLID, PlanarContacts, collide_mesh, collide_plane
 from sinew.solver.contact.colliders.segment_mesh_intersection import first_crossing
-from sinew.solver.contact.detection.contact_points import sample_surface
+from sinew.solver.contact.detection.contact_sample_points import sample_surface
 from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.embedding import interpolate_points
 from sinew.solver.mesh.geometry.closedness import has_inside

@@ -15,7 +15,7 @@ from sinew.solver.contact.detection.collider_broad_phase import (
     nearby_points,
 )
 from sinew.solver.contact.detection.collider_contacts import ColliderPose, find_contacts
-from sinew.solver.contact.detection.contact_points import ContactPoints
+from sinew.solver.contact.detection.contact_sample_points import ContactPoints
 from sinew.solver.contact.detection.persistent_contacts import PersistentContacts
 from sinew.solver.scene.scene import Collider
 from sinew.solver.scene.tracks import TrackReader

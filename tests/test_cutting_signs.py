@@ -10,6 +10,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
+from sinew.solver.mesh.cutting.duplicate_edges import split_parallel_edges
 from sinew.solver.mesh.cutting.ear_clipping import cut_ears
 from sinew.solver.mesh.cutting.general_position import (
     GRID_CELLS,
@@ -20,7 +21,6 @@ from sinew.solver.mesh.cutting.general_position import (
     fill_volumes,
     perturb_points,
 )
-from sinew.solver.mesh.cutting.parallel_edges import split_parallel_edges
 from sinew.solver.mesh.cutting.polygon_holes import triangulate_with_holes
 from sinew.solver.mesh.cutting.polygons import (
     DIAGONAL_SIDE,

@@ -14,10 +14,10 @@ from fixtures.scenes import Run, block
 from sinew.solver.constraints.external_forces import PointForces
 from sinew.solver.constraints.force import Force, ForceStep, in_order_of_precedence
 from sinew.solver.mechanics import state_fields
+from sinew.solver.scene.constant_wind import Wind
 from sinew.solver.scene.flesh import Bone, Flesh
 from sinew.solver.scene.scene import Fracture, Heat, Plasticity, Scene, Settings
 from sinew.solver.scene.tracks import NoTracks
-from sinew.solver.scene.wind import Wind
 from sinew.solver.simulation import build as build_module
 from sinew.solver.simulation import forces as forces_module
 from sinew.solver.simulation.features.feature import Feature

@@ -21,12 +21,12 @@ from sinew.solver.bake.cache.pc2 import read_header, read_samples
 from sinew.solver.bake.postprocess import finish_body
 from sinew.solver.bake.postprocess.body_frames import BodyFrameReader
 from sinew.solver.bake.postprocess.crack_binding import bind_crack_vertices
-from sinew.solver.bake.postprocess.crack_opening_samples import CrackOpening
+from sinew.solver.bake.postprocess.crack_opening_times import CrackOpening
 from sinew.solver.bake.postprocess.pin_offset import pin_corrections
 from sinew.solver.bake.postprocess.result_npz import broken_face_pairs
 from sinew.solver.bake.postprocess.vertex_replay import replay_samples
 from sinew.solver.bake.run_bake import run_bake
-from sinew.solver.mesh.object_space import to_object_space
+from sinew.solver.mesh.world_to_object import to_object_space
 from sinew.solver.runtime.arrays import indices
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Body, Scene

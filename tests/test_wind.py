@@ -16,9 +16,9 @@ from sinew.solver.constraints.force import ForceStep
 from sinew.solver.constraints.wind import WindForce, make_wind
 from sinew.solver.mesh.geometry.triangle_surface import make_surface
 from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.constant_wind import Wind
 from sinew.solver.scene.scene import Body, Collider, Material, Meshing, Scene, Settings
 from sinew.solver.scene.tracks import NoTracks
-from sinew.solver.scene.wind import Wind
 from sinew.solver.simulation.build import build
 
 BREEZE = Wind((4.0, -2.0, 1.0), 1.2, 0.9)

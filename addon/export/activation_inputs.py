@@ -18,7 +18,7 @@ from ..objects.flesh_supports import rigs_of
 from ..objects.roles import is_flesh
 from ..runtime.memo import Memo
 from .object_files import chosen_file
-from .tet_file_stamp import content_digest, stamp
+from .tet_file_change_stamp import content_digest, stamp
 
 MAX_FILES = 8  # whose digests are remembered
 

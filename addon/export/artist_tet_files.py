@@ -16,9 +16,9 @@ from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..evaluation.matrix_units import transform_points
 from ..runtime.memo import Memo, Throttle
-from . import tet_file_stamp
+from . import tet_file_change_stamp
 from .object_files import chosen_file
-from .tet_file_stamp import Stamp
+from .tet_file_change_stamp import Stamp
 
 if TYPE_CHECKING:
     from ...solver.mesh.tet_repair import RepairedTets
@@ -64,7 +64,7 @@ def read_tet_file(path: Path) -> RepairedTets:
     # loaded here, since most artists never need it
     from ...solver.mesh.formats.tet_files import read_tets
 
-    stamp = tet_file_stamp.stamp(path)
+    stamp = tet_file_change_stamp.stamp(path)
     return read_tets(path) if stamp is None else _tets_of_files.result(path, stamp, lambda: read_tets(path))
 
 
@@ -83,11 +83,11 @@ def body_tets(obj: bpy.types.Object, matrix: Floats) -> dict[str, Any]:
 def content_digest(obj: bpy.types.Object) -> str:
     """Returns a digest of the content of the file of `obj`; "" where there is none."""
     path = path_of(obj)
-    stamp = tet_file_stamp.stamp(path) if path is not None else None
+    stamp = tet_file_change_stamp.stamp(path) if path is not None else None
     if path is None or stamp is None:
         return ""
     try:
-        return _digests_of_files.result(path, stamp, lambda: tet_file_stamp.content_digest(path))
+        return _digests_of_files.result(path, stamp, lambda: tet_file_change_stamp.content_digest(path))
     except OSError:
         return ""
 
@@ -100,11 +100,11 @@ def tet_count(obj: bpy.types.Object) -> int | str | None:
     path = path_of(obj)
     if path is None:
         return BadInput("tets-no-file", name=obj.name).sentence
-    return _panel_counts.result(path, lambda: _tet_count(path, tet_file_stamp.stamp(path)))
+    return _panel_counts.result(path, lambda: _tet_count(path, tet_file_change_stamp.stamp(path)))
 
 
 def _tet_count(path: Path, stamp: Stamp | None) -> int | str | None:
-    is_large = stamp is not None and tet_file_stamp.total_bytes(stamp) > MAX_PANEL_BYTES
+    is_large = stamp is not None and tet_file_change_stamp.total_bytes(stamp) > MAX_PANEL_BYTES
     is_known = _counts_of_files.has(path, stamp) or _tets_of_files.has(path, stamp)
     return None if is_large and not is_known else _counts_of_files.result(path, stamp, lambda: _read_count(path))
 

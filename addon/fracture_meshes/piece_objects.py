@@ -16,7 +16,7 @@ from ...solver.runtime.storage_errors import named_errors
 from ..cache.final_mesh_file import StoredResult
 from ..playback.attribute_modifier import VERTEX_INDEX_ATTRIBUTE
 from . import result_objects
-from .source_mesh import SourceMesh
+from .source_mesh_arrays import SourceMesh
 
 PIECE_PROPERTY = "piece"
 

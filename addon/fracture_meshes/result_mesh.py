@@ -11,7 +11,7 @@ from ...solver.runtime.arrays import Floats, Indices
 from ..cache.final_mesh_file import StoredResult
 from . import attribute_transfer
 from .attribute_transfer import SourcePositions
-from .source_mesh import ATTRIBUTE_TYPES, Layer, SourceMesh, read_property, removing_on_failure
+from .source_mesh_arrays import ATTRIBUTE_TYPES, Layer, SourceMesh, read_property, removing_on_failure
 
 BROKEN_ATTRIBUTE, PIECE_ATTRIBUTE, OPENS_ATTRIBUTE = "broken", "piece", "opens"
 UV_NAME = "UVMap"

@@ -15,7 +15,7 @@ from ..cache.final_mesh_file import StoredResult
 from ..playback import attribute_modifier
 from . import closed_crack_normal_nodes, result_mesh
 from .closed_crack_normals import find_closed_crack_normals
-from .source_mesh import SourceMesh
+from .source_mesh_arrays import SourceMesh
 
 SUFFIX = " Broken"
 PIECES_SUFFIX = " Pieces"

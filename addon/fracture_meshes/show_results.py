@@ -19,7 +19,7 @@ from ..cache import baked_tets
 from ..cache.final_mesh_file import read_result, result_stamp
 from ..playback import mesh_cache
 from . import piece_objects, result_objects, transmissive_materials
-from .source_mesh import SourceMesh, read_source
+from .source_mesh_arrays import SourceMesh, read_source
 
 # suffix of the stamp of results in separate pieces
 PIECES_STAMP_SUFFIX = " in pieces"

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..blender_data import object_hiding
 from .result_mesh import BROKEN_ATTRIBUTE, OPENS_ATTRIBUTE
-from .source_mesh import read_property
+from .source_mesh_arrays import read_property
 
 # sockets of any shader whose value lets light in
 TRANSMISSIVE_SOCKETS = ("Transmission Weight", "Subsurface Weight", "Transmission", "Subsurface")

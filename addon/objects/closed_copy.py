@@ -15,7 +15,7 @@ from ..blender_data import modifier_stack
 from ..evaluation.evaluated_mesh import longest_side, triangles
 from ..fracture_meshes import result_mesh
 from ..fracture_meshes.attribute_transfer import SourcePositions
-from ..fracture_meshes.source_mesh import (
+from ..fracture_meshes.source_mesh_arrays import (
     ATTRIBUTE_TYPES,
     Layer,
     SourceMesh,

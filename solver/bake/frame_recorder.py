@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..mechanics.split_topology import Topology
 from ..mesh.geometry.coordinate_range import is_beyond_float32
-from ..mesh.object_space import to_object_space
+from ..mesh.world_to_object import to_object_space
 from ..runtime.arrays import Floats
 from ..simulation.simulation import Simulation
 from .attributes.attribute_fields import attribute_values, body_values

@@ -20,8 +20,8 @@ import numpy as np
 from ..mechanics.model import Model
 from ..mesh.embedding import Binding
 from ..mesh.geometry.triangle_surface import Surface
+from ..scene.constant_wind import Wind
 from ..scene.scene import Scene
-from ..scene.wind import Wind
 from .aerodynamic_pressure import ExposedFaces, exposed_faces
 from .external_forces import PointForces
 from .force import Force, ForceStep

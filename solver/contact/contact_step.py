@@ -44,7 +44,7 @@ from .active_set.persistent_contact_kernels import RigidColliderArrays, load_per
 from .active_set.position_prediction import find_movable_points, predict_positions
 from .detection.collider_broad_phase import PUSH_OUT_REACH, broad_phase_box, distance_bounds_of, nearby_points
 from .detection.collider_contacts import ColliderPose, find_contacts
-from .detection.contact_points import ContactPoints
+from .detection.contact_sample_points import ContactPoints
 from .detection.contact_set import ContactSet, ContactState
 from .detection.persistent_contacts import PersistentContacts
 from .detection.surface_contacts import NO_ROTATIONS, SurfaceContacts

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .serialisation.field_constraints import OneOf, shape
+from .serialisation.allowed_values import OneOf, shape
 from .serialisation.list_conversion import convert_sequences
 from .settings.surface_attachment_settings import ATTACHMENT_KIND, ATTACHMENT_REACH, ATTACHMENT_STRENGTH
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..runtime.arrays import Floats
 from .fibres import Fibres
-from .serialisation.field_constraints import OneOf, shape
+from .serialisation.allowed_values import OneOf, shape
 from .serialisation.list_conversion import convert_sequences
 from .settings.activation_settings import HEAD_ACTIVATION, MUSCLE_STRENGTH
 from .settings.muscle_settings import (

@@ -26,6 +26,7 @@ from ..runtime.checksums import digest, npz_bytes
 from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.npz_reader import first_line, read_arrays
 from .attachment import Attachment
+from .constant_wind import Wind
 from .contact import Collider as Collider
 from .contact import Collision
 from .flesh import DYNAMIC, Bone, Flesh
@@ -42,7 +43,7 @@ from .object_key_rule import check_keys
 from .pressure import Pressure
 from .rest_scale import RestScale
 from .rigid_core import Core
-from .serialisation.field_constraints import (
+from .serialisation.allowed_values import (
     OneOf,
     RowsOf,
     at_least,
@@ -73,7 +74,6 @@ from .settings.simulation_settings import (
 from .settings.simulation_settings import MAX_FRAME_NUMBER as MAX_FRAME_NUMBER
 from .settings.tables import later_fields
 from .stretch_limit import StretchLimit
-from .wind import Wind
 
 SCENE_FORMAT = 1
 # what can be written per render vertex: von Mises and largest principal stress [Pa], norm of the plastic strain,

@@ -15,7 +15,7 @@ from ..constraints.rest_shape_animation import ReshapedBody
 from ..contact.colliders.deforming_collider import DeformingCollider
 from ..contact.colliders.rigid_colliders import BuiltCollider
 from ..contact.detection.contact_materials import ContactMaterials
-from ..contact.detection.contact_points import ContactPoints
+from ..contact.detection.contact_sample_points import ContactPoints
 from ..mechanics.heat import HeatBodies
 from ..mechanics.model import BodyRange, Model
 from ..mechanics.plasticity import PlasticBody

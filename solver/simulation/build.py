@@ -13,7 +13,7 @@ from ..constraints.rigid_core import find_core
 from ..contact.colliders.deforming_collider import DeformingCollider, build_deforming, has_vertex_track, is_active
 from ..contact.colliders.rigid_colliders import BuiltCollider, build_collider, posed_collider
 from ..contact.detection.contact_materials import make_contact_materials
-from ..contact.detection.contact_points import ContactPoints, contact_points, sample_surface
+from ..contact.detection.contact_sample_points import ContactPoints, contact_points, sample_surface
 from ..contact.initial.initial_contacts import initialize_contacts
 from ..contact.initial.initial_penetration import check_enclosed_colliders, check_initial_penetration
 from ..contact.initial.initial_support import find_support_contacts

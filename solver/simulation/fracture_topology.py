@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..contact.detection.contact_points import ContactPoints
+from ..contact.detection.contact_sample_points import ContactPoints
 from ..linalg.block_pattern_kernel import compiled_block_pattern
 from ..mechanics.model import BodyRange, Model
 from ..mechanics.rigid_core import RigidCore

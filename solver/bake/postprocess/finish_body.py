@@ -15,7 +15,7 @@ from ...mechanics.model import rest_shape_inverses
 from ...mesh.cutting.cut import cut_surface
 from ...mesh.cutting.final_mesh import FinalMesh
 from ...mesh.embedding import Binding
-from ...mesh.object_space import to_object_space
+from ...mesh.world_to_object import to_object_space
 from ...runtime.arrays import Indices
 from ...runtime.atomic_files import sync_all, write_atomic
 from ...runtime.checksums import npz_bytes
@@ -29,7 +29,7 @@ from ..cache.pc2 import AtomicPc2Writer, read_samples
 from .body_frames import BodyFrameReader, BodySample
 from .breakable_frame_fields import attribute_array_name
 from .crack_binding import bind_crack_vertices
-from .crack_opening_samples import CrackOpening
+from .crack_opening_times import CrackOpening
 from .pin_offset import pin_corrections
 from .result_npz import broken_face_pairs, result_arrays
 from .vertex_replay import replay_samples

@@ -16,7 +16,7 @@ import numpy as np
 from ...mesh.cutting.final_mesh import FinalMesh
 from ...runtime.arrays import Indices
 from ..cache import CacheMetadata
-from .crack_opening_samples import NEVER_OPEN, CrackOpening
+from .crack_opening_times import NEVER_OPEN, CrackOpening
 
 
 def broken_face_pairs(surface: FinalMesh) -> tuple[Indices, Indices]:

@@ -11,7 +11,7 @@ import numpy as np
 from ...runtime.arrays import Floats
 from .body_frames import BodyFrameReader, BodySample
 from .crack_binding import CrackBinding
-from .crack_opening_samples import CrackOpening
+from .crack_opening_times import CrackOpening
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -17,7 +17,7 @@ from ...mechanics.elements.record_layout import UNDAMPED_LENGTH
 from ...mechanics.model import Model
 from ...mesh.cutting.cut import check_covered
 from ...mesh.cutting.ear_clipping import cut_ears
-from ...mesh.object_space import apply_inverse_transform
+from ...mesh.world_to_object import apply_inverse_transform
 from ...scene.scene import Scene
 from ...scene.tracks import NoTracks, TrackReader
 from ...simulation.advance_frame import advance_frame, begin_frame, render_positions

@@ -22,10 +22,10 @@ from ...mechanics.model import Model
 from ...mesh.embedding import Binding
 from ...mesh.geometry.triangle_surface import Surface
 from ...runtime.arrays import Floats, Indices
+from ...scene.constant_wind import Wind
 from ...scene.gravity import gravity_at
 from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
-from ...scene.wind import Wind
 from ..aerodynamic_pressure import ExposedFaces, exposed_faces
 from ..external_forces import PointForces
 from ..force import Force, ForceStep

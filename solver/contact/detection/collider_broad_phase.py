@@ -21,7 +21,7 @@ from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_ranges
 from ..colliders.rigid_colliders import BuiltCollider
-from .contact_points import ContactPoints
+from .contact_sample_points import ContactPoints
 from .persistent_contacts import PersistentContacts
 
 PUSH_OUT_REACH = 2.0  # depth inside a mesh from which a point is still pushed out, in tet sizes

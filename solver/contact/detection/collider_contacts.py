@@ -14,7 +14,7 @@ from ..colliders.collider_narrow_phase import PlanarContacts, collide_mesh, coll
 from ..colliders.deforming_collider import is_active
 from ..colliders.rigid_colliders import BuiltCollider
 from .collider_broad_phase import PUSH_OUT_REACH, NearbyPoints
-from .contact_points import ContactPoints
+from .contact_sample_points import ContactPoints
 from .contact_set import ContactSet
 from .persistent_contacts import PersistentContacts
 

@@ -16,7 +16,7 @@ from ...mesh.embedding import bind
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...scene.scene import Scene
 from ..surfaces.collision_surfaces import CollisionSurfaces
-from .contact_points import ContactPoints, contact_points
+from .contact_sample_points import ContactPoints, contact_points
 
 # Stiffness of contacts between bodies over that with rigid colliders: a soft contact sinks in before its neighbours
 # push back. In single runs of ten bodies in a bowl, 8 let vertices in by a third of what 1 did, and 30 left steps

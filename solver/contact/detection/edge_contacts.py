@@ -19,7 +19,7 @@ from ..surfaces.sharp_edges import SharpEdges
 from .collider_surface_motion import PrescribedSurfaces
 from .contact_attachment import AttachedContacts
 from .contact_materials import ContactMaterials
-from .contact_points import MIN_INERTIAL_STIFFNESS_FACTOR
+from .contact_sample_points import MIN_INERTIAL_STIFFNESS_FACTOR
 from .contact_set import ContactSet, Int64s
 from .persistent_contacts import PersistentContacts
 from .release_crushed import MAX_CROWDED_DEPTH

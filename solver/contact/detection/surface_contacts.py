@@ -31,7 +31,7 @@ from .contact_attachment import (
     rotations_between,
 )
 from .contact_materials import ContactMaterials
-from .contact_points import MIN_INERTIAL_STIFFNESS_FACTOR
+from .contact_sample_points import MIN_INERTIAL_STIFFNESS_FACTOR
 from .contact_set import ContactSet, Int64s
 from .edge_contacts import EdgeContacts
 from .persistent_contacts import PersistentContacts

@@ -14,7 +14,7 @@ from ...runtime.arrays import Bools, Floats
 from ..colliders.rigid_colliders import BuiltCollider
 from ..detection.collider_broad_phase import NearbyPoints
 from ..detection.collider_contacts import ColliderPose, find_contacts
-from ..detection.contact_points import ContactPoints
+from ..detection.contact_sample_points import ContactPoints
 from ..detection.contact_set import ContactSet
 from ..detection.persistent_contacts import PersistentContacts
 

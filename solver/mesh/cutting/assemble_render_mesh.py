@@ -9,9 +9,9 @@ import numpy.typing as npt
 from ...runtime.arrays import Floats, Indices, indices
 from ..embedding import barycentric_weights
 from ..geometry.point_tet import barycentric_rows
+from .duplicate_edges import split_parallel_edges
 from .final_mesh import FinalMesh
 from .intersection_positions import triangle_weights
-from .parallel_edges import split_parallel_edges
 from .polygons import Polygons
 from .stitch import glue_corners, paired_sides
 from .surface_tet_intersections import Intersections, SurfaceEdges

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...contact.detection.contact_points import ContactPoints
+from ...contact.detection.contact_sample_points import ContactPoints
 from ...mechanics.model import Model
 from ...mesh.geometry.box_tree import LEAF_SIZE, build_box_tree
 from ...runtime.arrays import Bools, Floats, Indices

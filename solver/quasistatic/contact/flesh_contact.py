@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...contact.colliders.rigid_colliders import BuiltCollider
-from ...contact.detection.contact_points import ContactPoints
+from ...contact.detection.contact_sample_points import ContactPoints
 from ...mechanics.elastic_moduli import youngs_modulus
 from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel

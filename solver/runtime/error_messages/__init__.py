@@ -21,8 +21,8 @@ from . import (
     processes_and_files,
     rigid_cores,
 )
+from .measured_values import MEASUREMENTS
 from .minor_warnings import MINOR_WARNINGS
-from .technical_details import MEASUREMENTS
 
 __all__ = ["MEASUREMENTS", "MINOR_WARNINGS", "TEXTS"]
 

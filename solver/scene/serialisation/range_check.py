@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks the numbers of a dataclass against the ranges that its annotations declare (`field_constraints.py`)."""
+"""Checks the numbers of a dataclass against the ranges that its annotations declare (`allowed_values.py`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...runtime.errors import BadInput
-from .field_constraints import Limits
+from .allowed_values import Limits
 from .field_schema import FieldSchema, declared_fields
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_constraints import at_least, closed_range
+from ..serialisation.allowed_values import at_least, closed_range
 from .muscle_settings import MUSCLE
 from .setting import (
     FILE,

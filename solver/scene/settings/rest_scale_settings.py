@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_constraints import closed_range
+from ..serialisation.allowed_values import closed_range
 from .setting import VECTOR_ATTRIBUTE, Setting, weight_group
 
 REST_SCALE = Setting(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ...constraints.force import Force
 from ...contact.colliders.rigid_colliders import BuiltCollider
 from ...contact.detection.contact_materials import ContactMaterials
-from ...contact.detection.contact_points import ContactPoints
+from ...contact.detection.contact_sample_points import ContactPoints
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mesh.embedding import Binding

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...contact.colliders.rigid_colliders import BuiltCollider
-from ...contact.detection.contact_points import ContactPoints
+from ...contact.detection.contact_sample_points import ContactPoints
 from ...quasistatic.contact import FleshContact, RenderSurface, make_flesh_contact
 from ...runtime.arrays import Bools
 from .flesh_bodies import FleshBodies

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...contact.detection.contact_points import ContactPoints, contact_points
+from ...contact.detection.contact_sample_points import ContactPoints, contact_points
 from ...mechanics.elastic_moduli import youngs_modulus
 from ...mechanics.model import Model
 from ...mesh.geometry.closedness import has_inside

@@ -17,7 +17,7 @@ from ....linalg.mesh_laplacian import shape_gradients
 from ....mesh.geometry.connected_components import mesh_components
 from ....runtime.arrays import Bools, Floats
 from ....runtime.errors import BadInput
-from .aponeurosis import APONEUROSIS_SHARE, lay_in_sheet, sheet_planes
+from .aponeurosis_planes import APONEUROSIS_SHARE, lay_in_sheet, sheet_planes
 from .curve_fibres import curve_fibres, strand_points
 from .direction_tensors import align, extrapolate_directions
 from .fibre_adjustments import blend_directions, rotate_towards

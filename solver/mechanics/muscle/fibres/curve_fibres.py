@@ -21,7 +21,7 @@ from ....mesh.geometry.nearest_points import PointSearch
 from ....mesh.moving_least_squares import vertex_per_cell
 from ....runtime.arrays import Bools, Floats, Indices, floats
 from ....runtime.errors import BadInput
-from .aponeurosis import APONEUROSIS_SHARE
+from .aponeurosis_planes import APONEUROSIS_SHARE
 from .direction_tensors import principal_directions
 
 NEAREST_POINTS, MAX_STRANDS = 96, 12  # around a tet; where these do not surround it, of ever fewer points
