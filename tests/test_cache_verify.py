@@ -14,7 +14,8 @@ import pytest
 from fixtures.small_cache import HEAD, bake, frame_of
 from fixtures.small_cache import calls as calls
 from sinew.solver import __main__ as command_line
-from sinew.solver.bake.cache import CacheReader, CacheWriter
+from sinew.solver.bake.cache import CacheReader, CacheWriter, layout
+from sinew.solver.runtime.errors import StorageFailed
 
 LAST = 12
 CASES = 100
@@ -164,6 +165,19 @@ def test_a_folder_in_place_of_the_report_is_told(whole: Path) -> None:
     (whole / "report.jsonl").unlink()
     (whole / "report.jsonl").mkdir()
     assert "report.jsonl: it is no file" in CacheReader(whole).verify().problems
+
+
+@pytest.mark.parametrize("name", ["report.jsonl", f"play/{HEAD.bodies[0].key}.pc2"])
+def test_a_folder_in_place_of_a_file_keeps_a_bake_from_beginning_anew(whole: Path, name: str) -> None:
+    (whole / name).unlink()
+    (whole / name).mkdir()
+    before = {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()}
+    with CacheWriter(whole) as writer, pytest.raises(StorageFailed, match="is a folder"):
+        writer.start_over(HEAD)
+    lock = whole / layout.LOCK_FILE
+    assert {path: path.read_bytes() for path in whole.rglob("*") if path.is_file() and path != lock} == {
+        path: data for path, data in before.items() if path != lock
+    }
 
 
 def test_a_lost_head_is_read_from_its_copy(whole: Path) -> None:

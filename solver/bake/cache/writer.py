@@ -58,12 +58,13 @@ class CacheWriter:
         self.close()
 
     def start_over(self, head: CacheMetadata) -> None:
-        """Deletes an earlier bake and starts a new one. Deletes nothing if a file is in place of a folder."""
+        """Deletes an earlier bake and starts a new one; nothing if a file is in place of a folder or the reverse."""
         for name in layout.BAKED_FOLDERS:
             if os.path.lexists(self.folder / name):
                 make_folder(self.folder / name)  # refuses a file in place of the folder
         with self._named():
             self._close_play()
+            self._refuse_folders(head)
             write_atomic(self.folder / layout.START_OVER_MARK, b"")
             for name in (layout.METADATA_COPY, layout.METADATA_FILE):
                 remove_file(self.folder / name)
@@ -284,6 +285,14 @@ class CacheWriter:
         for frame in layout.numbers_in(folder):
             if frame not in remaining:
                 remove_file(layout.numbered_path(folder, frame))
+
+    def _refuse_folders(self, head: CacheMetadata) -> None:
+        """Raises StorageFailed where a folder is in place of a file that the bake will write at its start."""
+        names = (layout.METADATA_COPY, layout.METADATA_FILE, layout.REPORT_FILE)
+        played = [layout.play_path(self.folder, body.key) for body in head.bodies]
+        for path in (*(self.folder / name for name in names), *played):
+            if path.is_dir():
+                raise StorageFailed("file-is-folder", path=str(path))
 
     def _empty(self, name: str) -> None:
         for path in sorted((self.folder / name).rglob("*"), reverse=True):

@@ -150,6 +150,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{path} is a file or lies inside one, but Sinew needs a folder there.",
         "Choose another folder.",
     ),
+    "file-is-folder": (
+        "{path} is a folder, but Sinew needs a file there.",
+        "Move that folder elsewhere, or choose another cache folder.",
+    ),
     "folder-gone": (
         "{path} is no longer there ({problem}). The baked frames are as safe as the drive that holds them.",
         "Connect the drive again, then resume the bake.",
