@@ -60,6 +60,7 @@ def test_attachments_arrive_with_their_tracks(tmp_path: Path) -> None:
     assert not tracks.has("body.Box.attachment.2.strength")
 
 
+@pytest.mark.slow
 def test_a_box_slides_on_a_collider(tmp_path: Path) -> None:
     scene, _, board = two_boxes()
     board.sinew.role = "COLLIDER"

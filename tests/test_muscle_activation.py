@@ -29,6 +29,7 @@ def muscles_of(run) -> Muscles:
     return next(feature for feature in run.built.features if isinstance(feature, Muscles))
 
 
+@pytest.mark.slow
 def test_tets_belong_to_the_head_that_is_painted_most_there(tmp_path):
     run = run_of(tmp_path, two_headed(cells=(8, 5, 5), activation=0.5))
     found = muscles_of(run)
@@ -45,6 +46,7 @@ def test_heads_and_strength_follow_their_tracks(tmp_path):
     assert run.state.fields["muscle.muscle.activation"] == pytest.approx(0.25 * np.array([0.2, 0.4, 0.7]))
 
 
+@pytest.mark.slow
 def test_one_active_head_bends_the_muscle_towards_it(tmp_path):
     body = two_headed(held="origin", activation=0.0)
     upper, lower = body.muscle.heads
