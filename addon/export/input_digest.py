@@ -26,6 +26,7 @@ from ..objects.field_objects import acts_on, force_fields
 from ..objects.roles import roles_of
 from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE
 from . import activation_inputs, artist_tet_files, rigid_core
+from .attachments import attachment_parts
 from .bone_meshes import bones_that_hold
 from .fibre_objects import fibre_object_parts, find_fibre_objects
 from .force_fields import ALIASES, animated_properties
@@ -91,7 +92,7 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
                 *find_fibre_objects([obj]),
             ]
             parts += [digest_of_data] if (digest_of_data := activation_inputs.source_digest(obj)) else []
-            parts += fibre_object_parts(obj)
+            parts += [*fibre_object_parts(obj), *attachment_parts(obj, keys)]
             cut = modifier_stack.input_modifier_count(obj)
         seen.add(obj)
         found.append(digest(parts + _object_parts(obj, cut, waiting)))

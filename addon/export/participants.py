@@ -38,6 +38,7 @@ class Participants:
             object's name.
         force_fields: Objects with a force field that acts on bodies, in the order of their names.
         fibre_objects: Lattices, curves and meshes of tendon of muscles; the key is the object's name.
+        reads_attachments: Whether those of bodies are read, which needs what they are attached to.
     """
 
     scene: bpy.types.Scene
@@ -49,6 +50,7 @@ class Participants:
     followed_objects: ObjectKeys
     force_fields: ObjectKeys
     fibre_objects: ObjectKeys
+    reads_attachments: bool = True
 
     @property
     def unit(self) -> float:
