@@ -3,17 +3,28 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from fixtures.blender_scenes import add_box
+from fixtures.blender_scenes import add_box, add_mesh, evaluated, fresh, world
 from fixtures.muscle_objects import pulled_muscle
 from sinew.addon.baking import fibre_preview
+from sinew.addon.blender_data.animation_curves import action_curves
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.addon.properties.table_rows import add_row
-from test_make_muscle import select
+from test_make_muscle import elbow, group, select, spindle
+
+
+def made_muscle() -> tuple[bpy.types.Scene, bpy.types.Object, bpy.types.Object]:
+    """Returns a scene, its rig, and a muscle on the left that Make Muscle has made."""
+    scene = fresh()
+    rig, muscle = elbow(), spindle()
+    select(muscle)
+    bpy.ops.sinew.make_muscle()
+    return scene, rig, muscle
 
 
 def test_fibres_are_built_of_a_muscle_that_is_attached_to_a_bone() -> None:
@@ -44,3 +55,104 @@ def test_renaming_a_body_leaves_bakes_of_what_is_attached_to_it_up_to_date() -> 
     assert settings_digest(scene) == before
     row.target = bone
     assert settings_digest(scene) != before
+
+
+def test_a_mirrored_muscle_takes_what_is_on_its_side() -> None:
+    scene, rig, muscle = made_muscle()
+    own = muscle.sinew
+    for side in (".L", ".R"):
+        lattice = bpy.data.objects.new("Lattice" + side, bpy.data.lattices.new("Lattice"))
+        scene.collection.objects.link(lattice)
+        roles.make_collider(add_box("Rib" + side))
+    own.fibre_source, own.fibre_lattice, own.fibre_direction = "LATTICE", scene.objects["Lattice.L"], "Along"
+    add_row(own.attachments).target = scene.objects["Rib.L"]
+    directions = muscle.data.attributes.new("Along", "FLOAT_VECTOR", "POINT").data
+    directions.foreach_set("vector", np.tile([0.6, 0.0, 0.8], len(directions)).astype(np.float32))
+    head = add_row(own.muscle_heads)
+    head.group = own.pin_group = "Fore.L"
+    head.keyframe_insert("activation", frame=1)
+    muscle.vertex_groups.new(name="Fore.L").add([0], 1.0, "REPLACE")
+    muscle.vertex_groups.new(name="Fore.R").add([1], 0.5, "REPLACE")
+    muscle.modifiers.new("Armature", "ARMATURE").object = rig
+    muscle.parent, muscle.parent_type, muscle.parent_bone = rig, "BONE", "Upper.L"
+    bone = rig.pose.bones["Fore.L"]
+    bone.rotation_mode, bone.rotation_euler.x = "XYZ", 0.5  # a muscle is mirrored in any pose
+    bpy.context.view_layer.update()
+    select(muscle)
+    assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"}
+    other = scene.objects["Biceps.R"]
+    assert other.sinew.fibre_lattice.name == "Lattice.R" and other.sinew.attachments[0].target.name == "Rib.R"
+    assert other.data.attributes["Along"].data[0].vector[:] == pytest.approx((-0.6, 0.0, 0.8))
+    assert other.parent_bone == "Upper.R" and other.sinew.pin_group == other.sinew.muscle_heads[0].group == "Fore.R"
+    assert [other.vertex_groups[n].weight(i) for n, i in (("Fore.R", 0), ("Fore.L", 1))] == [1.0, 0.5]
+    data = other.animation_data
+    assert data.action != muscle.animation_data.action
+    assert [curve.data_path for curve in action_curves(data.action, data.action_slot)] == [
+        "sinew.muscle_heads[0].activation"
+    ]
+    for side in (".L", ".R"):
+        bone = rig.pose.bones["Fore" + side]
+        bone.rotation_mode, bone.rotation_euler.x = "XYZ", 0.5
+    bpy.context.view_layer.update()
+    assert world(*evaluated(other, 1)) == pytest.approx(world(*evaluated(muscle, 1)) * [-1.0, 1.0, 1.0], abs=1e-5)
+
+
+def test_what_refers_to_a_muscle_refers_to_the_one_that_takes_its_place() -> None:
+    scene, _, muscle = made_muscle()
+    bpy.ops.sinew.mirror_muscle()
+    row, back = add_row(add_box("Skin").sinew.attachments), add_row(muscle.sinew.attachments)
+    row.target = back.target = scene.objects["Biceps.R"]
+    arm = bpy.data.collections.new("Arm")
+    scene.collection.children.link(arm)
+    arm.objects.link(row.target)
+    select(muscle)
+    assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"}
+    other = scene.objects["Biceps.R"]
+    assert row.target == back.target == other and other.sinew.attachments[0].target == muscle
+    assert list(arm.objects) == [other] and list(scene.collection.objects).count(other) == 1
+
+
+def test_nothing_else_than_a_muscle_of_one_side_gives_way_to_a_mirror_image() -> None:
+    scene, _, muscle = made_muscle()
+    add_box("Biceps.R")
+    select(muscle)
+    with pytest.raises(RuntimeError, match="that is no muscle"):
+        bpy.ops.sinew.mirror_muscle()
+    bpy.data.objects.remove(scene.objects["Biceps.R"])
+    bpy.ops.sinew.mirror_muscle()
+    select(muscle, scene.objects["Biceps.R"])
+    with pytest.raises(RuntimeError, match="one side only"):
+        bpy.ops.sinew.mirror_muscle()
+
+
+def test_meshes_in_edit_mode_and_without_faces_become_no_muscles() -> None:
+    fresh()
+    elbow()
+    muscle = spindle()
+    select(muscle)
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(RuntimeError, match="Leave Edit Mode"):
+        bpy.ops.sinew.make_muscle()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    empty = add_mesh("Empty", np.zeros((0, 3)), [])
+    empty.modifiers.new("Nodes", "NODES")
+    select(empty)
+    with pytest.raises(RuntimeError, match="Empty"):
+        bpy.ops.sinew.make_muscle()
+    assert not roles.roles_of(muscle) and not muscle.vertex_groups
+
+
+def test_an_armature_does_not_move_the_ends_a_second_time() -> None:
+    fresh()
+    rig, muscle = elbow(), spindle()
+    lower = [v.index for v in muscle.data.vertices if v.co.z < 1.0]
+    muscle.vertex_groups.new(name="Fore.L").add(lower, 1.0, "REPLACE")
+    muscle.modifiers.new("Armature", "ARMATURE").object = rig
+    select(muscle)
+    bpy.ops.sinew.make_muscle()
+    rest, bone = evaluated(muscle, 1)[0], rig.pose.bones["Fore.L"]
+    bone.rotation_mode, bone.rotation_euler.x = "XYZ", 0.5
+    bpy.context.view_layer.update()
+    wanted = world(rest, np.array(bone.matrix @ bone.bone.matrix_local.inverted()))
+    is_end = group(muscle, "Insertion")
+    assert evaluated(muscle, 1)[0][is_end] == pytest.approx(wanted[is_end], abs=1e-5)

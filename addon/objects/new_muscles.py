@@ -70,8 +70,13 @@ def make_muscles(
         end_share: How much of the length each bone holds.
 
     Raises:
-        BadInput: "muscle-no-bones": there are fewer than two bones. Nothing was changed.
+        BadInput: "muscle-no-bones": there are fewer than two bones; "mesh-empty"; "leave-edit-mode". Nothing was changed.
     """
+    for obj in meshes:
+        if obj.mode == "EDIT":
+            raise BadInput("leave-edit-mode", name=obj.name)
+        if not len(obj.data.polygons):
+            raise BadInput("mesh-empty", name=obj.name)
     bones = skeleton_bones(context, set(meshes))
     if len(bones) < 2:
         raise BadInput("muscle-no-bones", count=len(bones))
@@ -111,6 +116,10 @@ def _hold_ends(obj: bpy.types.Object, shape: MuscleShape, end_share: float) -> N
     _write_group(obj, ENDS, parts[ORIGIN] | parts[INSERTION])
     for name, end in ((INSERTION, shape.insertion), (ORIGIN, shape.origin)):
         hook_to_bone(obj, name, end.bone)
+    for modifier in obj.modifiers:
+        # the hooks move the ends, so an armature may not move them again
+        if modifier.type == "ARMATURE" and not modifier.vertex_group:
+            modifier.vertex_group, modifier.invert_vertex_group = ENDS, True
     settings = obj.sinew
     settings.origin_group, settings.insertion_group = ORIGIN, INSERTION
     # bone meshes beside the belly do not hold it
@@ -158,6 +167,9 @@ def _doubts(obj: bpy.types.Object, shape: MuscleShape) -> list[SinewError]:
         elif end.other is not None and end.other_distance < UNSURE_RATIO * end.distance:
             numbers = {"bone": end.bone.name, "other": end.other.name}
             found.append(SinewError("muscle-bone-unsure", name=obj.name, end=label, **numbers))
+    for modifier in obj.modifiers:
+        if modifier.type == "ARMATURE" and modifier.object is not None and modifier.vertex_group != ENDS:
+            found.append(SinewError("muscle-posed-twice", name=obj.name, modifier=modifier.name))
     defects = mesh_defects.mesh_defects(obj)
     if defects is not None:
         text = mesh_defects.defects_text(defects)

@@ -76,6 +76,12 @@ def world_matrix(bone: SkeletonBone) -> Matrix:
     return bone.obj.matrix_world @ bone.obj.pose.bones[bone.bone].matrix
 
 
+def rest_matrix(bone: SkeletonBone) -> Matrix:
+    """Returns where a bone of an armature is in the rest pose, and a bone mesh now, world ← its own space."""
+    known = bone.obj.data.bones.get(bone.bone) if bone.bone else None
+    return bone.obj.matrix_world @ known.matrix_local if known is not None else bone.obj.matrix_world
+
+
 def _line(posed: bpy.types.Object, name: str) -> Floats:
     bone, matrix = posed.pose.bones[name], posed.matrix_world
     return np.array([matrix @ bone.head, matrix @ bone.tail])

@@ -40,12 +40,28 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # addon/objects/new_muscles.py
     "muscle-no-bones": (
-        "There are {count} bones for a muscle, which ends on two.",
-        "Add an armature, or make the meshes of bones bone meshes (Add, Make Bone Mesh).",
+        "There are {count} bones for a muscle, which ends on two; hidden armatures do not count.",
+        "Add or show an armature, or make the meshes of bones bone meshes (Add, Make Bone Mesh).",
     ),
     "muscle-no-side": (
         'The muscle "{name}" has no side in its name.',
         "End its name in .L or .R, as bones have it.",
+    ),
+    "muscle-both-sides": (
+        'Both "{name}" and "{other}" are selected, and each would take the place of the other.',
+        "Select the muscles of one side only.",
+    ),
+    "mirror-name-taken": (
+        'The mirror image of "{name}" would be called "{other}", but that is no muscle.',
+        "Rename it.",
+    ),
+    "leave-edit-mode": (
+        '"{name}" is in Edit Mode.',
+        "Leave Edit Mode (Tab), then do this again.",
+    ),
+    "muscle-posed-twice": (
+        'The Armature modifier "{modifier}" of the muscle "{name}" also moves the ends, which follow their bones.',
+        "Choose a Vertex Group in it that leaves out Muscle Ends, or remove the modifier.",
     ),
     "muscles-none-selected": (
         "No muscle is selected.",
