@@ -9,11 +9,12 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, add_mesh, evaluated, fresh, world
-from fixtures.muscle_objects import pulled_muscle
+from fixtures.muscle_objects import add_ends, pulled_muscle
 from sinew.addon.baking import fibre_preview
 from sinew.addon.blender_data.animation_curves import action_curves
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
+from sinew.addon.objects.copy_settings import copy_settings
 from sinew.addon.properties.table_rows import add_row
 from test_make_muscle import elbow, group, select, spindle
 
@@ -55,6 +56,29 @@ def test_renaming_a_body_leaves_bakes_of_what_is_attached_to_it_up_to_date() -> 
     assert settings_digest(scene) == before
     row.target = bone
     assert settings_digest(scene) != before
+
+
+def test_bakes_read_attachments_that_are_on_with_their_painted_groups() -> None:
+    scene, obj = pulled_muscle()
+    row = add_row(obj.sinew.attachments)
+    row.target, row.group = scene.objects["Fixed"], "Paint"
+    painted = obj.data.attributes.new("Paint", "FLOAT", "POINT").data
+    before = settings_digest(scene)
+    painted[0].value = 0.5
+    assert settings_digest(scene) != before
+    row.is_on, before = False, settings_digest(scene)
+    assert settings_digest(scene) != before
+    before, row.strength = settings_digest(scene), 3.0
+    assert settings_digest(scene) == before
+
+
+def test_copied_settings_do_not_name_the_object_that_gets_them() -> None:
+    _, obj = pulled_muscle()
+    other = add_box("Other")
+    add_ends(other)
+    obj.sinew.tendon_mesh = add_row(obj.sinew.via_points).object = other
+    copy_settings(obj, other)
+    assert other.sinew.tendon_mesh is None and other.sinew.via_points[0].object is None
 
 
 def test_a_mirrored_muscle_takes_what_is_on_its_side() -> None:

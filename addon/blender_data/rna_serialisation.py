@@ -61,26 +61,25 @@ def rna_parts(
                 if waiting is not None:
                     waiting.append(target)
         elif rna.type == "COLLECTION":
-            parts += item_parts(struct, name, animated, path, waiting)
+            parts += _items(struct, name, animated, path, waiting)
         elif not rna.is_readonly:
             parts.append(f"{path}{name}={_value_text(rna, getattr(struct, name))}")
     return parts
 
 
-def item_parts(
+def _items(
     struct: bpy.types.bpy_struct,
     name: str,
     animated: Collection[str],
     path: str,
     waiting: list[bpy.types.ID] | None,
-    skipped: Collection[str] = (),
 ) -> Parts:
     """Returns the targets of an Armature constraint and the rows of a table, but no other collections."""
     parts: Parts = []
     for i, item in enumerate(getattr(struct, name) if name in ITEM_COLLECTIONS else ()):
         start = f"{path}{name}[{i}]."
         keyed = [each.removeprefix(start) for each in animated if name in KEYED_TABLES and each.startswith(start)]
-        parts += rna_parts(item, {*keyed, *skipped}, (), f"{path}{name}.{i}.", waiting)
+        parts += rna_parts(item, keyed, (), f"{path}{name}.{i}.", waiting)
     return parts
 
 

@@ -16,9 +16,8 @@ from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_KIND,
     ATTACHMENT_STRENGTH,
     ATTACHMENT_TARGET,
-    ATTACHMENTS,
 )
-from ..blender_data.rna_serialisation import Parts, animated_paths, item_parts, stepped_paths
+from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts, stepped_paths
 from ..evaluation.vertex_weights import weights
 from .participants import Participants
 from .weight_reader import WeightReader
@@ -47,10 +46,12 @@ def attachment_values(obj: bpy.types.Object, settings: bpy.types.PropertyGroup) 
 
 def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]) -> Parts:
     """Returns what the digest has of the attachments of a body: of bodies the keys, which stay if they are renamed."""
-    own, animated = obj.sinew, animated_paths(obj)
-    parts = item_parts(own, ATTACHMENTS.name, animated, "sinew.", None, (ATTACHMENT_TARGET.name,))
-    targets = [row.target for row in own.attachments]
-    return [*parts, *(keys.get(target, target.name_full) if target is not None else "" for target in targets)]
+    parts: Parts = []
+    for number, (path, row) in enumerate(_counting_rows(obj, obj.sinew)):
+        keyed = [each.removeprefix(f"{path}.") for each in animated_paths(obj) if each.startswith(f"{path}.")]
+        parts += rna_parts(row, {ATTACHMENT_TARGET.name, *keyed}, (), f"attachments.{number}.")
+        parts.append(keys.get(row.target, row.target.name_full) if row.target is not None else "")
+    return parts
 
 
 def _counting_rows(

@@ -221,8 +221,8 @@ def _painted_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> Parts:
     """Returns the values of the mesh's own attributes that settings name instead of a vertex group."""
     parts: Parts = []
     fields = [s.name for role in roles_of(obj) for s in settings_of_role(role) if s.kind == WEIGHT_GROUP]
-    heads = {row.group for row in obj.sinew.muscle_heads}
-    for name in sorted({getattr(obj.sinew, field) for field in fields} | heads):
+    rows = {row.group for row in [*obj.sinew.muscle_heads, *obj.sinew.attachments]}
+    for name in sorted({getattr(obj.sinew, field) for field in fields} | rows):
         attribute = mesh.attributes.get(name) if name and name not in obj.vertex_groups else None
         if attribute is not None and attribute.domain == "POINT" and attribute.data_type in WEIGHT_TYPES:
             parts += [name, raw_weights(attribute, len(mesh.vertices))]

@@ -70,7 +70,8 @@ def make_muscles(
         end_share: How much of the length each bone holds.
 
     Raises:
-        BadInput: "muscle-no-bones": there are fewer than two bones; "mesh-empty"; "leave-edit-mode". Nothing was changed.
+        BadInput: "muscle-no-bones": there are fewer than two bones; "mesh-empty"; "leave-edit-mode". Nothing was
+            changed.
     """
     for obj in meshes:
         if obj.mode == "EDIT":

@@ -14,7 +14,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # solver/simulation/features/muscle_fibres.py
     "fibre-source-missing": (
-        'The fibres of "{name}" are to follow a {source}, but none is chosen.',
+        'The fibres of "{name}" are to follow {source}, but none is chosen.',
         "Choose it in the panel Fibres, or choose Automatic there.",
     ),
     "fibre-source-points": (
