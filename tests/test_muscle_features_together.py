@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from fixtures.blender_scenes import add_box, add_mesh, evaluated, fresh, world
+from fixtures.blender_scenes import add_box, add_mesh, evaluated, fresh, overridden_box, world
 from fixtures.muscle_objects import add_ends, pulled_muscle
 from sinew.addon.baking import fibre_preview
 from sinew.addon.blender_data.animation_curves import action_curves
@@ -180,3 +182,31 @@ def test_an_armature_does_not_move_the_ends_a_second_time() -> None:
     wanted = world(rest, np.array(bone.matrix @ bone.bone.matrix_local.inverted()))
     is_end = group(muscle, "Insertion")
     assert evaluated(muscle, 1)[0][is_end] == pytest.approx(wanted[is_end], abs=1e-5)
+
+
+def test_a_muscle_is_made_in_any_pose_of_the_armature_that_poses_it() -> None:
+    for is_skinned in (True, False):
+        fresh()
+        rig, muscle = elbow(), spindle()
+        if is_skinned:
+            muscle.modifiers.new("Armature", "ARMATURE").object = rig
+        else:
+            select(muscle)
+            bpy.ops.sinew.make_muscle()
+        rest, bone = evaluated(muscle, 1)[0], rig.pose.bones["Fore.L"]
+        bone.rotation_mode, bone.rotation_euler.x = "XYZ", 1.5
+        bpy.context.view_layer.update()
+        select(muscle)
+        assert bpy.ops.sinew.make_muscle(end_share=10.0) == {"FINISHED"}
+        bone.rotation_euler.x = 0.0
+        assert evaluated(muscle, 1)[0] == pytest.approx(rest, abs=1e-5)
+        assert muscle.modifiers["Insertion"].subtarget == "Fore.L"
+
+
+def test_a_mesh_of_another_file_becomes_no_muscle(tmp_path: Path) -> None:
+    own = overridden_box(tmp_path)
+    elbow()
+    select(own)
+    with pytest.raises(RuntimeError, match="in another file"):
+        bpy.ops.sinew.make_muscle()
+    assert not own.vertex_groups and not own.modifiers

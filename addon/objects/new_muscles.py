@@ -19,7 +19,8 @@ from ...solver.runtime.errors import BadInput, SinewError
 from ..evaluation.evaluated_mesh import positions, triangles
 from ..evaluation.matrix_units import transform_points
 from . import initial_settings, mesh_defects
-from .skeleton import SkeletonBone, skeleton_bones, world_matrix
+from .flesh_supports import armatures_of, hooks_of
+from .skeleton import SkeletonBone, at_rest, rest_matrix, skeleton_bones, world_matrix
 
 if TYPE_CHECKING:
     from ...solver.mesh.geometry.elongated_surface import ElongatedSurface
@@ -28,6 +29,7 @@ ORIGIN, INSERTION, ENDS = "Origin", "Insertion", "Muscle Ends"  # vertex groups,
 TIP_SHARE = 0.05  # of the length, from which the distance to bones is measured
 TETS_ACROSS = 3  # of the thickness in the middle
 MIN_ELONGATION = 2.0  # length along the surface, π/2 for a ball, over thickness, below which the ends are a guess
+SAME_PLACE = 1.0e-4  # of the size of a mesh
 UNSURE_RATIO = 1.3  # of the distances to the second nearest bone and the nearest
 
 
@@ -70,23 +72,35 @@ def make_muscles(
         end_share: How much of the length each bone holds.
 
     Raises:
-        BadInput: "muscle-no-bones": there are fewer than two bones; "mesh-empty"; "leave-edit-mode". Nothing was
-            changed.
+        BadInput: "muscle-no-bones": there are fewer than two bones; "muscle-mesh-linked"; "mesh-empty";
+            "leave-edit-mode". Nothing was changed.
     """
     for obj in meshes:
         if obj.mode == "EDIT":
             raise BadInput("leave-edit-mode", name=obj.name)
+        if obj.data.library is not None:
+            raise BadInput("muscle-mesh-linked", name=obj.name)
         if not len(obj.data.polygons):
             raise BadInput("mesh-empty", name=obj.name)
     bones = skeleton_bones(context, set(meshes))
     if len(bones) < 2:
         raise BadInput("muscle-no-bones", count=len(bones))
-    shapes = {obj: _measure(obj, bones) for obj in meshes}
+    shapes = {obj: _measure(obj, _bones_as_modeled(obj, bones)) for obj in meshes}
     for obj, shape in shapes.items():
         initial_settings.make_new_flesh(obj)
         _hold_ends(obj, shape, end_share)
         _choose_settings(obj, shape)
     return [doubt for obj, shape in shapes.items() for doubt in _doubts(obj, shape)]
+
+
+def _bones_as_modeled(obj: bpy.types.Object, bones: Sequence[SkeletonBone]) -> list[SkeletonBone]:
+    """Returns the bones as they are where the mesh is as it was modeled: at rest those of armatures that pose it."""
+    rigs = set(armatures_of(obj))
+    for hook in hooks_of(obj):
+        placed = rest_matrix(SkeletonBone(hook.object, hook.subtarget, 0)) @ hook.matrix_inverse
+        if hook.subtarget and np.allclose(placed, obj.matrix_world, atol=SAME_PLACE * max(obj.dimensions)):
+            rigs.add(hook.object)  # made before, in the rest pose
+    return [at_rest(bone) if bone.obj in rigs else bone for bone in bones]
 
 
 def _measure(obj: bpy.types.Object, bones: Sequence[SkeletonBone]) -> MuscleShape:

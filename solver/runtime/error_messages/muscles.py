@@ -43,6 +43,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "There are {count} bones for a muscle, which ends on two; hidden armatures do not count.",
         "Add or show an armature, or make the meshes of bones bone meshes (Add, Make Bone Mesh).",
     ),
+    "muscle-mesh-linked": (
+        'The mesh of "{name}" is in another file, and vertex groups of its ends could not be stored here.',
+        "Make it a muscle in that file.",
+    ),
     "muscle-no-side": (
         'The muscle "{name}" has no side in its name.',
         "End its name in .L or .R, as bones have it.",
