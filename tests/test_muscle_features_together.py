@@ -11,6 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, add_mesh, evaluated, fresh, overridden_box, world
+from fixtures.export_scenes import refused
 from fixtures.muscle_objects import add_ends, pulled_muscle
 from sinew.addon.baking import fibre_preview
 from sinew.addon.blender_data.animation_curves import action_curves
@@ -210,3 +211,13 @@ def test_a_mesh_of_another_file_becomes_no_muscle(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="in another file"):
         bpy.ops.sinew.make_muscle()
     assert not own.vertex_groups and not own.modifiers
+
+
+def test_hooks_of_ends_that_follow_nothing_are_told(tmp_path: Path) -> None:
+    scene, rig, muscle = made_muscle()
+    rig.data.bones["Fore.L"].name = "Radius"
+    assert muscle.modifiers["Insertion"].subtarget == "Radius"  # Blender renames it, too
+    muscle.modifiers["Insertion"].subtarget = "Ulna"
+    assert refused(scene, tmp_path / "c.sinew").kind == "hook-without-bone"
+    bpy.data.objects.remove(rig)
+    assert refused(scene, tmp_path / "c.sinew").kind == "hook-without-object"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import bpy
 
@@ -146,6 +147,8 @@ class ParticipantHandles:
         for uid, name, where in [*wanted, *((rig, name, anywhere) for _, rig, name, _ in self._rigs)]:
             if uid not in where:
                 raise BadInput("object-gone", name=name)
-        found = {name: {present[uid]: key for uid, _, key in keyed} for name, keyed in self._keyed.items()}
+        found: dict[str, Any] = {
+            name: {present[uid]: key for uid, _, key in keyed} for name, keyed in self._keyed.items()
+        }
         rigs = [replace(bone, body=present[body], rig=anywhere[rig]) for body, rig, _, bone in self._rigs]
         return Participants(scenes[self._scene[0]], armature_bones=rigs, **found)

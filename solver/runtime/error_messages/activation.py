@@ -99,7 +99,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "row-linked-whole": (
         'The file that "{name}" is linked from contains this row, so you cannot remove it here.',
-        "Set its activation to 0, or remove it in that file.",
+        "Remove it in that file, or take away what it does here: set its activation to 0, or clear its object.",
     ),
     # solver/scene/activation/data_columns.py
     "data-file": (

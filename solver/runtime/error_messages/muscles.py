@@ -38,6 +38,15 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{other}" cannot be the {setting} of "{name}": it is of another type.',
         "Choose another object in the panel Fibres.",
     ),
+    # addon/export/validation.py
+    "hook-without-object": (
+        'The Hook modifier "{modifier}" of the muscle "{name}" has no object, so this end would stand still.',
+        "Choose an armature and a bone in it, or make the muscle again (Add, Make Muscle).",
+    ),
+    "hook-without-bone": (
+        'The Hook modifier "{modifier}" of the muscle "{name}" follows the bone "{bone}", which "{rig}" does not have.',
+        "Choose another bone in it, or make the muscle again (Add, Make Muscle).",
+    ),
     # addon/objects/new_muscles.py
     "muscle-no-bones": (
         "There are {count} bones for a muscle, which ends on two; hidden armatures do not count.",
