@@ -139,6 +139,19 @@ def test_what_refers_to_a_muscle_refers_to_the_one_that_takes_its_place() -> Non
     assert list(arm.objects) == [other] and list(scene.collection.objects).count(other) == 1
 
 
+def test_muscles_that_are_mirrored_at_once_are_attached_to_each_other() -> None:
+    scene, _, muscle = made_muscle()
+    other = spindle("Triceps.L", (1.0, -0.2, 0.1), (1.0, -0.2, 1.9))
+    select(other)
+    bpy.ops.sinew.make_muscle()
+    for one, target in ((muscle, other), (other, muscle)):
+        add_row(one.sinew.attachments).target = target
+    select(muscle, other)
+    assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"}
+    targets = {name: scene.objects[name].sinew.attachments[0].target.name for name in ("Biceps.R", "Triceps.R")}
+    assert targets == {"Biceps.R": "Triceps.R", "Triceps.R": "Biceps.R"}
+
+
 def test_nothing_else_than_a_muscle_of_one_side_gives_way_to_a_mirror_image() -> None:
     scene, _, muscle = made_muscle()
     add_box("Biceps.R")

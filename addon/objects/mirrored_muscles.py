@@ -42,15 +42,20 @@ def mirror_muscles(context: bpy.types.Context, muscles: Sequence[bpy.types.Objec
             raise BadInput("mirror-name-taken", name=obj.name, other=name)
         if obj.mode == "EDIT":
             raise BadInput("leave-edit-mode", name=obj.name)
-    return [_mirror(context, obj) for obj in muscles]
+    # first all of them, since they may refer to each other
+    made = [_copy(context.scene, obj) for obj in muscles]
+    for obj, other in zip(muscles, made, strict=True):
+        _mirror(context.scene, obj, other)
+    return made
 
 
 def _is_muscle(obj: bpy.types.Object) -> bool:
     return roles.is_flesh(obj) and bool(obj.sinew.use_muscle)
 
 
-def _mirror(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.Object:
-    name, scene = bpy.utils.flip_name(obj.name), context.scene
+def _copy(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object:
+    """Returns a copy of a muscle with the name of the other side, in place of the one that has it."""
+    name = bpy.utils.flip_name(obj.name)
     former = scene.objects.get(name)
     made, made.data = obj.copy(), obj.data.copy()
     made.data.name = bpy.utils.flip_name(obj.data.name)
@@ -61,6 +66,15 @@ def _mirror(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.Obje
         collection.objects.link(made)
     if made.animation_data is not None and made.animation_data.action is not None:
         made.animation_data.action = made.animation_data.action.copy()
+    if former is not None:
+        former.user_remap(made)  # attachments, bones and drivers keep the muscle
+        bpy.data.objects.remove(former)
+    made.name = name
+    return made
+
+
+def _mirror(scene: bpy.types.Scene, obj: bpy.types.Object, made: bpy.types.Object) -> None:
+    """Makes the copy of a muscle its mirror image."""
     mirror_references(scene, made)
     mirror_activation(scene, made)
     # mirror the vertices instead of the object: a negative scale would turn the mesh inside out
@@ -70,11 +84,6 @@ def _mirror(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.Obje
     for hook in made.modifiers:
         if hook.type == "HOOK" and hook.object is not None:
             _mirror_hook(scene, hook)
-    if former is not None:
-        former.user_remap(made)  # attachments, bones and drivers keep the muscle
-        bpy.data.objects.remove(former)
-    made.name = name
-    return made
 
 
 def _mirror_hook(scene: bpy.types.Scene, hook: bpy.types.Modifier) -> None:
