@@ -75,6 +75,18 @@ def test_bakes_read_attachments_that_are_on_with_their_painted_groups() -> None:
     assert settings_digest(scene) == before
 
 
+def test_a_property_that_drives_an_attachment_counts_for_bakes() -> None:
+    scene, obj = pulled_muscle()
+    add_row(obj.sinew.attachments).target = scene.objects["Fixed"]
+    obj["Hold"] = 1.0
+    driver = obj.driver_add("sinew.attachments[0].strength").driver
+    driver.variables.new().targets[0].id = obj
+    driver.variables[0].targets[0].data_path, driver.expression = '["Hold"]', "var"
+    before = settings_digest(scene)
+    obj["Hold"] = 2.0
+    assert settings_digest(scene) != before
+
+
 def test_copied_settings_do_not_name_the_object_that_gets_them() -> None:
     _, obj = pulled_muscle()
     other = add_box("Other")
@@ -122,6 +134,15 @@ def test_a_mirrored_muscle_takes_what_is_on_its_side() -> None:
         bone.rotation_mode, bone.rotation_euler.x = "XYZ", 0.5
     bpy.context.view_layer.update()
     assert world(*evaluated(other, 1)) == pytest.approx(world(*evaluated(muscle, 1)) * [-1.0, 1.0, 1.0], abs=1e-5)
+
+
+def test_fibre_objects_without_another_side_are_told(capfd: pytest.CaptureFixture[str]) -> None:
+    scene, _, muscle = made_muscle()
+    strands = bpy.data.objects.new("Strands", bpy.data.curves.new("Strands", "CURVE"))
+    scene.collection.objects.link(strands)
+    muscle.sinew.fibre_source, muscle.sinew.fibre_curves = "CURVES", strands
+    assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"}
+    assert 'have "Strands" as Fibre Curves' in capfd.readouterr().out
 
 
 def test_what_refers_to_a_muscle_refers_to_the_one_that_takes_its_place() -> None:

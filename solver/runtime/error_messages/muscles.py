@@ -68,6 +68,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The mirror image of "{name}" would be called "{other}", but that is no muscle.',
         "Rename it.",
     ),
+    # addon/operators/muscles.py
+    "mirror-fibre-object": (
+        'Both "{name}" and the muscle that it mirrors have "{other}" as {setting}.',
+        "If it lies on one side, mirror it too, give it a name of the other side, and mirror the muscle again.",
+    ),
+    # addon/objects/new_muscles.py, mirrored_muscles.py
     "leave-edit-mode": (
         '"{name}" is in Edit Mode.',
         "Leave Edit Mode (Tab), then do this again.",
