@@ -203,6 +203,18 @@ def test_meshes_in_edit_mode_and_without_faces_become_no_muscles() -> None:
     assert not roles.roles_of(muscle) and not muscle.vertex_groups
 
 
+def test_bone_meshes_and_points_become_no_muscles() -> None:
+    fresh()
+    elbow()
+    bone, point = add_box("Bone"), add_mesh("Point", np.ones((3, 3)), [(0, 1, 2)])
+    roles.make_bone(bone)
+    for obj, words in ((bone, "is a bone mesh"), (point, "at one place")):
+        select(obj, spindle(f"{obj.name}.L"))
+        with pytest.raises(RuntimeError, match=words):
+            bpy.ops.sinew.make_muscle()
+    assert roles.has_role(bone, "BONE") and not roles.roles_of(point)
+
+
 def test_an_armature_does_not_move_the_ends_a_second_time() -> None:
     fresh()
     rig, muscle = elbow(), spindle()

@@ -18,8 +18,10 @@ from ...solver.runtime.arrays import Bools
 from ...solver.runtime.errors import BadInput, SinewError
 from ..evaluation.evaluated_mesh import positions, triangles
 from ..evaluation.matrix_units import transform_points
+from ..properties.role_definitions import BONE
 from . import initial_settings, mesh_defects
 from .flesh_supports import armatures_of, hooks_of
+from .roles import has_role
 from .skeleton import SkeletonBone, at_rest, rest_matrix, skeleton_bones, world_matrix
 
 if TYPE_CHECKING:
@@ -72,16 +74,11 @@ def make_muscles(
         end_share: How much of the length each bone holds.
 
     Raises:
-        BadInput: "muscle-no-bones": there are fewer than two bones; "muscle-mesh-linked"; "mesh-empty";
-            "leave-edit-mode". Nothing was changed.
+        BadInput: "muscle-no-bones": there are fewer than two bones; or a mesh cannot be made a muscle. Nothing was
+            changed.
     """
     for obj in meshes:
-        if obj.mode == "EDIT":
-            raise BadInput("leave-edit-mode", name=obj.name)
-        if obj.data.library is not None:
-            raise BadInput("muscle-mesh-linked", name=obj.name)
-        if not len(obj.data.polygons):
-            raise BadInput("mesh-empty", name=obj.name)
+        _check_mesh(obj)
     bones = skeleton_bones(context, set(meshes))
     if len(bones) < 2:
         raise BadInput("muscle-no-bones", count=len(bones))
@@ -91,6 +88,20 @@ def make_muscles(
         _hold_ends(obj, shape, end_share)
         _choose_settings(obj, shape)
     return [doubt for obj, shape in shapes.items() for doubt in _doubts(obj, shape)]
+
+
+def _check_mesh(obj: bpy.types.Object) -> None:
+    """Raises BadInput where a mesh cannot be made a muscle."""
+    if has_role(obj, BONE):
+        raise BadInput("muscle-is-bone", name=obj.name)
+    if obj.mode == "EDIT":
+        raise BadInput("leave-edit-mode", name=obj.name)
+    if obj.data.library is not None:
+        raise BadInput("muscle-mesh-linked", name=obj.name)
+    if not len(obj.data.polygons):
+        raise BadInput("mesh-empty", name=obj.name)
+    if not np.ptp(positions(obj.data), axis=0).max() > 0.0:
+        raise BadInput("muscle-without-size", name=obj.name)
 
 
 def _bones_as_modeled(obj: bpy.types.Object, bones: Sequence[SkeletonBone]) -> list[SkeletonBone]:

@@ -52,6 +52,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         "There are {count} bones for a muscle, which ends on two; hidden armatures do not count.",
         "Add or show an armature, or make the meshes of bones bone meshes (Add, Make Bone Mesh).",
     ),
+    "muscle-is-bone": (
+        '"{name}" is a bone mesh, on which muscles end.',
+        "Deselect it, or choose Remove from Sinew first to make it a muscle.",
+    ),
+    "muscle-without-size": (
+        'All vertices of "{name}" are at one place.',
+        "Deselect it, or model the muscle first.",
+    ),
     "muscle-mesh-linked": (
         'The mesh of "{name}" is in another file, and vertex groups of its ends could not be stored here.',
         "Make it a muscle in that file.",
