@@ -117,7 +117,8 @@ def hollow(mesh: TendonMesh) -> TendonMesh:
 @pytest.mark.parametrize(
     ("fibres", "muscle", "code", "name"),
     [
-        (Fibres("lattice"), {}, "fibre-source-missing", "lattice"),
+        (Fibres("lattice"), {}, "fibre-source-missing", "follow a lattice"),
+        (Fibres("curves"), {}, "fibre-source-missing", "follow curves"),
         (Fibres("lattice", lattice=replace(box_lattice(), counts=(3, 2, 3))), {}, "fibre-source-points", "Cage"),
         (Fibres("lattice", lattice=box_lattice(grown=0.5)), {}, "fibre-lattice-too-small", "Cage"),
         (Fibres("curves", curves=FibreCurves(np.zeros((0, 3)), [], "Hair")), {}, "fibre-curves-empty", "Hair"),

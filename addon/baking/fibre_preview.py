@@ -67,6 +67,7 @@ def _muscles_at_rest(scene: bpy.types.Scene, muscles: list[bpy.types.Object]) ->
         bones={},
         armature_bones=[],
         force_fields={},
+        reads_attachments=False,
     )
     with SceneCopy(scene, inputs.modifier_counts) as scene_copy:
         scene_copy.set_frame(rest_frame(scene))

@@ -16,7 +16,7 @@ KEYED_TABLES = {
     "attachments",
 }  # whose rows may be animated: digests have the curves instead of the present values
 # drivers of these are newer than digests without the values that drivers read
-MUSCLE_PATHS = ("sinew.activation", "sinew.muscle_")
+PATHS_WITH_VALUES = ("sinew.activation", "sinew.muscle_", "sinew.attachments")
 Parts = list[bytes | str | np.ndarray]
 
 # the targets of an Armature constraint, and the tables of settings with those in their rows
@@ -129,7 +129,7 @@ def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
                 if target.id is not None and target.id != item:
                     parts.append(target.id.name_full)
                     waiting.append(target.id)
-                if driver.data_path.startswith(MUSCLE_PATHS):
+                if driver.data_path.startswith(PATHS_WITH_VALUES):
                     parts.append(_still_value(target))
     for track in _tracks(data):
         parts.append(f"{track.mute} {track.is_solo}")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import bpy
 import numpy as np
@@ -15,8 +15,9 @@ from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_IS_ON,
     ATTACHMENT_KIND,
     ATTACHMENT_STRENGTH,
+    ATTACHMENT_TARGET,
 )
-from ..blender_data.rna_serialisation import animated_paths, stepped_paths
+from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts, stepped_paths
 from ..evaluation.vertex_weights import weights
 from .participants import Participants
 from .weight_reader import WeightReader
@@ -28,6 +29,8 @@ def read_attachments(inputs: Participants, reader: WeightReader) -> tuple[Attach
     Raises:
         BadInput: One has no target or a target that takes no part, or its group is not there or empty.
     """
+    if not inputs.reads_attachments:
+        return ()
     return tuple(_read_row(inputs, reader, row) for _, row in _counting_rows(reader.owner, reader.evaluated.sinew))
 
 
@@ -39,6 +42,16 @@ def attachment_values(obj: bpy.types.Object, settings: bpy.types.PropertyGroup) 
         if on in animated or strength in animated:
             kind = "step" if strength in stepped or strength not in animated else "linear"
             yield f"attachment.{number}.strength", row.strength if row.is_on else 0.0, kind
+
+
+def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]) -> Parts:
+    """Returns what the digest has of the attachments of a body: of bodies the keys, which stay if they are renamed."""
+    parts: Parts = []
+    for number, (path, row) in enumerate(_counting_rows(obj, obj.sinew)):
+        keyed = [each.removeprefix(f"{path}.") for each in animated_paths(obj) if each.startswith(f"{path}.")]
+        parts += rna_parts(row, {ATTACHMENT_TARGET.name, *keyed}, (), f"attachments.{number}.")
+        parts.append(keys.get(row.target, row.target.name_full) if row.target is not None else "")
+    return parts
 
 
 def _counting_rows(

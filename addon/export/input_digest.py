@@ -26,6 +26,7 @@ from ..objects.field_objects import acts_on, force_fields
 from ..objects.roles import roles_of
 from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE
 from . import activation_inputs, artist_tet_files, rigid_core
+from .attachments import attachment_parts
 from .bone_meshes import bones_that_hold
 from .fibre_objects import fibre_object_parts, find_fibre_objects
 from .force_fields import ALIASES, animated_properties
@@ -91,7 +92,7 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
                 *find_fibre_objects([obj]),
             ]
             parts += [digest_of_data] if (digest_of_data := activation_inputs.source_digest(obj)) else []
-            parts += fibre_object_parts(obj)
+            parts += [*fibre_object_parts(obj), *attachment_parts(obj, keys)]
             cut = modifier_stack.input_modifier_count(obj)
         seen.add(obj)
         found.append(digest(parts + _object_parts(obj, cut, waiting)))
@@ -220,8 +221,8 @@ def _painted_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> Parts:
     """Returns the values of the mesh's own attributes that settings name instead of a vertex group."""
     parts: Parts = []
     fields = [s.name for role in roles_of(obj) for s in settings_of_role(role) if s.kind == WEIGHT_GROUP]
-    heads = {row.group for row in obj.sinew.muscle_heads}
-    for name in sorted({getattr(obj.sinew, field) for field in fields} | heads):
+    rows = {row.group for row in [*obj.sinew.muscle_heads, *obj.sinew.attachments]}
+    for name in sorted({getattr(obj.sinew, field) for field in fields} | rows):
         attribute = mesh.attributes.get(name) if name and name not in obj.vertex_groups else None
         if attribute is not None and attribute.domain == "POINT" and attribute.data_type in WEIGHT_TYPES:
             parts += [name, raw_weights(attribute, len(mesh.vertices))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import bpy
 
@@ -38,6 +39,7 @@ class Participants:
             object's name.
         force_fields: Objects with a force field that acts on bodies, in the order of their names.
         fibre_objects: Lattices, curves and meshes of tendon of muscles; the key is the object's name.
+        reads_attachments: Whether those of bodies are read, which needs what they are attached to.
     """
 
     scene: bpy.types.Scene
@@ -49,6 +51,7 @@ class Participants:
     followed_objects: ObjectKeys
     force_fields: ObjectKeys
     fibre_objects: ObjectKeys
+    reads_attachments: bool = True
 
     @property
     def unit(self) -> float:
@@ -144,6 +147,8 @@ class ParticipantHandles:
         for uid, name, where in [*wanted, *((rig, name, anywhere) for _, rig, name, _ in self._rigs)]:
             if uid not in where:
                 raise BadInput("object-gone", name=name)
-        found = {name: {present[uid]: key for uid, _, key in keyed} for name, keyed in self._keyed.items()}
+        found: dict[str, Any] = {
+            name: {present[uid]: key for uid, _, key in keyed} for name, keyed in self._keyed.items()
+        }
         rigs = [replace(bone, body=present[body], rig=anywhere[rig]) for body, rig, _, bone in self._rigs]
         return Participants(scenes[self._scene[0]], armature_bones=rigs, **found)

@@ -59,6 +59,7 @@ def check_objects(scene: bpy.types.Scene) -> None:
         activation_inputs.check_source(obj, scene)
         check_fibre_objects(obj, scene)
         _check_rigs(obj)
+        _check_hooks(obj)
         if obj.sinew.method == "GIVEN":
             artist_tet_files.read_object_tets(obj)
 
@@ -71,6 +72,20 @@ def _check_rigs(obj: bpy.types.Object) -> None:
     for rig in rigs:
         if rig.mode == "EDIT":
             raise BadInput("in-edit-mode", name=rig.name)
+
+
+def _check_hooks(obj: bpy.types.Object) -> None:
+    """Makes sure that the hooks at the ends of a muscle follow what is there, or else an end would stand still."""
+    ends = {obj.sinew.origin_group, obj.sinew.insertion_group} - {""}
+    for hook in obj.modifiers if activation_inputs.is_muscle(obj) else ():
+        if hook.type != "HOOK" or hook.vertex_group not in ends or not hook.show_viewport:
+            continue
+        if hook.object is None:
+            raise BadInput("hook-without-object", name=obj.name, modifier=hook.name)
+        if hook.object.type == "ARMATURE" and hook.subtarget and hook.subtarget not in hook.object.data.bones:
+            raise BadInput(
+                "hook-without-bone", name=obj.name, modifier=hook.name, rig=hook.object.name, bone=hook.subtarget
+            )
 
 
 def check_settings(obj: bpy.types.Object) -> None:

@@ -42,6 +42,8 @@ def copy_settings(source: bpy.types.Object, target: bpy.types.Object) -> bool:
             write_rows(getattr(target.sinew, setting.name), table_rows(getattr(source.sinew, setting.name)))
         elif setting.name not in filled and setting != MATERIAL_PRESET:
             value = getattr(source.sinew, setting.name)
+            if value == target:
+                continue  # it cannot be its own tendon or rig
             if getattr(target.sinew, setting.name) != value:
                 setattr(target.sinew, setting.name, value)
     return bool(common)

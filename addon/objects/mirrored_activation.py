@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import bpy
 
+from .mirrored_references import object_of_other_side
+
 
 def mirror_activation(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
     """Turns what a mirrored muscle has of the muscle that it was copied of to the other side."""
@@ -17,5 +19,4 @@ def mirror_activation(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
             w, x, y, z = joint.rotation
             joint.name, joint.rotation = bpy.utils.flip_name(joint.name), (w, x, -y, -z)
     for row in obj.sinew.via_points:
-        other = row.object and scene.objects.get(bpy.utils.flip_name(row.object.name))
-        row.object = other or row.object
+        row.object = row.object and object_of_other_side(scene, row.object)

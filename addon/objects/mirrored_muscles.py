@@ -14,9 +14,10 @@ from mathutils import Matrix
 
 from ...solver.runtime.errors import BadInput
 from ..blender_data import modifier_stack
+from . import roles
 from .mirrored_activation import mirror_activation
-from .new_muscles import INSERTION, ORIGIN, hook_to_bone
-from .skeleton import SkeletonBone
+from .mirrored_references import bone_of_other_side, mirror_references, object_of_other_side
+from .skeleton import SkeletonBone, rest_matrix
 
 MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
 
@@ -25,44 +26,70 @@ def mirror_muscles(context: bpy.types.Context, muscles: Sequence[bpy.types.Objec
     """Makes the muscles of the other side, in place of those that have their names; returns them.
 
     Raises:
-        BadInput: "muscles-none-selected"; "muscle-no-side": one has no side in its name. Nothing was changed.
+        BadInput: "muscles-none-selected"; "muscle-no-side": one has no side in its name; "muscle-both-sides";
+            "mirror-name-taken": by something else than a muscle; "leave-edit-mode". Nothing was changed.
     """
     if not muscles:
         raise BadInput("muscles-none-selected")
     for obj in muscles:
-        if bpy.utils.flip_name(obj.name) == obj.name:
+        name = bpy.utils.flip_name(obj.name)
+        former = context.scene.objects.get(name)
+        if name == obj.name:
             raise BadInput("muscle-no-side", name=obj.name)
-    return [_mirror(context, obj) for obj in muscles]
+        if former in muscles:
+            raise BadInput("muscle-both-sides", name=obj.name, other=name)
+        if former is not None and not _is_muscle(former):
+            raise BadInput("mirror-name-taken", name=obj.name, other=name)
+        if obj.mode == "EDIT":
+            raise BadInput("leave-edit-mode", name=obj.name)
+    # first all of them, since they may refer to each other
+    made = [_copy(context.scene, obj) for obj in muscles]
+    for obj, other in zip(muscles, made, strict=True):
+        _mirror(context.scene, obj, other)
+    return made
 
 
-def _mirror(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.Object:
+def _is_muscle(obj: bpy.types.Object) -> bool:
+    return roles.is_flesh(obj) and bool(obj.sinew.use_muscle)
+
+
+def _copy(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object:
+    """Returns a copy of a muscle with the name of the other side, in place of the one that has it."""
     name = bpy.utils.flip_name(obj.name)
-    former = context.scene.objects.get(name)
-    if former is not None:
-        bpy.data.objects.remove(former)
+    former = scene.objects.get(name)
     made, made.data = obj.copy(), obj.data.copy()
-    made.name = name
     made.data.name = bpy.utils.flip_name(obj.data.name)
     played = modifier_stack.find_modifier(made)
     if played is not None:
         made.modifiers.remove(played)  # it plays the bake of the other side
-    for collection in obj.users_collection:
+    for collection in (former or obj).users_collection:
         collection.objects.link(made)
+    if made.animation_data is not None and made.animation_data.action is not None:
+        made.animation_data.action = made.animation_data.action.copy()
+    if former is not None:
+        former.user_remap(made)  # attachments, bones and drivers keep the muscle
+        bpy.data.objects.remove(former)
+    made.name = name
+    return made
+
+
+def _mirror(scene: bpy.types.Scene, obj: bpy.types.Object, made: bpy.types.Object) -> None:
+    """Makes the copy of a muscle its mirror image."""
+    mirror_references(scene, made)
+    mirror_activation(scene, made)
     # mirror the vertices instead of the object: a negative scale would turn the mesh inside out
     made.matrix_world = MIRROR @ obj.matrix_world @ MIRROR
     made.data.transform(MIRROR, shape_keys=True)
     made.data.flip_normals()
-    for end in (ORIGIN, INSERTION):
-        hook = made.modifiers.get(end)
-        if hook is not None and hook.type == "HOOK" and hook.object is not None:
-            hook_to_bone(made, end, _other_side(context, hook.object, hook.subtarget))
-    mirror_activation(context.scene, made)
-    return made
+    for hook in made.modifiers:
+        if hook.type == "HOOK" and hook.object is not None:
+            _mirror_hook(scene, hook)
 
 
-def _other_side(context: bpy.types.Context, obj: bpy.types.Object, bone: str) -> SkeletonBone:
-    """Returns the bone of the other side, or the same one where there is none."""
-    if bone:
-        other = bpy.utils.flip_name(bone)
-        return SkeletonBone(obj, other if other in obj.data.bones else bone, 0)
-    return SkeletonBone(context.scene.objects.get(bpy.utils.flip_name(obj.name)) or obj, "", 0)
+def _mirror_hook(scene: bpy.types.Scene, hook: bpy.types.Modifier) -> None:
+    """Lets a hook follow the bone of the other side, and be in the rest pose the mirror image of what it was there."""
+    other = object_of_other_side(scene, hook.object)
+    bone = bone_of_other_side(other, hook.subtarget) if hook.subtarget else ""
+    placed = rest_matrix(SkeletonBone(hook.object, hook.subtarget, 0)) @ hook.matrix_inverse
+    hook.object, hook.subtarget = other, bone
+    hook.matrix_inverse = rest_matrix(SkeletonBone(other, bone, 0)).inverted_safe() @ MIRROR @ placed @ MIRROR

@@ -18,8 +18,11 @@ from ...solver.runtime.arrays import Bools
 from ...solver.runtime.errors import BadInput, SinewError
 from ..evaluation.evaluated_mesh import positions, triangles
 from ..evaluation.matrix_units import transform_points
+from ..properties.role_definitions import BONE
 from . import initial_settings, mesh_defects
-from .skeleton import SkeletonBone, skeleton_bones, world_matrix
+from .flesh_supports import armatures_of, hooks_of
+from .roles import has_role
+from .skeleton import SkeletonBone, at_rest, rest_matrix, skeleton_bones, world_matrix
 
 if TYPE_CHECKING:
     from ...solver.mesh.geometry.elongated_surface import ElongatedSurface
@@ -28,6 +31,7 @@ ORIGIN, INSERTION, ENDS = "Origin", "Insertion", "Muscle Ends"  # vertex groups,
 TIP_SHARE = 0.05  # of the length, from which the distance to bones is measured
 TETS_ACROSS = 3  # of the thickness in the middle
 MIN_ELONGATION = 2.0  # length along the surface, π/2 for a ball, over thickness, below which the ends are a guess
+SAME_PLACE = 1.0e-4  # of the size of a mesh
 UNSURE_RATIO = 1.3  # of the distances to the second nearest bone and the nearest
 
 
@@ -70,17 +74,44 @@ def make_muscles(
         end_share: How much of the length each bone holds.
 
     Raises:
-        BadInput: "muscle-no-bones": there are fewer than two bones. Nothing was changed.
+        BadInput: "muscle-no-bones": there are fewer than two bones; or a mesh cannot be made a muscle. Nothing was
+            changed.
     """
+    for obj in meshes:
+        _check_mesh(obj)
     bones = skeleton_bones(context, set(meshes))
     if len(bones) < 2:
         raise BadInput("muscle-no-bones", count=len(bones))
-    shapes = {obj: _measure(obj, bones) for obj in meshes}
+    shapes = {obj: _measure(obj, _bones_as_modeled(obj, bones)) for obj in meshes}
     for obj, shape in shapes.items():
         initial_settings.make_new_flesh(obj)
         _hold_ends(obj, shape, end_share)
         _choose_settings(obj, shape)
     return [doubt for obj, shape in shapes.items() for doubt in _doubts(obj, shape)]
+
+
+def _check_mesh(obj: bpy.types.Object) -> None:
+    """Raises BadInput where a mesh cannot be made a muscle."""
+    if has_role(obj, BONE):
+        raise BadInput("muscle-is-bone", name=obj.name)
+    if obj.mode == "EDIT":
+        raise BadInput("leave-edit-mode", name=obj.name)
+    if obj.data.library is not None:
+        raise BadInput("muscle-mesh-linked", name=obj.name)
+    if not len(obj.data.polygons):
+        raise BadInput("mesh-empty", name=obj.name)
+    if not np.ptp(positions(obj.data), axis=0).max() > 0.0:
+        raise BadInput("muscle-without-size", name=obj.name)
+
+
+def _bones_as_modeled(obj: bpy.types.Object, bones: Sequence[SkeletonBone]) -> list[SkeletonBone]:
+    """Returns the bones as they are where the mesh is as it was modeled: at rest those of armatures that pose it."""
+    rigs = set(armatures_of(obj))
+    for hook in hooks_of(obj):
+        placed = rest_matrix(SkeletonBone(hook.object, hook.subtarget, 0)) @ hook.matrix_inverse
+        if hook.subtarget and np.allclose(placed, obj.matrix_world, atol=SAME_PLACE * max(obj.dimensions)):
+            rigs.add(hook.object)  # made before, in the rest pose
+    return [at_rest(bone) if bone.obj in rigs else bone for bone in bones]
 
 
 def _measure(obj: bpy.types.Object, bones: Sequence[SkeletonBone]) -> MuscleShape:
@@ -111,6 +142,10 @@ def _hold_ends(obj: bpy.types.Object, shape: MuscleShape, end_share: float) -> N
     _write_group(obj, ENDS, parts[ORIGIN] | parts[INSERTION])
     for name, end in ((INSERTION, shape.insertion), (ORIGIN, shape.origin)):
         hook_to_bone(obj, name, end.bone)
+    for modifier in obj.modifiers:
+        # the hooks move the ends, so an armature may not move them again
+        if modifier.type == "ARMATURE" and not modifier.vertex_group:
+            modifier.vertex_group, modifier.invert_vertex_group = ENDS, True
     settings = obj.sinew
     settings.origin_group, settings.insertion_group = ORIGIN, INSERTION
     # bone meshes beside the belly do not hold it
@@ -158,6 +193,9 @@ def _doubts(obj: bpy.types.Object, shape: MuscleShape) -> list[SinewError]:
         elif end.other is not None and end.other_distance < UNSURE_RATIO * end.distance:
             numbers = {"bone": end.bone.name, "other": end.other.name}
             found.append(SinewError("muscle-bone-unsure", name=obj.name, end=label, **numbers))
+    for modifier in obj.modifiers:
+        if modifier.type == "ARMATURE" and modifier.object is not None and modifier.vertex_group != ENDS:
+            found.append(SinewError("muscle-posed-twice", name=obj.name, modifier=modifier.name))
     defects = mesh_defects.mesh_defects(obj)
     if defects is not None:
         text = mesh_defects.defects_text(defects)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -26,6 +26,7 @@ class SkeletonBone:
         depth: Number of its ancestors.
         surface: World space, of a bone mesh.
         line: Head and tail in world space, (2, 3), of a bone of an armature.
+        is_at_rest: Whether the line is that of the rest pose, instead of the present one.
     """
 
     obj: bpy.types.Object
@@ -33,6 +34,7 @@ class SkeletonBone:
     depth: int
     surface: BVHTree | None = None
     line: Floats | None = None
+    is_at_rest: bool = False
 
     @property
     def name(self) -> str:
@@ -70,10 +72,24 @@ def skeleton_bones(context: bpy.types.Context, without: set[bpy.types.Object]) -
 
 
 def world_matrix(bone: SkeletonBone) -> Matrix:
-    """Returns where a bone is now, world ← its own space."""
+    """Returns where a bone is, world ← its own space: now, or in the rest pose where it is to be there."""
+    if bone.is_at_rest:
+        return rest_matrix(bone)
     if not bone.bone:
         return bone.obj.matrix_world
     return bone.obj.matrix_world @ bone.obj.pose.bones[bone.bone].matrix
+
+
+def rest_matrix(bone: SkeletonBone) -> Matrix:
+    """Returns where a bone of an armature is in the rest pose, and a bone mesh now, world ← its own space."""
+    known = bone.obj.data.bones.get(bone.bone) if bone.bone else None
+    return bone.obj.matrix_world @ known.matrix_local if known is not None else bone.obj.matrix_world
+
+
+def at_rest(bone: SkeletonBone) -> SkeletonBone:
+    """Returns a bone of an armature as it is in the rest pose."""
+    matrix, known = bone.obj.matrix_world, bone.obj.data.bones[bone.bone]
+    return replace(bone, line=np.array([matrix @ known.head_local, matrix @ known.tail_local]), is_at_rest=True)
 
 
 def _line(posed: bpy.types.Object, name: str) -> Floats:

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 
 from ...solver.runtime.errors import BadInput
-from ...solver.scene.settings.activation_settings import NO_SOURCE
+from ...solver.scene.settings.activation_settings import BY_LENGTH, NO_SOURCE
 from ..blender_data.animation_curves import driven_paths, own_copy_of_action, write_curve
 from ..evaluation.sample_times import frame_range, frames_per_second
 from ..export.activation_evaluation import evaluate_activations, measure_shortening
@@ -60,6 +60,8 @@ class SINEW_OT_fit_length_range(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Measures the path on every frame."""
         obj = active_mesh(context)
+        if source_of(obj) != BY_LENGTH:
+            raise BadInput("source-not-length", name=obj.name)
         shortening = measure_shortening(context.scene, obj)
         if np.ptp(shortening) < LEAST_RANGE:
             raise BadInput("path-still", name=obj.name)

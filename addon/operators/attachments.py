@@ -43,7 +43,7 @@ class SINEW_OT_remove_attachment(bpy.types.Operator):
         settings = active_mesh(context).sinew
         index = settings.attachment_index
         if index < len(settings.attachments) and not remove_row(settings.attachments, index):
-            raise BadInput("row-linked", name=settings.id_data.name)
+            raise BadInput("attachment-linked", name=settings.id_data.name)
         settings.attachment_index = max(index - 1, 0)
         return {"FINISHED"}
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import bpy
 
+from ...solver.runtime.errors import SinewError
 from ..baking.error_messages import error_text
+from ..export.fibre_objects import fibre_objects
 from ..objects import mirrored_muscles, new_muscles, roles
 from .error_reporting import reporting_errors
 from .selected_objects import selected_unshared_meshes
@@ -52,6 +54,11 @@ class SINEW_OT_mirror_muscle(bpy.types.Operator):
         """Mirrors every selected muscle, or none."""
         muscles = [obj for obj in selected_unshared_meshes(context) if roles.is_flesh(obj) and obj.sinew.use_muscle]
         made = mirrored_muscles.mirror_muscles(context, muscles)
+        for obj, other in zip(muscles, made, strict=True):
+            for setting, source in fibre_objects(obj).items():
+                if getattr(other.sinew, setting.name) == source:
+                    words = {"other": source.name, "setting": setting.label}
+                    self.report({"WARNING"}, error_text(SinewError("mirror-fibre-object", name=other.name, **words)))
         self.report({"INFO"}, "Made " + ", ".join(f'"{obj.name}"' for obj in made))
         return {"FINISHED"}
 

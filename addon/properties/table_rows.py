@@ -24,7 +24,10 @@ def remove_row(table: Any, index: int) -> bool:
 
 
 def copy_rows(source: Any, target: Any) -> None:
-    """Makes one table have the rows of another, tables inside them included; linked rows of an override stay."""
+    """Makes one table have the rows of another, tables inside them included; linked rows of an override stay.
+
+    A row that would name the object that it is in names none.
+    """
     while len(target) > len(source) and remove_row(target, len(target) - 1):
         pass
     while len(target) < len(source):
@@ -34,4 +37,5 @@ def copy_rows(source: Any, target: Any) -> None:
             if rna.type == "COLLECTION":
                 copy_rows(getattr(row, rna.identifier), getattr(other, rna.identifier))
             elif not rna.is_readonly:
-                setattr(other, rna.identifier, getattr(row, rna.identifier))
+                value = getattr(row, rna.identifier)
+                setattr(other, rna.identifier, None if value == other.id_data else value)

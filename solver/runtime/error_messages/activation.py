@@ -65,6 +65,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Two Response Points of "{name}" are at the share {share:.3g}, so the curve would have two values there.',
         "Move one of them, or remove it (panel Activation).",
     ),
+    "source-not-length": (
+        'The activation of "{name}" does not come from its length.',
+        "Choose By Length as its Source (panel Activation).",
+    ),
     "path-still": (
         'The path of the muscle "{name}" stays as long as it is in all frames.',
         "Animate the bones that hold its ends, or choose other vertices as Origin Group and Insertion Group.",
@@ -95,7 +99,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "row-linked-whole": (
         'The file that "{name}" is linked from contains this row, so you cannot remove it here.',
-        "Set its activation to 0, or remove it in that file.",
+        "Remove it in that file, or take away what it does here: set its activation to 0, or clear its object.",
     ),
     # solver/scene/activation/data_columns.py
     "data-file": (

@@ -11,6 +11,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is attached to "{target}", which is not in the simulation.',
         "Make it a body, a collider or a bone mesh, or remove the attachment.",
     ),
+    "attachment-linked": (
+        'The file that "{name}" is linked from contains this attachment, so you cannot remove it here.',
+        "Switch it off, or remove it in that file.",
+    ),
     "attachment-to-itself": (
         '"{name}" is attached to itself.',
         "Choose another object as the target of the attachment.",

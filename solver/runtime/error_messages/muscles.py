@@ -14,7 +14,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # solver/simulation/features/muscle_fibres.py
     "fibre-source-missing": (
-        'The fibres of "{name}" are to follow a {source}, but none is chosen.',
+        'The fibres of "{name}" are to follow {source}, but none is chosen.',
         "Choose it in the panel Fibres, or choose Automatic there.",
     ),
     "fibre-source-points": (
@@ -38,14 +38,57 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{other}" cannot be the {setting} of "{name}": it is of another type.',
         "Choose another object in the panel Fibres.",
     ),
+    # addon/export/validation.py
+    "hook-without-object": (
+        'The Hook modifier "{modifier}" of the muscle "{name}" has no object, so this end would stand still.',
+        "Choose an armature and a bone in it, or make the muscle again (Add, Make Muscle).",
+    ),
+    "hook-without-bone": (
+        'The Hook modifier "{modifier}" of the muscle "{name}" follows the bone "{bone}", which "{rig}" does not have.',
+        "Choose another bone in it, or make the muscle again (Add, Make Muscle).",
+    ),
     # addon/objects/new_muscles.py
     "muscle-no-bones": (
-        "There are {count} bones for a muscle, which ends on two.",
-        "Add an armature, or make the meshes of bones bone meshes (Add, Make Bone Mesh).",
+        "There are {count} bones for a muscle, which ends on two; hidden armatures do not count.",
+        "Add or show an armature, or make the meshes of bones bone meshes (Add, Make Bone Mesh).",
+    ),
+    "muscle-is-bone": (
+        '"{name}" is a bone mesh, on which muscles end.',
+        "Deselect it, or choose Remove from Sinew first to make it a muscle.",
+    ),
+    "muscle-without-size": (
+        'All vertices of "{name}" are at one place.',
+        "Deselect it, or model the muscle first.",
+    ),
+    "muscle-mesh-linked": (
+        'The mesh of "{name}" is in another file, and vertex groups of its ends could not be stored here.',
+        "Make it a muscle in that file.",
     ),
     "muscle-no-side": (
         'The muscle "{name}" has no side in its name.',
         "End its name in .L or .R, as bones have it.",
+    ),
+    "muscle-both-sides": (
+        'Both "{name}" and "{other}" are selected, and each would take the place of the other.',
+        "Select the muscles of one side only.",
+    ),
+    "mirror-name-taken": (
+        'The mirror image of "{name}" would be called "{other}", but that is no muscle.',
+        "Rename it.",
+    ),
+    # addon/operators/muscles.py
+    "mirror-fibre-object": (
+        'Both "{name}" and the muscle that it mirrors have "{other}" as {setting}.',
+        "If it lies on one side, mirror it too, give it a name of the other side, and mirror the muscle again.",
+    ),
+    # addon/objects/new_muscles.py, mirrored_muscles.py
+    "leave-edit-mode": (
+        '"{name}" is in Edit Mode.',
+        "Leave Edit Mode (Tab), then do this again.",
+    ),
+    "muscle-posed-twice": (
+        'The Armature modifier "{modifier}" of the muscle "{name}" also moves the ends, which follow their bones.',
+        "Choose a Vertex Group in it that leaves out Muscle Ends, or remove the modifier.",
     ),
     "muscles-none-selected": (
         "No muscle is selected.",

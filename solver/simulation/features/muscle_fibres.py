@@ -29,6 +29,7 @@ from ...scene.fibres import CURVE_SOURCE, HARMONIC_SOURCE, LATTICE_AXES, LATTICE
 from ...scene.muscle import Muscle
 from ...scene.scene import Body
 
+SOURCE_WORDS = {LATTICE_SOURCE: "a lattice", CURVE_SOURCE: "curves"}
 INSIDE_WINDING = 0.5  # winding number above which a place is inside a mesh
 
 
@@ -47,7 +48,7 @@ def check_fibre_source(body: Body, muscle: Muscle) -> None:
         return
     found = fibres.lattice if fibres.source == LATTICE_SOURCE else fibres.curves
     if found is None:
-        raise BadInput("fibre-source-missing", name=body.name, source=fibres.source)
+        raise BadInput("fibre-source-missing", name=body.name, source=SOURCE_WORDS[fibres.source])
     if isinstance(found, FibreLattice):
         wanted, given = math.prod(found.counts), len(found.rest)
     else:
