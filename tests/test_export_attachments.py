@@ -107,7 +107,7 @@ def test_the_digest_changes_with_attachments_and_not_with_the_playhead() -> None
     box.sinew.attachments.clear()
     box.animation_data_clear()
     plain = settings_digest(scene)
-    box.sinew.attachment_index = 3
+    box.sinew.attachments_index = 3
     assert settings_digest(scene) == plain
 
 
@@ -121,9 +121,23 @@ def test_the_list_in_the_panel() -> None:
     for obj in (box, board):
         obj.select_set(True)
     bpy.ops.sinew.add_attachment()
-    assert box.sinew.attachments[1].target == board and box.sinew.attachment_index == 1
+    assert box.sinew.attachments[1].target == board and box.sinew.attachments_index == 1
     bpy.ops.sinew.remove_attachment()
-    assert len(box.sinew.attachments) == 1 and box.sinew.attachment_index == 0
+    assert len(box.sinew.attachments) == 1 and box.sinew.attachments_index == 0
+
+
+def test_keyframes_stay_with_their_row_when_an_earlier_one_is_removed() -> None:
+    _, box, board = two_boxes()
+    bpy.context.view_layer.objects.active = box
+    later = add_row(box.sinew.attachments)
+    later.target, later.strength = board, 0.25
+    later.keyframe_insert("strength", frame=1)
+    box.sinew.attachments_index = 0
+    bpy.ops.sinew.remove_attachment()
+    (row,) = box.sinew.attachments
+    row.strength = 1.0
+    bpy.context.scene.frame_set(2)
+    assert row.strength == 0.25
 
 
 def test_copied_settings_have_the_attachments_but_none_to_itself() -> None:

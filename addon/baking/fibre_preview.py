@@ -44,9 +44,8 @@ def start(scene: bpy.types.Scene) -> None:
     session.end_fibre_search()
     validation.check_objects(scene)
     found, digest = _muscles_at_rest(scene, muscles), settings_digest(scene)
-    folder = (
-        Path(bpy.app.tempdir) / f"sinew-fibres-{uuid.uuid4().hex[:12]}"
-    )  # Blender removes it at its end, if it has to
+    # if nothing else removes it, Blender does at its end
+    folder = Path(bpy.app.tempdir) / f"sinew-fibres-{uuid.uuid4().hex[:12]}"
     folder.mkdir()
     found.save(folder / SCENE_FOLDER)
     words = ["fibres", str(folder / SCENE_FOLDER), str(folder / RESULT_FOLDER), "--json"]

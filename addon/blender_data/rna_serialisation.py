@@ -11,10 +11,8 @@ import numpy as np
 from . import collider_force_curves
 from .animation_curves import action_curves
 
-KEYED_TABLES = {
-    "muscle_heads",
-    "attachments",
-}  # whose rows may be animated: digests have the curves instead of the present values
+# whose rows may be animated: digests have the curves instead of the present values
+KEYED_TABLES = {"muscle_heads", "attachments"}
 # drivers of these are newer than digests without the values that drivers read
 PATHS_WITH_VALUES = ("sinew.activation", "sinew.muscle_", "sinew.attachments")
 Parts = list[bytes | str | np.ndarray]

@@ -42,14 +42,14 @@ class MuscleEnd:
     Attributes:
         bone: The nearest bone.
         distance: From the tip of the muscle to it [Blender units].
-        other: The second nearest bone that is none of the first one's joint, or None.
+        other: The second nearest bone.
         other_distance: To that.
         height: Of the tip in the world [Blender units].
     """
 
     bone: SkeletonBone
     distance: float
-    other: SkeletonBone | None
+    other: SkeletonBone
     other_distance: float
     height: float
 
@@ -129,9 +129,8 @@ def _nearest_bones(surface: ElongatedSurface, bones: Sequence[SkeletonBone]) -> 
     """Returns which bones are nearest to the end at along 0."""
     tip = surface.vertices[surface.along <= TIP_SHARE]
     distances = [float(bone.distances(tip).mean()) for bone in bones]
-    order = np.argsort(distances, kind="stable")
-    second = bones[order[1]] if len(bones) > 1 else None
-    return MuscleEnd(bones[order[0]], distances[order[0]], second, distances[order[1]], float(tip[:, 2].mean()))
+    first, second = np.argsort(distances, kind="stable")[:2]
+    return MuscleEnd(bones[first], distances[first], bones[second], distances[second], float(tip[:, 2].mean()))
 
 
 def _hold_ends(obj: bpy.types.Object, shape: MuscleShape, end_share: float) -> None:
@@ -190,7 +189,7 @@ def _doubts(obj: bpy.types.Object, shape: MuscleShape) -> list[SinewError]:
         if end.distance > thickness:
             numbers = {"bone": end.bone.name, "distance": f"{end.distance:.3g}"}
             found.append(SinewError("muscle-end-far", name=obj.name, end=label, **numbers))
-        elif end.other is not None and end.other_distance < UNSURE_RATIO * end.distance:
+        elif end.other_distance < UNSURE_RATIO * end.distance:
             numbers = {"bone": end.bone.name, "other": end.other.name}
             found.append(SinewError("muscle-bone-unsure", name=obj.name, end=label, **numbers))
     for modifier in obj.modifiers:

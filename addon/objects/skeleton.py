@@ -42,7 +42,7 @@ class SkeletonBone:
         return self.bone or str(self.obj.name)
 
     def distances(self, points: Floats) -> Floats:
-        """Returns distances of points (n, 3) in world space, (n,); 0 for none of them, inside or not."""
+        """Returns how far points (n, 3) in world space are from its surface or its line, (n,)."""
         if self.line is not None:
             head, tail = self.line
             along, from_head = tail - head, points - head

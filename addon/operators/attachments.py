@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.runtime.errors import BadInput
-from ..properties.table_rows import add_row, remove_row
+from ..properties.table_rows import add_row
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh
+from .table_rows import remove_chosen_row
 
 
 class SINEW_OT_add_attachment(bpy.types.Operator):
@@ -26,7 +26,7 @@ class SINEW_OT_add_attachment(bpy.types.Operator):
         others = [each for each in context.selected_objects if each.type == "MESH" and each != obj]
         if len(others) == 1:
             row.target = others[0]
-        obj.sinew.attachment_index = len(obj.sinew.attachments) - 1
+        obj.sinew.attachments_index = len(obj.sinew.attachments) - 1
         return {"FINISHED"}
 
 
@@ -40,11 +40,7 @@ class SINEW_OT_remove_attachment(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Removes the row; the one above it is chosen next."""
-        settings = active_mesh(context).sinew
-        index = settings.attachment_index
-        if index < len(settings.attachments) and not remove_row(settings.attachments, index):
-            raise BadInput("attachment-linked", name=settings.id_data.name)
-        settings.attachment_index = max(index - 1, 0)
+        remove_chosen_row(active_mesh(context), "attachments", "attachment-linked")
         return {"FINISHED"}
 
 

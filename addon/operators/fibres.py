@@ -8,12 +8,13 @@ import bpy
 from ..baking import fibre_preview, last_failure
 from ..objects import roles
 from .error_reporting import reporting_errors
+from .selected_objects import selected_or_active
 
 
 def _chosen_muscles(context: bpy.types.Context) -> list[bpy.types.Object]:
     """Returns the selected muscles, or the active one where none is selected."""
-    muscles = [obj for obj in roles.bodies(context.scene) if roles.is_flesh(obj) and obj.sinew.use_muscle]
-    return [o for o in muscles if o.select_get()] or [o for o in muscles if o == context.object]
+    bodies = roles.bodies(context.scene)
+    return selected_or_active(context, (obj for obj in bodies if roles.is_flesh(obj) and obj.sinew.use_muscle))
 
 
 class SINEW_OT_build_fibres(bpy.types.Operator):

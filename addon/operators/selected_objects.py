@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import bpy
 
 from ...solver.runtime.errors import BadInput
@@ -19,6 +21,12 @@ def selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
     if not chosen:
         raise BadInput("nothing-selected")
     return chosen
+
+
+def selected_or_active(context: bpy.types.Context, candidates: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Returns those of some objects that are selected, or the active one where none of them is."""
+    found = list(candidates)
+    return [obj for obj in found if obj.select_get()] or [obj for obj in found if obj == context.object]
 
 
 def selected_and_active(context: bpy.types.Context) -> list[bpy.types.Object]:

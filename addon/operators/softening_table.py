@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.runtime.errors import BadInput
 from ..properties import material_preset_filling, softening_table_editing
-from ..properties.table_rows import add_row, remove_row
+from ..properties.table_rows import add_row
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh
+from .table_rows import remove_chosen_row
 
 TEMPERATURE_STEP = 20.0  # from the last row to a new one [°C]
 
@@ -52,12 +52,9 @@ class SINEW_OT_remove_softening(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Removes the row; the one above it is chosen next."""
-        settings = active_mesh(context).sinew
-        index = settings.softening_index
-        if index < len(settings.softening) and not remove_row(settings.softening, index):
-            raise BadInput("row-linked", name=settings.id_data.name)
-        settings.softening_index = max(index - 1, 0)
-        material_preset_filling.mark_custom(settings)
+        obj = active_mesh(context)
+        remove_chosen_row(obj, "softening", "row-linked")
+        material_preset_filling.mark_custom(obj.sinew)
         return {"FINISHED"}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that add, remove and move rows of the tables of a muscle: heads, via points, points of a curve."""
+"""Operators that add, remove and move rows of the tables of a muscle, and how a row of any table is removed."""
 
 from __future__ import annotations
 
@@ -23,6 +23,22 @@ WORDS = {
     RESPONSE_POINTS.name: ("Add a point of the curve; in an empty list, both ends of a line", "Remove this point"),
     ACTIVATION_POSES.name: ("Store the pose of the rig", "Remove this pose"),
 }
+
+
+def remove_chosen_row(obj: bpy.types.Object, table: str, linked_error: str) -> None:
+    """Removes the chosen row of a table of settings with its keyframes and chooses the row above.
+
+    Keyframes and drivers of later rows stay theirs.
+
+    Raises:
+        BadInput: `linked_error`: the row is that of the file that an override is linked from.
+    """
+    rows, index = getattr(obj.sinew, table), getattr(obj.sinew, f"{table}_index")
+    if index < len(rows):
+        if not remove_row(rows, index):
+            raise BadInput(linked_error, name=obj.name)
+        shift_row_curves(obj, f"sinew.{table}", index)
+    setattr(obj.sinew, f"{table}_index", max(index - 1, 0))
 
 
 class _RowOperator:
@@ -73,14 +89,8 @@ class SINEW_OT_remove_table_row(_RowOperator, bpy.types.Operator):
 
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Removes the row with its keyframes; those of later rows stay theirs, and the row above is chosen next."""
-        obj = active_mesh(context)
-        table, index = getattr(obj.sinew, self.table), getattr(obj.sinew, f"{self.table}_index")
-        if index < len(table):
-            if not remove_row(table, index):
-                raise BadInput("row-linked-whole", name=obj.name)
-            shift_row_curves(obj, f"sinew.{self.table}", index)
-        setattr(obj.sinew, f"{self.table}_index", max(index - 1, 0))
+        """Removes the row; the one above it is chosen next."""
+        remove_chosen_row(active_mesh(context), self.table, "row-linked-whole")
         return {"FINISHED"}
 
 

@@ -6,12 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..objects import roles
-
-
-def _chosen_bodies(context: bpy.types.Context) -> list[bpy.types.Object]:
-    """Returns the selected bodies, or the active one where none is selected."""
-    bodies = roles.bodies(context.scene)
-    return [o for o in bodies if o.select_get()] or [o for o in bodies if o == context.object]
+from .selected_objects import selected_or_active
 
 
 class SINEW_OT_show_tets(bpy.types.Operator):
@@ -24,14 +19,14 @@ class SINEW_OT_show_tets(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """Only for bodies."""
-        if not _chosen_bodies(context):
+        if not selected_or_active(context, roles.bodies(context.scene)):
             cls.poll_message_set("Select a body")
             return False
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Switches the setting Show Tets of all of them to the same value."""
-        bodies = _chosen_bodies(context)
+        bodies = selected_or_active(context, roles.bodies(context.scene))
         is_shown = not all(obj.sinew.show_tets for obj in bodies)
         for obj in bodies:
             obj.sinew.show_tets = is_shown

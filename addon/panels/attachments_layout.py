@@ -6,31 +6,23 @@ from __future__ import annotations
 import bpy
 
 from .property_rows import locked_column
+from .row_list import RowList
 
 KIND_ICONS = {"SLIDING": "MOD_SMOOTH", "SPRING": "FORCE_HARMONIC"}
 LIST_ROWS = 3
 
 
-class SINEW_UL_attachments(bpy.types.UIList):
+class SINEW_UL_attachments(RowList, bpy.types.UIList):
     """The target and the kind of each attachment, and whether it is on."""
 
-    def draw_item(
-        self,
-        _context: bpy.types.Context,
-        layout: bpy.types.UILayout,
-        _data: bpy.types.PropertyGroup,
-        item: bpy.types.PropertyGroup,
-        _icon: int,
-        _active: bpy.types.PropertyGroup,
-        _property: str,
-    ) -> None:
+    def draw_row(self, layout: bpy.types.UILayout, row: bpy.types.PropertyGroup) -> None:
         """Draws one row."""
         name = layout.row()
-        name.active = item.is_on
-        name.alert = item.target is None
-        name.label(text=item.target.name if item.target else "No Target", icon=KIND_ICONS[item.kind])
-        name.label(text=item.bl_rna.properties["kind"].enum_items[item.kind].name)
-        layout.prop(item, "is_on", text="")
+        name.active = row.is_on
+        name.alert = row.target is None
+        name.label(text=row.target.name if row.target else "No Target", icon=KIND_ICONS[row.kind])
+        name.label(text=row.bl_rna.properties["kind"].enum_items[row.kind].name)
+        layout.prop(row, "is_on", text="")
 
 
 def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -38,15 +30,17 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     obj = context.object
     settings, column = obj.sinew, locked_column(layout, context)
     row = column.row()
-    row.template_list("SINEW_UL_attachments", "", settings, "attachments", settings, "attachment_index", rows=LIST_ROWS)
+    row.template_list(
+        "SINEW_UL_attachments", "", settings, "attachments", settings, "attachments_index", rows=LIST_ROWS
+    )
     buttons = row.column(align=True)
     buttons.operator("sinew.add_attachment", text="", icon="ADD")
     part = buttons.column(align=True)
     part.enabled = bool(len(settings.attachments))
     part.operator("sinew.remove_attachment", text="", icon="REMOVE")
-    if not 0 <= settings.attachment_index < len(settings.attachments):
+    if not 0 <= settings.attachments_index < len(settings.attachments):
         return
-    chosen = settings.attachments[settings.attachment_index]
+    chosen = settings.attachments[settings.attachments_index]
     rows = column.column()
     rows.active = chosen.is_on
     rows.prop(chosen, "target")

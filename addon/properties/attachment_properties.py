@@ -45,7 +45,7 @@ AttachmentProperties: Any = settings_group(
             options=set(),
             override={*OVERRIDABLE, "USE_INSERTION"},
         ),
-        "attachment_index": IntProperty(name="Row", options={"HIDDEN"}, override=OVERRIDABLE),
+        "attachments_index": IntProperty(name="Row", options={"HIDDEN"}, override=OVERRIDABLE),
     },
 )
 

@@ -25,7 +25,7 @@ MAX_TETS_PER_CONTACT = 4  # the tet of the point, and one tet for each corner of
 MAX_PAIRS_PER_CONTACT = 6  # pairs of these tets
 
 
-class Attachment(NamedTuple):
+class PairTets(NamedTuple):
     """The tets that k contacts move.
 
     Attributes:
@@ -37,7 +37,7 @@ class Attachment(NamedTuple):
     weights: Floats
 
 
-def tet_pairs(which: Indices, attachment: Attachment, points: PointForces) -> PairForces:
+def tet_pairs(which: Indices, attachment: PairTets, points: PointForces) -> PairForces:
     """Returns the contacts `which` as springs between pairs of tets.
 
     Args:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..constraints.tet_pairs import MAX_TETS_PER_CONTACT, Attachment
+from ..constraints.tet_pairs import MAX_TETS_PER_CONTACT, PairTets
 from ..runtime.arrays import Bools, Floats, Indices
 from ..runtime.jit import kernel
 from .contact_step import ContactStep
@@ -74,7 +74,7 @@ class ContactForces(NamedTuple):
     normal: Floats
     normal_force: Floats
     friction: Floats
-    attachment: Attachment
+    attachment: PairTets
 
 
 def contact_loads(contacts: ContactStep) -> ContactLoads:

@@ -14,7 +14,7 @@ from ...mesh.geometry.moving_surface import SignedDistances, SurfaceSnapshot
 from ...runtime.arrays import Bools, Floats, Indices
 from ..external_forces import PairForces, PointForces
 from ..linear_forces import LinearForces
-from ..tet_pairs import Attachment, tet_pairs
+from ..tet_pairs import PairTets, tet_pairs
 from .surface_links import LinkForces, SurfaceLinks, link_forces
 
 NO_VERTICES = np.zeros((0, 3))
@@ -130,5 +130,5 @@ def linear_forces(found: LinkForces) -> LinearForces:
         return LinearForces(points=points)
     none = np.zeros((len(pairs), 3, 3))
     ends = PointForces(tet[pairs, 0], weights[pairs, :4], found.force[pairs], stiffness[pairs], none)
-    between = tet_pairs(pairs, Attachment(tet, weights), ends)
+    between = tet_pairs(pairs, PairTets(tet, weights), ends)
     return LinearForces(points=points, pairs=between if len(between) else PairForces())

@@ -22,7 +22,7 @@ import numpy as np
 from ...mesh.geometry.moving_surface import SignedDistances, SurfaceSnapshot
 from ...mesh.geometry.triangle_frames import triangle_frames
 from ...runtime.arrays import Bools, Floats, Indices, floats
-from ..tet_pairs import MAX_TETS_PER_CONTACT, Attachment
+from ..tet_pairs import MAX_TETS_PER_CONTACT, PairTets
 from .link_energy import link_energy
 from .target_surface import TargetSurface
 
@@ -97,7 +97,7 @@ class LinkForces:
     """
 
     energy: float
-    attachment: Attachment
+    attachment: PairTets
     force: Floats
     directions: Floats
 
@@ -165,23 +165,23 @@ def _spring_forces(
     acts = np.flatnonzero(secant > 0.0)
     directions = np.sqrt(secant[acts])[:, None, None] * np.eye(3)
     force = -secant[acts, None] * apart[acts]
-    return LinkForces(float(energy.sum()), Attachment(tet[acts], weights[acts]), floats(force), floats(directions))
+    return LinkForces(float(energy.sum()), PairTets(tet[acts], weights[acts]), floats(force), floats(directions))
 
 
 def _no_places(links: SurfaceLinks, which: Indices) -> tuple[Indices, Floats]:
-    """Returns tets and weights of the points of some links, with nothing on the other side; see `Attachment`."""
+    """Returns tets and weights of the points of some links, with nothing on the other side; see `PairTets`."""
     tet = np.full((len(which), MAX_TETS_PER_CONTACT), -1, np.int32)
     weights = np.zeros((len(which), 4 * MAX_TETS_PER_CONTACT))
     tet[:, 0], weights[:, :4] = links.tet[which], links.weights[which]
     return tet, weights
 
 
-def _attach_to_triangles(links: SurfaceLinks, which: Indices, places: SignedDistances) -> Attachment:
+def _attach_to_triangles(links: SurfaceLinks, which: Indices, places: SignedDistances) -> PairTets:
     """Returns the tets of points and of the corners that their places lie between, each tet once."""
     tet, weights = _no_places(links, which)
     target = links.target
     if target.body is None:
-        return Attachment(tet, weights)
+        return PairTets(tet, weights)
     corners, place = target.surface.triangles[places.triangle[which]], places.weights[which]
     tet[:, 1:], on_corners = target.tet[corners], place[:, :, None] * target.weights[corners]
     tet[:, 1:][place <= 0.0] = -1
@@ -191,4 +191,4 @@ def _attach_to_triangles(links: SurfaceLinks, which: Indices, places: SignedDist
         on_corners[same, later] = 0.0
         tet[same, 1 + later] = -1
     weights[:, 4:] = on_corners.reshape(len(which), 12)
-    return Attachment(tet, weights)
+    return PairTets(tet, weights)

@@ -32,7 +32,7 @@ NO_BONE = -1
 
 
 @dataclass(frozen=True)
-class Attachment:
+class BoneAttachment:
     """What holds a body.
 
     Attributes:
@@ -57,7 +57,7 @@ def may_hold(bone: Bone, body: Body) -> bool:
 
 def attach(
     pieces: Sequence[BonePart], shapes: Sequence[BoneShape], body: Body, nodes: Floats, tets: Indices
-) -> Attachment:
+) -> BoneAttachment:
     """Returns what holds a body with nodes at rest [m], (n, 3), and tets of its own, (m, 4)."""
     numbers = tuple(number for number, piece in enumerate(pieces) if may_hold(piece.bone, body))
     bones = [pieces[number].bone for number in numbers]
@@ -83,7 +83,7 @@ def attach(
         best[nearer], chosen[nearer] = found.distance[nearer], number
     is_exact = np.array([piece.bone.stiffness is None for piece in pieces])
     chosen = _free_joint_nodes(chosen, best, is_exact, tets)
-    return Attachment(chosen, numbers, tuple(reached), tuple(distance), tuple(masked))
+    return BoneAttachment(chosen, numbers, tuple(reached), tuple(distance), tuple(masked))
 
 
 def _dominant_bones(bones: Sequence[Bone], body: Body, surface: ClosestPoints) -> Indices:

@@ -16,7 +16,7 @@ from ...scene.scene import Body, Scene
 from ...scene.serialisation.range_check import check_ranges
 from ...scene.tracks import TrackReader
 from ..pins import BodyPins
-from .bone_attachment import Attachment
+from .bone_attachment import BoneAttachment
 from .bone_distance import BoneShape
 from .bone_parts import BonePart
 
@@ -63,7 +63,7 @@ def check_reached(
     pieces: Sequence[BonePart],
     shapes: Sequence[BoneShape],
     bodies: Sequence[tuple[Body, Floats]],
-    found: Sequence[Attachment],
+    found: Sequence[BoneAttachment],
 ) -> None:
     """Looks for bones that reach none of the flesh that they may hold; bodies come with their nodes at rest [m].
 
@@ -94,7 +94,7 @@ def check_reached(
         raise BadInput("bone-outside", name=bone_settings.name, body=name, **numbers)
 
 
-def bone_conflicts(pieces: Sequence[BonePart], body: Body, found: Attachment, tet_size: float) -> list[SinewError]:
+def bone_conflicts(pieces: Sequence[BonePart], body: Body, found: BoneAttachment, tet_size: float) -> list[SinewError]:
     """Returns what an artist should know: bones that want the same flesh, and such as others leave nothing to."""
     warnings = [
         SinewError("bones-want-the-same", name=body.name, count=count, bone=one, other=other)
@@ -110,7 +110,7 @@ def bone_conflicts(pieces: Sequence[BonePart], body: Body, found: Attachment, te
     return warnings
 
 
-def _contested_nodes(pieces: Sequence[BonePart], found: Attachment, tet_size: float) -> dict[tuple[str, str], int]:
+def _contested_nodes(pieces: Sequence[BonePart], found: BoneAttachment, tet_size: float) -> dict[tuple[str, str], int]:
     """Returns names of bones that want many nodes alike, and how many."""
     node_counts: dict[tuple[str, str], int] = {}
     rows = [row for row, number in enumerate(found.pieces) if pieces[number].bone.stiffness is None]

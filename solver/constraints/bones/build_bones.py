@@ -15,7 +15,7 @@ from ...runtime.errors import SinewError
 from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
 from ..pins import BodyPins
-from .bone_attachment import Attachment, attach, may_hold
+from .bone_attachment import BoneAttachment, attach, may_hold
 from .bone_constraint import BoneConstraint
 from .bone_distance import BoneShape
 from .bone_motion import make_motion
@@ -81,7 +81,7 @@ def _make_constraints(
     shapes: Sequence[BoneShape],
     model: Model,
     body: int,
-    found: Attachment,
+    found: BoneAttachment,
     tracks: TrackReader,
     tet_size: float,
 ) -> list[BoneConstraint]:

@@ -12,7 +12,7 @@ from ...runtime.arrays import Floats, Indices
 from ...runtime.errors import SinewError
 from ...scene.scene import Body
 from ..pin_regions import tells_rotation
-from .bone_attachment import Attachment, attach
+from .bone_attachment import BoneAttachment, attach
 from .bone_distance import BoneShape
 from .bone_parts import BonePart
 
@@ -27,7 +27,7 @@ def insufficient_attachment(
     body: Body,
     nodes: Floats,
     tets: Indices,
-    found: Attachment,
+    found: BoneAttachment,
     tet_size: float,
 ) -> list[SinewError]:
     """Returns one warning that names all bones which hold too few nodes of a body, or none.
@@ -59,7 +59,7 @@ def insufficient_attachment(
 
 
 def _insufficient_bones(
-    pieces: Sequence[BonePart], nodes: Floats, found: Attachment, tet_size: float
+    pieces: Sequence[BonePart], nodes: Floats, found: BoneAttachment, tet_size: float
 ) -> Iterator[tuple[int, str]]:
     """Yields numbers of bones that hold too few nodes, with words for how many.
 
@@ -80,7 +80,7 @@ def _insufficient_bones(
             yield bone, f"{len(own)} on one line"
 
 
-def _dominant_bones(pieces: Sequence[BonePart], found: Attachment) -> set[int]:
+def _dominant_bones(pieces: Sequence[BonePart], found: BoneAttachment) -> set[int]:
     """Returns numbers of the bones with weights that have the largest somewhere on the body."""
     painted = [pieces[number] for number in found.pieces if len(pieces[number].bone.weights)]
     if not painted:
@@ -90,7 +90,7 @@ def _dominant_bones(pieces: Sequence[BonePart], found: Attachment) -> set[int]:
 
 
 def _sufficient_distance(
-    pieces: Sequence[BonePart], shapes: Sequence[BoneShape], nodes: Floats, found: Attachment, few: dict[int, str]
+    pieces: Sequence[BonePart], shapes: Sequence[BoneShape], nodes: Floats, found: BoneAttachment, few: dict[int, str]
 ) -> float:
     """Returns how far the bones that hold few have to reach for as many nodes as suffice [m]."""
     wanted = 0.0

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT, Attachment
+from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT, PairTets
 from ...mesh.geometry.triangle_frames import triangle_frames
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
@@ -21,7 +21,7 @@ MIN_CORNER_WEIGHT = 1.0e-9  # barycentric weight from which a corner of the tria
 class AttachedContacts(NamedTuple):
     """What the attachment of k contacts determines; see `ContactState` for `size`, `k` and `mu`."""
 
-    attachment: Attachment
+    attachment: PairTets
     size: Floats
     k: Floats
     mu: Floats
@@ -31,7 +31,7 @@ class AttachedContacts(NamedTuple):
         """Returns arrays for `count` contacts without any tet, weights zero, to be filled."""
         tet = np.full((count, MAX_TETS_PER_CONTACT), -1, np.int32)
         size, k, mu = np.empty((3, count))
-        return AttachedContacts(Attachment(tet, np.zeros((count, 4 * MAX_TETS_PER_CONTACT))), size, k, mu)
+        return AttachedContacts(PairTets(tet, np.zeros((count, 4 * MAX_TETS_PER_CONTACT))), size, k, mu)
 
     @staticmethod
     def concatenate(first: AttachedContacts, second: AttachedContacts) -> AttachedContacts:
@@ -39,7 +39,7 @@ class AttachedContacts(NamedTuple):
         tet = np.concatenate([first.attachment.tet, second.attachment.tet])
         weights = np.concatenate([first.attachment.weights, second.attachment.weights])
         size, k, mu = (np.concatenate(pair) for pair in zip(first[1:], second[1:], strict=True))
-        return AttachedContacts(Attachment(tet, weights), size, k, mu)
+        return AttachedContacts(PairTets(tet, weights), size, k, mu)
 
 
 class ContactTriangles(NamedTuple):

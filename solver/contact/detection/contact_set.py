@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT, Attachment
+from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT, PairTets
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.kernel_argument_tuple import kernel_tuple
 from .contact_attachment import AttachedContacts
@@ -108,7 +108,7 @@ class ContactState:
     """
 
     is_active: Bools
-    attachment: Attachment
+    attachment: PairTets
     size: Floats
     k: Floats
     mu: Floats
@@ -125,7 +125,7 @@ class ContactState:
         numbers, weights = np.zeros((8, count)), np.zeros((count, 4 * MAX_TETS_PER_CONTACT))
         tet, shear = np.zeros((count, MAX_TETS_PER_CONTACT), np.int32), np.zeros((count, 3))
         size, k, mu, kappa, friction, shift, start_shift, lift = numbers
-        attachment = Attachment(tet, weights)
+        attachment = PairTets(tet, weights)
         active = np.ones(count, bool)
         return ContactState(active, attachment, size, k, mu, shear, kappa, friction, shift, start_shift, lift)
 
@@ -147,8 +147,8 @@ class ContactState:
 
         for name, values in vars(others).items():
             own = getattr(self, name)
-            if isinstance(values, Attachment):
-                setattr(self, name, Attachment(*map(joined, own, values)))
+            if isinstance(values, PairTets):
+                setattr(self, name, PairTets(*map(joined, own, values)))
             else:
                 setattr(self, name, joined(own, values))
 

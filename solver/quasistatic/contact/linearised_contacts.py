@@ -6,7 +6,7 @@ normal at the search. From a depth l on, the force stays k l, and the energy is 
 fixed nodes jumped, are not shot out. The tangent is then k l / h, at least the true one. If the place is on an edge or
 at a corner of the surface, ½ k s² is added along the directions in which the place does not move with the point.
 
-A contact attaches to tets as in dynamic steps (`Attachment`), and couples the nodes of these tets.
+A contact attaches to tets as in dynamic steps (`PairTets`), and couples the nodes of these tets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT, Attachment
+from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT, PairTets
 from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
 from ..contact_stiffness_blocks import NodeCouplings
@@ -115,13 +115,13 @@ def find_linearised_contacts(
     return LinearisedContacts(found, rest_depth, couplings, lateral, along, ratio[lateral], shares, max_depth)
 
 
-def attach_contacts(contact: FleshContact, found: SurfacePenetrations) -> Attachment:
+def attach_contacts(contact: FleshContact, found: SurfacePenetrations) -> PairTets:
     """Returns the tets of contacts: the tet of the point, and those of the corners of the triangle, one for each."""
     points, surface, count = contact.points, contact.surface, len(found.point)
     corners = surface.triangles[found.triangle]
     on_corners = found.place[:, :, None] * surface.weights[corners]
     tet = np.concatenate([points.tet[found.point, None], surface.tet[corners]], axis=1)
-    return Attachment(tet, np.concatenate([points.weights[found.point], on_corners.reshape(count, 12)], axis=1))
+    return PairTets(tet, np.concatenate([points.weights[found.point], on_corners.reshape(count, 12)], axis=1))
 
 
 def couple_contacts(contact: FleshContact, found: SurfacePenetrations) -> NodeCouplings:
