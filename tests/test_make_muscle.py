@@ -13,8 +13,10 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import add_box, add_mesh, evaluated, fresh
 from fixtures.closed_surfaces import sphere
 from fixtures.export_scenes import exported
+from fixtures.fake_layout import FakeLayout
 from fixtures.muscle_bodies import revolved
 from sinew.addon.objects import new_muscles, roles
+from sinew.addon.panels import flesh_layout
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.mesh.geometry.elongated_surface import elongated_surface
 
@@ -74,6 +76,9 @@ def test_a_mesh_ends_on_the_bones_nearest_to_it_and_follows_them() -> None:
     assert roles.is_flesh(muscle) and settings.use_muscle
     assert (settings.origin_group, settings.insertion_group) == ("Origin", "Insertion")
     assert settings.tet_size == pytest.approx(0.24 / 3, rel=0.1)
+    layout = FakeLayout()
+    flesh_layout.draw_held_by(layout, bpy.context)
+    assert "Bones: Upper.L, Fore.L" in layout.lines
     rest = evaluated(muscle, 1)[0]
     assert rest == pytest.approx(vertex_positions(muscle), abs=1e-6), "nothing moves before the bones do"
     rig.pose.bones["Fore.L"].rotation_mode = "XYZ"

@@ -45,7 +45,9 @@ def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     obj, settings, scene = context.object, context.object.sinew, context.scene
     bones = flesh_supports.bones_of(scene, obj)
     armatures = flesh_supports.armatures_of(obj)
-    layout.label(text=_attachment_text(bones, armatures if settings.use_armature_bones else []), icon="BONE_DATA")
+    hooks = flesh_supports.hooks_of(obj) if settings.use_muscle else []
+    text = _attachment_text(bones, armatures if settings.use_armature_bones else [], hooks)
+    layout.label(text=text, icon="BONE_DATA")
     column = locked_column(layout, context)
     has_armature = bool(armatures)
     row = column.row()
@@ -65,10 +67,13 @@ def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
         draw_attachment_display(folded, context, obj)
 
 
-def _attachment_text(bones: list[bpy.types.Object], armatures: list[bpy.types.Object]) -> str:
-    """Returns which bones may hold flesh; which of them are in reach, the bake finds out."""
+def _attachment_text(
+    bones: list[bpy.types.Object], armatures: list[bpy.types.Object], hooks: list[bpy.types.Modifier]
+) -> str:
+    """Returns which bones may hold flesh, those of hooks among them; the bake finds out which are in reach."""
     of_armatures = [f"those of {armature.name}" for armature in dict.fromkeys(armatures)]
-    names = [*of_armatures, *(bone.name for bone in bones)]
+    hooked = [hook.subtarget or hook.object.name for hook in hooks]
+    names = list(dict.fromkeys([*of_armatures, *hooked, *(bone.name for bone in bones)]))
     if not names:
         return "No bones yet"
     more = len(names) - MAX_NAMED_BONES

@@ -8,12 +8,11 @@ import time
 import bpy
 from bl_ext.user_default.sinew.addon.objects import roles
 from desktop import Steps, click_at, clicks, mouse, picture, result
-from ui_driver import lowest_and_height, show_sidebar, status, view, wait_for
+from ui_driver import lowest_and_height, search, show_sidebar, status, wait_for
 
 FRAMES, MAX_SECONDS = 40, 60.0
 # where the menu Object is in the header, and its entries as it opens there [pixels from the top left]
 OBJECT_MENU, QUICK_EFFECTS, QUICK_JELLY = (330, 40), (374, 638), (575, 595)
-F3 = 69  # of a PC keyboard; by its name, xdotool presses Alt with it
 
 
 def quick_effects() -> Steps:
@@ -43,13 +42,7 @@ def _quick_jelly_by_menu() -> Steps:
 
 
 def _quick_clay_by_search() -> Steps:
-    window, area, _ = view()
-    mouse("mousemove", area.x + 200, window.height - (area.y + 200))
-    yield 0.5
-    mouse("key", F3)
-    yield 1.0
-    mouse("type", "Quick Clay")
-    yield 1.0
+    yield from search("Quick Clay")
     yield from picture("71-quick-clay-found-by-search")
     mouse("key", "Return")
     yield 0.5

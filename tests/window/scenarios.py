@@ -22,6 +22,7 @@ from cache_bakes import cache_bakes
 from contact_bake import contact_bake
 from desktop import Steps, mouse, picture, result, told
 from first_jelly import first_jelly
+from first_muscle import first_muscle
 from formulation_bakes import methods_bake
 from muscle_activation import muscle_activation
 from muscle_bake import muscle_bake
@@ -203,6 +204,7 @@ PARTS = (
     cancelled_bake,
     breaking_bake,
     flesh_bake,
+    first_muscle,
     muscle_bake,
     muscle_activation,
     contact_bake,

@@ -14,11 +14,11 @@ from bl_ext.user_default.sinew.addon.baking import bake_status
 from bl_ext.user_default.sinew.addon.panels import panels
 from desktop import Steps, mouse
 
+F3 = 69  # of a PC keyboard; by its name, xdotool presses Alt with it
 WHEEL_CLICKS_TO_TOP, WHEEL_CLICKS_PER_PAGE, MAX_PAGES = 40, 8, 5
 
 gaps: list[float] = []
 _last_beat = time.monotonic()
-
 
 _opened = 0  # how often `open_alone` was called
 
@@ -127,6 +127,17 @@ def switch(name: str, aside: int = 0, keep: bool = False) -> Steps:
     With `keep` the mouse stays there, on the menu that has opened.
     """
     yield from _press(lambda: under_the_mouse(bpy.ops.ui.copy_data_path_button).endswith(name), name, aside, keep)
+
+
+def search(words: str) -> Steps:
+    """Opens the search over the 3D viewport with F3 and types; Return then runs the first that it has found."""
+    window, area, _ = view()
+    mouse("mousemove", area.x + 200, window.height - (area.y + 200))
+    yield 0.5
+    mouse("key", F3)
+    yield 1.0
+    mouse("type", words)
+    yield 1.0
 
 
 def scroll(clicks: int) -> Steps:
