@@ -156,11 +156,10 @@ def test_scenes_keep_muscles_and_digests_see_them(tmp_path):
 
 def test_muscles_of_different_sizes_have_their_own_ends():
     """Tets are numbered body by body; the ends of a later muscle were looked for among other tets."""
-    bodies = [
-        replace(muscle_block(cells=cells), key=key, name=key) for key, cells in (("large", (8, 3, 3)), ("small", (5, 2, 2)))
-    ]
-    for scene in (Scene(tuple(bodies), settings=SETTINGS), Scene(tuple(bodies[::-1]), settings=SETTINGS)):
-        built = Simulation(scene).built
+    large = replace(muscle_block(cells=(8, 3, 3)), key="large", name="Large")
+    small = replace(muscle_block(cells=(5, 2, 2)), key="small", name="Small")
+    for bodies in ((large, small), (small, large)):
+        built = Simulation(Scene(bodies, settings=SETTINGS)).built
         for number, body in enumerate(built.bodies):
             arrays = built.feature(Muscles).to_arrays(number)
             x = body.mesh.nodes[:, 0]

@@ -22,6 +22,7 @@ from ..cache.takes import Take
 from ..evaluation import geometry_update_counter
 from ..runtime.memo import clear_results
 from .bake_driver import BakeDriver
+from .check_process import CheckProcess, CheckResult
 from .fibre_search import FibrePreview, FibreSearch
 
 
@@ -167,6 +168,8 @@ class AddonSession:
         shown_hints: Hints that panels have shown of one object, by their keys, and session id of the object.
         fibre_search: The process that finds fibres of muscles, or None.
         fibre_previews: The fibres that were found, by session id of the scene and key of the muscle.
+        check: The process that looks through a scene, or None.
+        check_results: What was found last, by session id of the scene.
         rendered_frames: Session ids of scenes, and frames that a render has begun in its own thread.
     """
 
@@ -181,6 +184,8 @@ class AddonSession:
         self.shown_hints: tuple[int, dict[str, ShownHint]] = (0, {})
         self.fibre_search: FibreSearch | None = None
         self.fibre_previews: dict[tuple[int, str], FibrePreview] = {}
+        self.check: CheckProcess | None = None
+        self.check_results: dict[int, CheckResult] = {}
         self._messages: dict[int, SceneMessages] = {}
 
     def is_baking(self, scene: bpy.types.Scene) -> bool:
@@ -198,9 +203,16 @@ class AddonSession:
         if search is not None:
             search.close()
 
+    def end_check(self) -> None:
+        """Ends the process that looks through a scene, if there is one."""
+        check, self.check = self.check, None
+        if check is not None:
+            check.close()
+
     def close(self) -> None:
         """Ends what runs now: another file is loaded, the add-on is turned off, or Blender ends."""
         self.end_fibre_search()
+        self.end_check()
         if self.bake is not None:
             bake, self.bake = self.bake, None
             bake.driver.close()
@@ -241,6 +253,7 @@ class AddonSession:
         """Forgets all about the open file; the bake has been closed before."""
         self._messages.clear()
         self.fibre_previews.clear()
+        self.check_results.clear()
         self.scenes_due.clear()
         self.pending_save = None
         self.shown_progress = None

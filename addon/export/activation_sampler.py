@@ -119,15 +119,22 @@ class Moments:
 class ActivationSampler:
     """Collects how active muscles are, and what their sources read; nothing of Blender's data is kept."""
 
-    def __init__(self, scene_copy: SceneCopy, inputs: Participants) -> None:
+    def __init__(self, scene_copy: SceneCopy, inputs: Participants, time_shift: float = 0.0) -> None:
         """Takes the muscles, in the rest pose, in which the scene's copy is.
+
+        Args:
+            scene_copy: There.
+            inputs: The objects that take part.
+            time_shift: Time of the artist's scene at time zero of the samples [s].
 
         Raises:
             BadInput: An end of a muscle has no vertices, or what is stored with it is no set of poses.
         """
         muscles = {obj: key for obj, key in inputs.bodies.items() if is_muscle(obj)}
         self._sources = {
-            key: _make_source(scene_copy, obj, inputs) for obj, key in muscles.items() if source_of(obj) != NO_SOURCE
+            key: _make_source(scene_copy, obj, inputs, time_shift)
+            for obj, key in muscles.items()
+            if source_of(obj) != NO_SOURCE
         }
         self._settings = {
             key: (obj.name, obj.sinew.rise_time, obj.sinew.fall_time, "sinew.activation" in stepped_paths(obj))
@@ -190,7 +197,7 @@ def _keyed_between(times: Floats, keyed: Floats, found: Floats, is_stepped: bool
     return keyed[np.maximum(np.searchsorted(times, found, side="right") - 1, 0)]
 
 
-def _make_source(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participants) -> _Source:
+def _make_source(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participants, time_shift: float) -> _Source:
     settings, source = obj.sinew, source_of(obj)
     if source == BY_LENGTH:
         response = LengthResponse(
@@ -204,4 +211,5 @@ def _make_source(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participa
     if source == BY_POSE:
         joints, rotations, activations = stored_poses(obj)
         return _PoseSource(joints, interpolate_poses(rotations, activations))
-    return _DataSource(data_file(obj), settings.activation_column, settings.data_offset, settings.data_scale)
+    offset = settings.data_offset - time_shift
+    return _DataSource(data_file(obj), settings.activation_column, offset, settings.data_scale)

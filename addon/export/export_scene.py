@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import shutil
 import time as clock
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -84,6 +84,37 @@ def slice_end(begun: float) -> float:
 
 
 @dataclass(frozen=True)
+class ExportPart:
+    """A part of a scene that is exported, at moments of its own.
+
+    Attributes:
+        inputs: The objects that take part.
+        moments: When they are read, rising; the first one is the rest pose.
+        adapt: Returns the scene that is written instead of the one that is read.
+        time_shift: Time of the artist's scene at time zero of the moments [s].
+    """
+
+    inputs: Participants
+    moments: Sequence[SampleTime]
+    adapt: Callable[[Scene], Scene] = lambda scene: scene
+    time_shift: float = 0.0
+
+
+def export_part(scene: bpy.types.Scene, folder: Path, part: ExportPart) -> Scene:
+    """Writes a part of a scene and its tracks into a folder, at once, and returns the scene.
+
+    Raises:
+        BadInput: Something cannot be simulated as it is.
+        StorageFailed: The folder cannot be written.
+    """
+    writer = SceneExporter(scene, folder, None, part)
+    while not writer.is_done:
+        writer.write_slice()
+    writer.close()
+    return writer.solver_scene
+
+
+@dataclass(frozen=True)
 class _ExportState:
     """The scene at the Rest Frame, and the objects that collect the samples of all slices."""
 
@@ -102,18 +133,18 @@ class SceneExporter:
     Between two slices it keeps arrays and identifiers, and nothing of Blender's data.
     """
 
-    def __init__(self, scene: bpy.types.Scene, folder: Path, threads: int | None) -> None:
-        """Checks the objects of a scene.
+    def __init__(
+        self, scene: bpy.types.Scene, folder: Path, threads: int | None, part: ExportPart | None = None
+    ) -> None:
+        """Takes a part of a scene whose objects were checked, or the whole scene (None) and checks its objects.
 
         Raises:
             BadInput: Something cannot be simulated as it is.
         """
-        if not roles.bodies(scene):
-            raise BadInput("no-bodies", name=scene.name)
-        validation.check_objects(scene)
-        inputs = find_participants(scene)
+        self._part = _whole(scene) if part is None else part
+        inputs = self._part.inputs
         self._handles = ParticipantHandles(inputs)
-        self._moments = sample_times(scene)
+        self._moments = self._part.moments
         self._copy_class = LiveScene if follows_rigid_bodies(scene) else SceneCopy
         cuts = input_modifier_counts(list(inputs.bodies), [*inputs.bones, *inputs.colliders])
         self._first_needed = first_frame_needed(scene, cuts)
@@ -130,6 +161,12 @@ class SceneExporter:
     def fraction(self) -> float:
         """The part of all moments that is written."""
         return self._done / len(self._moments)
+
+    @property
+    def solver_scene(self) -> Scene:
+        """The scene at the rest pose, once a moment is written."""
+        assert self._state is not None
+        return self._state.solver_scene
 
     def write_slice(self) -> None:
         """Writes the next moments.
@@ -160,14 +197,14 @@ class SceneExporter:
 
     def _begin(self, scene_copy: SceneCopy, inputs: Participants) -> _ExportState:
         """Writes the scene of the rest pose, in which `scene_copy` is."""
-        solver_scene = read_scene(scene_copy, inputs, self._threads)
+        solver_scene = self._part.adapt(read_scene(scene_copy, inputs, self._threads))
         rest = read_rest_frame_transforms(scene_copy, inputs, solver_scene)
         with named_errors(self._folder.parent):
             shutil.rmtree(self._folder, ignore_errors=True)
             solver_scene.save(self._folder)
             track_writer = BufferedTrackWriter(TrackWriter(self._folder, is_durable=False))
             colliders = ColliderSampler(solver_scene, track_writer)
-        activations = ActivationSampler(scene_copy, inputs)
+        activations = ActivationSampler(scene_copy, inputs, self._part.time_shift)
         return _ExportState(solver_scene, rest, track_writer, colliders, BodyVertexReader(), activations)
 
     def _evaluate(self, scene_copy: SceneCopy, before: SampleTime | None) -> None:
@@ -209,6 +246,13 @@ class SceneExporter:
             writer.close()
             if self._state.colliders.has_deforming:
                 self._state.colliders.with_world_vertices().save(self._folder)
+
+
+def _whole(scene: bpy.types.Scene) -> ExportPart:
+    if not roles.bodies(scene):
+        raise BadInput("no-bodies", name=scene.name)
+    validation.check_objects(scene)
+    return ExportPart(find_participants(scene), sample_times(scene))
 
 
 def _make_folder(folder: Path) -> list[Path]:

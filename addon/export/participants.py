@@ -130,6 +130,7 @@ class ParticipantHandles:
             (bone.body.session_uid, bone.rig.session_uid, bone.rig.name, replace(bone, body=None, rig=None))
             for bone in inputs.armature_bones
         ]
+        self._reads_attachments = inputs.reads_attachments
 
     def find(self) -> Participants:
         """Returns the objects as they are now.
@@ -151,4 +152,6 @@ class ParticipantHandles:
             name: {present[uid]: key for uid, _, key in keyed} for name, keyed in self._keyed.items()
         }
         rigs = [replace(bone, body=present[body], rig=anywhere[rig]) for body, rig, _, bone in self._rigs]
-        return Participants(scenes[self._scene[0]], armature_bones=rigs, **found)
+        return Participants(
+            scenes[self._scene[0]], armature_bones=rigs, reads_attachments=self._reads_attachments, **found
+        )

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
+
 import bpy
 import numpy as np
 
@@ -31,37 +34,57 @@ def check_objects(scene: bpy.types.Scene) -> None:
     Raises:
         BadInput: Not so; says which object.
     """
+    for problem in object_problems(scene):
+        raise problem
+
+
+def object_problems(scene: bpy.types.Scene) -> Iterator[BadInput]:
+    """Yields why objects cannot be read or settings make no sense, at most once per object and check."""
+    for check in _object_checks(scene):
+        try:
+            check()
+        except BadInput as problem:
+            yield problem
+
+
+def _object_checks(scene: bpy.types.Scene) -> Iterator[Callable[[], object]]:
+    """Yields what raises BadInput where an object cannot be read or its settings make no sense."""
     bodies = roles.bodies(scene)
     for obj in bodies:
-        role_checks.check_object(obj)
-    role_checks.check_unshared(bodies)
+        yield partial(role_checks.check_object, obj)
+    yield partial(role_checks.check_unshared, bodies)
     for obj in [*bodies, *roles.colliders(scene), *(o for o in scene.objects if roles.has_role(o, BONE))]:
-        if obj.type != "MESH":
-            raise BadInput("not-a-mesh", name=obj.name, type=role_checks.object_kind(obj))
-        if obj.mode == "EDIT":
-            raise BadInput("in-edit-mode", name=obj.name)
+        yield partial(_check_type, obj, {"MESH"}, "not-a-mesh")
     for obj in roles.heat_sources(scene):
-        if obj.type not in {"EMPTY", "MESH"}:
-            raise BadInput("not-a-heat-source", name=obj.name, type=role_checks.object_kind(obj))
-        if obj.mode == "EDIT":
-            raise BadInput("in-edit-mode", name=obj.name)
+        yield partial(_check_type, obj, {"EMPTY", "MESH"}, "not-a-heat-source")
     for obj in roles.bones(scene):
-        around = shape_dependencies(obj) & set(bodies)
-        if around:
-            raise BadInput("bone-shaped-by-body", name=obj.name, body=min(body.name for body in around))
+        yield partial(_check_shape, obj, bodies, "bone-shaped-by-body")
     for obj in roles.colliders(scene):
-        around = shape_dependencies(obj) & set(bodies)
-        if around:
-            raise BadInput("collider-shaped-by-body", name=obj.name, body=min(body.name for body in around))
+        yield partial(_check_shape, obj, bodies, "collider-shaped-by-body")
     for obj in bodies:
-        check_settings(obj)
-        rigid_core.check_core(obj, scene)
-        activation_inputs.check_source(obj, scene)
-        check_fibre_objects(obj, scene)
-        _check_rigs(obj)
-        _check_hooks(obj)
+        yield partial(check_settings, obj)
+        yield partial(rigid_core.check_core, obj, scene)
+        yield partial(activation_inputs.check_source, obj, scene)
+        yield partial(check_fibre_objects, obj, scene)
+        yield partial(_check_rigs, obj)
+        yield partial(_check_hooks, obj)
         if obj.sinew.method == "GIVEN":
-            artist_tet_files.read_object_tets(obj)
+            yield partial(artist_tet_files.read_object_tets, obj)
+
+
+def _check_type(obj: bpy.types.Object, types: set[str], kind: str) -> None:
+    """Makes sure that an object has one of some types, and is not in Edit Mode."""
+    if obj.type not in types:
+        raise BadInput(kind, name=obj.name, type=role_checks.object_kind(obj))
+    if obj.mode == "EDIT":
+        raise BadInput("in-edit-mode", name=obj.name)
+
+
+def _check_shape(obj: bpy.types.Object, bodies: list[bpy.types.Object], kind: str) -> None:
+    """Makes sure that the shape of a bone mesh or a collider follows no body."""
+    around = shape_dependencies(obj) & set(bodies)
+    if around:
+        raise BadInput(kind, name=obj.name, body=min(body.name for body in around))
 
 
 def _check_rigs(obj: bpy.types.Object) -> None:

@@ -82,12 +82,25 @@ def make_muscles(
     bones = skeleton_bones(context, set(meshes))
     if len(bones) < 2:
         raise BadInput("muscle-no-bones", count=len(bones))
-    shapes = {obj: _measure(obj, _bones_as_modeled(obj, bones)) for obj in meshes}
+    shapes = {obj: _measure(obj, bones_as_modeled(obj, bones)) for obj in meshes}
     for obj, shape in shapes.items():
         initial_settings.make_new_flesh(obj)
         _hold_ends(obj, shape, end_share)
         _choose_settings(obj, shape)
     return [doubt for obj, shape in shapes.items() for doubt in _doubts(obj, shape)]
+
+
+def hold_ends_to_nearest_bones(context: bpy.types.Context, obj: bpy.types.Object, end_share: float = 0.04) -> None:
+    """Holds the ends of a muscle to the bones nearest to them, as Make Muscle does; no other setting changes.
+
+    Raises:
+        BadInput: There are fewer than two bones, or a mesh that has no ends. Nothing was changed.
+    """
+    _check_mesh(obj)
+    bones = skeleton_bones(context, {obj})
+    if len(bones) < 2:
+        raise BadInput("muscle-no-bones", count=len(bones))
+    _hold_ends(obj, _measure(obj, bones_as_modeled(obj, bones)), end_share)
 
 
 def _check_mesh(obj: bpy.types.Object) -> None:
@@ -104,7 +117,7 @@ def _check_mesh(obj: bpy.types.Object) -> None:
         raise BadInput("muscle-without-size", name=obj.name)
 
 
-def _bones_as_modeled(obj: bpy.types.Object, bones: Sequence[SkeletonBone]) -> list[SkeletonBone]:
+def bones_as_modeled(obj: bpy.types.Object, bones: Sequence[SkeletonBone]) -> list[SkeletonBone]:
     """Returns the bones as they are where the mesh is as it was modeled: at rest those of armatures that pose it."""
     rigs = set(armatures_of(obj))
     for hook in hooks_of(obj):

@@ -11,6 +11,7 @@ from . import (
     attachments,
     bodies,
     bone_meshes,
+    check,
     closed_copy,
     collider_force_curves,
     colliders,
@@ -73,6 +74,7 @@ PARTS = (
     select_role,
     tet_display,
     fibres,
+    check,
 )
 
 

@@ -18,6 +18,7 @@ from . import (
     attachments_layout,
     attributes_layout,
     bake_layout,
+    check_layout,
     collision_layout,
     fibres_layout,
     field_weights_layout,
@@ -156,11 +157,12 @@ PANEL_TABLE = (
     ("bone", "Bone Mesh", flesh_layout.draw_bone, False),
     ("heat_source", "Heat Source", heat_layout.draw_heat_source, False),
     ("collider", "Collider", collision_layout.draw_collider, False),
+    ("check", "Check", check_layout.draw_check, True),
     ("solver", "Solver", bake_layout.draw_solver, True),
     ("cache", "Cache", bake_layout.draw_cache, True),
 )
 # panels about the scene, shown for every object
-SCENE_PANELS = {"solver", "cache"}
+SCENE_PANELS = {"check", "solver", "cache"}
 
 
 def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:

@@ -11,6 +11,7 @@ from . import (
     bodies,
     contact,
     convergence,
+    diagnostics,
     flesh_and_bones,
     force_fields,
     formulations,
@@ -42,4 +43,5 @@ TEXTS: dict[str, tuple[str, str]] = {
     **convergence.TEXTS,
     **rigid_cores.TEXTS,
     **processes_and_files.TEXTS,
+    **diagnostics.TEXTS,
 }

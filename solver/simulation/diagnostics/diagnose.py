@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Looks through a scene as it is at rest, and says everything that is wrong or doubtful, not only the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...mesh.embedding import Binding
+from ...mesh.geometry.triangle_surface import Surface, make_surface
+from ...mesh.tet_mesh import TetMesh
+from ...runtime.errors import SinewError
+from ...scene.force_fields import FieldWeights
+from ...scene.scene import Body, Scene
+from ...scene.tracks import TrackReader
+from ..build import OnStage, build
+from .finding import Finding
+from .muscle_diagnostics import end_findings, head_findings
+from .overlap_diagnostics import overlap_findings
+from .surface_diagnostics import surface_findings, thinness_findings
+
+
+def diagnose(scene: Scene, tracks: TrackReader, on_stage: OnStage = lambda stage, body: None) -> list[Finding]:
+    """Returns what is wrong or doubtful about a scene.
+
+    Args:
+        scene: With at least one body.
+        tracks: Its animated inputs, at least in the rest pose.
+        on_stage: Called with ("tetrahedralize", "bind" or "rest", name of the body) before that is done.
+    """
+    found: list[Finding] = []
+    surfaces: dict[str, Surface] = {}
+    meshes: dict[str, tuple[TetMesh, Binding]] = {}
+    for body in scene.bodies:
+        found += _body_findings(body, scene, tracks, on_stage, surfaces, meshes)
+    found += overlap_findings(scene, surfaces)
+    if len(meshes) == len(scene.bodies):
+        try:
+            build(scene, tracks, lambda stage, name: None, meshes)  # the tets are there: only what bodies do together
+        except SinewError as problem:
+            found.append(Finding(problem, _key_of(problem, scene)))
+    return found
+
+
+def _body_findings(
+    body: Body,
+    scene: Scene,
+    tracks: TrackReader,
+    on_stage: OnStage,
+    surfaces: dict[str, Surface],
+    meshes: dict[str, tuple[TetMesh, Binding]],
+) -> Iterator[Finding]:
+    """Yields what is wrong with a body by itself; adds its surface, and its tets and binding where it gets them."""
+    try:
+        surface = make_surface(body.vertices, body.triangles, body.name)
+        surfaces[body.key] = surface
+        yield from surface_findings(body, surface)
+        alone = _scene_of_one(body, scene)
+        built = build(alone, tracks, on_stage)
+        part = built.bodies[0]
+        meshes[body.key] = (part.mesh, part.binding)
+        yield from (Finding(warning, body.key) for warning in part.warnings if not warning.is_minor)
+        if body.meshing.method != "given":
+            yield from thinness_findings(body, surface, part.mesh.report.tet_size)
+        if body.muscle is not None:
+            yield from end_findings(body, body.muscle, built, alone, tracks)
+            yield from head_findings(body, body.muscle, part.binding)
+    except SinewError as problem:
+        yield Finding(problem, body.key)
+
+
+def _scene_of_one(body: Body, scene: Scene) -> Scene:
+    """Returns a scene of one body and the bones that hold it, without anything that it could touch."""
+    plain = replace(body, attachments=(), field_weights=replace(body.field_weights, excluded=FieldWeights().excluded))
+    holding = [bone for bone in scene.bones if not bone.bodies or body.key in bone.bodies]
+    bones = tuple(replace(bone, bodies=(body.key,) if bone.bodies else ()) for bone in holding)
+    return Scene((plain,), settings=scene.settings, bones=bones)
+
+
+def _key_of(problem: SinewError, scene: Scene) -> str:
+    """Returns the key of the object that a problem names, or ""."""
+    keys = {collider.name: collider.key for collider in scene.colliders}
+    keys |= {bone.name: bone.key for bone in scene.bones} | {body.name: body.key for body in scene.bodies}
+    return keys.get(str(problem.details.get("name", "")), "")

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Findings about muscles once they have tets: ends that nothing holds, and heads that share tets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+
+from ...constraints.force import ForceStep
+from ...mesh.embedding import Binding
+from ...runtime.arrays import Bools, Indices
+from ...runtime.errors import SinewError
+from ...scene.attachment import SPRING
+from ...scene.muscle import END_WEIGHT, Muscle
+from ...scene.scene import Body, Scene
+from ...scene.tracks import TrackReader
+from ..assembled_scene import AssembledScene
+from ..boundary_conditions import apply_forces
+from .finding import Finding
+
+ENDS = ("origin", "insertion")
+
+
+def end_findings(
+    body: Body, muscle: Muscle, built: AssembledScene, scene: Scene, tracks: TrackReader
+) -> Iterator[Finding]:
+    """Yields ends of a muscle that nothing holds, if no spring to another surface may.
+
+    Args:
+        body, muscle: The body, and what its muscle is.
+        built: Of a scene with this body alone, whose attachments were left out.
+        scene: That scene.
+        tracks: Its animated inputs.
+    """
+    if any(attachment.kind == SPRING for attachment in body.attachments):
+        return
+    is_held = held_nodes(built, scene, tracks)
+    binding, tets = built.bodies[0].binding, built.bodies[0].mesh.tets
+    loose = []
+    for end in ENDS:
+        vertices = np.flatnonzero(getattr(muscle, end) > END_WEIGHT).astype(np.int32)
+        if len(vertices) and not is_held[tets[binding.tet[vertices]]].any():
+            loose.append((end, vertices))
+    if len(loose) == len(ENDS):
+        yield Finding(SinewError("muscle-on-no-bone", name=body.name), body.key)
+        return
+    for end, vertices in loose:
+        yield Finding(SinewError("muscle-end-loose", name=body.name, end=end), body.key, vertices)
+
+
+def held_nodes(built: AssembledScene, scene: Scene, tracks: TrackReader) -> Bools:
+    """Returns which nodes are held exactly, or by springs, when the simulation begins, (n,)."""
+    time, count = scene.settings.start_time, built.model.node_count
+    step = ForceStep(built.model, built.initial, tracks, time, time, is_static=True)
+    is_held, target = np.zeros(count, np.bool_), np.zeros((count, 3))
+    springs = apply_forces([force for force in built.forces if force.affects_quasistatic], step, is_held, target)
+    pulls = np.abs(springs.stiffness).sum(axis=(1, 2)) > 0.0 if len(springs) else np.zeros(0, bool)
+    is_held[built.model.tets[springs.tet[pulls]]] = True
+    return is_held
+
+
+def head_findings(body: Body, muscle: Muscle, binding: Binding) -> Iterator[Finding]:
+    """Yields pairs of heads of a muscle that have vertices in the same tets, of which each belongs to one head only.
+
+    Args:
+        body, muscle: The body, and what its muscle is.
+        binding: Its vertices in its tets.
+    """
+    for first, second in combinations(range(len(muscle.heads)), 2):
+        shared = shared_tets(muscle, binding, first, second)
+        if len(shared):
+            numbers = {"one": str(first + 1), "other": str(second + 1), "count": len(shared)}
+            problem = SinewError("muscle-heads-share-tets", name=body.name, **numbers)
+            yield Finding(problem, body.key, np.flatnonzero(np.isin(binding.tet, shared)).astype(np.int32))
+
+
+def shared_tets(muscle: Muscle, binding: Binding, first: int, second: int) -> Indices:
+    """Returns the tets that have vertices of two heads, (k,).
+
+    Args:
+        muscle: A vertex belongs to the head that has the largest weight there.
+        binding: Its vertices in its tets.
+        first, second: The heads, numbered from 0.
+    """
+    weights = np.array([head.weights for head in muscle.heads])
+    head = np.where(weights.max(axis=0) > 0.0, weights.argmax(axis=0), -1)
+    return np.intersect1d(binding.tet[head == first], binding.tet[head == second]).astype(np.int32)
