@@ -26,6 +26,7 @@ from .cache.temporary_folders import temporary_folders
 from .evaluation import geometry_update_counter, weight_digest
 from .fracture_meshes.result_objects import results_of
 from .objects import roles
+from .playback import solved_frame
 
 RENDER_POLL_SECONDS = 0.5
 
@@ -46,6 +47,8 @@ def load_post(*_: object) -> None:
 
 def _find_caches(is_undoable: bool) -> None:
     for scene in bpy.data.scenes:
+        if scene.library is None:
+            solved_frame.remove(roles.bodies(scene))  # its file was in the temporary folder
         attach_bake.repair_empty_paths(scene)
         attach_bake.attach(scene, detach_missing=False, is_undoable=is_undoable)
     cache_paths.lock_temporary_folders()

@@ -9,6 +9,7 @@ nothing of ours, so they all use the one `session` of this module.
 from __future__ import annotations
 
 import queue
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from typing import Any
 
 import bpy
 
+from ...solver.runtime.arrays import Floats
 from ..cache import cache_folder_status
 from ..cache.takes import Take
 from ..evaluation import geometry_update_counter
@@ -49,6 +51,32 @@ class RunningBake:
     cracked_bodies: frozenset[str] = frozenset()
     playhead: int | None = None
     is_playhead_taken: bool = False
+
+
+@dataclass
+class FrameSolve:
+    """A frame that is being solved.
+
+    Attributes:
+        scene_uid: Session id of the scene.
+        folder: Of the cache.
+        driver: What lets it go on.
+        frame, subframe: The frame.
+        remapped_frame: The same in Blender's remapped time.
+        bodies: Session ids of the bodies, by their keys.
+        started: When it began [s].
+        rest: Vertices in the rest pose [m], world, by the keys of bodies, once these are read; (n, 3) each.
+    """
+
+    scene_uid: int
+    folder: Path
+    driver: BakeDriver
+    frame: int
+    subframe: float
+    remapped_frame: float
+    bodies: dict[str, int]
+    started: float
+    rest: dict[str, Floats] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -170,6 +198,7 @@ class AddonSession:
         fibre_previews: The fibres that were found, by session id of the scene and key of the muscle.
         check: The process that looks through a scene, or None.
         check_results: What was found last, by session id of the scene.
+        frame_solve: The frame that is being solved without a bake, or None.
         rendered_frames: Session ids of scenes, and frames that a render has begun in its own thread.
     """
 
@@ -186,6 +215,7 @@ class AddonSession:
         self.fibre_previews: dict[tuple[int, str], FibrePreview] = {}
         self.check: CheckProcess | None = None
         self.check_results: dict[int, CheckResult] = {}
+        self.frame_solve: FrameSolve | None = None
         self._messages: dict[int, SceneMessages] = {}
 
     def is_baking(self, scene: bpy.types.Scene) -> bool:
@@ -209,10 +239,18 @@ class AddonSession:
         if check is not None:
             check.close()
 
+    def end_frame_solve(self) -> None:
+        """Ends the process that solves a frame, if there is one."""
+        solve, self.frame_solve = self.frame_solve, None
+        if solve is not None:
+            solve.driver.close()
+            shutil.rmtree(solve.folder, ignore_errors=True)
+
     def close(self) -> None:
         """Ends what runs now: another file is loaded, the add-on is turned off, or Blender ends."""
         self.end_fibre_search()
         self.end_check()
+        self.end_frame_solve()
         if self.bake is not None:
             bake, self.bake = self.bake, None
             bake.driver.close()

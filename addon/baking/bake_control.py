@@ -20,7 +20,7 @@ from ..export import export_scene, input_warnings
 from ..export.simulated_inputs import follows_rigid_bodies
 from ..fracture_meshes import show_results
 from ..objects import roles
-from ..playback import mesh_cache
+from ..playback import mesh_cache, solved_frame
 from . import (
     attach_bake,
     error_messages,
@@ -53,6 +53,8 @@ def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> Run
         make_resumable(scene, request)
         return _start_cutting(scene, folder)
     check_can_bake(scene, folder)
+    session.end_frame_solve()
+    solved_frame.remove(roles.bodies(scene))
     _prepare_objects(scene)
     resume_frame = make_resumable(scene, request) if request.resume else None
     words, log = child_arguments(folder, request), folder / layout.LOG_FILE

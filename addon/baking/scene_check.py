@@ -22,8 +22,9 @@ from ...solver.runtime.errors import BadInput, SinewError, SolveFailed
 from ...solver.scene.scene import Scene
 from ..blender_data.scene_by_session_uid import find_scene
 from ..evaluation.sample_times import SampleTime, rest_frame
+from ..evaluation.unkeyed_values import UnkeyedValues
 from ..export import input_warnings, validation
-from ..export.bone_meshes import bones_that_hold
+from ..export.chosen_participants import only_bodies
 from ..export.export_scene import ExportPart, export_part
 from ..export.input_digest import settings_digest
 from ..export.participants import Participants, find_participants
@@ -90,13 +91,13 @@ def _export(
     """Writes what can be read of a scene at rest; returns its objects by their keys, and why others cannot be read."""
     refused: list[tuple[bpy.types.Object | None, SinewError]] = []
     unreadable = {obj for obj, problem in found if isinstance(problem, BadInput) and obj is not None}
-    moment = SampleTime(rest_frame(scene), 0.0, 0.0)
+    moment, unkeyed = SampleTime(rest_frame(scene), 0.0, 0.0), UnkeyedValues(scene.objects)
     while True:
         try:
             inputs = _without(find_participants(scene), unreadable)
             if not inputs.bodies:
                 return {}, refused
-            written = export_part(scene, folder, ExportPart(inputs, [moment], _at_rest))
+            written = export_part(scene, folder, ExportPart(inputs, [moment], _at_rest, unkeyed=unkeyed))
             return _checked_objects(inputs, written), refused
         except BadInput as problem:
             obj = _named_object(scene, problem)
@@ -123,14 +124,11 @@ def _without(inputs: Participants, unreadable: set[bpy.types.Object]) -> Partici
     """Returns participants without some objects, and without what refers to them."""
     if not unreadable:
         return inputs
-    bodies = {obj: key for obj, key in inputs.bodies.items() if obj not in unreadable}
-    holding = set(bones_that_hold(inputs.scene, bodies)) - unreadable
+    kept = only_bodies(inputs, inputs.bodies.keys() - unreadable)
     return replace(
-        inputs,
-        bodies=bodies,
-        colliders={obj: key for obj, key in inputs.colliders.items() if obj not in unreadable},
-        bones={obj: key for obj, key in inputs.bones.items() if obj in holding},
-        armature_bones=[bone for bone in inputs.armature_bones if bone.body in bodies],
+        kept,
+        colliders={obj: key for obj, key in kept.colliders.items() if obj not in unreadable},
+        bones={obj: key for obj, key in kept.bones.items() if obj not in unreadable},
         reads_attachments=False,
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import collider_force_curves
 from .animation_curves import action_curves
+from .modifier_stack import SOLVED_MODIFIER_NAME
 
 # whose rows may be animated: digests have the curves instead of the present values
 KEYED_TABLES = {"muscle_heads", "attachments"}
@@ -117,8 +118,8 @@ def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
         return []
     parts: Parts = []
     for curve in _curves(data):
-        parts += _curve_parts(curve) if curve.data_path not in VISIBILITY_PATHS else []
-    for driver in (curve for curve in data.drivers if curve.data_path not in VISIBILITY_PATHS):
+        parts += _curve_parts(curve) if not _affects_display_only(curve.data_path) else []
+    for driver in (curve for curve in data.drivers if not _affects_display_only(curve.data_path)):
         parts += [*_curve_parts(driver), driver.driver.type, driver.driver.expression]
         for variable in driver.driver.variables:
             parts += [variable.name, variable.type]
@@ -134,6 +135,11 @@ def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
         for strip in track.strips:
             parts += rna_parts(strip, {"influence", "strip_time"}, (), "")
     return parts
+
+
+def _affects_display_only(path: str) -> bool:
+    """Whether a data path is of what no bake reads."""
+    return path in VISIBILITY_PATHS or path.startswith(f'modifiers["{SOLVED_MODIFIER_NAME}"]')
 
 
 def _still_value(target: bpy.types.DriverTarget) -> str:

@@ -26,6 +26,7 @@ from ...solver.scene.tracks import TrackWriter
 from ..evaluation.rigid_body_evaluation import LiveScene
 from ..evaluation.sample_times import SampleTime, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
+from ..evaluation.unkeyed_values import UnkeyedValues
 from ..objects import roles
 from . import validation
 from .activation_sampler import ActivationSampler, write_activations
@@ -92,12 +93,14 @@ class ExportPart:
         moments: When they are read, rising; the first one is the rest pose.
         adapt: Returns the scene that is written instead of the one that is read.
         time_shift: Time of the artist's scene at time zero of the moments [s].
+        unkeyed: Values that hold instead of animated ones at all moments but the first, and afterwards; None: none.
     """
 
     inputs: Participants
     moments: Sequence[SampleTime]
     adapt: Callable[[Scene], Scene] = lambda scene: scene
     time_shift: float = 0.0
+    unkeyed: UnkeyedValues | None = None
 
 
 def export_part(scene: bpy.types.Scene, folder: Path, part: ExportPart) -> Scene:
@@ -108,8 +111,12 @@ def export_part(scene: bpy.types.Scene, folder: Path, part: ExportPart) -> Scene
         StorageFailed: The folder cannot be written.
     """
     writer = SceneExporter(scene, folder, None, part)
-    while not writer.is_done:
-        writer.write_slice()
+    try:
+        while not writer.is_done:
+            writer.write_slice()
+    finally:
+        if part.unkeyed is not None:
+            part.unkeyed.restore()
     writer.close()
     return writer.solver_scene
 
@@ -213,6 +220,8 @@ class SceneExporter:
         if self._first_needed is not None and (before is None or moment.frame < before.frame):
             scene_copy.evaluate_frames(self._first_needed, moment.frame)
         scene_copy.set_frame(moment.frame, moment.subframe)
+        if self._done and self._part.unkeyed is not None:
+            self._part.unkeyed.apply(scene_copy.scene.view_layers[0])
 
     def _sample(
         self, state: _ExportState, scene_copy: SceneCopy, inputs: Participants, shapes: RestShapeReader

@@ -15,6 +15,7 @@ from .fracture_layout import defect_hints
 from .hints import Fix, Hint, draw_hints
 from .property_rows import locked_column
 from .self_weight_layout import hints_of_all_bodies
+from .solved_frame_layout import draw_solve_frame
 from .text_rows import draw_wrapped
 
 LIGHT_NOTE = "To heat with it, press Add Heat Source in the menu Add and parent the empty to it"
@@ -33,6 +34,7 @@ def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         return
     offered = {hint.refusal: obj.name for hint in hints if hint.refusal and obj is not None}
     draw_simulate(layout, context, offered)
+    draw_solve_frame(layout, context)
     draw_hints(layout, context, "main", hints)
 
 

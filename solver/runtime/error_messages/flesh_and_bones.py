@@ -132,6 +132,15 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Nothing holds the flesh of "{name}", so it has no pose to follow.',
         "Press Make Bone Mesh on a mesh inside it, turn on Hold by Armature, pin it, or choose Jiggle under Type.",
     ),
+    # addon/baking/frame_solve.py
+    "no-flesh-to-solve": (
+        'Nothing in the scene "{name}" is flesh, so nothing comes to rest in a pose.',
+        "Press Make Flesh or Make Muscle, or press Simulate for soft bodies.",
+    ),
+    "solved-at-rest": (
+        "Frame {frame} has the pose of the Rest Frame {rest}, so nothing has moved.",
+        "Key the pose of the bones in both frames, or choose another Rest Frame (panel Solver).",
+    ),
     # addon/objects/quick_scene.py
     "no-armature": (
         'No Armature modifier poses "{name}".',

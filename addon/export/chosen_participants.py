@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The participants of a bake without those that only bodies which are left out need."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+import bpy
+
+from ..objects.roles import is_flesh
+from .activation_inputs import find_source_objects
+from .bone_meshes import bones_that_hold
+from .fibre_objects import find_fibre_objects
+from .participants import Participants
+from .rigid_core import find_core_objects
+
+
+def only_bodies(inputs: Participants, bodies: Collection[bpy.types.Object]) -> Participants:
+    """Returns participants with some of their bodies, and with what these need."""
+    kept = {obj: key for obj, key in inputs.bodies.items() if obj in bodies}
+    holding = set(bones_that_hold(inputs.scene, kept))
+    followed = {*find_core_objects(kept), *find_source_objects(kept)}
+    fibres = set(find_fibre_objects(kept))
+    return replace(
+        inputs,
+        bodies=kept,
+        bones={obj: key for obj, key in inputs.bones.items() if obj in holding},
+        armature_bones=[bone for bone in inputs.armature_bones if bone.body in kept],
+        followed_objects={obj: key for obj, key in inputs.followed_objects.items() if obj in followed},
+        fibre_objects={obj: key for obj, key in inputs.fibre_objects.items() if obj in fibres},
+    )
+
+
+def with_attached_flesh(bodies: Iterable[bpy.types.Object]) -> set[bpy.types.Object]:
+    """Returns bodies, and the flesh that they are attached to, and so on."""
+    found, waiting = set[bpy.types.Object](), list(bodies)
+    while waiting:
+        obj = waiting.pop()
+        if obj not in found:
+            found.add(obj)
+            targets = (row.target for row in obj.sinew.attachments if row.is_on and row.target is not None)
+            waiting += [target for target in targets if is_flesh(target)]
+    return found

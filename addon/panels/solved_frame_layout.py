@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The row that solves the present frame without a bake."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..baking import bake_status, frame_solve
+from ..objects import roles
+from ..playback import solved_frame
+
+SOLVING_LABEL = "Solving … (Esc)"
+
+
+def draw_solve_frame(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws the button where there is flesh, and another one that hides what it shows."""
+    scene = context.scene
+    bodies = roles.bodies(scene)
+    if not any(map(roles.is_flesh, bodies)):
+        return
+    row = layout.row(align=True)
+    if frame_solve.is_solving(scene):
+        row.operator("sinew.cancel_solve", text=SOLVING_LABEL, icon="CANCEL")
+        return
+    row.enabled = not bake_status.status(scene).is_running
+    row.operator("sinew.solve_frame", icon="FRAME_NEXT")
+    if solved_frame.is_shown(bodies):
+        row.operator("sinew.hide_solved_frame", text="", icon="X")
