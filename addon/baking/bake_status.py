@@ -191,7 +191,7 @@ def _running_status(job: state_machine.Job) -> Status:
         convergence=job.convergence,
         contacts=_contact_count(job.last_frame_event),
         prerolled=job.prerolled,
-        iteration=_newton_iteration(job.newton_event),
+        iteration=newton_iteration(job.newton_event),
         stage=f'{stage}: "{job.body}"' if job.body else stage,
     )
 
@@ -202,7 +202,7 @@ def _contact_count(event: Mapping[str, Any] | None) -> int | None:
     return count if isinstance(count, int) else None
 
 
-def _newton_iteration(event: Mapping[str, Any] | None) -> tuple[int, float] | None:
+def newton_iteration(event: Mapping[str, Any] | None) -> tuple[int, float] | None:
     """Returns the Newton iteration and the residual in a `solving` event."""
     if event is None or not isinstance(event.get("newton_iterations"), int):
         return None

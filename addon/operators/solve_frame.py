@@ -25,6 +25,7 @@ class SINEW_OT_solve_frame(bpy.types.Operator):
 
     _timer: Any = None
     _solve: FrameSolve | None = None
+    _drawn: Any = None  # the iteration that the panels show
 
     @reporting_errors
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
@@ -47,6 +48,9 @@ class SINEW_OT_solve_frame(bpy.types.Operator):
         if event.type == "ESC" and event.value == "PRESS" and solve.driver.job.is_running:
             solve.driver.cancel()
             return {"RUNNING_MODAL"}
+        if event.type == "TIMER" and solve.driver.job.newton_event is not self._drawn:
+            self._drawn = solve.driver.job.newton_event
+            bake_timer.redraw()
         # what is shown is part of an undo step of the whole file, which other modes do not have
         if event.type != "TIMER" or frame_solve.poll() or not undo_step.can_push():
             return {"PASS_THROUGH"}

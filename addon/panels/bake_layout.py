@@ -95,10 +95,10 @@ def _draw_progress(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: S
     if any(map(roles.is_flesh, roles.bodies(scene))):
         # the line stays between two frames, so that nothing jumps
         goal = scene.sinew.pose_tolerance
-        layout.label(text=_iteration_text(*status.iteration, goal) if status.iteration else " ")
+        layout.label(text=iteration_text(*status.iteration, goal) if status.iteration else " ")
 
 
-def _iteration_text(number: int, residual: float, goal: float) -> str:
+def iteration_text(number: int, residual: float, goal: float) -> str:
     """Returns where the search for rest is: the residual goes down to the goal, the Pose Tolerance, or not."""
     line = f"Iteration {number}"
     return f"{line}, residual {residual:.2g} → {goal:.2g}" if math.isfinite(residual) else line

@@ -6,8 +6,10 @@ from __future__ import annotations
 import bpy
 
 from ..baking import bake_status, frame_solve
+from ..baking.addon_session import session
 from ..objects import roles
 from ..playback import solved_frame
+from .bake_layout import iteration_text
 
 SOLVING_LABEL = "Solving … (Esc)"
 
@@ -21,6 +23,9 @@ def draw_solve_frame(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     row = layout.row(align=True)
     if frame_solve.is_solving(scene):
         row.operator("sinew.cancel_solve", text=SOLVING_LABEL, icon="CANCEL")
+        solve = session.frame_solve
+        progress = bake_status.newton_iteration(solve.driver.job.newton_event) if solve is not None else None
+        layout.label(text=iteration_text(*progress, scene.sinew.pose_tolerance) if progress else " ")
         return
     row.enabled = not bake_status.status(scene).is_running
     row.operator("sinew.solve_frame", icon="FRAME_NEXT")

@@ -51,6 +51,7 @@ def open_alone(label: str) -> None:
             "Collision",
             "Advanced",
             "Cache",
+            "Check",
         }:
             bpy.utils.unregister_class(panel)
             panel.bl_options = set() if panel.bl_label == label else {"DEFAULT_CLOSED"}
