@@ -63,7 +63,7 @@ def start(scene: bpy.types.Scene, chosen: Collection[bpy.types.Object]) -> Frame
     flesh = with_attached_flesh(obj for obj in chosen if roles.is_flesh(obj))
     if not flesh:
         raise BadInput("no-flesh-to-solve", name=scene.name)
-    validation.check_objects(scene)
+    _check_objects(scene, flesh)
     for obj in flesh:
         if not flesh_supports.is_held(scene, obj):
             raise BadInput("flesh-not-held", name=obj.name)
@@ -82,6 +82,14 @@ def start(scene: bpy.types.Scene, chosen: Collection[bpy.types.Object]) -> Frame
     session.frame_solve = solve
     driver.start(frame, frame)
     return solve
+
+
+def _check_objects(scene: bpy.types.Scene, flesh: Collection[bpy.types.Object]) -> None:
+    """Raises BadInput where an object cannot be read; other bodies than those that are solved do not matter."""
+    others = {obj.name for obj in roles.bodies(scene) if obj not in flesh}
+    for problem in validation.object_problems(scene):
+        if problem.details.get("name") not in others:
+            raise problem
 
 
 def _export(solve: FrameSolve, uids: set[int]) -> Iterator[float]:

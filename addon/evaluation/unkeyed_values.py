@@ -60,7 +60,7 @@ def _value(item: bpy.types.ID, path: str) -> Any:
         found = item.path_resolve(path)
     except ValueError:
         return None
-    return tuple(found) if hasattr(found, "__len__") and not isinstance(found, str) else found
+    return tuple(found) if hasattr(found, "__len__") and not isinstance(found, str | set) else found
 
 
 def _set_value(item: bpy.types.ID, path: str, value: Any) -> None:
@@ -69,4 +69,7 @@ def _set_value(item: bpy.types.ID, path: str, value: Any) -> None:
         (item.path_resolve(owner) if owner else item)[name[1:-2]] = value
         return
     owner, _, name = path.rpartition(".")
-    setattr(item.path_resolve(owner) if owner else item, name, value)
+    try:
+        setattr(item.path_resolve(owner) if owner else item, name, value)
+    except AttributeError:
+        pass  # a driver may set what nobody else may, and sets it again

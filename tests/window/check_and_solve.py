@@ -30,11 +30,12 @@ def check_and_solve() -> Steps:
     for frame, activation in ((1, 0.0), (first_muscle.LAST_FRAME, 1.0)):
         muscle.sinew.activation = activation
         muscle.sinew.keyframe_insert("activation", frame=frame)
-    yield from _check(muscle)
-    yield from _solve(muscle)
+    yield from _check(muscle.name)
+    yield from _solve(muscle.name)
 
 
-def _check(muscle: bpy.types.Object) -> Steps:
+def _check(name: str) -> Steps:
+    muscle = bpy.data.objects[name]
     faces = len(muscle.data.polygons)
     found = bmesh.new()
     found.from_mesh(muscle.data)
@@ -56,18 +57,17 @@ def _check(muscle: bpy.types.Object) -> Steps:
     yield from press("bpy.ops.sinew.check_fix", TO_FIX)
     yield 0.5
     yield from _looked_through()
-    muscle = bpy.data.objects[muscle.name]
-    assert "surface-open" not in _kinds() and len(muscle.data.polygons) == faces, _kinds()
+    assert "surface-open" not in _kinds() and len(bpy.data.objects[name].data.polygons) == faces, _kinds()
     yield from picture("65-after-the-fix")
     yield from _keys("ctrl+z")
-    muscle = bpy.data.objects[muscle.name]
-    assert len(muscle.data.polygons) == faces - 1, "the fix was not undone"
+    assert len(bpy.data.objects[name].data.polygons) == faces - 1, "the fix was not undone"
     yield from _keys("ctrl+shift+z")
-    assert len(bpy.data.objects[muscle.name].data.polygons) == faces
+    yield from _keys("Tab")  # out of the Edit Mode that Select has entered
+    assert bpy.context.mode == "OBJECT" and len(bpy.data.objects[name].data.polygons) == faces
 
 
-def _solve(muscle: bpy.types.Object) -> Steps:
-    name, last = muscle.name, first_muscle.LAST_FRAME
+def _solve(name: str) -> Steps:
+    last = first_muscle.LAST_FRAME
     bpy.context.scene.frame_set(last)
     yield from wait_for("the solver", lambda: solver_in_waiting.is_ready, 300)
     for kind in ("first", "second"):
