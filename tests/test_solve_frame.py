@@ -199,6 +199,18 @@ def test_a_file_opens_without_the_frame_that_was_solved(tmp_path: Path) -> None:
     assert modifier_stack.find_solved_modifier(box) is None and box.animation_data is None
 
 
+def test_copies_do_not_show_the_frame_that_was_solved() -> None:
+    _, muscle = bent_arm()
+    muscle.name = "Biceps.L"
+    modifier = muscle.modifiers.new(modifier_stack.SOLVED_MODIFIER_NAME, "MESH_CACHE")
+    modifier.driver_add("show_viewport").driver.expression = "frame == 3"
+    select(muscle)
+    assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"}
+    other = bpy.context.scene.objects["Biceps.R"]
+    assert modifier_stack.find_solved_modifier(other) is None and not other.animation_data.drivers
+    assert modifier_stack.find_solved_modifier(muscle) == modifier and len(muscle.animation_data.drivers) == 1
+
+
 def test_the_button_is_there_for_flesh_only() -> None:
     fresh()
     box = add_box(divisions=4)

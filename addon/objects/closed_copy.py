@@ -23,6 +23,7 @@ from ..fracture_meshes.source_mesh_arrays import (
     read_source,
     removing_on_failure,
 )
+from ..playback import solved_frame
 from . import roles, tet_estimate
 
 SUFFIX = " Closed"
@@ -150,6 +151,7 @@ def _make_object(
         made = made.make_local(clear_liboverride=True)
     for modifier in list(made.modifiers)[: modifier_stack.input_modifier_count(obj)]:
         made.modifiers.remove(modifier)
+    solved_frame.remove([made])
     made.name = obj.name + SUFFIX
     made.data = mesh
     made.sinew.key, made.sinew.modifier_uid, made.sinew.place_before = "", 0, 0

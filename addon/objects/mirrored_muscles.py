@@ -14,6 +14,7 @@ from mathutils import Matrix
 
 from ...solver.runtime.errors import BadInput
 from ..blender_data import modifier_stack
+from ..playback import solved_frame
 from . import roles
 from .mirrored_activation import mirror_activation
 from .mirrored_references import bone_of_other_side, mirror_references, object_of_other_side
@@ -62,6 +63,7 @@ def _copy(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object:
     played = modifier_stack.find_modifier(made)
     if played is not None:
         made.modifiers.remove(played)  # it plays the bake of the other side
+    solved_frame.remove([made])
     for collection in (former or obj).users_collection:
         collection.objects.link(made)
     if made.animation_data is not None and made.animation_data.action is not None:

@@ -18,6 +18,7 @@ from ..blender_data.object_keys import body_key
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.matrix_units import transform_points
 from ..evaluation.scene_copy import SceneCopy
+from . import solved_frame
 
 # per vertex: a shape key, and a quad mesh with a UV map (saved grid of 90,000 vertices and 101 keys: 119.4 MB)
 BYTES_PER_KEY_VERTEX = 12
@@ -120,6 +121,7 @@ def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, matrix_world: Matrix
         copy = copy.make_local(clear_liboverride=True)
     for modifier in list(copy.modifiers)[: modifier_stack.input_modifier_count(obj) + 1]:
         copy.modifiers.remove(modifier)
+    solved_frame.remove([copy])
     copy.name = mesh.name = obj.name + NAME_SUFFIX
     copy.animation_data_clear()
     copy.constraints.clear()

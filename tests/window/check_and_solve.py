@@ -62,7 +62,6 @@ def _check(name: str) -> Steps:
     yield from _keys("ctrl+z")
     assert len(bpy.data.objects[name].data.polygons) == faces - 1, "the fix was not undone"
     yield from _keys("ctrl+shift+z")
-    yield from _keys("Tab")  # out of the Edit Mode that Select has entered
     assert bpy.context.mode == "OBJECT" and len(bpy.data.objects[name].data.polygons) == faces
 
 
