@@ -15,7 +15,7 @@ from sinew.solver.__main__ import main
 from sinew.solver.mesh import shapes
 from sinew.solver.scene.flesh import Bone, Flesh
 from sinew.solver.scene.muscle import Muscle, MuscleHead
-from sinew.solver.scene.scene import Body, Meshing, Scene
+from sinew.solver.scene.scene import Body, Collider, Meshing, Scene
 from sinew.solver.scene.tracks import MemoryTracks
 from sinew.solver.simulation.diagnostics.diagnose import diagnose
 from sinew.solver.simulation.diagnostics.finding import Finding
@@ -131,6 +131,15 @@ def test_heads_that_share_tets_are_those_whose_vertices_a_slow_search_finds_in_o
     slow = {t for t in tets.tolist() if {True, False} <= {x[v] > 0 for v in np.flatnonzero(tets == t) if x[v] != 0}}
     assert found.problem.details["count"] == len(slow) > 0
     assert {found.problem.details["one"], found.problem.details["other"]} == {"1", "2"}
+
+
+def test_warnings_know_of_all_that_bodies_touch() -> None:
+    vertices, triangles = shapes.box(size=(0.2, 0.2, 0.2))
+    vertices = vertices - vertices.min(axis=0)
+    body = Body(vertices, triangles, meshing=Meshing(tet_size=0.1), gravity_in_shape=True)
+    falling, standing = (diagnose(Scene((body,), colliders), MemoryTracks({}, {})) for colliders in ((), (Collider(),)))
+    assert "gravity-in-shape-free" in {finding.problem.kind for finding in falling}
+    assert "gravity-in-shape-free" not in {finding.problem.kind for finding in standing}
 
 
 def test_the_command_writes_what_it_finds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

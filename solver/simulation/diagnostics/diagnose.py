@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...mesh.embedding import Binding
 from ...mesh.geometry.triangle_surface import Surface, make_surface
-from ...mesh.tet_mesh import TetMesh
 from ...runtime.errors import SinewError
 from ...scene.force_fields import FieldWeights
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
+from ..assembled_scene import AssembledBody
 from ..build import OnStage, build
 from .finding import Finding
 from .muscle_diagnostics import end_findings, head_findings
@@ -29,16 +28,20 @@ def diagnose(scene: Scene, tracks: TrackReader, on_stage: OnStage = lambda stage
         on_stage: Called with ("tetrahedralize", "bind" or "rest", name of the body) before that is done.
     """
     found: list[Finding] = []
+    built: dict[str, AssembledBody] = {}
     surfaces: dict[str, Surface] = {}
-    meshes: dict[str, tuple[TetMesh, Binding]] = {}
     for body in scene.bodies:
-        found += _body_findings(body, scene, tracks, on_stage, surfaces, meshes)
+        found += _body_findings(body, scene, tracks, on_stage, surfaces, built)
     found += overlap_findings(scene, surfaces)
-    if len(meshes) == len(scene.bodies):
-        try:
-            build(scene, tracks, lambda stage, name: None, meshes)  # the tets are there: only what bodies do together
+    if len(built) == len(scene.bodies):
+        meshes = {key: (body.mesh, body.binding) for key, body in built.items()}
+        try:  # the tets are there: only what bodies do together, and warnings that know of all
+            together = build(scene, tracks, lambda stage, name: None, meshes)
+            built = {body.key: body for body in together.bodies}
         except SinewError as problem:
             found.append(Finding(problem, _key_of(problem, scene)))
+    for key, assembled in built.items():
+        found += [Finding(warning, key) for warning in assembled.warnings if not warning.is_minor]
     return found
 
 
@@ -48,22 +51,20 @@ def _body_findings(
     tracks: TrackReader,
     on_stage: OnStage,
     surfaces: dict[str, Surface],
-    meshes: dict[str, tuple[TetMesh, Binding]],
+    built: dict[str, AssembledBody],
 ) -> Iterator[Finding]:
-    """Yields what is wrong with a body by itself; adds its surface, and its tets and binding where it gets them."""
+    """Yields what is wrong with a body by itself; adds its surface, and the body as it is built if it can be."""
     try:
         surface = make_surface(body.vertices, body.triangles, body.name)
         surfaces[body.key] = surface
         yield from surface_findings(body, surface)
         alone = _scene_of_one(body, scene)
-        built = build(alone, tracks, on_stage)
-        part = built.bodies[0]
-        meshes[body.key] = (part.mesh, part.binding)
-        yield from (Finding(warning, body.key) for warning in part.warnings if not warning.is_minor)
+        assembled = build(alone, tracks, on_stage)
+        part = built[body.key] = assembled.bodies[0]
         if body.meshing.method != "given":
             yield from thinness_findings(body, surface, part.mesh.report.tet_size)
         if body.muscle is not None:
-            yield from end_findings(body, body.muscle, built, alone, tracks)
+            yield from end_findings(body, body.muscle, assembled, alone, tracks)
             yield from head_findings(body, body.muscle, part.binding)
     except SinewError as problem:
         yield Finding(problem, body.key)
@@ -74,7 +75,7 @@ def _scene_of_one(body: Body, scene: Scene) -> Scene:
     plain = replace(body, attachments=(), field_weights=replace(body.field_weights, excluded=FieldWeights().excluded))
     holding = [bone for bone in scene.bones if not bone.bodies or body.key in bone.bodies]
     bones = tuple(replace(bone, bodies=(body.key,) if bone.bodies else ()) for bone in holding)
-    return Scene((plain,), settings=scene.settings, bones=bones)
+    return Scene((plain,), settings=scene.settings, bones=bones, heat_sources=scene.heat_sources)
 
 
 def _key_of(problem: SinewError, scene: Scene) -> str:
