@@ -198,7 +198,7 @@ def test_panels_are_shown_for_what_they_are_about() -> None:
 
     assert {"Bones", "Flesh", "Material", "Pins"} <= shown(arm) and "Bone Mesh" not in shown(arm)
     assert {"Bone Mesh"} <= shown(humerus) and not {"Bones", "Flesh", "Material"} & shown(humerus)
-    assert shown(plain) == {"Solver", "Cache"}
+    assert shown(plain) == {"Check", "Solver", "Cache"}
     roles.make_body(plain)
     assert not {"Bones", "Flesh", "Bone"} & shown(plain)
     closed = {p.bl_label for p in panels.CLASSES if "DEFAULT_CLOSED" in getattr(p, "bl_options", ())}

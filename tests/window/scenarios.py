@@ -19,7 +19,7 @@ from bl_ext.user_default.sinew.addon.overlays import unconverged_marks
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from cache_bakes import cache_bakes
-from check_and_solve import check_and_solve
+from check_and_solve import check_by_mouse, solve_by_mouse
 from contact_bake import contact_bake
 from desktop import Steps, mouse, picture, result, told
 from first_jelly import first_jelly
@@ -206,7 +206,8 @@ PARTS = (
     breaking_bake,
     flesh_bake,
     first_muscle,
-    check_and_solve,
+    check_by_mouse,
+    solve_by_mouse,
     muscle_bake,
     muscle_activation,
     contact_bake,
