@@ -46,14 +46,14 @@ def test_stiffened_it_stands_at_its_own_size(cube):
 
 def test_the_panel_offers_both_in_words_of_the_scene(cube):
     from fixtures.fake_layout import FakeLayout
-    from sinew.addon.panels import material_layout, self_weight_layout
+    from sinew.addon.panels import material_layout, self_weight_hints
 
     cube.sinew.preset = "JELLY"
     layout = FakeLayout()
     material_layout.draw_material(layout, context_of(cube))
     assert "Stiffen to 200 kPa" in layout.lines and "Simulate as if 5 cm Long" in layout.lines
     bpy.context.scene.unit_settings.system = "NONE"
-    assert self_weight_layout.length_text(0.05, bpy.context.scene) == "0.05"
+    assert self_weight_hints.length_text(0.05, bpy.context.scene) == "0.05"
 
 
 def drawn_in_main():
@@ -163,7 +163,7 @@ def test_a_belly_of_fat_that_hangs_far_is_told_and_stiffened():
     from fixtures.fake_layout import FakeLayout
     from sinew.addon.export import input_warnings
     from sinew.addon.objects import self_weight
-    from sinew.addon.panels import material_layout, self_weight_layout
+    from sinew.addon.panels import material_layout, self_weight_hints
     from sinew.addon.runtime.quantity_text import stress_text
 
     ball, scene = belly(0.7), bpy.context.scene
@@ -179,7 +179,7 @@ def test_a_belly_of_fat_that_hangs_far_is_told_and_stiffened():
     assert f"Stiffen to {stress_text(wanted)}" in layout.lines and "sinew.stand_up" not in {
         name for _, name in layout.drawn
     }
-    assert self_weight_layout.HANGING_NOTE in " ".join(layout.lines)
+    assert self_weight_hints.HANGING_NOTE in " ".join(layout.lines)
     bpy.ops.sinew.stiffen()
     assert self_weight.self_weight_strain(ball, scene) == pytest.approx(self_weight.HANGING_TARGET_STRAIN, rel=0.06)
     assert not self_weight.is_too_soft_to_hang(ball, scene) and list(input_warnings.input_warnings(scene)) == []

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import bpy
 
 from ...solver.runtime.errors import BadInput, SinewError
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import transmissive_materials
 from ..objects import roles, self_weight
@@ -67,7 +67,7 @@ def _custom_normal_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 
 def _posed_twice_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
-    for modifier in modifier_stack.posing_modifiers_below(obj):
+    for modifier in sinew_modifier.posing_modifiers_below(obj):
         yield SinewError("posed-twice", name=obj.name, modifier=modifier.name)
 
 
@@ -106,7 +106,7 @@ def _tet_file_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 def _crack_modifier_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
     """Modifiers that round, thicken or smooth the broken mesh show its cracks before they open."""
-    below = list(obj.modifiers)[modifier_stack.input_modifier_count(obj) + 1 :] if obj.sinew.use_fracture else []
+    below = list(obj.modifiers)[sinew_modifier.input_modifier_count(obj) + 1 :] if obj.sinew.use_fracture else []
     for modifier in below:
         if modifier.type in CRACK_SHOWING_MODIFIERS and modifier.show_render:
             yield SinewError("cracks-shown-early", name=obj.name, modifier=modifier.name)

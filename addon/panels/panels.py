@@ -28,7 +28,6 @@ from . import (
     heat_layout,
     main_layout,
     material_layout,
-    material_preset_menu,
     muscle_layout,
     outliner_menu,
     pie_menu,
@@ -39,6 +38,7 @@ from . import (
     size_and_start_layout,
     status_bar_counts,
     tets_layout,
+    user_material_presets,
 )
 from .attachments_layout import SINEW_UL_attachments
 from .property_rows import FLESH_SWITCHES, HEADER_SWITCHES, JIGGLE_SWITCHES
@@ -181,7 +181,7 @@ CLASSES = (
     *activation_lists.CLASSES,
     SINEW_UL_attachments,
     *role_menus.CLASSES,
-    *material_preset_menu.CLASSES,
+    *user_material_presets.CLASSES,
     *outliner_menu.CLASSES,
     *pie_menu.CLASSES,
     *_make_panels(),

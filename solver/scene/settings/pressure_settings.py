@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.allowed_values import at_least, closed_range, greater_than
+from ..serialisation.field_annotations import at_least, closed_range, greater_than
 from .body_settings import FOLLOWS_NO_POSE
 from .setting import FIELD_DEFAULT, Setting, When, switch
 

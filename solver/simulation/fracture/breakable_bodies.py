@@ -22,7 +22,7 @@ from ...scene.tracks import TrackReader
 from .crack_contact_points import FracturePoints, find_fracture_points
 from .face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
 from .minimum_fragment import min_fragment_volume
-from .notches import notch_nodes
+from .reentrant_edges import notch_nodes
 
 SCATTER_STREAM, ORDER_STREAM = 1, 2  # what is drawn by lot
 MIN_STRENGTH_SHARE = 1.0e-6  # of the breaking stress that is left where the strength is painted away
