@@ -12,7 +12,7 @@ from fixtures.flesh_dynamics import model_of
 from fixtures.scenes import Run
 from fixtures.self_weight_scenes import fall, fall_and_float, press_by_plate, soft_cube
 from sinew.solver.integrators.dynamic_flesh_forces import dynamic_flesh
-from sinew.solver.mechanics.elements.volume_penalty import MIN_FREE_VOLUME_RATIO
+from sinew.solver.mechanics.elements.added_volume_penalty import MIN_FREE_VOLUME_RATIO
 from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import (
     energy,
     forces,

@@ -15,7 +15,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import add_box, add_rig, fresh
 from sinew.addon.blender_data import sinew_modifier
-from sinew.addon.objects import roles, self_weight
+from sinew.addon.objects import roles, self_weight_collapse
 from sinew.addon.panels import user_material_presets
 from sinew.addon.properties.unit_proxies import proxies_of
 from sinew.solver.scene.settings.tables import OBJECT_SETTINGS
@@ -66,9 +66,9 @@ def test_what_is_too_soft_is_helped_on_all_selected(three: list[bpy.types.Object
     scene = bpy.context.scene
     for obj in three:
         obj.sinew.youngs_modulus = 100.0
-        assert self_weight.collapses(obj, scene)
+        assert self_weight_collapse.collapses(obj, scene)
     bpy.ops.sinew.stiffen()
-    assert [self_weight.collapses(obj, scene) for obj in three] == [False, False, True]
+    assert [self_weight_collapse.collapses(obj, scene) for obj in three] == [False, False, True]
     for obj in three:
         obj.sinew.youngs_modulus = 100.0
     bpy.ops.sinew.stand_up()

@@ -17,7 +17,7 @@ from ..blender_data.scene_by_session_uid import find_scene
 from ..cache import cache_folder_status, cache_paths
 from ..evaluation import sample_times
 from ..export import export_scene, input_warnings
-from ..export.simulated_inputs import follows_rigid_bodies
+from ..export.blender_simulation_inputs import follows_rigid_bodies
 from ..fracture_meshes import show_results
 from ..objects import roles
 from ..playback import mesh_cache

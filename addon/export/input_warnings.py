@@ -12,7 +12,7 @@ from ...solver.runtime.errors import BadInput, SinewError
 from ..blender_data import sinew_modifier
 from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import transmissive_materials
-from ..objects import roles, self_weight
+from ..objects import roles, self_weight_collapse
 from ..objects.field_objects import field_warnings
 from ..runtime.quantity_text import stress_text
 from . import artist_tet_files, contact_warnings
@@ -87,11 +87,11 @@ def _affect_group_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 def _self_weight_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
     """A large soft body collapses under its own weight, as a real one would; artists rarely want that."""
-    if self_weight.collapses(obj, scene):
-        yield self_weight.object_collapse_warning(obj, scene)
-    elif self_weight.is_too_soft_to_hang(obj, scene):
-        times = self_weight.self_weight_strain(obj, scene)
-        stiffness = stress_text(self_weight.standing_stiffness(obj, scene))
+    if self_weight_collapse.collapses(obj, scene):
+        yield self_weight_collapse.object_collapse_warning(obj, scene)
+    elif self_weight_collapse.is_too_soft_to_hang(obj, scene):
+        times = self_weight_collapse.self_weight_strain(obj, scene)
+        stiffness = stress_text(self_weight_collapse.standing_stiffness(obj, scene))
         yield SinewError("hangs-far", name=obj.name, times=f"{times:.2g}", stiffness=stiffness)
 
 

@@ -14,7 +14,6 @@ from ..objects.roles import is_flesh, roles_of
 from ..properties.role_definitions import BODY, FLESH, ROLE_BY_KEY
 from . import (
     activation_layout,
-    activation_lists,
     attachments_layout,
     attributes_layout,
     bake_layout,
@@ -29,6 +28,7 @@ from . import (
     main_layout,
     material_layout,
     muscle_layout,
+    muscle_lists,
     outliner_menu,
     pie_menu,
     pins_layout,
@@ -178,7 +178,7 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
 
 CLASSES = (
     SINEW_UL_softening,
-    *activation_lists.CLASSES,
+    *muscle_lists.CLASSES,
     SINEW_UL_attachments,
     *role_menus.CLASSES,
     *user_material_presets.CLASSES,

@@ -57,7 +57,6 @@ from .serialisation.former_flesh_paint import read_former_flesh_paint, write_for
 from .serialisation.range_check import check_ranges
 from .serialisation.sequence_coercion import convert_sequences
 from .serialisation.typed_json import InvalidValue, from_tree, to_tree
-from .settings.body_settings import ANIMATED, INITIAL_SPIN, INITIAL_VELOCITY
 from .settings.fracture_settings import ATTRIBUTES_SETTING
 from .settings.simulation_settings import (
     AIR_TEMPERATURE,
@@ -72,6 +71,7 @@ from .settings.simulation_settings import (
     TOLERANCE,
 )
 from .settings.simulation_settings import MAX_FRAME_NUMBER as MAX_FRAME_NUMBER
+from .settings.start_settings import ANIMATED, INITIAL_SPIN, INITIAL_VELOCITY
 from .settings.tables import later_fields
 from .stretch_limit import StretchLimit
 

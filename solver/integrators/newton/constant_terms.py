@@ -12,10 +12,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ...mechanics.elements.added_volume_penalty import add_pressure
 from ...mechanics.elements.edge_assembly import assemble
 from ...mechanics.elements.element_records import needs_records, write_records
 from ...mechanics.elements.linearised_forces import add_linear_forces
-from ...mechanics.elements.volume_penalty import add_pressure
 from ...mechanics.state import State
 from ...mechanics.vertex_warp import is_warped
 from ...runtime.arrays import Floats, floats

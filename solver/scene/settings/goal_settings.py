@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from ..serialisation.field_annotations import at_least, closed_range
-from .body_settings import FOLLOWS_NO_POSE
 from .setting import Setting, When, paint, switch
+from .start_settings import FOLLOWS_NO_POSE
 
 HAS_GOAL = When("use_goal", (True,))
 

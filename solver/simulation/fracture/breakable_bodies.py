@@ -12,8 +12,8 @@ from ...mechanics.model import Model, rest_shape_inverses
 from ...mechanics.state import State
 from ...mechanics.state_fields import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
 from ...mesh.geometry.triangle_surface import Surface
-from ...mesh.paint_extrapolation import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
+from ...mesh.tet_paint_values import extrapolate_to_tets
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.counter_rng import uniform
 from ...runtime.errors import BadInput
