@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mesh.geometry.signed_distance import SignedDistances, SurfaceSnapshot
+from ...mesh.geometry.signed_distance_derivatives import SignedDistances, SurfaceSnapshot
 from ...runtime.arrays import Bools, Floats, Indices
 from ..linear_forces import LinearForces
 from ..point_forces import PairForces, PointForces
