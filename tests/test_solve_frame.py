@@ -15,7 +15,7 @@ from fixtures.fake_layout import FakeLayout
 from sinew.addon import handlers
 from sinew.addon.baking import frame_solve
 from sinew.addon.baking.addon_session import session
-from sinew.addon.blender_data import modifier_stack
+from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.evaluation.unkeyed_values import UnkeyedValues
 from sinew.addon.export import input_digest
 from sinew.addon.objects import roles
@@ -70,12 +70,12 @@ def test_it_shows_what_a_bake_would_and_only_there_and_only_until_the_bake(tmp_p
     found = evaluated(muscle, LAST)[0]
     assert np.abs(found - before).max() > 0.05 * size_of(found)
     assert evaluated(muscle, LAST - 1)[0] == pytest.approx(neighbour, abs=1e-6)
-    modifier = modifier_stack.find_solved_modifier(muscle)
+    modifier = sinew_modifier.find_solved_modifier(muscle)
     assert modifier is not None and not modifier.show_render
     assert input_digest.settings_digest(scene) == digest, "a bake would not be out of date"
-    assert modifier_stack.input_modifier_count(muscle) == 2
+    assert sinew_modifier.input_modifier_count(muscle) == 2
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
-    assert modifier_stack.find_solved_modifier(muscle) is None and muscle.animation_data.action is not None
+    assert sinew_modifier.find_solved_modifier(muscle) is None and muscle.animation_data.action is not None
     baked = evaluated(muscle, LAST)[0]
     assert found == pytest.approx(baked, abs=2e-3 * size_of(baked))
     # over a bake, too
@@ -109,14 +109,14 @@ def test_flesh_that_jiggles_is_solved_and_chosen_flesh_alone() -> None:
     bpy.ops.sinew.make_muscle()
     muscle.sinew.motion = "JIGGLE"
     solved(muscle)
-    assert modifier_stack.find_solved_modifier(muscle) and not modifier_stack.find_solved_modifier(other)
+    assert sinew_modifier.find_solved_modifier(muscle) and not sinew_modifier.find_solved_modifier(other)
     solved()
-    assert modifier_stack.find_solved_modifier(other)
+    assert sinew_modifier.find_solved_modifier(other)
     row = muscle.sinew.attachments.add()
     row.target, row.reach = other, 1.0
     solved_frame.remove([muscle, other])
     solved(muscle)
-    assert modifier_stack.find_solved_modifier(other), "what it slides along is solved with it"
+    assert sinew_modifier.find_solved_modifier(other), "what it slides along is solved with it"
 
 
 def exported(solve: frame_solve.FrameSolve) -> tuple[Scene, TrackReader]:
@@ -189,26 +189,26 @@ def test_a_file_opens_without_the_frame_that_was_solved(tmp_path: Path) -> None:
     scene = fresh()
     box = add_box(divisions=2)
     roles.make_flesh(box)
-    modifier = box.modifiers.new(modifier_stack.SOLVED_MODIFIER_NAME, "MESH_CACHE")
+    modifier = box.modifiers.new(sinew_modifier.SOLVED_MODIFIER_NAME, "MESH_CACHE")
     modifier.driver_add("show_viewport").driver.expression = "frame == 3"
-    assert modifier_stack.find_modifier(box) != modifier
+    assert sinew_modifier.find_modifier(box) != modifier
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "a.blend"))
     assert scene is not None and handlers.load_post is not None
     box = bpy.context.scene.objects["Box"]
-    assert modifier_stack.find_solved_modifier(box) is None and box.animation_data is None
+    assert sinew_modifier.find_solved_modifier(box) is None and box.animation_data is None
 
 
 def test_copies_do_not_show_the_frame_that_was_solved() -> None:
     _, muscle = bent_arm()
     muscle.name = "Biceps.L"
-    modifier = muscle.modifiers.new(modifier_stack.SOLVED_MODIFIER_NAME, "MESH_CACHE")
+    modifier = muscle.modifiers.new(sinew_modifier.SOLVED_MODIFIER_NAME, "MESH_CACHE")
     modifier.driver_add("show_viewport").driver.expression = "frame == 3"
     select(muscle)
     assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"}
     other = bpy.context.scene.objects["Biceps.R"]
-    assert modifier_stack.find_solved_modifier(other) is None and not other.animation_data.drivers
-    assert modifier_stack.find_solved_modifier(muscle) == modifier and len(muscle.animation_data.drivers) == 1
+    assert sinew_modifier.find_solved_modifier(other) is None and not other.animation_data.drivers
+    assert sinew_modifier.find_solved_modifier(muscle) == modifier and len(muscle.animation_data.drivers) == 1
 
 
 def test_the_button_is_there_for_flesh_only() -> None:
@@ -221,7 +221,7 @@ def test_the_button_is_there_for_flesh_only() -> None:
     roles.make_flesh(box)
     solved_frame_layout.draw_solve_frame(layout, context_of(box))
     assert [name for _, name in layout.drawn] == ["sinew.solve_frame"]
-    box.modifiers.new(modifier_stack.SOLVED_MODIFIER_NAME, "MESH_CACHE")
+    box.modifiers.new(sinew_modifier.SOLVED_MODIFIER_NAME, "MESH_CACHE")
     layout = FakeLayout()
     solved_frame_layout.draw_solve_frame(layout, context_of(box))
     assert [name for _, name in layout.drawn] == ["sinew.solve_frame", "sinew.hide_solved_frame"]

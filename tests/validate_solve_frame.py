@@ -23,7 +23,7 @@ from mathutils import Matrix
 from fixtures.blender_scenes import add_mesh, fresh
 from fixtures.muscle_bodies import revolved
 from sinew.addon.baking.solver_warm_up import solver_in_waiting
-from sinew.addon.blender_data.modifier_stack import find_solved_modifier
+from sinew.addon.blender_data.sinew_modifier import find_solved_modifier
 from test_make_muscle import elbow, select
 
 LAST, TRIES, MUSCLES = 25, 5, 12

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import collider_force_curves
 from .animation_curves import action_curves
-from .modifier_stack import SOLVED_MODIFIER_NAME
+from .sinew_modifier import SOLVED_MODIFIER_NAME
 
 # whose rows may be animated: digests have the curves instead of the present values
 KEYED_TABLES = {"muscle_heads", "attachments"}

@@ -30,6 +30,7 @@ from ..evaluation.unkeyed_values import UnkeyedValues
 from ..objects import roles
 from . import validation
 from .activation_sampler import ActivationSampler, write_activations
+from .blender_simulation_inputs import first_frame_needed, follows_rigid_bodies
 from .body_vertices import BodyVertexReader
 from .buffered_track_writer import BufferedTrackWriter
 from .colliders import ColliderSampler
@@ -40,7 +41,6 @@ from .rest_frame_transforms import RestFrameTransforms, read_rest_frame_transfor
 from .rest_shape_animation import RestShapeReader
 from .sampling_context import Sampling
 from .scene_reader import read_scene, sample_tracks
-from .simulated_inputs import first_frame_needed, follows_rigid_bodies
 
 SLICE_SECONDS = 0.1
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...solver.runtime.checksums import digest
 from ...solver.scene.settings.setting import VECTOR_ATTRIBUTE, WEIGHT_GROUP, Setting
 from ...solver.scene.settings.tables import settings_of_role
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..blender_data.rna_serialisation import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
 from ..evaluation.sample_times import frame_range, preroll
@@ -93,7 +93,7 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
             ]
             parts += [digest_of_data] if (digest_of_data := activation_inputs.source_digest(obj)) else []
             parts += [*fibre_object_parts(obj), *attachment_parts(obj, keys)]
-            cut = modifier_stack.input_modifier_count(obj)
+            cut = sinew_modifier.input_modifier_count(obj)
         seen.add(obj)
         found.append(digest(parts + _object_parts(obj, cut, waiting)))
     for field in force_fields(scene) if bodies else ():

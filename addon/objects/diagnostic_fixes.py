@@ -13,9 +13,9 @@ from mathutils import Matrix, Vector
 
 from ...solver.runtime.arrays import Indices
 from ...solver.runtime.errors import BadInput
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..evaluation.evaluated_mesh import polygon_of_triangle
-from . import new_muscles, role_checks
+from . import muscle_setup, role_checks
 
 SAME_PLACE = 1.0e-6  # of the size of a mesh: vertices that are merged
 
@@ -113,21 +113,21 @@ def _refine(context: bpy.types.Context, target: FixTarget) -> str:
 
 def _hold_ends(context: bpy.types.Context, target: FixTarget) -> str:
     obj = target.obj
-    new_muscles.hold_ends_to_nearest_bones(context, obj)
+    muscle_setup.hold_ends_to_nearest_bones(context, obj)
     hooks = {m.name: m.subtarget or m.object.name for m in obj.modifiers if m.type == "HOOK" and m.object is not None}
-    origin, insertion = hooks[new_muscles.ORIGIN], hooks[new_muscles.INSERTION]
+    origin, insertion = hooks[muscle_setup.ORIGIN], hooks[muscle_setup.INSERTION]
     return f'"{obj.name}" begins on "{origin}" and ends on "{insertion}"'
 
 
 def _leave_ends_to_hooks(_context: bpy.types.Context, target: FixTarget) -> str:
     for modifier in target.obj.modifiers:
-        if modifier.type == "ARMATURE" and modifier.vertex_group != new_muscles.ENDS:
-            modifier.vertex_group, modifier.invert_vertex_group = new_muscles.ENDS, True
+        if modifier.type == "ARMATURE" and modifier.vertex_group != muscle_setup.ENDS:
+            modifier.vertex_group, modifier.invert_vertex_group = muscle_setup.ENDS, True
     return f'The armature of "{target.obj.name}" leaves its ends to the hooks'
 
 
 def _move_below_armature(_context: bpy.types.Context, target: FixTarget) -> str:
-    modifier_stack.reset_stack_index(target.obj)
+    sinew_modifier.reset_stack_index(target.obj)
     return f'Moved Sinew\'s modifier of "{target.obj.name}" below those that pose it'
 
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import SinewError
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import positions, triangles
 from ..evaluation.matrix_units import transform_points
 from . import roles
 from .flesh_supports import hooks_of
-from .new_muscles import ENDS, INSERTION, ORIGIN, bones_as_modeled
+from .muscle_setup import ENDS, INSERTION, ORIGIN, bones_as_modeled
 from .skeleton import SkeletonBone, skeleton_bones
 from .tet_estimate import measure_object
 
@@ -98,8 +98,8 @@ def _end_findings(obj: bpy.types.Object, bones: Sequence[SkeletonBone]) -> Itera
 
 def _is_posed_otherwise(obj: bpy.types.Object) -> bool:
     """Whether something else than hooks moves the vertices of an object."""
-    above = list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)]
-    posing = modifier_stack.POSING_MODIFIERS - {"HOOK"}
+    above = list(obj.modifiers)[: sinew_modifier.input_modifier_count(obj)]
+    posing = sinew_modifier.POSING_MODIFIERS - {"HOOK"}
     return obj.parent is not None or bool(obj.constraints) or any(modifier.type in posing for modifier in above)
 
 
@@ -107,14 +107,14 @@ def _posed_twice_findings(obj: bpy.types.Object) -> Iterator[SinewError]:
     """Finds armatures that also move the ends of a muscle, which follow their hooks."""
     if obj.sinew.pin_group != ENDS or not hooks_of(obj):
         return
-    for modifier in list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)]:
+    for modifier in list(obj.modifiers)[: sinew_modifier.input_modifier_count(obj)]:
         if modifier.type == "ARMATURE" and modifier.object is not None and modifier.vertex_group != ENDS:
             yield SinewError("muscle-posed-twice", name=obj.name, modifier=modifier.name)
 
 
 def _thickness(obj: bpy.types.Object) -> float:
     """Returns how thick the middle of a muscle is [Blender units]."""
-    from ...solver.mesh.geometry.elongated_surface import elongated_surface  # loads SciPy
+    from ...solver.mesh.geometry.longitudinal_profile import elongated_surface  # loads SciPy
 
     faces = triangles(obj.data)
     if not len(faces):

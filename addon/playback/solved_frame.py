@@ -12,8 +12,8 @@ from pathlib import Path
 import bpy
 
 from ...solver.bake.cache import CacheMetadata, layout
-from ..blender_data.modifier_stack import SOLVED_MODIFIER_NAME, ensure_modifier, find_solved_modifier
 from ..blender_data.override_saving import store_override_settings
+from ..blender_data.sinew_modifier import SOLVED_MODIFIER_NAME, ensure_modifier, find_solved_modifier
 from .mesh_cache import play_file
 
 VISIBILITY = "show_viewport"

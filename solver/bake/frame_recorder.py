@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..mechanics.split_topology import Topology
+from ..mechanics.topology_state import Topology
 from ..mesh.geometry.coordinate_range import is_beyond_float32
 from ..mesh.world_to_object import to_object_space
 from ..runtime.arrays import Floats

@@ -17,7 +17,7 @@ from ...scene.muscle import END_WEIGHT, Muscle
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from ..assembled_scene import AssembledScene
-from ..boundary_conditions import apply_forces
+from ..step_boundary_conditions import apply_forces
 from .finding import Finding
 
 ENDS = ("origin", "insertion")

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic
+from ...mechanics.hyperelastic.hyperelastic_bodies import Hyperelastic
 from ...mechanics.model import Model
 from ...mechanics.muscle.fibres.muscle_region import muscle_region
 from ...mechanics.muscle.muscle_kernels import MuscleArrays
