@@ -24,7 +24,7 @@ from ..evaluation.weight_digest import weight_digest
 from ..objects import collision_filter
 from ..objects.field_objects import acts_on, force_fields
 from ..objects.roles import roles_of
-from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE
+from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE, WRAP
 from . import activation_inputs, artist_tet_files, rigid_core
 from .attachments import attachment_parts
 from .bone_meshes import bones_that_hold
@@ -72,7 +72,7 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
     waiting: list[bpy.types.ID] = []
     found = []
     for obj in scene.objects:
-        counts = {HEAT_SOURCE: has_heat, BONE: obj in holding}
+        counts = {HEAT_SOURCE: has_heat, BONE: obj in holding, WRAP: False}
         present = [role for role in roles_of(obj) if counts.get(role, True)]
         if not present:
             continue
@@ -93,6 +93,9 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
             ]
             parts += [digest_of_data] if (digest_of_data := activation_inputs.source_digest(obj)) else []
             parts += [*fibre_object_parts(obj), *attachment_parts(obj, keys)]
+            if obj.sinew.wrap is not None:
+                waiting.append(obj.sinew.wrap)
+                parts += ["wrap", *attachment_parts(obj.sinew.wrap, keys)]
             cut = modifier_stack.input_modifier_count(obj)
         seen.add(obj)
         found.append(digest(parts + _object_parts(obj, cut, waiting)))

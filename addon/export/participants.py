@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import bpy
@@ -22,7 +22,16 @@ from .fibre_objects import find_fibre_objects
 from .rigid_core import find_core_objects
 
 # the fields of `Participants` that are objects with their keys
-KEYED_OBJECTS = ("bodies", "colliders", "heat_sources", "bones", "followed_objects", "force_fields", "fibre_objects")
+KEYED_OBJECTS = (
+    "bodies",
+    "colliders",
+    "heat_sources",
+    "bones",
+    "followed_objects",
+    "force_fields",
+    "fibre_objects",
+    "wraps",
+)
 # objects in the order of their names, and their names in files
 ObjectKeys = dict[bpy.types.Object, str]
 
@@ -39,6 +48,7 @@ class Participants:
             object's name.
         force_fields: Objects with a force field that acts on bodies, in the order of their names.
         fibre_objects: Lattices, curves and meshes of tendon of muscles; the key is the object's name.
+        wraps: At which fat ends; the key is the object's name.
         reads_attachments: Whether those of bodies are read, which needs what they are attached to.
     """
 
@@ -51,6 +61,7 @@ class Participants:
     followed_objects: ObjectKeys
     force_fields: ObjectKeys
     fibre_objects: ObjectKeys
+    wraps: ObjectKeys = field(default_factory=dict)
     reads_attachments: bool = True
 
     @property
@@ -62,7 +73,7 @@ class Participants:
     def modifier_counts(self) -> dict[bpy.types.Object, int | None]:
         """All objects to evaluate, each with how many of its modifiers (None: all)."""
         cuts = input_modifier_counts(list(self.bodies), [*self.colliders, *self.heat_sources, *self.bones])
-        return dict.fromkeys([*self.followed_objects, *self.force_fields, *self.fibre_objects]) | cuts
+        return dict.fromkeys([*self.followed_objects, *self.force_fields, *self.fibre_objects, *self.wraps]) | cuts
 
     @property
     def reshaped(self) -> list[bpy.types.Object]:
@@ -94,6 +105,7 @@ def find_participants(scene: bpy.types.Scene) -> Participants:
         {obj: obj.name for obj in [*find_core_objects(bodies), *find_source_objects(bodies)]},
         _with_keys(force_fields(scene)),
         {obj: obj.name for obj in find_fibre_objects(bodies)},
+        {wrap: wrap.name for obj in bodies if (wrap := obj.sinew.wrap) is not None},
     )
 
 

@@ -26,10 +26,11 @@ from ..objects import breakable_mesh_check, collision_filter, tet_estimate
 from ..objects.field_objects import acts_on
 from . import animated_settings, artist_tet_files, body_features, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
-from .attachments import attachment_values, read_attachments
+from .attachments import attachment_owners, attachment_values, read_attachments
 from .body_vertices import BodyVertexReader
 from .bone_meshes import read_bone, sample_bone
 from .colliders import read_collider
+from .fat import with_wrap
 from .force_fields import read_field, sample_field
 from .formulation import read_formulation
 from .heat_sources import read_heat_source, sample_heat_source
@@ -100,8 +101,9 @@ def sample_tracks(
         sampling.add(f"body.{body.key}.matrix", matrix, "rigid")
         for setting, value, kind in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
             sampling.add(f"body.{body.key}.{setting}", value, kind)
-        for track, value, kind in attachment_values(obj, sampling.evaluated(obj).sinew):
-            sampling.add(f"body.{body.key}.{track}", value, kind)
+        for owner, first in attachment_owners(obj):
+            for track, value, kind in attachment_values(owner, sampling.evaluated(owner).sinew, first):
+                sampling.add(f"body.{body.key}.{track}", value, kind)
         is_animated = animated_settings.may_be_animated(obj, body)
         if obj.modifiers or len(body.pinned) or len(body.attached) or body.goal or is_animated:
             points = body_vertices.vertices(sampling, inputs.scene, obj, body)
@@ -197,7 +199,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
     found.fields["rest_scale"] = replace(rest_scale, direction=rest_scale.direction @ matrix[:3, :3].T)
     pinned = np.flatnonzero(found.pins > 0).astype(np.int32)
     attached = np.flatnonzero(found.attached > 0).astype(np.int32)
-    return Body(
+    body = Body(
         key=key,
         name=obj.name,
         vertices=world,
@@ -221,6 +223,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         **read_fields(Body, settings, unit),
         **(artist_tet_files.body_tets(obj, matrix) if settings.method == "GIVEN" else {}),
     )
+    return body if obj.sinew.wrap is None else with_wrap(scene_copy, inputs, body, obj.sinew.wrap)
 
 
 def _meshing(settings: bpy.types.PropertyGroup, world: Floats, faces: Indices, longest: float, unit: float) -> Meshing:

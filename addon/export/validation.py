@@ -17,6 +17,7 @@ from ..evaluation.scene_copy import SceneCopy
 from ..objects import role_checks, roles
 from . import activation_inputs, artist_tet_files, formulation, rigid_core
 from .deforming_mesh_check import shape_dependencies
+from .fat_check import check_fat
 from .fibre_objects import check_fibre_objects
 from .setting_range_check import check_setting_ranges
 
@@ -58,6 +59,7 @@ def check_objects(scene: bpy.types.Scene) -> None:
         rigid_core.check_core(obj, scene)
         activation_inputs.check_source(obj, scene)
         check_fibre_objects(obj, scene)
+        check_fat(obj, scene)
         _check_rigs(obj)
         _check_hooks(obj)
         if obj.sinew.method == "GIVEN":

@@ -38,6 +38,7 @@ from . import (
     table_rows,
     takes,
     tet_display,
+    wraps,
 )
 
 PARTS = (
@@ -73,6 +74,7 @@ PARTS = (
     select_role,
     tet_display,
     fibres,
+    wraps,
 )
 
 

@@ -146,6 +146,9 @@ class Body:
         stretch_limit: How far it stretches before it stiffens; None: without end.
         muscle: Fibres that contract in flesh; None: there are none.
         attachments: What its surface slides along, or is tied to by springs.
+        cap_vertices, wrap_vertices: How many of the last `vertices` close holes of the render mesh, and how many are of
+            the Wrap inside, at which the body ends, in this order. They move with the body and are not played. What
+            has a row per vertex has one for them, too.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -182,6 +185,13 @@ class Body:
     stretch_limit: StretchLimit | None = None
     muscle: Muscle | None = None
     attachments: tuple[Attachment, ...] = ()
+    cap_vertices: Annotated[int, at_least(0, "Cap Vertices")] = 0
+    wrap_vertices: Annotated[int, at_least(0, "Wrap Vertices")] = 0
+
+    @property
+    def played_count(self) -> int:
+        """How many of the first vertices are render vertices."""
+        return len(self.vertices) - self.cap_vertices - self.wrap_vertices
 
     def __post_init__(self) -> None:
         """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
@@ -346,6 +356,9 @@ class Scene:
                     del own[name]
             if not body.attachments:
                 del own["attachments"]
+            for name in ("cap_vertices", "wrap_vertices"):
+                if not getattr(body, name):
+                    del own[name]
         _drop_later_defaults(self, tree, arrays)
         for own in tree["bodies"]:
             for name in ("material_paint", "rest_scale"):

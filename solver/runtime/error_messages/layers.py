@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Messages about wraps, fat and passes."""
+
+TEXTS: dict[str, tuple[str, str]] = {
+    # solver/mesh/wrap/wrap_surface.py
+    "wrap-too-fine": (
+        "A wrap with a voxel size of {voxel} m would need more memory than a computer should give it.",
+        "Choose a voxel size of {least} m or more, or a larger Width.",
+    ),
+    "wrap-empty": (
+        "Nothing is inside the chosen meshes, so there is nothing to wrap.",
+        "Choose closed meshes, or a smaller Smoothing.",
+    ),
+    # addon/objects/new_wraps.py
+    "wrap-in-parts": (
+        'The Wrap "{name}" is {count} separate surfaces: some meshes are farther apart than its Width.',
+        "Choose a larger Width, or wrap these meshes on their own.",
+    ),
+    # addon/export/fat_check.py
+    "wrap-elsewhere": (
+        'The Wrap "{wrap}" of "{name}" is not in the scene "{scene}".',
+        "Link it to the scene, or choose another Wrap in the panel Layers.",
+    ),
+    "wrap-combined": (
+        '"{name}" ends at a Wrap, and cannot have {feature} as well.',
+        "Switch {feature} off, or choose no Wrap in the panel Layers.",
+    ),
+    "skin-capped": (
+        'The mesh of "{name}" has holes: {count}. They are closed for the physics; the mesh that you see stays open.',
+        "Pin what has to stay where it is, such as the rim of a neck.",
+    ),
+    # solver/simulation/wrap_position_check.py
+    "wrap-outside": (
+        'The Wrap inside of "{name}" is outside of it with {share} % of its surface.',
+        "Make the skin larger or the muscles thinner, or make the Wrap again with a smaller Width and Offset.",
+    ),
+    "wrap-of-nothing": (
+        "Nothing that can be wrapped is selected.",
+        "Select the muscles and the bone meshes that lie under the skin.",
+    ),
+}
