@@ -85,7 +85,8 @@ def _read_row(inputs: Participants, reader: WeightReader, row: bpy.types.Propert
     if row.target is None:
         raise BadInput("attachment-without-target", name=owner.name)
     target = row.target.original
-    keys = [own[target] for own in (inputs.bodies, inputs.colliders, inputs.bones) if target in own]
+    targets = (inputs.bodies, inputs.grounds, inputs.colliders, inputs.bones)
+    keys = [own[target] for own in targets if target in own]
     if not keys:
         raise BadInput("attachment-target-missing", name=owner.name, target=target.name)
     paint = np.zeros(0)

@@ -23,12 +23,14 @@ from ...solver.runtime.errors import BadInput
 from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.scene import Scene
 from ...solver.scene.tracks import TrackWriter
+from ..cache.bake_passes import BakePass
 from ..evaluation.rigid_body_evaluation import LiveScene
-from ..evaluation.sample_times import SampleTime, sample_times
+from ..evaluation.sample_times import SampleTime, frame_range, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
 from ..objects import roles
 from . import validation
 from .activation_sampler import ActivationSampler, write_activations
+from .baked_grounds import BakedGround, check_same_times, read_grounds
 from .body_vertices import BodyVertexReader
 from .buffered_track_writer import BufferedTrackWriter
 from .colliders import ColliderSampler
@@ -45,11 +47,22 @@ SLICE_SECONDS = 0.1
 
 
 def export_scene(
-    context: bpy.types.Context, scene: bpy.types.Scene, cache: Path, threads: int | None = None
+    context: bpy.types.Context,
+    scene: bpy.types.Scene,
+    cache: Path,
+    threads: int | None = None,
+    bake_pass: BakePass | None = None,
 ) -> Iterator[float]:
     """Exports `scene` into the folder `cache`/scene, and yields the fraction done after each slice.
 
     An existing scene stays whole until the new one is complete.
+
+    Args:
+        context: Blender's.
+        scene: The scene.
+        cache: The cache that gets it, of the pass where one is given.
+        threads: Instead of those of the preferences.
+        bake_pass: What part of it; None: all bodies at once.
 
     Raises:
         BadInput: Something cannot be simulated as it is; nothing was changed.
@@ -60,8 +73,8 @@ def export_scene(
     made = _make_folder(cache)
     try:
         context.view_layer.update()
-        digest = settings_digest(scene)
-        writer = SceneExporter(scene, part, threads)
+        digest = settings_digest(scene, bake_pass)
+        writer = SceneExporter(scene, part, threads, bake_pass)
         while not writer.is_done:
             writer.write_slice()
             yield writer.fraction
@@ -93,6 +106,7 @@ class _ExportState:
     colliders: ColliderSampler
     body_vertices: BodyVertexReader
     activations: ActivationSampler
+    grounds: list[BakedGround]
     flexed: dict[str, FlexedShape] = field(default_factory=dict)
 
 
@@ -102,7 +116,9 @@ class SceneExporter:
     Between two slices it keeps arrays and identifiers, and nothing of Blender's data.
     """
 
-    def __init__(self, scene: bpy.types.Scene, folder: Path, threads: int | None) -> None:
+    def __init__(
+        self, scene: bpy.types.Scene, folder: Path, threads: int | None, bake_pass: BakePass | None = None
+    ) -> None:
         """Checks the objects of a scene.
 
         Raises:
@@ -111,7 +127,9 @@ class SceneExporter:
         if not roles.bodies(scene):
             raise BadInput("no-bodies", name=scene.name)
         validation.check_objects(scene)
-        inputs = find_participants(scene)
+        is_part = bake_pass is not None and not bake_pass.is_only
+        inputs = find_participants(scene, bake_pass.number if bake_pass is not None and is_part else None)
+        self._pass = bake_pass if is_part else None
         self._handles = ParticipantHandles(inputs)
         self._moments = sample_times(scene)
         self._copy_class = LiveScene if follows_rigid_bodies(scene) else SceneCopy
@@ -160,7 +178,12 @@ class SceneExporter:
 
     def _begin(self, scene_copy: SceneCopy, inputs: Participants) -> _ExportState:
         """Writes the scene of the rest pose, in which `scene_copy` is."""
-        solver_scene = read_scene(scene_copy, inputs, self._threads)
+        grounds = [] if self._pass is None else read_grounds(self._pass, frame_range(inputs.scene)[1])
+        solver_scene = read_scene(scene_copy, inputs, self._threads, [ground.collider for ground in grounds])
+        check_same_times(grounds, solver_scene.settings)
+        if self._pass is not None and self._pass.has_later and solver_scene.settings.preroll:
+            settings = replace(solver_scene.settings, writes_preroll=True)
+            solver_scene = replace(solver_scene, settings=settings)
         rest = read_rest_frame_transforms(scene_copy, inputs, solver_scene)
         with named_errors(self._folder.parent):
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -168,7 +191,7 @@ class SceneExporter:
             track_writer = BufferedTrackWriter(TrackWriter(self._folder, is_durable=False))
             colliders = ColliderSampler(solver_scene, track_writer)
         activations = ActivationSampler(scene_copy, inputs)
-        return _ExportState(solver_scene, rest, track_writer, colliders, BodyVertexReader(), activations)
+        return _ExportState(solver_scene, rest, track_writer, colliders, BodyVertexReader(), activations, grounds)
 
     def _evaluate(self, scene_copy: SceneCopy, before: SampleTime | None) -> None:
         """Evaluates the next moment. If an input depends on earlier frames, evaluates these first, in order."""
@@ -184,6 +207,8 @@ class SceneExporter:
         sampling = Sampling(scene_copy, inputs.unit, self._moments[self._done], state.track_writer)
         sample_tracks(sampling, inputs, state.solver_scene, state.rest, shapes, state.body_vertices)
         state.activations.sample(scene_copy, inputs, sampling.moment.time)
+        for ground in state.grounds:
+            ground.add_until(state.track_writer, sampling.moment.time)
         if self._done == 0:
             state.flexed.update(read_flexed_shapes(sampling, inputs, state.rest, shapes))
         state.colliders.sample(sampling, inputs)

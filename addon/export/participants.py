@@ -31,6 +31,7 @@ KEYED_OBJECTS = (
     "force_fields",
     "fibre_objects",
     "wraps",
+    "grounds",
 )
 # objects in the order of their names, and their names in files
 ObjectKeys = dict[bpy.types.Object, str]
@@ -49,6 +50,7 @@ class Participants:
         force_fields: Objects with a force field that acts on bodies, in the order of their names.
         fibre_objects: Lattices, curves and meshes of tendon of muscles; the key is the object's name.
         wraps: At which fat ends; the key is the object's name.
+        grounds: Bodies of earlier passes, which move as they are baked.
         reads_attachments: Whether those of bodies are read, which needs what they are attached to.
     """
 
@@ -62,6 +64,7 @@ class Participants:
     force_fields: ObjectKeys
     fibre_objects: ObjectKeys
     wraps: ObjectKeys = field(default_factory=dict)
+    grounds: ObjectKeys = field(default_factory=dict)
     reads_attachments: bool = True
 
     @property
@@ -86,13 +89,14 @@ class Participants:
         return [o for o in self.bodies if has_flexed_shape(o)]
 
 
-def find_participants(scene: bpy.types.Scene) -> Participants:
-    """Returns what takes part in `scene`.
+def find_participants(scene: bpy.types.Scene, number: int | None = None) -> Participants:
+    """Returns what takes part in `scene`, in the pass of a number or, with None, in all at once.
 
     Raises:
         BadInput: A body asks for the bones of its armature, and has none.
     """
-    bodies = {obj: body_key(obj) for obj in roles.bodies(scene)}
+    everything = {obj: body_key(obj) for obj in roles.bodies(scene)}
+    bodies = {obj: key for obj, key in everything.items() if number in (None, obj.sinew.bake_pass)}
     bones = _with_keys(bones_that_hold(scene, bodies))
     taken = set(bones.values())
     return Participants(
@@ -106,6 +110,7 @@ def find_participants(scene: bpy.types.Scene) -> Participants:
         _with_keys(force_fields(scene)),
         {obj: obj.name for obj in find_fibre_objects(bodies)},
         {wrap: wrap.name for obj in bodies if (wrap := obj.sinew.wrap) is not None},
+        {obj: key for obj, key in everything.items() if number is not None and obj.sinew.bake_pass < number},
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
-from ...solver.scene.contact import Collision
+from ...solver.scene.contact import Collider, Collision
 from ...solver.scene.force_fields import FieldWeights
 from ...solver.scene.rest_scale import RestScale
 from ...solver.scene.scene import Body, Material, MaterialPaint, Meshing, Scene, Settings
@@ -45,8 +46,10 @@ from .weight_reader import WeightReader
 ALL_ROWS = slice(None)
 
 
-def read_scene(scene_copy: SceneCopy, inputs: Participants, threads: int | None) -> Scene:
-    """Returns the scene, read of objects that are evaluated in the rest pose.
+def read_scene(
+    scene_copy: SceneCopy, inputs: Participants, threads: int | None, grounds: Sequence[Collider] = ()
+) -> Scene:
+    """Returns the scene, read of objects that are evaluated in the rest pose; `grounds` are of earlier passes.
 
     Raises:
         BadInput: An object cannot be simulated as it is.
@@ -58,11 +61,11 @@ def read_scene(scene_copy: SceneCopy, inputs: Participants, threads: int | None)
     bones = [read_bone(scene_copy, obj, key, unit, inputs.bodies) for obj, key in inputs.bones.items()]
     return Scene(
         tuple(bodies.values()),
-        tuple(read_collider(scene_copy, obj, key, unit) for obj, key in inputs.colliders.items()),
+        (*(read_collider(scene_copy, obj, key, unit) for obj, key in inputs.colliders.items()), *grounds),
         _read_settings(scene_copy, inputs.scene, threads),
         tuple(read_heat_source(scene_copy, obj, key, unit) for obj, key in inputs.heat_sources.items()),
         (*bones, *read_armature_bones(scene_copy, inputs.armature_bones, bodies, unit)),
-        collision_filter.ignored_pairs(inputs.scene, inputs.bodies | inputs.colliders),
+        collision_filter.ignored_pairs(inputs.scene, inputs.bodies | inputs.colliders | inputs.grounds),
         force_fields=tuple(
             read_field(scene_copy, obj, key, unit, list(bodies.values())) for obj, key in inputs.force_fields.items()
         ),

@@ -19,6 +19,7 @@ from . import activation_inputs, artist_tet_files, formulation, rigid_core
 from .deforming_mesh_check import shape_dependencies
 from .fat_check import check_fat
 from .fibre_objects import check_fibre_objects
+from .pass_check import check_passes
 from .setting_range_check import check_setting_ranges
 
 BODY_SETTINGS = tuple(settings_of_role(BODY))
@@ -36,6 +37,7 @@ def check_objects(scene: bpy.types.Scene) -> None:
     for obj in bodies:
         role_checks.check_object(obj)
     role_checks.check_unshared(bodies)
+    check_passes(bodies)
     for obj in [*bodies, *roles.colliders(scene), *(o for o in scene.objects if roles.has_role(o, BONE))]:
         if obj.type != "MESH":
             raise BadInput("not-a-mesh", name=obj.name, type=role_checks.object_kind(obj))

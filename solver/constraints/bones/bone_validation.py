@@ -85,6 +85,8 @@ def check_reached(
         bone_settings = next(piece.bone for piece in pieces if piece.number == bone)
         if not places or len(bone_settings.weights) or any(len(there.nodes[row]) for _, row, there, _ in places):
             continue
+        if all(_may_miss_bones(body) for *_, (body, _) in places):
+            continue
         for _, row, there, (body, _) in places:
             if there.masked_count[row]:
                 raise BadInput("bone-masked", name=bone_settings.name, body=body.name)
@@ -92,6 +94,11 @@ def check_reached(
         away, name = min(ways)
         numbers = {"distance": f"{bone_settings.distance:.4g}", "away": f"{away:.4g}", "wanted": f"{1.01 * away:.4g}"}
         raise BadInput("bone-outside", name=bone_settings.name, body=name, **numbers)
+
+
+def _may_miss_bones(body: Body) -> bool:
+    """Whether a body is no flesh for which bones are meant: a muscle with pinned ends, or fat outside of a Wrap."""
+    return bool(body.wrap_vertices) or (body.muscle is not None and len(body.pinned) > 0)
 
 
 def bone_conflicts(pieces: Sequence[BonePart], body: Body, found: BoneAttachment, tet_size: float) -> list[SinewError]:

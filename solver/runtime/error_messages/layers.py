@@ -34,6 +34,33 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The Wrap inside of "{name}" is outside of it with {share} % of its surface.',
         "Make the skin larger or the muscles thinner, or make the Wrap again with a smaller Width and Offset.",
     ),
+    # addon/export/baked_grounds.py
+    "pass-not-baked": (
+        "Pass {number} follows pass {earlier}, which is not baked{done}.",
+        "Press Simulate, which bakes what is missing, or simulate pass {earlier} in the panel Cache first.",
+    ),
+    "pass-without-preroll": (
+        "Pass {number} follows pass {earlier}, whose bake has no pre-roll.",
+        "Simulate pass {earlier} again in the panel Cache.",
+    ),
+    "pass-other-times": (
+        '"{name}", which this pass follows, was baked with another first frame, frame rate or pre-roll.',
+        "Simulate its pass again in the panel Cache.",
+    ),
+    # addon/baking/bake_order.py
+    "no-such-pass": (
+        'Nothing in "{name}" is in pass {number}.',
+        "Simulate another pass, or give an object this Pass in the panel Layers.",
+    ),
+    # addon/export/pass_check.py
+    "pass-follows-later": (
+        '"{name}" in pass {number} is attached to "{target}" in pass {later}, which comes later.',
+        "Attach it to something of an earlier pass, or give both the same Pass in the panel Layers.",
+    ),
+    "pass-shaped-by-later": (
+        '"{name}" in pass {number} is shaped by "{target}" in pass {later}, which comes later.',
+        "Choose an object of an earlier pass in its modifiers, or give both the same Pass in the panel Layers.",
+    ),
     "wrap-of-nothing": (
         "Nothing that can be wrapped is selected.",
         "Select the muscles and the bone meshes that lie under the skin.",
