@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from fixtures.closed_surfaces import cube, sphere
+from sinew.solver.mesh.geometry.closest_point import closest_points
 from sinew.solver.mesh.geometry.hole_caps import hole_caps
 from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects
+from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 from sinew.solver.mesh.geometry.triangle_surface import Surface, signed_volume
 from sinew.solver.mesh.geometry.welding import weld
+from sinew.solver.mesh.geometry.winding_number import winding_numbers
 from sinew.solver.mesh.wrap.closing import quad_triangles
 from sinew.solver.mesh.wrap.surface_nets import make_well_composed, surface_nets
 from sinew.solver.mesh.wrap.wrap_surface import WrapOptions, WrapSurface, wrap_surface
@@ -25,8 +28,10 @@ def placed(surface: tuple, x: float = 0.0, scale: float = 1.0) -> Surface:
     return Surface(scale * np.asarray(vertices, float) + [x, 0.0, 0.0], np.asarray(triangles, np.int32))
 
 
-def wrapped(*surfaces: Surface, width: float = 0.2, voxel: float = 0.05, offset: float = 0.0) -> WrapSurface:
-    return wrap_surface(surfaces, WrapOptions(width, offset, 0.0, voxel))
+def wrapped(
+    *surfaces: Surface, width: float = 0.2, voxel: float = 0.05, offset: float = 0.0, smoothing: float = 0.0
+) -> WrapSurface:
+    return wrap_surface(surfaces, WrapOptions(width, offset, smoothing, voxel))
 
 
 def test_a_sphere_stays_a_sphere() -> None:
@@ -78,6 +83,22 @@ def test_the_wrap_goes_around_overlaps_holes_and_hollows() -> None:
         assert len(found.vertices) - len(found.quads) == 2
         assert set(found.nearest) == set(range(len(surfaces)))
         assert found.distance.max() < 0.1
+
+
+def test_smoothing_fills_creases_and_keeps_the_meshes_inside() -> None:
+    surfaces = [placed(sphere(16), scale=0.2), placed(sphere(16), 0.3, scale=0.2)]
+    sharp, smooth = (wrapped(*surfaces, width=0.05, voxel=0.02, smoothing=each) for each in (0.0, 0.04))
+    volumes = [signed_volume(each.vertices, quad_triangles(each.quads)) for each in (sharp, smooth)]
+    assert volumes[1] > 1.005 * volumes[0]
+    bvh = build_bvh(smooth.vertices, quad_triangles(smooth.quads).astype(np.int32))
+    points = np.concatenate([each.vertices for each in surfaces])
+    is_outside = winding_numbers(bvh, points) < 0.5
+    assert closest_points(bvh, points[is_outside]).distance.max(initial=0.0) < 0.1 * 0.02
+    waist = np.abs(smooth.vertices[:, 0] - 0.15) < 0.01
+    radius = np.linalg.norm(smooth.vertices[waist, 1:], axis=1).mean()
+    assert (
+        radius > np.linalg.norm(sharp.vertices[np.abs(sharp.vertices[:, 0] - 0.15) < 0.01, 1:], axis=1).mean() + 0.005
+    )
 
 
 def test_surface_nets_of_noise_are_closed_manifolds() -> None:

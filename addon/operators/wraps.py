@@ -57,7 +57,7 @@ class SINEW_OT_make_wrap(bpy.types.Operator):
     )
     smoothing: FloatProperty(
         name="Smoothing",
-        description="How far edges are rounded, as a share of the Width",
+        description="How far creases are filled, as a share of the Width",
         default=0.25,
         min=0.0,
         max=2.0,

@@ -34,7 +34,7 @@ class WrapOptions:
     Attributes:
         width: Grooves narrower than this are bridged [m]; the ball is half as large.
         offset: How far the wrap is outside of the meshes [m].
-        smoothing: Standard deviation of the Gaussian filter of the level set [m]; 0: none.
+        smoothing: Standard deviation of the Gaussian filter of the level set, which fills creases [m]; 0: none.
         voxel: Edge length of the quads [m].
     """
 
@@ -82,7 +82,11 @@ def wrap_surface(surfaces: Sequence[Surface], options: WrapOptions) -> WrapSurfa
     fill_cavities(values, depth)
     values = np.clip(values, -depth, depth)
     if options.smoothing > 0.0:
-        values = scipy.ndimage.gaussian_filter(values, options.smoothing / voxel, mode="nearest", truncate=FILTER_REACH)
+        filtered = scipy.ndimage.gaussian_filter(
+            values, options.smoothing / voxel, mode="nearest", truncate=FILTER_REACH
+        )
+        # the filter fills creases; it would also thin what is round, and the meshes have to stay inside
+        values = np.minimum(values, filtered)
     make_well_composed(values)
     part_count = label_regions(values < 0.0)[1]
     if part_count == 0:
