@@ -13,6 +13,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import add_mesh, evaluated, fresh
 from fixtures.closed_surfaces import sphere
 from fixtures.export_scenes import exported, refused
+from fixtures.operator_scenes import status
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.export.input_warnings import input_warnings
 from sinew.addon.objects import roles
@@ -157,4 +158,8 @@ def test_the_object_plays_the_skin_and_fat_keeps_the_wrap_on_its_core(tmp_path: 
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
     assert CacheReader(tmp_path / "fat.sinew").metadata.bodies[0].vertices == len(skin.data.vertices)
     before, after = (evaluated(skin, frame)[0] for frame in (1, 4))
+    # the Wrap moves with the fat, on the core, and does not make the bake out of date by that
+    moved = evaluated(bpy.data.objects["Wrap"], 4)[0] - evaluated(bpy.data.objects["Wrap"], 1)[0]
+    assert moved[:, 0].mean() == pytest.approx(0.2, abs=0.05)
+    assert status().phase == "baked" and not status().outdated
     assert 0.05 < (after - before)[:, 0].mean() < 0.3

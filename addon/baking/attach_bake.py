@@ -17,7 +17,7 @@ from ..cache.bake_passes import body_folder
 from ..fracture_meshes import show_results
 from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
-from ..playback import attribute_modifier, mesh_cache
+from ..playback import attribute_modifier, mesh_cache, wrap_motion
 from . import attach_force_curves, error_messages, last_failure
 
 
@@ -47,6 +47,8 @@ def attach(
             mesh_cache.detach(obj)
             attribute_modifier.detach(obj)
             show_results.restore_body(obj)
+        if obj.sinew.wrap is not None and (detach_missing or layout.wrap_path(own, key).exists()):
+            wrap_motion.attach(obj.sinew.wrap, own, key)
     if is_undoable:
         attach_force_curves.refresh_curves(scene, folder, detach_missing)
 

@@ -14,15 +14,16 @@ import bpy
 from ...solver.bake.cache import delete_bake, delete_cache, is_cache, layout
 from ...solver.runtime.errors import BadInput, SinewError
 from ..blender_data import modifier_stack
+from ..blender_data.object_keys import body_key
 from ..blender_data.scene_by_session_uid import find_scene
 from ..cache import cache_folder_status, cache_paths
-from ..cache.bake_passes import BakePass, pass_folder, pass_numbers
+from ..cache.bake_passes import BakePass, body_folder, pass_folder, pass_numbers
 from ..evaluation import sample_times
 from ..export import export_scene, input_warnings
 from ..export.simulated_inputs import follows_rigid_bodies
 from ..fracture_meshes import show_results
 from ..objects import roles
-from ..playback import mesh_cache
+from ..playback import mesh_cache, wrap_motion
 from . import (
     attach_bake,
     bake_order,
@@ -219,10 +220,24 @@ def _show_frames(scene: bpy.types.Scene, bake: RunningBake) -> None:
 
 def _show_end(scene: bpy.types.Scene, bake: RunningBake) -> None:
     """Lets the bodies play all that was baked, what takes data-blocks in an undo step of its own."""
+    _write_wrap_motions(scene, bake)
     # where nobody can press undo, nobody needs a step
     attach_bake.attach(scene, detach_missing=bake.is_shown, is_undoable=bpy.app.background)
     if not bpy.app.background and (bake.driver.job.frame is not None or not attach_bake.is_whole(scene)):
         undo_step.schedule(scene)
+
+
+def _write_wrap_motions(scene: bpy.types.Scene, bake: RunningBake) -> None:
+    """Writes the motion of the wraps of bodies that were baked."""
+    if bake.driver.job.frame is None:
+        return
+    for obj in roles.bodies(scene):
+        if obj.sinew.wrap is not None and bake.pass_number in (None, obj.sinew.bake_pass):
+            try:
+                # where it is now: the first save of the file may have moved it meanwhile
+                wrap_motion.write_wrap_motion(scene, obj.sinew.wrap, body_folder(scene, obj), body_key(obj))
+            except SinewError as problem:
+                last_failure.store_error_event(scene, problem.as_event())
 
 
 def _cracked_bodies(job: state_machine.Job) -> frozenset[str]:

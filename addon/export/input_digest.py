@@ -189,7 +189,9 @@ def _scene_parts(scene: bpy.types.Scene) -> Parts:
 
 def _id_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
     if isinstance(item, bpy.types.Object):
-        return _object_parts(item, None, waiting)
+        # a wrap plays the bake below Sinew's place
+        cut = modifier_stack.input_modifier_count(item) if item.sinew.role == WRAP else None
+        return _object_parts(item, cut, waiting)
     if isinstance(item, bpy.types.NodeTree):
         return _tree_parts(item, waiting)
     parts = animation_parts(item, waiting)

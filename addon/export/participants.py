@@ -75,8 +75,8 @@ class Participants:
     @property
     def modifier_counts(self) -> dict[bpy.types.Object, int | None]:
         """All objects to evaluate, each with how many of its modifiers (None: all)."""
-        cuts = input_modifier_counts(list(self.bodies), [*self.colliders, *self.heat_sources, *self.bones])
-        return dict.fromkeys([*self.followed_objects, *self.force_fields, *self.fibre_objects, *self.wraps]) | cuts
+        cuts = input_modifier_counts([*self.bodies, *self.wraps], [*self.colliders, *self.heat_sources, *self.bones])
+        return dict.fromkeys([*self.followed_objects, *self.force_fields, *self.fibre_objects]) | cuts
 
     @property
     def reshaped(self) -> list[bpy.types.Object]:

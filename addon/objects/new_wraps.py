@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ...solver.runtime.arrays import Floats, Indices
+from ..playback import mesh_cache
 from ..properties.role_definitions import BODY, BONE
 from ..properties.table_rows import add_row
 from . import roles
@@ -40,6 +41,7 @@ def make_wrap(
         obj.display_type, obj.hide_render = "WIRE", True
         roles.make_wrap(obj)
         return obj
+    mesh_cache.detach(earlier)
     former, earlier.data = earlier.data, mesh
     earlier.matrix_world.identity()
     if former.users == 0:

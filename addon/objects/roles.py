@@ -95,9 +95,9 @@ def make_collider(obj: bpy.types.Object, shape: str = "MESH") -> None:
 
 
 def make_wrap(obj: bpy.types.Object) -> None:
-    """Makes `obj` a wrap, to which fat holds."""
-    modifier_stack.remove_modifier(obj)
+    """Makes `obj` a wrap, to which fat holds, and which moves with it."""
     _set_role(obj, WRAP)
+    modifier_stack.ensure_modifier(obj)
 
 
 def make_heat_source(obj: bpy.types.Object) -> None:

@@ -31,6 +31,8 @@ RESULT_FOLDER = "result"
 ATTRIBUTE_FOLDER = "attributes"
 CONTACT_FOLDER = "contacts"
 PREROLL_FOLDER = "preroll"
+# motion of wraps, which Blender writes
+WRAP_FOLDER = "wrap"
 # the list of checkpoints
 RESUME_LIST = f"{RESUME_FOLDER}/points.json"
 # copy of cache.json, in case that is lost
@@ -40,6 +42,7 @@ BAKED_FOLDERS = (
     ATTRIBUTE_FOLDER,
     CONTACT_FOLDER,
     PREROLL_FOLDER,
+    WRAP_FOLDER,
     RESULT_FOLDER,
     PLAY_FOLDER,
     RESUME_FOLDER,
@@ -90,6 +93,11 @@ def is_pass_name(name: str) -> bool:
 def preroll_path(cache: Path, key: str) -> Path:
     """Returns the file of a body's render positions in the pre-roll."""
     return cache / PREROLL_FOLDER / f"{key}.npz"
+
+
+def wrap_path(cache: Path, key: str) -> Path:
+    """Returns the file of the motion of a body's Wrap."""
+    return cache / WRAP_FOLDER / f"{key}.pc2"
 
 
 def play_path(cache: Path, key: str) -> Path:
@@ -148,6 +156,7 @@ def is_sinew_file(relative: Path) -> bool:
         (MODEL_FOLDER,): (".npz",),
         (PLAY_FOLDER,): (".pc2",),
         (PREROLL_FOLDER,): (".npz",),
+        (WRAP_FOLDER,): (".pc2",),
         (RESULT_FOLDER,): (".npz", ".pc2"),
     }
     stem, dot, ending = name.rpartition(".")
