@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fixtures.closed_surfaces import cube, sphere
+from fixtures.closed_surfaces import cube, sphere, torus
 from sinew.solver.mesh.geometry.closest_point import closest_points
 from sinew.solver.mesh.geometry.hole_caps import hole_caps
 from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects
@@ -80,7 +80,7 @@ def test_the_wrap_goes_around_overlaps_holes_and_hollows() -> None:
         triangles = quad_triangles(found.quads)
         assert find_manifold_defects(triangles) is None
         # one surface and no wall of a hollow: Euler's formula for a ball
-        assert len(found.vertices) - len(found.quads) == 2
+        assert len(found.vertices) - len(found.quads) == 2 and found.tunnel_count == 0
         assert set(found.nearest) == set(range(len(surfaces)))
         assert found.distance.max() < 0.1
 
@@ -115,6 +115,12 @@ def test_surface_nets_of_noise_are_closed_manifolds() -> None:
         edges = np.unique(np.sort(ends.T, axis=1), axis=0)
         faces_at = np.bincount(quads.ravel(), minlength=len(vertices))
         assert (np.bincount(edges.ravel(), minlength=len(vertices)) == faces_at).all()
+
+
+def test_tunnels_are_counted() -> None:
+    ring = Surface(*(np.asarray(each) for each in torus(24, 12)))
+    assert wrapped(ring, voxel=0.1).tunnel_count == 1
+    assert wrapped(ring, width=1.5, voxel=0.1).tunnel_count == 0
 
 
 def test_too_fine_a_grid_is_refused() -> None:

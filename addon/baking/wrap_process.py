@@ -51,12 +51,14 @@ class FoundWrap:
         quads: (q, 4).
         nearest: The number of the nearest of the wrapped meshes, (n,).
         part_count: How many separate surfaces it is.
+        tunnel_count: How many tunnels go through it.
     """
 
     vertices: Floats
     quads: Indices
     nearest: Indices
     part_count: int
+    tunnel_count: int
 
 
 def find_wrap(request: WrapRequest, folder: Path, commands: Sequence[Sequence[str]]) -> FoundWrap:
@@ -77,17 +79,18 @@ def find_wrap(request: WrapRequest, folder: Path, commands: Sequence[Sequence[st
     folder.mkdir()
     try:
         (folder / MESHES_FILE).write_bytes(npz_bytes(arrays))
-        parts = next((found for words in commands if words and (found := _run(words, folder)) is not None), None)
-        if parts is None:
+        ends = (_run(words, folder) for words in commands if words)
+        said = next((each for each in ends if each is not None), None)
+        if said is None:
             raise SolveFailed("internal", problem="no process could be started", log="the console")
         found = read_arrays(folder / WRAP_FILE)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return FoundWrap(found["vertices"], found["quads"], found["nearest"], parts)
+    return FoundWrap(found["vertices"], found["quads"], found["nearest"], said["parts"], said["tunnels"])
 
 
-def _run(command: Sequence[str], folder: Path) -> int | None:
-    """Runs a command to its end, and returns in how many parts the wrap is; None: it did not start."""
+def _run(command: Sequence[str], folder: Path) -> Mapping[str, Any] | None:
+    """Runs a command to its end, and returns what it said of the wrap; None: it did not start."""
     try:
         child = ChildProcess(command, folder / LOG_FILE)
     except OSError:
@@ -102,4 +105,4 @@ def _run(command: Sequence[str], folder: Path) -> int | None:
         child.close(0.0)
     if "error" in said:
         raise BadInput(said["error"]["kind"], **said["error"]["details"])
-    return int(said["wrapped"]["parts"]) if code == 0 and "wrapped" in said else None
+    return said.get("wrapped") if code == 0 else None

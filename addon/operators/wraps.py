@@ -92,10 +92,14 @@ class SINEW_OT_make_wrap(bpy.types.Operator):
         bpy.ops.object.select_all(action="DESELECT")
         made.select_set(True)
         context.view_layer.objects.active = made
+        doubts = []
         if found.part_count > 1:
-            problem = SinewError("wrap-in-parts", name=made.name, count=found.part_count)
-            self.report({"WARNING"}, error_text(problem))
-        else:
+            doubts.append(SinewError("wrap-in-parts", name=made.name, count=found.part_count))
+        if found.tunnel_count:
+            doubts.append(SinewError("wrap-with-tunnels", name=made.name, count=found.tunnel_count))
+        for doubt in doubts:
+            self.report({"WARNING"}, error_text(doubt))
+        if not doubts:
             self.report({"INFO"}, f'Made "{made.name}". Choose it as the Wrap of the fat (panel Layers)')
         return {"FINISHED"}
 

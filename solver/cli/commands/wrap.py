@@ -39,7 +39,12 @@ def run(options: argparse.Namespace) -> int:
     arrays = {name: getattr(found, name) for name in ("vertices", "quads", "nearest", "distance")}
     with named_errors(options.output.parent):
         options.output.write_bytes(npz_bytes(arrays))
-    said = {"vertices": len(found.vertices), "quads": len(found.quads), "parts": found.part_count}
+    said = {
+        "vertices": len(found.vertices),
+        "quads": len(found.quads),
+        "parts": found.part_count,
+        "tunnels": found.tunnel_count,
+    }
     options.emit({"event": "wrapped", **said})
     if not options.json:
         print(f"{options.output}: {said['vertices']:,} vertices, {said['quads']:,} quads, {said['parts']} parts")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices
 from .face_edges import face_edges
@@ -53,7 +54,7 @@ def _joined_at_borders(vertices: Floats, triangles: Indices) -> Indices:
     return joined[triangles].astype(np.int32)
 
 
-def open_loops(triangles: Indices) -> list[Indices]:
+def open_loops(triangles: Indices) -> list[npt.NDArray[np.int64]]:
     """Returns the loops of edges that have one face, of triangles (t, 3), each in the direction of its faces, (k,).
 
     Where loops touch at a vertex, they are parted there. What does not close is left out.

@@ -11,8 +11,11 @@ Sources: Gibson (1998), Constrained Elastic Surface Nets; Latecki (1997), 3D Wel
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices
+
+Counts = npt.NDArray[np.int64]
 
 CORNERS = np.array(list(np.ndindex(2, 2, 2)), np.int64)
 # pairs of corners of a cell that differ along one axis
@@ -32,7 +35,7 @@ def surface_nets(values: Floats) -> tuple[Floats, Indices]:
     is_in = values < 0.0
     number, cell = _crossed_cells(is_in)
     vertices = _crossing_means(values, cell)
-    quads = []
+    quads: list[npt.NDArray[np.int64]] = []
     for axis in range(3):
         before = np.moveaxis(is_in, axis, 0)
         crosses = np.moveaxis(before[:-1] != before[1:], 0, axis)
@@ -52,7 +55,7 @@ def surface_nets(values: Floats) -> tuple[Floats, Indices]:
     return vertices, np.concatenate(quads).astype(np.int32)
 
 
-def _crossed_cells(is_in: Bools) -> tuple[Indices, Indices]:
+def _crossed_cells(is_in: Bools) -> tuple[Counts, Counts]:
     """Returns the number of the vertex of each cell, −1 for none, (x, y, z), and the cells with a vertex, (n, 3)."""
     shape = tuple(count - 1 for count in is_in.shape)
     inside = np.zeros(shape, np.int8)
@@ -68,7 +71,7 @@ def _shifted(values: np.ndarray, offset: np.ndarray, shape: tuple[int, ...]) -> 
     return values[tuple(slice(int(o), int(o) + n) for o, n in zip(offset, shape, strict=True))]
 
 
-def _crossing_means(values: Floats, cell: Indices) -> Floats:
+def _crossing_means(values: Floats, cell: Counts) -> Floats:
     """Returns the mean of the crossings of the edges of cells, (n, 3)."""
     corner = np.stack([values[tuple((cell + offset).T)] for offset in CORNERS], axis=1)
     total, count = np.zeros((len(cell), 3)), np.zeros(len(cell))
@@ -78,7 +81,7 @@ def _crossing_means(values: Floats, cell: Indices) -> Floats:
         share = (one / (one - other))[:, None]
         total[crosses] += CORNERS[a] + share * (CORNERS[b] - CORNERS[a])
         count[crosses] += 1.0
-    return cell + total / count[:, None]
+    return np.asarray(cell + total / count[:, None], np.float64)
 
 
 def make_well_composed(values: Floats) -> None:
@@ -91,7 +94,7 @@ def make_well_composed(values: Floats) -> None:
         values.ravel()[turned] = -depth
 
 
-def _points_in_the_way(values: Floats) -> Indices:
+def _points_in_the_way(values: Floats) -> Counts:
     """Returns flat indices of outside points at which insides meet on a diagonal alone."""
     is_in, found = values < 0.0, []
     flat = np.arange(values.size, dtype=np.int64).reshape(values.shape)
@@ -111,7 +114,7 @@ def _points_in_the_way(values: Floats) -> Indices:
     return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
 
-def _least_outside(values: Floats, flat: Indices, offsets: list[np.ndarray], is_crossed: Bools) -> list[Indices]:
+def _least_outside(values: Floats, flat: Counts, offsets: list[np.ndarray], is_crossed: Bools) -> list[Counts]:
     """Returns the outside corner with the least value of every crossed square or cube."""
     place = np.argwhere(is_crossed)
     if not len(place):

@@ -62,6 +62,11 @@ class WrapSurface:
     distance: Floats
     part_count: int
 
+    @property
+    def tunnel_count(self) -> int:
+        """How many tunnels go through it: its genus, by Euler's formula, since quads have twice as many edges."""
+        return self.part_count - (len(self.vertices) - len(self.quads)) // 2
+
 
 def wrap_surface(surfaces: Sequence[Surface], options: WrapOptions) -> WrapSurface:
     """Returns the wrap of one or more surfaces.
@@ -87,6 +92,7 @@ def wrap_surface(surfaces: Sequence[Surface], options: WrapOptions) -> WrapSurfa
         )
         # the filter fills creases; it would also thin what is round, and the meshes have to stay inside
         values = np.minimum(values, filtered)
+        fill_cavities(values, depth)
     make_well_composed(values)
     part_count = label_regions(values < 0.0)[1]
     if part_count == 0:

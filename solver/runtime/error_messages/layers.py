@@ -61,6 +61,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" in pass {number} is shaped by "{target}" in pass {later}, which comes later.',
         "Choose an object of an earlier pass in its modifiers, or give both the same Pass in the panel Layers.",
     ),
+    "wrap-with-tunnels": (
+        'Tunnels go through the Wrap "{name}": {count}. Between round shapes its Width has to be larger than the gap.',
+        "Choose a larger Width, or leave it: fat fills the tunnels.",
+    ),
     "wrap-of-nothing": (
         "Nothing that can be wrapped is selected.",
         "Select the muscles and the bone meshes that lie under the skin.",
