@@ -13,8 +13,9 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import add_box, evaluated, fresh, world
 from fixtures.fake_layout import FakeLayout
-from fixtures.operator_scenes import status
+from fixtures.operator_scenes import status, until
 from sinew.addon.baking import bake_control
+from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.bake_request import BakeRequest
 from sinew.addon.cache import cache_folder_status
 from sinew.addon.cache.bake_passes import BakePass, body_folder, pass_numbers
@@ -218,3 +219,22 @@ def test_passes_follow_in_a_saved_and_reopened_file_and_after_save_as(tmp_path: 
     bpy.data.objects["Upper"].sinew.density = 700.0
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
     assert is_cache(other / "copy.sinew" / "pass-2") and is_cache(tmp_path / "layers.sinew" / "pass-2")
+
+
+@pytest.mark.slow
+def test_a_cancelled_pass_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    scene, _, upper = two_layers(frames=40)
+    upper.sinew.divisions = 6
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "layers.blend"))
+    first, second = passes_at(scene, tmp_path / "layers.sinew")
+    bake_control.start(scene)
+    until(lambda: session.bake is not None and session.bake.pass_number == 2 and session.bake.driver.job.frame)
+    session.cancel()
+    bake_control.wait()
+    assert status().phase == "partial" and status().due_passes == (2,) and not status().outdated
+    stamps = [modified(first.folder), (second.folder / "frames" / "000001.npz").stat().st_mtime_ns]
+    done = CacheReader(second.folder).last_frame()
+    assert done is not None and done < 40
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}
+    assert CacheReader(second.folder).last_frame() == 40 and status().phase == "baked"
+    assert [modified(first.folder), (second.folder / "frames" / "000001.npz").stat().st_mtime_ns] == stamps

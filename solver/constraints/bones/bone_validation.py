@@ -11,6 +11,7 @@ import numpy as np
 from ...mesh.geometry.triangle_surface import make_surface
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput, SinewError
+from ...scene.attachment import SPRING
 from ...scene.flesh import Bone
 from ...scene.scene import Body, Scene
 from ...scene.serialisation.range_check import check_ranges
@@ -97,8 +98,10 @@ def check_reached(
 
 
 def _may_miss_bones(body: Body) -> bool:
-    """Whether a body is no flesh for which bones are meant: a muscle with pinned ends, or fat outside of a Wrap."""
-    return bool(body.wrap_vertices) or (body.muscle is not None and len(body.pinned) > 0)
+    """Whether a body has a place without bones: muscles with pinned ends, fat outside of a Wrap, skin on springs."""
+    is_on_springs = any(each.kind == SPRING for each in body.attachments)
+    is_muscle = body.muscle is not None and len(body.pinned) > 0
+    return is_muscle or is_on_springs or bool(body.wrap_vertices)
 
 
 def bone_conflicts(pieces: Sequence[BonePart], body: Body, found: BoneAttachment, tet_size: float) -> list[SinewError]:
