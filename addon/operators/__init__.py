@@ -30,6 +30,7 @@ from . import (
     orphaned_caches,
     pin_selected_vertices,
     quick,
+    quick_fat,
     select_role,
     self_weight,
     simulate,
@@ -75,6 +76,7 @@ PARTS = (
     tet_display,
     fibres,
     wraps,
+    quick_fat,
 )
 
 
@@ -85,10 +87,12 @@ def register() -> None:
             bpy.utils.register_class(each)
     bpy.types.TOPBAR_MT_file_import.append(import_tets.draw_menu_entry)
     bpy.types.VIEW3D_MT_object_quick_effects.append(quick.draw_menu_entries)
+    bpy.types.VIEW3D_MT_object_quick_effects.append(quick_fat.draw_menu_entry)
 
 
 def unregister() -> None:
     """Takes them away."""
+    bpy.types.VIEW3D_MT_object_quick_effects.remove(quick_fat.draw_menu_entry)
     bpy.types.VIEW3D_MT_object_quick_effects.remove(quick.draw_menu_entries)
     bpy.types.TOPBAR_MT_file_import.remove(import_tets.draw_menu_entry)
     for part in reversed(PARTS):

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import bpy
@@ -13,14 +15,66 @@ from bpy.props import FloatProperty
 from ...solver.runtime.errors import BadInput, SinewError
 from ..baking.child_process import child_command, fallback_command
 from ..baking.error_messages import error_text
-from ..baking.wrap_process import FoundWrap, WrapRequest, find_wrap
+from ..baking.wrap_process import WrapRequest, find_wrap
 from ..export.modeled_meshes import modeled_meshes
 from ..objects import new_wraps, role_checks, roles
 from ..properties.role_definitions import WRAP
 from .error_reporting import reporting_errors
 
 VOXELS_PER_WIDTH = 4.0
+SMOOTHING = 0.25  # as a share of the Width
 WIDTH_SHARE = 0.05  # of the longest side of all meshes, where no Width is chosen
+
+
+@dataclass(frozen=True)
+class WrapSizes:
+    """How a Wrap is made [Blender units].
+
+    Attributes:
+        width: Of grooves that are bridged; 0: by the size of what is wrapped.
+        voxel_size: Of its faces; 0: by the Width.
+        smoothing: As a share of the Width.
+        offset: Distance outside of the meshes.
+    """
+
+    width: float = 0.0
+    voxel_size: float = 0.0
+    smoothing: float = SMOOTHING
+    offset: float = 0.0
+
+
+def wrap_objects(
+    context: bpy.types.Context, wrapped: Sequence[bpy.types.Object], earlier: bpy.types.Object | None, sizes: WrapSizes
+) -> tuple[bpy.types.Object, list[SinewError]]:
+    """Returns a Wrap around objects, attached to them, and what is doubtful about it.
+
+    Args:
+        context: The collection that is active gets it.
+        wrapped: Muscles, bone meshes and others.
+        earlier: A Wrap that gets the surface; None: a new object does.
+        sizes: How it is made.
+
+    Raises:
+        BadInput: The meshes cannot be wrapped so.
+        SolveFailed: No process could be started, or it crashed.
+    """
+    scene = context.scene
+    unit, meshes = scene.unit_settings.scale_length, modeled_meshes(scene, wrapped)
+    longest = float(np.ptp(np.concatenate([vertices for vertices, _ in meshes]), axis=0).max())
+    width = sizes.width * unit or WIDTH_SHARE * longest
+    voxel = sizes.voxel_size * unit or width / VOXELS_PER_WIDTH
+    request = WrapRequest(meshes, width, sizes.offset * unit, sizes.smoothing * width, voxel)
+    folder = Path(bpy.app.tempdir) / f"sinew-wrap-{uuid.uuid4().hex[:12]}"
+    words = request.arguments(folder)
+    found = find_wrap(request, folder, [child_command(words), fallback_command(words, bpy.app.binary_path)])
+    made = new_wraps.make_wrap(context, earlier, found.vertices / unit, found.quads)
+    new_wraps.attach_wrap(made, wrapped, found.nearest, width / unit)
+    doubts = []
+    if found.part_count > 1:
+        doubts.append(SinewError("wrap-in-parts", name=made.name, count=found.part_count))
+    if found.tunnel_count:
+        doubts.append(SinewError("wrap-with-tunnels", name=made.name, count=found.tunnel_count))
+    return made, doubts
 
 
 class SINEW_OT_make_wrap(bpy.types.Operator):
@@ -58,7 +112,7 @@ class SINEW_OT_make_wrap(bpy.types.Operator):
     smoothing: FloatProperty(
         name="Smoothing",
         description="How far creases are filled, as a share of the Width",
-        default=0.25,
+        default=SMOOTHING,
         min=0.0,
         max=2.0,
         subtype="FACTOR",
@@ -85,35 +139,16 @@ class SINEW_OT_make_wrap(bpy.types.Operator):
             raise BadInput("wrap-of-nothing")
         if earlier is not None:
             role_checks.check_changeable(earlier)
-        found, width = self._find(context.scene, wrapped)
-        unit = context.scene.unit_settings.scale_length
-        made = new_wraps.make_wrap(context, earlier, found.vertices / unit, found.quads)
-        new_wraps.attach_wrap(made, wrapped, found.nearest, width / unit)
+        sizes = WrapSizes(self.width, self.voxel_size, self.smoothing, self.offset)
+        made, doubts = wrap_objects(context, wrapped, earlier, sizes)
         bpy.ops.object.select_all(action="DESELECT")
         made.select_set(True)
         context.view_layer.objects.active = made
-        doubts = []
-        if found.part_count > 1:
-            doubts.append(SinewError("wrap-in-parts", name=made.name, count=found.part_count))
-        if found.tunnel_count:
-            doubts.append(SinewError("wrap-with-tunnels", name=made.name, count=found.tunnel_count))
         for doubt in doubts:
             self.report({"WARNING"}, error_text(doubt))
         if not doubts:
             self.report({"INFO"}, f'Made "{made.name}". Choose it as the Wrap of the fat (panel Layers)')
         return {"FINISHED"}
-
-    def _find(self, scene: bpy.types.Scene, wrapped: list[bpy.types.Object]) -> tuple[FoundWrap, float]:
-        """Returns the surface around objects, and its Width [m]; raises as `find_wrap`."""
-        unit, meshes = scene.unit_settings.scale_length, modeled_meshes(scene, wrapped)
-        everything = np.concatenate([vertices for vertices, _ in meshes])
-        longest = float(np.ptp(everything, axis=0).max())
-        width = self.width * unit or WIDTH_SHARE * longest
-        voxel = self.voxel_size * unit or width / VOXELS_PER_WIDTH
-        request = WrapRequest(meshes, width, self.offset * unit, self.smoothing * width, voxel)
-        folder = Path(bpy.app.tempdir) / f"sinew-wrap-{uuid.uuid4().hex[:12]}"
-        words = request.arguments(folder)
-        return find_wrap(request, folder, [child_command(words), fallback_command(words, bpy.app.binary_path)]), width
 
 
 CLASSES = (SINEW_OT_make_wrap,)

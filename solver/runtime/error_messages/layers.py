@@ -16,6 +16,15 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The Wrap "{name}" is {count} separate surfaces: some meshes are farther apart than its Width.',
         "Choose a larger Width, or wrap these meshes on their own.",
     ),
+    # addon/operators/quick_fat.py
+    "quick-fat-no-skin": (
+        '"{name}" is a muscle, a bone mesh or a Wrap, around which fat lies.',
+        "Select the mesh of the character.",
+    ),
+    "quick-fat-nothing": (
+        'No muscle or bone mesh is inside of "{name}", and no armature poses it.',
+        "Add an Armature modifier, or make muscles or bone meshes inside of it first (menu Add).",
+    ),
     # addon/export/fat_check.py
     "wrap-elsewhere": (
         'The Wrap "{wrap}" of "{name}" is not in the scene "{scene}".',
@@ -32,7 +41,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     # solver/simulation/wrap_position_check.py
     "wrap-outside": (
         'The Wrap inside of "{name}" is outside of it with {share} % of its surface.',
-        "Make the skin larger or the muscles thinner, or make the Wrap again with a smaller Width and Offset.",
+        "Make the skin larger, or make the Wrap again around fewer meshes or with a smaller Width and Offset.",
     ),
     # addon/export/baked_grounds.py
     "pass-not-baked": (
