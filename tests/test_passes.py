@@ -238,3 +238,46 @@ def test_a_cancelled_pass_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
     assert CacheReader(second.folder).last_frame() == 40 and status().phase == "baked"
     assert [modified(first.folder), (second.folder / "frames" / "000001.npz").stat().st_mtime_ns] == stamps
+
+
+@pytest.mark.slow
+def test_passes_and_wraps_travel_with_linked_characters(tmp_path: Path) -> None:
+    """Two overrides of one character: each follows its own muscle, and ends at its own Wrap."""
+    scene, lower, upper = two_layers()
+    wrap = add_box("Wrap")
+    wrap.scale, wrap.location = (0.4, 0.4, 0.4), upper.location
+    roles.make_wrap(wrap)
+    add_row(wrap.sinew.attachments).target = lower
+    wrap.sinew.attachments[0].reach = 2.0
+    upper.sinew.wrap = wrap
+    character = bpy.data.collections.new("Character")
+    for each in (lower, upper, wrap):
+        scene.collection.objects.unlink(each)
+        character.objects.link(each)
+    scene.collection.children.link(character)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "character.blend"))
+    scene = fresh()
+    scene.frame_end = 2
+    with bpy.data.libraries.load(str(tmp_path / "character.blend"), link=True) as (_, wanted):
+        wanted.collections = ["Character"]
+    (source,) = wanted.collections
+    made = [source.override_hierarchy_create(scene, bpy.context.view_layer, do_fully_editable=True) for _ in range(2)]
+    for x, each in zip((0.0, 9.0), made, strict=True):
+        for obj in each.all_objects:
+            obj.location.x += x
+    bpy.context.view_layer.update()
+    assert len(roles.bodies(scene)) == 4 and pass_numbers(scene) == (1, 2)
+    for each in made:
+        fat = next(o for o in each.all_objects if o.sinew.wrap is not None)
+        assert fat.sinew.wrap.name in each.all_objects and fat.override_library is not None
+    first, second = passes_at(scene, tmp_path / "shot.sinew")
+    bake_here(scene, first)
+    for _ in export_scene.export_scene(bpy.context, scene, second.folder, bake_pass=second):
+        pass
+    written = Scene.load(second.folder / "scene")
+    places = {ground.key: ground.vertices[:, 0].mean() for ground in written.colliders}
+    for body in written.bodies:
+        own, of_wrap = body.attachments
+        assert own.target == of_wrap.target
+        assert places[own.target] == pytest.approx(body.vertices[:, 0].mean(), abs=0.1)
+    assert {round(x) for x in places.values()} == {0, 9}
