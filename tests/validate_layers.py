@@ -23,8 +23,7 @@ from sinew.solver.mesh.geometry.moving_surface import MovingSurface
 from sinew.solver.runtime.arrays import Floats, floats
 
 SECTION = "Layers"
-# percent of the thickness, by passes. Both were to be 2; in one pass, where the muscle gives way, 2.04 came out
-MOST_GAP = {1: 3, 2: 2}
+MOST_GAP = 0.02  # of the thickness
 FRAMES, NEAR = 12, 0.004  # vertices of the Wrap count that are so near to the muscle at rest [m]
 
 
@@ -61,8 +60,7 @@ def test_an_arm_in_one_pass_and_in_two(reach, tmp_path):
         caches = [cache, *cache.glob("pass-*")]
         missed, inverted = (sum(each) for each in zip(*map(worst_of, caches), strict=True))
         reach(SECTION, f"Wrap and muscle, {words}: mean change of the gap over the thickness",
-              f"{100.0 * gap.mean() / (2.0 * BELLY):.1f} %", f"{MOST_GAP[number]} %",
-              gap.mean() < 0.01 * MOST_GAP[number] * 2.0 * BELLY)  # fmt: skip
+              f"{100.0 * gap.mean() / (2.0 * BELLY):.1f} %", "2 %", gap.mean() < MOST_GAP * 2.0 * BELLY)  # fmt: skip
         reach(SECTION, f"poses that did not converge and inverted tets, {words}",
               f"{missed}, {inverted}", "0, 0", missed == inverted == 0)  # fmt: skip
         skins[number], muscles[number] = shape(arm.skin, FRAMES), shape(arm.biceps, FRAMES)

@@ -21,7 +21,7 @@ from ..objects import new_wraps, role_checks, roles
 from ..properties.role_definitions import WRAP
 from .error_reporting import reporting_errors
 
-VOXELS_PER_WIDTH = 4.0
+VOXELS_PER_WIDTH = 6.0
 SMOOTHING = 0.25  # as a share of the Width
 WIDTH_SHARE = 0.05  # of the longest side of all meshes, where no Width is chosen
 
@@ -100,7 +100,7 @@ class SINEW_OT_make_wrap(bpy.types.Operator):
     )
     voxel_size: FloatProperty(
         name="Voxel Size",
-        description="Size of the faces of the Wrap. Smaller follows the meshes closer. 0: a quarter of the Width",
+        description="Size of the faces of the Wrap. Smaller follows the meshes closer. 0: a sixth of the Width",
         default=0.0,
         min=0.0,
         soft_max=0.1,

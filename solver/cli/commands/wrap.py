@@ -12,6 +12,8 @@ from ...runtime.checksums import npz_bytes
 from ...runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
 from ...runtime.storage_errors import named_errors
 
+VOXELS_PER_WIDTH = 6.0
+
 
 def add_parser(subparsers: Any) -> None:
     """Adds the command and its options."""
@@ -19,7 +21,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("output", type=Path, metavar="OUT", help=".npz with vertices, quads, nearest and distance")
     parser.add_argument("input", type=Path, nargs="+", metavar="IN", help=" ".join([".npz", *SURFACE_SUFFIXES]))
     parser.add_argument("--width", type=float, required=True, metavar="M", help="bridge grooves narrower than this")
-    parser.add_argument("--voxel", type=float, metavar="M", help="size of the quads; a quarter of the width otherwise")
+    parser.add_argument("--voxel", type=float, metavar="M", help="size of the quads; a sixth of the width otherwise")
     parser.add_argument("--offset", type=float, default=0.0, metavar="M", help="distance outside of the meshes")
     parser.add_argument("--smoothing", type=float, default=0.0, metavar="M", help="standard deviation of the filter")
     parser.add_argument("--json", action="store_true", help="write the report as one JSON line")
@@ -32,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     from ...mesh.wrap.wrap_surface import WrapOptions, wrap_surface
     from ...scene.serialisation.range_check import check_ranges
 
-    voxel = 0.25 * options.width if options.voxel is None else options.voxel
+    voxel = options.width / VOXELS_PER_WIDTH if options.voxel is None else options.voxel
     wanted = WrapOptions(options.width, options.offset, options.smoothing, voxel)
     check_ranges(wanted)
     found = wrap_surface(read_wrapped_surfaces(options.input), wanted)
