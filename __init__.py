@@ -47,8 +47,9 @@ _PUBLIC = {
     ".solver.mechanics.model": ("Model", "Part", "make_model"),
     ".solver.mechanics.state": ("State",),
     ".solver.mechanics.hyperelastic.anisotropic_terms": ("AnisotropicTerm",),
-    ".solver.mechanics.hyperelastic.hyperelastic_element": ("Hyperelastic",),
-    ".solver.constraints.external_forces": ("ExternalForces", "PairForces", "PointForces"),
+    ".solver.mechanics.hyperelastic.hyperelastic_bodies": ("Hyperelastic",),
+    ".solver.constraints.external_forces": ("ExternalForces",),
+    ".solver.constraints.point_forces": ("PairForces", "PointForces"),
     ".solver.integrators.step_report": ("StepReport",),
     ".solver.quasistatic.equilibrium": ("Equilibrium",),
     ".solver.quasistatic.fixed_nodes": ("FixedNodes",),
@@ -69,11 +70,11 @@ if TYPE_CHECKING:
     from .solver.bake.cache import CacheReader as CacheReader
     from .solver.bake.cache import delete_cache as delete_cache
     from .solver.constraints.external_forces import ExternalForces as ExternalForces
-    from .solver.constraints.external_forces import PairForces as PairForces
-    from .solver.constraints.external_forces import PointForces as PointForces
+    from .solver.constraints.point_forces import PairForces as PairForces
+    from .solver.constraints.point_forces import PointForces as PointForces
     from .solver.integrators.step_report import StepReport as StepReport
     from .solver.mechanics.hyperelastic.anisotropic_terms import AnisotropicTerm as AnisotropicTerm
-    from .solver.mechanics.hyperelastic.hyperelastic_element import Hyperelastic as Hyperelastic
+    from .solver.mechanics.hyperelastic.hyperelastic_bodies import Hyperelastic as Hyperelastic
     from .solver.mechanics.model import Model as Model
     from .solver.mechanics.model import Part as Part
     from .solver.mechanics.model import make_model as make_model

@@ -21,9 +21,9 @@ from .bake.run_bake import BakeOptions, run_bake
 from .constraints.external_forces import ExternalForces
 from .integrators.integrator_choice import step as take_step
 from .integrators.step_report import StepReport
-from .mechanics.hyperelastic import hyperelastic_element
+from .mechanics.hyperelastic import hyperelastic_bodies
 from .mechanics.hyperelastic.anisotropic_terms import AnisotropicTerm
-from .mechanics.hyperelastic.hyperelastic_element import Hyperelastic
+from .mechanics.hyperelastic.hyperelastic_bodies import Hyperelastic
 from .mechanics.hyperelastic.law_numbers import EXTENDED_LAWS
 from .mechanics.model import Model, Part, make_model
 from .mechanics.state import State
@@ -131,7 +131,7 @@ def hyperelastic(
         BadInput: There is no such law.
     """
     extension = "constant" if law in EXTENDED_LAWS else None
-    made = hyperelastic_element.hyperelastic(model, law, extension, parameter=parameter, average=True)
+    made = hyperelastic_bodies.hyperelastic(model, law, extension, parameter=parameter, average=True)
     return replace(made, anisotropic_term=anisotropic_term)
 
 

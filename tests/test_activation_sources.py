@@ -9,7 +9,6 @@ from scipy.interpolate import PchipInterpolator
 
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.activation.activation_dynamics import activation_over_time
-from sinew.solver.scene.activation.data_columns import column_names, read_data_column, rows_and_moments
 from sinew.solver.scene.activation.length_response import LengthResponse, path_lengths
 from sinew.solver.scene.activation.monotone_cubic import monotone_cubic
 from sinew.solver.scene.activation.pose_interpolation import (
@@ -17,6 +16,7 @@ from sinew.solver.scene.activation.pose_interpolation import (
     rotations_of_quaternions,
     same_poses,
 )
+from sinew.solver.scene.activation.time_series_files import column_names, read_data_column, rows_and_moments
 
 RISE, FALL = 0.05, 0.10
 

@@ -18,7 +18,7 @@ from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import bake_status, last_failure
 from sinew.addon.baking.bake_status import Status
 from sinew.addon.cache import cache_folder_status, cache_paths
-from sinew.addon.objects import roles, too_few_vertices
+from sinew.addon.objects import coarse_mesh_subdivision, roles
 from sinew.addon.panels import bake_layout, main_layout, panels
 from sinew.addon.runtime import quantity_text
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS
@@ -268,7 +268,7 @@ def test_a_mesh_with_too_few_vertices_gets_an_offer() -> None:
     cube.sinew.preset = "GLASS"
     assert "Subdivide to Bend" not in drawn(cube).lines, "what is brittle hardly bends"
     cube.sinew.preset = "RUBBER"
-    too_few_vertices.subdivide(cube)
+    coarse_mesh_subdivision.subdivide(cube)
     assert "Subdivide to Bend" not in drawn(cube).lines
     box = add_box(divisions=8)
     roles.make_body(box)

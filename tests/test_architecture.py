@@ -112,10 +112,10 @@ ADDON_MAY_IMPORT = {
     "runtime.errors",
     "runtime.event_stream",
     "runtime.event_text",
-    "runtime.locked_files",
+    "runtime.locked_file_retries",
     "runtime.npz_reader",
-    "runtime.numeric_environment",
-    "runtime.quantities",
+    "runtime.bitwise_reproducibility",
+    "runtime.quantity_text",
     "runtime.storage_errors",
 }
 
@@ -143,7 +143,7 @@ ADDON_MAY_IMPORT_LATE = {
 
 
 # and what loads SciPy when an artist makes muscles
-ADDON_MAY_IMPORT_WITH_SCIPY = {"mesh.geometry.elongated_surface"}
+ADDON_MAY_IMPORT_WITH_SCIPY = {"mesh.geometry.longitudinal_profile"}
 
 
 def room_of(name: str) -> tuple[str, str] | None:

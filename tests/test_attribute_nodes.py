@@ -15,7 +15,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, counts, evaluated, fresh, write_cache
 from fixtures.planar_cut import write_broken
 from sinew.addon.baking import attach_bake, bake_control
-from sinew.addon.blender_data import modifier_stack
+from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.cache import cache_paths
 from sinew.addon.cache.attribute_columns import RENAMED_ATTRIBUTES, VELOCITY_ATTRIBUTE, VELOCITY_COLUMNS
 from sinew.addon.objects import roles
@@ -187,7 +187,7 @@ for frame in (1, 4):
 def test_they_play_without_the_add_on(tmp_path: Path) -> None:
     obj = body(tmp_path / "c.sinew")
     count = len(obj.data.vertices)
-    assert modifier_stack.find_modifier(obj) is not None
+    assert sinew_modifier.find_modifier(obj) is not None
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "one.blend"))
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT, str(tmp_path / "one.blend")], capture_output=True, text=True, timeout=120

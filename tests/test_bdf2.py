@@ -10,7 +10,8 @@ from fixtures.flesh_dynamics import matrix
 from fixtures.scenes import JELLY, Run, block
 from fixtures.tet_meshes import bar
 from harness.formulations import formulation
-from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.integrators.bdf2 import PREVIOUS_DT, PREVIOUS_X
 from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.system.step_matrix import compute_element_records

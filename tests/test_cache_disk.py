@@ -22,7 +22,7 @@ from fixtures.small_cache import calls as calls
 from fixtures.small_drives import fill, small_drive
 from sinew.solver.bake.cache import CacheLock, CacheReader, CacheWriter, is_locked
 from sinew.solver.bake.cache.pc2 import Pc2Writer
-from sinew.solver.runtime import locked_files
+from sinew.solver.runtime import locked_file_retries
 from sinew.solver.runtime.errors import StorageFailed
 
 
@@ -125,7 +125,7 @@ def test_a_failing_disk_is_named_and_loses_nothing(
         kind = "file-held"  # the file is there, so it takes another program to refuse this
     with monkeypatch.context() as patch:
         patch.setattr(disk.os, call, refuse)
-        patch.setattr(locked_files, "MAX_LOCK_WAIT_SECONDS", 0.0)
+        patch.setattr(locked_file_retries, "MAX_LOCK_WAIT_SECONDS", 0.0)
         with pytest.raises(StorageFailed) as caught:
             writer.write_frame(*frame_of(12))
     assert caught.value.kind == kind

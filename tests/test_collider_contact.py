@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from fixtures import closed_surfaces as shapes
 from fixtures.scenes import Run, block, pose, rotation
 from sinew.solver.contact.colliders.collider_narrow_phase import SOLID, PlanarContacts, collide_mesh, collide_plane
-from sinew.solver.contact.colliders.segment_mesh_intersection import first_crossing
+from sinew.solver.contact.colliders.first_segment_crossing import first_crossing
 from sinew.solver.contact.detection.contact_sample_points import sample_surface
 from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.embedding import interpolate_points

@@ -11,7 +11,7 @@ import pytest
 from fixtures import closed_surfaces as shapes
 from fixtures.scenes import Run, block, pose, rotation
 from sinew.solver.contact.colliders.deforming_collider import is_active
-from sinew.solver.contact.detection.collider_contacts import collider_poses
+from sinew.solver.contact.detection.rigid_collider_contacts import collider_poses
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.contact import COLLIDER_SIDES, SIDES_BOTH, SIDES_FRONT
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings

@@ -18,7 +18,10 @@ from sinew.solver.bake.cache import CacheMetadata
 from sinew.solver.cli.drop_scene import drop_scene, results_origin
 from sinew.solver.mesh.geometry.triangle_surface import Surface
 from sinew.solver.runtime.error_messages import TEXTS
-from sinew.solver.runtime.error_messages.command_line import CACHE_COMMAND_NEXT_STEPS, MESH_COMMAND_NEXT_STEPS
+from sinew.solver.runtime.error_messages.command_line_next_steps import (
+    CACHE_COMMAND_NEXT_STEPS,
+    MESH_COMMAND_NEXT_STEPS,
+)
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.runtime.event_stream import escape_unprintable_output
 from sinew.solver.scene.material_presets import find_preset

@@ -14,9 +14,9 @@ from sinew.solver.contact.detection.collider_broad_phase import (
     broad_phase_box,
     nearby_points,
 )
-from sinew.solver.contact.detection.collider_contacts import ColliderPose, find_contacts
 from sinew.solver.contact.detection.contact_sample_points import ContactPoints
 from sinew.solver.contact.detection.persistent_contacts import PersistentContacts
+from sinew.solver.contact.detection.rigid_collider_contacts import ColliderPose, find_contacts
 from sinew.solver.scene.scene import Collider
 from sinew.solver.scene.tracks import TrackReader
 from test_collider_contact import sheet, slab

@@ -13,7 +13,8 @@ from fixtures.energy_measures import kinetic_energy
 from fixtures.penetration_measures import DeepestEver
 from fixtures.scenes import Run, block
 from fixtures.tet_meshes import bar
-from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.contact.active_set.active_set_update import group_islands
 from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.step_input import ContactCallbacks

@@ -10,8 +10,8 @@ import pytest
 
 from fixtures.contact_scenes import RUBBER, bent_block, held, stack, stay
 from fixtures.scenes import Run, block, rotation
-from sinew.solver.constraints.external_forces import PointForces
-from sinew.solver.constraints.tet_pairs import tet_pairs
+from sinew.solver.constraints.point_forces import PointForces
+from sinew.solver.constraints.tet_pair_springs import tet_pairs
 from sinew.solver.contact.active_set.contact_springs import contact_springs, measure_contacts
 from sinew.solver.contact.active_set.coulomb_friction import friction_forces
 from sinew.solver.contact.detection.contact_set import ContactSet, ContactState

@@ -8,21 +8,21 @@ import pytest
 
 from fixtures import closed_surfaces as shapes
 from fixtures.collision_surfaces import previous_contacts, skins_from
-from sinew.solver.contact.detection import contact_attachment
+from sinew.solver.contact.detection import contact_binding
 from sinew.solver.contact.surfaces import contact_tracking
 
 LEVEL = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
 def test_a_place_hangs_on_the_tet_that_it_is_least_outside_of(monkeypatch):
-    monkeypatch.setattr(contact_attachment, "barycentric_weights", contact_attachment.barycentric_weights.py_func)
+    monkeypatch.setattr(contact_binding, "barycentric_weights", contact_binding.barycentric_weights.py_func)
     random = np.random.default_rng(7)
     triangles, tet, under = np.array([[0, 1, 2]]), np.array([0, 1, 2]), np.array([3])
     chosen = set()
     for _ in range(40):
         X, tets, q = random.normal(size=(16, 3)), np.arange(16).reshape(4, 4), 0.5 * random.normal(size=3)
         tried, weights = np.empty(4), np.empty(4)
-        found = contact_attachment.find_support_tet.py_func(q, 0, X, tets, tet, under, triangles, tried, weights)
+        found = contact_binding.find_support_tet.py_func(q, 0, X, tets, tet, under, triangles, tried, weights)
         twin = [np.linalg.solve(np.vstack([X[nodes].T, np.ones(4)]), np.append(q, 1.0)) for nodes in tets]
         assert found == np.argmax([each.min() for each in twin])
         np.testing.assert_allclose(weights, twin[found], rtol=1e-9, atol=1e-9)

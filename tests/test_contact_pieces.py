@@ -16,8 +16,8 @@ from fixtures.scenes import Run, block, rotation
 from sinew.solver.contact.detection.persistent_contacts import PersistentContacts, remap_contacts, resolving_contacts
 from sinew.solver.contact.surfaces.collision_surfaces import vertex_positions
 from sinew.solver.scene.scene import Body, Collider, Fracture, Material, Scene, Settings
-from sinew.solver.simulation.face_separation import separate_faces
 from sinew.solver.simulation.fracture_topology import apply_topology
+from sinew.solver.simulation.tet_face_separation import separate_faces
 
 HARD = Material(1.0e7, 0.3, 1000.0, stiffness_damping=0.0005)
 NEVER = Fracture(breaking_stress=1.0e20)

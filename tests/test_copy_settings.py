@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.objects import initial_settings, roles
-from sinew.addon.panels import material_preset_menu
+from sinew.addon.panels import user_material_presets
 from test_addon import context_of
 
 
@@ -85,7 +85,7 @@ def test_a_material_is_saved_chosen_and_deleted(
     one, other = two
     folder = tmp_path / "presets"
     monkeypatch.setattr(bpy.utils, "user_resource", lambda *_, path="", **__: str(folder / path))
-    (folder / "presets" / material_preset_menu.FOLDER).mkdir(parents=True)
+    (folder / "presets" / user_material_presets.FOLDER).mkdir(parents=True)
     one.sinew.preset = "WAX"
     one.sinew.density = 1650.0
     one.sinew.softening[0].temperature = 21.0

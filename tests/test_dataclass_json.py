@@ -30,7 +30,7 @@ from sinew.solver.scene.scene import (
     Scene,
     Settings,
 )
-from sinew.solver.scene.serialisation.allowed_values import OneOf
+from sinew.solver.scene.serialisation.field_annotations import OneOf
 from sinew.solver.scene.serialisation.field_schema import declared_fields
 from sinew.solver.scene.validation import check_scene
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from sinew.solver.runtime import locked_files
+from sinew.solver.runtime import locked_file_retries
 from sinew.solver.runtime.atomic_files import replace, write_atomic
 from sinew.solver.runtime.errors import StorageFailed
-from sinew.solver.runtime.locked_files import remove_file, remove_folder
+from sinew.solver.runtime.locked_file_retries import remove_file, remove_folder
 from sinew.solver.runtime.storage_errors import named_errors
 
 ON_WINDOWS = pytest.mark.skipif(os.name != "nt", reason="open files stay on Windows only")
@@ -43,8 +43,8 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Lets open files stay as on Windows, and time pass at once."""
     passing = Clock()
-    monkeypatch.setattr(locked_files, "OPEN_FILES_ARE_LOCKED", True)
-    monkeypatch.setattr(locked_files, "clock", passing)
+    monkeypatch.setattr(locked_file_retries, "OPEN_FILES_ARE_LOCKED", True)
+    monkeypatch.setattr(locked_file_retries, "clock", passing)
     return passing
 
 
@@ -71,14 +71,18 @@ def test_a_held_file_is_tried_again_and_then_named(
     act: Callable[[], None] = (lambda: remove_file(path)) if name == "unlink" else (lambda: write_atomic(path, b"new"))
     with monkeypatch.context() as patch:
         held(patch, name, clock, seconds)
-        if seconds < locked_files.MAX_LOCK_WAIT_SECONDS:
+        if seconds < locked_file_retries.MAX_LOCK_WAIT_SECONDS:
             act()
         else:
             with pytest.raises(StorageFailed) as refused, named_errors(tmp_path):
                 act()
             assert refused.value.kind == "file-held" and "a.bin" in refused.value.sentence
-    assert min(seconds, locked_files.MAX_LOCK_WAIT_SECONDS) <= clock.now <= locked_files.MAX_LOCK_WAIT_SECONDS + 1.0
-    if seconds > locked_files.MAX_LOCK_WAIT_SECONDS:
+    assert (
+        min(seconds, locked_file_retries.MAX_LOCK_WAIT_SECONDS)
+        <= clock.now
+        <= locked_file_retries.MAX_LOCK_WAIT_SECONDS + 1.0
+    )
+    if seconds > locked_file_retries.MAX_LOCK_WAIT_SECONDS:
         assert path.read_bytes() == b"old"
     else:
         assert not path.exists() if name == "unlink" else path.read_bytes() == b"new"
@@ -120,7 +124,7 @@ def test_the_first_failure_is_told_where_the_file_beside_it_is_held_too(
 
 
 def test_other_systems_do_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
-    monkeypatch.setattr(locked_files, "OPEN_FILES_ARE_LOCKED", False)
+    monkeypatch.setattr(locked_file_retries, "OPEN_FILES_ARE_LOCKED", False)
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
     with monkeypatch.context() as patch:
@@ -163,7 +167,7 @@ def test_another_program_has_it_open_for_a_moment(tmp_path: Path, act: str) -> N
         tries: list[float] = []
 
         class LetGo:
-            monotonic = staticmethod(locked_files.clock.monotonic)
+            monotonic = staticmethod(locked_file_retries.clock.monotonic)
 
             @staticmethod
             def sleep(seconds: float) -> None:
@@ -174,7 +178,7 @@ def test_another_program_has_it_open_for_a_moment(tmp_path: Path, act: str) -> N
                     other.wait()
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(locked_files, "clock", LetGo)
+            patch.setattr(locked_file_retries, "clock", LetGo)
             if act == "replace":
                 write_atomic(path, b"new")
             elif act == "remove":

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fixtures.muscle_bodies import revolved
-from sinew.solver.mesh.geometry.elongated_surface import elongated_surface
+from sinew.solver.mesh.geometry.longitudinal_profile import elongated_surface
 
 
 def spindle(belly=0.04, end=0.01, squash=1.0, bend=0.0):

@@ -14,7 +14,7 @@ from fixtures import quasistatic_scenes as scenes
 from sinew.solver.__main__ import main
 from sinew.solver.cli.commands.equilibrium import OUTCOME_TEXTS
 from sinew.solver.mechanics.hyperelastic.law_numbers import LAWS
-from sinew.solver.quasistatic import initial_guesses, solve_outcome
+from sinew.solver.quasistatic import initial_guesses, outcome_classification
 
 
 @pytest.fixture
@@ -171,8 +171,8 @@ def test_a_piece_that_nothing_holds_is_named(files, capfd):
 
 def test_names_are_those_of_the_solver():
     assert set(OUTCOME_TEXTS) == {
-        solve_outcome.AT_REST,
-        solve_outcome.OTHER_EQUILIBRIUM,
-        solve_outcome.INVERTED,
-        solve_outcome.NOT_CONVERGED,
+        outcome_classification.AT_REST,
+        outcome_classification.OTHER_EQUILIBRIUM,
+        outcome_classification.INVERTED,
+        outcome_classification.NOT_CONVERGED,
     }

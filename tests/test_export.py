@@ -14,10 +14,10 @@ from mathutils import Matrix
 
 from fixtures.blender_scenes import add_box, add_mesh, counts, evaluated, fresh, world
 from fixtures.export_scenes import exported, full_rig, refused, set_input, stored_weights
-from sinew.addon.blender_data import modifier_stack, object_keys
+from sinew.addon.blender_data import object_keys, sinew_modifier
 from sinew.addon.evaluation import evaluated_mesh, scene_copy
 from sinew.addon.export import export_scene, input_digest, input_warnings
-from sinew.addon.objects import new_objects, roles, tet_estimate
+from sinew.addon.objects import new_role_objects, roles, tet_estimate
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.tracks import TrackReader
 
@@ -105,7 +105,7 @@ def test_units_frames_and_settings(tmp_path: Path) -> None:
     own = obj.sinew
     own.sizing, own.tet_size, own.use_simulated_size, own.simulated_size = "SIZE", 0.5, True, 1.0
     own.initial_velocity = (1.0, 0.0, 0.0)
-    ground = new_objects.add_ground(bpy.context)
+    ground = new_role_objects.add_ground(bpy.context)
     ground.sinew.thickness = 0.1
     ground.location = (0.0, 0.0, -4.0)
     bpy.ops.mesh.primitive_cube_add(location=(9, 0, 0), scale=(2.0, 2.0, 2.0))
@@ -285,7 +285,7 @@ def test_the_digest_follows_what_is_read_and_nothing_else() -> None:
     assert changed(), "an input of a node tree"
     next(n for n in nodes.node_group.nodes if n.type == "STORE_NAMED_ATTRIBUTE").inputs["Name"].default_value = "other"
     assert changed(), "a value in a node tree"
-    modifier_stack.remove_modifier(obj)
+    sinew_modifier.remove_modifier(obj)
     roles.clear_role(obj)
     assert changed(), "no body any more"
 

@@ -18,7 +18,7 @@ from sinew.addon.blender_data.animation_curves import action_curves
 from sinew.addon.export.activation_inputs import columns_of_file
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.panels import activation_layout
-from sinew.addon.properties.table_rows import add_row
+from sinew.addon.properties.table_editing import add_row
 from sinew.solver.scene.activation.activation_dynamics import activation_over_time
 from test_addon import context_of
 

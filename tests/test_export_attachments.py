@@ -17,7 +17,7 @@ from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.addon.objects.copy_settings import copy_settings
 from sinew.addon.panels import attachments_layout
-from sinew.addon.properties.table_rows import add_row
+from sinew.addon.properties.table_editing import add_row
 from sinew.solver.simulation.simulation import Simulation
 from test_addon import context_of
 

@@ -16,7 +16,7 @@ from sinew.addon.export import export_scene
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.solver.contact.colliders.teleports import CUT, MOVE
-from sinew.solver.contact.detection.collider_contacts import collider_poses
+from sinew.solver.contact.detection.rigid_collider_contacts import collider_poses
 from sinew.solver.simulation.build import build
 
 FRAMES = (1, 8, 15, 21)

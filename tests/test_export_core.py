@@ -16,7 +16,7 @@ from sinew.addon.baking import bake_status
 from sinew.addon.baking.bake_status import Status
 from sinew.addon.export import export_scene
 from sinew.addon.export.input_digest import settings_digest
-from sinew.addon.objects import roles, self_weight
+from sinew.addon.objects import roles, self_weight_collapse
 from sinew.addon.overlays import tet_geometry
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.scene.rigid_core import Core, Pull
@@ -182,9 +182,9 @@ def test_a_soft_body_stands_on_its_core() -> None:
     scene = fresh()
     obj = body()
     obj.sinew.youngs_modulus = 1000.0
-    assert not self_weight.collapses(obj, scene)
+    assert not self_weight_collapse.collapses(obj, scene)
     obj.sinew.use_core = False
-    assert self_weight.collapses(obj, scene)
+    assert self_weight_collapse.collapses(obj, scene)
 
 
 def test_every_setting_stands_in_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, counts, fresh
 from fixtures.export_scenes import exported, refused
 from sinew.addon.export import input_digest
-from sinew.addon.objects import new_objects, roles
+from sinew.addon.objects import new_role_objects, roles
 from sinew.addon.properties import softening_table_editing
 from sinew.solver.runtime.error_messages import TEXTS
 from sinew.solver.runtime.errors import BadInput
@@ -152,9 +152,11 @@ def test_heat_sources_arrive(tmp_path: Path) -> None:
     flame = roles.heat_sources(scene)[0]
     box = roles.bodies(scene)[0].sinew
     per_kelvin = box.heat_speed * flame.sinew.source_exchange / (flame.sinew.source_radius * 0.5)
-    alone = new_objects.HEATING_RATE * box.density * box.heat_capacity
+    alone = new_role_objects.HEATING_RATE * box.density * box.heat_capacity
     assert per_kelvin > alone, "large bodies would melt slower than small ones"
-    assert flame.sinew.source_exchange == new_objects.AIR_LOSS_MARGIN * box.heat_exchange, "it loses more to the air"
+    assert flame.sinew.source_exchange == new_role_objects.AIR_LOSS_MARGIN * box.heat_exchange, (
+        "it loses more to the air"
+    )
     flame.sinew.source_radius, flame.sinew.source_exchange = 0.5, 800.0
     assert flame.empty_display_type == "SPHERE" and flame.empty_display_size == pytest.approx(0.5)
     animate(flame.sinew, "source_temperature", {1: 100.0, 5: 500.0})
@@ -245,7 +247,7 @@ def test_every_change_makes_a_bake_outdated() -> None:
     changed("rows")
     own.softening[1].stiffness = 0.9
     changed("a factor")
-    source = new_objects.add_heat_source(bpy.context)
+    source = new_role_objects.add_heat_source(bpy.context)
     changed("a heat source")
     for setting in ("source_temperature", "source_radius", "source_exchange"):
         setattr(source.sinew, setting, 3.0)
@@ -351,7 +353,7 @@ def test_the_table_of_softening_is_edited() -> None:
 
 def test_removing_a_heat_source_leaves_an_empty() -> None:
     scene = fresh()
-    source = new_objects.add_heat_source(bpy.context)
+    source = new_role_objects.add_heat_source(bpy.context)
     source.select_set(True)
     assert bpy.ops.sinew.remove() == {"FINISHED"}
     assert source.sinew.role == "NONE" and source.name in scene.objects
@@ -391,7 +393,7 @@ def test_what_the_exporter_lets_through_is_told_before_the_work(
     scene.frame_end = 1
     obj = body()
     own = everything_on(obj)
-    source = new_objects.add_heat_source(bpy.context)
+    source = new_role_objects.add_heat_source(bpy.context)
     if wrong == "radius":
         source.sinew.source_radius = 0.0
     elif wrong == "rows":

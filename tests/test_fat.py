@@ -17,7 +17,7 @@ from fixtures.operator_scenes import status
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.export.input_warnings import input_warnings
 from sinew.addon.objects import roles
-from sinew.addon.properties.table_rows import add_row
+from sinew.addon.properties.table_editing import add_row
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects
 from sinew.solver.mesh.geometry.triangle_surface import Surface

@@ -11,8 +11,8 @@ import pytest
 
 from fixtures.bone_scenes import limb, rod
 from fixtures.scenes import Run, block
-from sinew.solver.constraints.external_forces import PointForces
 from sinew.solver.constraints.force import Force, ForceStep, in_order_of_precedence
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.mechanics import state_fields
 from sinew.solver.scene.constant_wind import Wind
 from sinew.solver.scene.flesh import Bone, Flesh

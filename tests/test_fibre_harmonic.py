@@ -65,6 +65,18 @@ def test_the_part_of_a_tet_below_a_level():
     assert np.allclose(fractions_below(equal, 0.5), [0.5, 1.0, 0.0, 0.875])
 
 
+@pytest.mark.parametrize("seed", [8, 12, 20, 27, 29])
+def test_descents_in_circles_still_reach_the_end(seed: int):
+    """A coordinate so rough that nodes descend to one another; obtuse tets of a thin tendon do that, too."""
+    region = bar_region((6, 2, 2))
+    along = region.nodes[:, 0] / SIZE[0]
+    rough = np.clip(along + np.random.default_rng(seed).uniform(-0.4, 0.4, len(along)), 0.01, 0.99)
+    t = np.where(region.is_origin, 0.0, np.where(region.is_insertion, 1.0, rough))
+    lengths = fibre_lengths(region, t)
+    for values in (lengths.from_origin, lengths.from_insertion):
+        assert (values >= 0.0).all() and values.max() < 2.0 * SIZE[0]
+
+
 def test_a_dead_end_has_the_fibres_of_its_surroundings():
     """A long arm at right angles to a bar, into which nothing of the flux goes."""
     nodes, tets = bar((8, 12, 1), (0.8, 1.2, 0.1))

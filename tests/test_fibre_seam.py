@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 from fixtures import quasistatic_scenes as scenes
 from reference.hyperelastic_laws import KINDS, MU, clamp, differences, energy_density, gradients, rotations, size
 from reference.muscle_fibres import Fibres, fibres, found_with, of_stretch
-from sinew.solver.integrators.dynamic_flesh import dynamic_flesh
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
+from sinew.solver.integrators.dynamic_flesh_forces import dynamic_flesh
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import (
     energy,
     forces,
     forces_and_tangent,

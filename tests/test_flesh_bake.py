@@ -16,7 +16,7 @@ from fixtures.scenes import JELLY, Run, block
 from fixtures.tiny_bakes import baked
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import hyperelastic
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import hyperelastic
 from sinew.solver.quasistatic.equilibrium import solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes

@@ -21,7 +21,8 @@ from fixtures.flesh_dynamics import (
     spin,
     spinning,
 )
-from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.integrators import nonlinear_step
 from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.newton.line_search import step_lengths

@@ -10,7 +10,7 @@ from fixtures.flesh_dynamics import EXACT, GRAVITY, advance, at_rest, energy_of,
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.step_input import StepOptions
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import (
     forces,
     forces_and_tangent,
     hyperelastic,

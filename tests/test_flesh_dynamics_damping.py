@@ -10,7 +10,7 @@ from reference.bcc_damping import damping_of_five, five_scalars
 from sinew.solver.mechanics.elements.corotational_element import compute_corotational_records
 from sinew.solver.mechanics.elements.edge_assembly import assemble
 from sinew.solver.mechanics.elements.record_layout import MAX_RECORD_LENGTH, element_arrays
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces_and_tangent, hyperelastic, tet_arrays
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import forces_and_tangent, hyperelastic, tet_arrays
 from sinew.solver.mechanics.hyperelastic.law_numbers import LAWS
 from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
 from sinew.solver.mechanics.model import Part, make_model

@@ -26,7 +26,8 @@ from fixtures.flesh_dynamics import (
 )
 from fixtures.scenes import Run, block
 from fixtures.tet_meshes import lattice_bar
-from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.newmark import newmark
 from sinew.solver.integrators.step_input import StepOptions

@@ -15,7 +15,7 @@ from mathutils import Matrix
 
 from fixtures.blender_scenes import add_box, evaluated, world
 from fixtures.flesh_rigs import arm, bent, bone_mesh
-from sinew.addon.blender_data import modifier_stack, object_keys
+from sinew.addon.blender_data import object_keys, sinew_modifier
 from sinew.addon.objects import roles
 from sinew.addon.playback import mesh_cache
 from sinew.solver.bake.cache import CacheReader
@@ -133,7 +133,7 @@ def test_influence_and_affect_blend_flesh_and_rig(tmp_path: Path) -> None:
     flesh = solved(CacheReader(cache), "Arm", 7)
     assert np.linalg.norm(flesh - rig, axis=1)[wanted == 0.0].max() < 0.1
     whole = shown(obj, 7)
-    modifier = modifier_stack.find_modifier(obj)
+    modifier = sinew_modifier.find_modifier(obj)
     modifier.factor = 0.5
     mesh_cache.attach(obj, cache, object_keys.body_key(obj))
     assert modifier.factor == 0.5, "an Influence that is set stays"

@@ -11,9 +11,9 @@ import pytest
 from fixtures.flesh_dynamics import model_of
 from fixtures.scenes import Run
 from fixtures.self_weight_scenes import fall, fall_and_float, press_by_plate, soft_cube
-from sinew.solver.integrators.dynamic_flesh import dynamic_flesh
-from sinew.solver.mechanics.elements.volume_pressure import MIN_FREE_VOLUME_RATIO
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
+from sinew.solver.integrators.dynamic_flesh_forces import dynamic_flesh
+from sinew.solver.mechanics.elements.added_volume_penalty import MIN_FREE_VOLUME_RATIO
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import (
     energy,
     forces,
     forces_and_tangent,
@@ -21,8 +21,8 @@ from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
     tet_arrays,
 )
 from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
+from sinew.solver.mechanics.self_weight_volume_penalty import MAX_UPRIGHT_STRAIN, flesh_has_pressure, pressure_of_flesh
 from sinew.solver.mechanics.submodel import make_submodel
-from sinew.solver.mechanics.volume_penalty_modulus import MAX_UPRIGHT_STRAIN, flesh_has_pressure, pressure_of_flesh
 from sinew.solver.scene.flesh import DYNAMIC, FLESH_LAWS, QUASISTATIC, Bone, Flesh
 from sinew.solver.scene.scene import Scene, Settings
 from test_fibre_seam import along_x

@@ -10,11 +10,11 @@ import pytest
 
 from fixtures.closed_surfaces import sphere
 from fixtures.scenes import Run, block, pose, rotation
-from sinew.solver.constraints.external_forces import PointForces
 from sinew.solver.constraints.fields.absorption import make_absorbers
 from sinew.solver.constraints.fields.field_effect import ExposedPoints, FieldMoment, field_effect, interpolate
 from sinew.solver.constraints.fields.field_kernels import FieldEffect
 from sinew.solver.constraints.fields.field_sources import FieldPlacer, vertex_normals
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.runtime.counter_rng import uniform
 from sinew.solver.runtime.errors import BadInput, SolveFailed
 from sinew.solver.scene.force_fields import FIELD_KINDS, FieldWeights, ForceField, TextureGrid

@@ -11,13 +11,13 @@ import pytest
 from fixtures.fracture_scenes import ball, falling, pieces
 from fixtures.scenes import Run, block
 from sinew.solver.contact.detection.persistent_contacts import PersistentContacts
-from sinew.solver.mechanics.split_topology import Topology
 from sinew.solver.mechanics.state import State
+from sinew.solver.mechanics.topology_state import Topology
 from sinew.solver.scene.scene import Collider, Fracture, Heat, Plasticity, Scene, Settings
-from sinew.solver.simulation.face_separation import crack_front
 from sinew.solver.simulation.fracture.breakable_bodies import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
 from sinew.solver.simulation.fracture_topology import apply_topology
 from sinew.solver.simulation.simulation import Simulation
+from sinew.solver.simulation.tet_face_separation import crack_front
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from fixtures.fracture_scenes import ball, falling, pieces
 from fixtures.fracture_specimens import breakable, irregular
 from fixtures.scenes import JELLY, Run, block
 from fixtures.tet_meshes import bar
-from sinew.solver.mechanics.split_topology import Topology
+from sinew.solver.mechanics.topology_state import Topology
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Fracture, Scene, Settings
 

@@ -26,7 +26,7 @@ from sinew.solver.scene.scene import Material
 from sinew.solver.simulation.fracture.face_adjacency import FACE_CORNERS, face_adjacency, load_shares
 from sinew.solver.simulation.fracture.failure_criterion import StrainedTets, TetStrengths, evaluate_overload
 from sinew.solver.simulation.fracture.node_duplication import count_pieces, separate_hinges, split_nodes
-from sinew.solver.simulation.fracture.notches import notch_edges, notch_nodes
+from sinew.solver.simulation.fracture.reentrant_edges import notch_edges, notch_nodes
 
 
 def random_parted(tets, share, seed=0):

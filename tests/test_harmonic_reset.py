@@ -8,7 +8,7 @@ import pytest
 
 from fixtures import quasistatic_scenes as scenes
 from fixtures import tet_meshes as meshes
-from sinew.solver.constraints.external_forces import PointForces
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.quasistatic import initial_guesses
 from sinew.solver.quasistatic.equilibrium import solve

@@ -11,9 +11,9 @@ import pytest
 from fixtures.scenes import Run, block, rotation
 from fixtures.tet_meshes import bar
 from sinew.solver.mechanics.elastic_moduli import youngs_modulus
+from sinew.solver.mechanics.elements.added_volume_penalty import MIN_FREE_VOLUME_RATIO, add_pressure
 from sinew.solver.mechanics.elements.corotational_element import MAX_RECORD_LENGTH
 from sinew.solver.mechanics.elements.edge_assembly import assemble
-from sinew.solver.mechanics.elements.volume_pressure import MIN_FREE_VOLUME_RATIO, add_pressure
 from sinew.solver.mechanics.heat import TEMPERATURE, ThermalFactors, plasticity_of, softened_moduli, thermal_factors
 from sinew.solver.mechanics.heat.softened_moduli import LIQUID_BULK_FACTOR
 from sinew.solver.mechanics.model import Part, make_model

@@ -13,8 +13,8 @@ from sinew.solver.mesh.geometry.triangle_surface import Surface
 from sinew.solver.mesh.tet_mesh import FilledTets
 from sinew.solver.mesh.tet_quality import dihedral_range, signed_volumes
 from sinew.solver.mesh.tetrahedralize import tetrahedralize
-from sinew.solver.mesh.tetrahedralize.components import excess_component_count
 from sinew.solver.mesh.tetrahedralize.nonmanifold_edges import close_nonmanifold_edges, face_connected_parts
+from sinew.solver.mesh.tetrahedralize.tet_components import excess_component_count
 from sinew.solver.scene.scene import Material, Meshing
 
 

@@ -11,7 +11,7 @@ import pytest
 from fixtures.tet_meshes import bar
 from reference.hyperelastic_laws import LAM, MU, found
 from sinew.solver.linalg.block_pattern import BlockPattern
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import (
     energy,
     forces,
     forces_and_tangent,

@@ -17,7 +17,7 @@ from fixtures.closed_surfaces import cube, sphere, torus
 from fixtures.export_scenes import exported
 from sinew.addon.baking import playhead
 from sinew.addon.export.input_digest import settings_digest
-from sinew.addon.objects import roles, self_weight, tet_estimate, thickness
+from sinew.addon.objects import roles, self_weight_collapse, tet_estimate, thickness
 from sinew.solver.mesh.geometry.triangle_surface import make_surface
 from sinew.solver.mesh.tetrahedralize import tetrahedralize
 from sinew.solver.mesh.tetrahedralize.estimate import MAX_COUNT_RATIO, TETS_ACROSS
@@ -40,9 +40,9 @@ def test_a_new_body_stands_at_its_size(size: float) -> None:
     obj = new_body(size)
     assert obj.sinew.preset == "JELLY_BY_SIZE" and not obj.sinew.use_simulated_size
     # the stiffness is rounded to two digits
-    assert self_weight.self_weight_strain(obj, scene) == pytest.approx(0.05, rel=0.06)
+    assert self_weight_collapse.self_weight_strain(obj, scene) == pytest.approx(0.05, rel=0.06)
     assert obj.sinew.youngs_modulus == pytest.approx(1020.0 * 9.81 * size / 0.05, rel=0.06)
-    assert not self_weight.collapses(obj, scene)
+    assert not self_weight_collapse.collapses(obj, scene)
 
 
 @pytest.mark.parametrize("key", SIZED_PRESETS)

@@ -11,7 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, add_rig, counts, evaluated, fresh, overridden_box, world, write_cache
-from sinew.addon.blender_data import modifier_stack, object_keys
+from sinew.addon.blender_data import object_keys, sinew_modifier
 from sinew.addon.export import export_scene, input_digest
 from sinew.addon.objects import role_checks, roles
 from sinew.addon.playback import mesh_cache, shape_keys
@@ -73,7 +73,7 @@ def test_an_override_is_exported_plays_and_survives_a_reload(tmp_path: Path) -> 
     obj = hero()
     assert [m.type for m in obj.modifiers] == ["ARMATURE", "MESH_CACHE", "SUBSURF"]
     assert (obj.sinew.role, obj.sinew.pin_group, obj.sinew.density) == ("BODY", "lower", 321.0)
-    modifier = modifier_stack.find_modifier(obj)
+    modifier = sinew_modifier.find_modifier(obj)
     assert modifier.filepath == f"//shot.sinew/play/{body.key}.pc2"
     assert modifier.frame_start == 1.0
     assert input_digest.settings_digest(bpy.context.scene) == digest

@@ -11,7 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, fresh, link_object
-from sinew.addon.objects import new_objects, roles
+from sinew.addon.objects import new_role_objects, roles
 from sinew.addon.properties import material_preset_filling, softening_table_editing
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS
 
@@ -70,7 +70,7 @@ def test_rows_are_added_and_only_those_are_removed(tmp_path: Path) -> None:
 
 def test_a_heat_source_of_another_file_is_moved_by_its_override(tmp_path: Path) -> None:
     fresh()
-    new_objects.add_heat_source(bpy.context)
+    new_role_objects.add_heat_source(bpy.context)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "fire.blend"))
     fresh()
     linked = link_object(tmp_path / "fire.blend", "Heat Source")

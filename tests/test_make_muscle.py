@@ -15,10 +15,10 @@ from fixtures.closed_surfaces import sphere
 from fixtures.export_scenes import exported
 from fixtures.fake_layout import FakeLayout
 from fixtures.muscle_bodies import revolved
-from sinew.addon.objects import new_muscles, roles
+from sinew.addon.objects import muscle_setup, roles
 from sinew.addon.panels import flesh_layout
 from sinew.solver.bake.cache import CacheReader
-from sinew.solver.mesh.geometry.elongated_surface import elongated_surface
+from sinew.solver.mesh.geometry.longitudinal_profile import elongated_surface
 
 
 def spindle(name: str = "Biceps.L", lower=(1.0, 0.1, 0.1), upper=(1.0, 0.1, 1.9), belly: float = 0.12):
@@ -132,7 +132,7 @@ def test_a_ball_has_no_ends() -> None:
     elbow("", 1.0)
     vertices, triangles = sphere(8, radius=0.1)
     ball = add_mesh("Ball", vertices + [1.0, 0.0, 1.0], triangles)
-    doubts = new_muscles.make_muscles(bpy.context, [ball])
+    doubts = muscle_setup.make_muscles(bpy.context, [ball])
     assert "muscle-not-long" in {doubt.kind for doubt in doubts}
 
 
@@ -142,7 +142,7 @@ def test_what_is_doubtful_is_told() -> None:
     far, lump = spindle("Far", (3.0, 0.0, 0.1), (3.0, 0.0, 1.9)), add_box("Lump", 4, 0.2)
     lump.location = (1.0, 0.0, 1.5)
     bpy.context.view_layer.update()
-    doubts = new_muscles.make_muscles(bpy.context, [far, lump])
+    doubts = muscle_setup.make_muscles(bpy.context, [far, lump])
     of = {name: {doubt.kind for doubt in doubts if doubt.details["name"] == name} for name in ("Far", "Lump")}
     assert of["Far"] == {"muscle-end-far"} and "muscle-one-bone" in of["Lump"]
 

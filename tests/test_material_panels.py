@@ -14,11 +14,11 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import add_box, add_mesh, fresh, write_cache
 from fixtures.fake_layout import PROXIES, FakeLayout
-from sinew.addon.baking import bake_status, report_reader
+from sinew.addon.baking import bake_status, frame_report_reader
 from sinew.addon.baking.bake_status import Status
-from sinew.addon.baking.report_reader import BodyReport
+from sinew.addon.baking.frame_report_reader import BodyReport
 from sinew.addon.cache import cache_folder_status
-from sinew.addon.objects import mesh_defects, new_objects, roles
+from sinew.addon.objects import mesh_defects, new_role_objects, roles
 from sinew.addon.overlays import heat_source_overlay
 from sinew.addon.panels import panels, role_menus
 from sinew.addon.panels.property_rows import BLENDER_UNITS, SETTINGS, label_with_unit
@@ -125,20 +125,20 @@ def test_the_largest_stress_stands_beside_the_breaking_stress(tmp_path: Path) ->
 
 def test_a_report_is_read_on_from_where_it_was_and_anew_when_it_is_another(tmp_path: Path) -> None:
     report = tmp_path / "report.jsonl"
-    assert report_reader.reports(tmp_path) == {}
+    assert frame_report_reader.reports(tmp_path) == {}
 
     def line(stress: float) -> str:
         return json.dumps({"bodies": {"a": {"largest_stress": stress, "splits_left": 1}}}) + "\n"
 
     report.write_text(line(2.0) + "broken\n" + json.dumps({"frame": 3}) + "\n")
-    assert report_reader.reports(tmp_path)["a"] == BodyReport(2.0, frames_held=1)
+    assert frame_report_reader.reports(tmp_path)["a"] == BodyReport(2.0, frames_held=1)
     with open(report, "a") as file:
         file.write(line(1.0) + line(3.0))
-    assert report_reader.reports(tmp_path)["a"] == BodyReport(3.0, frames_held=3)
+    assert frame_report_reader.reports(tmp_path)["a"] == BodyReport(3.0, frames_held=3)
     report.write_text(line(0.5))
-    assert report_reader.reports(tmp_path)["a"] == BodyReport(0.5, frames_held=1)
+    assert frame_report_reader.reports(tmp_path)["a"] == BodyReport(0.5, frames_held=1)
     report.write_text(line(0.1) + line(0.2))  # a longer one under the same number of the file
-    assert report_reader.reports(tmp_path)["a"] == BodyReport(0.2, frames_held=2)
+    assert frame_report_reader.reports(tmp_path)["a"] == BodyReport(0.2, frames_held=2)
 
 
 def test_the_panel_says_what_cannot_be_and_offers_a_way() -> None:
@@ -177,7 +177,7 @@ def test_rows_out_of_order_get_a_button() -> None:
 
 def test_panels_of_heat_sources() -> None:
     fresh()
-    source = new_objects.add_heat_source(bpy.context)
+    source = new_role_objects.add_heat_source(bpy.context)
     lines = drawn(source, "draw_heat_source").lines
     assert {"Temperature (°C)", "Radius", "Heat Transfer (W/(m² K))"} <= set(lines)
     assert "Heat Source: Heat Source" in drawn(source).lines
@@ -195,7 +195,7 @@ def test_stresses_are_readable(value: float, words: str) -> None:
 
 def test_the_reach_of_heat_sources_is_drawn_at_its_true_size() -> None:
     fresh()
-    source = new_objects.add_heat_source(bpy.context)
+    source = new_role_objects.add_heat_source(bpy.context)
     source.sinew.source_radius, source.scale = 0.5, (2.0, 2.0, 2.0)
     source.location = (1.0, 2.0, 3.0)
     cube = add_box("Iron", divisions=1, height=1.0)
@@ -243,7 +243,7 @@ def test_the_physics_tab_offers_what_suits_the_object() -> None:
     fresh()
     obj = body()
     box = add_box("Plain")
-    source = new_objects.add_heat_source(bpy.context)
+    source = new_role_objects.add_heat_source(bpy.context)
     roles.clear_role(source)
     broken = add_box("Broken")
     broken.sinew.result_of = obj

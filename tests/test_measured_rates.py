@@ -8,7 +8,7 @@ import pytest
 
 from sinew.solver.linalg.block_system import StoppingCriteria
 from sinew.solver.linalg.convergence_rate import MULTIGRID_WINDOW
-from sinew.solver.linalg.multigrid.measured_rates import (
+from sinew.solver.linalg.multigrid.preconditioner_rates import (
     CYCLE_COST,
     CYCLES_BEFORE_DOUBT,
     DOUBTFUL_CYCLE_RATE,

@@ -21,7 +21,7 @@ from fixtures.blender_scenes import (
     world,
     write_cache,
 )
-from sinew.addon.blender_data import modifier_stack
+from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.export import export_scene
 from sinew.addon.objects import roles
 from sinew.addon.playback import mesh_cache
@@ -64,7 +64,7 @@ def test_place_for(types: list[str], wanted: int) -> None:
         obj.modifiers.new(kind.title(), kind)
     roles.make_body(obj)
     assert stack(obj) == [*types[:wanted], "MESH_CACHE", *types[wanted:]]
-    assert modifier_stack.input_modifier_count(obj) == wanted
+    assert sinew_modifier.input_modifier_count(obj) == wanted
 
 
 def test_modifiers_pinned_to_the_end_stay_there() -> None:
@@ -81,15 +81,15 @@ def test_the_modifier_is_known_by_more_than_its_name() -> None:
     other = obj.modifiers.new("Sinew", "MESH_CACHE")
     obj.modifiers.remove(other)
     roles.make_body(obj)
-    own = modifier_stack.find_modifier(obj)
+    own = sinew_modifier.find_modifier(obj)
     own.name = "Belly"
     obj.modifiers.new("Sinew", "MESH_CACHE")
     obj.modifiers.new("Sub", "SUBSURF")
     obj.modifiers.move(0, 2)
-    assert modifier_stack.find_modifier(obj).name == "Belly"
-    assert modifier_stack.ensure_modifier(obj).name == "Belly"
+    assert sinew_modifier.find_modifier(obj).name == "Belly"
+    assert sinew_modifier.ensure_modifier(obj).name == "Belly"
     assert stack(obj).count("MESH_CACHE") == 2
-    modifier_stack.remove_modifier(obj)
+    sinew_modifier.remove_modifier(obj)
     assert [m.name for m in obj.modifiers] == ["Sinew", "Sub"]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from fixtures.tet_meshes import bar
 from sinew.solver.mechanics.hyperelastic import edge_assembly, morton_ordering
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces_and_tangent, hyperelastic, tet_arrays
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import forces_and_tangent, hyperelastic, tet_arrays
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes

@@ -10,7 +10,7 @@ import numpy as np
 from fixtures.contact_scenes import NOTHING
 from fixtures.energy_measures import energy
 from fixtures.scenes import Run, block
-from sinew.solver.constraints.tet_pairs import MAX_TETS_PER_CONTACT
+from sinew.solver.constraints.tet_pair_springs import MAX_TETS_PER_CONTACT
 from sinew.solver.contact.surfaces.collision_surfaces import interpolate_vertices
 from sinew.solver.scene.scene import Material, Scene, Settings
 

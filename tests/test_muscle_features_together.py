@@ -18,7 +18,7 @@ from sinew.addon.blender_data.animation_curves import action_curves
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.addon.objects.copy_settings import copy_settings
-from sinew.addon.properties.table_rows import add_row
+from sinew.addon.properties.table_editing import add_row
 from test_make_muscle import elbow, group, select, spindle
 
 

@@ -15,6 +15,8 @@ from sinew.solver.scene.material import Material
 from sinew.solver.scene.muscle import FULL_MODEL, Muscle
 from sinew.solver.scene.scene import Body, Scene, Settings
 from sinew.solver.simulation.current_model import present_flesh
+from sinew.solver.simulation.features.muscles import Muscles
+from sinew.solver.simulation.simulation import Simulation
 
 LONG, WIDE = 0.2, 0.05
 SETTINGS = Settings(fps=24.0, substeps=2, frame_end=40, gravity=(0.0, 0.0, 0.0))
@@ -150,3 +152,17 @@ def test_scenes_keep_muscles_and_digests_see_them(tmp_path):
     assert loaded.peak_stress == 2.0e5 and np.array_equal(loaded.origin, body.muscle.origin)
     other = Scene((replace(body, muscle=replace(body.muscle, activation=0.5)),), settings=SETTINGS)
     assert scene.digest() != other.digest() != Scene((replace(body, muscle=None),), settings=SETTINGS).digest()
+
+
+def test_muscles_of_different_sizes_have_their_own_ends():
+    """Tets are numbered body by body; the ends of a later muscle were looked for among other tets."""
+    bodies = [
+        replace(muscle_block(cells=cells), key=key, name=key)
+        for key, cells in (("large", (8, 3, 3)), ("small", (5, 2, 2)))
+    ]
+    for scene in (Scene(tuple(bodies), settings=SETTINGS), Scene(tuple(bodies[::-1]), settings=SETTINGS)):
+        built = Simulation(scene).built
+        for number, body in enumerate(built.bodies):
+            arrays = built.feature(Muscles).to_arrays(number)
+            x = body.mesh.nodes[:, 0]
+            assert x[arrays["is_origin"]].max() < 0.5 * LONG < x[arrays["is_insertion"]].min()

@@ -13,7 +13,7 @@ from scipy.integrate import quad
 from fixtures.muscle_blocks import random_muscle
 from reference.hyperelastic_laws import KINDS, MU, differences, gradients, rotations, size
 from reference.muscle_fibres import found_with, single_tets
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces, hyperelastic, tet_arrays
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import forces, hyperelastic, tet_arrays
 from sinew.solver.mechanics.muscle.force_length_curves import active_curve, passive_curve, tendon_curve
 from sinew.solver.mechanics.muscle.muscle_term import MuscleTerm
 

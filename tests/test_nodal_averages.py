@@ -12,7 +12,7 @@ from fixtures.quasistatic_scenes import ends
 from fixtures.tet_meshes import bar, lattice_bar
 from reference.hyperelastic_laws import found
 from sinew.solver.linalg.block_pattern import BlockPattern
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import (
     Hyperelastic,
     energy,
     forces,

@@ -11,7 +11,7 @@ from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import error_messages
 from sinew.addon.baking.addon_session import Note, session
-from sinew.addon.operators.explain_notes import SINEW_OT_explain_note
+from sinew.addon.operators.note_details import SINEW_OT_explain_note
 from sinew.addon.panels import bake_layout, formulation_layout, panels
 from sinew.addon.panels.note_rows import draw_note
 from sinew.addon.properties import preferences

@@ -21,9 +21,9 @@ from fixtures.operator_scenes import child_pid, evaluated, falling_box, is_alive
 from sinew.addon import handlers
 from sinew.addon.baking import bake_control, bake_request, bake_status, last_failure
 from sinew.addon.baking.addon_session import session
-from sinew.addon.blender_data import modifier_stack
+from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.cache import cache_paths
-from sinew.addon.objects import roles, too_few_vertices
+from sinew.addon.objects import coarse_mesh_subdivision, roles
 from sinew.addon.operators.simulate import SINEW_OT_simulate
 from sinew.addon.panels import bake_layout, main_layout
 from sinew.addon.playback import shape_keys
@@ -41,7 +41,7 @@ def test_several_meshes_become_bodies_at_once_and_lamps_are_left_alone() -> None
         obj.select_set(True)
     assert bpy.ops.sinew.make_body() == {"FINISHED"}
     assert [o.sinew.role for o in (*boxes, lamp)] == ["BODY", "BODY", "NONE"]
-    assert all(modifier_stack.find_modifier(o) for o in boxes)
+    assert all(sinew_modifier.find_modifier(o) for o in boxes)
     assert roles.bodies(scene) == boxes
     assert bpy.ops.sinew.remove() == {"FINISHED"}
     assert not any(o.modifiers for o in boxes) and roles.bodies(scene) == []
@@ -93,7 +93,7 @@ def test_the_ground_lies_right_under_what_is_held() -> None:
 
 @pytest.mark.parametrize(("vertices", "faces", "level"), [(8, 6, 3), (500, 498, 1), (4, 1, 5), (60, 58, 2)])
 def test_simple_subdivision_makes_vertices_enough(vertices: int, faces: int, level: int) -> None:
-    assert too_few_vertices.subdivision_level(vertices, faces) == level
+    assert coarse_mesh_subdivision.subdivision_level(vertices, faces) == level
 
 
 def test_subdivide_goes_above_sinew_alike_in_the_viewport_and_the_render() -> None:
@@ -141,7 +141,7 @@ def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
     folder = tmp_path / "shot.sinew"
     assert cache_paths.cache_folder(scene) == folder
     assert status().baked_label == "Baked to Frame 8" and not status().is_locked
-    assert modifier_stack.find_modifier(box).filepath == "//shot.sinew/play/Box.pc2"
+    assert sinew_modifier.find_modifier(box).filepath == "//shot.sinew/play/Box.pc2"
     shown = evaluated(box, 8)
     samples = CacheReader(folder).read_samples("Box", 7)[0]
     assert np.abs(shown - samples).max() < 1e-6
@@ -169,7 +169,7 @@ def test_bake_change_resume_protect_and_delete(tmp_path: Path) -> None:
     (folder / "notes.txt").write_text("mine")
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
-    assert modifier_stack.find_modifier(box).filepath == ""
+    assert sinew_modifier.find_modifier(box).filepath == ""
     assert status().label == "Simulate" and last_failure.failure_text(scene) == ""
 
 
@@ -178,7 +178,7 @@ def test_cancel_keeps_frames_and_the_playhead_is_free(tmp_path: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "long.blend"))
     bake = bake_control.start(scene)
     until(lambda: (bake.driver.job.frame or 0) >= 3)
-    assert modifier_stack.find_modifier(box).filepath.endswith("Box.pc2"), "frames play while later ones bake"
+    assert sinew_modifier.find_modifier(box).filepath.endswith("Box.pc2"), "frames play while later ones bake"
     assert evaluated(box, 3)[:, 2].mean() < -0.01
     assert status().label.startswith("Baking") and status().is_running
     with pytest.raises(RuntimeError, match="is baking"):
@@ -208,7 +208,7 @@ def test_undo_and_deletion_during_a_bake_change_nothing_of_it(tmp_path: Path) ->
     bpy.ops.ed.undo()
     scene, box = bpy.context.scene, bpy.data.objects["Box"]
     assert box.location.y == 0.0 and session.is_baking(scene)
-    assert modifier_stack.find_modifier(box).filepath.endswith("Box.pc2"), "an undo does not detach what is baked"
+    assert sinew_modifier.find_modifier(box).filepath.endswith("Box.pc2"), "an undo does not detach what is baked"
     bpy.data.objects.remove(bpy.data.objects["Box.001"])
     frame = bake.driver.job.frame
     until(lambda: bake.driver.job.frame > frame + 2)

@@ -14,7 +14,7 @@ from fixtures.operator_scenes import child_pid, evaluated, falling_box, is_alive
 from sinew.addon import handlers
 from sinew.addon.baking import bake_control, bake_status, move_caches_on_save
 from sinew.addon.baking.addon_session import session
-from sinew.addon.blender_data import modifier_stack
+from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.cache import cache_paths
 from sinew.solver.bake.cache import CacheReader
 
@@ -44,7 +44,7 @@ def test_a_bake_of_an_unsaved_file_moves_along_at_the_first_save(tmp_path: Path)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
     assert not before.exists() and CacheReader(tmp_path / "saved.sinew").last_frame() == 4
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
-    assert modifier_stack.find_modifier(bpy.data.objects["Box"]).filepath == "//saved.sinew/play/Box.pc2"
+    assert sinew_modifier.find_modifier(bpy.data.objects["Box"]).filepath == "//saved.sinew/play/Box.pc2"
     assert status().baked_label == "Baked to Frame 4"
 
     # Save As elsewhere: plays the old bake, which stays; the next one goes beside the new file
@@ -96,7 +96,7 @@ def test_a_bake_that_cannot_be_moved_at_the_first_save_is_told_and_moved_at_the_
     bpy.ops.wm.save_mainfile()
     assert CacheReader(tmp_path / "first.sinew").last_frame() == 3 and not before.exists()
     assert "could not move" not in " ".join(panel_lines(box))
-    assert (evaluated(box, 3) == shapes).all() and modifier_stack.find_modifier(
+    assert (evaluated(box, 3) == shapes).all() and sinew_modifier.find_modifier(
         box
     ).filepath == "//first.sinew/play/Box.pc2"
 
@@ -125,7 +125,7 @@ def test_resuming_after_save_as_goes_on_in_a_copy(tmp_path: Path) -> None:
     assert bpy.ops.sinew.simulate(resume=True) == {"FINISHED"}
     assert CacheReader(tmp_path / "v1.sinew").last_frame() == 3
     assert CacheReader(tmp_path / "v2.sinew").last_frame() == 5
-    assert modifier_stack.find_modifier(box).filepath == "//v2.sinew/play/Box.pc2" and not cache_paths.is_borrowed(
+    assert sinew_modifier.find_modifier(box).filepath == "//v2.sinew/play/Box.pc2" and not cache_paths.is_borrowed(
         scene
     )
 
@@ -147,7 +147,7 @@ def test_a_copy_saved_elsewhere_changes_nothing_here(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "sub" / "copy.blend"), copy=True)
     assert cache_paths.own_folder(scene) == tmp_path / "a.sinew" and not cache_paths.is_borrowed(scene)
-    assert modifier_stack.find_modifier(box).filepath == "//a.sinew/play/Box.pc2"
+    assert sinew_modifier.find_modifier(box).filepath == "//a.sinew/play/Box.pc2"
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "sub" / "copy.blend"))
     assert cache_paths.cache_folder(bpy.context.scene) == tmp_path / "a.sinew"
 
@@ -157,12 +157,12 @@ def test_takes_have_caches_of_their_own(tmp_path: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "t.blend"))
     bpy.ops.sinew.simulate()
     scene.sinew.take = "soft"
-    assert status().label == "Simulate" and modifier_stack.find_modifier(box).filepath == ""
+    assert status().label == "Simulate" and sinew_modifier.find_modifier(box).filepath == ""
     box.sinew.preset = "JELLY"
     bpy.ops.sinew.simulate()
     assert (tmp_path / "t-soft.sinew" / "cache.json").exists()
     scene.sinew.take = ""
-    assert modifier_stack.find_modifier(box).filepath == "//t.sinew/play/Box.pc2"
+    assert sinew_modifier.find_modifier(box).filepath == "//t.sinew/play/Box.pc2"
     assert status().label == "Out of Date: Simulate Again"
     box.sinew.preset = "JELLY_BY_SIZE"
     assert status().baked_label == "Baked to Frame 3"
@@ -180,14 +180,14 @@ def test_a_cache_is_found_again_beside_the_file_that_moved_with_it(tmp_path: Pat
     with session.rebasing_paths():
         scene.sinew.cache_path = scene.sinew.baked_path = stored
         scene.sinew.baked_for = cache_paths._path_settings(scene)
-    modifier_stack.find_modifier(box).filepath = stored + "/play/Box.pc2"
+    sinew_modifier.find_modifier(box).filepath = stored + "/play/Box.pc2"
     bpy.ops.wm.save_mainfile()
     (tmp_path / "there").rename(tmp_path / "here")
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "here" / "shot.blend"))
     box = bpy.data.objects["Box"]
     assert cache_paths.cache_folder(bpy.context.scene) == tmp_path / "here" / "good one.sinew"
     assert (evaluated(box, 3) == shapes).all()
-    assert modifier_stack.find_modifier(box).filepath == "//good one.sinew/play/Box.pc2"
+    assert sinew_modifier.find_modifier(box).filepath == "//good one.sinew/play/Box.pc2"
 
 
 def test_saving_during_the_first_bake_moves_the_bake_at_its_end(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_saving_during_the_first_bake_moves_the_bake_at_its_end(tmp_path: Path) 
     until(lambda: session.bake is None)
     assert bake.driver.job.phase == "done" and not bake.folder.exists()
     assert CacheReader(tmp_path / "late.sinew").last_frame() == 12
-    assert modifier_stack.find_modifier(box).filepath == "//late.sinew/play/Box.pc2"
+    assert sinew_modifier.find_modifier(box).filepath == "//late.sinew/play/Box.pc2"
     assert status().baked_label == "Baked to Frame 12"
 
 

@@ -16,7 +16,7 @@ from fixtures.scenes import Run, block
 from sinew.solver.contact.initial.resolve_overlap import initial_overlaps
 from sinew.solver.contact.overlap_damping import FIELD, SEPARATION_DAMPING_TIME, damp_separation, damped_velocities
 from sinew.solver.contact.surfaces.collision_surfaces import vertex_positions
-from sinew.solver.mechanics.split_topology import TETS_FIELD
+from sinew.solver.mechanics.topology_state import TETS_FIELD
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 from sinew.solver.mesh.geometry.winding_number import winding_numbers
 from sinew.solver.runtime.errors import BadInput

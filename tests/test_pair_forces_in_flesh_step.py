@@ -10,7 +10,7 @@ from fixtures.flesh_dynamics import EXACT, FLESH, GRAVITY, flesh_of, law_of, mod
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.step_input import StepOptions
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces, tet_arrays
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import forces, tet_arrays
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from sinew.solver.scene.scene import Settings

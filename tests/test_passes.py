@@ -23,7 +23,7 @@ from sinew.addon.export import export_scene
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.addon.panels import passes_layout
-from sinew.addon.properties.table_rows import add_row
+from sinew.addon.properties.table_editing import add_row
 from sinew.solver.bake.cache import CacheReader, delete_bake, is_cache, layout
 from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.runtime.errors import BadInput

@@ -10,7 +10,7 @@ from fixtures.plastic_tets import FREE, LAM, MU, Tets, some_gradients
 from fixtures.scenes import rotation
 from reference import plastic_flow as twin
 from sinew.solver.mechanics.plasticity.multiplicative_flow import MAX_PLASTIC_STRAIN
-from sinew.solver.mechanics.plasticity.plastic_state import largest_shear, shear_norms
+from sinew.solver.mechanics.plasticity.plastic_rest_shape import largest_shear, shear_norms
 from sinew.solver.mechanics.plasticity.symmetric_matrix import eigenvalues, log_shear, log_shear_bound, matrix_function
 
 

@@ -16,7 +16,7 @@ bpy = pytest.importorskip("bpy")
 from mathutils import Matrix
 
 from fixtures.blender_scenes import add_box, add_rig, evaluated, fresh, world, write_cache
-from sinew.addon.blender_data import modifier_stack
+from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.objects import roles
 from sinew.addon.playback import mesh_cache, shape_keys
 from sinew.solver.runtime.errors import BadInput, StorageFailed
@@ -77,14 +77,14 @@ def test_remapped_time(tmp_path: Path) -> None:
 def test_attaching_again_changes_nothing_and_detaching_shows_the_mesh(tmp_path: Path) -> None:
     obj, shapes = playing(tmp_path / "c.sinew")
     own = np.array([v.co for v in obj.data.vertices])
-    modifier = modifier_stack.find_modifier(obj)
+    modifier = sinew_modifier.find_modifier(obj)
     seen = [getattr(modifier, name) for name in ("filepath", "frame_start", "frame_scale")]
     mesh_cache.attach(obj, tmp_path / "c.sinew", "Box")
     assert [getattr(modifier, name) for name in ("filepath", "frame_start", "frame_scale")] == seen
     assert len(obj.modifiers) == 1
     mesh_cache.detach(obj)
     assert np.allclose(evaluated(obj, 5)[0], own)
-    assert modifier_stack.find_modifier(obj) == modifier
+    assert sinew_modifier.find_modifier(obj) == modifier
     mesh_cache.attach(obj, tmp_path / "c.sinew", "Box")
     assert np.allclose(evaluated(obj, 5)[0], shapes[4], atol=1e-6)
     with pytest.raises(StorageFailed):
@@ -179,7 +179,7 @@ def test_plays_without_the_add_on_and_after_the_folder_moved(tmp_path: Path) -> 
     obj, shapes = playing(here / "shot.sinew")
     bpy.ops.wm.save_as_mainfile(filepath=str(here / "shot.blend"))
     mesh_cache.attach(obj, here / "shot.sinew", "Box")
-    assert modifier_stack.find_modifier(obj).filepath == "//shot.sinew/play/Box.pc2"
+    assert sinew_modifier.find_modifier(obj).filepath == "//shot.sinew/play/Box.pc2"
     copy = shape_keys.convert_to_shape_keys(bpy.context, bpy.context.scene, obj, here / "shot.sinew")
     name = copy.name
     matrices = {place: evaluated(obj, int(place), place % 1)[1] for place in (4.0, 7.5)}

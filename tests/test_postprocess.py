@@ -22,7 +22,7 @@ from sinew.solver.bake.postprocess import finish_body
 from sinew.solver.bake.postprocess.body_frames import BodyFrameReader
 from sinew.solver.bake.postprocess.crack_binding import bind_crack_vertices
 from sinew.solver.bake.postprocess.crack_opening_times import CrackOpening
-from sinew.solver.bake.postprocess.pin_offset import pin_corrections
+from sinew.solver.bake.postprocess.pin_correction import pin_corrections
 from sinew.solver.bake.postprocess.result_npz import broken_face_pairs
 from sinew.solver.bake.postprocess.vertex_replay import replay_samples
 from sinew.solver.bake.run_bake import run_bake

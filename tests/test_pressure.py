@@ -12,9 +12,9 @@ from fixtures.scenes import Run, block
 from fixtures.shells import hollow_ball, unit_sphere
 from sinew.solver.constraints.force import ForceStep
 from sinew.solver.constraints.pressure import BodyPressure, ChamberMotion
-from sinew.solver.mesh.geometry.chambers import enclosed_volume, find_chambers, volume_gradient
+from sinew.solver.mesh.geometry.chambers import find_chambers
 from sinew.solver.mesh.geometry.split_edges import split_long_edges
-from sinew.solver.mesh.geometry.triangle_surface import make_surface
+from sinew.solver.mesh.geometry.triangle_surface import make_surface, signed_volume, volume_gradient
 from sinew.solver.runtime.errors import BadInput, SolveFailed
 from sinew.solver.scene.flesh import DYNAMIC, FLESH_TIME_SCHEMES, QUASISTATIC, Flesh
 from sinew.solver.scene.formulation import BDF2, FORMULATIONS, FormulationSettings
@@ -48,7 +48,7 @@ def pressure_of(run: Run) -> BodyPressure:
 def volumes(run: Run) -> float:
     """Returns the volume of the chamber now over that at rest."""
     (chamber,) = pressure_of(run).chambers
-    return enclosed_volume(chamber.vertices(run.state.x, run.built.model.tets), chamber.triangles) / chamber.rest_volume
+    return signed_volume(chamber.vertices(run.state.x, run.built.model.tets), chamber.triangles) / chamber.rest_volume
 
 
 def lame(r: float, p: float) -> float:
@@ -74,8 +74,8 @@ def test_chambers_are_hollows_and_parts_without_one():
         (joined((ball, faces), inside, away, eye), [0.125, 1.0]),
     ):
         found = find_chambers(surface)
-        whole = enclosed_volume(ball, faces)
-        assert [enclosed_volume(surface.vertices, own) / whole for own in found] == pytest.approx(expected)
+        whole = signed_volume(ball, faces)
+        assert [signed_volume(surface.vertices, own) / whole for own in found] == pytest.approx(expected)
     assert find_chambers(make_surface(ball, faces[1:], "Open")) is None
 
 
@@ -91,7 +91,7 @@ def test_the_force_is_the_slope_of_pressure_times_volume_without_sum_and_moment(
     (chamber,) = pressure_of(run).chambers
 
     def work(moved):
-        return 2000.0 * enclosed_volume(chamber.vertices(moved, model.tets), chamber.triangles)
+        return 2000.0 * signed_volume(chamber.vertices(moved, model.tets), chamber.triangles)
 
     way = rng.normal(size=x.shape)
     slope = (work(x + 1e-5 * way) - work(x - 1e-5 * way)) / 2e-5
@@ -101,7 +101,7 @@ def test_the_force_is_the_slope_of_pressure_times_volume_without_sum_and_moment(
     assert np.abs(np.cross(x - x.mean(axis=0), on_nodes).sum(axis=0)).max() < 1e-12 * size
     gradient = volume_gradient(*unit_sphere(3))
     outward = np.einsum("vi,vi->v", gradient, unit_sphere(3)[0])
-    assert outward.sum() == pytest.approx(3.0 * enclosed_volume(*unit_sphere(3)))
+    assert outward.sum() == pytest.approx(3.0 * signed_volume(*unit_sphere(3)))
 
 
 def test_long_edges_are_split_and_surfaces_stay_closed():
@@ -111,7 +111,7 @@ def test_long_edges_are_split_and_surfaces_stay_closed():
     vertices, triangles = split_long_edges(ball, faces, 0.4)
     edges = vertices[triangles] - vertices[np.roll(triangles, 1, axis=1)]
     assert np.linalg.norm(edges, axis=2).max() <= 0.4 and (vertices[: len(ball)] == ball).all()
-    assert enclosed_volume(vertices, triangles) == pytest.approx(enclosed_volume(ball, faces), rel=1e-12)
+    assert signed_volume(vertices, triangles) == pytest.approx(signed_volume(ball, faces), rel=1e-12)
     ends = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     assert (np.unique(ends, axis=0, return_counts=True)[1] == 2).all()
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fixtures import quasistatic_scenes as scenes
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces, hyperelastic, tet_arrays
-from sinew.solver.quasistatic import initial_guesses, solve_outcome
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import forces, hyperelastic, tet_arrays
+from sinew.solver.quasistatic import initial_guesses, outcome_classification
 from sinew.solver.quasistatic.equilibrium import solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.equilibrium_residual import REFERENCE_STRAIN, force_scale, relative_residual
@@ -180,7 +180,7 @@ def test_a_solve_that_stops_early_says_so():
     assert not found.converged and found.residual > 1e-8 and found.newton_iterations == 2
     assert [step.newton_iterations for step in told] == [1, 2] and told[-1].residual == found.residual
     assert (
-        solve_outcome.classify_outcome(
+        outcome_classification.classify_outcome(
             EquilibriumProblem(model, scenes.law_of(model, "neo-hookean"), held), found, True, 1e-6
         ).kind
         == "not converged"
@@ -285,11 +285,13 @@ def test_a_twisted_equilibrium_is_told_from_the_right_one(turns: float):
     law = scenes.law_of(model, "neo-hookean")
     found = solve(EquilibriumProblem(model, law, held), x)
     assert found.converged and found.residual <= 1e-6 and found.inverted_tets == 0
-    judged = solve_outcome.classify_outcome(EquilibriumProblem(model, law, held), found, True, 1e-6)
+    judged = outcome_classification.classify_outcome(EquilibriumProblem(model, law, held), found, True, 1e-6)
     assert judged.kind == "elsewhere" and judged.distance > 0.01
     back = solve(EquilibriumProblem(model, law, held), initial_guesses.scattered(model.X, held, 2.0, 0))
     assert (
-        solve_outcome.classify_outcome(EquilibriumProblem(model, law, held), replace(back, x=model.X), True, 1e-6).kind
+        outcome_classification.classify_outcome(
+            EquilibriumProblem(model, law, held), replace(back, x=model.X), True, 1e-6
+        ).kind
         == "at rest"
     )
 
@@ -304,9 +306,9 @@ def test_tets_that_are_held_flat_are_told(law: str):
     flat = np.isin(model.tets, nodes).sum(axis=1) >= 2
     found = solve(EquilibriumProblem(model, flesh, held), model.X)
     assert flat.any() and found.inverted_tets >= np.count_nonzero(flat)
-    assert solve_outcome.classify_outcome(EquilibriumProblem(model, flesh, held), found, False, 1e-6).kind in (
-        solve_outcome.INVERTED,
-        solve_outcome.NOT_CONVERGED,
+    assert outcome_classification.classify_outcome(EquilibriumProblem(model, flesh, held), found, False, 1e-6).kind in (
+        outcome_classification.INVERTED,
+        outcome_classification.NOT_CONVERGED,
     )
 
 

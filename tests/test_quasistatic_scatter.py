@@ -11,7 +11,7 @@ import pytest
 
 from fixtures import quasistatic_scenes as scenes
 from harness import creature_mesh
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces, hyperelastic, tet_arrays
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import forces, hyperelastic, tet_arrays
 from sinew.solver.mechanics.hyperelastic.law_numbers import NO_EXTENSION, WEIGHTED_COROTATED
 from sinew.solver.mesh.geometry.connected_components import mesh_components
 from sinew.solver.quasistatic import initial_guesses

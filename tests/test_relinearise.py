@@ -12,7 +12,8 @@ from fixtures.contact_scenes import NOTHING
 from fixtures.energy_measures import elastic_energy, kinetic_energy
 from fixtures.scenes import Run, block, rotation
 from fixtures.tet_meshes import bar
-from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.step_input import ContactCallbacks, StepOptions
 from sinew.solver.integrators.system.step_matrix import compute_element_records

@@ -18,7 +18,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import evaluated, fresh
 from sinew.addon.baking import bake_control, bake_status, last_failure
 from sinew.addon.baking.addon_session import session
-from sinew.addon.objects import new_objects, roles
+from sinew.addon.objects import new_role_objects, roles
 from sinew.addon.overlays import tet_overlay
 from sinew.solver.bake.cache import CacheReader, layout
 from sinew.solver.bake.cache.pc2 import read_header, read_samples
@@ -43,7 +43,7 @@ def falling(frames: int = FRAMES) -> tuple[bpy.types.Scene, bpy.types.Object]:
     own.youngs_modulus, own.divisions, own.initial_velocity = 1.0e6, 3, (0.0, 0.0, -5.0)
     own.use_fracture, own.breaking_stress, own.attributes = True, 4.0e4, {"damage"}
     own.most_pieces = 6
-    new_objects.add_ground(bpy.context)
+    new_role_objects.add_ground(bpy.context)
     scene.frame_end = frames
     return scene, obj
 

@@ -23,7 +23,7 @@ def test_an_override_breaks_survives_a_reload_and_comes_back(tmp_path: Path) -> 
     roles.make_body(obj)
     obj.sinew.use_fracture = True
     obj.modifiers["Subdivision"].render_levels = obj.modifiers["Subdivision"].levels = 1
-    attach_bake.modifier_stack.move_below_subdivision(obj)
+    attach_bake.sinew_modifier.move_below_subdivision(obj)
     assert [m.type for m in obj.modifiers] == ["ARMATURE", "SUBSURF", "MESH_CACHE"]
     scene = bpy.context.scene
     cache = tmp_path / "shot.sinew"

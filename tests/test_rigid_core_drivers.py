@@ -9,7 +9,8 @@ import pytest
 from fixtures.rigid_core_scenes import FIRM, SOFT, WEIGHTLESS, core_of, cube, model_of, run_of, stretch
 from fixtures.scenes import block, pose, rotation
 from reference.rigid_core_step import dense_solution
-from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.constraints.rigid_core.core_dofs import core_dofs
 from sinew.solver.constraints.rigid_core.rigid_body_momentum import core_body
 from sinew.solver.integrators.integrator_choice import step

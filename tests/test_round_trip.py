@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, add_driven_shape_key, add_rig, evaluated, fresh, world
 from sinew.addon.blender_data import object_keys
 from sinew.addon.export import export_scene
-from sinew.addon.objects import new_objects, roles
+from sinew.addon.objects import new_role_objects, roles
 from sinew.addon.playback import mesh_cache
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import run_bake
@@ -49,7 +49,7 @@ def test_a_falling_rigged_body_lands_where_the_solver_says(tmp_path: Path) -> No
     parent.keyframe_insert("rotation_euler", frame=9)
     roles.make_body(obj)
     obj.sinew.divisions = 5
-    new_objects.add_ground(bpy.context).location.z = 18.0
+    new_role_objects.add_ground(bpy.context).location.z = 18.0
     scene.frame_start, scene.frame_end = 3, 9
     scene.unit_settings.scale_length = 0.1
     cache = baked(scene, tmp_path / "shot.sinew")

@@ -20,40 +20,40 @@ def cube():
 
 
 def test_jelly_two_metres_high_collapses_and_stands_at_its_likeness(cube):
-    from sinew.addon.objects import self_weight
+    from sinew.addon.objects import self_weight_collapse as collapse
 
     scene = bpy.context.scene
     cube.sinew.preset = "JELLY"
     density, modulus = cube.sinew.density, cube.sinew.youngs_modulus
-    assert self_weight.self_weight_strain(cube, scene) == pytest.approx(density * 9.81 * 2.0 / modulus, rel=1e-3)
-    assert self_weight.collapses(cube, scene)
+    assert collapse.self_weight_strain(cube, scene) == pytest.approx(density * 9.81 * 2.0 / modulus, rel=1e-3)
+    assert collapse.collapses(cube, scene)
     bpy.ops.sinew.stand_up()
     assert cube.sinew.use_simulated_size
-    assert self_weight.self_weight_strain(cube, scene) == pytest.approx(self_weight.SAG_STRAIN, rel=0.06)
-    assert not self_weight.collapses(cube, scene)
+    assert collapse.self_weight_strain(cube, scene) == pytest.approx(collapse.SAG_STRAIN, rel=0.06)
+    assert not collapse.collapses(cube, scene)
 
 
 def test_stiffened_it_stands_at_its_own_size(cube):
-    from sinew.addon.objects import self_weight
+    from sinew.addon.objects import self_weight_collapse as collapse
 
     scene = bpy.context.scene
     cube.sinew.preset = "JELLY"
     bpy.ops.sinew.stiffen()
     assert cube.sinew.youngs_modulus == pytest.approx(200000.0) and not cube.sinew.use_simulated_size
     assert cube.sinew.preset == "CUSTOM"
-    assert self_weight.self_weight_strain(cube, scene) == pytest.approx(self_weight.SAG_STRAIN, rel=0.06)
+    assert collapse.self_weight_strain(cube, scene) == pytest.approx(collapse.SAG_STRAIN, rel=0.06)
 
 
 def test_the_panel_offers_both_in_words_of_the_scene(cube):
     from fixtures.fake_layout import FakeLayout
-    from sinew.addon.panels import material_layout, self_weight_layout
+    from sinew.addon.panels import material_layout, self_weight_hints
 
     cube.sinew.preset = "JELLY"
     layout = FakeLayout()
     material_layout.draw_material(layout, context_of(cube))
     assert "Stiffen to 200 kPa" in layout.lines and "Simulate as if 5 cm Long" in layout.lines
     bpy.context.scene.unit_settings.system = "NONE"
-    assert self_weight_layout.length_text(0.05, bpy.context.scene) == "0.05"
+    assert self_weight_hints.length_text(0.05, bpy.context.scene) == "0.05"
 
 
 def drawn_in_main():
@@ -67,7 +67,7 @@ def drawn_in_main():
 
 
 def test_the_cure_is_offered_beside_simulate_before_the_bake_whatever_is_selected(cube):
-    from sinew.addon.objects import self_weight
+    from sinew.addon.objects import self_weight_collapse as collapse
 
     cube.sinew.preset = "JELLY"
     bpy.ops.object.light_add()  # is selected now
@@ -76,12 +76,12 @@ def test_the_cure_is_offered_beside_simulate_before_the_bake_whatever_is_selecte
     assert "Cube is too soft to stand at its size" in layout.lines and "Stiffen to 200 kPa" in layout.lines
     assert names.index("sinew.stand_up") > names.index("sinew.simulate"), "which stays where it is when a hint goes"
     bpy.ops.sinew.stand_up(every=True)
-    assert cube.sinew.use_simulated_size and not self_weight.collapses(cube, bpy.context.scene)
+    assert cube.sinew.use_simulated_size and not collapse.collapses(cube, bpy.context.scene)
     assert "sinew.stand_up" not in {name for _, name in drawn_in_main().drawn}
 
 
 def test_one_press_lets_every_soft_body_stand_and_is_undone_as_one(cube):
-    from sinew.addon.objects import self_weight
+    from sinew.addon.objects import self_weight_collapse as collapse
 
     cube.sinew.preset = "RUBBER"
     for place in (3.0, 6.0):
@@ -89,7 +89,7 @@ def test_one_press_lets_every_soft_body_stand_and_is_undone_as_one(cube):
         bpy.ops.sinew.make_body()
         bpy.context.object.sinew.preset = "JELLY"
     soft = [bpy.data.objects[name] for name in ("Cube.001", "Cube.002")]
-    assert self_weight.collapsing_bodies(bpy.context.scene.objects, bpy.context.scene) == soft
+    assert collapse.collapsing_bodies(bpy.context.scene.objects, bpy.context.scene) == soft
     lines = drawn_in_main().lines
     assert "2 bodies are too soft to stand at their size" in " ".join(lines) and "Stiffen Them" in lines
     stiff = cube.sinew.youngs_modulus
@@ -118,10 +118,10 @@ def test_what_the_panel_told_before_is_not_told_again_by_the_bake(cube):
 
 def test_rubber_of_the_same_size_is_left_alone(cube):
     from sinew.addon.export import input_warnings
-    from sinew.addon.objects import self_weight
+    from sinew.addon.objects import self_weight_collapse as collapse
 
     cube.sinew.preset = "RUBBER"
-    assert not self_weight.collapses(cube, bpy.context.scene)
+    assert not collapse.collapses(cube, bpy.context.scene)
     assert [note.kind for note in input_warnings.input_warnings(bpy.context.scene)] == []
 
 
@@ -136,11 +136,11 @@ def test_the_note_names_the_body_and_the_size(cube):
 
 
 def test_without_gravity_nothing_collapses(cube):
-    from sinew.addon.objects import self_weight
+    from sinew.addon.objects import self_weight_collapse as collapse
 
     cube.sinew.preset = "JELLY"
     bpy.context.scene.use_gravity = False
-    assert not self_weight.collapses(cube, bpy.context.scene)
+    assert not collapse.collapses(cube, bpy.context.scene)
 
 
 def belly(high: float):
@@ -162,36 +162,36 @@ def belly(high: float):
 def test_a_belly_of_fat_that_hangs_far_is_told_and_stiffened():
     from fixtures.fake_layout import FakeLayout
     from sinew.addon.export import input_warnings
-    from sinew.addon.objects import self_weight
-    from sinew.addon.panels import material_layout, self_weight_layout
+    from sinew.addon.objects import self_weight_collapse as collapse
+    from sinew.addon.panels import material_layout, self_weight_hints
     from sinew.addon.runtime.quantity_text import stress_text
 
     ball, scene = belly(0.7), bpy.context.scene
     density, modulus = ball.sinew.density, ball.sinew.youngs_modulus
-    assert self_weight.self_weight_strain(ball, scene) == pytest.approx(density * 9.81 * 0.7 / modulus, rel=0.02)
-    assert self_weight.is_too_soft_to_hang(ball, scene) and not self_weight.collapses(ball, scene)
+    assert collapse.self_weight_strain(ball, scene) == pytest.approx(density * 9.81 * 0.7 / modulus, rel=0.02)
+    assert collapse.is_too_soft_to_hang(ball, scene) and not collapse.collapses(ball, scene)
     (note,) = input_warnings.input_warnings(scene)
     assert note.kind == "hangs-far" and '"Sphere"' in note.sentence and "Pa" in note.next_step
     layout = FakeLayout()
     context = context_of(ball)
     material_layout.draw_material(layout, context)
-    wanted = self_weight.standing_stiffness(ball, scene)
+    wanted = collapse.standing_stiffness(ball, scene)
     assert f"Stiffen to {stress_text(wanted)}" in layout.lines and "sinew.stand_up" not in {
         name for _, name in layout.drawn
     }
-    assert self_weight_layout.HANGING_NOTE in " ".join(layout.lines)
+    assert self_weight_hints.HANGING_NOTE in " ".join(layout.lines)
     bpy.ops.sinew.stiffen()
-    assert self_weight.self_weight_strain(ball, scene) == pytest.approx(self_weight.HANGING_TARGET_STRAIN, rel=0.06)
-    assert not self_weight.is_too_soft_to_hang(ball, scene) and list(input_warnings.input_warnings(scene)) == []
+    assert collapse.self_weight_strain(ball, scene) == pytest.approx(collapse.HANGING_TARGET_STRAIN, rel=0.06)
+    assert not collapse.is_too_soft_to_hang(ball, scene) and list(input_warnings.input_warnings(scene)) == []
 
 
 def test_thin_held_flesh_is_as_soft_as_it_is_thick_however_high():
-    from sinew.addon.objects import self_weight
+    from sinew.addon.objects import self_weight_collapse as collapse
 
     ball, scene = belly(0.2), bpy.context.scene
-    assert not self_weight.is_too_soft_to_hang(ball, scene)
+    assert not collapse.is_too_soft_to_hang(ball, scene)
     ball.scale.z = 10.0
     bpy.context.view_layer.update()
-    assert self_weight.self_weight_strain(ball, scene) < self_weight.HANGING_WARNING_STRAIN
+    assert collapse.self_weight_strain(ball, scene) < collapse.HANGING_WARNING_STRAIN
     ball.sinew.motion = "ELASTIC"
-    assert self_weight.collapses(ball, scene), "on its foot it stands 2 m high"
+    assert collapse.collapses(ball, scene), "on its foot it stands 2 m high"

@@ -11,12 +11,12 @@ import pytest
 from fixtures.scenes import Run
 from fixtures.self_weight_scenes import cube_of, fall, press_and_lift, press_by_plate, soft_cube
 from sinew.solver.mechanics.model import Model, Part, make_model
-from sinew.solver.mechanics.volume_penalty_modulus import (
+from sinew.solver.mechanics.self_weight_volume_penalty import (
     MAX_UPRIGHT_STRAIN,
     has_self_weight_pressure,
     with_pressure_modulus,
 )
-from sinew.solver.runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
+from sinew.solver.runtime.error_messages.command_line_next_steps import MESH_COMMAND_NEXT_STEPS
 from sinew.solver.runtime.errors import overriding_next_steps
 from sinew.solver.scene.flesh import DYNAMIC, Flesh
 from sinew.solver.scene.formulation import FormulationSettings

@@ -34,7 +34,7 @@ from sinew.solver.scene import (
     scene,
     stretch_limit,
 )
-from sinew.solver.scene.serialisation.allowed_values import Limits
+from sinew.solver.scene.serialisation.field_annotations import Limits
 from sinew.solver.scene.serialisation.field_schema import declared_fields
 from sinew.solver.scene.serialisation.range_check import check_ranges
 from sinew.solver.scene.settings import setting as kinds

@@ -14,9 +14,9 @@ import pytest
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import add_box, add_rig, fresh
-from sinew.addon.blender_data import modifier_stack
-from sinew.addon.objects import roles, self_weight
-from sinew.addon.panels import material_preset_menu
+from sinew.addon.blender_data import sinew_modifier
+from sinew.addon.objects import roles, self_weight_collapse
+from sinew.addon.panels import user_material_presets
 from sinew.addon.properties.unit_proxies import proxies_of
 from sinew.solver.scene.settings.tables import OBJECT_SETTINGS
 
@@ -66,9 +66,9 @@ def test_what_is_too_soft_is_helped_on_all_selected(three: list[bpy.types.Object
     scene = bpy.context.scene
     for obj in three:
         obj.sinew.youngs_modulus = 100.0
-        assert self_weight.collapses(obj, scene)
+        assert self_weight_collapse.collapses(obj, scene)
     bpy.ops.sinew.stiffen()
-    assert [self_weight.collapses(obj, scene) for obj in three] == [False, False, True]
+    assert [self_weight_collapse.collapses(obj, scene) for obj in three] == [False, False, True]
     for obj in three:
         obj.sinew.youngs_modulus = 100.0
     bpy.ops.sinew.stand_up()
@@ -107,23 +107,23 @@ def test_sinew_moves_below_the_armature_on_all_selected_that_need_it(three: list
     for obj in three:
         add_rig(obj)
     for obj in three:
-        obj.modifiers.move(list(obj.modifiers).index(modifier_stack.find_modifier(obj)), 0)
+        obj.modifiers.move(list(obj.modifiers).index(sinew_modifier.find_modifier(obj)), 0)
         obj.select_set(obj is not three[2])
     bpy.context.view_layer.objects.active = three[0]
     bpy.ops.sinew.move_below_armature()
-    assert [bool(modifier_stack.posing_modifiers_below(obj)) for obj in three] == [False, False, True]
+    assert [bool(sinew_modifier.posing_modifiers_below(obj)) for obj in three] == [False, False, True]
 
 
 def test_a_material_of_ones_own_goes_to_all_selected(
     three: list[bpy.types.Object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bpy.utils, "user_resource", lambda *_, path="", **__: str(tmp_path / path))
-    (tmp_path / "presets" / material_preset_menu.FOLDER).mkdir(parents=True)
+    (tmp_path / "presets" / user_material_presets.FOLDER).mkdir(parents=True)
     three[0].sinew.density = 1650.0
     bpy.ops.sinew.material_preset_add(name="Heavy")
     three[0].sinew.density = 900.0
     (saved,) = tmp_path.rglob("*.py")
-    menu = material_preset_menu.SINEW_MT_material_presets
+    menu = user_material_presets.SINEW_MT_material_presets
     bpy.ops.script.execute_preset(filepath=str(saved), menu_idname=menu.bl_idname)
     assert [obj.sinew.density for obj in three][:2] == [1650.0, 1650.0] and three[2].sinew.density != 1650.0
     assert bpy.context.object == three[0]

@@ -13,7 +13,7 @@ from fixtures.contact_scenes import NOTHING
 from fixtures.scenes import Run, block, pose
 from sinew.solver.runtime.errors import SinewError
 from sinew.solver.scene.scene import Collider, Scene, Settings
-from sinew.solver.simulation.enclosed_sheets import find_enclosed_sheets
+from sinew.solver.simulation.enclosed_collider_sheets import find_enclosed_sheets
 
 FRAME = 1.0 / 24.0
 OUT, IN = (0.0, 0.0, 3.0), (0.0, 0.0, 0.5)

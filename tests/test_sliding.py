@@ -13,7 +13,7 @@ from fixtures.scenes import Run, block
 from fixtures.sliding_scenes import attachments_of, openings, potential_of
 from reference.fascia_correction import ALPHA, wanted_changes
 from sinew.solver.constraints.attachments.link_energy import link_energy
-from sinew.solver.mesh.geometry.moving_surface import MovingSurface
+from sinew.solver.mesh.geometry.signed_distance_derivatives import MovingSurface
 from sinew.solver.quasistatic.attachment_forces import AttachmentForces
 from sinew.solver.runtime.errors import BadInput, SolveFailed
 from sinew.solver.scene.attachment import Attachment

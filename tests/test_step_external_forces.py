@@ -4,7 +4,8 @@
 import numpy as np
 import pytest
 
-from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.step_input import ContactCallbacks, StepOptions
 from sinew.solver.scene.scene import Material, Settings

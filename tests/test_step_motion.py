@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from fixtures.tet_meshes import bar
-from sinew.solver.constraints.external_forces import ExternalForces, PointForces
+from sinew.solver.constraints.external_forces import ExternalForces
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.integrators.integrator_choice import MIN_TETS_PER_THREAD, step
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State

@@ -14,9 +14,9 @@ from fixtures.stiff_drops import run_of as run_of_drop
 from fixtures.stiff_pairs import Meeting, outcome_of, run_of
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
-from sinew.solver.runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
+from sinew.solver.runtime.error_messages.command_line_next_steps import MESH_COMMAND_NEXT_STEPS
 from sinew.solver.runtime.errors import SolveFailed
-from sinew.solver.simulation import step_attempt, step_part, step_verdict
+from sinew.solver.simulation import step_attempt, step_interval, step_verdict
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +41,7 @@ def test_small_stiff_bodies_that_meet_keep_their_volume_and_gain_no_energy(tmp_p
 
 def without_halvings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets steps be taken as they are, so that what is small and stiff gets energy from nothing."""
-    monkeypatch.setattr(step_part, "MAX_HALVINGS", 0)
+    monkeypatch.setattr(step_interval, "MAX_HALVINGS", 0)
     monkeypatch.setattr(step_verdict, "MAX_CONTACT_HALVINGS", 0)
 
 
@@ -94,7 +94,7 @@ def test_numbers_that_do_not_stay_finite_are_tried_in_halves(tmp_path: Path, mon
     run.advance(1)
     assert taken and max(taken) <= longest and sum(taken) > 0.999 / run.scene.settings.fps
     assert np.isfinite(run.state.x).all()
-    monkeypatch.setattr(step_part, "MAX_HALVINGS", 3)
+    monkeypatch.setattr(step_interval, "MAX_HALVINGS", 3)
     with pytest.raises(SolveFailed) as told:
         run.advance(1)
     assert told.value.kind == "solve-not-finite"

@@ -15,8 +15,8 @@ import pytest
 from fixtures.tiny_bakes import tiny_scene, write_scene
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
-from sinew.solver.mechanics.split_topology import check_fits
 from sinew.solver.mechanics.state import State
+from sinew.solver.mechanics.topology_state import check_fits
 from sinew.solver.mesh.mesh_npz import from_arrays
 from sinew.solver.runtime.checksums import CHECKSUM_KEY, npz_bytes
 from sinew.solver.runtime.errors import StorageFailed

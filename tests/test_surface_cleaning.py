@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from fixtures.closed_surfaces import cube, sphere, torus
-from sinew.solver.mesh.geometry.enclosed_volume import enclosed_volume
 from sinew.solver.mesh.geometry.orient_outward import orient_outward
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 from sinew.solver.mesh.geometry.triangle_surface import Surface, make_surface
+from sinew.solver.mesh.geometry.winding_number_volume import enclosed_volume
 from sinew.solver.runtime.errors import BadInput
 
 

@@ -18,7 +18,7 @@ from fixtures.tiny_bakes import tiny_scene, write_scene
 from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.bake.warmup import compile_kernels
 from sinew.solver.bake.warmup.small_scenes import FILLS, all_scenes
-from sinew.solver.mechanics.volume_penalty_modulus import flesh_has_pressure, has_self_weight_pressure
+from sinew.solver.mechanics.self_weight_volume_penalty import flesh_has_pressure, has_self_weight_pressure
 from sinew.solver.runtime import jit
 from sinew.solver.runtime.jit import kernel
 from sinew.solver.runtime.threads.thread_count import fair_thread_count

@@ -11,8 +11,8 @@ import pytest
 from fixtures.closed_surfaces import sphere
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.constraints.aerodynamic_pressure import corner_forces
-from sinew.solver.constraints.external_forces import PointForces
 from sinew.solver.constraints.force import ForceStep
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.constraints.wind import WindForce, make_wind
 from sinew.solver.mesh.geometry.triangle_surface import make_surface
 from sinew.solver.runtime.errors import BadInput

@@ -36,7 +36,7 @@ from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.integrators.step_input import StepOptions
 from sinew.solver.integrators.system.block_ops import multiply_rows
 from sinew.solver.linalg.multigrid.hierarchy_reuse import ReusedHierarchy
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import tet_arrays
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import tet_arrays
 from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
 from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 from sinew.solver.scene.flesh import Flesh

@@ -16,7 +16,7 @@ from fixtures.relative_time import RelativeTime
 from fixtures.tet_meshes import bar
 from reference.hyperelastic_laws import KINDS, MU, clamp, differences, found, gradients, rotations, size
 from reference.muscle_fibres import fibres, found_with
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import (
     energy,
     forces_and_tangent,
     hyperelastic,

@@ -19,7 +19,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import evaluated
 from fixtures.layered_arm import BELLY, LayeredArm, layered_arm
 from sinew.solver.bake.cache import CacheReader
-from sinew.solver.mesh.geometry.moving_surface import MovingSurface
+from sinew.solver.mesh.geometry.signed_distance_derivatives import MovingSurface
 from sinew.solver.runtime.arrays import Floats, floats
 
 SECTION = "Layers"

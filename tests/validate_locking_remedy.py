@@ -21,7 +21,7 @@ from scipy.sparse.linalg import spsolve
 from fixtures import quasistatic_scenes as scenes
 from fixtures.tet_meshes import bar, kuhn_bar, lattice_bar
 from sinew.solver.mechanics.elastic_moduli import lame_moduli
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import hyperelastic
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import hyperelastic
 from sinew.solver.quasistatic.equilibrium import Equilibrium, solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes

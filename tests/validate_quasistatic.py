@@ -17,7 +17,7 @@ from fixtures.relative_time import RelativeTime
 from sinew.solver.mechanics.model import Model
 from sinew.solver.mesh.formats.surface_files import read_surface
 from sinew.solver.mesh.tetrahedralize import tetrahedralize
-from sinew.solver.quasistatic import initial_guesses, solve_outcome
+from sinew.solver.quasistatic import initial_guesses, outcome_classification
 from sinew.solver.quasistatic.equilibrium import Equilibrium, solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
@@ -196,7 +196,8 @@ def test_a_dinosaur_that_is_strewn_in_part_comes_back(shared: Path, reach: Calla
         is_back = found.converged and not found.inverted_tets and np.abs(found.x - model.X).max() <= 1e-4 * size
         honest &= (
             is_back
-            or solve_outcome.classify_outcome(EquilibriumProblem(model, law, held), found, True, 1e-6).kind != "at rest"
+            or outcome_classification.classify_outcome(EquilibriumProblem(model, law, held), found, True, 1e-6).kind
+            != "at rest"
         )
         back += is_back
     line = f"dinosaur of which {100 * share:.0f} % is strewn: back at rest to 1e-4, residual 1e-6"

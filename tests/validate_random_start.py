@@ -18,7 +18,7 @@ from harness import creature_mesh
 from sinew.solver.mechanics.model import Model
 from sinew.solver.mesh.formats.surface_files import read_surface
 from sinew.solver.mesh.tetrahedralize import tetrahedralize
-from sinew.solver.quasistatic import initial_guesses, solve_outcome
+from sinew.solver.quasistatic import initial_guesses, outcome_classification
 from sinew.solver.quasistatic.equilibrium import solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
@@ -66,8 +66,8 @@ def test_scatters_come_back(reach: Callable[..., bool], request: pytest.FixtureR
         # what ended elsewhere has to be known to have: by its own words, not by the rest shape
         silent += (
             not is_back
-            and solve_outcome.classify_outcome(EquilibriumProblem(model, law, held), found, True, 1e-6).kind
-            == solve_outcome.AT_REST
+            and outcome_classification.classify_outcome(EquilibriumProblem(model, law, held), found, True, 1e-6).kind
+            == outcome_classification.AT_REST
         )
     label = f"{name}, {model.tet_count} tets, seeds {first} to {first + SEEDS - 1}:"
     reach(SECTION, f"{label} back at rest to 1e-4", f"{back} of {SEEDS}", LEAST_BACK, back >= LEAST_BACK)

@@ -22,7 +22,7 @@ from fixtures.blender_scenes import fresh
 from fixtures.claim_table import reach
 from sinew.addon.baking import last_failure
 from sinew.addon.fracture_meshes import transmissive_materials
-from sinew.addon.objects import new_objects, roles
+from sinew.addon.objects import new_role_objects, roles
 
 SECTION = "Baking a topology that changes"
 PIXELS = 256
@@ -76,7 +76,7 @@ def ball(breaking_stress: float, smooth: bool = True) -> tuple[bpy.types.Scene, 
     own = obj.sinew
     own.youngs_modulus, own.divisions, own.initial_velocity = 3.0e4, 8, (0.0, 0.0, -3.0)
     own.use_fracture, own.breaking_stress, own.most_pieces = True, breaking_stress, 30
-    new_objects.add_ground(bpy.context)
+    new_role_objects.add_ground(bpy.context)
     scene.frame_end = 10
     return scene, obj
 

@@ -31,7 +31,7 @@ from fixtures.sliding_scenes import (
 )
 from reference.fascia_correction import correct
 from reference.rigid_pendulum import pendulum_energies
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import energy, tet_arrays
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import energy, tet_arrays
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.attachment import Attachment
 from sinew.solver.scene.flesh import Flesh

@@ -24,7 +24,7 @@ from fixtures.self_weight_scenes import (
     press_by_plate,
     soft_cube,
 )
-from sinew.solver.mechanics.volume_penalty_modulus import has_self_weight_pressure
+from sinew.solver.mechanics.self_weight_volume_penalty import has_self_weight_pressure
 from sinew.solver.mesh.formats.surface_files import read_surface
 from sinew.solver.scene.flesh import DYNAMIC, FLESH_LAWS, FLESH_TIME_SCHEMES, Flesh
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS

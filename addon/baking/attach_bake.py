@@ -10,7 +10,7 @@ import bpy
 
 from ...solver.bake.cache import layout
 from ...solver.runtime.errors import SinewError
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
 from ..cache.bake_passes import body_folder
@@ -84,11 +84,11 @@ def attach_body(
 ) -> None:
     """Makes a body play what a cache has of it: its motion, what stands in for it, its attributes."""
     if obj.sinew.use_fracture and show_results.may_break(folder, key):
-        modifier_stack.move_below_subdivision(obj)
+        sinew_modifier.move_below_subdivision(obj)
     mesh_cache.attach(obj, folder, key)
     shown = _attach_result(scene, obj, folder, key, is_undoable)
     for each in shown or [obj]:
-        modifier = modifier_stack.find_modifier(each)
+        modifier = sinew_modifier.find_modifier(each)
         if modifier is not None:
             attribute_modifier.attach(each, modifier, folder, key, is_undoable)
     if shown:
@@ -117,13 +117,13 @@ def restore(scene: bpy.types.Scene) -> None:
     """Gives every body of `scene` back as it was before it was baked."""
     attach(scene)
     for obj in roles.bodies(scene):
-        modifier_stack.restore_stack_index(obj)
+        sinew_modifier.restore_stack_index(obj)
     show_results.remove_orphans()
 
 
 def repair_empty_paths(scene: bpy.types.Scene) -> None:
     """Empties paths that name no file: Blender's first save makes "//../" or the like of an empty one."""
     for obj in roles.bodies(scene) if scene.library is None else []:
-        modifier = modifier_stack.find_modifier(obj)
+        modifier = sinew_modifier.find_modifier(obj)
         if modifier is not None and modifier.filepath and not modifier.filepath.endswith(".pc2"):
             modifier.filepath = ""

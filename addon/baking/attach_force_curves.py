@@ -13,7 +13,7 @@ from ..blender_data import collider_force_curves
 from ..blender_data.time_remapping import time_stretch
 from ..cache import cache_paths
 from ..export.participants import collider_keys
-from . import report_reader
+from . import frame_report_reader
 
 
 def create_curves(
@@ -21,7 +21,7 @@ def create_curves(
 ) -> list[str]:
     """Gives colliders the curves of the present bake or of that in `folder`; returns the names of those with curves."""
     folder = folder or cache_paths.cache_folder(scene)
-    wanted, forces = _curve_sources(scene, folder), report_reader.collider_forces(folder)
+    wanted, forces = _curve_sources(scene, folder), frame_report_reader.collider_forces(folder)
     made = []
     for obj in colliders:
         key, mark = wanted.get(obj, ("", ""))
@@ -44,7 +44,7 @@ def refresh_curves(scene: bpy.types.Scene, folder: Path, detach_missing: bool = 
     shown = [obj for obj in scene.objects if collider_force_curves.find_track(obj) is not None]
     if not shown or (_stamp(folder) is None and not detach_missing):
         return
-    wanted, forces = _curve_sources(scene, folder), report_reader.collider_forces(folder)
+    wanted, forces = _curve_sources(scene, folder), frame_report_reader.collider_forces(folder)
     for obj in shown:
         key, mark = wanted.get(obj, ("", ""))
         if key not in forces:
@@ -59,7 +59,7 @@ def are_curves_missing(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
     """Whether the present bake has forces on a collider that has no curves, or those of another bake."""
     folder = cache_paths.cache_folder(scene)
     key, mark = _curve_sources(scene, folder).get(obj, ("", ""))
-    return key in report_reader.collider_forces(folder) and collider_force_curves.curves_stamp(obj) != mark
+    return key in frame_report_reader.collider_forces(folder) and collider_force_curves.curves_stamp(obj) != mark
 
 
 def _curve_sources(scene: bpy.types.Scene, folder: Path) -> dict[bpy.types.Object, tuple[str, str]]:

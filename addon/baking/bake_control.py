@@ -13,14 +13,14 @@ import bpy
 
 from ...solver.bake.cache import delete_bake, delete_cache, is_cache, layout
 from ...solver.runtime.errors import BadInput, SinewError
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..blender_data.scene_by_session_uid import find_scene
 from ..cache import cache_folder_status, cache_paths
 from ..cache.bake_passes import BakePass, body_folder, pass_folder, pass_numbers
 from ..evaluation import sample_times
 from ..export import export_scene, input_warnings
-from ..export.simulated_inputs import follows_rigid_bodies
+from ..export.blender_simulation_inputs import follows_rigid_bodies
 from ..fracture_meshes import show_results
 from ..objects import roles
 from ..playback import mesh_cache, wrap_motion
@@ -28,24 +28,18 @@ from . import (
     attach_bake,
     bake_order,
     error_messages,
+    frame_report_reader,
     last_failure,
     move_caches_on_save,
     playhead,
-    report_reader,
     state_machine,
     undo_step,
 )
 from .addon_session import Note, RunningBake, session
 from .bake_driver import BakeDriver
 from .bake_order import BakeOrder
-from .bake_request import (
-    DEFAULT_REQUEST,
-    BakeRequest,
-    check_can_bake,
-    child_arguments,
-    copy_borrowed,
-    make_resumable,
-)
+from .bake_preconditions import check_can_bake
+from .bake_request import DEFAULT_REQUEST, BakeRequest, child_arguments, copy_borrowed, make_resumable
 from .child_process import child_command, fallback_command
 from .solver_warm_up import solver_in_waiting
 
@@ -141,7 +135,7 @@ def _run(bake: RunningBake, frame_start: int, frame_end: int, resume_frame: int 
 def _prepare_objects(scene: bpy.types.Scene) -> None:
     """Puts Sinew's modifiers where the bake needs them, and shows bodies that have to be seen to be read."""
     for obj in roles.bodies(scene):
-        modifier_stack.move_below_subdivision(obj)
+        sinew_modifier.move_below_subdivision(obj)
         if follows_rigid_bodies(scene):
             show_results.restore_body(obj)
 
@@ -269,7 +263,7 @@ def _resume_cutting(scene: bpy.types.Scene, bake: RunningBake) -> None:
     """Goes on with the mesh of what broke where a cancelled bake had no time for it: a step took too long."""
     is_left = bake.driver.job.phase == "cancelled" and not bake.only_cuts
     has_frames = cache_folder_status.read_status(bake.folder).last_frame is not None
-    if is_left and has_frames and report_reader.lacks_final_mesh(bake.folder):
+    if is_left and has_frames and frame_report_reader.lacks_final_mesh(bake.folder):
         _start_cutting(scene, bake.folder)
 
 

@@ -23,7 +23,7 @@ from ..export import input_digest
 from ..fracture_meshes.result_objects import results_of
 from ..playback import shape_keys
 from ..runtime.memo import Throttle
-from . import attach_bake, report_reader, state_machine, undo_step
+from . import attach_bake, frame_report_reader, state_machine, undo_step
 from .addon_session import session
 from .stale_errors import DIGEST_TIME_SHARE
 
@@ -208,7 +208,7 @@ def pass_status(scene: bpy.types.Scene, bake_pass: BakePass | None) -> Status:
     return Status(
         phase="partial" if is_partial else "baked",
         outdated=is_outdated(scene, seen, bake_pass),
-        is_unfinished=report_reader.lacks_final_mesh(folder),
+        is_unfinished=frame_report_reader.lacks_final_mesh(folder),
         is_whole=attach_bake.is_whole(scene) or undo_step.is_due(),
         frame=frame,
         problem=seen.problem,

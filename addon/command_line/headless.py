@@ -22,7 +22,7 @@ from ..baking import attach_bake, attach_force_curves, bake_control, bake_summar
 from ..baking.addon_session import session
 from ..baking.bake_request import BakeRequest
 from ..baking.state_machine import Job
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..cache import cache_paths
 from ..export import input_warnings, validation
@@ -109,8 +109,8 @@ def attach(options: argparse.Namespace) -> int:
     if not pairs:
         raise BadInput("nothing-to-attach", path=str(folder), name=scene.name)
     for body, obj in pairs:
-        modifier_stack.move_below_subdivision(obj)
-        count = validation.vertex_count(scene, obj, modifier_stack.input_modifier_count(obj), head.frame_start)
+        sinew_modifier.move_below_subdivision(obj)
+        count = validation.vertex_count(scene, obj, sinew_modifier.input_modifier_count(obj), head.frame_start)
         if count != body.vertices:
             raise BadInput("attach-vertices", name=obj.name, count=count, wanted=body.vertices)
     for body, obj in pairs:

@@ -14,7 +14,7 @@ from types import TracebackType
 import bpy
 from mathutils import Matrix
 
-from ..blender_data import modifier_stack, object_hiding
+from ..blender_data import object_hiding, sinew_modifier
 from .render_levels import RenderLevels, apply_render_levels
 
 COPY_NAME = ".Sinew Stage"
@@ -131,7 +131,7 @@ def input_modifier_counts(
     bodies: list[bpy.types.Object], others: list[bpy.types.Object]
 ) -> dict[bpy.types.Object, int | None]:
     """Returns the number of modifiers to use: those above Sinew's for bodies, all for other objects."""
-    cuts: dict[bpy.types.Object, int | None] = {obj: modifier_stack.input_modifier_count(obj) for obj in bodies}
+    cuts: dict[bpy.types.Object, int | None] = {obj: sinew_modifier.input_modifier_count(obj) for obj in bodies}
     return cuts | dict.fromkeys(others)
 
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
-from ...solver.scene.activation.data_columns import column_names
 from ...solver.scene.activation.pose_interpolation import rotations_of_quaternions, same_poses
+from ...solver.scene.activation.time_series_files import column_names
 from ...solver.scene.settings.activation_settings import BY_LENGTH, BY_POSE, FLEXED_SHAPE, FROM_DATA, NO_SOURCE
 from ..objects.flesh_supports import rigs_of
 from ..objects.roles import is_flesh
 from ..runtime.memo import Memo
-from .object_files import chosen_file
+from .file_path_resolution import chosen_file
 from .tet_file_change_stamp import content_digest, stamp
 
 MAX_FILES = 8  # whose digests are remembered

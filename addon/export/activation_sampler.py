@@ -17,9 +17,9 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.activation.activation_dynamics import activation_over_time
-from ...solver.scene.activation.data_columns import read_data_column, rows_and_moments
 from ...solver.scene.activation.length_response import LengthResponse, path_lengths
 from ...solver.scene.activation.pose_interpolation import PoseInterpolant, interpolate_poses, rotations_of_quaternions
+from ...solver.scene.activation.time_series_files import read_data_column, rows_and_moments
 from ...solver.scene.settings.activation_settings import BY_LENGTH, BY_POSE, NO_SOURCE
 from ...solver.scene.settings.muscle_settings import ACTIVATION
 from ...solver.scene.track_shapes import ACTIVATION_SOURCE_TRACK

@@ -17,7 +17,7 @@ from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.flesh import Bone
 from ...solver.scene.scene import Body
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import key_from_name
 from ..evaluation.evaluated_mesh import evaluated_mesh
 from ..evaluation.matrix_units import scale_to_metres, transform_points
@@ -52,7 +52,7 @@ class ArmatureBone:
 
 def armatures(obj: bpy.types.Object) -> list[bpy.types.ArmatureModifier]:
     """Returns the Armature modifiers above Sinew's place that move a body by vertex groups."""
-    above = list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)]
+    above = list(obj.modifiers)[: sinew_modifier.input_modifier_count(obj)]
     return [
         m for m in above if m.type == "ARMATURE" and m.object is not None and m.show_viewport and m.use_vertex_groups
     ]

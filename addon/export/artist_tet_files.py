@@ -17,7 +17,7 @@ from ...solver.runtime.errors import BadInput
 from ..evaluation.matrix_units import transform_points
 from ..runtime.memo import Memo, Throttle
 from . import tet_file_change_stamp
-from .object_files import chosen_file
+from .file_path_resolution import chosen_file
 from .tet_file_change_stamp import Stamp
 
 if TYPE_CHECKING:

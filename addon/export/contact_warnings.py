@@ -10,7 +10,7 @@ import bpy
 from ...solver.runtime.errors import SinewError
 from ..blender_data import collider_force_curves
 from ..objects import collision_filter, roles, tet_estimate
-from ..objects.simulated_size import simulated_scale
+from ..objects.simulated_scale import simulated_scale
 from ..properties.role_definitions import BODY, COLLIDER
 from . import input_digest
 

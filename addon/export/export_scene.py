@@ -31,6 +31,7 @@ from ..objects import roles
 from . import validation
 from .activation_sampler import ActivationSampler, write_activations
 from .baked_grounds import BakedGround, check_same_times, read_grounds
+from .blender_simulation_inputs import first_frame_needed, follows_rigid_bodies
 from .body_vertices import BodyVertexReader
 from .buffered_track_writer import BufferedTrackWriter
 from .colliders import ColliderSampler
@@ -41,7 +42,6 @@ from .rest_frame_transforms import RestFrameTransforms, read_rest_frame_transfor
 from .rest_shape_animation import RestShapeReader
 from .sampling_context import Sampling
 from .scene_reader import read_scene, sample_tracks
-from .simulated_inputs import first_frame_needed, follows_rigid_bodies
 
 SLICE_SECONDS = 0.1
 

@@ -16,7 +16,7 @@ import numpy as np
 from ...solver.runtime.checksums import digest
 from ...solver.scene.settings.setting import VECTOR_ATTRIBUTE, WEIGHT_GROUP, Setting
 from ...solver.scene.settings.tables import settings_of_role
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..blender_data.rna_serialisation import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
 from ..cache import cache_folder_status
@@ -118,7 +118,7 @@ def _walk_dependencies(scene: bpy.types.Scene, number: int | None = None) -> tup
             if obj.sinew.wrap is not None:
                 waiting.append(obj.sinew.wrap)
                 parts += ["wrap", *attachment_parts(obj.sinew.wrap, keys)]
-            cut = modifier_stack.input_modifier_count(obj)
+            cut = sinew_modifier.input_modifier_count(obj)
         seen.add(obj)
         found.append(digest(parts + _object_parts(obj, cut, waiting)))
     for field in force_fields(scene) if bodies else ():
@@ -190,7 +190,7 @@ def _scene_parts(scene: bpy.types.Scene) -> Parts:
 def _id_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
     if isinstance(item, bpy.types.Object):
         # a wrap plays the bake below Sinew's place
-        cut = modifier_stack.input_modifier_count(item) if item.sinew.role == WRAP else None
+        cut = sinew_modifier.input_modifier_count(item) if item.sinew.role == WRAP else None
         return _object_parts(item, cut, waiting)
     if isinstance(item, bpy.types.NodeTree):
         return _tree_parts(item, waiting)

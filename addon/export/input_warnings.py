@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import bpy
 
 from ...solver.runtime.errors import BadInput, SinewError
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import transmissive_materials
-from ..objects import roles, self_weight
+from ..objects import roles, self_weight_collapse
 from ..objects.field_objects import field_warnings
 from ..runtime.quantity_text import stress_text
 from . import artist_tet_files, contact_warnings
@@ -69,7 +69,7 @@ def _custom_normal_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 
 def _posed_twice_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
-    for modifier in modifier_stack.posing_modifiers_below(obj):
+    for modifier in sinew_modifier.posing_modifiers_below(obj):
         yield SinewError("posed-twice", name=obj.name, modifier=modifier.name)
 
 
@@ -89,11 +89,11 @@ def _affect_group_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 def _self_weight_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
     """A large soft body collapses under its own weight, as a real one would; artists rarely want that."""
-    if self_weight.collapses(obj, scene):
-        yield self_weight.object_collapse_warning(obj, scene)
-    elif self_weight.is_too_soft_to_hang(obj, scene):
-        times = self_weight.self_weight_strain(obj, scene)
-        stiffness = stress_text(self_weight.standing_stiffness(obj, scene))
+    if self_weight_collapse.collapses(obj, scene):
+        yield self_weight_collapse.object_collapse_warning(obj, scene)
+    elif self_weight_collapse.is_too_soft_to_hang(obj, scene):
+        times = self_weight_collapse.self_weight_strain(obj, scene)
+        stiffness = stress_text(self_weight_collapse.standing_stiffness(obj, scene))
         yield SinewError("hangs-far", name=obj.name, times=f"{times:.2g}", stiffness=stiffness)
 
 
@@ -108,7 +108,7 @@ def _tet_file_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 def _crack_modifier_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
     """Modifiers that round, thicken or smooth the broken mesh show its cracks before they open."""
-    below = list(obj.modifiers)[modifier_stack.input_modifier_count(obj) + 1 :] if obj.sinew.use_fracture else []
+    below = list(obj.modifiers)[sinew_modifier.input_modifier_count(obj) + 1 :] if obj.sinew.use_fracture else []
     for modifier in below:
         if modifier.type in CRACK_SHOWING_MODIFIERS and modifier.show_render:
             yield SinewError("cracks-shown-early", name=obj.name, modifier=modifier.name)

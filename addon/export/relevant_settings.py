@@ -7,11 +7,11 @@ from collections.abc import Collection
 
 import bpy
 
-from ...solver.scene.settings.body_settings import IS_MESHED
 from ...solver.scene.settings.flesh_settings import FORMER_FLESH_PAINTS, IS_FLESH, POSE
 from ...solver.scene.settings.plasticity_settings import IS_PLASTIC
 from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, TABLE, VECTOR, Setting, When
 from ...solver.scene.settings.tables import SCENE_SETTINGS, settings_of_role
+from ...solver.scene.settings.tet_settings import IS_MESHED
 from ..properties.role_definitions import BODY
 from . import formulation
 

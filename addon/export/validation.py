@@ -10,7 +10,7 @@ from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.flesh_settings import NON_FLESH_SWITCHES
 from ...solver.scene.settings.tables import BODY, BONE, settings_of_role
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.render_levels import RenderLevels, may_differ, render_levels, uses_is_viewport
 from ..evaluation.scene_copy import SceneCopy
@@ -158,7 +158,7 @@ def check_same_in_render(scene_copy: SceneCopy, obj: bpy.types.Object, scene: bp
 
 def changing_modifier(scene: bpy.types.Scene, obj: bpy.types.Object, first: int, second: int) -> str:
     """Returns the name of the first modifier above Sinew whose vertex count differs between two frames, or ""."""
-    stack = list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)]
+    stack = list(obj.modifiers)[: sinew_modifier.input_modifier_count(obj)]
     for cut, modifier in enumerate(stack, 1):
         if vertex_count(scene, obj, cut, first) != vertex_count(scene, obj, cut, second):
             return modifier.name

@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 
 from ...solver.runtime.arrays import Floats
 from ...solver.scene.settings.tables import NONE
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..cache.final_mesh_file import StoredResult
 from ..playback import attribute_modifier
 from . import closed_crack_normal_nodes, result_mesh
@@ -119,7 +119,7 @@ def _make_object(
     made = obj.copy()
     if made.override_library is not None:
         made = made.make_local(clear_liboverride=True)
-    for modifier in list(made.modifiers)[: modifier_stack.input_modifier_count(obj) + 1]:
+    for modifier in list(made.modifiers)[: sinew_modifier.input_modifier_count(obj) + 1]:
         made.modifiers.remove(modifier)
     attribute_modifier.detach(made)
     made.name = name

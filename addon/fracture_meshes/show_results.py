@@ -14,7 +14,7 @@ from ...solver.bake.cache.pc2 import read_header, read_samples
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput, StorageFailed
 from ...solver.scene.scene import SCENE_FILE, Scene
-from ..blender_data import modifier_stack, object_hiding
+from ..blender_data import object_hiding, sinew_modifier
 from ..cache import baked_tets
 from ..cache.final_mesh_file import read_result, result_stamp
 from ..playback import mesh_cache
@@ -119,7 +119,7 @@ def _make(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str)
     mesh_path, motion = layout.result_paths(folder, key)
     result = read_result(mesh_path)
     head = CacheMetadata.load(folder)
-    modifier_stack.move_below_subdivision(obj)
+    sinew_modifier.move_below_subdivision(obj)
     source = read_source(scene, obj, head.frame_start)
     if _is_mirrored(obj, source, folder, key):
         result = result.flipped()
@@ -162,10 +162,10 @@ def _is_mirrored(obj: bpy.types.Object, source: SourceMesh, folder: Path, key: s
 def _modifier(made: bpy.types.Object) -> bpy.types.MeshCacheModifier:
     """Returns the Mesh Cache modifier of a result, the first in its stack."""
     modifier = next(
-        (m for m in made.modifiers if m.type == "MESH_CACHE" and m.name == modifier_stack.MODIFIER_NAME), None
+        (m for m in made.modifiers if m.type == "MESH_CACHE" and m.name == sinew_modifier.MODIFIER_NAME), None
     )
     if modifier is None:
-        modifier = made.modifiers.new(modifier_stack.MODIFIER_NAME, "MESH_CACHE")
+        modifier = made.modifiers.new(sinew_modifier.MODIFIER_NAME, "MESH_CACHE")
         modifier.show_expanded = False
         made.modifiers.move(len(made.modifiers) - 1, 0)
     return modifier

@@ -15,7 +15,7 @@ from mathutils import Matrix, Vector
 from mathutils.kdtree import KDTree
 
 from ...solver.runtime.arrays import Floats, Indices
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..evaluation.evaluated_mesh import evaluated_mesh
 from ..evaluation.scene_copy import SceneCopy
 from .attribute_transfer import MeshTopology
@@ -101,7 +101,7 @@ class SourceMesh:
 
 def read_source(scene: bpy.types.Scene, obj: bpy.types.Object, frame: int) -> SourceMesh:
     """Returns the mesh of `obj` before Sinew's modifier, at a frame."""
-    with SceneCopy(scene, {obj: modifier_stack.input_modifier_count(obj)}) as scene_copy:
+    with SceneCopy(scene, {obj: sinew_modifier.input_modifier_count(obj)}) as scene_copy:
         scene_copy.set_frame(frame)
         evaluated = scene_copy.evaluated(obj)
         with evaluated_mesh(evaluated) as mesh:

@@ -11,7 +11,7 @@ from mathutils.bvhtree import BVHTree
 from ...solver.mesh.geometry.manifold_defects import find_manifold_defects
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..evaluation.evaluated_mesh import longest_side, triangles
 from ..fracture_meshes import result_mesh
 from ..fracture_meshes.attribute_transfer import SourcePositions
@@ -148,7 +148,7 @@ def _make_object(
     made = obj.copy()
     if made.override_library is not None:
         made = made.make_local(clear_liboverride=True)
-    for modifier in list(made.modifiers)[: modifier_stack.input_modifier_count(obj)]:
+    for modifier in list(made.modifiers)[: sinew_modifier.input_modifier_count(obj)]:
         made.modifiers.remove(modifier)
     made.name = obj.name + SUFFIX
     made.data = mesh

@@ -17,7 +17,7 @@ from ..properties.attachment_properties import copy_attachments
 from ..properties.material_preset_filling import find_values
 from ..properties.role_definitions import BODY
 from ..properties.softening_table_editing import table_rows, write_rows
-from ..properties.table_rows import copy_rows
+from ..properties.table_editing import copy_rows
 from .roles import roles_of
 
 

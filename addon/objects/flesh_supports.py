@@ -7,7 +7,7 @@ import bpy
 
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.flesh_settings import POSE
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..properties.role_definitions import BONE
 from . import roles
 
@@ -29,12 +29,12 @@ def bones_of(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Ob
 
 def armatures_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Returns the armatures of the Armature modifiers above Sinew's place."""
-    return _armatures(list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)])
+    return _armatures(list(obj.modifiers)[: sinew_modifier.input_modifier_count(obj)])
 
 
 def hooks_of(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
     """Returns the Hook modifiers above Sinew's place that follow an object, as Make Muscle adds them."""
-    above = list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)]
+    above = list(obj.modifiers)[: sinew_modifier.input_modifier_count(obj)]
     return [m for m in above if m.type == "HOOK" and m.object is not None]
 
 
@@ -47,7 +47,7 @@ def rigs_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
 
 def armatures_below(obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Returns the armatures of the Armature modifiers below Sinew's place, which pose the flesh a second time."""
-    return _armatures(modifier_stack.posing_modifiers_below(obj))
+    return _armatures(sinew_modifier.posing_modifiers_below(obj))
 
 
 def _armatures(stack: list[bpy.types.Modifier]) -> list[bpy.types.Object]:

@@ -8,7 +8,7 @@ import bpy
 from ...solver.scene.material import Heat, Material
 from ...solver.scene.thermal_diffusion_length import diffusion_length, speed_to_diffuse, thermal_diffusivity
 from ..evaluation.sample_times import frame_range, frames_per_second
-from .simulated_size import simulated_scale
+from .simulated_scale import simulated_scale
 
 # heat gets as deep in these frames as this share of the longest side of the body
 THROUGH_FRAMES, THROUGH_SHARE = 60, 1.0 / 3.0

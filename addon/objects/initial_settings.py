@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.settings.body_settings import TET_SETTINGS
 from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
 from ...solver.scene.settings.setting import Setting
 from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT_SETTINGS
+from ...solver.scene.settings.tet_settings import TET_SETTINGS
 from ..properties.role_definitions import BODY
 from . import roles, tet_estimate
 

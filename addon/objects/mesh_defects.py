@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 
 from ...solver.mesh.geometry.manifold_defects import ManifoldDefects, find_manifold_defects
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..evaluation.geometry_update_counter import change_count
 from ..runtime.memo import Memo
 
@@ -31,7 +31,7 @@ _defects_of_meshes: Memo[ManifoldDefects | None] = Memo(100)
 
 def mesh_defects(obj: bpy.types.Object) -> ManifoldDefects | None:
     """Returns the defects of the mesh of `obj`; None for a closed mesh, and where modifiers may change the topology."""
-    above = list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)]
+    above = list(obj.modifiers)[: sinew_modifier.input_modifier_count(obj)]
     if any(modifier.type in TOPOLOGY_MODIFIERS for modifier in above):
         return None
     mesh = obj.data

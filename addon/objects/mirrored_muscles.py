@@ -13,7 +13,7 @@ import bpy
 from mathutils import Matrix
 
 from ...solver.runtime.errors import BadInput
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from . import roles
 from .mirrored_activation import mirror_activation
 from .mirrored_references import bone_of_other_side, mirror_references, object_of_other_side
@@ -59,7 +59,7 @@ def _copy(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object:
     former = scene.objects.get(name)
     made, made.data = obj.copy(), obj.data.copy()
     made.data.name = bpy.utils.flip_name(obj.data.name)
-    played = modifier_stack.find_modifier(made)
+    played = sinew_modifier.find_modifier(made)
     if played is not None:
         made.modifiers.remove(played)  # it plays the bake of the other side
     for collection in (former or obj).users_collection:

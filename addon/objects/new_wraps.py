@@ -11,7 +11,7 @@ import numpy as np
 from ...solver.runtime.arrays import Floats, Indices
 from ..playback import mesh_cache
 from ..properties.role_definitions import BODY, BONE
-from ..properties.table_rows import add_row
+from ..properties.table_editing import add_row
 from . import roles
 
 NAME, BONE_GROUP = "Wrap", "Bone"

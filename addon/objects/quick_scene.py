@@ -9,12 +9,20 @@ import bpy
 
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.material_presets import SIZED_PRESETS
-from ...solver.scene.settings.body_settings import SIMULATED_SIZE, USE_SIMULATED_SIZE
 from ...solver.scene.settings.flesh_settings import JIGGLE
+from ...solver.scene.settings.start_settings import SIMULATED_SIZE, USE_SIMULATED_SIZE
 from ..runtime.quantity_text import quantity_text
-from . import flesh_supports, initial_settings, new_objects, role_checks, roles, tet_estimate, too_few_vertices
+from . import (
+    coarse_mesh_subdivision,
+    flesh_supports,
+    initial_settings,
+    new_role_objects,
+    role_checks,
+    roles,
+    tet_estimate,
+)
 from .initial_settings import FLESH_BY_SIZE, JELLY_BY_SIZE
-from .simulated_size import simulated_scale
+from .simulated_scale import simulated_scale
 
 # longest sides [m] between which a body is seen to wobble and comes to rest within a shot: a smaller one swings
 # faster than frames show, a larger one slower than anybody waits
@@ -38,11 +46,11 @@ def make_bodies(context: bpy.types.Context, meshes: Sequence[bpy.types.Object], 
         initial_settings.make_new_body(obj)
         if preset != JELLY_BY_SIZE:
             obj.sinew.preset = preset
-        if too_few_vertices.has_few_vertices(obj):
-            too_few_vertices.subdivide(obj)
+        if coarse_mesh_subdivision.has_few_vertices(obj):
+            coarse_mesh_subdivision.subdivide(obj)
     added = ""
     if not roles.colliders(context.scene):
-        added = f' and "{new_objects.add_ground(context).name}" under it'
+        added = f' and "{new_role_objects.add_ground(context).name}" under it'
     return f"Made {_names(meshes)} {_count_text(context.scene, meshes)}{size}{added}. {WHERE_NEXT}"
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene.settings.flesh_settings import ELASTIC, POSE
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..fracture_meshes import show_results
 from ..playback import attribute_modifier
 from ..properties.role_definitions import BODY, BONE, COLLIDER, HEAT_SOURCE, NONE, ROLE_BY_KEY, ROLES, WRAP
@@ -70,7 +70,7 @@ def _set_role(obj: bpy.types.Object, role: str) -> None:
 def make_body(obj: bpy.types.Object) -> None:
     """Makes `obj` a soft body and puts Sinew's modifier into its stack."""
     _set_role(obj, BODY)
-    modifier_stack.ensure_modifier(obj)
+    sinew_modifier.ensure_modifier(obj)
 
 
 def make_flesh(obj: bpy.types.Object) -> None:
@@ -83,13 +83,13 @@ def make_flesh(obj: bpy.types.Object) -> None:
 
 def make_bone(obj: bpy.types.Object) -> None:
     """Makes `obj` a bone, on which flesh grows."""
-    modifier_stack.remove_modifier(obj)
+    sinew_modifier.remove_modifier(obj)
     _set_role(obj, BONE)
 
 
 def make_collider(obj: bpy.types.Object, shape: str = "MESH") -> None:
     """Makes `obj` a collider."""
-    modifier_stack.remove_modifier(obj)
+    sinew_modifier.remove_modifier(obj)
     _set_role(obj, COLLIDER)
     obj.sinew.collider_shape = shape
 
@@ -97,12 +97,12 @@ def make_collider(obj: bpy.types.Object, shape: str = "MESH") -> None:
 def make_wrap(obj: bpy.types.Object) -> None:
     """Makes `obj` a wrap, to which fat holds, and which moves with it."""
     _set_role(obj, WRAP)
-    modifier_stack.ensure_modifier(obj)
+    sinew_modifier.ensure_modifier(obj)
 
 
 def make_heat_source(obj: bpy.types.Object) -> None:
     """Makes `obj` a heat source."""
-    modifier_stack.remove_modifier(obj)
+    sinew_modifier.remove_modifier(obj)
     _set_role(obj, HEAT_SOURCE)
     show_radius(obj)
 
@@ -118,5 +118,5 @@ def clear_role(obj: bpy.types.Object) -> None:
     """Takes all roles from `obj`; its other settings stay, in case it gets a role again."""
     show_results.restore_body(obj)
     attribute_modifier.detach(obj)
-    modifier_stack.remove_modifier(obj)
+    sinew_modifier.remove_modifier(obj)
     _set_role(obj, NONE)

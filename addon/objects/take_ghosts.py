@@ -10,7 +10,7 @@ from mathutils import Matrix
 
 from ...solver.bake.cache import CacheMetadata, layout
 from ...solver.bake.cache.pc2 import read_header
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
 from ..playback import attribute_modifier, mesh_cache
@@ -69,7 +69,7 @@ def move(scene: bpy.types.Scene, take: str, folder: Path) -> None:
     """Lets the ghosts of a take play it in another folder."""
     head = CacheMetadata.load(folder)
     for obj in ghosts(scene):
-        modifier = modifier_stack.find_modifier(obj)
+        modifier = sinew_modifier.find_modifier(obj)
         if obj[GHOST_TAKE_KEY] == take and modifier is not None:
             name = Path(modifier.filepath.replace("\\", "/")).stem
             mesh_cache.play_file(obj, modifier, head, layout.play_path(folder, name))
@@ -80,7 +80,7 @@ def _make_ghost(
 ) -> bpy.types.Object:
     ghost = obj.copy()
     ghost.name, ghost[GHOST_TAKE_KEY] = f"{obj.name} Ghost", take
-    modifier = modifier_stack.find_modifier(ghost) or ghost.modifiers.new(MODIFIER_NAME, "MESH_CACHE")
+    modifier = sinew_modifier.find_modifier(ghost) or ghost.modifiers.new(MODIFIER_NAME, "MESH_CACHE")
     modifier.name = MODIFIER_NAME
     own = ghost.sinew
     own.role, own.extra_roles, own.key, own.modifier_uid, own.affect_group = NONE, set(), "", 0, ""

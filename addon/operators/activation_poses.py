@@ -8,8 +8,8 @@ from bpy.props import EnumProperty, FloatProperty
 
 from ...solver.runtime.errors import BadInput
 from ..export.activation_inputs import joint_rotations, rig_of
-from ..objects.pose_joints import joints_of_muscle
-from ..properties.table_rows import add_row
+from ..objects.muscle_joints import joints_of_muscle
+from ..properties.table_editing import add_row
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh
 

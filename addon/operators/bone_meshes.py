@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..objects import new_objects, role_checks, roles
+from ..objects import new_role_objects, role_checks, roles
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh, selected_objects
 
@@ -41,7 +41,7 @@ class SINEW_OT_add_bone(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Adds the mesh; the selection stays."""
-        bone = new_objects.add_bone(context, active_mesh(context))
+        bone = new_role_objects.add_bone(context, active_mesh(context))
         self.report({"INFO"}, f'Added "{bone.name}"')
         return {"FINISHED"}
 

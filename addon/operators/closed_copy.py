@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import FloatProperty
 
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..objects.closed_copy import make_closed_copy
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh
@@ -35,8 +35,8 @@ class SINEW_OT_remesh_closed(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes the copy and selects it."""
         obj = active_mesh(context)
-        above = list(obj.modifiers)[: modifier_stack.input_modifier_count(obj)]
-        posing = next((modifier.name for modifier in above if modifier.type in modifier_stack.POSING_MODIFIERS), None)
+        above = list(obj.modifiers)[: sinew_modifier.input_modifier_count(obj)]
+        posing = next((modifier.name for modifier in above if modifier.type in sinew_modifier.POSING_MODIFIERS), None)
         made = make_closed_copy(context, obj, self.voxel_size or None)
         if posing is not None:
             self.report({"WARNING"}, f'"{made.name}" has the shape of this frame and no longer follows "{posing}"')

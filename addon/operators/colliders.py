@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..objects import new_objects, roles
+from ..objects import new_role_objects, roles
 from .error_reporting import reporting_errors
 from .selected_objects import selected_meshes
 
@@ -35,7 +35,7 @@ class SINEW_OT_add_ground(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Adds the plane; the selection stays."""
-        ground = new_objects.add_ground(context)
+        ground = new_role_objects.add_ground(context)
         self.report({"INFO"}, f'Added "{ground.name}"')
         return {"FINISHED"}
 

@@ -8,7 +8,7 @@ import bpy
 from ...solver.runtime.errors import SinewError
 from ..baking.error_messages import error_text
 from ..export.fibre_objects import fibre_objects
-from ..objects import mirrored_muscles, new_muscles, roles
+from ..objects import mirrored_muscles, muscle_setup, roles
 from .error_reporting import reporting_errors
 from .selected_objects import selected_unshared_meshes
 
@@ -33,7 +33,7 @@ class SINEW_OT_make_muscle(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes every selected mesh a muscle, or none, and tells what is doubtful."""
         meshes = selected_unshared_meshes(context)
-        doubts = new_muscles.make_muscles(context, meshes, self.end_share / 100.0)
+        doubts = muscle_setup.make_muscles(context, meshes, self.end_share / 100.0)
         for doubt in doubts:
             self.report({"WARNING"}, error_text(doubt))
         if not doubts:

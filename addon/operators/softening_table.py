@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..properties import material_preset_filling, softening_table_editing
-from ..properties.table_rows import add_row
+from ..properties.table_editing import add_row
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh
 from .table_rows import remove_chosen_row

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..objects import too_few_vertices
+from ..objects import coarse_mesh_subdivision
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh_and_selected_bodies
 
@@ -21,8 +21,8 @@ class SINEW_OT_subdivide(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Subdivides the active object, and what is selected and needs it too."""
         active, *others = active_mesh_and_selected_bodies(context)
-        for obj in (active, *filter(too_few_vertices.has_few_vertices, others)):
-            too_few_vertices.subdivide(obj)
+        for obj in (active, *filter(coarse_mesh_subdivision.has_few_vertices, others)):
+            coarse_mesh_subdivision.subdivide(obj)
         return {"FINISHED"}
 
 

@@ -10,7 +10,7 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.activation_settings import ACTIVATION_POSES, MUSCLE_HEADS, RESPONSE_POINTS, VIA_POINTS
 from ..blender_data.animation_curves import shift_row_curves
 from ..objects.role_checks import check_changeable
-from ..properties.table_rows import add_row, remove_row
+from ..properties.table_editing import add_row, remove_row
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh
 

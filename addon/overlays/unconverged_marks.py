@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 import bpy
 import numpy as np
 
-from ..baking import report_reader
+from ..baking import frame_report_reader
 from ..cache import cache_folder_status, cache_paths
 from .draw_handler import DrawHandler
 from .gpu_batches import alpha_blending, draw_batch, make_batch
@@ -36,7 +36,7 @@ def unconverged_runs(scene: bpy.types.Scene) -> list[tuple[int, int]]:
     if seen.metadata is None or seen.last_frame is None:
         return []
     first, last = seen.metadata.frame_start, seen.last_frame
-    return consecutive_runs(frame for frame in report_reader.unconverged_frames(folder) if first <= frame <= last)
+    return consecutive_runs(frame for frame in frame_report_reader.unconverged_frames(folder) if first <= frame <= last)
 
 
 def mark_triangles(places: Collection[tuple[float, float]], scale: float, width: float) -> np.ndarray:

@@ -31,8 +31,8 @@ from ...solver.scene.settings.activation_settings import (
 )
 from ...solver.scene.settings.setting import Setting
 from ..blender_data.object_keys import body_key
-from ..cache.activation_trace import source_activation
 from ..cache.bake_passes import body_folder
+from ..cache.baked_activation import source_activation
 from ..evaluation.sample_times import frame_range, frames_per_second
 from .property_rows import draw_menu, draw_search, draw_settings, locked_column
 from .text_rows import draw_wrapped

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from .property_rows import locked_column
-from .row_list import RowList
+from .ui_list_base import RowList
 
 KIND_ICONS = {"SLIDING": "MOD_SMOOTH", "SPRING": "FORCE_HARMONIC"}
 LIST_ROWS = 3

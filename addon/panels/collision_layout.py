@@ -17,7 +17,7 @@ from ...solver.scene.settings.collision_settings import (
 )
 from ...solver.scene.settings.flesh_settings import POSE, SELF_CONTACT
 from ...solver.scene.settings.preset_settings import FRICTION_PRESET
-from ..baking import attach_force_curves, bake_status, report_reader
+from ..baking import attach_force_curves, bake_status, frame_report_reader
 from ..blender_data import collider_force_curves
 from ..objects import collision_filter
 from ..overlays import contact_overlay
@@ -72,7 +72,7 @@ def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
 
 def _draw_forces(layout: bpy.types.UILayout, scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
     """Draws what presses on a collider at this frame, and what makes curves of it."""
-    found = report_reader.force_at(scene, obj)
+    found = frame_report_reader.force_at(scene, obj)
     if found is not None:
         layout.label(text=f"Pressed with {quantity_text(math.hypot(*found[:3]), 'N')}", icon="FORCE_FORCE")
     has_curves = collider_force_curves.find_track(obj) is not None

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene.settings.fracture_settings import BREAKING_STRESS, FRACTURE_SETTINGS, USE_FRACTURE
-from ..baking import report_reader
+from ..baking import frame_report_reader
 from ..baking.addon_session import Note
 from ..fracture_meshes import transmissive_materials
 from ..objects import mesh_defects
@@ -52,7 +52,7 @@ def _percent_text(share: float) -> str:
 
 
 def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
-    report = report_reader.report(context.scene, obj)
+    report = frame_report_reader.report(context.scene, obj)
     column = layout.column(align=True)
     if report.largest_stress is None:
         column.label(text="Largest stress: known once it is baked", icon="INFO")

@@ -7,12 +7,12 @@ import bpy
 
 from ...solver.scene.settings.heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS, SOFTENING, USE_HEAT
 from ...solver.scene.settings.simulation_settings import AIR_TEMPERATURE
-from ..baking import bake_status, report_reader
+from ..baking import bake_status, frame_report_reader
 from ..evaluation.sample_times import frame_range
 from ..objects.heat_depth import heat_depth
 from .flesh_locked_rows import draw_flesh_note, feature_column
 from .property_rows import draw_settings, locked_column
-from .self_weight_layout import length_text
+from .self_weight_hints import length_text
 from .softening_list import TEMPERATURE_COLUMN_SHARE
 from .text_rows import draw_wrapped
 
@@ -21,7 +21,7 @@ def draw_heat(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how heat comes in, and what it does to the material."""
     obj, settings = context.object, context.object.sinew
     draw_flesh_note(layout, context)
-    report = report_reader.report(context.scene, obj)
+    report = frame_report_reader.report(context.scene, obj)
     if report.hottest is not None and settings.use_heat:
         layout.label(text=f"{report.coldest:.4g} to {report.hottest:.4g} °C at the last frame", icon="INFO")
     column = feature_column(layout, context, settings.use_heat)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..baking import bake_status
-from ..objects import flesh_supports, roles, too_few_vertices
+from ..objects import coarse_mesh_subdivision, flesh_supports, roles
 from ..properties.role_definitions import BODY, COLLIDER, FLESH, ROLE_BY_KEY, ROLES
 from .bake_layout import draw_simulate
 from .flesh_layout import attachment_hints
@@ -14,7 +14,7 @@ from .formulation_layout import incompatible_hints
 from .fracture_layout import defect_hints
 from .hints import Fix, Hint, draw_hints
 from .property_rows import locked_column
-from .self_weight_layout import hints_of_all_bodies
+from .self_weight_hints import hints_of_all_bodies
 from .text_rows import draw_wrapped
 
 LIGHT_NOTE = "To heat with it, press Add Heat Source in the menu Add and parent the empty to it"
@@ -113,7 +113,7 @@ def role_names(obj: bpy.types.Object) -> str:
 
 def _subdivision_hints(obj: bpy.types.Object) -> list[Hint]:
     # what is brittle hardly bends, and is cut where it breaks
-    if not too_few_vertices.has_few_vertices(obj) or (obj.sinew.use_fracture and not obj.sinew.use_plasticity):
+    if not coarse_mesh_subdivision.has_few_vertices(obj) or (obj.sinew.use_fracture and not obj.sinew.use_plasticity):
         return []
     sentence = f"Only {len(obj.data.vertices)} vertices: it cannot bend"
     return [Hint("few", sentence, (Fix("sinew.subdivide", icon="MOD_SUBSURF"),), is_locked=False)]

@@ -16,12 +16,12 @@ from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS, US
 from ...solver.scene.settings.rest_scale_settings import REST_SCALE_SETTINGS
 from ...solver.scene.settings.setting import Setting
 from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT_SETTINGS, USE_STRETCH_LIMIT
-from ..baking import report_reader
-from . import self_weight_layout
+from ..baking import frame_report_reader
+from . import self_weight_hints
 from .flesh_locked_rows import draw_flesh_note, feature_column
 from .hints import draw_hints
-from .material_preset_menu import draw_material_presets
 from .property_rows import draw_fold, draw_settings, locked_column
+from .user_material_presets import draw_material_presets
 
 DAMPING_SETTINGS = (STIFFNESS_DAMPING, MASS_DAMPING)
 
@@ -33,7 +33,7 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     column.prop(settings, "preset")
     draw_settings(column, obj, (each for each in MATERIAL_SETTINGS if each not in DAMPING_SETTINGS))
     _draw_damping(column, obj, STIFFNESS_DAMPING)
-    draw_hints(layout, context, "material", self_weight_layout.body_hints(obj, context.scene))
+    draw_hints(layout, context, "material", self_weight_hints.body_hints(obj, context.scene))
     folded = draw_fold(layout, "material")
     if folded is not None:
         column = locked_column(folded, context)
@@ -68,7 +68,7 @@ def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
     """Draws the settings of plasticity, and the largest plastic strain so far."""
     obj, settings = context.object, context.object.sinew
     draw_flesh_note(layout, context)
-    report = report_reader.report(context.scene, obj)
+    report = frame_report_reader.report(context.scene, obj)
     if report.largest_plastic_strain is not None and settings.use_plasticity:
         layout.label(text=f"Largest plastic strain so far: {report.largest_plastic_strain:.3g}", icon="INFO")
     column = feature_column(layout, context, settings.use_plasticity)

@@ -14,7 +14,6 @@ from ..objects.roles import is_flesh, roles_of
 from ..properties.role_definitions import BODY, FLESH, ROLE_BY_KEY
 from . import (
     activation_layout,
-    activation_lists,
     attachments_layout,
     attributes_layout,
     bake_layout,
@@ -29,8 +28,8 @@ from . import (
     layers_layout,
     main_layout,
     material_layout,
-    material_preset_menu,
     muscle_layout,
+    muscle_lists,
     outliner_menu,
     pie_menu,
     pins_layout,
@@ -40,6 +39,7 @@ from . import (
     size_and_start_layout,
     status_bar_counts,
     tets_layout,
+    user_material_presets,
 )
 from .attachments_layout import SINEW_UL_attachments
 from .property_rows import FLESH_SWITCHES, HEADER_SWITCHES, JIGGLE_SWITCHES
@@ -180,10 +180,10 @@ def draw_add_button(self: bpy.types.Panel, context: bpy.types.Context) -> None:
 
 CLASSES = (
     SINEW_UL_softening,
-    *activation_lists.CLASSES,
+    *muscle_lists.CLASSES,
     SINEW_UL_attachments,
     *role_menus.CLASSES,
-    *material_preset_menu.CLASSES,
+    *user_material_presets.CLASSES,
     *outliner_menu.CLASSES,
     *pie_menu.CLASSES,
     *_make_panels(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.settings.body_settings import PIN_GROUP, PIN_SETTINGS, PIN_STIFFNESS
+from ...solver.scene.settings.pin_settings import PIN_GROUP, PIN_SETTINGS, PIN_STIFFNESS
 from .property_rows import draw_settings, locked_column
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..properties.softening_table_editing import ROW_PROPERTIES
-from .row_list import RowList
+from .ui_list_base import RowList
 
 # of a row's width
 TEMPERATURE_COLUMN_SHARE = 0.2

@@ -6,14 +6,8 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene.formulation import refinement_factor
-from ...solver.scene.settings.body_settings import (
-    DISPLAY_SETTINGS,
-    FILL,
-    INTERIOR_SIZE,
-    SHOW_TETS,
-    TET_SETTINGS,
-)
 from ...solver.scene.settings.setting import Setting
+from ...solver.scene.settings.tet_settings import DISPLAY_SETTINGS, FILL, INTERIOR_SIZE, SHOW_TETS, TET_SETTINGS
 from ..baking import bake_status
 from ..export import artist_tet_files, formulation
 from ..objects import tet_estimate

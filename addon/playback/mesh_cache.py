@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 
 from ...solver.bake.cache import CacheMetadata, layout
-from ..blender_data.modifier_stack import ensure_modifier, find_modifier
+from ..blender_data.sinew_modifier import ensure_modifier, find_modifier
 from ..blender_data.time_remapping import time_stretch
 from ..cache.cache_paths import portable_path
 

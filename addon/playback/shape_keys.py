@@ -13,7 +13,7 @@ from mathutils import Matrix
 from ...solver.bake.cache import CacheMetadata, CacheReader
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.tables import NONE
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.matrix_units import transform_points
@@ -60,7 +60,7 @@ def convert_to_shape_keys(
     """
     metadata = CacheMetadata.load(cache)
     last = CacheReader(cache).last_frame()
-    modifier = modifier_stack.find_modifier(obj)
+    modifier = sinew_modifier.find_modifier(obj)
     if last is None or modifier is None or body_key(obj) not in {body.key for body in metadata.bodies}:
         raise BadInput("not-baked", name=obj.name)
     sample_times = _whole_frame_samples(metadata, last)
@@ -95,7 +95,7 @@ def _read(
 ) -> tuple[bpy.types.Mesh, list[npt.NDArray[np.float32]], Matrix]:
     """Returns the mesh at the first sample, the shapes of all samples in its space, and its world matrix."""
     shapes = []
-    with SceneCopy(scene, {obj: modifier_stack.input_modifier_count(obj) + 1}) as scene_copy:
+    with SceneCopy(scene, {obj: sinew_modifier.input_modifier_count(obj) + 1}) as scene_copy:
         scene_copy.set_frame(*sample_times[0])
         evaluated = scene_copy.evaluated(obj)
         matrix_world = evaluated.matrix_world.copy()
@@ -118,7 +118,7 @@ def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, matrix_world: Matrix
     copy = obj.copy()
     if copy.override_library is not None:
         copy = copy.make_local(clear_liboverride=True)
-    for modifier in list(copy.modifiers)[: modifier_stack.input_modifier_count(obj) + 1]:
+    for modifier in list(copy.modifiers)[: sinew_modifier.input_modifier_count(obj) + 1]:
         copy.modifiers.remove(modifier)
     copy.name = mesh.name = obj.name + NAME_SUFFIX
     copy.animation_data_clear()

@@ -19,7 +19,7 @@ from ...solver.runtime.atomic_files import write_atomic
 from ...solver.runtime.errors import StorageFailed
 from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.scene import Scene
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from ..cache.baked_tets import BodyTets, body_tets
 from ..evaluation.matrix_units import scale_to_metres
 from ..evaluation.scene_copy import SceneCopy
@@ -80,7 +80,7 @@ def attach(wrap: bpy.types.Object, cache: Path, key: str) -> None:
         head = CacheReader(cache).metadata
     except (OSError, ValueError, StorageFailed):
         is_same = False
-    modifier = modifier_stack.find_modifier(wrap)
+    modifier = sinew_modifier.find_modifier(wrap)
     if modifier is None:
         return
     if is_same:

@@ -14,7 +14,7 @@ from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENTS,
 )
 from .property_factory import OVERRIDABLE, make_property, settings_group
-from .table_rows import add_row, remove_row
+from .table_editing import add_row, remove_row
 
 
 def _may_be_target(row: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:

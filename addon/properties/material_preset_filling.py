@@ -56,12 +56,14 @@ def find_values(settings: Any) -> tuple[MaterialPreset, dict[str, Any]]:
     if settings.preset not in SIZED_PRESETS:
         preset = MATERIAL_PRESETS[settings.preset]
         return preset, preset_values(preset)
-    from ..objects import self_weight
+    from ..objects import self_weight_collapse
 
     sized = SIZED_PRESETS[settings.preset]
     values = preset_values(sized.preset)
     scene = bpy.context.scene
-    stiffness = self_weight.stiffness_for_size(settings.id_data, scene, values["density"], sized.self_weight_strain)
+    stiffness = self_weight_collapse.stiffness_for_size(
+        settings.id_data, scene, values["density"], sized.self_weight_strain
+    )
     return sized.preset, values if stiffness is None else values | {"youngs_modulus": stiffness}
 
 

@@ -10,7 +10,7 @@ HIDDEN_OPTIONS = {"options": {"HIDDEN"}, "override": {"LIBRARY_OVERRIDABLE"}}
 
 
 class RestoreData:
-    """Written by addon/fracture_meshes/, and by object_hiding.py and modifier_stack.py of addon/blender_data/."""
+    """Written by addon/fracture_meshes/, and by object_hiding.py and sinew_modifier.py of addon/blender_data/."""
 
     result_of: PointerProperty(
         type=bpy.types.Object,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...solver.runtime.arrays import Floats
-from .table_rows import add_row, remove_row
+from .table_editing import add_row, remove_row
 
 ROW_PROPERTIES = ("temperature", "stiffness", "yield_strain", "flow")
 

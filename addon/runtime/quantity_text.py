@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ...solver.runtime.quantities import quantity_text
+from ...solver.runtime.quantity_text import quantity_text
 
 __all__ = ["duration_text", "quantity_text", "size_text", "stress_text"]
 

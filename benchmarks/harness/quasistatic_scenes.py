@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import Hyperelastic, hyperelastic
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import Hyperelastic, hyperelastic
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.mesh.formats.tet_files import read_tets
 from sinew.solver.mesh.shapes import box_tets
-from sinew.solver.quasistatic import solve_outcome
+from sinew.solver.quasistatic import outcome_classification
 from sinew.solver.quasistatic.equilibrium import Equilibrium
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.runtime.arrays import Floats
@@ -79,7 +79,7 @@ def is_back(model: Model, found: Equilibrium) -> bool:
     return (
         found.converged
         and found.inverted_tets == 0
-        and off <= solve_outcome.SAME_POSITION_TOLERANCE * float(np.ptp(model.X, axis=0).max())
+        and off <= outcome_classification.SAME_POSITION_TOLERANCE * float(np.ptp(model.X, axis=0).max())
     )
 
 

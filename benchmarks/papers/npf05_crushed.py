@@ -12,8 +12,8 @@ from harness.result import Picture, Result
 from papers.ellipsoid_bodies import rabbit
 from papers.experiment import NO_PAPER_VALUE, Experiment, Row
 from papers.simulation_setup import GRAVITY, body, make_simulation, rigid_misfit, take_step
-from sinew.solver.constraints.external_forces import PointForces
 from sinew.solver.constraints.force import Force, ForceStep
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.runtime.arrays import Floats, Indices
 from sinew.solver.runtime.errors import SolveFailed
 from sinew.solver.scene.formulation import HIGHAM, FormulationSettings

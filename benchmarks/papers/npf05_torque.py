@@ -10,8 +10,8 @@ from harness.plots import COLOURS, plot
 from harness.result import Picture, Result
 from papers.experiment import NO_PAPER_VALUE, Experiment, Row
 from papers.simulation_setup import body, make_simulation, take_steps
-from sinew.solver.constraints.external_forces import PointForces
 from sinew.solver.constraints.force import Force, ForceStep
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.scene import Material

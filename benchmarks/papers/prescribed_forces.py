@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sinew.solver.constraints.external_forces import PointForces
 from sinew.solver.constraints.force import Force, ForceStep
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.runtime.arrays import Bools, Floats, Indices
 from sinew.solver.simulation.simulation import Simulation
 

@@ -138,7 +138,8 @@ def _rows(name: str, kept: ScatterRuns, replaced: ScatterRuns) -> list[Row]:
             5,
         ),
         bound_row(
-            f"{name}: back at rest within {scenes.solve_outcome.SAME_POSITION_TOLERANCE:g} of the size, none inverted",
+            f"{name}: back at rest within {scenes.outcome_classification.SAME_POSITION_TOLERANCE:g} of the size, "
+            "none inverted",
             f"≥ {MIN_RECOVERED_SHARE * count:g} of {count}",
             f"{kept.back} of {count}",
             kept.back >= MIN_RECOVERED_SHARE * count,

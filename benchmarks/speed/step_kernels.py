@@ -29,7 +29,7 @@ from sinew.solver.linalg.symmetric_spmv import (
     upper_half,
 )
 from sinew.solver.linalg.tet_edges import edge_shares
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces_and_tangent, hyperelastic, tet_arrays
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import forces_and_tangent, hyperelastic, tet_arrays
 from sinew.solver.mechanics.model import Model
 from sinew.solver.runtime.arrays import Bools, Floats
 from sinew.solver.runtime.simd.block_row_product import multiply_row

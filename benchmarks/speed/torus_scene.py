@@ -72,8 +72,8 @@ def playback_seconds(torus: Any, cache: Path, frames: int) -> tuple[float, float
 
     import bpy
 
-    from sinew.addon.blender_data.modifier_stack import find_modifier
     from sinew.addon.blender_data.object_keys import body_key
+    from sinew.addon.blender_data.sinew_modifier import find_modifier
     from sinew.addon.objects import roles
     from sinew.addon.playback import mesh_cache
 

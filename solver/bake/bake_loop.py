@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..mechanics.split_topology import Topology
 from ..mechanics.state import State
+from ..mechanics.topology_state import Topology
 from ..quasistatic.progress import Progress
 from ..runtime.arrays import Floats
 from ..runtime.errors import Cancelled, SinewError, StorageFailed
 from ..runtime.event_stream import json_value
 from ..simulation.advance_frame import FrameReport
-from ..simulation.enclosed_sheets import find_enclosed_sheets
-from ..simulation.face_separation import pieces_at_limit
+from ..simulation.enclosed_collider_sheets import find_enclosed_sheets
 from ..simulation.simulation import FrameCallbacks, Simulation
+from ..simulation.tet_face_separation import pieces_at_limit
 from .cache import BackgroundWriter, CacheMetadata, CacheWriter
 from .frame_recorder import FrameRecorder
 from .preroll_recorder import PrerollRecorder

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..mechanics.split_topology import Topology
+from ..mechanics.topology_state import Topology
 from ..mesh.geometry.coordinate_range import is_beyond_float32
 from ..runtime.arrays import Floats
 from ..simulation.simulation import Simulation

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..mechanics.split_topology import check_fits
 from ..mechanics.state import State
+from ..mechanics.topology_state import check_fits
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.errors import SinewError, StorageFailed
 from .cache import CacheReader, layout

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..constraints.pins import PIN_ERROR_FIELD
-from ..mechanics.split_topology import ORIGIN_FIELD, TETS_FIELD, stored_topology
 from ..mechanics.state import State
+from ..mechanics.topology_state import ORIGIN_FIELD, TETS_FIELD, stored_topology
 from ..runtime.arrays import Floats, floats
 from ..runtime.atomic_files import write_atomic
 from ..runtime.checksums import npz_bytes, sha256

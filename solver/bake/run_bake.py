@@ -30,13 +30,13 @@ from ..simulation.fracture_topology import apply_topology
 from ..simulation.simulation import Simulation
 from .attributes.attribute_fields import attribute_warnings as attribute_warnings
 from .bake_loop import Bake, OnEvent
-from .bake_warnings import bake_warnings
 from .cache import CacheMetadata, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
+from .convergence_warnings import bake_warnings
 from .pc2_repair import repair_pc2_files
 from .postprocess.breakable_frame_fields import breakable_keys
-from .resume_checkpoint import Checkpoint, find_checkpoint, with_initial_fields
-from .rigid_core_arrays import core_arrays
+from .resume_preparation import Checkpoint, find_checkpoint, with_initial_fields
+from .rigid_core_tets import core_arrays
 from .warmup.compile_kernels import announcing_compilation
 
 

@@ -24,7 +24,7 @@ from ..mesh.embedding import Binding
 from ..mesh.geometry.orient_outward import orient_outward
 from ..mesh.geometry.triangle_surface import Surface
 from ..runtime.arrays import Floats, Indices, floats
-from .external_forces import PointForces
+from .point_forces import PointForces
 
 
 @dataclass(frozen=True, eq=False)

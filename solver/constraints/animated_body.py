@@ -21,11 +21,11 @@ from ..mesh.embedding import Binding
 from ..runtime.arrays import Floats, Indices
 from ..scene.goal import Goal
 from ..scene.scene import Body, Settings
-from ..scene.settings.body_settings import ANIMATED
+from ..scene.settings.start_settings import ANIMATED
 from ..scene.tracks import TIME_TOLERANCE, TrackReader
-from .external_forces import PointForces
 from .force import ForceStep
 from .goal import BodyGoal, make_goal
+from .point_forces import PointForces
 from .release_velocity import SAMPLE_COUNT, BodyVelocity, animation_velocity
 
 

@@ -27,7 +27,7 @@ from ..runtime.arrays import Bools, Floats, Indices
 from ..runtime.errors import SinewError
 from ..scene.tracks import TrackReader
 from .attachments.attachment_potential import AttachmentPotential
-from .external_forces import PointForces
+from .point_forces import PointForces
 
 
 @dataclass(frozen=True, eq=False)

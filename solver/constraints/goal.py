@@ -27,11 +27,11 @@ from ..runtime.errors import BadInput
 from ..scene.goal import Goal
 from ..scene.scene import Body
 from ..scene.tracks import TrackReader
-from .external_forces import PointForces
 from .force import ForceStep
 from .mesh_following import DeformingMotion, FollowedMesh, make_deforming_motion
 from .nodes_as_points import tets_of_nodes, weights_of_corners
 from .pins import BodyPins, PinSprings, correction_matrix
+from .point_forces import PointForces
 
 EXACT_STRENGTH = 0.999  # from which on a node is held exactly: its spring would have 999 times k_½
 REMEMBERED_TIMES = 2  # begin and end of a step

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from ..mechanics.tet_forces import TetForces
+from ..mechanics.linearised_tet_forces import TetForces
 from ..runtime.arrays import Floats, Indices
-from .external_forces import PairForces, PointForces
+from .point_forces import PairForces, PointForces
 
 ROUND_OFF = 1.0e-14  # of positions, over the largest coordinate
 

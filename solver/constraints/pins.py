@@ -29,9 +29,9 @@ from ..runtime.arrays import Bools, Floats, Indices, floats
 from ..runtime.errors import SolveFailed
 from ..scene.scene import Body
 from ..scene.tracks import TrackReader
-from .external_forces import PointForces
 from .force import Force, ForceStep
 from .pin_regions import FixedRegion, find_regions, make_region, tells_rotation
+from .point_forces import PointForces
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

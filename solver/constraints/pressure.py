@@ -31,9 +31,9 @@ import numpy as np
 from ..mechanics.model import Model
 from ..mechanics.state_fields import CHAMBER_FIELD
 from ..mesh.embedding import Binding, bind
-from ..mesh.geometry.chambers import enclosed_volume, find_chambers, volume_gradient
+from ..mesh.geometry.chambers import find_chambers
 from ..mesh.geometry.split_edges import split_long_edges
-from ..mesh.geometry.triangle_surface import Surface
+from ..mesh.geometry.triangle_surface import Surface, signed_volume, volume_gradient
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.arrays import Bools, Floats, Indices, floats
 from ..runtime.errors import BadInput
@@ -42,8 +42,8 @@ from ..scene.pressure import Pressure
 from ..scene.scene import Body
 from ..scene.settings.pressure_settings import PRESSURE, TARGET_VOLUME
 from ..scene.settings.setting import Setting
-from .external_forces import PointForces
 from .force import Force, ForceStep
+from .point_forces import PointForces
 
 
 class ChamberMotion(NamedTuple):
@@ -101,7 +101,7 @@ class Chamber:
         on_nodes = np.zeros_like(state.x)
         np.add.at(on_nodes, model.tets[self.tet], self.weights[:, :, None] * gradient[:, None])
         return ChamberMotion(
-            volume=enclosed_volume(vertices, self.triangles),
+            volume=signed_volume(vertices, self.triangles),
             rate=rate,
             acceleration=0.0 if before is None else (rate - before.rate) / step.dt,
             pressure=pressure,
@@ -197,7 +197,7 @@ class BodyPressure(Force):
     def _pressure(self, step: ForceStep, chamber: Chamber, motion: ChamberMotion | None) -> float:
         """Returns the pressure of a chamber in a step [Pa], as the model has it, from its motion before."""
         if motion is None:
-            volume = enclosed_volume(chamber.vertices(step.state.x, step.model.tets), chamber.triangles)
+            volume = signed_volume(chamber.vertices(step.state.x, step.model.tets), chamber.triangles)
             return self._law(step, chamber, volume)[0]
         (p, k), dt = self._law(step, chamber, motion.volume), step.dt
         grown = dt * motion.rate + dt * dt * (motion.acceleration - motion.compliance * motion.pressure)
@@ -258,6 +258,6 @@ def make_pressure(
         if len(vertices) > len(used):
             added = bind(mesh.nodes, mesh.tets, floats(vertices[len(used) :]))
             tet, weights = np.concatenate([tet, added.tet]), np.concatenate([weights, added.weights])
-        chambers.append(Chamber(tet + first_tet, floats(weights), own, enclosed_volume(vertices, own)))
+        chambers.append(Chamber(tet + first_tet, floats(weights), own, signed_volume(vertices, own)))
     holding = (part for force in forces if (part := force.restricted_to([number])) is not None)
     return BodyPressure(body, number, body.pressure, tuple(chambers), tuple(holding))

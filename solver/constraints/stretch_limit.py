@@ -14,8 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..mechanics.stretch_limit.limit_potential import LimitPotential, make_limit_potential
-from ..mesh.paint_extrapolation import extrapolate_to_tets
 from ..mesh.tet_mesh import TetMesh
+from ..mesh.tet_paint_values import extrapolate_to_tets
 from ..runtime.arrays import Floats
 from ..scene.animated_material import value_at
 from ..scene.scene import Body, Scene

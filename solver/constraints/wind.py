@@ -23,8 +23,8 @@ from ..mesh.geometry.triangle_surface import Surface
 from ..scene.constant_wind import Wind
 from ..scene.scene import Scene
 from .aerodynamic_pressure import ExposedFaces, exposed_faces
-from .external_forces import PointForces
 from .force import Force, ForceStep
+from .point_forces import PointForces
 
 
 @dataclass(frozen=True, eq=False)

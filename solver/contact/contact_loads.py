@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..constraints.tet_pairs import MAX_TETS_PER_CONTACT, PairTets
+from ..constraints.tet_pair_springs import MAX_TETS_PER_CONTACT, PairTets
 from ..runtime.arrays import Bools, Floats, Indices
 from ..runtime.jit import kernel
 from .contact_step import ContactStep

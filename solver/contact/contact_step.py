@@ -30,8 +30,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..constraints.external_forces import PairForces, PointForces
-from ..constraints.tet_pairs import tet_pairs
+from ..constraints.point_forces import PairForces, PointForces
+from ..constraints.tet_pair_springs import tet_pairs
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats, Indices, floats
@@ -43,10 +43,10 @@ from .active_set.coulomb_friction import continue_sliding, friction_forces
 from .active_set.persistent_contact_kernels import RigidColliderArrays, load_persistent, store_persistent
 from .active_set.position_prediction import find_movable_points, predict_positions
 from .detection.collider_broad_phase import PUSH_OUT_REACH, broad_phase_box, distance_bounds_of, nearby_points
-from .detection.collider_contacts import ColliderPose, find_contacts
 from .detection.contact_sample_points import ContactPoints
 from .detection.contact_set import ContactSet, ContactState
 from .detection.persistent_contacts import PersistentContacts
+from .detection.rigid_collider_contacts import ColliderPose, find_contacts
 from .detection.surface_contacts import NO_ROTATIONS, SurfaceContacts
 
 NO_PAIR_FORCES = PairForces()

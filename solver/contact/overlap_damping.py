@@ -15,9 +15,9 @@ import math
 import numpy as np
 
 from ..mechanics.model import Model
-from ..mechanics.split_topology import TETS_FIELD
 from ..mechanics.state import State
 from ..mechanics.state_fields import SEPARATION_FIELD as FIELD
+from ..mechanics.topology_state import TETS_FIELD
 from ..runtime.arrays import Bools, Floats
 from .contact_step import ContactStep
 

@@ -24,7 +24,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..constraints.external_forces import ExternalForces, PointForces
+from ..constraints.external_forces import ExternalForces
+from ..constraints.point_forces import PointForces
 from ..mechanics.model import BodyRange, Model
 from ..mechanics.state import State
 from ..mechanics.state_fields import PREVIOUS_DT, PREVIOUS_V, PREVIOUS_X

@@ -30,7 +30,6 @@ from .step_input import StepInput
 from .step_report import StepReport
 from .system.core_rotation import end_step_with_cores
 from .system.external_blocks import add_pair_blocks, add_point_blocks, add_tet_blocks
-from .system.lagged_rotations import add_vertex_warp, begin_rotations
 from .system.relinearised_step import RelinearisedStep
 from .system.right_hand_side import (
     NORM_FLOOR_SHARE,
@@ -40,6 +39,7 @@ from .system.right_hand_side import (
     write_gravity_impulse,
     write_target_velocities,
 )
+from .system.rotation_reuse import add_vertex_warp, begin_rotations
 from .system.solve_system import solve_system
 from .system.step_matrix import AssembledSystem, assemble_system, compute_element_records
 

@@ -28,14 +28,14 @@ from ..mechanics.elements.inverted_tet_count import count_inverted
 from ..mechanics.state import State
 from ..mechanics.state_fields import VELOCITY_CHANGE
 from ..runtime.arrays import Floats
-from .dynamic_flesh import DynamicFlesh
+from .dynamic_flesh_forces import DynamicFlesh
 from .newmark.newmark import NewmarkStep
 from .newmark.substep_contacts import inter_group_forces
 from .newton.newton import NewtonStep
 from .step_input import ContactUpdate, StepInput
 from .step_report import MAX_LINEARISATION_RESIDUAL, StepReport
 from .system.core_rotation import end_step_with_cores
-from .system.lagged_rotations import StepRotations, rotations_due
+from .system.rotation_reuse import StepRotations, rotations_due
 
 MAX_SOLVES = 40  # solves of a step; bodies that come out of a tangle need some twenty, others two or three
 

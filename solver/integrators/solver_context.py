@@ -26,7 +26,7 @@ from ..runtime.arrays import Bools, Floats, Indices
 if TYPE_CHECKING:  # modules with kernels are loaded only where a scene needs them
     from ..linalg.pattern_union import WidenedPattern
     from ..mechanics.submodel import Submodel
-    from .dynamic_flesh import DynamicFlesh, FleshGroup, GroupArrays
+    from .dynamic_flesh_forces import DynamicFlesh, FleshGroup, GroupArrays
 
 
 class SavedBlocks(NamedTuple):

@@ -15,7 +15,7 @@ from ..scene.scene import Settings
 from .solver_context import StepWorkspace
 
 if TYPE_CHECKING:
-    from .dynamic_flesh import DynamicFlesh
+    from .dynamic_flesh_forces import DynamicFlesh
 
 ContactUpdate = Callable[..., ExternalForces | None]
 ContactLineSearch = Callable[[Floats, Floats, Floats, Floats], bool]

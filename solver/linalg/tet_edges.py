@@ -11,6 +11,8 @@ from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
 from ..runtime.frozen_memo import derived
 from .block_pattern import BlockPattern, UInt32s
 
+START, END = (np.asarray(each, np.uint32) for each in (EDGE_STARTS, EDGE_ENDS))
+
 
 @dataclass(frozen=True, eq=False)
 class EdgeShares:
@@ -35,22 +37,29 @@ class EdgeShares:
 @derived
 def edge_shares(pattern: BlockPattern) -> EdgeShares:
     """Returns the edges of a pattern, derived once from each."""
-    blocks = pattern.corner_block.reshape(-1, 4, 4)
-    there, back = blocks[:, EDGE_STARTS, EDGE_ENDS], blocks[:, EDGE_ENDS, EDGE_STARTS]
-    rises = there < back  # the block above the diagonal comes first
-    upper, lower = np.where(rises, there, back).ravel(), np.where(rises, back, there).ravel()
-    corners = np.where(rises, 4 * EDGE_STARTS + EDGE_ENDS, 4 * EDGE_ENDS + EDGE_STARTS)
-    shares = (16 * np.arange(len(blocks), dtype=np.int64)[:, None] + corners).ravel()
+    shares, upper, lower = _unsorted_shares(pattern.corner_block.reshape(-1, 4, 4))
     order = np.argsort(upper, kind="stable")
-    upper, lower = upper[order], lower[order]
-    first = np.flatnonzero(np.diff(upper.astype(np.int64), prepend=-1))
+    shares, upper, lower = shares[order], upper[order], lower[order]
+    del order  # this is where a bake needs most memory
+    is_first = np.ones(len(upper), bool)
+    np.not_equal(upper[1:], upper[:-1], out=is_first[1:])
+    first = np.flatnonzero(is_first)
     is_used = np.zeros(pattern.block_count, bool)
     is_used[upper], is_used[lower], is_used[pattern.diagonal] = True, True, True
     return EdgeShares(
-        upper=upper[first].astype(np.uint32),
-        lower=lower[first].astype(np.uint32),
+        upper=upper[first],
+        lower=lower[first],
         of_row=np.searchsorted(upper[first], pattern.row_start).astype(np.uint32),
-        start=np.append(first, len(order)).astype(np.uint32),
-        shares=shares[order].astype(np.uint32),
+        start=np.append(first, len(upper)).astype(np.uint32),
+        shares=shares,
         others=np.flatnonzero(~is_used).astype(np.uint32),
     )
+
+
+def _unsorted_shares(blocks: UInt32s) -> tuple[UInt32s, UInt32s, UInt32s]:
+    """Returns shares, and the blocks above and below the diagonal of each, (6m,), of the blocks of tets, (m, 4, 4)."""
+    there, back = blocks[:, EDGE_STARTS, EDGE_ENDS], blocks[:, EDGE_ENDS, EDGE_STARTS]
+    rises = there < back  # the block above the diagonal comes first
+    shares = np.where(rises, np.uint32(4) * START + END, np.uint32(4) * END + START)
+    shares += np.uint32(16) * np.arange(len(blocks), dtype=np.uint32)[:, None]
+    return shares.ravel(), np.minimum(there, back).ravel(), np.maximum(there, back).ravel()

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..mesh.paint_extrapolation import extrapolate_to_tets
 from ..mesh.tet_mesh import TetMesh
+from ..mesh.tet_paint_values import extrapolate_to_tets
 from ..runtime.arrays import Floats
 from ..scene.scene import Body
 from .elastic_moduli import lame_moduli

@@ -18,8 +18,8 @@ from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.frozen_memo import derived
 from ..runtime.jit import kernel
 from .model import Model
-from .split_topology import TETS_FIELD
 from .state import State
+from .topology_state import TETS_FIELD
 
 MIN_ANGLE = 1.0e-4  # [rad]: slower turning grows by less than 5e-9
 MIDPOINT_ITERATIONS = 3  # in which the middle of a step is found

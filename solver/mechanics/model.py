@@ -87,7 +87,7 @@ class Model:
         pattern: Sparsity of the system matrix.
         bodies: Ranges of the bodies, in order.
         pressure_modulus: κ [Pa] of tets that resist changes of their volume itself, not of the trace of their strain
-            (`mechanics/elements/volume_pressure.py`), zero for the others, (m,), or (0,) where there are none.
+            (`mechanics/elements/added_volume_penalty.py`), zero for the others, (m,), or (0,) where there are none.
         methods: Of the bodies, by which formulation their tets resist; () where all do by the default one.
         levels: Of the bodies, how their tets came out of coarser ones; () where none did.
         cores: What moves as one rigid body; a body with a core is one island, whatever its pieces.

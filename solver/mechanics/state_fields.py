@@ -13,16 +13,16 @@ VELOCITY_CHANGE = "node.velocity_change"  # v⁺ − v of the last step [m/s], (
 # integrators/bdf2.py
 PREVIOUS_X, PREVIOUS_V = "node.x_before", "node.v_before"  # x⁻ [m] and v⁻ [m/s] of the step before, (n, 3) each
 PREVIOUS_DT = "bdf2.length"  # Δt since then [s], 0 for bodies without such a past, (bodies,)
-# integrators/system/lagged_rotations.py
+# integrators/system/rotation_reuse.py
 ROTATION_AGE = "frames.age"  # steps since the rotations of each body were found, (bodies,)
 TET_ROTATION = "tet.rotation"  # R of tets whose rotations are lagged, zero for all others, (m, 3, 3)
 NODE_ROTATION = "node.rotation"  # R of nodes whose rotations are lagged, (n, 9)
-# mechanics/split_topology.py
+# mechanics/topology_state.py
 TETS_FIELD = "topology.tets"  # nodes of the tets after something broke, (m, 4)
 ORIGIN_FIELD = "topology.origin"  # the node of the unbroken model that each node was, (n,)
 # mechanics/heat/heated_bodies.py
 TEMPERATURE = "node.temperature"  # [°C], (n,): bodies without heat keep that of the air at the first frame
-# mechanics/plasticity/plastic_state.py
+# mechanics/plasticity/plastic_rest_shape.py
 FP_INVERSE = "tet.Fp_inverse"  # Fp⁻¹ of the multiplicative law, (m, 3, 3)
 FLOWED = "tet.flowed"  # the strain that has flowed under it in all, (m,)
 PLASTIC_STRAIN = "tet.plastic_strain"  # of the additive law as xx, yy, zz, xy, yz, zx of the tensor, (m, 6)
@@ -32,7 +32,7 @@ MATERIAL_FIELD = "material.{key}"  # values of a body whose material has tracks,
 REST_SCALE_FIELD = "rest_scale.{key}"  # s of a body whose Rest Scale has a track, (1,)
 # simulation/features/muscles.py
 ACTIVATION_FIELD = "muscle.{key}.activation"  # a of its units, for a muscle with a track of any, (u,)
-# constraints/rest_shape_animation/animated_bodies.py
+# constraints/rest_shape_animation/reshaped_bodies.py
 REST_PREFIX = "rest."
 REST_FIELD = REST_PREFIX + "{key}"  # nodes of a body at rest, as they were numbered when it was built [m], (n, 3)
 # constraints/pins.py

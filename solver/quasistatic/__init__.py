@@ -4,5 +4,6 @@
     equilibrium = solve(EquilibriumProblem(model, law, FixedNodes(nodes, positions)), x)
 
 `equilibrium.py` is the solver, `equilibrium_residual.py` says when it is done, `line_search.py` how far it goes along a
-direction, `initial_guesses.py` and `harmonic_reset.py` where it begins, `solve_outcome.py` what it has come to.
+direction, `initial_guesses.py` and `harmonic_reset.py` where it begins, `outcome_classification.py` what it has come
+to.
 """

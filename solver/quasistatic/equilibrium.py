@@ -80,7 +80,7 @@ def solve(
         on_iteration: Called before every iteration except the one that moves a body along with fixed nodes, and at the
             end. An exception from it passes through.
         keeps_start: Whether to start at x even if it says nothing of the shape. Such a solve sometimes ends in a
-            twisted equilibrium (`solve_outcome.py`).
+            twisted equilibrium (`outcome_classification.py`).
     """
     model, law = problem.model, problem.law
     search = NewtonIterate(problem)

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..mechanics.hyperelastic.hyperelastic_element import Hyperelastic
+from ..mechanics.hyperelastic.hyperelastic_bodies import Hyperelastic
 from ..mechanics.model import Model
 from ..runtime.arrays import Floats
 from .fixed_nodes import FixedNodes
-from .potential_forces import PotentialForce
+from .force_interfaces import PotentialForce
 
 
 @dataclass(frozen=True, eq=False)

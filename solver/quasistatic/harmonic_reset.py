@@ -22,8 +22,8 @@ from ..linalg.mesh_laplacian import scatter_to_blocks
 from ..mechanics.model import Model
 from ..mesh.geometry.connected_components import mesh_components
 from ..runtime.arrays import Bools, Floats, Indices, floats
+from .force_interfaces import CouplingForce
 from .newton_iterate import NewtonIterate
-from .potential_forces import CouplingForce
 
 MAX_INVERTED_SHARE = 1.0 / 3.0  # share of a piece's tets, inside out or flat, from which its start says nothing
 FLAT_STRETCH = 1.0e-6  # stretch below which round-off decides what is inside out

@@ -28,7 +28,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..mechanics.hyperelastic.hyperelastic_element import EvaluationResult, Hyperelastic
+from ..mechanics.hyperelastic.hyperelastic_bodies import EvaluationResult, Hyperelastic
 from ..mechanics.hyperelastic.law_numbers import COROTATED, NO_EXTENSION, WEIGHTED_COROTATED
 from ..runtime.arrays import Floats
 

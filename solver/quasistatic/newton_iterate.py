@@ -12,7 +12,7 @@ from ..linalg.block_pattern import BlockPattern
 from ..linalg.block_system import BlockSystem, StoppingCriteria
 from ..linalg.multigrid.lattice_multigrid import LatticeMultigrid
 from ..mechanics.armijo_backtracking import falls_enough
-from ..mechanics.hyperelastic.hyperelastic_element import (
+from ..mechanics.hyperelastic.hyperelastic_bodies import (
     EvaluationResult,
     Hyperelastic,
     energy,
@@ -28,8 +28,8 @@ from .contact_stiffness_blocks import CoupledPattern, NodeCouplings
 from .equilibrium_problem import EquilibriumProblem
 from .equilibrium_residual import force_scales, relative_residual
 from .fixed_nodes import FixedNodes
+from .force_interfaces import CouplingForce, PotentialForce
 from .line_search import SlopeBracket, backtracking_step_length, energy_round_off, secant_step_length
-from .potential_forces import CouplingForce, PotentialForce
 
 MAX_CG_ITERATIONS = 2000
 TRUE_TANGENT_RESIDUAL = 1.0e-2  # residual from which the true tangent is tried

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..constraints.external_forces import PointForces
+from ..constraints.point_forces import PointForces
 from ..linalg.point_stiffness_assembly import add_point_terms
 from ..mechanics.model import Model
 from ..runtime.arrays import Floats, floats

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .locked_files import open_when_unlocked, retry_while_locked
+from .locked_file_retries import open_when_unlocked, retry_while_locked
 
 PART_SUFFIX = ".part"
 

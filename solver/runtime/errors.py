@@ -20,7 +20,7 @@ _next_step_overrides: dict[str, str] = {}
 
 @contextmanager
 def overriding_next_steps(instead: Mapping[str, str]) -> Iterator[None]:
-    """Replaces next steps by kind for the duration of a command (`error_messages/command_line.py`)."""
+    """Replaces next steps by kind for the duration of a command (`error_messages/command_line_next_steps.py`)."""
     before = dict(_next_step_overrides)
     _next_step_overrides.update(instead)
     try:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import locked_files
+from . import locked_file_retries
 from .errors import StorageFailed
-from .locked_files import FileLocked, FileReadOnly
+from .locked_file_retries import FileLocked, FileReadOnly
 
 MAX_PATH_CHARACTERS = 247  # [characters], up to which every Windows creates a folder; for files the limit is 259
 
@@ -70,7 +70,7 @@ def _error_kind(problem: OSError) -> tuple[str, str | None]:
         return "file-read-only", file
     if (
         problem.errno == errno.ENOENT
-        and locked_files.OPEN_FILES_ARE_LOCKED
+        and locked_file_retries.OPEN_FILES_ARE_LOCKED
         and file
         and len(os.path.abspath(file)) > MAX_PATH_CHARACTERS
     ):

@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .serialisation.allowed_values import OneOf, shape
-from .serialisation.list_conversion import convert_sequences
+from .serialisation.field_annotations import OneOf, shape
+from .serialisation.sequence_coercion import convert_sequences
 from .settings.surface_attachment_settings import ATTACHMENT_KIND, ATTACHMENT_REACH, ATTACHMENT_STRENGTH
 
 # how a surface is attached (`Attachment.kind`)

@@ -12,8 +12,8 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .serialisation.allowed_values import OneOf, RowsOf, at_least, points, shape, shape_or_empty
-from .serialisation.list_conversion import convert_sequences
+from .serialisation.field_annotations import OneOf, RowsOf, at_least, points, shape, shape_or_empty
+from .serialisation.sequence_coercion import convert_sequences
 from .settings.fibre_settings import FIBRE_AXIS, FIBRE_SOURCE, PENNATION_ANGLE, TENDON_DEPTH, TENDON_ONLY
 
 HARMONIC_SOURCE, LATTICE_SOURCE, CURVE_SOURCE = FIBRE_SOURCE.words

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .serialisation.allowed_values import OneOf, RowsOf, points, shape, shape_or_empty
+from .serialisation.field_annotations import OneOf, RowsOf, points, shape, shape_or_empty
 from .settings.flesh_settings import BONE_DISTANCE, BONE_STIFFNESS, FLESH_LAW, JIGGLE_SCHEME
 
 # how flesh moves (`Flesh.motion`), its laws (`Flesh.law`), and how it steps where it is dynamic (`Flesh.scheme`)
@@ -30,7 +30,7 @@ class Flesh:
         scheme: "euler" (implicit) or "newmark" (modified, S07 6.3.3); dynamic flesh only.
         self_contact: Whether it does not go through itself; quasistatic flesh only.
         keeps_volume: Whether dynamic flesh that nothing holds keeps its volume where it is too soft to stand
-            (`solver/mechanics/volume_penalty_modulus.py`); without, its law is that of S07 alone, and its weight
+            (`solver/mechanics/self_weight_volume_penalty.py`); without, its law is that of S07 alone, and its weight
             presses it flat.
         attachment_paint: At the render vertices: only where it is above ½, bones hold the flesh below, (n,) or (0,).
     """

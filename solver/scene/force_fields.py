@@ -13,8 +13,8 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .serialisation.allowed_values import OneOf, RowsOf, at_least, finite_number, greater_than, points, shape
-from .serialisation.list_conversion import convert_sequences
+from .serialisation.field_annotations import OneOf, RowsOf, at_least, finite_number, greater_than, points, shape
+from .serialisation.sequence_coercion import convert_sequences
 from .settings.field_settings import FIELD_CHARGE, FIELD_SIZE, FIELD_WEIGHTS
 
 (

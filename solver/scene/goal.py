@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .serialisation.allowed_values import shape
-from .serialisation.list_conversion import convert_sequences
+from .serialisation.field_annotations import shape
+from .serialisation.sequence_coercion import convert_sequences
 from .settings.goal_settings import GOAL_DAMPING, GOAL_STIFFNESS, GOAL_STRENGTH
 
 

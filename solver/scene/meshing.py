@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from .serialisation.allowed_values import OneOf, at_least
-from .settings.body_settings import DIVISIONS, FILL, INTERIOR_SIZE, TET_SIZE
+from .serialisation.field_annotations import OneOf, at_least
+from .settings.tet_settings import DIVISIONS, FILL, INTERIOR_SIZE, TET_SIZE
 
 FILL_METHODS = FILL.words  # of `Meshing.method`
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..runtime.arrays import Floats
 from .fibres import Fibres
-from .serialisation.allowed_values import OneOf, shape
-from .serialisation.list_conversion import convert_sequences
+from .serialisation.field_annotations import OneOf, shape
+from .serialisation.sequence_coercion import convert_sequences
 from .settings.activation_settings import HEAD_ACTIVATION, MUSCLE_STRENGTH
 from .settings.muscle_settings import (
     ACTIVATION,

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..runtime.arrays import Floats
 from ..runtime.errors import SinewError
-from ..runtime.quantities import quantity_text
+from ..runtime.quantity_text import quantity_text
 from .scene import Body
 
 COLLAPSE_STRAIN = 0.4  # at the foot, from which on a body sags into a pancake

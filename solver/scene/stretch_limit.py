@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .serialisation.allowed_values import shape_or_empty
-from .serialisation.list_conversion import convert_sequences
+from .serialisation.field_annotations import shape_or_empty
+from .serialisation.sequence_coercion import convert_sequences
 from .settings.stretch_limit_settings import STRETCH_LIMIT
 
 

@@ -10,11 +10,11 @@ from .animated_material import MATERIAL_TRACKS
 from .force_fields import ANIMATED_FIELD_NUMBERS
 from .scene import Body, Scene
 from .settings.activation_settings import HEAD_ACTIVATION, MUSCLE_STRENGTH
-from .settings.body_settings import ANIMATED
 from .settings.field_settings import FIELD_WEIGHTS
 from .settings.muscle_settings import ACTIVATION
 from .settings.pressure_settings import PRESSURE, TARGET_VOLUME
 from .settings.rest_scale_settings import REST_SCALE
+from .settings.start_settings import ANIMATED
 from .settings.stretch_limit_settings import STRETCH_LIMIT
 
 Shape = tuple[int, ...]

@@ -16,15 +16,15 @@ from ..mechanics.state import State
 from ..mesh.embedding import interpolate
 from ..runtime.arrays import Floats
 from ..runtime.errors import SolveFailed
-from .adaptive_time_step import take_step
 from .assembled_scene import AssembledScene
-from .boundary_conditions import begin_forces
 from .current_model import current_model
-from .face_separation import separate_faces
 from .features.feature import BodyNumbers, FeatureStep
-from .pose_interpolation import PoseInterpolation, begin_interpolation, finish_interpolation
+from .flesh_interpolation import PoseInterpolation, begin_interpolation, finish_interpolation
 from .simulated_scene import SimulatedScene
-from .step_part import StepPart
+from .step_boundary_conditions import begin_forces
+from .step_halving import take_step
+from .step_interval import StepPart
+from .tet_face_separation import separate_faces
 
 if TYPE_CHECKING:
     from .pose_step import OnProgress, PoseReport

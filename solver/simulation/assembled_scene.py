@@ -14,8 +14,8 @@ from ..constraints.pins import BodyPins
 from ..constraints.rest_shape_animation import ReshapedBody
 from ..contact.colliders.deforming_collider import DeformingCollider
 from ..contact.colliders.rigid_colliders import BuiltCollider
-from ..contact.detection.contact_materials import ContactMaterials
 from ..contact.detection.contact_sample_points import ContactPoints
+from ..contact.detection.surface_materials import ContactMaterials
 from ..mechanics.heat import HeatBodies
 from ..mechanics.model import BodyRange, Model
 from ..mechanics.plasticity import PlasticBody

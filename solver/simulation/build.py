@@ -12,16 +12,16 @@ from ..constraints.force import Force
 from ..constraints.rigid_core import find_core
 from ..contact.colliders.deforming_collider import DeformingCollider, build_deforming, has_vertex_track, is_active
 from ..contact.colliders.rigid_colliders import BuiltCollider, build_collider, posed_collider
-from ..contact.detection.contact_materials import make_contact_materials
 from ..contact.detection.contact_sample_points import ContactPoints, contact_points, sample_surface
+from ..contact.detection.surface_materials import make_contact_materials
 from ..contact.initial.initial_contacts import initialize_contacts
 from ..contact.initial.initial_penetration import check_enclosed_colliders, check_initial_penetration
-from ..contact.initial.initial_support import find_support_contacts
+from ..contact.initial.support_contacts import find_support_contacts
 from ..contact.surfaces.build_surfaces import make_collision_surfaces
 from ..mechanics.elastic_moduli import youngs_modulus
 from ..mechanics.model import Model, Part, make_model
+from ..mechanics.self_weight_volume_penalty import with_pressure_modulus
 from ..mechanics.state import State
-from ..mechanics.volume_penalty_modulus import with_pressure_modulus
 from ..mesh import tetrahedralize as meshing
 from ..mesh.embedding import Binding, bind
 from ..mesh.geometry.triangle_surface import Surface, make_surface
@@ -30,7 +30,7 @@ from ..mesh.separate_coincident_vertices import separate_coincident_vertices
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.tetrahedralize.estimate import check_refined_estimate
 from ..mesh.tetrahedralize.fill_warnings import fill_warnings
-from ..mesh.tetrahedralize.refine import refine
+from ..mesh.tetrahedralize.nested_refinement import refine
 from ..mesh.tetrahedralize.user_tets import user_tets
 from ..runtime.arrays import Floats, floats, indices
 from ..runtime.errors import SinewError

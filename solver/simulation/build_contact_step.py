@@ -8,19 +8,19 @@ from dataclasses import replace
 import numpy as np
 
 from ..contact.contact_step import ContactStep
-from ..contact.detection.collider_contacts import collider_poses
 from ..contact.detection.collider_surface_motion import PrescribedSurfaces, prescribe_surfaces
 from ..contact.detection.persistent_contacts import PersistentContacts, resolving_contacts
+from ..contact.detection.rigid_collider_contacts import collider_poses
 from ..contact.detection.surface_contacts import SurfaceContacts
 from ..contact.initial.resolve_overlap import contacts_inside_collider
-from ..contact.surfaces.backside_points import find_backside_points
 from ..contact.surfaces.collision_surfaces import interpolate_vertices
 from ..contact.surfaces.point_triangle_search import PointTriangleSearch
+from ..contact.surfaces.post_fracture_penetration import find_backside_points
 from ..mechanics.model import Model
-from ..mechanics.split_topology import TETS_FIELD
+from ..mechanics.topology_state import TETS_FIELD
 from ..runtime.arrays import Bools, Floats
 from .simulated_scene import SimulatedScene
-from .step_part import StepPart
+from .step_interval import StepPart
 
 
 def make_contact_step(

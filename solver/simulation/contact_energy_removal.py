@@ -27,7 +27,7 @@ from ..mechanics.kinetic_energy import kinetic_energies
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Floats, Indices, floats
-from .boundary_conditions import BoundaryConditions
+from .step_boundary_conditions import BoundaryConditions
 
 MIN_ENERGY_RATIO = 1.0e-6  # excess over the kinetic energy within a group from which it is removed
 MIN_FIXED_DISPLACEMENT = 1.0e-9  # displacement of fixed nodes in a step from which they do work [m]

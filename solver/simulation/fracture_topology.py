@@ -14,8 +14,8 @@ from ..contact.detection.contact_sample_points import ContactPoints
 from ..linalg.block_pattern_kernel import compiled_block_pattern
 from ..mechanics.model import BodyRange, Model
 from ..mechanics.rigid_core import RigidCore
-from ..mechanics.split_topology import TETS_FIELD, Topology
 from ..mechanics.state import State
+from ..mechanics.topology_state import TETS_FIELD, Topology
 from ..runtime.arrays import Bools, Indices, floats
 from .assembled_scene import AssembledScene
 from .features.feature import SplitNodes

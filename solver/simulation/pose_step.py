@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..constraints.external_forces import PointForces
 from ..constraints.force import Force, ForceStep
+from ..constraints.point_forces import PointForces
 from ..mechanics.model import Model
 from ..mechanics.muscle.muscle_term import MuscleTerm
 from ..quasistatic.fixed_nodes import FixedNodes
@@ -18,13 +18,13 @@ from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import BadInput, SolveFailed
 from ..scene.gravity import gravity_at
 from .assembled_scene import AssembledScene
-from .boundary_conditions import apply_forces, forces_on, potentials_of, surface_potentials_of
 from .current_model import current_model, present_flesh
 from .flesh import FleshPart
 from .flesh.pose_contact import PoseContact
 from .flesh.pose_equilibrium import PoseConditions, PoseEquilibrium, solve_pose
 from .flesh.unchanged_pose import FAILED_BODIES_FIELD, reuse_equilibrium, store_equilibrium
 from .simulated_scene import SimulatedScene
+from .step_boundary_conditions import apply_forces, forces_on, potentials_of, surface_potentials_of
 
 OnProgress = Callable[[Progress], None]
 

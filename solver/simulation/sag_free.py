@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..constraints.external_forces import PointForces
 from ..constraints.pins import BodyPins
-from ..contact.initial.initial_support import MAX_SLIDING_FORCE_CHANGE, SupportContacts
+from ..constraints.point_forces import PointForces
+from ..contact.initial.support_contacts import MAX_SLIDING_FORCE_CHANGE, SupportContacts
 from ..linalg.block_system import BlockSystem, StoppingCriteria
 from ..linalg.pcg import solve
 from ..linalg.point_stiffness_assembly import add_point_terms

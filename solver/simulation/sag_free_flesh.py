@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..constraints.bones import BoneConstraints
-from ..constraints.external_forces import PointForces
 from ..constraints.force import Force, ForceStep
 from ..constraints.pins import BodyPins
+from ..constraints.point_forces import PointForces
 from ..mechanics.model import Model
 from ..mechanics.prestress import MAX_STRETCH, MIN_STRETCH
 from ..quasistatic.equilibrium_problem import EquilibriumProblem
@@ -29,9 +29,9 @@ from ..runtime.errors import SinewError
 from ..scene.scene import Scene
 from ..scene.tracks import TrackReader
 from .assembled_scene import AssembledScene
-from .boundary_conditions import apply_forces, forces_on
 from .features.flesh import FleshFeature
 from .flesh import FleshPart
+from .step_boundary_conditions import apply_forces, forces_on
 
 RESIDUAL_TOLERANCE = 1.0e-8  # ‖f + f_gravity‖ / ‖f_gravity‖ over the free nodes
 UNBALANCED_RESIDUAL = 1.0e-2  # from which on the sag at the first frame is told

@@ -19,7 +19,7 @@ from .features.feature import FeatureStep
 
 @dataclass
 class SimulatedScene:
-    """What steps and frames move on (`advance_frame.py`, `adaptive_time_step.py`).
+    """What steps and frames move on (`advance_frame.py`, `step_halving.py`).
 
     Attributes:
         scene: What is asked for.

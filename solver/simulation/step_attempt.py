@@ -10,8 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from ..constraints.attachments.attachment_potential import AttachmentPotential
-from ..constraints.external_forces import ExternalForces, PairForces, PointForces
+from ..constraints.external_forces import ExternalForces
 from ..constraints.linearised_potentials import LinearisedPotentials
+from ..constraints.point_forces import PairForces, PointForces
 from ..contact.active_set.active_set import MAX_SOLVES_AT_IMPACT
 from ..integrators.integrator_choice import step
 from ..integrators.step_input import ContactCallbacks, StepOptions
@@ -25,12 +26,12 @@ from ..mechanics.vertex_warp import is_any_warped
 from ..quasistatic.progress import Progress
 from ..runtime.arrays import Bools, Floats, floats
 from ..scene.gravity import gravity_at
-from .boundary_conditions import boundary_conditions
 from .build_contact_step import make_contact_step
 from .current_model import present_flesh
-from .pose_interpolation import PoseInterpolation
+from .flesh_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
-from .step_part import StepPart
+from .step_boundary_conditions import boundary_conditions
+from .step_interval import StepPart
 
 # energy of a turn along straight lines over that of motion, from which rotations have to follow
 MAX_TURN_ENERGY_RATIO = 1.0e-3

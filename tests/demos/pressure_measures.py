@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from sinew.solver.bake.cache import CacheReader
-from sinew.solver.mesh.geometry.chambers import enclosed_volume, find_chambers
-from sinew.solver.mesh.geometry.triangle_surface import make_surface
+from sinew.solver.mesh.geometry.chambers import find_chambers
+from sinew.solver.mesh.geometry.triangle_surface import make_surface, signed_volume
 from sinew.solver.scene.scene import Scene
 
 SCENES = ("balloon",)
@@ -29,7 +29,7 @@ def pressure_numbers(cache: CacheReader) -> dict[str, dict[str, float]]:
             corners = cache.read_frame(frame).x[model["tets"][model["binding_tet"]]]
             return np.einsum("va,vai->vi", model["binding_weights"], corners)
 
-        now, rest = (sum(enclosed_volume(x, own) for own in chambers) for x in (drawn(last), body.vertices))
+        now, rest = (sum(signed_volume(x, own) for own in chambers) for x in (drawn(last), body.vertices))
         along = np.diff([drawn(frame)[:, 0].mean() for frame in range(9, 14)])
         found[body.name] = {
             "chamber_growth": now / rest,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reference.hyperelastic_laws import LAM, MU, Found, read
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import forces_and_tangent, hyperelastic, tet_arrays
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import forces_and_tangent, hyperelastic, tet_arrays
 from sinew.solver.mechanics.hyperelastic.law_numbers import EXTENSION_STRETCH
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.runtime.arrays import Floats, Indices

@@ -13,7 +13,7 @@ import sys
 import time
 
 import bpy
-from bl_ext.user_default.sinew.addon.baking import report_reader
+from bl_ext.user_default.sinew.addon.baking import frame_report_reader
 from bl_ext.user_default.sinew.addon.overlays import unconverged_marks
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -136,7 +136,7 @@ def breaking_bake() -> Steps:
     made = [o for o in bpy.context.scene.objects if o.sinew.result_of == cube]
     assert [o.name for o in made] == ["Cube Broken"], f"no result: {made}"
     assert cube.hide_viewport and not made[0].hide_viewport
-    report = report_reader.report(bpy.context.scene, cube)
+    report = frame_report_reader.report(bpy.context.scene, cube)
     result["pieces"], result["largest_stress"] = report.pieces, report.largest_stress
     assert (report.pieces or 0) > 1, report
     bpy.context.scene.frame_set(BREAKING_FRAMES)

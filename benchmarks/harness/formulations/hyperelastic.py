@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinew.solver.integrators.newton.nonlinear_bodies import LAW_BY_METHOD
-from sinew.solver.mechanics.hyperelastic.hyperelastic_element import (
+from sinew.solver.integrators.newton.nonlinear_formulations import LAW_BY_METHOD
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import (
     energy,
     forces,
     forces_and_tangent,

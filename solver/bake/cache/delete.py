@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from ...runtime.errors import BadInput
-from ...runtime.locked_files import remove_file
+from ...runtime.locked_file_retries import remove_file
 from ...runtime.storage_errors import named_errors
 from . import layout
 from .lock import CacheLock

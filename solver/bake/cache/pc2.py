@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.atomic_files import PART_SUFFIX, replace, write_all
-from ...runtime.locked_files import open_when_unlocked, remove_file, retry_while_locked
+from ...runtime.locked_file_retries import open_when_unlocked, remove_file, retry_while_locked
 
 SIGNATURE = b"POINTCACHE2\0"
 VERSION = 1

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from ...runtime.atomic_files import PART_SUFFIX, replace
-from ...runtime.locked_files import remove_folder
+from ...runtime.locked_file_retries import remove_folder
 from ...runtime.storage_errors import make_folder, named_errors
 from ...scene.scene import Scene
 from ...scene.tracks import MemoryTracks

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ...runtime.atomic_files import PART_SUFFIX, write_atomic
 from ...runtime.checksums import line_with_checksum, npz_bytes, sha256
 from ...runtime.errors import StorageFailed
-from ...runtime.locked_files import remove_file, retry_while_locked
+from ...runtime.locked_file_retries import remove_file, retry_while_locked
 from ...runtime.storage_errors import make_folder, named_errors
 from . import layout
 from .checkpoint_list import checkpoints_to_keep, is_list_intact, write_list

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ...mechanics.split_topology import Topology, stored_topology
+from ...mechanics.topology_state import Topology, stored_topology
 from ...mesh.embedding import Binding
 from ...mesh.mesh_npz import from_arrays
 from ...mesh.tet_mesh import TetMesh

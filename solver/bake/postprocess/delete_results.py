@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ...runtime.locked_files import remove_file
+from ...runtime.locked_file_retries import remove_file
 from ..cache import layout
 
 

@@ -30,7 +30,7 @@ from .body_frames import BodyFrameReader, BodySample
 from .breakable_frame_fields import attribute_array_name
 from .crack_binding import bind_crack_vertices
 from .crack_opening_times import CrackOpening
-from .pin_offset import pin_corrections
+from .pin_correction import pin_corrections
 from .result_npz import broken_face_pairs, result_arrays
 from .vertex_replay import replay_samples
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...mechanics.hyperelastic.hyperelastic_element import hyperelastic
+from ...mechanics.hyperelastic.hyperelastic_bodies import hyperelastic
 from ...mechanics.hyperelastic.nodal_averaging import MAX_UNAVERAGED_POISSON_RATIO
 from ...quasistatic.equilibrium import solve
 from ...quasistatic.equilibrium_problem import EquilibriumProblem

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...contact.contact_step import ContactStep
-from ...contact.detection.collider_contacts import ColliderPose
+from ...contact.detection.rigid_collider_contacts import ColliderPose
 from ...integrators.bdf2 import bodies_by_bdf2
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.element_by_element import DAMPING_NUMBERS, STIFFNESS_NUMBERS, ElementProducts

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...bake.cache import CacheReader
 from ...runtime.atomic_files import copy_file, write_file
 from ...runtime.cancellation import CancellationToken
-from ...runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
+from ...runtime.error_messages.command_line_next_steps import MESH_COMMAND_NEXT_STEPS
 from ...runtime.errors import BadInput, SinewError
 from ...runtime.event_text import warnings_in
 from ...runtime.storage_errors import check_folder, named_errors

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...mechanics.hyperelastic.law_numbers import EXTENDED_LAWS, LAWS
-from ...runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
+from ...runtime.error_messages.command_line_next_steps import MESH_COMMAND_NEXT_STEPS
 from ...runtime.errors import BadInput
 
 if TYPE_CHECKING:
@@ -66,12 +66,12 @@ def run(options: argparse.Namespace) -> int:
 
     import numpy as np
 
-    from ...mechanics.hyperelastic.hyperelastic_element import hyperelastic
+    from ...mechanics.hyperelastic.hyperelastic_bodies import hyperelastic
     from ...mechanics.model import Part, make_model
     from ...quasistatic.equilibrium import solve
     from ...quasistatic.equilibrium_problem import EquilibriumProblem
     from ...quasistatic.fixed_nodes import check_constrained, read_fixed_nodes
-    from ...quasistatic.solve_outcome import classify_outcome
+    from ...quasistatic.outcome_classification import classify_outcome
     from ...scene.scene import Material
 
     number = np.full(read.point_count, -1, np.int32)

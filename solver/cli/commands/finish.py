@@ -10,7 +10,7 @@ from typing import Any
 
 from ...bake.cache import CacheLock, CacheReader
 from ...runtime.cancellation import CancellationToken
-from ...runtime.error_messages.command_line import CACHE_COMMAND_NEXT_STEPS
+from ...runtime.error_messages.command_line_next_steps import CACHE_COMMAND_NEXT_STEPS
 from ...runtime.errors import Cancelled
 from .simulate import print_event, print_results
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...bake.cache import CacheReader
-from ...runtime.error_messages.command_line import CACHE_COMMAND_NEXT_STEPS
+from ...runtime.error_messages.command_line_next_steps import CACHE_COMMAND_NEXT_STEPS
 from ...runtime.errors import StorageFailed
 from .simulate import print_results, say_warnings
 

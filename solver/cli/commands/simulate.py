@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...runtime.cancellation import CancellationToken
-from ...runtime.error_messages.command_line import CACHE_COMMAND_NEXT_STEPS
+from ...runtime.error_messages.command_line_next_steps import CACHE_COMMAND_NEXT_STEPS
 from ...runtime.errors import Cancelled
 from ...runtime.event_text import residual_text, warnings_in
 from ...runtime.preload import loading_permanently

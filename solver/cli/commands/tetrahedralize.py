@@ -17,7 +17,7 @@ from ...mesh.tet_mesh import TetMesh
 from ...mesh.tetrahedralize import tetrahedralize
 from ...mesh.tetrahedralize.fill_warnings import fill_warnings
 from ...mesh.tetrahedralize.user_tets import user_tets
-from ...runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
+from ...runtime.error_messages.command_line_next_steps import MESH_COMMAND_NEXT_STEPS
 from ...runtime.errors import SinewError
 from ...scene.scene import Body, Meshing
 from .simulate import places_text, say_warnings

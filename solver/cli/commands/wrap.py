@@ -9,7 +9,7 @@ from typing import Any
 
 from ...mesh.formats.surface_files import SURFACE_SUFFIXES
 from ...runtime.checksums import npz_bytes
-from ...runtime.error_messages.command_line import MESH_COMMAND_NEXT_STEPS
+from ...runtime.error_messages.command_line_next_steps import MESH_COMMAND_NEXT_STEPS
 from ...runtime.storage_errors import named_errors
 
 VOXELS_PER_WIDTH = 6.0

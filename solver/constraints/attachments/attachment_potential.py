@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mesh.geometry.moving_surface import SignedDistances, SurfaceSnapshot
+from ...mesh.geometry.signed_distance_derivatives import SignedDistances, SurfaceSnapshot
 from ...runtime.arrays import Bools, Floats, Indices
-from ..external_forces import PairForces, PointForces
 from ..linear_forces import LinearForces
-from ..tet_pairs import PairTets, tet_pairs
+from ..point_forces import PairForces, PointForces
+from ..tet_pair_springs import PairTets, tet_pairs
 from .surface_links import LinkForces, SurfaceLinks, link_forces
 
 NO_VERTICES = np.zeros((0, 3))

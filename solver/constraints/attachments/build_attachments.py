@@ -12,9 +12,9 @@ from ...mechanics.elastic_moduli import youngs_modulus
 from ...mechanics.model import Model
 from ...mesh.embedding import Binding
 from ...mesh.geometry.closest_point import closest_points
-from ...mesh.geometry.moving_surface import MovingSurface, SignedDistances
 from ...mesh.geometry.orient_outward import orient_outward
 from ...mesh.geometry.point_tet import barycentric_rows
+from ...mesh.geometry.signed_distance_derivatives import MovingSurface, SignedDistances
 from ...mesh.geometry.triangle_bvh import build_bvh
 from ...mesh.geometry.triangle_frames import triangle_frames
 from ...mesh.geometry.triangle_surface import Surface

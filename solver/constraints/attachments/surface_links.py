@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Links between points of the surface of a body and another surface, and what they do at any node positions.
 
-A sliding link holds the distance φ of its point from the other surface (`mesh/geometry/moving_surface.py`) at its value
-at rest φ₀. Its energy is W(s) of `link_energy.py` with s = ±(φ − φ₀), so it pulls along the normal alone:
+A sliding link holds the distance φ of its point from the other surface (`signed_distance_derivatives.py`) at its
+value at rest φ₀. Its energy is W(s) of `link_energy.py` with s = ±(φ − φ₀), so it pulls along the normal alone:
 
     f = −W'(s) ∂s/∂p on the point,   −β_a f on the corners of the triangle.
 
@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...mesh.geometry.moving_surface import SignedDistances, SurfaceSnapshot
+from ...mesh.geometry.signed_distance_derivatives import SignedDistances, SurfaceSnapshot
 from ...mesh.geometry.triangle_frames import triangle_frames
 from ...runtime.arrays import Bools, Floats, Indices, floats
-from ..tet_pairs import MAX_TETS_PER_CONTACT, PairTets
+from ..tet_pair_springs import MAX_TETS_PER_CONTACT, PairTets
 from .link_energy import link_energy
 from .target_surface import TargetSurface
 

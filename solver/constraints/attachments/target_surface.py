@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...mesh.geometry.moving_surface import MovingSurface
+from ...mesh.geometry.signed_distance_derivatives import MovingSurface
 from ...mesh.moving_least_squares import transform_rows
 from ...runtime.arrays import Floats, Indices
 from ...runtime.errors import SolveFailed

@@ -3,7 +3,7 @@
 
 1. A bone reaches a node inside its closed mesh, or within its distance; masks and the attachment paint take away.
 2. Of armature bones, only the one with the largest weight at the nearest point of the body's surface does, and
-   towards a joint less and less around its line (`joints.py`).
+   towards a joint less and less around its line (`joint_clearance.py`).
 3. Of several bones that reach a node, it follows the nearest; inside several meshes, that in which it lies deepest.
 4. Between two bones that hold exactly, material stays free, so that a joint can bend without tets being crushed: no
    tet is held by both. Nodes are given away one by one, those deepest in their bone or nearest to it first, and one
@@ -26,7 +26,7 @@ from ...scene.flesh import Bone
 from ...scene.scene import Body
 from .bone_distance import BoneShape, interpolate_at, is_painted
 from .bone_parts import BonePart
-from .joints import is_outside_cones, shared_line_ends
+from .joint_clearance import is_outside_cones, shared_line_ends
 
 NO_BONE = -1
 

@@ -17,8 +17,8 @@ from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.errors import SinewError
 from ...scene.tracks import TrackReader
-from ..external_forces import PointForces
 from ..force import Force, ForceStep
+from ..point_forces import PointForces
 from .bone_constraint import BoneConstraint, BoneSprings
 from .bone_inverted_tets import count_inverted_between, have_moved_apart, refuse_inverted
 

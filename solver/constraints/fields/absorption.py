@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...mesh.geometry.exit_point import find_crossings
+from ...mesh.geometry.segment_surface_crossings import find_crossings
 from ...mesh.geometry.triangle_bvh import Bvh, build_bvh
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.jit import kernel

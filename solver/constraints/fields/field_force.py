@@ -27,9 +27,9 @@ from ...scene.gravity import gravity_at
 from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
 from ..aerodynamic_pressure import ExposedFaces, exposed_faces
-from ..external_forces import PointForces
 from ..force import Force, ForceStep
 from ..nodes_as_points import tets_of_nodes, weights_of_corners
+from ..point_forces import PointForces
 from .absorption import Absorber, make_absorbers
 from .field_effect import ExposedPoints, FieldMoment, field_effect, no_effect, wind_share
 from .field_kernels import FieldEffect

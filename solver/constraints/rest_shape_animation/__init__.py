@@ -6,6 +6,6 @@ update_rest_nodes(bodies, state, tracks, before, time, settings)    # node posit
 changed = rest_shapes(bodies, model, state)                         # fields of the model that follow from them
 """
 
-from .animated_bodies import ReshapedBody, make_reshaped, rest_shapes, update_rest_nodes
+from .reshaped_bodies import ReshapedBody, make_reshaped, rest_shapes, update_rest_nodes
 
 __all__ = ["ReshapedBody", "update_rest_nodes", "make_reshaped", "rest_shapes"]

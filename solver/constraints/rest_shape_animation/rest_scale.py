@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mesh.paint_extrapolation import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
+from ...mesh.tet_paint_values import extrapolate_to_tets
 from ...runtime.arrays import Floats, floats
 from ...scene.scene import Body
 

@@ -14,8 +14,8 @@ from ...runtime.arrays import Floats, Indices, floats
 from ...runtime.errors import SolveFailed
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
-from ..external_forces import PointForces
 from ..force import Force, ForceStep
+from ..point_forces import PointForces
 
 
 @dataclass(frozen=True)

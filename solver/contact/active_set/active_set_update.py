@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT
+from ...constraints.tet_pair_springs import MAX_TETS_PER_CONTACT
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
 from ...runtime.union_find import flatten_labels, union_sets

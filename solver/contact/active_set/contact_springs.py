@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT
+from ...constraints.tet_pair_springs import MAX_TETS_PER_CONTACT
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3, vec3_axpy, vec3_fma, vec3_load, vec3_store, vec3_sum, vec3_unpack, vec3_zero
 from ..detection.contact_sample_points import MIN_INERTIAL_STIFFNESS_FACTOR

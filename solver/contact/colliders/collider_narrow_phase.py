@@ -18,7 +18,7 @@ from ...mesh.geometry.triangle_bvh import STACK_SIZE
 from ...mesh.geometry.winding_number import winding_number
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from .segment_mesh_intersection import first_crossing
+from .first_segment_crossing import first_crossing
 
 MIN_FACING_COSINE = 0.7  # |n · d| / |d| from which a point lies over a triangle of an open sheet, and not beside it
 # kinds of meshes: an open sheet with two sides, a mesh with an inside, a sheet whose back collides with nothing

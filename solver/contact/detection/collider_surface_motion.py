@@ -12,7 +12,7 @@ from ...runtime.arrays import Floats
 from ...scene.tracks import TrackReader
 from ..colliders.deforming_collider import DeformingCollider, is_active
 from ..surfaces.collision_surfaces import CollisionSurfaces, fill_collider_vertices
-from .collider_contacts import ColliderPose
+from .rigid_collider_contacts import ColliderPose
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 """Contact points of bodies and the stiffness of their contacts.
 
 Contact points are the render vertices of a body, and further points on its large faces. Rigid colliders meet these.
-Surfaces meet each other with their vertices (`contact_materials.py`).
+Surfaces meet each other with their vertices (`surface_materials.py`).
 """
 
 from __future__ import annotations

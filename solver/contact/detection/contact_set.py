@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT, PairTets
+from ...constraints.tet_pair_springs import MAX_TETS_PER_CONTACT, PairTets
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.kernel_argument_tuple import kernel_tuple
-from .contact_attachment import AttachedContacts
+from .contact_binding import AttachedContacts
 
 Int64s = npt.NDArray[np.int64]
 Int8s = npt.NDArray[np.int8]

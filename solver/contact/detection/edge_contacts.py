@@ -17,12 +17,12 @@ from ..surfaces.collision_surfaces import MAX_CONTACTS_PER_SURFACE
 from ..surfaces.edge_edge_search import EdgeEdgeContacts, EdgeEdgeSearch
 from ..surfaces.sharp_edges import SharpEdges
 from .collider_surface_motion import PrescribedSurfaces
-from .contact_attachment import AttachedContacts
-from .contact_materials import ContactMaterials
+from .contact_binding import AttachedContacts
 from .contact_sample_points import MIN_INERTIAL_STIFFNESS_FACTOR
 from .contact_set import ContactSet, Int64s
 from .persistent_contacts import PersistentContacts
 from .release_crushed import MAX_CROWDED_DEPTH
+from .surface_materials import ContactMaterials
 
 
 class EdgeContacts:

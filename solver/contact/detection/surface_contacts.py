@@ -2,7 +2,7 @@
 """Contacts of surfaces in one step: finds them by a search, and attaches them to tets.
 
 A point p of one body touches a place q of another. p moves with its tet; q moves with the tet under its triangle, or
-with those of the triangle's corners if that tet is far (`contact_attachment.py`). If q is on a collider, it carries p
+with those of the triangle's corners if that tet is far (`contact_binding.py`). If q is on a collider, it carries p
 along. If p is a vertex of a collider, q is the point that the contact pushes, in the opposite direction.
 """
 
@@ -22,7 +22,7 @@ from ..surfaces.collision_surfaces import (
     interpolate_vertices,
 )
 from .collider_surface_motion import PrescribedSurfaces
-from .contact_attachment import (
+from .contact_binding import (
     AttachedContacts,
     ContactTriangles,
     PrescribedVertices,
@@ -30,12 +30,12 @@ from .contact_attachment import (
     attach_contacts,
     rotations_between,
 )
-from .contact_materials import ContactMaterials
 from .contact_sample_points import MIN_INERTIAL_STIFFNESS_FACTOR
 from .contact_set import ContactSet, Int64s
 from .edge_contacts import EdgeContacts
 from .persistent_contacts import PersistentContacts
 from .release_crushed import is_released
+from .surface_materials import ContactMaterials
 
 NO_ROTATIONS = np.zeros((0, 3, 3))
 

@@ -21,10 +21,10 @@ from ...scene.tracks import TrackReader
 from ..colliders.collider_narrow_phase import FRONT_ONLY, MIN_FACING_COSINE
 from ..colliders.deforming_collider import is_active
 from ..colliders.rigid_colliders import BuiltCollider
-from ..detection.contact_materials import ContactMaterials
 from ..detection.contact_sample_points import ContactPoints
 from ..detection.contact_set import Int64s
 from ..detection.persistent_contacts import PersistentContacts
+from ..detection.surface_materials import ContactMaterials
 from ..surfaces.collision_surfaces import CollisionSurfaces, vertex_positions
 from .resolve_overlap import initial_overlaps
 

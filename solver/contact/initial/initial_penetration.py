@@ -16,7 +16,7 @@ from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
 from ..colliders.deforming_collider import DeformingCollider
 from ..colliders.rigid_colliders import BuiltCollider
-from ..detection.contact_materials import ContactMaterials
+from ..detection.surface_materials import ContactMaterials
 
 
 def check_initial_penetration(

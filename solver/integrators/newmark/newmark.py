@@ -22,16 +22,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...constraints.external_forces import ExternalForces, PairForces, PointForces
+from ...constraints.external_forces import ExternalForces
 from ...constraints.linear_forces import LinearForces
+from ...constraints.point_forces import PairForces, PointForces
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import solve
 from ...linalg.rigid_modes import rigid_modes
-from ...mechanics.hyperelastic.hyperelastic_element import partition
+from ...mechanics.hyperelastic.hyperelastic_bodies import partition
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.errors import SolveFailed
 from ...runtime.threads.thread_pool import run_parts
-from ..dynamic_flesh import FleshEvaluator, FleshGroup
+from ..dynamic_flesh_forces import FleshEvaluator, FleshGroup
 from ..step_input import StepInput
 from ..system.block_ops import add_blocks, add_to_diagonal
 from ..system.external_blocks import add_pair_blocks, add_point_blocks

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern
-from ...mechanics.hyperelastic.hyperelastic_element import partition
+from ...mechanics.hyperelastic.hyperelastic_bodies import partition
 from ...runtime.arrays import Bools, Floats
 from ...runtime.threads.thread_pool import run_parts
 from ..system.block_ops import multiply_rows

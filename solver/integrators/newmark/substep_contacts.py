@@ -13,7 +13,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ...constraints.external_forces import ExternalForces, PairForces, PointForces
+from ...constraints.external_forces import ExternalForces
+from ...constraints.point_forces import PairForces, PointForces
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ..system.external_blocks import pair_forces

@@ -12,17 +12,17 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ...mechanics.elements.added_volume_penalty import add_pressure
 from ...mechanics.elements.edge_assembly import assemble
 from ...mechanics.elements.element_records import needs_records, write_records
 from ...mechanics.elements.linearised_forces import add_linear_forces
-from ...mechanics.elements.volume_pressure import add_pressure
 from ...mechanics.state import State
 from ...mechanics.vertex_warp import is_warped
 from ...runtime.arrays import Floats, floats
-from ..dynamic_flesh import DynamicFlesh, FleshEvaluator, FleshGroup
+from ..dynamic_flesh_forces import DynamicFlesh, FleshEvaluator, FleshGroup
 from ..step_input import StepInput
 from ..system.block_ops import add_blocks, add_to_diagonal, block_matrix_product, for_all_rows, row_blocks
-from ..system.lagged_rotations import add_vertex_warp, begin_rotations
+from ..system.rotation_reuse import add_vertex_warp, begin_rotations
 from ..system.step_matrix import diagonal_mass, write_mass_rows
 from .hierarchical_solver import HierarchicalSolver
 from .lagged_hybrid_shear import has_lagged_shear, write_shear_records

@@ -32,7 +32,7 @@ from ...mechanics.hierarchical.mean_gradients import add_stress
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, floats
 from ...scene.formulation import LU
-from ..dynamic_flesh import ROUND_OFF
+from ..dynamic_flesh_forces import ROUND_OFF
 from ..system.block_ops import block_matrix_product
 
 MIN_BLOCKS_PER_THREAD = 60000  # a product of fewer is over before another thread has begun
@@ -109,7 +109,7 @@ class HierarchicalSolver:
         self.seconds["fine"] += clock.perf_counter() - begun
 
     def evaluate(self, x: Floats, clamp: bool = True) -> None:
-        """Computes forces and energy at x [m], (n, 3); `clamp` as for the tangent of `hyperelastic_element`."""
+        """Computes forces and energy at x [m], (n, 3); `clamp` as for the tangent of `hyperelastic_bodies`."""
         begun = clock.perf_counter()
         self.x, self.clamp = x, clamp
         self._excess_tangents: dict[tuple[int, bool], Floats] = {}

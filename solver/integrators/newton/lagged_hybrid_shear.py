@@ -24,7 +24,7 @@ from ...mechanics.elements.element_records import method_of
 from ...mechanics.elements.given_rotation_element import compute_records_with_rotations
 from ...mechanics.elements.linearised_forces import add_linear_forces
 from ...mechanics.elements.record_layout import ElementArrays
-from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic
+from ...mechanics.hyperelastic.hyperelastic_bodies import Hyperelastic
 from ...mechanics.model import BodyRange, Model
 from ...runtime.arrays import Floats
 from ...scene.formulation import HYBRID

@@ -8,7 +8,7 @@ With the velocities v at the end of a step, x = x0 + Δt v, bodies seek the mini
 whose gradient is −r, with r the residual of the step's equation. r − Δt f, without the forces of flesh, is linear in
 v. So its values at the two ends of a step δ give the quadratic part of Φ along all of δ, and only Ψ is evaluated in
 between. Every body has a step length of its own, as if it were alone. Bodies that touch each other have one potential,
-and one step length (`coupled_groups.py`).
+and one step length (`line_search_groups.py`).
 """
 
 from __future__ import annotations

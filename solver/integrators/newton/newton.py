@@ -14,11 +14,11 @@ from ...constraints.external_forces import ExternalForces
 from ...mechanics.state_fields import VELOCITY_CHANGE
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.errors import SolveFailed
-from ..dynamic_flesh import DynamicFlesh
+from ..dynamic_flesh_forces import DynamicFlesh
 from ..step_input import StepInput
 from ..system.right_hand_side import advance_positions
-from .coupled_groups import CoupledGroups
 from .line_search import step_lengths
+from .line_search_groups import CoupledGroups
 from .newton_system import LINEAR_TOLERANCE_SHARE, NewtonSystem
 
 FIRST_FORCING_TERM = 0.01  # share of the residual that the first solve may leave

@@ -22,7 +22,7 @@ from ...linalg.pcg import SolveResult
 from ...mechanics.submodel import Submodel
 from ...mechanics.vertex_warp import ghost_impulse, is_any_warped, is_unsymmetric
 from ...runtime.arrays import Bools, Floats, floats
-from ..dynamic_flesh import DynamicFlesh, FleshEvaluator, FleshGroup
+from ..dynamic_flesh_forces import DynamicFlesh, FleshEvaluator, FleshGroup
 from ..step_input import StepInput
 from ..system.block_ops import add_blocks, block_matrix_product, for_all_rows
 from ..system.external_blocks import (
@@ -36,7 +36,7 @@ from ..system.external_blocks import (
 from ..system.right_hand_side import NORM_FLOOR_SHARE, write_gravity_impulse
 from ..system.solve_system import solve_system
 from .constant_terms import ConstantTerms
-from .energy_evaluator import EnergyEvaluator
+from .elastic_energies import EnergyEvaluator
 from .two_ring_tangent import WideTangent, body_slices
 
 # Share of the tolerance to which linear systems are solved, so that the residual is within it afterwards

@@ -15,7 +15,7 @@ from ...linalg.block_pattern import BlockPattern
 from ...linalg.pattern_union import WidenedPattern, widen_pattern
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, floats, indices
-from ..dynamic_flesh import FleshEvaluator, FleshGroup
+from ..dynamic_flesh_forces import FleshEvaluator, FleshGroup
 from ..solver_context import StepWorkspace
 from ..system.block_ops import block_matrix_product, row_blocks
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...constraints.external_forces import PairForces, PointForces
+from ...constraints.point_forces import PairForces, PointForces
 from ...linalg.block_pattern import BlockPattern
 from ...linalg.pair_stiffness_assembly import PairArrays, PairPatterns, add_pair_terms
 from ...linalg.point_stiffness_assembly import add_point_terms
 from ...linalg.tet_stiffness_assembly import add_tet_terms
+from ...mechanics.linearised_tet_forces import TetForces
 from ...mechanics.model import Model
-from ...mechanics.tet_forces import TetForces
 from ...runtime.arrays import Floats, floats
 
 

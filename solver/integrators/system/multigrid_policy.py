@@ -6,7 +6,7 @@ from __future__ import annotations
 from ...constraints.rigid_core import LinearSystem
 from ...linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ...linalg.multigrid.lattice_multigrid import IMMEDIATE_TOLERANCE, JACOBI_ITERATIONS, LatticeMultigrid
-from ...linalg.multigrid.measured_rates import MeasuredRates
+from ...linalg.multigrid.preconditioner_rates import MeasuredRates
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel

@@ -9,11 +9,11 @@ import numpy as np
 
 from ...linalg.block_pattern import BlockPattern
 from ...linalg.element_by_element import ElementProducts
+from ...mechanics.elements.added_volume_penalty import add_pressure
 from ...mechanics.elements.corotational_element import compute_corotational_records
 from ...mechanics.elements.edge_assembly import assemble, gather_forces
 from ...mechanics.elements.element_records import method_of, needs_records, write_records
 from ...mechanics.elements.record_layout import element_arrays, record_length
-from ...mechanics.elements.volume_pressure import add_pressure
 from ...mechanics.model import Model
 from ...mechanics.vertex_warp import is_warped
 from ...runtime.arrays import Floats
@@ -67,7 +67,7 @@ def compute_element_records(
     Args:
         model: The bodies.
         x: Node positions [m], (n, 3).
-        rotations: Rotations of bodies that keep theirs for some steps (`lagged_rotations.py`), (m, 3, 3); None: every
+        rotations: Rotations of bodies that keep theirs for some steps (`rotation_reuse.py`), (m, 3, 3); None: every
             body has those of x.
         out: Where to write the records, (m, …); None: a new array.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...runtime.arrays import Bools
 from ..block_pattern import BlockPattern
-from .measured_rates import MeasuredRates
+from .preconditioner_rates import MeasuredRates
 
 if TYPE_CHECKING:  # what has kernels is loaded where a scene needs it
     from .hierarchy import Hierarchy

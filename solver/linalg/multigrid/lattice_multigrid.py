@@ -16,7 +16,7 @@ from ..block_system import BlockSystem, PcgWorkspace, StoppingCriteria
 from ..convergence_rate import RateCheck
 from ..rigid_modes import RigidModes
 from .hierarchy_reuse import MultigridWorkspace, ReusedHierarchy
-from .measured_rates import MeasuredRates
+from .preconditioner_rates import MeasuredRates
 
 if TYPE_CHECKING:  # it loads kernels
     from ..pcg import PreconditionedSolve

@@ -14,9 +14,9 @@ from ..convergence_rate import RateCheck
 from ..pcg import PreconditionedSolve
 from ..rigid_modes import RigidModes
 from .hierarchy import hierarchy_of
-from .measured_rates import CYCLE_COST
 from .mg_pcg import solve_mg_pcg
 from .numeric_setup import Multigrid, last_multigrid, numeric_setup
+from .preconditioner_rates import CYCLE_COST
 
 if TYPE_CHECKING:  # it loads this file, when it is needed
     from .lattice_multigrid import LatticeMultigrid

@@ -4,8 +4,8 @@
 With the rotation R of F = Ds Dm⁻¹ and ε = sym(RᵀF) − I − ε0, or the R and the strain that the body's method has
 (`formulation_strain.py`), the stress is R σ Rᵀ, σ = 2μ ε + λ tr(ε) I: force per area of the shape that the tet has at
 rest by now, in the directions of space. A model of plastic or hot bodies has their present rest shapes and moduli, so
-this is the elastic stress of those too. Tets that resist changes of their volume itself (`volume_pressure.py`) have κ
-(J − 1 − tr ε0) I in place of κ tr(ε) I.
+this is the elastic stress of those too. Tets that resist changes of their volume itself (`added_volume_penalty.py`)
+have κ (J − 1 − tr ε0) I in place of κ tr(ε) I.
 
 Source: Müller and Gross 2004, section 4.
 """

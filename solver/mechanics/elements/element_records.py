@@ -36,7 +36,7 @@ def needs_records(model: Model, number: int) -> bool:
 
 
 def write_records(model: Model, number: int, x: Floats, records: Floats, held: Floats | None = None) -> None:
-    """Writes the records of the tets of a body, without the pressure of `volume_pressure.py`.
+    """Writes the records of the tets of a body, without the pressure of `added_volume_penalty.py`.
 
     Args:
         model: The bodies.

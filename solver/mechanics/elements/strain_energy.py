@@ -3,7 +3,7 @@
 
 The nodes 1 to 3 of a tet feel f_a = −T R g_a with T = V σ, so that T = −Σ f_a d_aᵀ with the dual basis d of the R g_a.
 Isotropic material stores ½ V σ : C⁻¹ σ = (T : T − λ / (3 λ + 2 μ) (tr T)²) / (4 V μ), whatever strain it began with.
-A pressure by volume is taken out of the forces first; see `volume_pressure.py` for its energy. The present gradients
+A pressure by volume is taken out of the forces first (`added_volume_penalty.py` has its energy). The present gradients
 of QR bodies have no dual basis where a tet is flat: what these store, V (μ ε:ε + ½ λ tr² ε), is found anew.
 """
 
@@ -15,6 +15,7 @@ from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3_add_cross, vec3_axpy, vec3_fma, vec3_load, vec3_sum, vec3_unpack, vec3_zero
 from ..model import Model
+from .added_volume_penalty import MIN_FREE_VOLUME_RATIO
 from .element_rotations import has_present_gradients
 from .formulation_strain import formulation_strain
 from .record_layout import (
@@ -26,7 +27,6 @@ from .record_layout import (
     V_MU,
     VOLUME_GRADIENTS,
 )
-from .volume_pressure import MIN_FREE_VOLUME_RATIO
 
 MIN_BULK_OVER_SHEAR = 1.0e-9  # 3 λ + 2 μ over μ up to which strain says nothing of volume
 

@@ -4,13 +4,13 @@
 Wax that warms becomes soft as a liquid does: its shear modulus falls, and its bulk modulus κ only to a value at which
 its own weight does not press it together, `LIQUID_BULK_FACTOR` times `HeatBodies.min_bulk`. With both scaled alike the
 weight would; with κ kept, steps of molten ice did not converge. And what is soft or flows resists changes of its volume
-itself, not of the trace of its strain (`mechanics/elements/volume_pressure.py`): measured on a cow of 1 m and 1236
+itself, not of the trace of its strain (`mechanics/elements/added_volume_penalty.py`): measured on a cow of 1 m and 1236
 tets, one second after it begins to melt it has 99.5 % of its volume in place of 98.3 %, and none of its tets stays
 inside out in place of two or three.
 
 The modulus of that pressure is this κ, and rises, as the stiffness falls or with the strain that has
 flowed, to the least one that a melt has, where that is more: what flows like a liquid is pressed together as little.
-Bodies that are too soft to stand have such a pressure without heat, too (`volume_penalty_modulus.py`).
+Bodies that are too soft to stand have such a pressure without heat, too (`self_weight_volume_penalty.py`).
 """
 
 from __future__ import annotations

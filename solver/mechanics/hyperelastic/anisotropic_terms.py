@@ -24,7 +24,7 @@ from .jacobi_eigen_dense import project_semidefinite_dense
 from .tet_kernels import ENERGY_ONLY, WITH_TANGENT
 
 if TYPE_CHECKING:
-    from .hyperelastic_element import Hyperelastic, TetArrays
+    from .hyperelastic_bodies import Hyperelastic, TetArrays
 
 UPPER = np.array(TET_EDGES, np.int64)  # nodes of the blocks of a tet above the diagonal
 

@@ -17,7 +17,7 @@ from ...runtime.arrays import Floats, Indices
 from ...runtime.frozen_memo import derived, derived_from
 from ..model import TET_ARRAYS, Model
 from .edge_assembly import MIN_TETS_FOR_PARTS
-from .hyperelastic_element import Hyperelastic
+from .hyperelastic_bodies import Hyperelastic
 from .nodal_averaging import NodalShare
 
 CURVE_CELLS = 2**10  # along the longest side

@@ -27,7 +27,7 @@ from .nodal_kernels import (
 from .tet_kernels import LawArrays
 
 if TYPE_CHECKING:
-    from .hyperelastic_element import Hyperelastic, TetArrays
+    from .hyperelastic_bodies import Hyperelastic, TetArrays
 
 
 NO_BLOCKS = np.zeros(0, np.uint32)

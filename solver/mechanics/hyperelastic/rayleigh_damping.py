@@ -26,10 +26,10 @@ from ...runtime.jit import kernel
 from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
-from .hyperelastic_element import UPPER, TetArrays, gather
+from .added_volume_penalty import add_volume_tets
+from .hyperelastic_bodies import UPPER, TetArrays, gather
 from .nodal_averaging import NodalShare
 from .tet_kernels import BLOCKS_OFFSET, WITH_TANGENT, RestShapes
-from .volume_pressure import add_volume_tets
 
 NONE = np.zeros(0)
 

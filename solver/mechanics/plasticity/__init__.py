@@ -5,14 +5,14 @@ plastic_bodies.py          yield strain, flow rate and maximum strain per tet: `
 multiplicative_flow.py     F = Fe Fp with det Fp = 1: volume is kept
 additive_flow.py           the plastic strain subtracted from the strain, as Müller and Gross 2004 have it
 plastic_flow.py            both, after a step: `flow`
-plastic_state.py           the model that plastic strain makes, and its size: `with_plastic_strain`, `plastic_norm`
+plastic_rest_shape.py      the model that plastic strain makes, and its size: `with_plastic_strain`, `plastic_norm`
 """
 
 from __future__ import annotations
 
 from .plastic_bodies import PlasticBody, make_plastic
 from .plastic_flow import flow
-from .plastic_state import FLOWED, largest_plastic_strain, plastic_norm, rest_shapes, with_plastic_strain
+from .plastic_rest_shape import FLOWED, largest_plastic_strain, plastic_norm, rest_shapes, with_plastic_strain
 
 __all__ = [
     "FLOWED",

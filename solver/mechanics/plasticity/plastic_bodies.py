@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...mesh.paint_extrapolation import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
+from ...mesh.tet_paint_values import extrapolate_to_tets
 from ...runtime.arrays import Floats
 from ...runtime.errors import SolveFailed
 from ...scene.scene import Plasticity, Scene

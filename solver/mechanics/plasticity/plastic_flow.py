@@ -18,7 +18,7 @@ from ..state import State
 from .additive_flow import flow_additive
 from .multiplicative_flow import MAX_PLASTIC_STRAIN, FlowRule, flow_multiplicative
 from .plastic_bodies import PlasticBody
-from .plastic_state import FLOWED, FP_INVERSE, PLASTIC_STRAIN
+from .plastic_rest_shape import FLOWED, FP_INVERSE, PLASTIC_STRAIN
 
 TETS_PER_CHUNK = 512  # tets that a thread takes at a time
 

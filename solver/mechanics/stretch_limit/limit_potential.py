@@ -11,8 +11,8 @@ import numpy as np
 from ...runtime.arrays import Floats, Indices, floats
 from ...runtime.threads.thread_pool import run_ranges
 from ..hyperelastic.tet_kernels import RestShapes
+from ..linearised_tet_forces import TetForces
 from ..model import Model
-from ..tet_forces import TetForces
 from .limit_kernels import find_tets_below, find_tets_beyond, linearise_limit
 
 # least stretch without stress that strain is taken for: below zero a tet would be inverted

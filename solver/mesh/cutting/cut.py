@@ -15,9 +15,9 @@ from .assemble_render_mesh import assemble_render_mesh
 from .clip_triangle_tet import make_fragments
 from .crack_faces import make_broken_faces
 from .final_mesh import FinalMesh
+from .fragment_labels import material_components
 from .general_position import DegeneratePosition, PerturbedPoints, perturb_points
 from .intersection_positions import point_positions
-from .material_components import material_components
 from .node_winding_numbers import node_windings
 from .parted_face_loops import face_loops
 from .polygons import NotWatertight, concatenate_polygons

@@ -14,7 +14,7 @@ from ...runtime.npz_reader import first_line
 from ..geometry.triangle_surface import Surface, make_surface
 from .obj import read_obj
 from .off import read_off
-from .ply_row_count import check_row_count
+from .ply_truncation_check import check_row_count
 from .stl import read_stl
 from .text_decoding import decode_text
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import Floats, Indices
+from ...runtime.arrays import Indices
 from .orient_outward import orient_outward, outer_shells
-from .triangle_surface import Surface
+from .triangle_surface import Surface, signed_volume
 
 
 def find_chambers(surface: Surface) -> list[Indices] | None:
@@ -22,7 +22,7 @@ def find_chambers(surface: Surface) -> list[Indices] | None:
     shells = np.unique(shell)
     volume = np.zeros(int(shells[-1]) + 1)
     for each in shells:
-        volume[each] = enclosed_volume(surface.vertices, triangles[shell == each])
+        volume[each] = signed_volume(surface.vertices, triangles[shell == each])
     outer = outer_shells(oriented.surface, shell, len(volume), volume)
     is_hollow = (volume < 0.0) & (outer >= 0)
     outermost = np.arange(len(volume), dtype=np.int64)
@@ -37,22 +37,3 @@ def find_chambers(surface: Surface) -> list[Indices] | None:
         elif outer[each] < 0 and not has_hollow[each]:
             chambers.append(own)
     return chambers
-
-
-def enclosed_volume(vertices: Floats, triangles: Indices) -> float:
-    """Returns the volume that triangles enclose [m³], positive where they look outward."""
-    a, b, c = (vertices[triangles[:, corner]] - vertices[triangles[0, 0]] for corner in range(3))
-    return float(np.einsum("ti,ti->", a, np.cross(b, c))) / 6.0
-
-
-def volume_gradient(vertices: Floats, triangles: Indices) -> Floats:
-    """Returns ∂V/∂x of every vertex of a closed surface [m²], (v, 3): its sum and its moment are zero.
-
-    A triangle of the corners a, b, c has ∂V/∂a = b × c / 6.
-    """
-    corners = vertices[triangles] - vertices[triangles[0, 0]]
-    gradient = np.zeros_like(vertices)
-    for corner in range(3):
-        across = np.cross(corners[:, corner - 2], corners[:, corner - 1]) / 6.0
-        np.add.at(gradient, triangles[:, corner], across)
-    return gradient

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...runtime.arrays import Indices
 from ...runtime.jit import kernel
-from .exit_point import cross_triangle
+from .segment_surface_crossings import cross_triangle
 from .triangle_bvh import Bvh
 
 

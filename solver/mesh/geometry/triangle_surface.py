@@ -61,6 +61,19 @@ def signed_volume(vertices: Floats, triangles: Indices, origin: Floats | None = 
     return float(np.einsum("ti,ti->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0)
 
 
+def volume_gradient(vertices: Floats, triangles: Indices) -> Floats:
+    """Returns ∂V/∂x of every vertex of a closed surface [m²], (v, 3): its sum and its moment are zero.
+
+    A triangle of the corners a, b, c has ∂V/∂a = b × c / 6.
+    """
+    corners = vertices[triangles] - vertices[triangles[0, 0]]
+    gradient = np.zeros_like(vertices)
+    for corner in range(3):
+        across = np.cross(corners[:, corner - 2], corners[:, corner - 1]) / 6.0
+        np.add.at(gradient, triangles[:, corner], across)
+    return gradient
+
+
 def make_surface(vertices: npt.ArrayLike, triangles: npt.ArrayLike, name: str) -> Surface:
     """Returns a `Surface` of contiguous arrays whose faces exist and whose numbers are numbers.
 

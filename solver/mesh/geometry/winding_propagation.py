@@ -8,7 +8,7 @@ import numpy as np
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_in_chunks
-from .exit_point import cross_triangle
+from .segment_surface_crossings import cross_triangle
 from .triangle_bvh import Bvh
 
 

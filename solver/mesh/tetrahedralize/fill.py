@@ -8,17 +8,17 @@ import time
 
 from ...runtime.errors import BadInput
 from ...scene.scene import Meshing
-from ..geometry.enclosed_volume import enclosed_volume
 from ..geometry.orient_outward import OrientedSurface, orient_outward
 from ..geometry.triangle_bvh import Bvh, build_bvh
 from ..geometry.triangle_surface import Surface, make_surface
+from ..geometry.winding_number_volume import enclosed_volume
 from ..tet_mesh import FilledTets, TetMesh
 from .bridging_tets import find_bridging_tets
-from .components import number_by_component
 from .estimate import check_estimate
-from .polygon_soup import is_polygon_soup
+from .polygon_soup_detection import is_polygon_soup
 from .quality_report import quality_report
 from .surface_samples import sample_surface
+from .tet_components import number_by_component
 from .tet_size import check_size, tet_size
 from .unmeshed_parts import find_unmeshed_parts
 

@@ -12,8 +12,8 @@ from ...scene.scene import Body
 from ..geometry.closedness import has_inside
 from ..geometry.triangle_surface import Surface
 from ..tet_mesh import TetMesh, UnmeshedPart
-from .components import excess_component_count
 from .estimate import MAX_SHEET_VOLUME_RATIO
+from .tet_components import excess_component_count
 
 MAX_RELATIVE_VOLUME_ERROR = 0.1  # relative change of volume above which a warning is due
 MAX_VOLUME_RATIO = 2.0  # volume of the tets over that of the body, above which they are thicker than the body

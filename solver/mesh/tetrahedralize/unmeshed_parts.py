@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices
 from ..geometry.connected_components import connected_components
-from ..geometry.exit_point import find_crossings
 from ..geometry.face_edges import adjacent_sides, face_edges
 from ..geometry.orient_outward import OrientedSurface
+from ..geometry.segment_surface_crossings import find_crossings
 from ..geometry.triangle_bvh import Bvh
 from ..geometry.triangle_surface import Surface
 from ..geometry.welding import weld

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT, PairTets
+from ...constraints.tet_pair_springs import MAX_TETS_PER_CONTACT, PairTets
 from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
 from ..contact_stiffness_blocks import NodeCouplings

@@ -22,7 +22,7 @@ from . import (
     processes_and_files,
     rigid_cores,
 )
-from .measured_values import MEASUREMENTS
+from .measurement_texts import MEASUREMENTS
 from .minor_warnings import MINOR_WARNINGS
 
 __all__ = ["MEASUREMENTS", "MINOR_WARNINGS", "TEXTS"]

@@ -101,7 +101,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The file that "{name}" is linked from contains this row, so you cannot remove it here.',
         "Remove it in that file, or take away what it does here: set its activation to 0, or clear its object.",
     ),
-    # solver/scene/activation/data_columns.py
+    # solver/scene/activation/time_series_files.py
     "data-file": (
         "{path}, which activates a muscle, could not be read: {problem}.",
         "Choose another File (panel Activation).",

@@ -42,7 +42,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" and "{other}" overlap so deeply at the first frame that Sinew cannot tell which way is out.',
         "Move one of them out, or let them pass through each other with a Collision Collection.",
     ),
-    # solver/simulation/enclosed_sheets.py
+    # solver/simulation/enclosed_collider_sheets.py
     "sheet-in-body": (
         'At frame {frame} the collider "{name}" is suddenly inside "{body}", which stays on both sides of its faces.',
         "Move the collider in from outside over some frames, or place it elsewhere.",
@@ -52,13 +52,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Where bodies touch, they may tremble or sink in a little.",
         "If you see that, use more Substeps Per Frame, or set a Thickness.",
     ),
-    # solver/bake/bake_warnings.py
+    # solver/bake/convergence_warnings.py
     "most-steps-unsettled": (
         "In {count} of {steps} steps with contact, the contact solve did not converge or bodies gained energy, so the "
         "motion may be wrong.",
         "Use more Substeps Per Frame, or lower the Stiffness of small hard bodies.",
     ),
-    # solver/simulation/adaptive_time_step.py
+    # solver/simulation/step_halving.py
     "step-gains-energy": (
         'At {time} the solver cannot compute the impact on "{name}": even with the step split into up to {parts} '
         "parts, the body would gain more energy than it had.",

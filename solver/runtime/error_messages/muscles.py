@@ -47,7 +47,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The Hook modifier "{modifier}" of the muscle "{name}" follows the bone "{bone}", which "{rig}" does not have.',
         "Choose another bone in it, or make the muscle again (Add, Make Muscle).",
     ),
-    # addon/objects/new_muscles.py
+    # addon/objects/muscle_setup.py
     "muscle-no-bones": (
         "There are {count} bones for a muscle, which ends on two; hidden armatures do not count.",
         "Add or show an armature, or make the meshes of bones bone meshes (Add, Make Bone Mesh).",
@@ -81,7 +81,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Both "{name}" and the muscle that it mirrors have "{other}" as {setting}.',
         "If it lies on one side, mirror it too, give it a name of the other side, and mirror the muscle again.",
     ),
-    # addon/objects/new_muscles.py, mirrored_muscles.py
+    # addon/objects/muscle_setup.py, mirrored_muscles.py
     "leave-edit-mode": (
         '"{name}" is in Edit Mode.',
         "Leave Edit Mode (Tab), then do this again.",

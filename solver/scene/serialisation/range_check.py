@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks the numbers of a dataclass against the ranges that its annotations declare (`allowed_values.py`)."""
+"""Checks the numbers of a dataclass against the ranges that its annotations declare (`field_annotations.py`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...runtime.errors import BadInput
-from .allowed_values import Limits
+from .field_annotations import Limits
 from .field_schema import FieldSchema, declared_fields
 
 

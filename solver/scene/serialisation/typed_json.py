@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Frozen dataclasses as trees of plain values. Their arrays lie beside them, named by their path in the tree.
 
-The annotations of a dataclass are the schema of what is read back: types, None, words, ranges (`allowed_values.py`),
+The annotations of a dataclass are the schema of what is read back: types, None, words, ranges (`field_annotations.py`),
 and the types and shapes of arrays. A value that is left out has its default.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .allowed_values import OneOf, RowsOf, Shape
+from .field_annotations import OneOf, RowsOf, Shape
 from .field_schema import FieldSchema, declared_fields
 
 MAX_QUOTED_CHARACTERS = 40  # of a wrong value that a sentence repeats

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..formulation import FORMULATION_LABELS, FORMULATION_SWITCHES, FORMULATIONS, FormulationSettings
-from ..serialisation.allowed_values import Limits
+from ..serialisation.field_annotations import Limits
 from ..serialisation.field_schema import declared_fields
 from .flesh_settings import IS_ELASTIC
 from .setting import FIELD_DEFAULT, Choice, Setting, When, integer, menu, switch

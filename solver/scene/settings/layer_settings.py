@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.allowed_values import closed_range
+from ..serialisation.field_annotations import closed_range
 from .setting import OBJECT, Setting, integer
 
 FIRST_PASS, LAST_PASS = 1, 99

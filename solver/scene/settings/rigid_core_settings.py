@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.allowed_values import at_least
+from ..serialisation.field_annotations import at_least
 from .setting import OBJECT, Setting, When, length, switch, weight_group
 
 HAS_CORE = When("use_core", (True,))

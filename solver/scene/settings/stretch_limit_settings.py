@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.allowed_values import closed_range
+from ..serialisation.field_annotations import closed_range
 from .setting import Setting, When, switch, weight_group
 
 HAS_STRETCH_LIMIT = When("use_stretch_limit", (True,))

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .activation_settings import ACTIVATION_SETTINGS
-from .body_settings import DISPLAY_SETTINGS, PIN_SETTINGS, START_SETTINGS, TET_SETTINGS
 from .collision_settings import BODY_COLLISION_SETTINGS, COLLIDER_SETTINGS, COLLISION_COLLECTION
 from .fibre_settings import FIBRE_DISPLAY_SETTINGS, FIBRE_SETTINGS
 from .field_settings import FIELD_SETTINGS
@@ -18,6 +17,7 @@ from .heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
 from .layer_settings import LAYER_SETTINGS
 from .material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from .muscle_settings import MUSCLE_SETTINGS
+from .pin_settings import PIN_SETTINGS
 from .plasticity_settings import PLASTICITY_SETTINGS
 from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET, MUSCLE_PRESET
 from .pressure_settings import PRESSURE_SETTINGS
@@ -34,8 +34,10 @@ from .simulation_settings import (
     SOLVER_SETTINGS,
     STEP_SETTINGS,
 )
+from .start_settings import START_SETTINGS
 from .stretch_limit_settings import STRETCH_LIMIT_SETTINGS
 from .surface_attachment_settings import ATTACHMENTS
+from .tet_settings import DISPLAY_SETTINGS, TET_SETTINGS
 
 # roles of objects; NONE: an object without a role
 BODY, COLLIDER, HEAT_SOURCE, BONE, WRAP, NONE = "BODY", "COLLIDER", "HEAT", "BONE", "WRAP", "NONE"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The interface of features. A feature has one file here and one line in `registry.py`.
 
-Each hook below does nothing by default. `build.py`, `advance_frame.py`, `adaptive_time_step.py`, `current_model.py` and
+Each hook below does nothing by default. `build.py`, `advance_frame.py`, `step_halving.py`, `current_model.py` and
 `fracture_topology.py` call the hooks of all features in the order of the registry, and name no feature themselves.
 """
 
@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from ...constraints.force import Force
 from ...contact.colliders.rigid_colliders import BuiltCollider
-from ...contact.detection.contact_materials import ContactMaterials
 from ...contact.detection.contact_sample_points import ContactPoints
+from ...contact.detection.surface_materials import ContactMaterials
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mesh.embedding import Binding
@@ -26,7 +26,7 @@ from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.errors import SinewError
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
-from ..step_part import StepPart
+from ..step_interval import StepPart
 
 BodyNumbers = dict[str, dict[str, float]]  # key of a body → name → number
 AnyFeature = TypeVar("AnyFeature", bound="Feature")

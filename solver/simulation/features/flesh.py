@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ...mechanics.model import Model
+from ...mechanics.self_weight_volume_penalty import pressure_of_flesh
 from ...mechanics.state import State
 from ...mechanics.state_fields import FAILED_BODIES_FIELD, INPUT_DIGEST_FIELD, RESULT_FIELD
-from ...mechanics.volume_penalty_modulus import pressure_of_flesh
 from ...runtime.frozen_memo import derived_from
 from ...scene.formulation import HIERARCHICAL, NEWTON_FORMULATIONS
 from ...scene.scene import Scene

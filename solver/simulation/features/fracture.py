@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...contact.detection.contact_materials import ContactMaterials
+from ...contact.detection.surface_materials import ContactMaterials
 from ...mechanics.elements.formulation_strain import formulation_strain
 from ...mechanics.model import Model
 from ...mechanics.state import State

@@ -16,9 +16,9 @@ import numpy as np
 
 from ...mechanics.body_material import PaintFactors, paint_factors, with_materials
 from ...mechanics.model import Model
+from ...mechanics.self_weight_volume_penalty import with_pressure_modulus
 from ...mechanics.state import State
 from ...mechanics.state_fields import MATERIAL_FIELD, PREVIOUS_DT
-from ...mechanics.volume_penalty_modulus import with_pressure_modulus
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats
 from ...runtime.frozen_memo import derived_from

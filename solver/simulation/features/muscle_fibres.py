@@ -21,8 +21,8 @@ from ...mesh.geometry.closedness import has_inside
 from ...mesh.geometry.closest_point import closest_points
 from ...mesh.geometry.triangle_bvh import build_bvh
 from ...mesh.geometry.winding_number import winding_numbers
-from ...mesh.paint_extrapolation import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
+from ...mesh.tet_paint_values import extrapolate_to_tets
 from ...runtime.arrays import Floats, floats
 from ...runtime.errors import BadInput
 from ...scene.fibres import CURVE_SOURCE, HARMONIC_SOURCE, LATTICE_AXES, LATTICE_SOURCE, FibreLattice, TendonMesh

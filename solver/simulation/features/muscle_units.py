@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ...mesh.paint_extrapolation import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
+from ...mesh.tet_paint_values import extrapolate_to_tets
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
 from ...scene.activation.unit_activations import activation_track, head_track, strength_track, unit_activations

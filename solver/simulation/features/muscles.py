@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic
+from ...mechanics.hyperelastic.hyperelastic_bodies import Hyperelastic
 from ...mechanics.model import Model
 from ...mechanics.muscle.fibres.muscle_region import muscle_region
 from ...mechanics.muscle.muscle_kernels import MuscleArrays
@@ -166,11 +166,7 @@ def with_muscle_moduli(model: Model, bodies: Mapping[int, Body]) -> Model:
 def _ends(inputs: BuildInputs, number: int) -> tuple[Bools, Bools]:
     """Returns which nodes of a body are its origin and its insertion, (n,) each."""
     muscle, mesh, binding = muscle_of(inputs.scene.bodies[number]), inputs.meshes[number], inputs.bindings[number]
-    first_tet = inputs.model.bodies[number].tets.start
-    return (
-        _end_nodes(muscle.origin, mesh, binding, first_tet),
-        _end_nodes(muscle.insertion, mesh, binding, first_tet),
-    )
+    return _end_nodes(muscle.origin, mesh, binding), _end_nodes(muscle.insertion, mesh, binding)
 
 
 def _cached_arrays(arrays: MuscleArrays, ends: tuple[Bools, Bools]) -> dict[str, npt.NDArray]:
@@ -203,12 +199,12 @@ def _muscle_arrays(body: Body, mesh: TetMesh, ends: tuple[Bools, Bools]) -> Musc
     )
 
 
-def _end_nodes(weights: Floats, mesh: TetMesh, binding: Binding, first_tet: int) -> Bools:
+def _end_nodes(weights: Floats, mesh: TetMesh, binding: Binding) -> Bools:
     """Returns the nodes of tets that hold the vertices of an end, (n,)."""
     is_end = np.zeros(len(mesh.nodes), np.bool_)
     if not len(weights):  # fibres that need no ends
         return is_end
-    is_end[mesh.tets[np.unique(binding.tet[weights > END_WEIGHT]) - first_tet]] = True
+    is_end[mesh.tets[np.unique(binding.tet[weights > END_WEIGHT])]] = True
     return is_end
 
 

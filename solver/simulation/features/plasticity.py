@@ -11,7 +11,7 @@ import numpy as np
 from ...mechanics.heat import thermal_factors
 from ...mechanics.model import Model
 from ...mechanics.plasticity import PlasticBody, flow, largest_plastic_strain, make_plastic, rest_shapes
-from ...mechanics.plasticity.plastic_state import FLOWED, FP_INVERSE, PLASTIC_STRAIN
+from ...mechanics.plasticity.plastic_rest_shape import FLOWED, FP_INVERSE, PLASTIC_STRAIN
 from ...mechanics.state import State
 from .feature import BodyNumbers, BuildInputs, Feature, FeatureStep
 from .heat import Heat

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ...constraints.rest_shape_animation import ReshapedBody, make_reshaped, rest_shapes, update_rest_nodes
-from ...constraints.rest_shape_animation.animated_bodies import REST_FIELD
+from ...constraints.rest_shape_animation.reshaped_bodies import REST_FIELD
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from .feature import BuildInputs, Feature, FeatureStep

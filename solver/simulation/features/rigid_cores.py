@@ -10,7 +10,7 @@ from ...constraints.rigid_core.core_drivers import model_with_core_axes
 from ...mechanics.model import Model
 from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
-from ..step_part import StepPart
+from ..step_interval import StepPart
 from .feature import BuildInputs, Feature
 
 

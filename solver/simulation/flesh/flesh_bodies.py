@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ...integrators.dynamic_flesh import DynamicFlesh, dynamic_flesh
+from ...integrators.dynamic_flesh_forces import DynamicFlesh, dynamic_flesh
 from ...integrators.newton.lagged_hybrid_shear import pressure_only
-from ...integrators.newton.nonlinear_bodies import LAW_BY_METHOD, scheme_of
+from ...integrators.newton.nonlinear_formulations import LAW_BY_METHOD, scheme_of
 from ...mechanics.hierarchical.hierarchical_bodies import hierarchical_numbers
-from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic, hyperelastic
+from ...mechanics.hyperelastic.hyperelastic_bodies import Hyperelastic, hyperelastic
 from ...mechanics.hyperelastic.law_numbers import EXTENDED_LAWS
 from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel, make_submodel
@@ -156,7 +156,7 @@ def make_flesh(scene: Scene, model: Model, pressure_modulus: Floats = NONE) -> F
     Args:
         scene: What is asked for.
         model: All its bodies, painted material included.
-        pressure_modulus: Of what dynamic flesh has beside its law (`volume_penalty_modulus.py`) [Pa], (m,), or (0,).
+        pressure_modulus: Of `self_weight_volume_penalty.py`, beside the law of dynamic flesh [Pa], (m,), or (0,).
     """
     if all(_flesh_settings(body) is None for body in scene.bodies) and not hierarchical_numbers(model):
         return None

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...mechanics.hyperelastic.hyperelastic_element import Hyperelastic, TetArrays, forces, tet_arrays
+from ...mechanics.hyperelastic.hyperelastic_bodies import Hyperelastic, TetArrays, forces, tet_arrays
 from ...mechanics.hyperelastic.nodal_averaging import node_averages
 from ...mechanics.hyperelastic.nodal_passes import nodal_pass
 from ...mechanics.model import Model

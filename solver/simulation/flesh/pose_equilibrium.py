@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...constraints.attachments.attachment_potential import AttachmentPotential
-from ...constraints.external_forces import PointForces
+from ...constraints.point_forces import PointForces
 from ...mechanics.model import Model
 from ...mechanics.stretch_limit.limit_potential import LimitPotential
 from ...mesh.rigid_alignment import align_rigidly

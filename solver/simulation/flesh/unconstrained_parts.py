@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...constraints.external_forces import PointForces
+from ...constraints.point_forces import PointForces
 from ...mechanics.model import Model
 from ...mesh.geometry.connected_components import mesh_components
 from ...quasistatic.fixed_nodes import FixedNodes

@@ -12,8 +12,8 @@ from ...mechanics.model import Model, rest_shape_inverses
 from ...mechanics.state import State
 from ...mechanics.state_fields import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
 from ...mesh.geometry.triangle_surface import Surface
-from ...mesh.paint_extrapolation import extrapolate_to_tets
 from ...mesh.tet_mesh import TetMesh
+from ...mesh.tet_paint_values import extrapolate_to_tets
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.counter_rng import uniform
 from ...runtime.errors import BadInput
@@ -22,7 +22,7 @@ from ...scene.tracks import TrackReader
 from .crack_contact_points import FracturePoints, find_fracture_points
 from .face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
 from .minimum_fragment import min_fragment_volume
-from .notches import notch_nodes
+from .reentrant_edges import notch_nodes
 
 SCATTER_STREAM, ORDER_STREAM = 1, 2  # what is drawn by lot
 MIN_STRENGTH_SHARE = 1.0e-6  # of the breaking stress that is left where the strength is painted away

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...contact.detection.contact_materials import NO_SUPPORT_TETS, ContactMaterials
 from ...contact.detection.contact_sample_points import ContactPoints, contact_points
+from ...contact.detection.surface_materials import NO_SUPPORT_TETS, ContactMaterials
 from ...contact.surfaces.build_surfaces import tet_nodes
 from ...contact.surfaces.collision_surfaces import CollisionSurfaces, Int64s
 from ...mechanics.elastic_moduli import youngs_modulus

@@ -29,6 +29,7 @@ from .muscle_region import MuscleRegion
 
 OTHERS = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]], dtype=np.int64)  # the corners of a tet beside each
 TINY = np.finfo(float).tiny
+LEAST_LEADING_WEIGHT = 0.01  # of a node at the foot of a descent; one that leaves a circle by less is nearly singular
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +109,9 @@ def _lengths_down(region: MuscleRegion, t: Floats, is_end: Bools) -> Floats:
 
     count = len(t)
     steepest = _steepest_descents(region, t, is_end)
-    is_lost = ~is_end
-    is_lost[steepest.node] = False
-    around = _means_of_neighbours(region, is_lost)
+    leads_down = _are_led_to(is_end, steepest)
+    steepest = _Descents(*(each[leads_down[steepest.node]] for each in steepest))
+    around = _means_of_neighbours(region, ~leads_down)
     order = np.argsort(t, kind="stable")
     rank = np.empty(count, np.int64)
     rank[order] = np.arange(count, dtype=np.int64)
@@ -146,8 +147,25 @@ def _steepest_descents(region: MuscleRegion, t: Floats, is_end: Bools) -> _Desce
     return _Descents(node[best], other[best], w[best], rise[best])
 
 
+def _are_led_to(is_end: Bools, descents: _Descents) -> Bools:
+    """Returns the nodes of an end and those whose descents, one after the other, lead to one, (n,).
+
+    The others have no tet below them, or descend in circles: their equations would be singular.
+    """
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import breadth_first_order
+
+    source, ends, counts = len(is_end), np.flatnonzero(is_end), descents.weights >= LEAST_LEADING_WEIGHT
+    below, above = descents.other[counts], np.repeat(descents.node, 3)[counts.ravel()]
+    starts, goals = np.concatenate([below, np.full(len(ends), source, np.int64)]), np.concatenate([above, ends])
+    graph = csr_matrix((np.ones(len(starts), np.int8), (starts, goals)), shape=(source + 1, source + 1))
+    is_led = np.zeros(source + 1, bool)
+    is_led[breadth_first_order(graph, source, return_predecessors=False)] = True
+    return is_led[:-1]
+
+
 def _means_of_neighbours(region: MuscleRegion, is_lost: Bools) -> _Descents:
-    """Returns equations of nodes below which there is no tet, as where obtuse tets break the maximum principle.
+    """Returns equations of nodes from which no descent leads to the end: obtuse tets break the maximum principle.
 
     Each is spread over all corners at a node, whose weights sum to one.
     """

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..mechanics.split_topology import Topology
 from ..mechanics.state import NODE_FIELDS, State
+from ..mechanics.topology_state import Topology
 from ..mesh.embedding import Binding
 from ..mesh.mesh_npz import from_arrays, matches_body
 from ..mesh.tet_mesh import TetMesh

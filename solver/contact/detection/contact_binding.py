@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...constraints.tet_pairs import MAX_TETS_PER_CONTACT, PairTets
+from ...constraints.tet_pair_springs import MAX_TETS_PER_CONTACT, PairTets
 from ...mesh.geometry.triangle_frames import triangle_frames
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
@@ -84,7 +84,7 @@ def attach_contacts(
     Args:
         contacts: `ContactTriangles`.
         surfaces, binding: `SurfaceArrays` and `SurfaceBinding`.
-        materials: `ContactMaterialArrays` of `contact_materials.py`.
+        materials: `ContactMaterialArrays` of `surface_materials.py`.
         nodes: `TetNodes`.
         prescribed: `PrescribedVertices`.
         min_inertial_factor: Least stiffness of a contact per mass [1/s²].

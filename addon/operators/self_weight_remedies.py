@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty
 
-from ..objects import role_checks, roles, self_weight
+from ..objects import role_checks, roles, self_weight_collapse
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh_and_selected_bodies
 
@@ -16,7 +16,7 @@ EVERY_DESCRIPTION = "All bodies of the scene that are too soft to stand, instead
 def _target_bodies(context: bpy.types.Context, every: bool) -> list[bpy.types.Object]:
     """Returns the active and selected bodies, or every body of the scene that collapses, checked before any changes."""
     if every:
-        found = self_weight.collapsing_bodies(roles.bodies(context.scene), context.scene)
+        found = self_weight_collapse.collapsing_bodies(roles.bodies(context.scene), context.scene)
     else:
         found = active_mesh_and_selected_bodies(context)
     for obj in found:
@@ -36,8 +36,8 @@ class SINEW_OT_stand_up(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Sets the Simulated Size of the active and selected bodies that collapse, or of every one that collapses."""
-        for obj in self_weight.collapsing_bodies(_target_bodies(context, self.every), context.scene):
-            obj.sinew.simulated_size = self_weight.standing_size(obj, context.scene)
+        for obj in self_weight_collapse.collapsing_bodies(_target_bodies(context, self.every), context.scene):
+            obj.sinew.simulated_size = self_weight_collapse.standing_size(obj, context.scene)
             obj.sinew.use_simulated_size = True
         return {"FINISHED"}
 
@@ -55,8 +55,10 @@ class SINEW_OT_stiffen(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Sets the Stiffness of the active and selected bodies that are too soft, or of every one that collapses."""
         for obj in _target_bodies(context, self.every):
-            if self_weight.collapses(obj, context.scene) or self_weight.is_too_soft_to_hang(obj, context.scene):
-                obj.sinew.youngs_modulus = self_weight.standing_stiffness(obj, context.scene)
+            if self_weight_collapse.collapses(obj, context.scene) or self_weight_collapse.is_too_soft_to_hang(
+                obj, context.scene
+            ):
+                obj.sinew.youngs_modulus = self_weight_collapse.standing_stiffness(obj, context.scene)
         return {"FINISHED"}
 
 

@@ -3,7 +3,7 @@
 
 A tet of the modulus κ has ψ_p = ½ κ (J − 1)² besides, J = det F, and below J₀ = `MIN_FREE_VOLUME_RATIO` also
 ½ κ V₀ (J − J₀)² of the whole tet V₀, so that almost empty tets come out of a tangle too: the energy of
-`mechanics/elements/volume_pressure.py`. With p = ∂Ψ/∂J and the gradients ∂J/∂x_a node a feels −p ∂J/∂x_a, and
+`mechanics/elements/added_volume_penalty.py`. With p = ∂Ψ/∂J and the gradients ∂J/∂x_a node a feels −p ∂J/∂x_a, and
 
     K_ab = ∂²Ψ/∂J² ∂J/∂x_a (∂J/∂x_b)ᵀ + p ∂²J/∂x_a∂x_b
 
@@ -14,7 +14,7 @@ has the first part alone, which is positive semi-definite whatever the tet looks
 from __future__ import annotations
 
 from ...runtime.jit import kernel
-from ..elements.volume_pressure import MIN_FREE_VOLUME_RATIO
+from ..elements.added_volume_penalty import MIN_FREE_VOLUME_RATIO
 from .tet_kernels import BLOCKS_OFFSET, ENERGY_ONLY, WITH_TANGENT
 
 

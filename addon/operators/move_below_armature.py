@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh_and_selected_bodies
 
@@ -21,8 +21,8 @@ class SINEW_OT_move_below_armature(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Moves the modifier of the active object, and of selected bodies that are posed after they are simulated."""
         active, *others = active_mesh_and_selected_bodies(context)
-        for obj in (active, *filter(modifier_stack.posing_modifiers_below, others)):
-            modifier_stack.reset_stack_index(obj)
+        for obj in (active, *filter(sinew_modifier.posing_modifiers_below, others)):
+            sinew_modifier.reset_stack_index(obj)
         return {"FINISHED"}
 
 

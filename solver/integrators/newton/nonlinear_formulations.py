@@ -16,14 +16,14 @@ from ...scene.formulation import GREEN, HYBRID, NEWTON_FORMULATIONS, Formulation
 from ..solver_context import StepWorkspace
 
 if TYPE_CHECKING:
-    from ..dynamic_flesh import DynamicFlesh
+    from ..dynamic_flesh_forces import DynamicFlesh
 
 LAW_BY_METHOD = {GREEN: "stvk", HYBRID: "hybrid"}
 
 
 def scheme_of(method: FormulationSettings) -> str:
     """Returns how such a body is stepped: "euler" or "once"."""
-    from ..dynamic_flesh import EULER, SINGLE_SOLVE
+    from ..dynamic_flesh_forces import EULER, SINGLE_SOLVE
 
     return SINGLE_SOLVE if method.one_step else EULER
 
@@ -34,9 +34,9 @@ def nonlinear_bodies(model: Model, workspace: StepWorkspace) -> DynamicFlesh | N
     levels = hierarchical_numbers(model)
     if not own and not levels:
         return None
-    from ...mechanics.hyperelastic.hyperelastic_element import hyperelastic
+    from ...mechanics.hyperelastic.hyperelastic_bodies import hyperelastic
     from ...mechanics.submodel import make_submodel
-    from ..dynamic_flesh import DynamicFlesh, dynamic_flesh
+    from ..dynamic_flesh_forces import DynamicFlesh, dynamic_flesh
     from .lagged_hybrid_shear import pressure_only
 
     if not own:

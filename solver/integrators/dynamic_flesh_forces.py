@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..linalg.block_pattern import BlockPattern
-from ..mechanics.hyperelastic.hyperelastic_element import (
+from ..mechanics.hyperelastic.hyperelastic_bodies import (
     EvaluationResult,
     Hyperelastic,
     TetArrays,

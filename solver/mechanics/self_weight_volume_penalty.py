@@ -4,7 +4,7 @@
 The corotational law says little of the volume of what is squeezed by some tenths: with ν = 0.45 a cube whose foot is
 strained by a quarter loses 3 % of its volume, one of jelly two metres high, strained fourfold, 99 %, and its tets turn
 inside out. So a body whose foot is strained by more than `MAX_UPRIGHT_STRAIN` resists changes of its volume itself
-(`mechanics/elements/volume_pressure.py`), with the bulk modulus of the softest body that stands upright with the same
+(`elements/added_volume_penalty.py`), with the bulk modulus of the softest body that stands upright with the same
 weight ρ g H per area and Poisson's ratio ν:
 
     κ = ρ g H / (3 (1 − 2ν) MAX_UPRIGHT_STRAIN)
@@ -14,7 +14,7 @@ alone: at 0.45 a cube at rest loses 1.6 %, however soft it is. At the bound κ i
 there, and stiffer bodies have no pressure. H is that of the first frame, along gravity.
 
 Dynamic flesh that nothing holds and that is asked to (`Flesh.keeps_volume`) has the same κ, λ + ⅔ μ of it by its own
-law and the rest by a pressure beside that (`mechanics/hyperelastic/volume_pressure.py`): corotated flesh and that of St
+law and the rest by a pressure beside that (`hyperelastic/added_volume_penalty.py`): corotated flesh and that of St
 Venant and Kirchhoff would give way whatever their moduli are; the latter gives way so early that it gets more. Without
 being asked it is as its papers have it: S07 crushes its torus by its weight, to let it come back.
 """

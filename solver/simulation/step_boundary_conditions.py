@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..constraints.attachments.attachment_potential import AttachmentPotential
-from ..constraints.external_forces import PointForces
 from ..constraints.force import Force, ForceStep, in_order_of_precedence
+from ..constraints.point_forces import PointForces
 from ..mechanics.model import Model
 from ..mechanics.stretch_limit.limit_potential import LimitPotential
 from ..runtime.arrays import Bools, Floats
-from .pose_interpolation import PoseInterpolation
+from .flesh_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
-from .step_part import StepPart
+from .step_interval import StepPart
 
 
 @dataclass(frozen=True, eq=False)

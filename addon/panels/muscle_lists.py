@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from .row_list import RowList
+from .ui_list_base import RowList
 
 GROUP_SHARE = 0.55  # of a row's width
 

@@ -1,29 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that make bodies, and that remove roles."""
+"""The operator that removes objects from the simulation."""
 
 from __future__ import annotations
 
 import bpy
 
-from ..objects import initial_settings, role_checks, roles
+from ..objects import role_checks, roles
 from ..properties.role_definitions import NONE
 from .error_reporting import reporting_errors
-from .selected_objects import selected_objects, selected_unshared_meshes
-
-
-class SINEW_OT_make_body(bpy.types.Operator):
-    """Make the selected meshes soft bodies, which Sinew fills with tets, simulates and bakes together"""
-
-    bl_idname = "sinew.make_body"
-    bl_label = "Make Body"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @reporting_errors
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        """Makes every selected mesh a body, or none."""
-        for obj in selected_unshared_meshes(context):
-            initial_settings.make_new_body(obj)
-        return {"FINISHED"}
+from .selected_objects import selected_objects
 
 
 class SINEW_OT_remove(bpy.types.Operator):
@@ -43,4 +28,4 @@ class SINEW_OT_remove(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (SINEW_OT_make_body, SINEW_OT_remove)
+CLASSES = (SINEW_OT_remove,)

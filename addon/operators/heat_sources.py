@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..objects import new_objects, role_checks, roles
+from ..objects import new_role_objects, role_checks, roles
 from .error_reporting import reporting_errors
 from .selected_objects import selected_objects
 
@@ -24,9 +24,9 @@ class SINEW_OT_add_heat_source(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Adds the empty and sets the Heat Speed of the active body; the selection stays."""
-        source = new_objects.add_heat_source(context)
+        source = new_role_objects.add_heat_source(context)
         body = context.object
-        speed = f", Heat Speed {body.sinew.heat_speed:.3g}" if new_objects.is_heated(body, context.scene) else ""
+        speed = f", Heat Speed {body.sinew.heat_speed:.3g}" if new_role_objects.is_heated(body, context.scene) else ""
         self.report({"INFO"}, f'Added "{source.name}"{speed}')
         return {"FINISHED"}
 

@@ -1,25 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of a body's tets, size, start and pins."""
+"""Settings of the tets of a body, and of how the viewport shows them."""
 
 from __future__ import annotations
 
-from ..serialisation.allowed_values import at_least, closed_range, greater_than
-from .setting import (
-    FIELD_DEFAULT,
-    FILE,
-    METRE_PER_SECOND,
-    VECTOR,
-    Choice,
-    Setting,
-    When,
-    integer,
-    length,
-    menu,
-    switch,
-    weight_group,
-)
+from ..serialisation.field_annotations import at_least, closed_range, greater_than
+from .setting import FILE, Choice, Setting, When, integer, length, menu, switch
 
-FOLLOWS_NO_POSE = When("motion", ("ELASTIC", "JIGGLE"))
 IS_MESHED = When("method", ("SMOOTH", "ROBUST"))
 BY_DIVISIONS, BY_SIZE = When("sizing", ("DIVISIONS",)), When("sizing", ("SIZE",))
 BY_COUNT = When("sizing", ("COUNT",))
@@ -113,90 +99,6 @@ INTERIOR_SIZE = menu(
     field="Meshing.interior_size",
     otherwise=1,
 )
-
-USE_SIMULATED_SIZE = switch(
-    "use_simulated_size",
-    "Simulated Size",
-    "Simulate the body as if it had another size. A small body falls and wobbles faster and sags less",
-)
-SIMULATED_SIZE = length(
-    "simulated_size",
-    "Simulated Size",
-    "Longest side of the object that the physics assumes",
-    0.2,
-    limits=greater_than(0.0, "Simulated Size", "m"),
-    soft=(0.001, 100.0),
-    when=(When("use_simulated_size", (True,)),),
-)
-GRAVITY_IN_SHAPE = switch(
-    "gravity_in_shape",
-    "Gravity Already in Shape",
-    "The modeled shape already includes gravity, so the body does not sag at the start. On for new flesh "
-    "(sag-free start)",
-    field="Body.gravity_in_shape",
-)
-INITIAL_VELOCITY = Setting(
-    "initial_velocity",
-    "Initial Velocity",
-    "Velocity at the first frame, in world space",
-    VECTOR,
-    (0.0, 0.0, 0.0),
-    unit=METRE_PER_SECOND,
-    limits=closed_range(-1.0e9, 1.0e9, "Initial Velocity"),
-    when=(FOLLOWS_NO_POSE,),
-    field="Body.initial_velocity",
-)
-INITIAL_SPIN = Setting(
-    "initial_spin",
-    "Initial Spin",
-    "Angular velocity at the first frame about the body's centre, in world space. 6.28 is one turn per second",
-    VECTOR,
-    (0.0, 0.0, 0.0),
-    term="Angular velocity ω",
-    unit="rad/s",
-    limits=closed_range(-1.0e6, 1.0e6, "Initial Spin"),
-    when=(FOLLOWS_NO_POSE,),
-    field="Body.initial_spin",
-    since="0.3",
-)
-ANIMATED = switch(
-    "animated",
-    "Animated",
-    "Follow the keys, rig and shape keys exactly. Keyed off, the body flies on with their velocity and spin, or with "
-    "Initial Velocity and Initial Spin where these are set. Keyed on again, it is caught",
-    when=(FOLLOWS_NO_POSE,),
-    field="Body.animated",
-    otherwise=FIELD_DEFAULT,
-    is_animated=True,
-    since="0.3",
-)
-PIN_GROUP = weight_group(
-    "pin_group",
-    "Pin Group",
-    "Vertex group or attribute that pins vertices to the animated mesh. 1 holds exactly, less is a spring, 0 is free. "
-    "Around a single vertex or a row of them the body may rotate",
-)
-PIN_STIFFNESS = Setting(
-    "pin_stiffness",
-    "Pin Stiffness",
-    "How hard pins with a weight below 1 pull back. At 1000 and weight 0.5, a part sags 2 cm under its own weight. "
-    "0 releases all pins, those of weight 1 too",
-    default=1000.0,
-    term="Spring stiffness per mass",
-    unit="1/s²",
-    limits=at_least(0.0, "Pin Stiffness", "1/s²"),
-    soft=(None, 100000.0),
-    precision=1,
-    step=1000,
-    when=(When("pin_group"),),
-    is_animated=True,
-)
-AFFECT_GROUP = weight_group(
-    "affect_group",
-    "Simulated Group",
-    "Simulate only the vertices in this vertex group or attribute. The others keep their animation. "
-    "Weights between 0 and 1 blend the two (vertex groups only)",
-)
 SHOW_TETS = switch(
     "show_tets",
     "Show Tets",
@@ -213,6 +115,4 @@ SHOW_JOINED = switch(
 )
 
 TET_SETTINGS = (FILL, TETS_PATH, SIZING, DIVISIONS, TET_SIZE, TET_COUNT, INTERIOR_SIZE)
-START_SETTINGS = (USE_SIMULATED_SIZE, SIMULATED_SIZE, GRAVITY_IN_SHAPE, INITIAL_VELOCITY, INITIAL_SPIN, ANIMATED)
-PIN_SETTINGS = (PIN_GROUP, PIN_STIFFNESS, AFFECT_GROUP)
 DISPLAY_SETTINGS = (SHOW_TETS, SHOW_JOINED)

@@ -25,7 +25,7 @@ from .roles import has_role
 from .skeleton import SkeletonBone, at_rest, rest_matrix, skeleton_bones, world_matrix
 
 if TYPE_CHECKING:
-    from ...solver.mesh.geometry.elongated_surface import ElongatedSurface
+    from ...solver.mesh.geometry.longitudinal_profile import ElongatedSurface
 
 ORIGIN, INSERTION, ENDS = "Origin", "Insertion", "Muscle Ends"  # vertex groups, the first two also modifiers
 TIP_SHARE = 0.05  # of the length, from which the distance to bones is measured
@@ -116,7 +116,7 @@ def _bones_as_modeled(obj: bpy.types.Object, bones: Sequence[SkeletonBone]) -> l
 
 def _measure(obj: bpy.types.Object, bones: Sequence[SkeletonBone]) -> MuscleShape:
     """Returns how a mesh runs from the bone that is nearer to the root of the skeleton, or higher, to the other."""
-    from ...solver.mesh.geometry.elongated_surface import elongated_surface  # loads SciPy
+    from ...solver.mesh.geometry.longitudinal_profile import elongated_surface  # loads SciPy
 
     surface = elongated_surface(transform_points(np.array(obj.matrix_world), positions(obj.data)), triangles(obj.data))
     first, last = (_nearest_bones(side, bones) for side in (surface, surface.reversed()))

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...constraints.external_forces import PointForces
+from ...constraints.point_forces import PointForces
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...runtime.arrays import Bools, Floats
 from ..colliders.rigid_colliders import BuiltCollider
 from ..detection.collider_broad_phase import NearbyPoints
-from ..detection.collider_contacts import ColliderPose, find_contacts
 from ..detection.contact_sample_points import ContactPoints
 from ..detection.contact_set import ContactSet
 from ..detection.persistent_contacts import PersistentContacts
+from ..detection.rigid_collider_contacts import ColliderPose, find_contacts
 
 MAX_SUPPORT_GAP = 0.1  # gap up to which a contact supports a body from the start, in tet sizes
 FRICTIONLESS_STIFFNESS_RATIO = 1.0e-6  # κ of frictionless contacts over k, which fixes the position of a body

@@ -24,11 +24,11 @@ from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import SolveFailed
-from .boundary_conditions import end_forces
-from .pose_interpolation import PoseInterpolation
+from .flesh_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
 from .step_attempt import OnProgress, StepAttempt
-from .step_part import MAX_HALVINGS, StepPart
+from .step_boundary_conditions import end_forces
+from .step_interval import MAX_HALVINGS, StepPart
 from .step_verdict import EnergyVerdict, Verdict, contact_verdict, energy_verdict
 
 MAX_ENERGY_GAIN_RATIO = 1.0  # energy from nothing that is left over what there was, from which a step cannot be right

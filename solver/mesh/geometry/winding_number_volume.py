@@ -10,7 +10,7 @@ import numpy as np
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_in_chunks
-from .exit_point import find_crossings
+from .segment_surface_crossings import find_crossings
 from .triangle_bvh import Bvh
 from .winding_number import winding_numbers
 

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 
 from ..baking import bake_status
-from ..objects import roles, self_weight
+from ..objects import roles, self_weight_collapse
 from ..runtime.quantity_text import stress_text
 from .hints import Fix, Hint
 
@@ -18,7 +18,7 @@ HANGING_NOTE = "So soft that it may hang far off its bones or pins: stiffen it, 
 
 def hints_of_all_bodies(scene: bpy.types.Scene) -> list[Hint]:
     """Returns what lets all bodies stand that are too soft, selected or not, while they can still be changed."""
-    soft = self_weight.collapsing_bodies(roles.bodies(scene), scene)
+    soft = self_weight_collapse.collapsing_bodies(roles.bodies(scene), scene)
     if not soft or bake_status.status(scene).is_locked:
         return []
     if len(soft) == 1:
@@ -32,9 +32,9 @@ def hints_of_all_bodies(scene: bpy.types.Scene) -> list[Hint]:
 
 def body_hints(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[Hint]:
     """Returns what lets a body stand, or flesh stay on its bones, where it is too soft."""
-    if self_weight.collapses(obj, scene):
+    if self_weight_collapse.collapses(obj, scene):
         return [_standing_hint(obj, scene, "Too soft to stand at this size")]
-    if self_weight.is_too_soft_to_hang(obj, scene):
+    if self_weight_collapse.is_too_soft_to_hang(obj, scene):
         return [Hint("soft", HANGING_NOTE, (_stiffening(obj, scene),))]
     return []
 
@@ -48,12 +48,12 @@ def _standing_hint(obj: bpy.types.Object, scene: bpy.types.Scene, sentence: str,
 
 
 def _stiffening(obj: bpy.types.Object, scene: bpy.types.Scene, options: Mapping[str, Any] | None = None) -> Fix:
-    words = f"Stiffen to {stress_text(self_weight.standing_stiffness(obj, scene))}"
+    words = f"Stiffen to {stress_text(self_weight_collapse.standing_stiffness(obj, scene))}"
     return Fix("sinew.stiffen", words, "MOD_THICKNESS", options or {})
 
 
 def _standing_size_text(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
-    return length_text(self_weight.standing_size(obj, scene), scene)
+    return length_text(self_weight_collapse.standing_size(obj, scene), scene)
 
 
 def length_text(units: float, scene: bpy.types.Scene) -> str:

@@ -26,6 +26,7 @@ from ...runtime.errors import BadInput
 from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
+from .added_volume_penalty import add_volume_tets
 from .anisotropic_terms import AnisotropicTerm, add_anisotropic_term
 from .edge_assembly import EdgePartition, edge_partition, gather_edges, gather_nodes
 from .law_numbers import CONSTANT_EXTENSION, DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
@@ -42,7 +43,6 @@ from .tet_kernels import (
     RestShapes,
     hyperelastic_tets,
 )
-from .volume_pressure import add_volume_tets
 
 UPPER = np.array(TET_EDGES, np.int64)
 MIN_STRETCH = 1.0e-12  # σ3 below which a tet has no volume
@@ -62,7 +62,7 @@ class Hyperelastic:
         left: What nearly incompressible tets leave to averages at their nodes, beside μ and λ; None: nothing.
         anisotropic_term: A term with directions, such as fibres (`anisotropic_terms.py`); None: isotropic.
         pressure_modulus: κ [Pa] of tets that resist changes of their volume besides
-            (`solver/mechanics/hyperelastic/volume_pressure.py`), (m,), or (0,) where none does.
+            (`solver/mechanics/hyperelastic/added_volume_penalty.py`), (m,), or (0,) where none does.
     """
 
     law: npt.NDArray[np.int8]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..blender_data import modifier_stack
+from ..blender_data import sinew_modifier
 
 FEW_VERTICES_LIMIT = 64
 TARGET_VERTICES = 300
@@ -16,8 +16,8 @@ def has_few_vertices(obj: bpy.types.Object) -> bool:
     """Whether `obj` has too few vertices to bend, and nothing above Sinew's modifier that makes more."""
     if obj.mode == "EDIT" or len(obj.data.vertices) >= FEW_VERTICES_LIMIT:
         return False
-    sinew_modifier = modifier_stack.find_modifier(obj)
-    above = list(obj.modifiers)[: list(obj.modifiers).index(sinew_modifier)] if sinew_modifier else list(obj.modifiers)
+    own = sinew_modifier.find_modifier(obj)
+    above = list(obj.modifiers)[: list(obj.modifiers).index(own)] if own else list(obj.modifiers)
     return not any(m.type in {"SUBSURF", "MULTIRES", "REMESH", "NODES", "SKIN", "BEVEL"} for m in above)
 
 
@@ -34,6 +34,6 @@ def subdivide(obj: bpy.types.Object) -> None:
     modifier = obj.modifiers.new("Sinew Subdivision", "SUBSURF")
     modifier.subdivision_type = "SIMPLE"
     modifier.levels = modifier.render_levels = subdivision_level(len(obj.data.vertices), len(obj.data.polygons))
-    sinew_modifier = modifier_stack.find_modifier(obj)
-    if sinew_modifier is not None:
-        obj.modifiers.move(len(obj.modifiers) - 1, list(obj.modifiers).index(sinew_modifier))
+    own = sinew_modifier.find_modifier(obj)
+    if own is not None:
+        obj.modifiers.move(len(obj.modifiers) - 1, list(obj.modifiers).index(own))

@@ -8,7 +8,7 @@ import numpy as np
 from ...mechanics.model import Model
 from ...mechanics.submodel import make_submodel
 from ...runtime.arrays import Floats
-from ..dynamic_flesh import FleshEvaluator, FleshGroup
+from ..dynamic_flesh_forces import FleshEvaluator, FleshGroup
 from ..solver_context import StepWorkspace
 from .hierarchical_solver import HierarchicalSolver
 
