@@ -22,6 +22,7 @@ from .baking.addon_session import session
 from .blender_data import override_saving
 from .blender_data.scene_by_session_uid import find_scene
 from .cache import cache_folder_status, cache_paths
+from .cache.bake_passes import passes
 from .cache.temporary_folders import temporary_folders
 from .evaluation import geometry_update_counter, weight_digest
 from .fracture_meshes.result_objects import results_of
@@ -127,12 +128,14 @@ def missing_bake_text(scene: bpy.types.Scene, frame: int) -> str:
     shown = [*bodies, *(made for obj in bodies if obj.sinew.is_replaced for made in results_of(obj))]
     if not any(not obj.hide_render for obj in shown):
         return ""
-    folder = cache_paths.cache_folder(scene)
-    seen = cache_folder_status.read_status(folder)
-    if seen.metadata is None or seen.last_frame is None:
-        return f'The bodies of "{scene.name}" are not baked and render undeformed. Press Simulate first'
-    if frame > seen.last_frame:
-        return f'"{scene.name}" is baked up to frame {seen.last_frame} only: later frames render without motion'
+    for bake_pass in passes(scene, cache_paths.cache_folder(scene)):
+        seen = cache_folder_status.read_status(bake_pass.folder)
+        what = "" if bake_pass.is_only else f" of pass {bake_pass.number}"
+        if seen.metadata is None or seen.last_frame is None:
+            return f'The bodies{what} of "{scene.name}" are not baked and render undeformed. Press Simulate first'
+        if frame > seen.last_frame:
+            known = f"up to frame {seen.last_frame} only"
+            return f'"{scene.name}" is baked {known}{what and f" in{what[3:]}"}: later frames render without motion'
     return ""
 
 

@@ -64,7 +64,7 @@ CHAPTERS = (
     "Attributes",
     "Advanced",
 )
-ROLE_WORDS = {"BODY": "bodies", "COLLIDER": "colliders", "HEAT": "heat sources", "BONE": "bone meshes"}
+ROLE_WORDS = {"BODY": "bodies", "COLLIDER": "colliders", "HEAT": "heat sources", "BONE": "bone meshes", "WRAP": "wraps"}
 ALL_SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 
 

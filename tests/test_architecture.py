@@ -102,6 +102,7 @@ LATE_EXCEPTIONS = {
 ADDON_MAY_IMPORT = {
     "scene",
     "bake.cache",
+    "mesh.geometry.hole_caps",
     "mesh.geometry.manifold_defects",
     "mesh.tetrahedralize.estimate",
     "runtime.arrays",

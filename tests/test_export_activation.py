@@ -222,7 +222,7 @@ def test_a_flex_control_drives_its_muscles(tmp_path: Path) -> None:
 def test_the_panel_shows_source_and_sum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene, obj = pulled_muscle()
     obj.sinew.activation_source, obj.sinew.activation = "LENGTH", 0.25
-    monkeypatch.setattr(activation_layout, "cache_folder", lambda _: tmp_path / "c.sinew")
+    monkeypatch.setattr(activation_layout, "body_folder", lambda _, __: tmp_path / "c.sinew")
     monkeypatch.setattr(activation_layout, "draw_wrapped", lambda layout, line, *_: layout.label(text=line))
     scene.frame_set(13)
 

@@ -116,7 +116,7 @@ def test_menus_are_what_the_solver_knows() -> None:
     ]
     assert "quasistatic" in items["motion"]["POSE"].description and "dynamic" in items["motion"]["JIGGLE"].description
     assert {item.identifier: item.value for item in items["role"]} == {
-        "NONE": 0, "BODY": 1, "COLLIDER": 2, "HEAT": 3, "BONE": 4,
+        "NONE": 0, "BODY": 1, "COLLIDER": 2, "HEAT": 3, "BONE": 4, "WRAP": 5,
     }  # fmt: skip
 
 

@@ -397,7 +397,7 @@ def test_a_bake_that_cannot_be_read_is_told_and_can_be_locked(tmp_path: Path) ->
 def test_an_error_of_our_own_is_told_and_leaves_nothing_stuck(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     scene, _ = falling_box(frames=2)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "e.blend"))
-    monkeypatch.setattr(bake_control.export_scene, "export_scene", lambda *_: iter([1.0 / 0.0]))
+    monkeypatch.setattr(bake_control.export_scene, "export_scene", lambda *_, **__: iter([1.0 / 0.0]))
     with pytest.raises(RuntimeError, match="internal error: ZeroDivisionError"):
         bpy.ops.sinew.simulate()
     assert session.bake is None and "ZeroDivisionError" in last_failure.failure_text(scene)

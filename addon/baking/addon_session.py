@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import queue
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,8 +34,12 @@ class RunningBake:
 
     Attributes:
         scene_uid: Session id of the scene.
-        folder: Of the cache.
+        folder: Of the cache, that of the pass which is baked.
         driver: What lets it go on.
+        bake_folder: Of the whole bake; None: `folder`.
+        pass_number: The pass that is baked where the scene has several, or None.
+        following: The bake of the next pass, once it has begun.
+        on_done: Begins the next pass, and returns its bake if there is one.
         only_cuts: Whether it bakes no frames, and only cuts meshes of broken bodies.
         is_shown: Whether the bodies play its frames.
         cracked_bodies: Keys of the bodies that have cracked by the last frame.
@@ -51,6 +55,15 @@ class RunningBake:
     cracked_bodies: frozenset[str] = frozenset()
     playhead: int | None = None
     is_playhead_taken: bool = False
+    bake_folder: Path | None = None
+    pass_number: int | None = None
+    following: RunningBake | None = None
+    on_done: Callable[[], RunningBake | None] = lambda: None
+
+    @property
+    def latest(self) -> RunningBake:
+        """The bake of the last pass that has begun."""
+        return self if self.following is None else self.following.latest
 
 
 @dataclass

@@ -13,10 +13,11 @@ from ...solver.runtime.errors import SinewError
 from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
+from ..cache.bake_passes import body_folder
 from ..fracture_meshes import show_results
 from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
-from ..playback import attribute_modifier, mesh_cache
+from ..playback import attribute_modifier, mesh_cache, wrap_motion
 from . import attach_force_curves, error_messages, last_failure
 
 
@@ -28,25 +29,26 @@ def attach(
     Args:
         scene: The scene.
         detach_missing: Whether bodies without a bake on disk stop playing. False where the drive may come back.
-        folder: Where the present bake is while the .blend changes its place.
+        folder: Where the present bake, with all its passes, is while the .blend changes its place.
         is_undoable: Whether an undo step follows. Without, as in a timer or after an undo, no data-block is made or
             pointed to (`undo_step.py`): a body that broke is hidden from its first crack on, and `is_whole` says so.
     """
     if scene is None or scene.library is not None:
         return
     folder = folder or cache_paths.cache_folder(scene)
-    head = cache_folder_status.read_status(folder).metadata
-    keys = {body.key for body in head.bodies} if head is not None else set()
     for obj in roles.bodies(scene):
-        key = body_key(obj)
-        if key in keys and layout.play_path(folder, key).exists():
+        key, own = body_key(obj), body_folder(scene, obj, folder)
+        head = cache_folder_status.read_status(own).metadata
+        if head is not None and any(b.key == key for b in head.bodies) and layout.play_path(own, key).exists():
             if obj.sinew.key != key:
                 obj.sinew.key = key  # it is found under this name even when it is renamed
-            attach_body(scene, obj, folder, key, is_undoable)
+            attach_body(scene, obj, own, key, is_undoable)
         elif detach_missing:
             mesh_cache.detach(obj)
             attribute_modifier.detach(obj)
             show_results.restore_body(obj)
+        if obj.sinew.wrap is not None and (detach_missing or layout.wrap_path(own, key).exists()):
+            wrap_motion.attach(obj.sinew.wrap, own, key)
     if is_undoable:
         attach_force_curves.refresh_curves(scene, folder, detach_missing)
 
@@ -56,7 +58,7 @@ def is_whole(scene: bpy.types.Scene) -> bool:
     folder = cache_paths.cache_folder(scene)
     if scene.library is not None or cache_folder_status.read_status(folder).metadata is None:
         return True
-    return all(_is_whole(obj, folder, body_key(obj)) for obj in roles.bodies(scene))
+    return all(_is_whole(obj, body_folder(scene, obj, folder), body_key(obj)) for obj in roles.bodies(scene))
 
 
 def _is_whole(obj: bpy.types.Object, folder: Path, key: str) -> bool:
@@ -71,7 +73,7 @@ def _is_whole(obj: bpy.types.Object, folder: Path, key: str) -> bool:
 def refresh_result(obj: bpy.types.Object) -> None:
     """Remakes the result objects of a broken body after its settings changed; does nothing if it has none."""
     for scene in obj.users_scene:
-        folder = cache_paths.cache_folder(scene)
+        folder = body_folder(scene, obj)
         if show_results.has_result(folder, body_key(obj)) and results_of(obj):
             attach_body(scene, obj, folder, body_key(obj))
             return

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time as clock
 import traceback
 from collections.abc import Iterator
@@ -10,19 +11,22 @@ from pathlib import Path
 
 import bpy
 
-from ...solver.bake.cache import delete_cache, is_cache, layout
-from ...solver.runtime.errors import BadInput
+from ...solver.bake.cache import delete_bake, delete_cache, is_cache, layout
+from ...solver.runtime.errors import BadInput, SinewError
 from ..blender_data import sinew_modifier
+from ..blender_data.object_keys import body_key
 from ..blender_data.scene_by_session_uid import find_scene
 from ..cache import cache_folder_status, cache_paths
+from ..cache.bake_passes import BakePass, body_folder, pass_folder, pass_numbers
 from ..evaluation import sample_times
 from ..export import export_scene, input_warnings
 from ..export.blender_simulation_inputs import follows_rigid_bodies
 from ..fracture_meshes import show_results
 from ..objects import roles
-from ..playback import mesh_cache, solved_frame
+from ..playback import mesh_cache, solved_frame, wrap_motion
 from . import (
     attach_bake,
+    bake_order,
     error_messages,
     frame_report_reader,
     last_failure,
@@ -33,8 +37,9 @@ from . import (
 )
 from .addon_session import Note, RunningBake, session
 from .bake_driver import BakeDriver
+from .bake_order import BakeOrder
 from .bake_preconditions import check_can_bake
-from .bake_request import DEFAULT_REQUEST, BakeRequest, child_arguments, make_resumable
+from .bake_request import DEFAULT_REQUEST, BakeRequest, child_arguments, copy_borrowed, make_resumable
 from .child_process import child_command, fallback_command
 from .solver_warm_up import solver_in_waiting
 
@@ -51,25 +56,59 @@ def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> Run
         running = find_scene(session.bake.scene_uid)
         raise BadInput("bake-running", name=running.name if running else scene.name)
     if request.only_cuts:
-        make_resumable(scene, request)
+        make_resumable(scene, request, folder)
         return _start_cutting(scene, folder)
     check_can_bake(scene, folder)
     session.end_frame_solve()
     solved_frame.remove(roles.bodies(scene))
+    order = bake_order.find_order(scene, folder, request)
     _prepare_objects(scene)
-    resume_frame = make_resumable(scene, request) if request.resume else None
+    notes = [error_messages.note_of(note.as_warning()) for note in input_warnings.input_warnings(scene)]
+    bake = _start_pass(scene, request, order)
+    session.forget_messages(scene)
+    session.messages(scene).notes = notes
+    return bake
+
+
+def _start_pass(scene: bpy.types.Scene, request: BakeRequest, order: BakeOrder) -> RunningBake:
+    """Begins to bake the first pass of an order; raises as `start`."""
+    bake_pass = BakePass(order.numbers[0], pass_numbers(scene), request.folder or cache_paths.own_folder(scene))
+    if not bake_pass.is_only:
+        copy_borrowed(scene, request)
+        request = bake_order.resuming_request(scene, request, bake_pass)
+    folder, end = bake_pass.folder, sample_times.frame_range(scene)
+    resume_frame = make_resumable(scene, request, folder) if request.resume else None
     words, log = child_arguments(folder, request), folder / layout.LOG_FILE
     driver = BakeDriver(
-        lambda: _export(scene.session_uid, folder),
+        lambda: _export(scene.session_uid, bake_pass),
         _commands(words),
         log,
         request.on_event,
         lambda: solver_in_waiting.take_over(words, log),
     )
-    notes = [error_messages.note_of(note.as_warning()) for note in input_warnings.input_warnings(scene)]
-    session.forget_messages(scene)
-    session.messages(scene).notes = notes
-    return _run(RunningBake(scene.session_uid, folder, driver), *sample_times.frame_range(scene), resume_frame)
+    bake = RunningBake(
+        scene.session_uid,
+        folder,
+        driver,
+        bake_folder=bake_pass.bake,
+        pass_number=None if bake_pass.is_only else bake_pass.number,
+        on_done=lambda: _start_following(scene.session_uid, request, order),
+    )
+    return _run(bake, *end, resume_frame)
+
+
+def _start_following(scene_uid: int, request: BakeRequest, order: BakeOrder) -> RunningBake | None:
+    """Begins to bake the next pass that is due after the first of an order, and returns it, if there is one.
+
+    Raises:
+        BadInput, StorageFailed: As `start`.
+    """
+    scene = find_scene(scene_uid)
+    folder = None if scene is None else request.folder or cache_paths.own_folder(scene)
+    if scene is None or folder is None:
+        return None
+    rest = bake_order.rest_of_order(scene, folder, order)
+    return None if rest is None else _start_pass(scene, dataclasses.replace(request, resume=False), rest)
 
 
 def _start_cutting(scene: bpy.types.Scene, folder: Path) -> RunningBake:
@@ -113,11 +152,11 @@ def wait(pause: float = 0.02) -> None:
     undo_step.attach_due()
 
 
-def _export(scene_uid: int, folder: Path) -> Iterator[float]:
+def _export(scene_uid: int, bake_pass: BakePass) -> Iterator[float]:
     scene = find_scene(scene_uid)
     if scene is None:
         raise BadInput("no-such-scene", name="", path=bpy.data.filepath)
-    yield from export_scene.export_scene(bpy.context, scene, folder)
+    yield from export_scene.export_scene(bpy.context, scene, bake_pass.folder, bake_pass=bake_pass)
 
 
 def poll() -> bool:
@@ -142,7 +181,8 @@ def poll() -> bool:
                 cache_folder_status.invalidate()
                 _show_end(scene, bake)
                 _report_end(scene, bake.driver.job)
-                _resume_cutting(scene, bake)
+                if not _continue_with_pass(scene, bake):
+                    _resume_cutting(scene, bake)
     return session.bake is not None
 
 
@@ -160,7 +200,7 @@ def _show_frames(scene: bpy.types.Scene, bake: RunningBake) -> None:
     if bake.driver.job.frame is None:
         return
     if not bake.is_shown:
-        cache_paths.remember_bake(scene, bake.folder)
+        cache_paths.remember_bake(scene, bake.bake_folder or bake.folder)
         cache_paths.lock_temporary_folders()
         attach_bake.attach(scene, is_undoable=False)
         bake.is_shown = True
@@ -176,10 +216,24 @@ def _show_frames(scene: bpy.types.Scene, bake: RunningBake) -> None:
 
 def _show_end(scene: bpy.types.Scene, bake: RunningBake) -> None:
     """Lets the bodies play all that was baked, what takes data-blocks in an undo step of its own."""
+    _write_wrap_motions(scene, bake)
     # where nobody can press undo, nobody needs a step
     attach_bake.attach(scene, detach_missing=bake.is_shown, is_undoable=bpy.app.background)
     if not bpy.app.background and (bake.driver.job.frame is not None or not attach_bake.is_whole(scene)):
         undo_step.schedule(scene)
+
+
+def _write_wrap_motions(scene: bpy.types.Scene, bake: RunningBake) -> None:
+    """Writes the motion of the wraps of bodies that were baked."""
+    if bake.driver.job.frame is None:
+        return
+    for obj in roles.bodies(scene):
+        if obj.sinew.wrap is not None and bake.pass_number in (None, obj.sinew.bake_pass):
+            try:
+                # where it is now: the first save of the file may have moved it meanwhile
+                wrap_motion.write_wrap_motion(scene, obj.sinew.wrap, body_folder(scene, obj), body_key(obj))
+            except SinewError as problem:
+                last_failure.store_error_event(scene, problem.as_event())
 
 
 def _cracked_bodies(job: state_machine.Job) -> frozenset[str]:
@@ -193,7 +247,18 @@ def reattach() -> None:
     bake = session.bake
     scene = find_scene(bake.scene_uid) if bake is not None else None
     if scene is not None and bake is not None and bake.is_shown:
-        cache_paths.remember_bake(scene, bake.folder)
+        cache_paths.remember_bake(scene, bake.bake_folder or bake.folder)
+
+
+def _continue_with_pass(scene: bpy.types.Scene, bake: RunningBake) -> bool:
+    """Goes on with the next pass of a bake that is done, and returns whether there is one."""
+    if bake.driver.job.phase != "done":
+        return False
+    try:
+        bake.following = bake.on_done()
+    except SinewError as problem:
+        last_failure.store_error_event(scene, problem.as_event())
+    return bake.following is not None
 
 
 def _resume_cutting(scene: bpy.types.Scene, bake: RunningBake) -> None:
@@ -216,10 +281,14 @@ def _warning_notes(job: state_machine.Job, notes: list[Note]) -> list[Note]:
     return list(dict.fromkeys(map(error_messages.note_of, news)))
 
 
-def delete(scene: bpy.types.Scene) -> list[Path]:
+def delete(scene: bpy.types.Scene, number: int | None = None) -> list[Path]:
     """Deletes the bake of `scene` and returns the files in its folder that are not Sinew's, which stay.
 
     A bake that belongs to another .blend is only let go.
+
+    Args:
+        scene: The scene.
+        number: Of the only pass to delete; None: all of them.
 
     Raises:
         BadInput: It is locked or being baked.
@@ -230,7 +299,13 @@ def delete(scene: bpy.types.Scene) -> list[Path]:
     if scene.sinew.protect:
         raise BadInput("bake-protected", name=scene.name)
     folder = cache_paths.cache_folder(scene)
-    foreign = [] if cache_paths.is_borrowed(scene) or not is_cache(folder) else delete_cache(folder)
+    if number is not None:
+        own = pass_folder(folder, number, pass_numbers(scene))
+        foreign = [] if cache_paths.is_borrowed(scene) or not is_cache(own) else delete_cache(own)
+        cache_folder_status.invalidate()
+        attach_bake.attach(scene)
+        return foreign
+    foreign = [] if cache_paths.is_borrowed(scene) else delete_bake(folder)
     cache_paths.forget_bake(scene)
     cache_folder_status.invalidate()
     session.forget_messages(scene)

@@ -29,6 +29,7 @@ class BakeRequest:
         threads: Instead of the preferences'.
         only_cuts: Whether only to cut the mesh of what broke, of the frames that are there.
         strict: Whether a step that does not converge stops the bake.
+        bake_pass: The only pass to bake; None: all that are missing or out of date, or else all.
         on_event: Called with each event that the child says.
     """
 
@@ -39,6 +40,7 @@ class BakeRequest:
     threads: int | None = None
     only_cuts: bool = False
     strict: bool = False
+    bake_pass: int | None = None
     on_event: Callable[[Mapping[str, Any]], None] | None = None
 
 
@@ -58,8 +60,14 @@ def child_arguments(folder: Path, request: BakeRequest) -> list[str]:
     return words + (["--threads", str(threads)] if threads else [])
 
 
-def make_resumable(scene: bpy.types.Scene, request: BakeRequest) -> int | None:
-    """Returns the frame to go on from; a bake that belongs to another file is copied first."""
+def make_resumable(scene: bpy.types.Scene, request: BakeRequest, folder: Path) -> int | None:
+    """Returns the frame to go on from in a cache folder; a bake that belongs to another file is copied first."""
+    copy_borrowed(scene, request)
+    return cache_folder_status.read_status(folder).resume_frame(request.from_frame)
+
+
+def copy_borrowed(scene: bpy.types.Scene, request: BakeRequest) -> None:
+    """Copies a bake that belongs to another file to where this file bakes, which has none."""
     present, own = cache_paths.cache_folder(scene), cache_paths.own_folder(scene)
     if request.folder is None and present != own and is_cache(present) and not is_cache(own):
         try:
@@ -67,4 +75,3 @@ def make_resumable(scene: bpy.types.Scene, request: BakeRequest) -> int | None:
         except (OSError, shutil.Error) as problem:
             raise StorageFailed("disk-failed", path=str(own), problem=str(problem)) from problem
         cache_folder_status.invalidate()
-    return cache_folder_status.read_status(request.folder or own).resume_frame(request.from_frame)

@@ -7,8 +7,8 @@ A crash of Blender therefore leaves no "baking" state behind.
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -17,6 +17,7 @@ from ...solver.bake.cache.convergence_summary import ConvergenceSummary
 from ...solver.runtime.errors import SinewError
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
+from ..cache.bake_passes import BakePass, body_folder, passes
 from ..evaluation import sample_times
 from ..export import input_digest
 from ..fracture_meshes.result_objects import results_of
@@ -62,6 +63,8 @@ class Status:
         problem: Why the bake on disk cannot be read, or None.
         busy_elsewhere: Whether another process has the cache's lock.
         is_protected: Whether the artist has locked the bake.
+        pass_number: The pass that is being baked where the scene has several, or None.
+        due_passes: The passes that are missing or out of date, where the scene has several.
     """
 
     phase: str = "none"
@@ -83,6 +86,8 @@ class Status:
     problem: SinewError | None = None
     busy_elsewhere: bool = False
     is_protected: bool = False
+    pass_number: int | None = None
+    due_passes: tuple[int, ...] = ()
 
     @property
     def is_running(self) -> bool:
@@ -114,6 +119,10 @@ class Status:
             return f"{_running_label(self)}   Cancel"
         if self.busy_elsewhere:
             return "Baking in Another Blender …"
+        if self.due_passes and self.phase != "none":
+            numbers = ", ".join(map(str, self.due_passes))
+            what = f"Simulate {'Passes' if len(self.due_passes) > 1 else 'Pass'} {numbers}"
+            return f"Out of Date: {what}" if self.outdated else what
         if self.outdated:
             return "Out of Date: Simulate Again"
         if self.can_resume and self.phase == "baked":
@@ -130,9 +139,10 @@ class Status:
 
 
 def _running_label(status: Status) -> str:
+    before = "" if status.pass_number is None else f"Pass {status.pass_number}: "
     if status.phase in ("exporting", "baking", "finishing"):
-        return f"{RUNNING_LABELS.get(status.phase, 'Baking')} {_percent(status.fraction)}"
-    return RUNNING_LABELS[status.phase]
+        return f"{before}{RUNNING_LABELS.get(status.phase, 'Baking')} {_percent(status.fraction)}"
+    return before + RUNNING_LABELS[status.phase]
 
 
 def _percent(fraction: float) -> str:
@@ -149,14 +159,47 @@ def status(scene: bpy.types.Scene) -> Status:
     """Returns what the button shows."""
     first, last = sample_times.frame_range(scene)
     if session.bake is not None and session.is_baking(scene):
-        return _running_status(session.bake.driver.job)
+        return replace(_running_status(session.bake.driver.job), pass_number=session.bake.pass_number)
     # every panel asks, many times a second, and a network drive answers slowly
     stamp = cache_folder_status.invalidation_count()
     return _statuses.result(scene.session_uid, lambda: _status_on_disk(scene, first, last), stamp)
 
 
 def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
-    folder = cache_paths.cache_folder(scene)
+    found = passes(scene, cache_paths.cache_folder(scene))
+    if len(found) > 1:
+        return _status_of_passes([(each, pass_status(scene, each)) for each in found])
+    return pass_status(scene, found[0] if found else None)
+
+
+def _status_of_passes(found: Sequence[tuple[BakePass, Status]]) -> Status:
+    """Returns the status of a bake of several passes: of all that are there, and which are due."""
+    statuses = [each for _, each in found]
+    baked = [each for each in statuses if each.frame is not None]
+    # what follows a pass that is due is due after it
+    is_due, due = False, []
+    for bake_pass, each in found:
+        is_due = is_due or each.phase != "baked" or each.outdated
+        due += [bake_pass.number] if is_due else []
+    return replace(
+        baked[-1] if baked else statuses[0],
+        phase="none" if not baked else "partial" if due else "baked",
+        outdated=any(each.outdated for each in statuses),
+        is_unfinished=any(each.is_unfinished for each in statuses),
+        is_whole=all(each.is_whole for each in statuses),
+        frame=min((each.frame for each in baked if each.frame is not None), default=None),
+        problem=next((each.problem for each in statuses if each.problem is not None), None),
+        resume_frame=None,  # each pass says its own
+        convergence=next((e.convergence for e in baked if e.convergence.not_converged), ConvergenceSummary()),
+        busy_elsewhere=any(each.busy_elsewhere for each in statuses),
+        due_passes=tuple(due),
+    )
+
+
+def pass_status(scene: bpy.types.Scene, bake_pass: BakePass | None) -> Status:
+    """Returns the status of a pass, or of a scene without bodies, as its cache has it."""
+    first, last = sample_times.frame_range(scene)
+    folder = cache_paths.cache_folder(scene) if bake_pass is None else bake_pass.folder
     seen = cache_folder_status.read_status(folder)
     frame = seen.last_frame if seen.problem is None else seen.frame_files
     if seen.metadata is None or frame is None:
@@ -164,7 +207,7 @@ def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:
     is_partial = seen.problem is not None or frame < last
     return Status(
         phase="partial" if is_partial else "baked",
-        outdated=is_outdated(scene, seen),
+        outdated=is_outdated(scene, seen, bake_pass),
         is_unfinished=frame_report_reader.lacks_final_mesh(folder),
         is_whole=attach_bake.is_whole(scene) or undo_step.is_due(),
         frame=frame,
@@ -210,17 +253,23 @@ def newton_iteration(event: Mapping[str, Any] | None) -> tuple[int, float] | Non
     return event["newton_iterations"], float(residual) if isinstance(residual, int | float) else float("inf")
 
 
-def is_outdated(scene: bpy.types.Scene, seen: cache_folder_status.CacheStatus) -> bool:
+def is_outdated(
+    scene: bpy.types.Scene, seen: cache_folder_status.CacheStatus, bake_pass: BakePass | None = None
+) -> bool:
     """Whether settings or animation changed since the bake; looked up once a second, or less often where that is slow.
 
     Looking takes 0.04 s with 90,000 vertices, 0.3 s where all of them are pinned.
     """
-    return seen.metadata is None or seen.metadata.settings != current_digest(scene)
+    return seen.metadata is None or seen.metadata.settings != current_digest(scene, bake_pass)
 
 
-def current_digest(scene: bpy.types.Scene) -> str:
+def current_digest(scene: bpy.types.Scene, bake_pass: BakePass | None = None) -> str:
     """Returns the digest of what a bake reads, at most a second old, or older where finding it is slow."""
-    return _digests.result(scene.session_uid, lambda: input_digest.settings_digest(scene))
+    if bake_pass is None or bake_pass.is_only:
+        return _digests.result(scene.session_uid, lambda: input_digest.settings_digest(scene))
+    stamp = cache_folder_status.invalidation_count()  # it depends on the caches of earlier passes
+    key = (scene.session_uid, bake_pass.number)
+    return _digests.result(key, lambda: input_digest.settings_digest(scene, bake_pass), stamp)
 
 
 def tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int | None:
@@ -241,7 +290,7 @@ def core_tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
 
 
 def _tet_counts(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[int, int] | None:
-    return cache_folder_status.tet_counts(cache_paths.cache_folder(scene), body_key(obj))
+    return cache_folder_status.tet_counts(body_folder(scene, obj), body_key(obj))
 
 
 def earlier_resume_frame(scene: bpy.types.Scene) -> int | None:
@@ -261,7 +310,7 @@ def bytes_on_disk(scene: bpy.types.Scene) -> int:
 
 def shape_key_bytes(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     """Returns what a body takes as shape keys, in a file: three floats per vertex and sample, and the mesh."""
-    seen = cache_folder_status.read_status(cache_paths.cache_folder(scene))
+    seen = cache_folder_status.read_status(body_folder(scene, obj))
     if seen.metadata is None or seen.last_frame is None:
         return 0
     vertices = next((body.vertices for body in seen.metadata.bodies if body.key == body_key(obj)), 0)

@@ -14,6 +14,7 @@ import bpy
 from ...solver.bake.cache import layout
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
+from ..cache.bake_passes import body_folder
 from ..export.participants import collider_keys
 from ..fracture_meshes import show_results
 from ..runtime.memo import Memo
@@ -82,7 +83,7 @@ _positions: Memo[_ReportPosition] = Memo(MAX_REPORTS)
 
 def report(scene: bpy.types.Scene, obj: bpy.types.Object) -> BodyReport:
     """Returns the values of a body in the present bake of `scene`."""
-    known_reports = reports(cache_paths.cache_folder(scene))
+    known_reports = reports(body_folder(scene, obj))
     return known_reports.get(body_key(obj), BodyReport()) if known_reports else BodyReport()
 
 

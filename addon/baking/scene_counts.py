@@ -13,12 +13,12 @@ from ..cache import cache_folder_status
 from ..evaluation.geometry_update_counter import edit_count
 from ..export import artist_tet_files, formulation
 from ..objects import roles, tet_estimate
-from ..properties.role_definitions import BODY, BONE, COLLIDER, HEAT_SOURCE, ROLE_BY_KEY
+from ..properties.role_definitions import BODY, BONE, COLLIDER, HEAT_SOURCE, ROLE_BY_KEY, WRAP
 from ..runtime.memo import Throttle
 from . import bake_status
 
 # plurals, in the order of the rows
-ROLE_LABELS = {BODY: "Bodies", COLLIDER: "Colliders", BONE: "Bone Meshes", HEAT_SOURCE: "Heat Sources"}
+ROLE_LABELS = {BODY: "Bodies", COLLIDER: "Colliders", BONE: "Bone Meshes", HEAT_SOURCE: "Heat Sources", WRAP: "Wraps"}
 TETS_LABEL, ESTIMATED_TETS_LABEL, TETS_ICON = "Tets", "Tets (About)", "MESH_ICOSPHERE"
 # what the number of tets of the active object depends on, which Blender does not report when it is edited
 WATCHED_SETTINGS = ("role", "method", "sizing", "tet_count", "tet_size", "divisions", "interior_size", "use_fracture")
@@ -85,6 +85,7 @@ def count_scene(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> Scen
         COLLIDER: roles.colliders(scene),
         BONE: roles.bones(scene),
         HEAT_SOURCE: roles.heat_sources(scene),
+        WRAP: roles.wraps(scene),
     }
     rows = []
     for key, label in ROLE_LABELS.items():

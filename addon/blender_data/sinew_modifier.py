@@ -6,6 +6,8 @@ The modifiers above it are the input of the simulation; those below run on its r
 
 from __future__ import annotations
 
+import re
+
 import bpy
 
 from .override_saving import store_override_settings
@@ -49,7 +51,7 @@ def find_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier | None:
     uid = 0 if obj.override_library else obj.sinew.modifier_uid
     tests = (
         lambda m: uid and m.persistent_uid == uid,
-        lambda m: ".sinew/play/" in m.filepath.replace("\\", "/"),
+        lambda m: re.search(r"\.sinew/(pass-\d+/)?(play|wrap)/", m.filepath.replace("\\", "/")),
         lambda m: m.name == MODIFIER_NAME,
     )
     return next((m for test in tests for m in caches if test(m)), None)

@@ -50,6 +50,7 @@ class CacheStatus:
 _statuses: Throttle[CacheStatus] = Throttle(MAX_FOLDERS, MAX_AGE_SECONDS)
 _sizes: Throttle[int] = Throttle(MAX_FOLDERS, MAX_SIZE_AGE_SECONDS)
 _convergence: Memo[ConvergenceSummary] = Memo(MAX_FOLDERS)
+_seconds: Memo[float] = Memo(MAX_FOLDERS)
 _tet_counts: Memo[tuple[int, int]] = Memo(MAX_BODIES)
 
 
@@ -84,6 +85,26 @@ def convergence(folder: Path) -> ConvergenceSummary:
 def bytes_on_disk(folder: Path) -> int:
     """Returns the size of a cache [bytes]; measured rarely, since every file has to be read."""
     return _sizes.result(folder, lambda: _measure_size(folder))
+
+
+def bytes_of_pass(folder: Path) -> int:
+    """Returns the size of a cache without those of later passes in it [bytes]; measured rarely."""
+    inner = layout.pass_paths(folder) if folder.is_dir() else []
+    return bytes_on_disk(folder) - sum(bytes_on_disk(each) for each in inner)
+
+
+def seconds(folder: Path) -> float:
+    """Returns how long the frames of a cache took [s]; reads its report only after a change."""
+    try:
+        stamp = (folder / layout.REPORT_FILE).stat().st_mtime_ns
+        return _seconds.result(folder, stamp, lambda: _sum_seconds(folder))
+    except (OSError, StorageFailed):
+        return 0.0
+
+
+def _sum_seconds(folder: Path) -> float:
+    lines = CacheReader(folder).report()
+    return sum(float(line.get("milliseconds", 0.0)) for line in lines) / 1000.0
 
 
 def _measure_size(folder: Path) -> int:

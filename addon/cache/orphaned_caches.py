@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...solver.bake.cache import delete_cache, is_cache, is_locked
+from ...solver.bake.cache import delete_bake, is_cache, is_locked
 from ...solver.runtime.errors import SinewError
 from .temporary_folders import TEMPORARY_FOLDER_NAME, remove_if_empty, temporary_folders
 
@@ -59,7 +59,7 @@ def delete(folder: Path) -> None:
         return
     for cache in _caches(folder):
         if is_cache(cache):
-            delete_cache(cache)
+            delete_bake(cache)
     remove_if_empty(folder)
 
 

@@ -61,7 +61,7 @@ def bake(options: argparse.Namespace) -> int:
         for note in input_warnings.input_warnings(scene):  # the window shows them in the panel
             handle_event({"event": "warning", **note.as_warning()})
         bake_control.wait()
-    job = running.driver.job
+    job = running.latest.driver.job
     if options.out and job.frame is not None:
         attach_bake.attach(scene)
         if options.force_curves:

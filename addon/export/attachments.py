@@ -34,10 +34,25 @@ def read_attachments(inputs: Participants, reader: WeightReader) -> tuple[Attach
     return tuple(_read_row(inputs, reader, row) for _, row in _counting_rows(reader.owner, reader.evaluated.sinew))
 
 
-def attachment_values(obj: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Iterator[tuple[str, float, str]]:
-    """Yields the names of the tracks of a body's attachments that are animated, their values now, and their kinds."""
+def attachment_owners(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, int]]:
+    """Yields the objects with attachments of a body, itself and its Wrap, and the number of the first of each."""
+    yield obj, 0
+    if obj.sinew.wrap is not None:
+        yield obj.sinew.wrap, sum(1 for _ in _counting_rows(obj, obj.sinew))
+
+
+def attachment_values(
+    obj: bpy.types.Object, settings: bpy.types.PropertyGroup, first: int = 0
+) -> Iterator[tuple[str, float, str]]:
+    """Yields the names of the tracks of attachments that are animated, their values now, and their kinds.
+
+    Args:
+        obj: That has them: a body or its Wrap.
+        settings: Of it, evaluated.
+        first: The number that its first one has among those of the body.
+    """
     animated, stepped = animated_paths(obj), stepped_paths(obj)
-    for number, (path, row) in enumerate(_counting_rows(obj, settings)):
+    for number, (path, row) in enumerate(_counting_rows(obj, settings), first):
         on, strength = f"{path}.{ATTACHMENT_IS_ON.name}", f"{path}.{ATTACHMENT_STRENGTH.name}"
         if on in animated or strength in animated:
             kind = "step" if strength in stepped or strength not in animated else "linear"
@@ -70,7 +85,8 @@ def _read_row(inputs: Participants, reader: WeightReader, row: bpy.types.Propert
     if row.target is None:
         raise BadInput("attachment-without-target", name=owner.name)
     target = row.target.original
-    keys = [own[target] for own in (inputs.bodies, inputs.colliders, inputs.bones) if target in own]
+    targets = (inputs.bodies, inputs.grounds, inputs.colliders, inputs.bones)
+    keys = [own[target] for own in targets if target in own]
     if not keys:
         raise BadInput("attachment-target-missing", name=owner.name, target=target.name)
     paint = np.zeros(0)

@@ -39,10 +39,10 @@ class BodyVertexReader:
         """
         with evaluated_mesh(sampling.evaluated(obj)) as mesh:
             stored = raw_positions(mesh)
-        if len(stored) != len(body.vertices):
+        if len(stored) != body.played_count:
             start, frame = rest_frame(scene), sampling.moment.frame
             modifier = validation.changing_modifier(scene, obj, start, frame)
-            numbers = {"first": len(body.vertices), "now": len(stored), "start": start, "frame": frame}
+            numbers = {"first": body.played_count, "now": len(stored), "start": start, "frame": frame}
             raise BadInput("vertices-change", name=obj.name, modifier=modifier, **numbers)
         if body.key not in self._stored or not np.array_equal(stored, self._stored[body.key]):
             vertices = stored.astype(np.float64)

@@ -7,6 +7,7 @@ the matrix then gives only its origin.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import bpy
@@ -89,7 +90,7 @@ class ColliderSampler:
         Raises:
             BadInput: A collider is at no place that is a number, or its number of vertices has changed.
         """
-        for obj, collider in zip(inputs.colliders, self._scene.colliders, strict=True):
+        for obj, collider in self._pairs(inputs):
             if "sinew.use_collision" in animated_paths(obj):
                 is_on = float(sampling.evaluated(obj).sinew.use_collision)
                 sampling.add(f"collider.{collider.key}.active", is_on, "step")
@@ -101,13 +102,17 @@ class ColliderSampler:
                 self._add(self._motions[collider.key], collider, sampling.moment.time, matrix, points)
             self._cuts.add(collider.key, sampling.moment, self._tracked_points(collider, matrix, points))
 
+    def _pairs(self, inputs: Participants) -> Iterator[tuple[bpy.types.Object, Collider]]:
+        """Returns the objects with what was read of them; bodies of earlier passes come after these in the scene."""
+        return zip(inputs.colliders, self._scene.colliders, strict=False)
+
     def halfway_time(self) -> SampleTime | None:
         """Returns a moment before the last one at which `sample_halfway` has something to see, if any."""
         return self._cuts.halfway_time()
 
     def sample_halfway(self, sampling: Sampling, inputs: Participants) -> None:
         """Looks at the moment half-way how colliders came to where they were last; raises as `sample`."""
-        for obj, collider in zip(inputs.colliders, self._scene.colliders, strict=True):
+        for obj, collider in self._pairs(inputs):
             if collider.key in self._cuts.pending:
                 matrix, points = _read_at(sampling, obj, collider)
                 self._cuts.add_halfway(collider.key, self._tracked_points(collider, matrix, points))

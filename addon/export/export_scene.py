@@ -23,13 +23,15 @@ from ...solver.runtime.errors import BadInput
 from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.scene import Scene
 from ...solver.scene.tracks import TrackWriter
+from ..cache.bake_passes import BakePass
 from ..evaluation.rigid_body_evaluation import LiveScene
-from ..evaluation.sample_times import SampleTime, sample_times
+from ..evaluation.sample_times import SampleTime, frame_range, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
 from ..evaluation.unkeyed_values import UnkeyedValues
 from ..objects import roles
 from . import validation
 from .activation_sampler import ActivationSampler, write_activations
+from .baked_grounds import BakedGround, check_same_times, read_grounds
 from .blender_simulation_inputs import first_frame_needed, follows_rigid_bodies
 from .body_vertices import BodyVertexReader
 from .buffered_track_writer import BufferedTrackWriter
@@ -46,11 +48,22 @@ SLICE_SECONDS = 0.1
 
 
 def export_scene(
-    context: bpy.types.Context, scene: bpy.types.Scene, cache: Path, threads: int | None = None
+    context: bpy.types.Context,
+    scene: bpy.types.Scene,
+    cache: Path,
+    threads: int | None = None,
+    bake_pass: BakePass | None = None,
 ) -> Iterator[float]:
     """Exports `scene` into the folder `cache`/scene, and yields the fraction done after each slice.
 
     An existing scene stays whole until the new one is complete.
+
+    Args:
+        context: Blender's.
+        scene: The scene.
+        cache: The cache that gets it, of the pass where one is given.
+        threads: Instead of those of the preferences.
+        bake_pass: What part of it; None: all bodies at once.
 
     Raises:
         BadInput: Something cannot be simulated as it is; nothing was changed.
@@ -61,8 +74,8 @@ def export_scene(
     made = _make_folder(cache)
     try:
         context.view_layer.update()
-        digest = settings_digest(scene)
-        writer = SceneExporter(scene, part, threads)
+        digest = settings_digest(scene, bake_pass)
+        writer = SceneExporter(scene, part, threads, _bodies_of_pass(scene, bake_pass))
         while not writer.is_done:
             writer.write_slice()
             yield writer.fraction
@@ -94,6 +107,7 @@ class ExportPart:
         adapt: Returns the scene that is written instead of the one that is read.
         time_shift: Time of the artist's scene at time zero of the moments [s].
         unkeyed: Values that hold instead of animated ones at all moments but the first, and afterwards; None: none.
+        bake_pass: The pass of several whose bodies these are; those of earlier ones move as they are baked.
     """
 
     inputs: Participants
@@ -101,6 +115,7 @@ class ExportPart:
     adapt: Callable[[Scene], Scene] = lambda scene: scene
     time_shift: float = 0.0
     unkeyed: UnkeyedValues | None = None
+    bake_pass: BakePass | None = None
 
 
 def export_part(scene: bpy.types.Scene, folder: Path, part: ExportPart) -> Scene:
@@ -131,6 +146,7 @@ class _ExportState:
     colliders: ColliderSampler
     body_vertices: BodyVertexReader
     activations: ActivationSampler
+    grounds: list[BakedGround]
     flexed: dict[str, FlexedShape] = field(default_factory=dict)
 
 
@@ -140,16 +156,13 @@ class SceneExporter:
     Between two slices it keeps arrays and identifiers, and nothing of Blender's data.
     """
 
-    def __init__(
-        self, scene: bpy.types.Scene, folder: Path, threads: int | None, part: ExportPart | None = None
-    ) -> None:
-        """Takes a part of a scene whose objects were checked, or the whole scene (None) and checks its objects.
+    def __init__(self, scene: bpy.types.Scene, folder: Path, threads: int | None, part: ExportPart) -> None:
+        """Takes a part of a scene whose objects were checked.
 
         Raises:
             BadInput: Something cannot be simulated as it is.
         """
-        self._part = _whole(scene) if part is None else part
-        inputs = self._part.inputs
+        self._part, inputs = part, part.inputs
         self._handles = ParticipantHandles(inputs)
         self._moments = self._part.moments
         self._copy_class = LiveScene if follows_rigid_bodies(scene) else SceneCopy
@@ -204,7 +217,13 @@ class SceneExporter:
 
     def _begin(self, scene_copy: SceneCopy, inputs: Participants) -> _ExportState:
         """Writes the scene of the rest pose, in which `scene_copy` is."""
-        solver_scene = self._part.adapt(read_scene(scene_copy, inputs, self._threads))
+        bake_pass = self._part.bake_pass
+        grounds = [] if bake_pass is None else read_grounds(bake_pass, frame_range(inputs.scene)[1])
+        read = read_scene(scene_copy, inputs, self._threads, [ground.collider for ground in grounds])
+        check_same_times(grounds, read.settings)
+        if bake_pass is not None and bake_pass.has_later and read.settings.preroll:
+            read = replace(read, settings=replace(read.settings, writes_preroll=True))
+        solver_scene = self._part.adapt(read)
         rest = read_rest_frame_transforms(scene_copy, inputs, solver_scene)
         with named_errors(self._folder.parent):
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -212,7 +231,7 @@ class SceneExporter:
             track_writer = BufferedTrackWriter(TrackWriter(self._folder, is_durable=False))
             colliders = ColliderSampler(solver_scene, track_writer)
         activations = ActivationSampler(scene_copy, inputs, self._part.time_shift)
-        return _ExportState(solver_scene, rest, track_writer, colliders, BodyVertexReader(), activations)
+        return _ExportState(solver_scene, rest, track_writer, colliders, BodyVertexReader(), activations, grounds)
 
     def _evaluate(self, scene_copy: SceneCopy, before: SampleTime | None) -> None:
         """Evaluates the next moment. If an input depends on earlier frames, evaluates these first, in order."""
@@ -230,6 +249,8 @@ class SceneExporter:
         sampling = Sampling(scene_copy, inputs.unit, self._moments[self._done], state.track_writer)
         sample_tracks(sampling, inputs, state.solver_scene, state.rest, shapes, state.body_vertices)
         state.activations.sample(scene_copy, inputs, sampling.moment.time)
+        for ground in state.grounds:
+            ground.add_until(state.track_writer, sampling.moment.time)
         if self._done == 0:
             state.flexed.update(read_flexed_shapes(sampling, inputs, state.rest, shapes))
         state.colliders.sample(sampling, inputs)
@@ -257,11 +278,18 @@ class SceneExporter:
                 self._state.colliders.with_world_vertices().save(self._folder)
 
 
-def _whole(scene: bpy.types.Scene) -> ExportPart:
+def _bodies_of_pass(scene: bpy.types.Scene, bake_pass: BakePass | None) -> ExportPart:
+    """Returns the bodies of a pass, or of a whole scene, with what they need.
+
+    Raises:
+        BadInput: An object cannot be simulated as it is.
+    """
     if not roles.bodies(scene):
         raise BadInput("no-bodies", name=scene.name)
     validation.check_objects(scene)
-    return ExportPart(find_participants(scene), sample_times(scene))
+    if bake_pass is None or bake_pass.is_only:
+        return ExportPart(find_participants(scene), sample_times(scene))
+    return ExportPart(find_participants(scene, bake_pass.number), sample_times(scene), bake_pass=bake_pass)
 
 
 def _make_folder(folder: Path) -> list[Path]:

@@ -7,6 +7,7 @@ F-curves and drivers are taken instead; evaluated matrices are not taken at all.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -18,13 +19,15 @@ from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..blender_data.rna_serialisation import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
+from ..cache import cache_folder_status
+from ..cache.bake_passes import BakePass
 from ..evaluation.sample_times import frame_range, preroll
 from ..evaluation.vertex_weights import VECTOR_TYPE, WEIGHT_TYPES, raw_vectors, raw_weights
 from ..evaluation.weight_digest import weight_digest
 from ..objects import collision_filter
 from ..objects.field_objects import acts_on, force_fields
 from ..objects.roles import roles_of
-from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE
+from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE, WRAP
 from . import activation_inputs, artist_tet_files, rigid_core
 from .attachments import attachment_parts
 from .bone_meshes import bones_that_hold
@@ -52,9 +55,26 @@ STILL_IMAGE_SOURCES = {"FILE", "GENERATED", "TILED"}
 REST_BONE_PROPERTIES = ("name", "length", "use_deform", "use_inherit_rotation", "inherit_scale")
 
 
-def settings_digest(scene: bpy.types.Scene) -> str:
-    """Returns 64 hex digits that change with what a bake of `scene` reads: settings, meshes, animation."""
-    return digest(_walk_dependencies(scene)[0])
+def settings_digest(scene: bpy.types.Scene, bake_pass: BakePass | None = None) -> str:
+    """Returns 64 hex digits that change with what a bake of `scene` reads: settings, meshes, animation.
+
+    Args:
+        scene: The scene.
+        bake_pass: What part of it is baked, which follows earlier ones as their caches are now; None: all at once.
+    """
+    if bake_pass is None or bake_pass.is_only:
+        return digest(_walk_dependencies(scene)[0])
+    parts = [f"pass {bake_pass.number}", *_walk_dependencies(scene, bake_pass.number)[0]]
+    parts += [_baked_content(earlier.folder) for earlier in bake_pass.earlier]
+    if bake_pass.has_later and preroll(scene):
+        parts.append("its pre-roll is written")
+    return digest(parts)
+
+
+def _baked_content(cache: Path) -> str:
+    """Returns what tells the bake in a cache from another one, or ""."""
+    head = cache_folder_status.read_status(cache).metadata
+    return f"{head.scene} {head.tracks}" if head is not None else ""
 
 
 def bake_dependencies(scene: bpy.types.Scene) -> set[bpy.types.ID]:
@@ -62,19 +82,21 @@ def bake_dependencies(scene: bpy.types.Scene) -> set[bpy.types.ID]:
     return _walk_dependencies(scene)[1]
 
 
-def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]]:
-    bodies = [o for o in scene.objects if o.sinew.role == BODY]
+def _walk_dependencies(scene: bpy.types.Scene, number: int | None = None) -> tuple[Parts, set[bpy.types.ID]]:
+    """Returns the parts of the digest and what they are of, of all passes or that of a number."""
+    bodies = [o for o in scene.objects if o.sinew.role == BODY and number in (None, o.sinew.bake_pass)]
     has_heat = any(o.sinew.use_heat for o in bodies)
     keys = {o: body_key(o) for o in bodies}
-    pairs = sorted(repr(sorted(keys.get(o, o.name) for o in pair)) for pair in collision_filter.ignored_objects(scene))
+    ignored = (pair for pair in collision_filter.ignored_objects(scene) if number is None or keys.keys() & {*pair})
+    pairs = sorted(repr(sorted(keys.get(o, o.name) for o in pair)) for pair in ignored)
     holding = set(bones_that_hold(scene, keys))
     seen: set[bpy.types.ID] = {scene}
     waiting: list[bpy.types.ID] = []
     found = []
     for obj in scene.objects:
-        counts = {HEAT_SOURCE: has_heat, BONE: obj in holding}
+        counts = {HEAT_SOURCE: has_heat, BONE: obj in holding, WRAP: False}
         present = [role for role in roles_of(obj) if counts.get(role, True)]
-        if not present:
+        if not present or (BODY in present and obj not in keys):
             continue
         # a body keeps its key when it is renamed
         parts = [
@@ -93,6 +115,9 @@ def _walk_dependencies(scene: bpy.types.Scene) -> tuple[Parts, set[bpy.types.ID]
             ]
             parts += [digest_of_data] if (digest_of_data := activation_inputs.source_digest(obj)) else []
             parts += [*fibre_object_parts(obj), *attachment_parts(obj, keys)]
+            if obj.sinew.wrap is not None:
+                waiting.append(obj.sinew.wrap)
+                parts += ["wrap", *attachment_parts(obj.sinew.wrap, keys)]
             cut = sinew_modifier.input_modifier_count(obj)
         seen.add(obj)
         found.append(digest(parts + _object_parts(obj, cut, waiting)))
@@ -164,7 +189,9 @@ def _scene_parts(scene: bpy.types.Scene) -> Parts:
 
 def _id_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
     if isinstance(item, bpy.types.Object):
-        return _object_parts(item, None, waiting)
+        # a wrap plays the bake below Sinew's place
+        cut = sinew_modifier.input_modifier_count(item) if item.sinew.role == WRAP else None
+        return _object_parts(item, cut, waiting)
     if isinstance(item, bpy.types.NodeTree):
         return _tree_parts(item, waiting)
     parts = animation_parts(item, waiting)

@@ -16,6 +16,7 @@ from ..objects import roles, self_weight_collapse
 from ..objects.field_objects import field_warnings
 from ..runtime.quantity_text import stress_text
 from . import artist_tet_files, contact_warnings
+from .fat_check import hole_warnings
 
 STANDARD_GRAVITY = 9.81
 # modifiers whose result is another one where a mesh is cut, closed or not
@@ -38,6 +39,7 @@ def input_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
         yield from _shape_key_warnings(obj)
         yield from _self_weight_warnings(obj, scene)
         yield from _tet_file_warnings(obj)
+        yield from hole_warnings(obj)
         yield from _transmissive_material_warnings(obj)
         yield from _crack_modifier_warnings(obj)
 

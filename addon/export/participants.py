@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import bpy
@@ -22,7 +22,17 @@ from .fibre_objects import find_fibre_objects
 from .rigid_core import find_core_objects
 
 # the fields of `Participants` that are objects with their keys
-KEYED_OBJECTS = ("bodies", "colliders", "heat_sources", "bones", "followed_objects", "force_fields", "fibre_objects")
+KEYED_OBJECTS = (
+    "bodies",
+    "colliders",
+    "heat_sources",
+    "bones",
+    "followed_objects",
+    "force_fields",
+    "fibre_objects",
+    "wraps",
+    "grounds",
+)
 # objects in the order of their names, and their names in files
 ObjectKeys = dict[bpy.types.Object, str]
 
@@ -39,6 +49,8 @@ class Participants:
             object's name.
         force_fields: Objects with a force field that acts on bodies, in the order of their names.
         fibre_objects: Lattices, curves and meshes of tendon of muscles; the key is the object's name.
+        wraps: At which fat ends; the key is the object's name.
+        grounds: Bodies of earlier passes, which move as they are baked.
         reads_attachments: Whether those of bodies are read, which needs what they are attached to.
     """
 
@@ -51,6 +63,8 @@ class Participants:
     followed_objects: ObjectKeys
     force_fields: ObjectKeys
     fibre_objects: ObjectKeys
+    wraps: ObjectKeys = field(default_factory=dict)
+    grounds: ObjectKeys = field(default_factory=dict)
     reads_attachments: bool = True
 
     @property
@@ -61,7 +75,7 @@ class Participants:
     @property
     def modifier_counts(self) -> dict[bpy.types.Object, int | None]:
         """All objects to evaluate, each with how many of its modifiers (None: all)."""
-        cuts = input_modifier_counts(list(self.bodies), [*self.colliders, *self.heat_sources, *self.bones])
+        cuts = input_modifier_counts([*self.bodies, *self.wraps], [*self.colliders, *self.heat_sources, *self.bones])
         return dict.fromkeys([*self.followed_objects, *self.force_fields, *self.fibre_objects]) | cuts
 
     @property
@@ -75,13 +89,14 @@ class Participants:
         return [o for o in self.bodies if has_flexed_shape(o)]
 
 
-def find_participants(scene: bpy.types.Scene) -> Participants:
-    """Returns what takes part in `scene`.
+def find_participants(scene: bpy.types.Scene, number: int | None = None) -> Participants:
+    """Returns what takes part in `scene`, in the pass of a number or, with None, in all at once.
 
     Raises:
         BadInput: A body asks for the bones of its armature, and has none.
     """
-    bodies = {obj: body_key(obj) for obj in roles.bodies(scene)}
+    everything = {obj: body_key(obj) for obj in roles.bodies(scene)}
+    bodies = {obj: key for obj, key in everything.items() if number in (None, obj.sinew.bake_pass)}
     bones = _with_keys(bones_that_hold(scene, bodies))
     taken = set(bones.values())
     return Participants(
@@ -94,6 +109,8 @@ def find_participants(scene: bpy.types.Scene) -> Participants:
         {obj: obj.name for obj in [*find_core_objects(bodies), *find_source_objects(bodies)]},
         _with_keys(force_fields(scene)),
         {obj: obj.name for obj in find_fibre_objects(bodies)},
+        {wrap: wrap.name for obj in bodies if (wrap := obj.sinew.wrap) is not None},
+        {obj: key for obj, key in everything.items() if number is not None and obj.sinew.bake_pass < number},
     )
 
 

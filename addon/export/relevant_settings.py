@@ -29,7 +29,7 @@ DIGEST_CONDITIONS: dict[str, tuple[When, ...]] = {
 # Sinew 0.2.0 read these where the condition holds; elsewhere they are settings that came later
 EARLIER_CONDITIONS = {setting.name: IS_FLESH for setting in FORMER_FLESH_PAINTS}
 # the digest has the content of the file of tets and the keys of bodies instead of these
-REPLACED_SETTINGS = {"tets_path", "bone_body", "attachments"}
+REPLACED_SETTINGS = {"tets_path", "bone_body", "attachments", "wrap"}
 
 
 def unread_settings(obj: bpy.types.Object, roles: Collection[str]) -> set[str]:

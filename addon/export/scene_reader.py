@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
-from ...solver.scene.contact import Collision
+from ...solver.scene.contact import Collider, Collision
 from ...solver.scene.force_fields import FieldWeights
 from ...solver.scene.rest_scale import RestScale
 from ...solver.scene.scene import Body, Material, MaterialPaint, Meshing, Scene, Settings
@@ -26,10 +27,11 @@ from ..objects import breakable_mesh_check, collision_filter, tet_estimate
 from ..objects.field_objects import acts_on
 from . import animated_settings, artist_tet_files, body_features, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
-from .attachments import attachment_values, read_attachments
+from .attachments import attachment_owners, attachment_values, read_attachments
 from .body_vertices import BodyVertexReader
 from .bone_meshes import read_bone, sample_bone
 from .colliders import read_collider
+from .fat import with_wrap
 from .force_fields import read_field, sample_field
 from .formulation import read_formulation
 from .heat_sources import read_heat_source, sample_heat_source
@@ -44,8 +46,10 @@ from .weight_reader import WeightReader
 ALL_ROWS = slice(None)
 
 
-def read_scene(scene_copy: SceneCopy, inputs: Participants, threads: int | None) -> Scene:
-    """Returns the scene, read of objects that are evaluated in the rest pose.
+def read_scene(
+    scene_copy: SceneCopy, inputs: Participants, threads: int | None, grounds: Sequence[Collider] = ()
+) -> Scene:
+    """Returns the scene, read of objects that are evaluated in the rest pose; `grounds` are of earlier passes.
 
     Raises:
         BadInput: An object cannot be simulated as it is.
@@ -57,11 +61,11 @@ def read_scene(scene_copy: SceneCopy, inputs: Participants, threads: int | None)
     bones = [read_bone(scene_copy, obj, key, unit, inputs.bodies) for obj, key in inputs.bones.items()]
     return Scene(
         tuple(bodies.values()),
-        tuple(read_collider(scene_copy, obj, key, unit) for obj, key in inputs.colliders.items()),
+        (*(read_collider(scene_copy, obj, key, unit) for obj, key in inputs.colliders.items()), *grounds),
         _read_settings(scene_copy, inputs.scene, threads),
         tuple(read_heat_source(scene_copy, obj, key, unit) for obj, key in inputs.heat_sources.items()),
         (*bones, *read_armature_bones(scene_copy, inputs.armature_bones, bodies, unit)),
-        collision_filter.ignored_pairs(inputs.scene, inputs.bodies | inputs.colliders),
+        collision_filter.ignored_pairs(inputs.scene, inputs.bodies | inputs.colliders | inputs.grounds),
         force_fields=tuple(
             read_field(scene_copy, obj, key, unit, list(bodies.values())) for obj, key in inputs.force_fields.items()
         ),
@@ -100,8 +104,9 @@ def sample_tracks(
         sampling.add(f"body.{body.key}.matrix", matrix, "rigid")
         for setting, value, kind in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
             sampling.add(f"body.{body.key}.{setting}", value, kind)
-        for track, value, kind in attachment_values(obj, sampling.evaluated(obj).sinew):
-            sampling.add(f"body.{body.key}.{track}", value, kind)
+        for owner, first in attachment_owners(obj):
+            for track, value, kind in attachment_values(owner, sampling.evaluated(owner).sinew, first):
+                sampling.add(f"body.{body.key}.{track}", value, kind)
         is_animated = animated_settings.may_be_animated(obj, body)
         if obj.modifiers or len(body.pinned) or len(body.attached) or body.goal or is_animated:
             points = body_vertices.vertices(sampling, inputs.scene, obj, body)
@@ -197,7 +202,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
     found.fields["rest_scale"] = replace(rest_scale, direction=rest_scale.direction @ matrix[:3, :3].T)
     pinned = np.flatnonzero(found.pins > 0).astype(np.int32)
     attached = np.flatnonzero(found.attached > 0).astype(np.int32)
-    return Body(
+    body = Body(
         key=key,
         name=obj.name,
         vertices=world,
@@ -221,6 +226,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         **read_fields(Body, settings, unit),
         **(artist_tet_files.body_tets(obj, matrix) if settings.method == "GIVEN" else {}),
     )
+    return body if obj.sinew.wrap is None else with_wrap(scene_copy, inputs, body, obj.sinew.wrap)
 
 
 def _meshing(settings: bpy.types.PropertyGroup, world: Floats, faces: Indices, longest: float, unit: float) -> Meshing:

@@ -20,7 +20,9 @@ from ..evaluation.scene_copy import SceneCopy
 from ..objects import role_checks, roles
 from . import activation_inputs, artist_tet_files, formulation, rigid_core
 from .deforming_mesh_check import shape_dependencies
+from .fat_check import check_fat
 from .fibre_objects import check_fibre_objects
+from .pass_check import check_passes
 from .setting_range_check import check_setting_ranges
 
 BODY_SETTINGS = tuple(settings_of_role(BODY))
@@ -53,6 +55,7 @@ def _object_checks(scene: bpy.types.Scene) -> Iterator[Callable[[], object]]:
     for obj in bodies:
         yield partial(role_checks.check_object, obj)
     yield partial(role_checks.check_unshared, bodies)
+    yield partial(check_passes, bodies)
     for obj in [*bodies, *roles.colliders(scene), *(o for o in scene.objects if roles.has_role(o, BONE))]:
         yield partial(_check_type, obj, {"MESH"}, "not-a-mesh")
     for obj in roles.heat_sources(scene):
@@ -66,6 +69,7 @@ def _object_checks(scene: bpy.types.Scene) -> Iterator[Callable[[], object]]:
         yield partial(rigid_core.check_core, obj, scene)
         yield partial(activation_inputs.check_source, obj, scene)
         yield partial(check_fibre_objects, obj, scene)
+        yield partial(check_fat, obj, scene)
         yield partial(_check_rigs, obj)
         yield partial(_check_hooks, obj)
         if obj.sinew.method == "GIVEN":

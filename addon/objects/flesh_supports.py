@@ -58,7 +58,13 @@ def is_held(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
     """Whether anything may hold `obj`; the bake finds out what of it is in reach."""
     settings = obj.sinew
     by_armature = settings.use_armature_bones and bool(armatures_of(obj))
-    return bool(bones_of(scene, obj) or by_armature or settings.pin_group or settings.affect_group)
+    has_springs = any(map(_has_springs, (obj, settings.wrap)))
+    return bool(bones_of(scene, obj) or by_armature or settings.pin_group or settings.affect_group or has_springs)
+
+
+def _has_springs(obj: bpy.types.Object | None) -> bool:
+    """Whether springs tie an object, a body or its Wrap, to another."""
+    return obj is not None and any(row.kind == "SPRING" and row.target is not None for row in obj.sinew.attachments)
 
 
 def falls(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:

@@ -9,7 +9,7 @@ from ...solver.scene.settings.flesh_settings import ELASTIC, POSE
 from ..blender_data import sinew_modifier
 from ..fracture_meshes import show_results
 from ..playback import attribute_modifier
-from ..properties.role_definitions import BODY, BONE, COLLIDER, HEAT_SOURCE, NONE, ROLE_BY_KEY, ROLES
+from ..properties.role_definitions import BODY, BONE, COLLIDER, HEAT_SOURCE, NONE, ROLE_BY_KEY, ROLES, WRAP
 
 
 def roles_of(obj: bpy.types.Object) -> tuple[str, ...]:
@@ -51,6 +51,11 @@ def bones(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return sorted((o for o in scene.objects if o.type == "MESH" and has_role(o, BONE)), key=lambda o: o.name)
 
 
+def wraps(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Returns the scene's wraps by name."""
+    return sorted((o for o in scene.objects if has_role(o, WRAP)), key=lambda o: o.name)
+
+
 def is_flesh(obj: bpy.types.Object) -> bool:
     """Whether `obj` is a body of flesh: it follows the pose or jiggles."""
     return bool(obj.type == "MESH" and obj.sinew.role == BODY and obj.sinew.motion != ELASTIC)
@@ -87,6 +92,12 @@ def make_collider(obj: bpy.types.Object, shape: str = "MESH") -> None:
     sinew_modifier.remove_modifier(obj)
     _set_role(obj, COLLIDER)
     obj.sinew.collider_shape = shape
+
+
+def make_wrap(obj: bpy.types.Object) -> None:
+    """Makes `obj` a wrap, to which fat holds, and which moves with it."""
+    _set_role(obj, WRAP)
+    sinew_modifier.ensure_modifier(obj)
 
 
 def make_heat_source(obj: bpy.types.Object) -> None:

@@ -32,6 +32,7 @@ from . import (
     note_details,
     pin_selected_vertices,
     quick,
+    quick_fat,
     remove_role,
     select_role,
     self_weight_remedies,
@@ -42,6 +43,7 @@ from . import (
     table_rows,
     takes,
     tet_display,
+    wraps,
 )
 
 PARTS = (
@@ -81,6 +83,8 @@ PARTS = (
     tet_display,
     build_fibres,
     check,
+    wraps,
+    quick_fat,
 )
 
 
@@ -91,10 +95,12 @@ def register() -> None:
             bpy.utils.register_class(each)
     bpy.types.TOPBAR_MT_file_import.append(import_tets.draw_menu_entry)
     bpy.types.VIEW3D_MT_object_quick_effects.append(quick.draw_menu_entries)
+    bpy.types.VIEW3D_MT_object_quick_effects.append(quick_fat.draw_menu_entry)
 
 
 def unregister() -> None:
     """Takes them away."""
+    bpy.types.VIEW3D_MT_object_quick_effects.remove(quick_fat.draw_menu_entry)
     bpy.types.VIEW3D_MT_object_quick_effects.remove(quick.draw_menu_entries)
     bpy.types.TOPBAR_MT_file_import.remove(import_tets.draw_menu_entry)
     for part in reversed(PARTS):

@@ -9,7 +9,8 @@ from ...solver.runtime.errors import BadInput
 from ..baking import bake_status
 from ..baking.addon_session import session
 from ..blender_data import object_hiding
-from ..cache import cache_folder_status, cache_paths
+from ..cache import cache_folder_status
+from ..cache.bake_passes import body_folder
 from ..fracture_meshes.result_objects import results_of
 from ..playback import shape_keys
 from ..properties.role_definitions import BODY
@@ -38,7 +39,7 @@ class SINEW_OT_convert_to_shape_keys(bpy.types.Operator):
         shown = [made for made in results_of(obj) if made.type == "MESH"]
         if len(shown) > 1:
             raise BadInput("shape-keys-of-pieces", name=obj.name)
-        folder = cache_paths.cache_folder(scene)
+        folder = body_folder(scene, obj)
         copy = shape_keys.convert_to_shape_keys(context, scene, obj, folder, shown[0] if shown else None)
         for each in [*shown, obj]:
             object_hiding.hide_permanently(each)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import bpy
+from bpy.props import IntProperty
 
 from ...solver.runtime.errors import BadInput
 from ..baking import attach_bake, bake_control, bake_status
@@ -11,6 +12,7 @@ from ..baking.addon_session import session
 from ..cache import cache_paths
 from ..runtime.memo import clear_results
 from .error_reporting import reporting_errors
+from .simulate import ALL_PASSES
 
 
 class SINEW_OT_delete_bake(bpy.types.Operator):
@@ -20,6 +22,13 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
     bl_label = "Delete Bake"
     bl_options = {"UNDO"}
 
+    bake_pass: IntProperty(
+        name="Pass",
+        description="Delete the bake of this pass alone. 0: of all passes",
+        default=ALL_PASSES,
+        options={"SKIP_SAVE"},
+    )
+
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """Not while it is being baked."""
@@ -28,14 +37,15 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Asks first."""
         folder = cache_paths.cache_folder(context.scene).name
-        message = f"All frames in {folder} are deleted. This cannot be undone."
+        which = "All frames" if self.bake_pass == ALL_PASSES else f"The frames of pass {self.bake_pass}"
+        message = f"{which} in {folder} are deleted. This cannot be undone."
         ask = context.window_manager.invoke_confirm
         return ask(self, event, title="Delete Bake?", message=message, confirm_text="Delete", icon="WARNING")
 
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Deletes it."""
-        foreign = bake_control.delete(context.scene)
+        foreign = bake_control.delete(context.scene, None if self.bake_pass == ALL_PASSES else self.bake_pass)
         clear_results()
         if foreign:
             self.report({"INFO"}, f"{len(foreign)} files that are not Sinew's stay in {foreign[0].parent}")

@@ -18,6 +18,7 @@ from .selected_objects import selected_unshared_meshes
 
 # no frame of Blender's has this number
 UNSET_FRAME = -(2**31)
+ALL_PASSES = 0
 
 
 def push_undo_step(message: str) -> None:
@@ -70,6 +71,8 @@ class BakingOperator:
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Lets everything through but Escape; ends with the bake, which bake_timer.py keeps going."""
+        if self._bake is not None:
+            self._bake = self._bake.latest
         if self._bake is None or not self._bake.driver.job.is_running:
             self.cancel(context)
             if self._bake is not None:
@@ -91,7 +94,7 @@ class BakingOperator:
         """Bakes to the end and then returns: for scripts, and for Blender without a window."""
         bake = self._start(context)
         bake_control.wait()
-        return self._end(bake.driver.job)
+        return self._end(bake.latest.driver.job)
 
     def _end(self, job: Job) -> set[str]:
         level, line = bake_summary.ending_message(job)
@@ -128,9 +131,18 @@ class SINEW_OT_simulate(BakingOperator, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
+    bake_pass: IntProperty(
+        name="Pass",
+        description="Bake this pass alone. 0: all that are missing or out of date",
+        default=ALL_PASSES,
+        options={"SKIP_SAVE"},
+    )
+
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         """Returns the tooltip."""
+        if properties.bake_pass != ALL_PASSES:
+            return "Bake the bodies of this pass alone. They follow earlier passes as these are baked"
         if properties.only_cuts:
             return "Cut the meshes of broken bodies in the baked frames, so that they can be rendered"
         if properties.resume:
@@ -140,7 +152,8 @@ class SINEW_OT_simulate(BakingOperator, bpy.types.Operator):
     def request(self) -> BakeRequest:
         """Returns what is to be baked."""
         from_frame = None if self.from_frame == UNSET_FRAME else self.from_frame
-        return BakeRequest(self.resume, from_frame, only_cuts=self.only_cuts)
+        bake_pass = None if self.bake_pass == ALL_PASSES else self.bake_pass
+        return BakeRequest(self.resume, from_frame, only_cuts=self.only_cuts, bake_pass=bake_pass)
 
 
 class SINEW_OT_simulate_selected(BakingOperator, bpy.types.Operator):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import StringProperty
 
-from ...solver.bake.cache import delete_cache
+from ...solver.bake.cache import delete_bake
 from ...solver.runtime.errors import BadInput
 from ..baking import attach_bake, bake_control, bake_status
 from ..baking.addon_session import session
@@ -126,7 +126,7 @@ class SINEW_OT_delete_take(TakeOperator, bpy.types.Operator):
         if take.folder == cache_paths.cache_folder(scene):
             bake_control.delete(scene)
         else:
-            delete_cache(take.folder)
+            delete_bake(take.folder)
         take_ghosts.remove(scene, take.name)
         cache_folder_status.invalidate()
         return {"FINISHED"}

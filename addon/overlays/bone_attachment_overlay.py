@@ -13,7 +13,8 @@ import numpy as np
 from ...solver.bake.cache import CacheReader
 from ...solver.runtime.errors import StorageFailed
 from ..blender_data.object_keys import body_key
-from ..cache import cache_folder_status, cache_paths
+from ..cache import cache_folder_status
+from ..cache.bake_passes import body_folder
 from ..evaluation.sample_times import rest_frame
 from ..objects import flesh_supports, roles
 from . import bone_attachment_geometry, bone_attachment_preview, tet_geometry
@@ -45,9 +46,8 @@ def draw() -> None:
     shown = [(obj, bones) for obj, bones in shown if bones is None or bones]
     if not shown:
         return
-    folder = cache_paths.cache_folder(scene)
     for obj, bones in shown:
-        _draw_batches(_batches(folder, scene, obj, bones))
+        _draw_batches(_batches(body_folder(scene, obj), scene, obj, bones))
 
 
 def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, bones: set[str] | None) -> list:

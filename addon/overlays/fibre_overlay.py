@@ -22,7 +22,8 @@ from ...solver.scene.settings.fibre_settings import BY_STRETCH
 from ...solver.scene.tracks import TrackReader
 from ..baking import bake_status, fibre_preview
 from ..blender_data.object_keys import body_key
-from ..cache import cache_folder_status, cache_paths
+from ..cache import cache_folder_status
+from ..cache.bake_passes import body_folder
 from ..cache.baked_tets import body_tets
 from ..evaluation.sample_times import rest_frame
 from ..objects import roles
@@ -71,7 +72,7 @@ def shown_fibres(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[FibreGe
 
     A bake shows its own fibres. Where it is out of date or not there, those that were built are shown at rest.
     """
-    folder, key = cache_paths.cache_folder(scene), body_key(obj)
+    folder, key = body_folder(scene, obj), body_key(obj)
     frame = cache_folder_status.read_status(folder).frame_shown_at(scene.frame_current)
     preview = fibre_preview.preview_of(scene, obj)
     is_at_rest = preview is not None and scene.frame_current == rest_frame(scene)
@@ -108,7 +109,7 @@ def _stamp(path: Path) -> int:
 
 def shown_activations(scene: bpy.types.Scene, obj: bpy.types.Object, is_baked: bool) -> tuple[float, ...]:
     """Returns the activations of the units of a muscle at the present frame: of the bake, or else the present ones."""
-    folder, key = cache_paths.cache_folder(scene), body_key(obj)
+    folder, key = body_folder(scene, obj), body_key(obj)
     seen = cache_folder_status.read_status(folder)
     settings = obj.sinew
     present = (settings.activation, settings.muscle_strength, *(head.activation for head in settings.muscle_heads))

@@ -12,7 +12,8 @@ from ...solver.bake.cache import CacheReader
 from ...solver.runtime.errors import StorageFailed
 from ..blender_data import object_hiding
 from ..blender_data.object_keys import body_key
-from ..cache import cache_folder_status, cache_paths
+from ..cache import cache_folder_status
+from ..cache.bake_passes import body_folder
 from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
 from ..runtime.memo import Memo
@@ -47,9 +48,8 @@ def draw() -> None:
     shown = [o for o in roles.bodies(scene) if (o.sinew.show_tets and o.visible_get()) or replaces_mesh(o, scene)]
     if not shown:
         return
-    folder = cache_paths.cache_folder(scene)
     for obj in shown:
-        _draw_batches(_batches(folder, scene, obj))
+        _draw_batches(_batches(body_folder(scene, obj), scene, obj))
 
 
 def replaces_mesh(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:

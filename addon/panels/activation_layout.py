@@ -31,8 +31,8 @@ from ...solver.scene.settings.activation_settings import (
 )
 from ...solver.scene.settings.setting import Setting
 from ..blender_data.object_keys import body_key
+from ..cache.bake_passes import body_folder
 from ..cache.baked_activation import source_activation
-from ..cache.cache_paths import cache_folder
 from ..evaluation.sample_times import frame_range, frames_per_second
 from .property_rows import draw_menu, draw_search, draw_settings, locked_column
 from .text_rows import draw_wrapped
@@ -86,7 +86,7 @@ def _draw_present(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     """Draws what the source makes at the playhead, and what it and the keyed value come to."""
     scene, obj = context.scene, context.object
     time = (scene.frame_current_final - frame_range(scene)[0]) / frames_per_second(scene)
-    source = source_activation(cache_folder(scene), body_key(obj), time)
+    source = source_activation(body_folder(scene, obj), body_key(obj), time)
     if source is None:
         draw_wrapped(layout, NOT_BAKED_NOTE, "INFO", context)
         return

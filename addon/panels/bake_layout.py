@@ -20,7 +20,7 @@ from ..evaluation.sample_times import rest_frame
 from ..objects import roles, take_ghosts
 from ..properties.role_definitions import BODY
 from ..runtime.quantity_text import duration_text, size_text
-from . import orphaned_caches_layout
+from . import orphaned_caches_layout, passes_layout
 from .note_rows import draw_note
 from .preferences_panel import COMPILING_LABEL
 from .property_rows import draw_settings, locked_column
@@ -236,6 +236,7 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column.enabled = not status.is_running
     column.prop(scene.sinew, "take")
     _draw_takes(column, scene)
+    passes_layout.draw_passes(column, context)
     column.prop(scene.sinew, "cache_path", placeholder=cache_paths.own_folder(scene).name)
     used = bake_status.bytes_on_disk(scene)
     if used:

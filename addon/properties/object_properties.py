@@ -15,6 +15,7 @@ from .flesh_properties import BoneProperties, FleshProperties
 from .fracture_properties import FractureProperties, ResultProperties
 from .goal_properties import GoalProperties
 from .heat_properties import HeatProperties, HeatSourceProperties
+from .layer_properties import LayerProperties
 from .material_properties import MaterialProperties
 from .muscle_properties import FibreProperties, MuscleProperties
 from .plasticity_properties import PlasticityProperties
@@ -48,6 +49,7 @@ class SinewObject(
     StretchLimitProperties,
     FibreProperties,
     AttachmentProperties,
+    LayerProperties,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

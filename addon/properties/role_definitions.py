@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...solver.scene.settings.tables import BODY, BONE, COLLIDER, HEAT_SOURCE, NONE
+from ...solver.scene.settings.tables import BODY, BONE, COLLIDER, HEAT_SOURCE, NONE, WRAP
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ ROLES = (
             "tets",
             "pins",
             "attachments",
+            "layers",
             "collision",
             "goal",
             "pressure",
@@ -85,6 +86,15 @@ ROLES = (
         "BONE_DATA",
         4,
         ("bone",),
+    ),
+    Role(
+        WRAP,
+        "Wrap",
+        "A closed surface around muscles and bones, to which fat holds",
+        "MOD_SHRINKWRAP",
+        5,
+        ("attachments",),
+        is_combinable=False,  # it moves with the fat
     ),
 )
 # A body whose `motion` is Follow Pose or Jiggle. It is not a value of `role`.

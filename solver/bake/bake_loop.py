@@ -22,6 +22,7 @@ from ..simulation.simulation import FrameCallbacks, Simulation
 from ..simulation.tet_face_separation import pieces_at_limit
 from .cache import BackgroundWriter, CacheMetadata, CacheWriter
 from .frame_recorder import FrameRecorder
+from .preroll_recorder import PrerollRecorder
 
 OnEvent = Callable[[Mapping[str, Any]], None]
 RESUME_EVERY_FRAME_NODES = 10_000  # from here on frames are so slow that each gets a checkpoint
@@ -105,7 +106,13 @@ class Bake:
             SolveFailed, StorageFailed, Cancelled: As `run`, but nothing can be resumed yet.
         """
         began = clock.perf_counter()
-        first = self.simulation.start(ThrottledEvents(on_event, should_stop).callbacks())
+        callbacks = ThrottledEvents(on_event, should_stop).callbacks()
+        preroll = PrerollRecorder(self.simulation)
+        if self.simulation.scene.settings.writes_preroll:
+            callbacks = dataclasses.replace(callbacks, on_preroll_sample=preroll.record_sample)
+        first = self.simulation.start(callbacks)
+        for key, positions in preroll.arrays().items():
+            self.writer.write_preroll(key, positions)
         recorder = self._frame_recorder(first.number)
         recorder.record_sample(first.positions)
         write, report = self._write_and_event(recorder, first.report, began)

@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from ..mechanics.topology_state import Topology
 from ..mesh.geometry.coordinate_range import is_beyond_float32
-from ..mesh.world_to_object import to_object_space
 from ..runtime.arrays import Floats
 from ..simulation.simulation import Simulation
 from .attributes.attribute_fields import attribute_values, body_values
 from .attributes.nodal_recovery import interpolate_at_vertices
 from .attributes.point_ply import ply_bytes
 from .cache import CacheMetadata, Frame
+from .played_vertices import played_binding, played_positions
 from .postprocess.breakable_frame_fields import attribute_array_name, breakable_keys, frame_arrays
 
 MAX_WRITTEN_CONTACTS = 50_000  # per frame, 2 MB
@@ -56,7 +56,7 @@ class FrameRecorder:
         number = self.metadata.sample_count(self.frame) - count + self.samples
         time = scene.settings.time(self.metadata.frame_of_sample(number))
         for key, world in positions.items():
-            self.render_positions.setdefault(key, []).append(to_object_space(self.simulation.tracks, key, world, time))
+            self.render_positions.setdefault(key, []).append(played_positions(self.simulation, key, world, time))
         self.fracture_data |= frame_arrays(self.simulation, breakable_keys(scene), self.samples)
         topology = Topology.from_state(self.simulation.state)
         if topology is not None and not _are_equal(topology, self.topology):
@@ -113,7 +113,8 @@ class FrameRecorder:
                 }
                 continue
             volume = self.simulation.built.model.volume[body.range.tets]
-            columns = interpolate_at_vertices(own, body.mesh.tets, volume, body.binding, len(body.mesh.nodes))
+            binding = played_binding(with_attributes, body.binding)
+            columns = interpolate_at_vertices(own, body.mesh.tets, volume, binding, len(body.mesh.nodes))
             files[body.key] = ply_bytes(self.render_positions[body.key][-1], columns)
         return files
 

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from ..constraints.pins import PIN_ERROR_FIELD
 from ..mechanics.state import State
 from ..mechanics.topology_state import ORIGIN_FIELD, TETS_FIELD, stored_topology
-from ..mesh.world_to_object import to_object_space
 from ..runtime.arrays import Floats, floats
 from ..runtime.atomic_files import write_atomic
 from ..runtime.checksums import npz_bytes, sha256
@@ -32,6 +31,7 @@ from .cache import CachedBody, CacheReader, Frame, layout
 from .cache.frame_npz import frame_arrays, stored_checksums
 from .cache.pc2 import HEADER_BYTES, AtomicPc2Writer
 from .cache.pc2_check import complete_samples
+from .played_vertices import played_positions
 from .postprocess import breakable_frame_fields
 
 
@@ -173,7 +173,7 @@ class _RedrawnFrames:
             for number, positions in self.reader.read_checked(path, lambda: list(self._positions(stored))):
                 time = self.simulation.scene.settings.time(self.reader.metadata.frame_of_sample(number))
                 for name, world in positions.items():
-                    local = to_object_space(self.simulation.tracks, name, world, time)
+                    local = played_positions(self.simulation, name, world, time)
                     drawn.setdefault(name, []).append(local)
             self._last_frame = (frame, {name: np.stack(parts) for name, parts in drawn.items()})
         return self._last_frame[1][key]

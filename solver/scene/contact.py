@@ -64,6 +64,8 @@ class Collider:
         sides: Of `COLLIDER_SIDES`: "auto" (closed meshes have an inside, open ones two sides), "front" (bodies are kept
             where the normals point, also by an open mesh), "both" (nothing passes, whichever side it comes from).
         absorption: The share of a force field that it keeps from what is behind it.
+        rest_vertices: Of a body of an earlier pass: `vertices` as it was modeled [m], world, where attachments begin;
+            (0, 3): as at the first sample.
     """
 
     key: str = "collider"
@@ -75,6 +77,9 @@ class Collider:
     thickness: Annotated[float, THICKNESS_LIMITS] = 0.0
     sides: Annotated[str, OneOf(COLLIDER_SIDES)] = SIDES_AUTO
     absorption: Annotated[float, FIELD_ABSORPTION.limits] = 0.0
+    rest_vertices: Annotated[Floats, field_annotations.shape_or_empty("n", 3)] = field(
+        default_factory=lambda: np.zeros((0, 3))
+    )
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""

@@ -146,6 +146,9 @@ class Body:
         stretch_limit: How far it stretches before it stiffens; None: without end.
         muscle: Fibres that contract in flesh; None: there are none.
         attachments: What its surface slides along, or is tied to by springs.
+        cap_vertices, wrap_vertices: How many of the last `vertices` close holes of the render mesh, and how many are of
+            the Wrap inside, at which the body ends, in this order. They move with the body and are not played. What
+            has a row per vertex has one for them, too.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -182,6 +185,13 @@ class Body:
     stretch_limit: StretchLimit | None = None
     muscle: Muscle | None = None
     attachments: tuple[Attachment, ...] = ()
+    cap_vertices: Annotated[int, at_least(0, "Cap Vertices")] = 0
+    wrap_vertices: Annotated[int, at_least(0, "Wrap Vertices")] = 0
+
+    @property
+    def played_count(self) -> int:
+        """How many of the first vertices are render vertices."""
+        return len(self.vertices) - self.cap_vertices - self.wrap_vertices
 
     def __post_init__(self) -> None:
         """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
@@ -214,6 +224,7 @@ class Settings:
             diagonal), "multigrid" (from the first iteration, where bodies are neither coupled by contacts nor have a
             rigid core), or "auto" (multigrid where a system needs it).
         speed: Simulated time that passes over the time of the scene (`time_scale.py`), ≥ 0.
+        writes_preroll: Whether the positions of the pre-roll are written, for a later pass that follows them.
     """
 
     frame_start: FrameNumber = 1
@@ -232,6 +243,7 @@ class Settings:
     pose_iterations: Annotated[int, POSE_ITERATIONS.limits] = POSE_ITERATIONS.default
     linear_solver: Annotated[str, OneOf(LINEAR_SOLVERS)] = AUTO_SOLVER
     speed: Annotated[float, SPEED.limits] = SPEED.default
+    writes_preroll: bool = False
 
     @property
     def start_time(self) -> float:
@@ -323,11 +335,11 @@ class Scene:
         """Returns 64 hex digits that change with anything that can change the result.
 
         Left out: what only says how long or how hard to work at it (threads, strict, frame_end), so
-        that a bake may be resumed further.
+        that a bake may be resumed further, and whether the pre-roll is written.
         """
         arrays: dict[str, np.ndarray] = {}
         tree = to_tree(self, "", arrays)
-        for name in ("threads", "strict", "frame_end"):
+        for name in ("threads", "strict", "frame_end", "writes_preroll"):
             del tree["settings"][name]
         if self.settings.linear_solver == AUTO_SOLVER:
             del tree["settings"]["linear_solver"]  # caches of Sinew 0.2 do not have it
@@ -346,6 +358,12 @@ class Scene:
                     del own[name]
             if not body.attachments:
                 del own["attachments"]
+            for name in ("cap_vertices", "wrap_vertices"):
+                if not getattr(body, name):
+                    del own[name]
+        for collider, own in zip(self.colliders, tree["colliders"], strict=True):
+            if not len(collider.rest_vertices):
+                del arrays[own.pop("rest_vertices")["array"]]
         _drop_later_defaults(self, tree, arrays)
         for own in tree["bodies"]:
             for name in ("material_paint", "rest_scale"):

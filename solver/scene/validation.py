@@ -86,6 +86,8 @@ def check_body(body: Body) -> None:
         wrong = body.triangles.min() if body.triangles.min() < 0 else body.triangles.max()
         raise BadInput("mesh-index", name=body.name, index=int(wrong), count=len(body.vertices))
     check_ranges(body)
+    if body.played_count < 1:
+        raise BadInput("mesh-empty", name=body.name)
     _check_pins(body, body.pinned, body.pin_weights)
     _check_pins(body, body.attached, body.attached_weights)
     if body.plasticity is not None and body.plasticity.law not in PLASTICITY_LAWS:

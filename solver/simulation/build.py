@@ -48,6 +48,7 @@ from .features.registry import FEATURES
 from .forces import FORCES, make_forces
 from .fracture.node_duplication import separate_hinges
 from .sag_free import make_sag_free
+from .wrap_position_check import check_wrap_is_inside
 
 OnStage = Callable[[str, str], None]
 StoredMeshes = Mapping[str, tuple[TetMesh, Binding]]
@@ -121,6 +122,7 @@ def _fill_bodies(scene: Scene, on_stage: OnStage, stored: StoredMeshes | None) -
     """Returns the surfaces and the tets of all bodies."""
     surfaces, meshes = [], []
     for body in scene.bodies:
+        check_wrap_is_inside(body)
         surfaces.append(make_surface(body.vertices, body.triangles, body.name))
         if stored is not None:
             meshes.append(stored[body.key][0])

@@ -40,12 +40,15 @@ class FrameCallbacks:
         before_step: Called before every step.
         on_progress: Called before every Newton iteration of flesh that follows a pose, with the frame that it is at.
         on_preroll: Called after every frame of the pre-roll with the fraction of it that is done.
+        on_preroll_sample: Called with the render positions of every sample from the rest pose to the first frame, both
+            included, where these are wanted.
     """
 
     on_sample: Callable[[dict[str, Floats]], None] = lambda positions: None
     before_step: Callable[[], None] = lambda: None
     on_progress: Callable[[int, Progress], None] = lambda frame, progress: None
     on_preroll: Callable[[float], None] = lambda fraction: None
+    on_preroll_sample: Callable[[dict[str, Floats]], None] | None = None
 
 
 NO_CALLBACKS = FrameCallbacks()
@@ -137,10 +140,13 @@ class Simulation(SimulatedScene):
         settings = self.scene.settings
         with self._undone_on_failure(), self._threads():
             report = begin_frame(self, partial(callbacks.on_progress, self.frame))
+            on_sample = callbacks.on_preroll_sample
+            if on_sample is not None:
+                on_sample(self.positions())
             for number in range(1, settings.preroll + 1):
                 frame = settings.frame_start - settings.preroll + number
                 on_progress = partial(callbacks.on_progress, frame)
-                report = advance_frame(self, frame, None, callbacks.before_step, on_progress)
+                report = advance_frame(self, frame, on_sample, callbacks.before_step, on_progress)
                 callbacks.on_preroll(number / settings.preroll)
         self._is_started = True
         return SimulatedFrame(self.frame, self.positions(), report)

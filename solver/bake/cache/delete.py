@@ -40,11 +40,18 @@ def delete_cache(folder: Path) -> list[Path]:
     return foreign
 
 
+def delete_bake(folder: Path) -> list[Path]:
+    """Deletes the cache in `folder` and those of later passes inside; returns and raises as `delete_cache`."""
+    foreign = [path for inner in layout.pass_paths(folder) if is_cache(inner) for path in delete_cache(inner)]
+    return [*foreign, *(delete_cache(folder) if is_cache(folder) else [])]
+
+
 def _delete_files(folder: Path) -> list[Path]:
     # the files that identify a cache go last, so that an interrupted deletion can be repeated
     last = (folder / layout.METADATA_FILE, folder / layout.SCENE_FOLDER / "scene.json")
     foreign = []
-    for parent, _, names in os.walk(folder):  # does not follow links to other folders
+    for parent, folders, names in os.walk(folder):  # does not follow links to other folders
+        folders[:] = [name for name in folders if not (Path(parent) == folder and layout.is_pass_name(name))]
         for path in (Path(parent) / name for name in names):
             if not layout.is_sinew_file(path.relative_to(folder)):
                 foreign.append(path)

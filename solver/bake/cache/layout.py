@@ -30,6 +30,9 @@ TOPOLOGY_FOLDER = "topology"
 RESULT_FOLDER = "result"
 ATTRIBUTE_FOLDER = "attributes"
 CONTACT_FOLDER = "contacts"
+PREROLL_FOLDER = "preroll"
+# motion of wraps, which Blender writes
+WRAP_FOLDER = "wrap"
 # the list of checkpoints
 RESUME_LIST = f"{RESUME_FOLDER}/points.json"
 # copy of cache.json, in case that is lost
@@ -38,6 +41,8 @@ METADATA_COPY = f"{MODEL_FOLDER}/{METADATA_FILE}"
 BAKED_FOLDERS = (
     ATTRIBUTE_FOLDER,
     CONTACT_FOLDER,
+    PREROLL_FOLDER,
+    WRAP_FOLDER,
     RESULT_FOLDER,
     PLAY_FOLDER,
     RESUME_FOLDER,
@@ -47,6 +52,8 @@ BAKED_FOLDERS = (
 )
 
 _NUMBERED_NAME = re.compile(r"(-?\d+)\.npz")
+# the cache of a later pass
+_PASS_NAME = re.compile(r"pass-(\d+)")
 _ATTRIBUTES_NAME = re.compile(r"(-?\d+)\.ply")
 
 
@@ -66,6 +73,31 @@ def numbers_in(folder: Path) -> list[int]:
 def model_path(cache: Path, key: str) -> Path:
     """Returns the file of a body's tets."""
     return cache / MODEL_FOLDER / f"{key}.npz"
+
+
+def pass_path(cache: Path, number: int) -> Path:
+    """Returns the cache of a pass after the first one."""
+    return cache / f"pass-{number}"
+
+
+def pass_paths(cache: Path) -> list[Path]:
+    """Returns the caches of passes after the first one that a cache has in it."""
+    return sorted(path for path in cache.glob("pass-*") if path.is_dir() and _PASS_NAME.fullmatch(path.name))
+
+
+def is_pass_name(name: str) -> bool:
+    """Whether a folder inside of a cache has the name of the cache of a pass."""
+    return _PASS_NAME.fullmatch(name) is not None
+
+
+def preroll_path(cache: Path, key: str) -> Path:
+    """Returns the file of a body's render positions in the pre-roll."""
+    return cache / PREROLL_FOLDER / f"{key}.npz"
+
+
+def wrap_path(cache: Path, key: str) -> Path:
+    """Returns the file of the motion of a body's Wrap."""
+    return cache / WRAP_FOLDER / f"{key}.pc2"
 
 
 def play_path(cache: Path, key: str) -> Path:
@@ -101,6 +133,8 @@ def is_sinew_file(relative: Path) -> bool:
     """Whether a path inside a cache folder has one of Sinew's names."""
     name = relative.name.removesuffix(PART_SUFFIX)
     folder = relative.parts[:-1]
+    if folder and is_pass_name(folder[0]):
+        folder = folder[1:]
     if folder and folder[0] in (SCENE_FOLDER + PART_SUFFIX, SCENE_FOLDER + OLD_SUFFIX):
         folder = (SCENE_FOLDER, *folder[1:])
     if not folder:
@@ -121,6 +155,8 @@ def is_sinew_file(relative: Path) -> bool:
     endings: dict[tuple[str, ...], tuple[str, ...]] = {
         (MODEL_FOLDER,): (".npz",),
         (PLAY_FOLDER,): (".pc2",),
+        (PREROLL_FOLDER,): (".npz",),
+        (WRAP_FOLDER,): (".pc2",),
         (RESULT_FOLDER,): (".npz", ".pc2"),
     }
     stem, dot, ending = name.rpartition(".")

@@ -71,7 +71,7 @@ class CacheMetadata:
         return CacheMetadata(
             scene=scene.digest(),
             tracks=tracks,
-            bodies=tuple(CachedBody(body.key, body.name, len(body.vertices)) for body in scene.bodies),
+            bodies=tuple(CachedBody(body.key, body.name, body.played_count) for body in scene.bodies),
             frame_start=scene_settings.frame_start,
             frame_end=scene_settings.frame_end if frame_end is None else frame_end,
             fps=scene_settings.fps,

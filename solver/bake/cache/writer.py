@@ -121,6 +121,11 @@ class CacheWriter:
         with self._named():
             write_atomic(layout.model_path(self.folder, key), npz_bytes(arrays))
 
+    def write_preroll(self, key: str, positions: npt.NDArray[np.float32]) -> None:
+        """Writes the positions of a body in the pre-roll, object space, (samples, n, 3)."""
+        with self._named():
+            self._write(layout.preroll_path(self.folder, key), npz_bytes({"positions": positions}))
+
     def write_frame(
         self,
         frame: Frame,

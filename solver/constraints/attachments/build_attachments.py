@@ -21,8 +21,10 @@ from ...mesh.geometry.triangle_surface import Surface
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
 from ...scene.attachment import SLIDING, Attachment
+from ...scene.contact import Collider
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
+from .attachment_potential import NO_VERTICES
 from .link_energy import fade
 from .surface_attachments import SurfaceAttachments
 from .surface_links import SurfaceLinks
@@ -101,9 +103,11 @@ def _target_surface(bodies: AttachableBodies, key: str) -> TargetSurface:
     animated = [("collider", collider) for collider in scene.colliders] + [("bone", bone) for bone in scene.bones]
     owner, found = next((owner, each) for owner, each in animated if each.key == key)
     vertices, track = floats(found.vertices), f"{owner}.{key}"
-    rest = animated_vertices(vertices, track, found.name, bodies.tracks, scene.settings.start_time)
+    rest = floats(found.rest_vertices) if isinstance(found, Collider) else NO_VERTICES
+    if not len(rest):
+        rest = animated_vertices(vertices, track, found.name, bodies.tracks, scene.settings.start_time)
     surface = MovingSurface(rest, indices(found.triangles))
-    return TargetSurface(found.name, None, surface, NO_INDICES, NO_PLACES, vertices, track)
+    return TargetSurface(found.name, None, surface, NO_INDICES, NO_PLACES, vertices, track, rest)
 
 
 def _make_links(
@@ -161,7 +165,7 @@ def _make_links(
 def _rest_vertices(target: TargetSurface, bodies: AttachableBodies) -> Floats:
     if target.body is not None:
         return target.simulated_vertices(bodies.model.X, bodies.model.tets)
-    return target.animated_vertices(bodies.tracks, bodies.scene.settings.start_time)
+    return target.rest_vertices
 
 
 def _surface_values(body: Body, paint: Floats, surface: Surface, positions: Floats) -> tuple[Floats, Floats]:

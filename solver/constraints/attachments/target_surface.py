@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class TargetSurface:
         tet, weights: The binding of a body's vertices in the tets of the model, (v,) and (v, 4).
         vertices: Of a collider or bone, in the space of its matrices [m], (v, 3).
         track: Beginning of the names of its tracks, "collider.KEY" or "bone.KEY".
+        rest_vertices: Of a collider or bone at rest [m], world, (v, 3).
     """
 
     name: str
@@ -34,6 +35,7 @@ class TargetSurface:
     weights: Floats
     vertices: Floats
     track: str = ""
+    rest_vertices: Floats = field(default_factory=lambda: np.zeros((0, 3)))
 
     def simulated_vertices(self, x: Floats, tets: Indices) -> Floats:
         """Returns the vertices of a body [m], (v, 3), for its nodes at x [m], (n, 3)."""

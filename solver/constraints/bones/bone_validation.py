@@ -11,6 +11,7 @@ import numpy as np
 from ...mesh.geometry.triangle_surface import make_surface
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput, SinewError
+from ...scene.attachment import SPRING
 from ...scene.flesh import Bone
 from ...scene.scene import Body, Scene
 from ...scene.serialisation.range_check import check_ranges
@@ -85,6 +86,8 @@ def check_reached(
         bone_settings = next(piece.bone for piece in pieces if piece.number == bone)
         if not places or len(bone_settings.weights) or any(len(there.nodes[row]) for _, row, there, _ in places):
             continue
+        if all(_may_miss_bones(body) for *_, (body, _) in places):
+            continue
         for _, row, there, (body, _) in places:
             if there.masked_count[row]:
                 raise BadInput("bone-masked", name=bone_settings.name, body=body.name)
@@ -92,6 +95,13 @@ def check_reached(
         away, name = min(ways)
         numbers = {"distance": f"{bone_settings.distance:.4g}", "away": f"{away:.4g}", "wanted": f"{1.01 * away:.4g}"}
         raise BadInput("bone-outside", name=bone_settings.name, body=name, **numbers)
+
+
+def _may_miss_bones(body: Body) -> bool:
+    """Whether a body has a place without bones: muscles with pinned ends, fat outside of a Wrap, skin on springs."""
+    is_on_springs = any(each.kind == SPRING for each in body.attachments)
+    is_muscle = body.muscle is not None and len(body.pinned) > 0
+    return is_muscle or is_on_springs or bool(body.wrap_vertices)
 
 
 def bone_conflicts(pieces: Sequence[BonePart], body: Body, found: BoneAttachment, tet_size: float) -> list[SinewError]:

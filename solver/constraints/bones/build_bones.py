@@ -60,9 +60,10 @@ def make_bones(
         conflicts = bone_conflicts(pieces, scene.bodies[number], there, size)
         place = model.bodies[number]
         own_tets = model.tets[place.tets] - np.int32(place.nodes.start)
-        conflicts += insufficient_attachment(
-            pieces, shapes, scene.bodies[number], floats(model.X[place.nodes]), own_tets, there, size
-        )
+        if not scene.bodies[number].wrap_vertices:  # its Wrap holds fat, what lies in a bone by chance need not
+            conflicts += insufficient_attachment(
+                pieces, shapes, scene.bodies[number], floats(model.X[place.nodes]), own_tets, there, size
+            )
         own_pins = [one for one in pins if one.body == number]
         warnings[number] = (*conflicts, *_pin_conflicts(own_holds, own_pins, model, tracks, size))
         is_fixed = np.zeros(model.node_count, bool)

@@ -14,6 +14,7 @@ from .formulation_settings import FORMULATION_SETTINGS
 from .fracture_settings import ATTRIBUTES_SETTING, BROKEN_MATERIAL, FRACTURE_SETTINGS, SEPARATE_PIECES
 from .goal_settings import GOAL_SETTINGS
 from .heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
+from .layer_settings import LAYER_SETTINGS
 from .material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from .muscle_settings import MUSCLE_SETTINGS
 from .pin_settings import PIN_SETTINGS
@@ -39,7 +40,7 @@ from .surface_attachment_settings import ATTACHMENTS
 from .tet_settings import DISPLAY_SETTINGS, TET_SETTINGS
 
 # roles of objects; NONE: an object without a role
-BODY, COLLIDER, HEAT_SOURCE, BONE, NONE = "BODY", "COLLIDER", "HEAT", "BONE", "NONE"
+BODY, COLLIDER, HEAT_SOURCE, BONE, WRAP, NONE = "BODY", "COLLIDER", "HEAT", "BONE", "WRAP", "NONE"
 
 # the titles of subjects that are not in one panel with a label of its own
 MAIN_PANEL, COLLISION_PANELS = "Main Panel", "Shared by Collision and Collider"
@@ -78,7 +79,8 @@ SUBJECTS = (
     Subject("Rigid Core", (BODY,), CORE_SETTINGS),
     Subject("Tets", (BODY,), (*TET_SETTINGS, *DISPLAY_SETTINGS)),
     Subject("Pins", (BODY,), PIN_SETTINGS),
-    Subject("Attachments", (BODY,), (ATTACHMENTS,)),
+    Subject("Attachments", (BODY, WRAP), (ATTACHMENTS,)),
+    Subject("Layers", (BODY,), LAYER_SETTINGS),
     Subject("Goal", (BODY,), GOAL_SETTINGS),
     Subject("Pressure", (BODY,), PRESSURE_SETTINGS),
     Subject("Field Weights", (BODY,), FIELD_SETTINGS),

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fat: a body that ends at a Wrap inside of it. Its surface is the skin, closed for the physics, and the Wrap.
+
+What is painted on the skin goes on inside: vertices of the Wrap and of closed holes have the values of the nearest
+vertex of the skin. What the Wrap is attached to, its vertices alone are attached to.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import bpy
+import numpy as np
+from mathutils.kdtree import KDTree
+
+from ...solver.mesh.geometry.hole_caps import hole_caps
+from ...solver.runtime.arrays import Floats, Indices
+from ...solver.runtime.errors import BadInput
+from ...solver.scene.attachment import Attachment
+from ...solver.scene.scene import Body
+from ...solver.scene.serialisation.field_annotations import Shape
+from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
+from ..evaluation.matrix_units import scale_to_metres, transform_points
+from ..evaluation.scene_copy import SceneCopy
+from . import validation
+from .attachments import read_attachments
+from .participants import Participants
+from .weight_reader import WeightReader
+
+PER_VERTEX = "n"  # the length of arrays with a row per vertex, as dataclasses of the scene declare them
+Part = TypeVar("Part")
+
+
+def with_wrap(scene_copy: SceneCopy, inputs: Participants, body: Body, wrap: bpy.types.Object) -> Body:
+    """Returns a body that ends at a Wrap.
+
+    Args:
+        scene_copy: Evaluated in the rest pose.
+        inputs: What takes part.
+        body: As it is without.
+        wrap: The Wrap.
+
+    Raises:
+        BadInput: The Wrap cannot be read, or what it is attached to takes no part.
+    """
+    caps = hole_caps(body.vertices, body.triangles)
+    inner, faces, attachments = _read_wrap(scene_copy, inputs, wrap)
+    vertices = np.concatenate([body.vertices, caps.middles, inner])
+    skin = np.concatenate([body.triangles, caps.triangles])
+    if (_volume(vertices, skin) > 0.0) == (_volume(inner, faces) > 0.0):
+        faces = faces[:, ::-1]  # the inside of the Wrap is a hollow: its faces look into it
+    first = len(body.vertices) + len(caps.middles)
+    is_wrap = np.arange(len(vertices), dtype=np.int64) >= first
+    nearest = _nearest_vertices(body.vertices, np.concatenate([caps.middles, inner]))
+    own = _extended(body, len(body.vertices), nearest)
+    return dataclasses.replace(
+        own,
+        vertices=vertices,
+        triangles=np.concatenate([skin, faces + np.int32(first)]),
+        attachments=(*own.attachments, *(_on_wrap_alone(each, is_wrap) for each in attachments)),
+        cap_vertices=len(caps.middles),
+        wrap_vertices=len(inner),
+    )
+
+
+def _read_wrap(
+    scene_copy: SceneCopy, inputs: Participants, wrap: bpy.types.Object
+) -> tuple[Floats, Indices, tuple[Attachment, ...]]:
+    """Returns vertices [m], world, (n, 3), and faces, (t, 3), of a Wrap, and its attachments."""
+    evaluated = scene_copy.evaluated(wrap)
+    matrix = scale_to_metres(scene_copy.matrix(wrap), inputs.unit)
+    validation.check_matrix(wrap.name, matrix)
+    with evaluated_mesh(evaluated) as mesh:
+        points, faces = positions(mesh), triangles(mesh)
+        attachments = read_attachments(inputs, WeightReader(wrap, evaluated, mesh))
+    if not len(faces):
+        raise BadInput("mesh-empty", name=wrap.name)
+    validation.check_points(wrap.name, points)
+    if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: faces look outwards again when they are turned round
+        faces = faces[:, ::-1]
+    return transform_points(matrix, points), faces, attachments
+
+
+def _volume(vertices: Floats, faces: Indices) -> float:
+    """Returns six times the volume in closed faces [m³], negative where they look inside."""
+    a, b, c = (vertices[faces[:, corner]] - vertices[0] for corner in range(3))
+    return float(np.einsum("ti,ti->", a, np.cross(b, c)))
+
+
+def _on_wrap_alone(attachment: Attachment, is_wrap: np.ndarray) -> Attachment:
+    paint = np.zeros(len(is_wrap))
+    paint[is_wrap] = attachment.paint if len(attachment.paint) else 1.0
+    return dataclasses.replace(attachment, paint=paint)
+
+
+def _nearest_vertices(vertices: Floats, points: Floats) -> Indices:
+    """Returns the nearest vertex to each point, (k,)."""
+    tree = KDTree(len(vertices))
+    for number, vertex in enumerate(vertices.tolist()):
+        tree.insert(vertex, number)
+    tree.balance()
+    return np.array([tree.find(point)[1] for point in points.tolist()], np.int32)
+
+
+def _extended(part: Part, count: int, nearest: Indices) -> Part:
+    """Returns a dataclass of the scene whose arrays of `count` rows per vertex have rows for more vertices.
+
+    Args:
+        part: The dataclass, or what one has.
+        count: How many vertices it is of.
+        nearest: The vertex whose row each further one gets, (k,).
+    """
+    if isinstance(part, tuple):
+        return tuple(_extended(each, count, nearest) for each in part)  # type: ignore[return-value]
+    if not dataclasses.is_dataclass(part) or isinstance(part, type):
+        return part
+    hints = get_type_hints(type(part), include_extras=True)
+    changed: dict[str, Any] = {}
+    for field in dataclasses.fields(part):
+        value = getattr(part, field.name)
+        if isinstance(value, np.ndarray):
+            if len(value) == count and _is_per_vertex(hints[field.name]):
+                changed[field.name] = np.concatenate([value, value[nearest]])
+        elif (more := _extended(value, count, nearest)) is not value:
+            changed[field.name] = more
+    return dataclasses.replace(part, **changed) if changed else part
+
+
+def _is_per_vertex(hint: Any) -> bool:
+    """Whether the annotation of a field says that it has a row per vertex, also where it may be None."""
+    rules = [rule for each in (hint, *get_args(hint)) for rule in getattr(each, "__metadata__", ())]
+    return any(isinstance(rule, Shape) and rule.lengths[0] == PER_VERTEX for rule in rules)

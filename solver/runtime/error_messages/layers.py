@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Messages about wraps, fat and passes."""
+
+TEXTS: dict[str, tuple[str, str]] = {
+    # solver/mesh/wrap/wrap_surface.py
+    "wrap-too-fine": (
+        "A wrap with a voxel size of {voxel} m would need more memory than a computer should give it.",
+        "Choose a voxel size of {least} m or more, or a larger Width.",
+    ),
+    "wrap-empty": (
+        "Nothing is inside the chosen meshes, so there is nothing to wrap.",
+        "Choose closed meshes, or a smaller Smoothing.",
+    ),
+    # addon/objects/new_wraps.py
+    "wrap-in-parts": (
+        'The Wrap "{name}" is {count} separate surfaces: some meshes are farther apart than its Width.',
+        "Choose a larger Width, or wrap these meshes on their own.",
+    ),
+    # addon/operators/quick_fat.py
+    "quick-fat-no-skin": (
+        '"{name}" is a muscle, a bone mesh or a Wrap, around which fat lies.',
+        "Select the mesh of the character.",
+    ),
+    "quick-fat-nothing": (
+        'No muscle or bone mesh is inside of "{name}", and no armature poses it.',
+        "Add an Armature modifier, or make muscles or bone meshes inside of it first (menu Add).",
+    ),
+    # addon/export/fat_check.py
+    "wrap-elsewhere": (
+        'The Wrap "{wrap}" of "{name}" is not in the scene "{scene}".',
+        "Link it to the scene, or choose another Wrap in the panel Layers.",
+    ),
+    "wrap-combined": (
+        '"{name}" ends at a Wrap, and cannot have {feature} as well.',
+        "Switch {feature} off, or choose no Wrap in the panel Layers.",
+    ),
+    "skin-capped": (
+        'The mesh of "{name}" has holes: {count}. They are closed for the physics; the mesh that you see stays open.',
+        "Pin what has to stay where it is, such as the rim of a neck.",
+    ),
+    # solver/simulation/wrap_position_check.py
+    "wrap-outside": (
+        'The Wrap inside of "{name}" is outside of it with {share} % of its surface.',
+        "Make the skin larger, or make the Wrap again around fewer meshes or with a smaller Width and Offset.",
+    ),
+    # addon/export/baked_grounds.py
+    "pass-not-baked": (
+        "Pass {number} follows pass {earlier}, which is not baked{done}.",
+        "Press Simulate, which bakes what is missing, or simulate pass {earlier} in the panel Cache first.",
+    ),
+    "pass-without-preroll": (
+        "Pass {number} follows pass {earlier}, whose bake has no pre-roll.",
+        "Simulate pass {earlier} again in the panel Cache.",
+    ),
+    "pass-other-times": (
+        '"{name}", which this pass follows, was baked with another first frame, frame rate or pre-roll.',
+        "Simulate its pass again in the panel Cache.",
+    ),
+    # addon/baking/bake_order.py
+    "no-such-pass": (
+        'Nothing in "{name}" is in pass {number}.',
+        "Simulate another pass, or give an object this Pass in the panel Layers.",
+    ),
+    # addon/export/pass_check.py
+    "pass-follows-later": (
+        '"{name}" in pass {number} is attached to "{target}" in pass {later}, which comes later.',
+        "Attach it to something of an earlier pass, or give both the same Pass in the panel Layers.",
+    ),
+    "pass-shaped-by-later": (
+        '"{name}" in pass {number} is shaped by "{target}" in pass {later}, which comes later.',
+        "Choose an object of an earlier pass in its modifiers, or give both the same Pass in the panel Layers.",
+    ),
+    "wrap-with-tunnels": (
+        'Tunnels go through the Wrap "{name}": {count}. Between round shapes its Width has to be larger than the gap.',
+        "Choose a larger Width, or leave it: fat fills the tunnels.",
+    ),
+    "wrap-of-nothing": (
+        "Nothing that can be wrapped is selected.",
+        "Select the muscles and the bone meshes that lie under the skin.",
+    ),
+}

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fat: what the scene has of a body that ends at a Wrap, what is refused, and that its object plays the skin alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+from fixtures.blender_scenes import add_mesh, evaluated, fresh
+from fixtures.closed_surfaces import sphere
+from fixtures.export_scenes import exported, refused
+from fixtures.operator_scenes import status
+from sinew.addon.export.input_digest import settings_digest
+from sinew.addon.export.input_warnings import input_warnings
+from sinew.addon.objects import roles
+from sinew.addon.properties.table_editing import add_row
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects
+from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.mesh.geometry.welding import weld
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.scene import Body, Meshing, Scene, Settings
+from sinew.solver.scene.tracks import MemoryTracks
+from sinew.solver.simulation.build import build
+
+
+def ball(name: str, n: int, radius: float, *, is_open: bool = False) -> bpy.types.Object:
+    """Returns a ball, without its top where it is open."""
+    vertices, triangles = (np.asarray(each) for each in sphere(n, radius))
+    whole = Surface(vertices.astype(float), triangles.astype(np.int32))
+    joined = weld(whole)
+    _, first = np.unique(joined.ravel(), return_index=True)
+    points = whole.vertices[whole.triangles.ravel()[first]]
+    is_kept = points[joined].mean(axis=1)[:, 2] < (0.8 * radius if is_open else np.inf)
+    return add_mesh(name, points, joined[is_kept])
+
+
+def fat_ball(is_open: bool = False) -> tuple[bpy.types.Scene, bpy.types.Object, bpy.types.Object, bpy.types.Object]:
+    """Returns a ball of fat around a wrap around a core, on which the wrap slides."""
+    scene = fresh()
+    core, wrap, skin = ball("Core", 4, 0.5), ball("Wrap", 4, 0.6), ball("Skin", 6, 1.0, is_open=is_open)
+    roles.make_collider(core)
+    roles.make_wrap(wrap)
+    roles.make_body(skin)
+    skin.sinew.wrap = wrap
+    row = add_row(wrap.sinew.attachments)
+    row.target, row.reach = core, 0.5
+    scene.frame_end = 2
+    bpy.context.view_layer.update()
+    return scene, skin, wrap, core
+
+
+def test_the_scene_has_skin_caps_and_the_wrap_as_a_hollow(tmp_path: Path) -> None:
+    scene, skin, wrap, core = fat_ball(is_open=True)
+    group = skin.vertex_groups.new(name="Stiff")
+    group.add([v.index for v in skin.data.vertices if v.co.x > 0.0], 1.0, "REPLACE")
+    skin.sinew.stiffness_group = "Stiff"
+    body = exported(scene, tmp_path / "c.sinew")[0].bodies[0]
+    count = len(skin.data.vertices)
+    assert (body.played_count, body.cap_vertices, body.wrap_vertices) == (count, 1, len(wrap.data.vertices))
+    assert find_manifold_defects(body.triangles) is None
+    # the volume between the two balls, as coarse as they are
+    skin_volume, wrap_volume = (Surface(*_arrays(obj)).signed_volume for obj in (ball("A", 6, 1.0), wrap))
+    volume = Surface(body.vertices, body.triangles).signed_volume
+    assert 0.85 * (skin_volume - wrap_volume) < volume < skin_volume - wrap_volume
+    # paint goes on inside, and the wrap alone slides
+    stiff = body.material_paint.youngs_modulus
+    assert len(stiff) == len(body.vertices)
+    assert (stiff[count + 1 :] == (body.vertices[count + 1 :, 0] > 0.1)).mean() > 0.9
+    (slides,) = body.attachments
+    assert (
+        slides.target == "Core" and set(slides.paint[: count + 1]) == {0.0} and set(slides.paint[count + 1 :]) == {1.0}
+    )
+    (note,) = (each for each in input_warnings(scene) if each.kind == "skin-capped")
+    assert note.details["count"] == 1
+
+
+def _arrays(obj: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
+    obj.data.calc_loop_triangles()
+    points = np.array([v.co[:] for v in obj.data.vertices])
+    return points, np.array([t.vertices[:] for t in obj.data.loop_triangles], np.int32)
+
+
+def test_an_inside_out_skin_or_wrap_makes_no_difference(tmp_path: Path) -> None:
+    volumes = []
+    for turned in (None, "Skin", "Wrap"):
+        scene, *_ = fat_ball()
+        if turned:
+            bpy.data.objects[turned].data.flip_normals()
+        body = exported(scene, tmp_path / f"{turned}.sinew")[0].bodies[0]
+        volumes.append(abs(Surface(body.vertices, body.triangles).signed_volume))
+    assert volumes[1:] == pytest.approx(volumes[:1] * 2)
+
+
+def test_keys_of_a_wrap_come_after_those_of_the_fat(tmp_path: Path) -> None:
+    scene, skin, wrap, core = fat_ball()
+    own = add_row(skin.sinew.attachments)
+    own.target, own.reach = core, 1.0
+    wrap.sinew.attachments[0].keyframe_insert("strength", frame=1)
+    _, tracks = exported(scene, tmp_path / "c.sinew")
+    assert tracks.has("body.Skin.attachment.1.strength") and not tracks.has("body.Skin.attachment.0.strength")
+
+
+def test_what_fat_cannot_be_is_told(tmp_path: Path) -> None:
+    scene, skin, wrap, _ = fat_ball()
+    skin.sinew.use_goal = True
+    problem = refused(scene, tmp_path / "c.sinew")
+    assert problem.kind == "wrap-combined" and '"Skin"' in problem.sentence and "Goal" in problem.sentence
+    skin.sinew.use_goal = False
+    scene.collection.objects.unlink(wrap)
+    assert refused(scene, tmp_path / "c.sinew").kind == "wrap-elsewhere"
+
+
+def test_the_digest_follows_the_wrap_and_its_attachments() -> None:
+    scene, skin, wrap, _ = fat_ball()
+    digests = [settings_digest(scene)]
+    wrap.data.vertices[0].co.z += 0.01
+    digests.append(settings_digest(scene))
+    wrap.sinew.attachments[0].reach = 0.4
+    digests.append(settings_digest(scene))
+    skin.sinew.wrap = None
+    digests.append(settings_digest(scene))
+    assert len(set(digests)) == 4
+
+
+def two_balls(inner_at: float = 0.0) -> Scene:
+    skin, wrap = (tuple(np.asarray(part) for part in sphere(n, radius)) for n, radius in ((8, 1.0), (6, 0.6)))
+    vertices = np.concatenate([skin[0], wrap[0] + [inner_at, 0.0, 0.0]]).astype(float)
+    triangles = np.concatenate([skin[1], wrap[1][:, ::-1] + len(skin[0])]).astype(np.int32)
+    body = Body(vertices, triangles, meshing=Meshing(divisions=8), wrap_vertices=len(wrap[0]))
+    return Scene((body,), settings=Settings(1, 2))
+
+
+def test_tets_fill_the_space_between_skin_and_wrap_alone() -> None:
+    scene = two_balls()
+    mesh = build(scene, MemoryTracks({}, {}), lambda stage, body: None).bodies[0].mesh
+    middle = np.linalg.norm(mesh.nodes[mesh.tets].mean(axis=1), axis=1)
+    assert middle.min() > 0.55 and middle.max() < 1.0
+    assert mesh.report.volume == pytest.approx(4.0 / 3.0 * np.pi * (1.0 - 0.6**3), rel=0.05)
+    with pytest.raises(BadInput) as refusal:
+        build(two_balls(inner_at=0.6), MemoryTracks({}, {}), lambda stage, body: None)
+    assert refusal.value.kind == "wrap-outside"
+
+
+@pytest.mark.slow
+def test_the_object_plays_the_skin_and_fat_keeps_the_wrap_on_its_core(tmp_path: Path) -> None:
+    scene, skin, _, core = fat_ball(is_open=True)
+    core.keyframe_insert("location", frame=1)
+    core.location.x = 0.2
+    core.keyframe_insert("location", frame=4)
+    scene.frame_end, scene.use_gravity = 4, False
+    skin.sinew.wrap.sinew.attachments[0].strength = 10.0
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "fat.blend"))
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}
+    assert CacheReader(tmp_path / "fat.sinew").metadata.bodies[0].vertices == len(skin.data.vertices)
+    before, after = (evaluated(skin, frame)[0] for frame in (1, 4))
+    # the Wrap moves with the fat, on the core, and does not make the bake out of date by that
+    moved = evaluated(bpy.data.objects["Wrap"], 4)[0] - evaluated(bpy.data.objects["Wrap"], 1)[0]
+    assert moved[:, 0].mean() == pytest.approx(0.2, abs=0.05)
+    assert status().phase == "baked" and not status().outdated
+    assert 0.05 < (after - before)[:, 0].mean() < 0.3

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make Wrap and Quick Fat and Skin: the surface, what it is attached to, and what an artist is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+from fixtures.blender_scenes import add_box, add_rig, fresh
+from fixtures.operator_scenes import status
+from sinew.addon.objects import quick_fat, roles
+from sinew.solver.bake.cache import CacheReader
+from test_make_muscle import elbow, select, spindle
+
+
+def limb() -> tuple[bpy.types.Object, bpy.types.Object, bpy.types.Object, bpy.types.Object]:
+    """Returns two bone meshes on an armature, a muscle beside them, and a box around all."""
+    fresh()
+    rig = elbow()
+    bones = [add_box(name, height=0.9) for name in ("Upper", "Fore")]
+    for bone, z in zip(bones, (1.5, 0.5), strict=True):
+        bone.location, bone.scale = (1.0, 0.0, z), (0.1, 0.1, 0.5)
+        select(bone)
+        bpy.ops.object.transform_apply(location=True, scale=True)
+        bpy.ops.sinew.make_bone()
+        bone.parent, bone.parent_type, bone.parent_bone = rig, "BONE", f"{bone.name}.L"
+        bone.matrix_world.identity()
+    muscle = spindle()
+    select(muscle)
+    bpy.ops.sinew.make_muscle()
+    skin = add_box("Skin")
+    skin.location, skin.scale = (1.0, 0.05, 1.0), (0.5, 0.6, 1.3)
+    bpy.context.view_layer.update()
+    return (*bones, muscle, skin)
+
+
+@pytest.mark.slow
+def test_a_wrap_slides_on_muscles_and_is_tied_to_bone_below_it() -> None:
+    upper, fore, muscle, _ = limb()
+    select(muscle, upper, fore)
+    assert bpy.ops.sinew.make_wrap(width=0.2) == {"FINISHED"}
+    wrap = bpy.context.object
+    assert roles.wraps(bpy.context.scene) == [wrap] and wrap.hide_render
+    rows = {row.target: (row.kind, row.group) for row in wrap.sinew.attachments}
+    assert rows == {muscle: ("SLIDING", ""), upper: ("SPRING", "Bone"), fore: ("SPRING", "Bone")}
+    points = np.array([v.co[:] for v in wrap.data.vertices])
+    on_bone = np.array([any(e.weight > 0.5 for e in v.groups) for v in wrap.data.vertices])
+    # bones are around y = 0, the muscle is around y = 0.1
+    assert points[on_bone, 1].mean() < 0.05 < points[~on_bone, 1].mean() and 0.1 < on_bone.mean() < 0.6
+    # another surface for the same Wrap: what the artist has set stays
+    wrap.sinew.attachments[0].strength = 3.0
+    count, uid = len(wrap.data.vertices), wrap.session_uid
+    select(wrap, muscle, upper, fore)
+    assert bpy.ops.sinew.make_wrap(width=0.2, voxel_size=0.1) == {"FINISHED"}
+    assert bpy.context.object.session_uid == uid and len(wrap.data.vertices) < count
+    assert [row.strength for row in wrap.sinew.attachments] == [3.0, 10.0, 10.0]
+    select(wrap)
+    with pytest.raises(RuntimeError, match="Nothing that can be wrapped"):
+        bpy.ops.sinew.make_wrap()
+    with pytest.raises(RuntimeError, match="more memory"):
+        select(muscle)
+        bpy.ops.sinew.make_wrap(width=0.2, voxel_size=0.0001)
+
+
+@pytest.mark.slow
+def test_quick_fat_bakes_muscles_and_fat_in_one_click(tmp_path: Path) -> None:
+    _, _, muscle, skin = limb()
+    bpy.context.scene.frame_end = 2
+    muscle.sinew.tet_size = 0.1
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "limb.blend"))
+    select(skin)
+    assert bpy.ops.sinew.quick_fat() == {"FINISHED"}
+    assert skin.sinew.wrap is not None and (muscle.sinew.bake_pass, skin.sinew.bake_pass) == (1, 2)
+    assert status().phase == "baked" and not status().outdated
+    assert CacheReader(tmp_path / "limb.sinew" / "pass-2").last_frame() == 2
+    thickness = quick_fat.fat_thickness(skin, skin.sinew.wrap)
+    assert skin.sinew.tet_size == pytest.approx(thickness / 2.0, rel=1e-5) and 0.1 < thickness < 0.6
+
+
+def test_quick_fat_without_anatomy_holds_to_the_armature() -> None:
+    fresh()
+    box = add_box(divisions=4)
+    select(box)
+    with pytest.raises(RuntimeError, match="no armature poses it"):
+        bpy.ops.sinew.quick_fat()
+    assert not roles.roles_of(box)
+    add_rig(box)
+    quick_fat.make_fat(box, None, [])
+    assert roles.is_flesh(box) and box.sinew.use_armature_bones and quick_fat.has_support(box)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An arm in layers, S07, 3.11: how near the Wrap stays to its muscle, in one pass and in two, and what that changes.
+
+python -m pytest -s tests/validate_layers.py
+
+A biceps, 31 cm long and 4.2 cm thick, on two bones that bend by 60° while it contracts fully; the fat is a sleeve of
+12 cm around them. In two passes the fat follows the muscle, which does not feel it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+from fixtures.blender_scenes import evaluated
+from fixtures.layered_arm import BELLY, LayeredArm, layered_arm
+from sinew.solver.bake.cache import CacheReader
+from sinew.solver.mesh.geometry.signed_distance_derivatives import MovingSurface
+from sinew.solver.runtime.arrays import Floats, floats
+
+SECTION = "Layers"
+MOST_GAP = 0.02  # of the thickness
+FRAMES, NEAR = 12, 0.004  # vertices of the Wrap count that are so near to the muscle at rest [m]
+
+
+def shape(obj: bpy.types.Object, frame: int) -> Floats:
+    points, matrix = evaluated(obj, frame)
+    return floats(points @ matrix[:3, :3].T + matrix[:3, 3])
+
+
+def openings(arm: LayeredArm, frame: int) -> Floats:
+    """Returns by how much the distance of near vertices of the Wrap from the muscle has changed [m], (k,)."""
+    arm.biceps.data.calc_loop_triangles()
+    triangles = np.array([t.vertices[:] for t in arm.biceps.data.loop_triangles], np.int32)
+    modeled = [floats([v.co[:] for v in obj.data.vertices], -1, 3) for obj in (arm.biceps, arm.wrap)]
+    surface = MovingSurface(modeled[0], triangles)
+    before = surface.at(modeled[0]).distances(modeled[1]).distance
+    after = surface.at(shape(arm.biceps, frame)).distances(shape(arm.wrap, frame)).distance
+    return floats(np.abs(after - before)[np.abs(before) < NEAR])
+
+
+def worst_of(cache: Path) -> tuple[int, int]:
+    """Returns how many poses did not converge, and the most inverted tets."""
+    lines = CacheReader(cache).report()
+    return sum(line["not_converged"] for line in lines), max(line["inverted_tets"] for line in lines)
+
+
+def test_an_arm_in_one_pass_and_in_two(reach, tmp_path):
+    skins, muscles = {}, {}
+    for number, words in ((1, "one pass"), (2, "two passes")):
+        arm = layered_arm(FRAMES, number)
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / f"arm{number}.blend"))
+        assert bpy.ops.sinew.simulate() == {"FINISHED"}
+        gap = openings(arm, FRAMES)
+        cache = tmp_path / f"arm{number}.sinew"
+        caches = [cache, *cache.glob("pass-*")]
+        missed, inverted = (sum(each) for each in zip(*map(worst_of, caches), strict=True))
+        reach(SECTION, f"Wrap and muscle, {words}: mean change of the gap over the thickness",
+              f"{100.0 * gap.mean() / (2.0 * BELLY):.1f} %", "2 %", gap.mean() < MOST_GAP * 2.0 * BELLY)  # fmt: skip
+        reach(SECTION, f"poses that did not converge and inverted tets, {words}",
+              f"{missed}, {inverted}", "0, 0", missed == inverted == 0)  # fmt: skip
+        skins[number], muscles[number] = shape(arm.skin, FRAMES), shape(arm.biceps, FRAMES)
+    apart = np.linalg.norm(skins[2] - skins[1], axis=1)
+    reach(SECTION, "skin in two passes and in one, largest distance over the arm's thickness",
+          f"{100.0 * apart.max() / 0.124:.1f} %", "", True)  # fmt: skip
+    pressed = np.linalg.norm(muscles[2] - muscles[1], axis=1)
+    reach(SECTION, "muscle without fat and in it, largest distance over its thickness",
+          f"{100.0 * pressed.max() / (2.0 * BELLY):.1f} %", "", True)  # fmt: skip
