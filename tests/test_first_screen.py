@@ -61,7 +61,8 @@ def draw_menu(obj: bpy.types.Object | None) -> list[str]:
 
 def test_the_menu_offers_roles_only_where_there_is_none() -> None:
     fresh()
-    always = ["sinew.add_ground", "sinew.add_heat_source", "sinew.import_tets", "sinew.copy_settings"]
+    always = ["sinew.draw_muscle", "sinew.add_ground", "sinew.add_heat_source"]
+    always += ["sinew.import_tets", "sinew.copy_settings"]
     assert draw_menu(None) == always
     obj = add_box()
     assert draw_menu(obj) == [*role_menus.MADE_ROLES, *always]

@@ -17,6 +17,7 @@ from .goal_properties import GoalProperties
 from .heat_properties import HeatProperties, HeatSourceProperties
 from .material_properties import MaterialProperties
 from .muscle_properties import FibreProperties, MuscleProperties
+from .muscle_shape_properties import MuscleShapeProperties
 from .plasticity_properties import PlasticityProperties
 from .pressure_properties import PressureProperties
 from .property_factory import OVERRIDABLE
@@ -44,6 +45,7 @@ class SinewObject(
     GoalProperties,
     PressureProperties,
     MuscleProperties,
+    MuscleShapeProperties,
     ActivationProperties,
     StretchLimitProperties,
     FibreProperties,

@@ -21,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from cache_bakes import cache_bakes
 from contact_bake import contact_bake
 from desktop import Steps, mouse, picture, result, told
+from drawn_muscle import drawn_muscle
 from first_jelly import first_jelly
 from first_muscle import first_muscle
 from formulation_bakes import methods_bake
@@ -205,6 +206,7 @@ PARTS = (
     breaking_bake,
     flesh_bake,
     first_muscle,
+    drawn_muscle,
     muscle_bake,
     muscle_activation,
     contact_bake,

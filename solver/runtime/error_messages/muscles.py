@@ -52,6 +52,23 @@ TEXTS: dict[str, tuple[str, str]] = {
         "There are {count} bones for a muscle, which ends on two; hidden armatures do not count.",
         "Add or show an armature, or make the meshes of bones bone meshes (Add, Make Bone Mesh).",
     ),
+    # addon/objects/drawn_muscles.py, addon/operators/draw_muscle.py
+    "drawn-points-together": (
+        "The points of the drawn muscle are at one place.",
+        "Click a bone, and double-click another place on a bone.",
+    ),
+    "draw-bone-missing": (
+        'The scene has no bone "{name}" for the end of a muscle.',
+        "Choose a bone mesh, or a bone of an armature that is visible.",
+    ),
+    "draw-outside-view": (
+        "A muscle is drawn in the 3D view.",
+        "Move the mouse over it and choose Draw Muscle again.",
+    ),
+    "draw-end-on-bone": (
+        "A muscle begins and ends on a bone.",
+        "Click its last point on a bone, then press Enter or click twice there.",
+    ),
     "muscle-is-bone": (
         '"{name}" is a bone mesh, on which muscles end.',
         "Deselect it, or choose Remove from Sinew first to make it a muscle.",
