@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import math
+import time
+
 import bpy
 import numpy as np
 from bpy.props import CollectionProperty, EnumProperty, FloatProperty, StringProperty
@@ -19,6 +22,7 @@ from .selected_objects import active_mesh
 from .viewport_picking import Pick, pick
 
 WIDTH_STEP = 1.1  # per click of the wheel
+DOUBLE_CLICK_PIXELS = 4
 PROFILE_KEYS = {"B": "BELLY", "F": "FAN", "S": "STRAP"}
 WIDER, NARROWER = {"WHEELUPMOUSE", "NUMPAD_PLUS", "EQUAL"}, {"WHEELDOWNMOUSE", "NUMPAD_MINUS", "MINUS"}
 FIRST_WORDS = "Draw Muscle: click the bone of the origin   |   Esc: cancel"
@@ -100,6 +104,7 @@ class SINEW_OT_draw_muscle(bpy.types.Operator):
             raise BadInput("muscle-no-bones", count=len(self._bones))
         self._picks: list[Pick] = []
         self._factor = 1.0
+        self._last_press = (-math.inf, 0, 0)
         self._preview = MusclePreview(context)
         self._area = context.area
         self._hover(context, event)
@@ -121,7 +126,7 @@ class SINEW_OT_draw_muscle(bpy.types.Operator):
         if kind == "LEFTMOUSE":
             if not self._is_in_region(event):
                 return {"PASS_THROUGH"}
-            return self._finish(context) if event.value == "DOUBLE_CLICK" else self._add_point(context, event)
+            return self._finish(context) if self._is_second_click(event) else self._add_point(context, event)
         if kind in {"RET", "NUMPAD_ENTER"}:
             return self._finish(context)
         if kind == "BACK_SPACE":
@@ -152,6 +157,14 @@ class SINEW_OT_draw_muscle(bpy.types.Operator):
             return 0 <= x < region.width and 0 <= y < region.height
 
         return holds(own) and not any(holds(region) for region in regions)
+
+    def _is_second_click(self, event: bpy.types.Event) -> bool:
+        """Whether a press follows another one at the same place at once."""
+        now, (before, x, y) = time.monotonic(), self._last_press
+        self._last_press = (now, event.mouse_x, event.mouse_y)
+        pause = 0.001 * bpy.context.preferences.inputs.mouse_double_click_time
+        is_near = max(abs(event.mouse_x - x), abs(event.mouse_y - y)) <= DOUBLE_CLICK_PIXELS
+        return event.value == "DOUBLE_CLICK" or (is_near and now - before <= pause)
 
     def _pick(self, context: bpy.types.Context, event: bpy.types.Event) -> Pick | None:
         own = next(r for r in self._area.regions if r.type == "WINDOW")
