@@ -146,8 +146,8 @@ ADDON_MAY_IMPORT_LATE = {
 # and what loads SciPy when an artist makes muscles
 ADDON_MAY_IMPORT_WITH_SCIPY = {
     "mesh.geometry.elongated_surface",
+    "mesh.level_set.joined_surface",
     "mesh.muscle_shape.drawn_muscle",
-    "mesh.muscle_shape.obstacles",
     "mesh.muscle_shape.profile",
 }
 

@@ -27,7 +27,7 @@ class MeshDistance:
     def __call__(self, points: Floats) -> tuple[Floats, Floats]:
         """Returns distances and directions."""
         found = [self.tree.find_nearest(Vector(point)) for point in points.tolist()]
-        places = np.array([each[0] for each in found], np.float64).reshape(-1, 3)
+        places = np.array([each[0].to_tuple() for each in found], np.float64).reshape(-1, 3)
         triangle = np.array([each[2] for each in found], np.int32)
         outward = self.normals.pseudonormals(triangle, self._weights(triangle, places) <= ON_SIDE_WEIGHT)
         apart = points - places

@@ -8,17 +8,15 @@ of its section, and the surface around follows smoothly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from ...runtime.arrays import Floats, Indices
+from ..geometry.signed_distance import SignedDistance
 from .swept_surface import Sections, SweptSurface
-
-# points [m], (k, 3) → signed distance [m], (k,), negative inside, and the unit vectors in which it grows, (k, 3)
-SignedDistance = Callable[[Floats], tuple[Floats, Floats]]
 
 CURVE_ITERATIONS, SHRINK_ITERATIONS, PUSH_ITERATIONS, TRACE_STEPS = 30, 12, 8, 12
 CURVE_SMOOTHING, SHARE_SMOOTHING = 4, 3  # passes over displacements, and over shares, in each iteration
