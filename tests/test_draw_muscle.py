@@ -10,6 +10,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import add_mesh, evaluated, fresh
 from fixtures.closed_surfaces import sphere
+from sinew.addon.baking import fibre_preview
 from sinew.addon.evaluation.evaluated_mesh import positions, triangles
 from sinew.addon.evaluation.mesh_distance import MeshDistance
 from sinew.addon.objects import drawn_muscles, roles
@@ -166,3 +167,33 @@ def test_what_cannot_be_drawn_is_told() -> None:
     assert [obj.name for obj in scene.objects] == ["Rig"]
     draw(insertion=("Rig", "Upper.L"))
     assert drawn_muscles.is_drawn(bpy.context.object)
+
+
+def built_fibres(muscle) -> dict[str, np.ndarray]:
+    """Returns what Build Fibres finds in a muscle."""
+    assert bpy.ops.sinew.build_fibres() == {"FINISHED"}
+    return fibre_preview.preview_of(bpy.context.scene, muscle).arrays
+
+
+@pytest.mark.slow
+def test_fibres_run_through_every_shape_and_turn_by_the_pennation_angle() -> None:
+    fresh()
+    elbow()
+    muscle = draw()
+    settings = muscle.sinew
+    straight = built_fibres(muscle)
+    settings.pennation_angle = 0.35
+    turned = built_fibres(muscle)
+    tendon = turned["fibre_tendon"]
+    assert 0.05 < (tendon > 0.5).mean() < 0.5, "an aponeurosis, and a belly beside it"
+    both = (tendon < 0.1) & (straight["fibre_tendon"] < 0.1)
+    cosine = np.abs(np.einsum("ki,ki->k", straight["fibre_direction"], turned["fibre_direction"]))[both]
+    assert np.median(np.arccos(np.clip(cosine, -1.0, 1.0))) == pytest.approx(0.35, abs=0.08)
+    settings.pennation_angle = 0.0
+    for profile in ("FAN", "STRAP", "BELLY"):
+        settings.muscle_profile = profile
+        for heads in (1, 4):
+            settings.origin_count = heads
+            found = built_fibres(muscle)
+            assert np.allclose(np.linalg.norm(found["fibre_direction"], axis=1), 1.0)
+            assert found["is_origin"].any() and found["is_insertion"].any()
