@@ -12,7 +12,7 @@ from fixtures.blender_scenes import add_mesh, evaluated, fresh
 from fixtures.closed_surfaces import sphere
 from sinew.addon.baking import fibre_preview
 from sinew.addon.evaluation.evaluated_mesh import positions, triangles
-from sinew.addon.evaluation.mesh_distance import MeshDistance
+from sinew.addon.evaluation.mesh_distance import MeshDistance, welded
 from sinew.addon.objects import drawn_muscles, roles
 from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects
 from sinew.solver.mesh.geometry.moving_surface import MovingSurface
@@ -114,7 +114,8 @@ def bone_mesh(name: str, centre, radius: float):
 def distance_from(obj, other) -> np.ndarray:
     """Returns how far the vertices of an object are from another one, negative inside."""
     world = positions(obj.data) + np.array(obj.matrix_world.translation)
-    field = MeshDistance(positions(other.data) + np.array(other.matrix_world.translation), triangles(other.data))
+    surface = welded(positions(other.data) + np.array(other.matrix_world.translation), triangles(other.data))
+    field = MeshDistance(*surface)
     return field(world)[0]
 
 
@@ -145,9 +146,27 @@ def test_it_is_kept_outside_bone_meshes_and_other_muscles() -> None:
     assert np.abs(positions(second.data) - shape).max() > 0.01
 
 
+def test_a_bone_mesh_with_a_hole_is_told_and_pushes_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    fresh()
+    elbow()
+    bone = bone_mesh("Scan", (1.0, 0.3, 1.3), 0.3)
+    free = positions(draw().data)
+    bpy.data.objects.remove(bpy.context.object)
+    vertices, faces = sphere(10, radius=0.3)
+    bone.data.clear_geometry()
+    bone.data.from_pydata(vertices.tolist(), [], faces[:-1].tolist())
+    bpy.context.view_layer.update()
+    with_hole = positions(draw().data)
+    assert 'mesh of "Scan" is not closed' in capfd.readouterr().out
+    bpy.data.objects.remove(bpy.context.object)
+    bpy.data.objects.remove(bone)
+    alone = positions(draw().data)
+    assert np.abs(with_hole - alone).max() < 1e-6 < np.abs(free - alone).max()
+
+
 def test_signed_distances_are_those_of_the_solver() -> None:
     rng = np.random.default_rng(3)
-    vertices, faces = sphere(5, radius=1.0)
+    vertices, faces = welded(*sphere(5, radius=1.0))
     vertices = vertices * (1.0, 0.3, 2.0) + 0.05 * rng.normal(size=vertices.shape)
     points = 1.5 * rng.normal(size=(300, 3))
     found, direction = MeshDistance(vertices, faces)(points)

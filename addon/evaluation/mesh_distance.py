@@ -11,6 +11,7 @@ from ...solver.mesh.geometry.pseudonormals import TINY, SurfaceNormals
 from ...solver.runtime.arrays import Floats, Indices
 
 ON_SIDE_WEIGHT = 1.0e-4  # barycentric weight that counts as zero: the tree computes in single precision
+WELD_SHARE = 1.0e-6  # of the size of a mesh: vertices that are nearer to each other are one
 MIN_DIRECTION_DISTANCE = 1.0e-5  # over the size of the mesh: what is nearer gets its direction from the normal
 
 
@@ -45,3 +46,14 @@ class MeshDistance:
         second = np.einsum("ki,ki->k", np.cross(places - a, c - a), normal) / square
         third = np.einsum("ki,ki->k", np.cross(b - a, places - a), normal) / square
         return np.stack([1.0 - second - third, second, third], axis=1)
+
+
+def welded(vertices: Floats, triangles: Indices) -> tuple[Floats, Indices]:
+    """Returns a surface whose vertices at one place are one, without the triangles that have no area then."""
+    if not len(triangles):
+        return vertices, triangles
+    lowest, size = vertices.min(axis=0), float(np.linalg.norm(np.ptp(vertices, axis=0)))
+    rounded = np.round((vertices - lowest) / max(WELD_SHARE * size, TINY))
+    _, first, number = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+    faces = number.ravel()[triangles].astype(np.int32)
+    return vertices[first], faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]

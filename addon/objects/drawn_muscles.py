@@ -7,22 +7,21 @@ rig changes nothing about its shape.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Matrix
 
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.muscle_shape_settings import MOST_HEADS
-from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
+from ..evaluation.evaluated_mesh import positions
 from ..evaluation.matrix_units import transform_points
-from ..evaluation.mesh_distance import MeshDistance
-from . import roles
 from .new_muscles import TETS_ACROSS, MuscleEnd, MuscleShape, set_up_muscle, write_end_groups, write_group
+from .shape_obstacles import MIRRORED, mirror_obstacles, store_obstacles, stored_obstacles
 from .skeleton import SkeletonBone
 
 if TYPE_CHECKING:
@@ -86,34 +85,6 @@ def _away_from_bones(points: Floats, bones: Sequence[SkeletonBone]) -> Floats:
     return np.asarray(away[nearest, np.arange(len(samples))].mean(axis=0))
 
 
-def obstacles_around(
-    context: bpy.types.Context, low: Floats, high: Floats, without: bpy.types.Object | None = None
-) -> list[bpy.types.Object]:
-    """Returns the bone meshes and muscles of the scene whose boxes meet that from `low` to `high` in world space."""
-    muscles = [obj for obj in roles.bodies(context.scene) if roles.is_flesh(obj) and obj.sinew.use_muscle]
-    found = []
-    for obj in [*roles.bones(context.scene), *muscles]:
-        corners = np.array([obj.matrix_world @ Vector(corner) for corner in obj.bound_box])
-        if obj != without and (corners.min(axis=0) <= high).all() and (corners.max(axis=0) >= low).all():
-            found.append(obj)
-    return found
-
-
-def obstacle_distance(obj: bpy.types.Object, matrix: Matrix) -> MeshDistance | None:
-    """Returns the distances from an obstacle, None where it has no faces.
-
-    Args:
-        obj: A bone mesh, as its modifiers make it, or a muscle, as it was modeled.
-        matrix: Space of the distances ← object space.
-    """
-    if roles.is_flesh(obj):
-        points, faces = positions(obj.data), triangles(obj.data)
-    else:
-        with evaluated_mesh(obj.evaluated_get(bpy.context.evaluated_depsgraph_get())) as mesh:
-            points, faces = positions(mesh), triangles(mesh)
-    return MeshDistance(transform_points(np.array(matrix), points), faces) if len(faces) else None
-
-
 def new_muscle(context: bpy.types.Context, drawing: MuscleDrawing) -> bpy.types.Object:
     """Returns a new muscle whose ends follow the bones that it was drawn between.
 
@@ -147,17 +118,6 @@ def new_muscle(context: bpy.types.Context, drawing: MuscleDrawing) -> bpy.types.
     return obj
 
 
-def store_obstacles(context: bpy.types.Context, obj: bpy.types.Object, points: Floats) -> None:
-    """Stores which bone meshes and muscles are around points, (n, 3) in world space, and where they are now."""
-    reach = 0.5 * obj.sinew.muscle_width
-    table, inverse = obj.sinew.shape_obstacles, obj.matrix_world.inverted_safe()
-    table.clear()
-    for other in obstacles_around(context, points.min(axis=0) - reach, points.max(axis=0) + reach, obj):
-        row = table.add()
-        row.object = other
-        row.matrix = [value for line in inverse @ other.matrix_world for value in line]
-
-
 def rebuild_shape(obj: bpy.types.Object) -> None:
     """Makes the mesh of a drawn muscle anew, by its settings; other objects stay as they are.
 
@@ -174,6 +134,26 @@ def rebuild_shape(obj: bpy.types.Object) -> None:
     else:
         write_end_groups(obj, found.surface.along)
     _write_groups(obj, found)
+
+
+def mirror_shape(scene: bpy.types.Scene, obj: bpy.types.Object, made: bpy.types.Object, mirror: Matrix) -> None:
+    """Lets the shape of a mirrored muscle be the mirror image of that of the muscle that it was copied of.
+
+    The path stays that of the muscle, so that the vertices keep their order, and painted weights their places. Around
+    it are the objects of the other side as they are now; what is the same for both sides stays where it was.
+    """
+    if not is_drawn(obj):
+        return
+    made.sinew.shape_mirrored = not obj.sinew.shape_mirrored
+    mirror_obstacles(scene, obj, made, mirror)
+
+
+def path_in_world(obj: bpy.types.Object) -> Floats:
+    """Returns the points that a muscle is drawn through, in world space, (k, 3)."""
+    points = np.array([tuple(point.location) for point in obj.sinew.path_points], np.float64).reshape(-1, 3)
+    if obj.sinew.shape_mirrored:
+        points = points * MIRRORED
+    return transform_points(np.array(obj.matrix_world), points)
 
 
 def is_drawn(obj: bpy.types.Object) -> bool:
@@ -198,15 +178,11 @@ def _build_surface(obj: bpy.types.Object) -> MuscleSurface | None:
     points = np.array([tuple(point.location) for point in own.path_points], np.float64)
     facing = np.array(own.shape_facing, np.float64)
     drawn = DrawnMuscle(points, facing, profile, own.muscle_roll, own.origin_count, own.muscle_gap)
-    return muscle_surface(drawn, list(_stored_obstacles(obj)))
-
-
-def _stored_obstacles(obj: bpy.types.Object) -> Iterator[MeshDistance]:
-    for row in obj.sinew.shape_obstacles:
-        if row.object is not None and row.object.type == "MESH":
-            distance = obstacle_distance(row.object, Matrix(np.array(row.matrix).reshape(4, 4)))
-            if distance is not None:
-                yield distance
+    found = muscle_surface(drawn, list(stored_obstacles(obj)))
+    if found is None or not own.shape_mirrored:
+        return found
+    surface = found.surface
+    return replace(found, surface=replace(surface, vertices=surface.vertices * MIRRORED, quads=surface.quads[:, ::-1]))
 
 
 def _write_mesh(mesh: bpy.types.Mesh, found: MuscleSurface) -> None:

@@ -15,7 +15,7 @@ from ...solver.runtime.arrays import Bools, Floats, Indices
 from ...solver.runtime.errors import BadInput, SinewError
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import transform_points
-from ..evaluation.mesh_distance import MeshDistance
+from ..evaluation.mesh_distance import MeshDistance, welded
 from ..fracture_meshes import result_mesh
 from ..fracture_meshes.source_mesh_arrays import read_modeled, removing_on_failure
 from . import mesh_defects, new_muscles, roles
@@ -110,6 +110,7 @@ def _closed_mesh(obj: bpy.types.Object, points: Floats, faces: Indices) -> Close
     Raises:
         BadInput: "join-not-closed": it is not closed; "mesh-empty".
     """
+    points, faces = welded(points, faces)
     if not len(faces):
         raise BadInput("mesh-empty", name=obj.name)
     defects = find_manifold_defects(faces)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import CollectionProperty, FloatVectorProperty, PointerProperty
+from bpy.props import BoolProperty, CollectionProperty, FloatVectorProperty, PointerProperty
 
 from ...solver.scene.settings.muscle_shape_settings import MUSCLE_SHAPE_SETTINGS
 from .property_factory import OVERRIDABLE, settings_group
@@ -64,6 +64,12 @@ MuscleShapeProperties: Any = settings_group(
     more={
         "path_points": _hidden_table(SinewPathPoint, "Path", "Points of a drawn muscle from origin to insertion"),
         "shape_obstacles": _hidden_table(SinewShapeObstacle, "Obstacles", "What the surface is kept out of"),
+        "shape_mirrored": BoolProperty(
+            name="Mirrored",
+            description="Whether the mesh is the mirror image, at x = 0 of the object, of what the path makes",
+            options={"HIDDEN"},
+            override=OVERRIDABLE,
+        ),
         "shape_facing": FloatVectorProperty(
             name="Facing",
             description="Direction of the thickness in the middle of a drawn muscle, in the space of the object",

@@ -65,6 +65,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "A muscle is drawn in the 3D view.",
         "Move the mouse over it and choose Draw Muscle again.",
     ),
+    "draw-obstacle-open": (
+        'The mesh of "{other}" is not closed, so the muscle "{name}" is not kept out of it.',
+        "Close its holes, then press Rebuild Shape (panel Muscle Shape).",
+    ),
     "draw-end-on-bone": (
         "A muscle begins and ends on a bone.",
         "Click its last point on a bone, then press Enter or click twice there.",
