@@ -21,6 +21,7 @@ from .swept_surface import Sections, SweptSurface
 CURVE_ITERATIONS, SHRINK_ITERATIONS, PUSH_ITERATIONS, TRACE_STEPS = 30, 12, 8, 12
 CURVE_SMOOTHING, SHARE_SMOOTHING = 4, 3  # passes over displacements, and over shares, in each iteration
 SHRINK_FACTOR = 0.93  # of the arms around a quad whose middle is too near
+MIN_STEP = 1.0e-3  # of an arm, in which tracing still gets on
 MIN_SHARE = 0.15  # of an arm: more is not taken away
 END_SHARE = 0.15  # of the length: the curve is held at its ends, and free from here on
 
@@ -62,6 +63,9 @@ def shrink_outside(surface: SweptSurface, obstacles: Sequence[SignedDistance], g
     """
     centre, quads = surface.centre, surface.quads
     arms = surface.vertices - centre
+    obstacles = _within_reach(centre, arms, obstacles, gap)
+    if not obstacles:
+        return surface.vertices
     means = _neighbour_means(quads, len(arms))
     share = _free_share(centre, arms, obstacles, gap)
     points = surface.vertices
@@ -82,13 +86,27 @@ def shrink_outside(surface: SweptSurface, obstacles: Sequence[SignedDistance], g
     return points
 
 
+def _within_reach(
+    centre: Floats, arms: Floats, obstacles: Sequence[SignedDistance], gap: float
+) -> list[SignedDistance]:
+    """Returns the obstacles that vertices may come too near to, by the distances of the middles of their sections."""
+    middles, section = np.unique(centre, axis=0, return_inverse=True)
+    reach = np.zeros(len(middles))
+    np.maximum.at(reach, section.ravel(), np.linalg.norm(arms, axis=1))
+    return [distance for distance in obstacles if (distance(middles)[0] - reach).min() < gap]
+
+
 def _free_share(centre: Floats, arms: Floats, obstacles: Sequence[SignedDistance], gap: float) -> Floats:
     """Returns how much of each arm from a middle, (n, 3), keeps the distance, 0 to 1, (n,): sphere tracing."""
     length = np.maximum(np.linalg.norm(arms, axis=1), 1.0e-12)
-    share = np.zeros(len(arms))
+    share, going = np.zeros(len(arms)), np.arange(len(arms))
     for _ in range(TRACE_STEPS):
-        distance, _ = _nearest(centre + share[:, None] * arms, obstacles)
-        share = np.clip(share + np.maximum(distance - gap, 0.0) / length, 0.0, 1.0)
+        distance, _ = _nearest(centre[going] + share[going, None] * arms[going], obstacles)
+        step = np.maximum(distance - gap, 0.0) / length[going]
+        share[going] = np.minimum(share[going] + step, 1.0)
+        going = going[(share[going] < 1.0) & (step > MIN_STEP)]
+        if not len(going):
+            break
     return share
 
 
