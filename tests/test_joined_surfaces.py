@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,7 @@ def two_surfaces():
     return [(each.surface.vertices, each.surface.triangles) for each in (belly, rod)]
 
 
+@functools.cache
 def joined(width: float = WIDTH):
     surfaces = two_surfaces()
     points = np.concatenate([vertices for vertices, _ in surfaces])
