@@ -65,6 +65,39 @@ def drawn_muscle() -> Steps:
     result["drawn_muscle_widths"] = [relaxed, active]
     yield from picture("66-a-drawn-muscle-contracts")
     assert active > 1.05 * relaxed, result
+    yield from _between_bone_meshes()
+
+
+def _between_bone_meshes() -> Steps:
+    """Draws a strap from one bone mesh to another past a third, ends it with Enter, and undoes it."""
+    bpy.ops.wm.read_homefile()
+    yield 1.5
+    bpy.data.objects.remove(bpy.data.objects["Cube"])
+    for name, height, radius in (("Lower", 0.2, 0.15), ("Upper", 1.8, 0.15), ("Between", 1.0, 0.2)):
+        bpy.ops.mesh.primitive_uv_sphere_add(location=(0.0, 0.0, height), radius=radius)
+        bpy.context.object.name = name
+        bpy.ops.sinew.make_bone()
+    _look_from_front()
+    yield 1.0
+    yield from _begin()
+    for place in ((0.0, -0.15, 0.2), (0.0, -0.2, 1.0), (0.0, -0.15, 1.8)):
+        yield from _click(place)
+    mouse("key", "s")
+    yield 0.5
+    yield from picture("67-a-strap-on-bone-meshes")
+    mouse("key", "Return")
+    yield 1.5
+    muscle = bpy.context.object
+    assert muscle.sinew.use_muscle and muscle.sinew.muscle_profile == "STRAP"
+    hooks = {hook.name: hook.object.name for hook in muscle.modifiers if hook.type == "HOOK"}
+    assert hooks == {"Origin": "Lower", "Insertion": "Upper"}, hooks
+    ball = bpy.data.objects["Between"]
+    away = [((muscle.matrix_world @ v.co) - ball.location).length for v in muscle.data.vertices]
+    assert min(away) > 0.195, "its vertices are outside the bone, whose faces cut a little off its sphere"
+    yield from picture("68-a-muscle-on-bone-meshes")
+    mouse("key", "ctrl+z")
+    yield 1.0
+    assert not [o for o in bpy.context.scene.objects if o.sinew.use_muscle], "one undo takes it back"
 
 
 def _window_and_region() -> tuple[bpy.types.Window, bpy.types.Region, bpy.types.RegionView3D]:
