@@ -139,8 +139,8 @@ def test_it_is_kept_outside_bone_meshes_and_other_muscles() -> None:
     knee.location.y = 5.0
     upper.location.x, lower.location.x = 3.0, 3.0
     bpy.context.view_layer.update()
-    second.sinew.muscle_gap = 0.0500001
-    assert np.abs(positions(second.data) - shape).max() < 1e-4
+    second.sinew.muscle_gap = 0.05
+    assert np.abs(positions(second.data) - shape).max() < 1e-6
     bpy.context.view_layer.objects.active = second
     assert bpy.ops.sinew.rebuild_muscle_shape() == {"FINISHED"}
     assert np.abs(positions(second.data) - shape).max() > 0.01

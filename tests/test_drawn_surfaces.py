@@ -153,3 +153,18 @@ def test_it_keeps_out_of_a_neighbouring_muscle_too() -> None:
     for distance in obstacles:
         assert distance(made.surface.vertices)[0].min() > 0.9 * gap
     assert crossings(made) == 0
+
+
+@pytest.mark.parametrize("gap", (0.0, 0.005))
+def test_an_end_on_a_bone_is_as_wide_as_it_was_drawn(gap: float) -> None:
+    """The curve comes to the bone at right angles, and leaves another one along its side."""
+    below, beside = sphere(0.3, 16, (0.0, 0.0, -0.3)), sphere(0.3, 16, (-0.3, 0.0, 1.0))
+    obstacles = [mesh_distance(*below), mesh_distance(*beside)]
+    drawn = DrawnMuscle(STRAIGHT, FACING, profile(STRAP, 0.16, 0.06), gap=gap)
+    free, made = muscle_surface(drawn).surface, muscle_surface(drawn, obstacles).surface
+    for end in (0.0, 1.0):
+        wide, before = (np.ptp(each.vertices[each.along == end][:, 1]) for each in (made, free))
+        assert wide == pytest.approx(before, rel=0.1)
+    for distance in obstacles:
+        assert distance(made.vertices)[0].min() > gap - 1e-6
+    assert crossings(MuscleSurface(made, 1.0)) == 0

@@ -18,10 +18,11 @@ from ...runtime.arrays import Floats, Indices
 from ..geometry.signed_distance import SignedDistance
 from .swept_surface import Sections, SweptSurface
 
-CURVE_ITERATIONS, SHRINK_ITERATIONS, PUSH_ITERATIONS, TRACE_STEPS = 30, 12, 8, 12
+CURVE_ITERATIONS, SHRINK_ITERATIONS, PUSH_ITERATIONS = 30, 12, 8
+TRACE_STEPS, BISECTIONS = 8, 5  # along an arm, and then between two of these steps
 CURVE_SMOOTHING, SHARE_SMOOTHING = 4, 3  # passes over displacements, and over shares, in each iteration
 SHRINK_FACTOR = 0.93  # of the arms around a quad whose middle is too near
-MIN_STEP = 1.0e-3  # of an arm, in which tracing still gets on
+LATERAL_SLACK = 0.05  # of an arm: how much nearer than its middle it may come, as along the facets of a bone
 MIN_SHARE = 0.15  # of an arm: more is not taken away
 END_SHARE = 0.15  # of the length: the curve is held at its ends, and free from here on
 
@@ -54,7 +55,7 @@ def shrink_outside(surface: SweptSurface, obstacles: Sequence[SignedDistance], g
     """Returns the vertices of a surface, (n, 3) [m], shrunk towards the middles of its sections out of obstacles.
 
     Sections stay star-shaped in their planes, so the surface does not cross itself. Where the middle of a section is
-    too near itself, as at an end on a bone, vertices are pushed out directly.
+    too near itself, as at an end on a bone, its vertices keep the distance that it has, and are then pushed out.
 
     Args:
         surface: May reach into obstacles.
@@ -67,17 +68,19 @@ def shrink_outside(surface: SweptSurface, obstacles: Sequence[SignedDistance], g
     if not obstacles:
         return surface.vertices
     means = _neighbour_means(quads, len(arms))
-    share = _free_share(centre, arms, obstacles, gap)
+    kept = np.minimum(gap, _nearest(centre, obstacles)[0] - LATERAL_SLACK * np.linalg.norm(arms, axis=1))
+    limit = _free_share(centre, arms, obstacles, kept)
     points = surface.vertices
     for _ in range(SHRINK_ITERATIONS):
+        share = limit
         for _ in range(SHARE_SMOOTHING):
             share = np.minimum(share, 0.5 * (share + means @ share))
         points = centre + np.maximum(share, MIN_SHARE)[:, None] * arms
         nearest, _ = _nearest(points[quads].mean(axis=1), obstacles)
-        is_in = nearest < gap
+        is_in = nearest < kept[quads].mean(axis=1)
         if not is_in.any():
             break
-        share[quads[is_in]] *= SHRINK_FACTOR
+        limit[quads[is_in]] *= SHRINK_FACTOR
     for _ in range(PUSH_ITERATIONS):
         distance, direction = _nearest(points, obstacles)
         if distance.min() >= gap:
@@ -96,17 +99,24 @@ def _within_reach(
     return [distance for distance in obstacles if (distance(middles)[0] - reach).min() < gap]
 
 
-def _free_share(centre: Floats, arms: Floats, obstacles: Sequence[SignedDistance], gap: float) -> Floats:
-    """Returns how much of each arm from a middle, (n, 3), keeps the distance, 0 to 1, (n,): sphere tracing."""
-    length = np.maximum(np.linalg.norm(arms, axis=1), 1.0e-12)
-    share, going = np.zeros(len(arms)), np.arange(len(arms))
-    for _ in range(TRACE_STEPS):
-        distance, _ = _nearest(centre[going] + share[going, None] * arms[going], obstacles)
-        step = np.maximum(distance - gap, 0.0) / length[going]
-        share[going] = np.minimum(share[going] + step, 1.0)
-        going = going[(share[going] < 1.0) & (step > MIN_STEP)]
-        if not len(going):
-            break
+def _free_share(centre: Floats, arms: Floats, obstacles: Sequence[SignedDistance], kept: Floats) -> Floats:
+    """Returns how much of each arm from a middle, (n, 3), keeps a distance all along, (n,) [m], 0 to 1, (n,)."""
+    share, (of_middle, _) = np.ones(len(arms)), _nearest(centre, obstacles)
+    near = np.flatnonzero(of_middle - np.linalg.norm(arms, axis=1) < kept)
+    low, high = np.zeros(len(near)), np.full(len(near), np.inf)
+    for step in range(1, TRACE_STEPS + 1):
+        going = np.flatnonzero(np.isinf(high))
+        at, rows = step / TRACE_STEPS, near[going]
+        distance, _ = _nearest(centre[rows] + at * arms[rows], obstacles)
+        is_in = distance < kept[rows]
+        low[going[~is_in]], high[going[is_in]] = at, at
+    stopped = np.flatnonzero(np.isfinite(high))
+    for _ in range(BISECTIONS):
+        middle, rows = 0.5 * (low[stopped] + high[stopped]), near[stopped]
+        distance, _ = _nearest(centre[rows] + middle[:, None] * arms[rows], obstacles)
+        is_in = distance < kept[rows]
+        low[stopped], high[stopped] = np.where(is_in, low[stopped], middle), np.where(is_in, middle, high[stopped])
+    share[near] = low
     return share
 
 
