@@ -42,6 +42,7 @@ SCENES = (
     "belly_goal",
     "balloon",
     "biceps_curl",
+    "pennate",
 )
 SHEET_PICTURES = 9
 

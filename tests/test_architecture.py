@@ -96,6 +96,7 @@ LATE_EXCEPTIONS = {
     ("addon.properties.flesh_properties", "addon.objects"),
     ("addon.properties.fracture_properties", "addon.baking"),
     ("addon.properties.material_preset_filling", "addon.objects"),
+    ("addon.properties.muscle_shape_properties", "addon.objects"),
     ("addon.properties.scene_properties", "addon.baking"),
 }
 # what Blender may load: nothing that loads Numba or SciPy
@@ -104,6 +105,7 @@ ADDON_MAY_IMPORT = {
     "bake.cache",
     "mesh.geometry.hole_caps",
     "mesh.geometry.manifold_defects",
+    "mesh.geometry.pseudonormals",
     "mesh.tetrahedralize.estimate",
     "runtime.arrays",
     "runtime.atomic_files",
@@ -143,7 +145,12 @@ ADDON_MAY_IMPORT_LATE = {
 
 
 # and what loads SciPy when an artist makes muscles
-ADDON_MAY_IMPORT_WITH_SCIPY = {"mesh.geometry.longitudinal_profile"}
+ADDON_MAY_IMPORT_WITH_SCIPY = {
+    "mesh.geometry.longitudinal_profile",
+    "mesh.level_set.joined_surface",
+    "mesh.muscle_shape.drawn_muscle",
+    "mesh.muscle_shape.profile",
+}
 
 
 def room_of(name: str) -> tuple[str, str] | None:

@@ -165,6 +165,18 @@ PINNED = {
             }
         },
     ),
+    "pennate": (
+        14,
+        {
+            "Calf": {
+                "tets": (5079, 150),
+                "volume_ratio": (0.998, 0.005),
+                "belly_width_ratio": (1.278, 0.03),
+                "ends_ratio": (0.909, 0.01),
+                "tendon_share": (0.275, 0.02),
+            }
+        },
+    ),
     "belly": (
         12,
         {
@@ -279,6 +291,7 @@ LARGEST_BLEND = {
 NEVER_INVERTED = (
     "balloon",
     "biceps_curl",
+    "pennate",
     "snake",
     "wax_cow",
     "clay_head",

@@ -108,6 +108,15 @@ def read_source(scene: bpy.types.Scene, obj: bpy.types.Object, frame: int) -> So
             return _read(mesh, evaluated)
 
 
+def read_modeled(scene: bpy.types.Scene, obj: bpy.types.Object) -> SourceMesh:
+    """Returns the mesh of `obj` without any modifier."""
+    with SceneCopy(scene, {obj: 0}) as scene_copy:
+        scene_copy.set_frame(scene.frame_current)
+        evaluated = scene_copy.evaluated(obj)
+        with evaluated_mesh(evaluated) as mesh:
+            return _read(mesh, evaluated)
+
+
 def _read(mesh: bpy.types.Mesh, evaluated: bpy.types.Object) -> SourceMesh:
     mesh.calc_loop_triangles()
     topology = MeshTopology(

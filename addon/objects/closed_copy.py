@@ -5,26 +5,17 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
-from mathutils import Vector
-from mathutils.bvhtree import BVHTree
 
 from ...solver.mesh.geometry.manifold_defects import find_manifold_defects
-from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..blender_data import sinew_modifier
 from ..evaluation.evaluated_mesh import longest_side, triangles
 from ..fracture_meshes import result_mesh
 from ..fracture_meshes.attribute_transfer import SourcePositions
-from ..fracture_meshes.source_mesh_arrays import (
-    ATTRIBUTE_TYPES,
-    Layer,
-    SourceMesh,
-    read_property,
-    read_source,
-    removing_on_failure,
-)
+from ..fracture_meshes.source_mesh_arrays import SourceMesh, read_source, removing_on_failure
 from ..playback import solved_frame
 from . import roles, tet_estimate
+from .layer_transfer import transfer_layers
 
 SUFFIX = " Closed"
 # voxels along a tet, and along the longest side at least and at most
@@ -64,7 +55,7 @@ def make_closed_copy(context: bpy.types.Context, obj: bpy.types.Object, voxel: f
     with removing_on_failure(mesh):
         if not len(mesh.polygons) or find_manifold_defects(triangles(mesh)) is not None:
             raise BadInput("copy-not-closed", name=obj.name, size=f"{size:.3g}")
-        weights = _transfer_layers(mesh, source)
+        weights = transfer_layers(mesh, source)
     made = _make_object(obj, mesh, source, weights)
     _replace_body(context, obj, made)
     return made
@@ -84,63 +75,6 @@ def _remesh(scene: bpy.types.Scene, source: SourceMesh, size: float, name: str) 
     finally:
         bpy.data.objects.remove(copy)
         bpy.data.meshes.remove(plain)
-
-
-def _transfer_layers(mesh: bpy.types.Mesh, source: SourceMesh) -> SourcePositions:
-    """Gives a mesh the slots, UVs and attributes of the nearest triangles, and returns where its vertices are."""
-    tree = BVHTree.FromPolygons(source.points.tolist(), source.triangle_vertices.tolist())
-    points = read_property(mesh.vertices, "co", np.float32, 3).astype(np.float64)
-    centres = read_property(mesh.polygons, "center", np.float32, 3).astype(np.float64)
-    of_vertex, of_face = _nearest(tree, points), _nearest(tree, centres)
-    loops = read_property(mesh.loops, "vertex_index", np.int32)
-    of_corner = np.repeat(of_face, read_property(mesh.polygons, "loop_total", np.int32))
-    # one triangle for all corners of a face: seams are not smeared over it
-    corners = SourcePositions(
-        source.topology.triangle_loops[of_corner], _weights(source, of_corner, points[loops], inside=False)
-    )
-    places = SourcePositions(source.triangle_vertices[of_vertex], _weights(source, of_vertex, points, inside=True))
-    for layer in source.layers:
-        _transfer_layer(mesh, layer, places, corners, source.topology.polygon_of_triangle[of_face])
-    mesh.materials.clear()
-    for material in source.materials:
-        mesh.materials.append(material)
-    slots = source.material_index[source.topology.polygon_of_triangle[of_face]]
-    mesh.polygons.foreach_set("material_index", slots.astype(np.int32))
-    result_mesh.set_active_layers(mesh, source)
-    return places
-
-
-def _nearest(tree: BVHTree, points: Floats) -> np.ndarray:
-    return np.array([tree.find_nearest(Vector(point))[2] for point in points.tolist()], np.int64)
-
-
-def _weights(source: SourceMesh, triangle: np.ndarray, points: Floats, inside: bool) -> Floats:
-    """Returns barycentric weights of points in the planes of triangles, (n, 3), kept in the triangle if `inside`."""
-    a, b, c = (source.points[source.triangle_vertices[triangle, i]] for i in range(3))
-    normal = np.cross(b - a, c - a)
-    square = np.maximum(np.einsum("ij,ij->i", normal, normal), np.finfo(float).tiny)
-    v = np.einsum("ij,ij->i", np.cross(points - a, c - a), normal) / square
-    w = np.einsum("ij,ij->i", np.cross(b - a, points - a), normal) / square
-    weights = np.stack([1.0 - v - w, v, w], axis=1)
-    if inside:
-        weights = np.clip(weights, 0.0, 1.0)
-        weights /= weights.sum(axis=1, keepdims=True)
-    # beyond a sliver of a triangle there is no telling
-    return np.clip(weights, -2.0, 3.0)
-
-
-def _transfer_layer(
-    mesh: bpy.types.Mesh, layer: Layer, vertices: SourcePositions, corners: SourcePositions, faces: np.ndarray
-) -> None:
-    has_mean = ATTRIBUTE_TYPES[layer.type][3]
-    if layer.domain == "EDGE" or layer.name in ("sharp_face", "sharp_edge"):
-        return
-    if layer.domain == "FACE":
-        values = layer.values[faces]
-    else:
-        places = vertices if layer.domain == "POINT" else corners
-        values = places.blend(layer.values) if has_mean else places.pick(layer.values)
-    result_mesh.add_layer(mesh, layer, values)
 
 
 def _make_object(

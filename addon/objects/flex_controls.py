@@ -55,13 +55,7 @@ def add_flex_control(rig: bpy.types.Object, name: str, muscles: Iterable[bpy.typ
     A property that is there stays as it is, and muscles leave the flex control that they had.
     """
     control = f"{PREFIX}{name}"
-    if control not in rig:
-        rig[control] = 0.0
-        words = f"How strongly the muscles of {name} contract: 0 is relaxed, 1 is all they can"
-        limits = {"min": 0.0, "max": 1.0, "soft_min": 0.0, "soft_max": 1.0, "default": 0.0}
-        rig.id_properties_ui(control).update(description=words, subtype="FACTOR", **limits)
-        rig.property_overridable_library_set(f'["{bpy.utils.escape_identifier(control)}"]', True)
-        rig.update_tag()  # a driver that finds no property is never tried again
+    ensure_control(rig, control)
     for obj in muscles:
         obj.driver_remove(ACTIVATION_PATH)
         driver = obj.driver_add(ACTIVATION_PATH).driver
@@ -71,6 +65,18 @@ def add_flex_control(rig: bpy.types.Object, name: str, muscles: Iterable[bpy.typ
         variable.targets[0].data_path = f'["{bpy.utils.escape_identifier(control)}"]'
         driver.expression = variable.name  # so simple that Blender computes it without Python
     return control
+
+
+def ensure_control(rig: bpy.types.Object, control: str) -> None:
+    """Gives a rig the property of a flex control, from 0 to 1, if it has none of this name."""
+    if control in rig:
+        return
+    rig[control] = 0.0
+    words = f"How strongly the muscles of {control.removeprefix(PREFIX)} contract: 0 is relaxed, 1 is all they can"
+    limits = {"min": 0.0, "max": 1.0, "soft_min": 0.0, "soft_max": 1.0, "default": 0.0}
+    rig.id_properties_ui(control).update(description=words, subtype="FACTOR", **limits)
+    rig.property_overridable_library_set(f'["{bpy.utils.escape_identifier(control)}"]', True)
+    rig.update_tag()  # a driver that finds no property is never tried again
 
 
 def _is_flexed(obj: bpy.types.Object) -> bool:

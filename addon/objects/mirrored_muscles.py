@@ -16,7 +16,9 @@ from ...solver.runtime.errors import BadInput
 from ..blender_data import sinew_modifier
 from ..playback import solved_frame
 from . import roles
+from .drawn_muscles import mirror_shape
 from .mirrored_activation import mirror_activation
+from .mirrored_animation import has_animated_transform, mirror_drivers, mirror_transform
 from .mirrored_references import bone_of_other_side, mirror_references, object_of_other_side
 from .skeleton import SkeletonBone, rest_matrix
 
@@ -79,8 +81,13 @@ def _mirror(scene: bpy.types.Scene, obj: bpy.types.Object, made: bpy.types.Objec
     """Makes the copy of a muscle its mirror image."""
     mirror_references(scene, made)
     mirror_activation(scene, made)
+    mirror_drivers(scene, made)
     # mirror the vertices instead of the object: a negative scale would turn the mesh inside out
-    made.matrix_world = MIRROR @ obj.matrix_world @ MIRROR
+    if has_animated_transform(obj):
+        mirror_transform(obj, made, MIRROR)
+    else:
+        made.matrix_world = MIRROR @ obj.matrix_world @ MIRROR
+    mirror_shape(scene, obj, made, MIRROR)
     made.data.transform(MIRROR, shape_keys=True)
     made.data.flip_normals()
     for hook in made.modifiers:

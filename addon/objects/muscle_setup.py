@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import bpy
 import numpy as np
 
-from ...solver.runtime.arrays import Bools
+from ...solver.runtime.arrays import Bools, Floats
 from ...solver.runtime.errors import BadInput, SinewError
 from ..evaluation.evaluated_mesh import positions, triangles
 from ..evaluation.matrix_units import transform_points
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ...solver.mesh.geometry.longitudinal_profile import ElongatedSurface
 
 ORIGIN, INSERTION, ENDS = "Origin", "Insertion", "Muscle Ends"  # vertex groups, the first two also modifiers
+END_SHARE = 0.04  # of the length, which each bone holds
 TIP_SHARE = 0.05  # of the length, from which the distance to bones is measured
 TETS_ACROSS = 3  # of the thickness in the middle
 MIN_ELONGATION = 2.0  # length along the surface, π/2 for a ball, over thickness, below which the ends are a guess
@@ -64,7 +65,7 @@ class MuscleShape:
 
 
 def make_muscles(
-    context: bpy.types.Context, meshes: Sequence[bpy.types.Object], end_share: float = 0.04
+    context: bpy.types.Context, meshes: Sequence[bpy.types.Object], end_share: float = END_SHARE
 ) -> list[SinewError]:
     """Makes meshes muscles that end on the bones nearest to them; returns what is doubtful about each.
 
@@ -84,9 +85,7 @@ def make_muscles(
         raise BadInput("muscle-no-bones", count=len(bones))
     shapes = {obj: _measure(obj, bones_as_modeled(obj, bones)) for obj in meshes}
     for obj, shape in shapes.items():
-        initial_settings.make_new_flesh(obj)
-        _hold_ends(obj, shape, end_share)
-        _choose_settings(obj, shape)
+        set_up_muscle(obj, shape, end_share)
     return [doubt for obj, shape in shapes.items() for doubt in _doubts(obj, shape)]
 
 
@@ -101,6 +100,13 @@ def hold_ends_to_nearest_bones(context: bpy.types.Context, obj: bpy.types.Object
     if len(bones) < 2:
         raise BadInput("muscle-no-bones", count=len(bones))
     _hold_ends(obj, _measure(obj, bones_as_modeled(obj, bones)), end_share)
+
+
+def set_up_muscle(obj: bpy.types.Object, shape: MuscleShape, end_share: float = END_SHARE) -> None:
+    """Makes a mesh a muscle of known shape: its ends follow their bones, its tendons and tets suit it."""
+    initial_settings.make_new_flesh(obj)
+    _hold_ends(obj, shape, end_share)
+    _choose_settings(obj, shape)
 
 
 def _check_mesh(obj: bpy.types.Object) -> None:
@@ -147,11 +153,7 @@ def _nearest_bones(surface: ElongatedSurface, bones: Sequence[SkeletonBone]) -> 
 
 
 def _hold_ends(obj: bpy.types.Object, shape: MuscleShape, end_share: float) -> None:
-    along = shape.surface.along
-    parts = {ORIGIN: along <= end_share, INSERTION: along >= 1.0 - end_share}
-    for name, is_in in parts.items():
-        _write_group(obj, name, is_in)
-    _write_group(obj, ENDS, parts[ORIGIN] | parts[INSERTION])
+    write_end_groups(obj, shape.surface.along, end_share)
     for name, end in ((INSERTION, shape.insertion), (ORIGIN, shape.origin)):
         hook_to_bone(obj, name, end.bone)
     for modifier in obj.modifiers:
@@ -164,7 +166,16 @@ def _hold_ends(obj: bpy.types.Object, shape: MuscleShape, end_share: float) -> N
     settings.pin_group = settings.attachment_group = ENDS
 
 
-def _write_group(obj: bpy.types.Object, name: str, is_in: Bools) -> None:
+def write_end_groups(obj: bpy.types.Object, along: Floats, end_share: float = END_SHARE) -> None:
+    """Writes the vertex groups of both ends, from how far along each vertex is, 0 to 1, (n,)."""
+    parts = {ORIGIN: along <= end_share, INSERTION: along >= 1.0 - end_share}
+    for name, is_in in parts.items():
+        write_group(obj, name, is_in)
+    write_group(obj, ENDS, parts[ORIGIN] | parts[INSERTION])
+
+
+def write_group(obj: bpy.types.Object, name: str, is_in: Bools) -> None:
+    """Writes a vertex group that has the given vertices, (n,), and no others."""
     group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
     group.remove(list(range(len(obj.data.vertices))))
     group.add(np.flatnonzero(is_in).tolist(), 1.0, "REPLACE")
@@ -187,7 +198,8 @@ def _choose_settings(obj: bpy.types.Object, shape: MuscleShape) -> None:
     if not settings.use_muscle:
         settings.use_muscle, settings.muscle_preset = True, "MUSCLE"
         settings.weight_gravity = 0.0  # what lies around a muscle carries it
-    settings.origin_tendon, settings.insertion_tendon = shape.surface.thin_ends()
+    if not len(settings.path_points):  # a drawn muscle has those that it was drawn with
+        settings.origin_tendon, settings.insertion_tendon = shape.surface.thin_ends()
     settings.sizing, settings.tet_size = "SIZE", shape.surface.thickness() / TETS_ACROSS
 
 

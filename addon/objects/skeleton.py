@@ -43,14 +43,17 @@ class SkeletonBone:
 
     def distances(self, points: Floats) -> Floats:
         """Returns how far points (n, 3) in world space are from its surface or its line, (n,)."""
+        return np.linalg.norm(points - self.nearest(points), axis=1)
+
+    def nearest(self, points: Floats) -> Floats:
+        """Returns the places of its surface or its line that are nearest to points in world space, (n, 3)."""
         if self.line is not None:
             head, tail = self.line
             along, from_head = tail - head, points - head
             share = np.clip(from_head @ along / max(float(along @ along), 1e-30), 0.0, 1.0)
-            return np.linalg.norm(from_head - share[:, None] * along, axis=1)
+            return head + share[:, None] * along
         assert self.surface is not None
-        found = (self.surface.find_nearest(Vector(point))[3] for point in points.tolist())
-        return np.array([np.inf if distance is None else distance for distance in found])
+        return np.array([self.surface.find_nearest(Vector(point))[0] for point in points.tolist()], np.float64)
 
 
 def skeleton_bones(context: bpy.types.Context, without: set[bpy.types.Object]) -> list[SkeletonBone]:

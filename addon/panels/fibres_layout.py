@@ -28,6 +28,7 @@ def draw_fibres(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     shown = (each for each in SOURCE_SETTINGS if each.counts(lambda name: getattr(obj.sinew, name)))
     draw_settings(column, obj, shown)
     draw_settings(column, obj, OTHER_SETTINGS)
+    column.operator("sinew.join_tendon", icon="MOD_BOOLEAN")
     _draw_display(layout, context)
 
 

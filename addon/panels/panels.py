@@ -31,6 +31,7 @@ from . import (
     material_layout,
     muscle_layout,
     muscle_lists,
+    muscle_shape_layout,
     outliner_menu,
     pie_menu,
     pins_layout,
@@ -62,7 +63,8 @@ def _shown_panels(context: bpy.types.Context) -> set[str]:
         return set()
     roles = [ROLE_BY_KEY[key] for key in roles_of(obj)] + ([FLESH] if is_flesh(obj) else [])
     found = {name for role in roles for name in role.panels}
-    unneeded = {"advanced": not formulation_layout.is_offered(obj), "fibres": not obj.sinew.use_muscle}
+    unneeded = dict.fromkeys(("muscle_shape", "fibres"), not obj.sinew.use_muscle)
+    unneeded["advanced"] = not formulation_layout.is_offered(obj)
     return found - {name for name, is_unneeded in unneeded.items() if is_unneeded}
 
 
@@ -139,6 +141,7 @@ PANEL_TABLE = (
     ("rest_scale", "Rest Scale", material_layout.draw_rest_scale, True),
     ("flesh", "Flesh", flesh_layout.draw_flesh, True),
     ("muscle", "Muscle", muscle_layout.draw_muscle, True),
+    ("muscle_shape", "Muscle Shape", muscle_shape_layout.draw_muscle_shape, True),
     ("activation", "Activation", activation_layout.draw_activation, True),
     ("fibres", "Fibres", fibres_layout.draw_fibres, True),
     ("plasticity", "Plasticity", material_layout.draw_plasticity, True),

@@ -30,6 +30,7 @@ class SINEW_MT_add(bpy.types.Menu):
     def draw(self, context: bpy.types.Context) -> None:
         """Draws the roles that the active object may get, then new objects."""
         draw_roles(self.layout, context.object)
+        self.layout.operator("sinew.draw_muscle", icon="GREASEPENCIL")
         self.layout.operator("sinew.make_wrap", icon="MOD_SHRINKWRAP")
         self.layout.operator("sinew.add_ground", icon="MESH_PLANE")
         self.layout.operator("sinew.add_heat_source", icon="OUTLINER_OB_FORCE_FIELD")

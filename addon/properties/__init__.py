@@ -14,10 +14,11 @@ from bpy.props import PointerProperty
 from .activation_properties import ROW_CLASSES
 from .attachment_properties import SinewAttachment
 from .heat_properties import SinewSoftening
+from .muscle_shape_properties import SHAPE_ROW_CLASSES
 from .object_properties import SinewObject
 from .scene_properties import SinewScene
 
-CLASSES = (SinewSoftening, SinewAttachment, *ROW_CLASSES, SinewObject, SinewScene)
+CLASSES = (SinewSoftening, SinewAttachment, *ROW_CLASSES, *SHAPE_ROW_CLASSES, SinewObject, SinewScene)
 
 
 def register() -> None:

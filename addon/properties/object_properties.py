@@ -18,6 +18,7 @@ from .heat_properties import HeatProperties, HeatSourceProperties
 from .layer_properties import LayerProperties
 from .material_properties import MaterialProperties
 from .muscle_properties import FibreProperties, MuscleProperties
+from .muscle_shape_properties import MuscleShapeProperties
 from .plasticity_properties import PlasticityProperties
 from .pressure_properties import PressureProperties
 from .property_factory import OVERRIDABLE
@@ -45,6 +46,7 @@ class SinewObject(
     GoalProperties,
     PressureProperties,
     MuscleProperties,
+    MuscleShapeProperties,
     ActivationProperties,
     StretchLimitProperties,
     FibreProperties,

@@ -104,7 +104,7 @@ FLESH = Role(
     "A body that bones can hold",
     "MOD_MESHDEFORM",
     0,
-    ("held_by", "flesh", "muscle", "activation", "fibres"),
+    ("held_by", "flesh", "muscle", "muscle_shape", "activation", "fibres"),
 )
 ROLE_BY_KEY = {role.key: role for role in (*ROLES, FLESH)}
 

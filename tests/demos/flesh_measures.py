@@ -33,8 +33,25 @@ def arm(cache: CacheReader) -> dict[str, float]:
 
 def biceps(cache: CacheReader) -> dict[str, float]:
     """Returns how wide the belly is in the last frame, times its width at rest, and how far apart the ends are."""
-    rest, now = cache.read_model("Biceps")["nodes"], cache.read_frame(_frames(cache)[-1]).x
-    ends = [rest[:, 0] < rest[:, 0].min() + 0.01, rest[:, 0] > rest[:, 0].max() - 0.01]
+    return _contraction(cache, "Biceps", 0)
+
+
+def calf(cache: CacheReader) -> dict[str, float]:
+    """Returns the same of the calf, and the share of its tets that is tendon and aponeurosis."""
+    tendon = cache.read_model("Calf")["fibre_tendon"]
+    return {**_contraction(cache, "Calf", 2), "tendon_share": float((tendon > 0.5).mean())}
+
+
+def _contraction(cache: CacheReader, key: str, along: int) -> dict[str, float]:
+    """Returns how wide along y a muscle is in the last frame and how far apart its ends are, times the same at rest.
+
+    Args:
+        cache: Of one muscle.
+        key: Of the muscle.
+        along: The axis from end to end at rest.
+    """
+    rest, now = cache.read_model(key)["nodes"], cache.read_frame(_frames(cache)[-1]).x
+    ends = [rest[:, along] < rest[:, along].min() + 0.01, rest[:, along] > rest[:, along].max() - 0.01]
     apart = [float(np.linalg.norm(x[ends[1]].mean(axis=0) - x[ends[0]].mean(axis=0))) for x in (now, rest)]
     return {"belly_width_ratio": float(np.ptp(now[:, 1]) / np.ptp(rest[:, 1])), "ends_ratio": apart[0] / apart[1]}
 
@@ -105,6 +122,7 @@ def _shown(obj: bpy.types.Object) -> np.ndarray:
 MEASURES = {
     "bending_arm": ("Arm", arm),
     "biceps_curl": ("Biceps", biceps),
+    "pennate": ("Calf", calf),
     "belly": ("Wrestler", belly),
     "belly_goal": ("Wrestler", belly),
     "shaken_cheek": ("Head", head),

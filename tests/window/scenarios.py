@@ -22,6 +22,7 @@ from cache_bakes import cache_bakes
 from check_and_solve import check_by_mouse, solve_by_mouse
 from contact_bake import contact_bake
 from desktop import Steps, mouse, picture, result, told
+from drawn_muscle import drawn_muscle
 from first_jelly import first_jelly
 from first_muscle import first_muscle
 from formulation_bakes import methods_bake
@@ -208,6 +209,7 @@ PARTS = (
     first_muscle,
     check_by_mouse,
     solve_by_mouse,
+    drawn_muscle,
     muscle_bake,
     muscle_activation,
     contact_bake,

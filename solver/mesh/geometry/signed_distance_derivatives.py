@@ -20,13 +20,11 @@ import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
 from .closest_point import closest_points
-from .face_edges import face_edges
 from .multipole_moments import boxes_and_moments
+from .pseudonormals import MIN_CORNER_WEIGHT, TINY, SurfaceNormals, side_neighbours, unit_vectors
 from .triangle_bvh import Bvh, build_bvh
 
-MIN_CORNER_WEIGHT = 1.0e-9  # barycentric weight up to which a place is on the opposite side of its triangle
 MIN_DIRECTION_DISTANCE = 1.0e-9  # distance over the size of the surface from which place and point have a direction
-TINY = 1.0e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,29 +61,28 @@ class MovingSurface:
     @functools.cached_property
     def neighbours(self) -> Indices:
         """The triangle across the side opposite each corner, or the triangle itself at a border, (t, 3)."""
-        edges, count = face_edges(self.triangles), 3 * len(self.triangles)
-        order = np.argsort(edges.edge, kind="stable")
-        other, same = np.arange(count, dtype=np.int64), np.diff(edges.edge[order]) == 0
-        first, second = order[:-1][same], order[1:][same]
-        other[first], other[second] = second, first
-        return np.roll((other // 3).reshape(-1, 3), -1, axis=1).astype(np.int32)  # side s is opposite corner s + 2
+        return side_neighbours(self.triangles)
 
     def at(self, vertices: Floats) -> SurfaceSnapshot:
         """Returns the surface with its vertices at [m], (n, 3)."""
         return SurfaceSnapshot(self, vertices)
 
 
-class SurfaceSnapshot:
+class SurfaceSnapshot(SurfaceNormals):
     """A surface at one moment.
 
     Attributes:
         surface: Its triangles.
-        vertices: [m], (n, 3).
-        corners: Of all triangles [m], (t, 3, 3).
     """
 
     def __init__(self, surface: MovingSurface, vertices: Floats) -> None:
-        self.surface, self.vertices, self.corners = surface, vertices, vertices[surface.triangles]
+        super().__init__(vertices, surface.triangles)
+        self.surface = surface
+
+    @functools.cached_property
+    def neighbours(self) -> Indices:
+        """The triangle across the side opposite each corner, (t, 3)."""
+        return self.surface.neighbours
 
     @functools.cached_property
     def tree(self) -> Bvh:
@@ -95,31 +92,13 @@ class SurfaceSnapshot:
         boxes, moments = boxes_and_moments(rest.tree, leaves)
         return Bvh(boxes, rest.tree, leaves, rest.order, moments)
 
-    @functools.cached_property
-    def face_normals(self) -> Floats:
-        """Unit normals of the triangles, (t, 3)."""
-        corners = self.corners
-        return _unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
-
-    @functools.cached_property
-    def vertex_normals(self) -> Floats:
-        """Normals of the vertices, weighted by the angles of their triangles there, (n, 3)."""
-        corners, triangles = self.corners, self.surface.triangles
-        sides = [_unit(corners[:, (a + 1) % 3] - corners[:, a]) for a in range(3)]
-        cosines = np.stack([-np.einsum("ti,ti->t", sides[a], sides[a - 1]) for a in range(3)], axis=1)
-        angle, count = np.arccos(np.clip(cosines, -1.0, 1.0)), len(self.vertices)
-        along = [
-            np.bincount(triangles.ravel(), (angle * self.face_normals[:, i, None]).ravel(), count) for i in range(3)
-        ]
-        return _unit(np.stack(along, axis=1))
-
     def distances(self, points: Floats) -> SignedDistances:
         """Returns the distances of points [m], (k, 3)."""
         found = closest_points(self.tree, points)
         triangle, weights = found.triangle, found.weights
         is_zero = weights <= MIN_CORNER_WEIGHT
         zeros = is_zero.sum(axis=1)
-        outward = self._pseudonormals(triangle, is_zero, zeros)
+        outward = self.pseudonormals(triangle, is_zero)
         corners = self.corners[triangle]
         apart = points - np.einsum("kc,kci->ki", weights, corners)
         along = np.einsum("ki,ki->k", apart, outward)
@@ -131,19 +110,6 @@ class SurfaceSnapshot:
         curved = _curved_directions(corners, normal, is_zero, np.where(is_straight, 0, zeros))
         return SignedDistances(distance, normal, triangle, weights, curved)
 
-    def _pseudonormals(self, triangle: Indices, is_zero: Bools, zeros: Indices) -> Floats:
-        """Returns the angle-weighted normals of the faces, edges and corners that places are on, (k, 3)."""
-        face, triangles = self.face_normals, self.surface.triangles
-        normal = face[triangle]
-        on_edge, at_corner = np.flatnonzero(zeros == 1), np.flatnonzero(zeros == 2)
-        if len(on_edge):
-            across = self.surface.neighbours[triangle[on_edge], np.argmax(is_zero[on_edge], axis=1)]
-            normal[on_edge] = _unit(face[triangle[on_edge]] + face[across])
-        if len(at_corner):
-            vertex = triangles[triangle[at_corner], np.argmin(is_zero[at_corner], axis=1)]
-            normal[at_corner] = self.vertex_normals[vertex]
-        return normal
-
 
 def _curved_directions(corners: Floats, normal: Floats, is_zero: Bools, zeros: Indices) -> Floats:
     """Returns the directions across n in which places do not follow their points, (k, 2, 3)."""
@@ -153,12 +119,8 @@ def _curved_directions(corners: Floats, normal: Floats, is_zero: Bools, zeros: I
     on_edge, at_corner = np.flatnonzero(zeros == 1), np.flatnonzero(zeros == 2)
     off = np.argmax(is_zero[on_edge], axis=1)
     side = corners[on_edge, (off + 2) % 3] - corners[on_edge, (off + 1) % 3]
-    curved[on_edge, 0] = _unit(np.cross(side, normal[on_edge]))
+    curved[on_edge, 0] = unit_vectors(np.cross(side, normal[on_edge]))
     n = normal[at_corner]
-    curved[at_corner, 0] = _unit(np.cross(n, np.eye(3)[np.argmin(np.abs(n), axis=1)]))
+    curved[at_corner, 0] = unit_vectors(np.cross(n, np.eye(3)[np.argmin(np.abs(n), axis=1)]))
     curved[at_corner, 1] = np.cross(n, curved[at_corner, 0])
     return curved
-
-
-def _unit(vectors: Floats) -> Floats:
-    return vectors / np.maximum(np.sqrt(np.sum(vectors**2, axis=1, keepdims=True)), TINY)

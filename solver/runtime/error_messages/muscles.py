@@ -52,6 +52,52 @@ TEXTS: dict[str, tuple[str, str]] = {
         "There are {count} bones for a muscle, which ends on two; hidden armatures do not count.",
         "Add or show an armature, or make the meshes of bones bone meshes (Add, Make Bone Mesh).",
     ),
+    # addon/objects/drawn_muscles.py, addon/operators/draw_muscle.py
+    "drawn-points-together": (
+        "The points of the drawn muscle are at one place.",
+        "Click a bone, and double-click another place on a bone.",
+    ),
+    "draw-bone-missing": (
+        'The scene has no bone "{name}" for the end of a muscle.',
+        "Choose a bone mesh, or a bone of an armature that is visible.",
+    ),
+    "draw-outside-view": (
+        "A muscle is drawn in the 3D view.",
+        "Move the mouse over it and choose Draw Muscle again.",
+    ),
+    "draw-obstacle-open": (
+        'The mesh of "{other}" is not closed, so the muscle "{name}" is not kept out of it.',
+        "Close its holes, then press Rebuild Shape (panel Muscle Shape).",
+    ),
+    "draw-end-on-bone": (
+        "A muscle begins and ends on a bone.",
+        "Click its last point on a bone, then press Enter or click twice there.",
+    ),
+    # addon/objects/joined_tendons.py, addon/operators/join_tendon.py
+    "join-without-tendon": (
+        "Join Tendon takes a muscle and at least one other mesh.",
+        "Select the tendons, then the muscle last, so that it is the active one.",
+    ),
+    "join-not-closed": (
+        '"{name}" has {defects}, so nothing is inside it.',
+        "Close it, or press Make Closed Copy (panel Fracture) and use the copy.",
+    ),
+    "join-shape-keys": (
+        'The mesh of "{name}" has shape keys, which a new mesh would not fit.',
+        "Remove them, then join the tendon.",
+    ),
+    "join-apart": (
+        'The muscle "{name}" and its tendons do not touch: they would be {count} pieces.',
+        "Move each tendon until it reaches into the muscle.",
+    ),
+    "join-inside": (
+        'The surface of the muscle "{name}" meets no surface of a tendon.',
+        "Let the tendon come out of the muscle; one inside the belly is a Tendon Mesh (panel Fibres).",
+    ),
+    "join-voxels": (
+        "{count} million voxels are too many.",
+        "Choose a larger Voxel Size.",
+    ),
     "muscle-is-bone": (
         '"{name}" is a bone mesh, on which muscles end.',
         "Deselect it, or choose Remove from Sinew first to make it a muscle.",

@@ -17,6 +17,7 @@ from .heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
 from .layer_settings import LAYER_SETTINGS
 from .material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from .muscle_settings import MUSCLE_SETTINGS
+from .muscle_shape_settings import MUSCLE_SHAPE_SETTINGS
 from .pin_settings import PIN_SETTINGS
 from .plasticity_settings import PLASTICITY_SETTINGS
 from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET, MUSCLE_PRESET
@@ -70,6 +71,7 @@ SUBJECTS = (
     Subject("Flesh", (BODY,), ELASTICITY_SETTINGS),
     Subject("Bones", (BODY,), ATTACHMENT_SETTINGS),
     Subject("Muscle", (BODY,), (MUSCLE_PRESET, *MUSCLE_SETTINGS)),
+    Subject("Muscle Shape", (BODY,), MUSCLE_SHAPE_SETTINGS),
     Subject("Activation", (BODY,), ACTIVATION_SETTINGS),
     Subject("Fibres", (BODY,), (*FIBRE_SETTINGS, *FIBRE_DISPLAY_SETTINGS)),
     Subject("Plasticity", (BODY,), PLASTICITY_SETTINGS),
