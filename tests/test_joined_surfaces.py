@@ -15,7 +15,7 @@ from sinew.solver.mesh.geometry.self_intersections import crossing_faces
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 from sinew.solver.mesh.geometry.triangle_surface import signed_volume
 from sinew.solver.mesh.level_set.curvature_flow import fill_creases
-from sinew.solver.mesh.level_set.distance_grid import grid_around, sample_distance
+from sinew.solver.mesh.level_set.distance_grid import grid_of_blocks, sample_distance
 from sinew.solver.mesh.level_set.joined_surface import join_surfaces
 from sinew.solver.mesh.level_set.surface_nets import surface_net, well_composed
 from sinew.solver.mesh.muscle_shape.drawn_muscle import DrawnMuscle, muscle_surface
@@ -126,7 +126,7 @@ def test_distances_of_the_grid_are_exact_near_the_surface_and_have_the_right_sig
         length = np.linalg.norm(points, axis=1)
         return length - 0.3, points / np.maximum(length, 1e-12)[:, None]
 
-    grid = grid_around(np.full(3, -0.3), np.full(3, 0.3), 0.02)
+    grid = grid_of_blocks(np.full(3, -0.3), np.full(3, 0.3), 0.02)
     values = sample_distance(grid, ball)
     nodes = np.indices(grid.shape).reshape(3, -1).T
     exact = ball(grid.positions(nodes))[0].reshape(grid.shape)
@@ -136,7 +136,7 @@ def test_distances_of_the_grid_are_exact_near_the_surface_and_have_the_right_sig
 
 def test_motion_by_mean_curvature_fills_a_crease_and_leaves_a_ball_alone() -> None:
     """A groove of circular section of radius R: φ = R − r has κ = −1/r, so R² shrinks by twice the time."""
-    grid = grid_around(np.full(3, -1.0), np.full(3, 1.0), 0.08)
+    grid = grid_of_blocks(np.full(3, -1.0), np.full(3, 1.0), 0.08)
     x, y, _ = grid.positions(np.indices(grid.shape).reshape(3, -1).T).T.reshape(3, *grid.shape)
     weight = np.zeros(grid.shape)
     weight[2:-2, 2:-2, 2:-2] = 1.0
@@ -156,7 +156,7 @@ def test_surface_nets_of_any_signs_are_closed_manifolds(seed: int) -> None:
     rng = np.random.default_rng(seed)
     phi = np.full((12, 12, 12), 1.0)
     phi[2:-2, 2:-2, 2:-2] = rng.normal(size=(8, 8, 8)) + 0.3 * (seed - 2)
-    grid = grid_around(np.zeros(3), np.ones(3), 0.1)
+    grid = grid_of_blocks(np.zeros(3), np.ones(3), 0.1)
     repaired = well_composed(phi, 0.1)
     assert ((phi < 0.0) <= (repaired < 0.0)).all(), "what is inside stays inside"
     net = surface_net(phi, grid)

@@ -17,7 +17,6 @@ from sinew.solver.mesh.geometry.triangle_surface import Surface, signed_volume
 from sinew.solver.mesh.geometry.welding import weld
 from sinew.solver.mesh.geometry.winding_number import winding_numbers
 from sinew.solver.mesh.wrap.closing import quad_triangles
-from sinew.solver.mesh.wrap.surface_nets import make_well_composed, surface_nets
 from sinew.solver.mesh.wrap.wrap_surface import WrapOptions, WrapSurface, wrap_surface
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.runtime.npz_reader import read_arrays
@@ -99,22 +98,6 @@ def test_smoothing_fills_creases_and_keeps_the_meshes_inside() -> None:
     assert (
         radius > np.linalg.norm(sharp.vertices[np.abs(sharp.vertices[:, 0] - 0.15) < 0.01, 1:], axis=1).mean() + 0.005
     )
-
-
-def test_surface_nets_of_noise_are_closed_manifolds() -> None:
-    rng = np.random.default_rng(3)
-    for share in (-0.4, 0.0, 0.4):
-        values = np.ones((9, 9, 9))
-        values[1:-1, 1:-1, 1:-1] = rng.uniform(-1.0, 1.0, (7, 7, 7)) + share
-        make_well_composed(values)
-        vertices, quads = surface_nets(values)
-        assert find_manifold_defects(quad_triangles(quads)) is None
-        assert signed_volume(vertices, quad_triangles(quads)) > 0.0
-        # a vertex of a manifold has one fan of faces: as many faces as distinct neighbours along edges
-        ends = np.concatenate([quads, np.roll(quads, -1, axis=1)], axis=0).reshape(2, -1)
-        edges = np.unique(np.sort(ends.T, axis=1), axis=0)
-        faces_at = np.bincount(quads.ravel(), minlength=len(vertices))
-        assert (np.bincount(edges.ravel(), minlength=len(vertices)) == faces_at).all()
 
 
 def test_tunnels_are_counted() -> None:

@@ -3,48 +3,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.arrays import Floats
 from ..geometry.signed_distance import SignedDistance
+from .voxel_grid import VoxelGrid
 
 BLOCK = 4  # nodes along the side of a block, of which one distance may tell that the surface is far from all
 BAND = 3.0  # [voxels] around the surface, in which distances are exact
 
 
-@dataclass(frozen=True, eq=False)
-class Grid:
-    """Nodes at equal distances.
-
-    Attributes:
-        origin: The node with the least coordinates [m], (3,).
-        voxel: Distance of neighbouring nodes [m].
-        shape: Nodes along x, y and z.
-    """
-
-    origin: Floats
-    voxel: float
-    shape: tuple[int, int, int]
-
-    def positions(self, nodes: Indices | Floats) -> Floats:
-        """Returns the places of nodes given by their three numbers, (k, 3), [m]."""
-        return self.origin + self.voxel * nodes
-
-    def nodes(self, is_chosen: Bools) -> Indices:
-        """Returns the numbers of chosen nodes, (x, y, z), as rows (k, 3)."""
-        return np.argwhere(is_chosen).astype(np.int32)
-
-
-def grid_around(lower: Floats, upper: Floats, voxel: float, margin: int = 4) -> Grid:
+def grid_of_blocks(lower: Floats, upper: Floats, voxel: float, margin: int = 4) -> VoxelGrid:
     """Returns the grid that reaches so many voxels beyond a box [m], its sides whole numbers of blocks."""
     counts = [int(np.ceil(length / voxel)) + 2 * margin + 1 for length in upper - lower]
     counts = [-(-count // BLOCK) * BLOCK for count in counts]
-    return Grid(lower - margin * voxel, voxel, (counts[0], counts[1], counts[2]))
+    return VoxelGrid(lower - margin * voxel, voxel, (counts[0], counts[1], counts[2]))
 
 
-def sample_distance(grid: Grid, distance: SignedDistance) -> Floats:
+def sample_distance(grid: VoxelGrid, distance: SignedDistance) -> Floats:
     """Returns the signed distance at all nodes, (x, y, z) [m]: exact up to BAND voxels, farther with the right sign.
 
     A distance function changes no faster than places do, so that of the middle of a block bounds that of its nodes.

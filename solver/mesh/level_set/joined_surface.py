@@ -16,8 +16,9 @@ from scipy.spatial import cKDTree
 from ...runtime.arrays import Bools, Floats, Indices
 from ..geometry.signed_distance import SignedDistance
 from .curvature_flow import fill_creases
-from .distance_grid import Grid, grid_around, sample_distance
+from .distance_grid import grid_of_blocks, sample_distance
 from .surface_nets import SurfaceNet, surface_net
+from .voxel_grid import VoxelGrid
 
 SEAM_REACH = 1.5  # [voxels] from both surfaces: nodes that count as the seam
 FLOW_SHARE = 0.125  # time of the motion over the square of the width of the seam
@@ -58,12 +59,12 @@ def join_surfaces(
         voxel: Size [m].
         width: How far from the seam the surface may move [m]; 0: nowhere.
     """
-    grid, surfaces = grid_around(*box, voxel), (muscle, *tendons)
+    grid, surfaces = grid_of_blocks(*box, voxel), (muscle, *tendons)
     belly = sample_distance(grid, muscle)
     rods = np.min([sample_distance(grid, each) for each in tendons], axis=0)
     union = np.minimum(belly, rods)
     is_seam = np.maximum(np.abs(belly), np.abs(rods)) <= SEAM_REACH * voxel
-    tree = cKDTree(grid.positions(grid.nodes(is_seam))) if is_seam.any() else None
+    tree = cKDTree(grid.positions(grid.chosen(is_seam))) if is_seam.any() else None
     if tree is not None and width > 0.0:
         weight = _seam_weights(grid, tree, width, union)
         union = fill_creases(union, weight, voxel, FLOW_SHARE * width**2)
@@ -76,7 +77,7 @@ def join_surfaces(
     return JoinedSurface(vertices, net.quads, others < own, seam, pieces, tree is not None)
 
 
-def _seam_weights(grid: Grid, tree: cKDTree, width: float, union: Floats) -> Floats:
+def _seam_weights(grid: VoxelGrid, tree: cKDTree, width: float, union: Floats) -> Floats:
     """Returns where the surface may move, 0 to 1, (x, y, z)."""
     weight = np.zeros(grid.shape)
     low = np.floor((tree.mins - width - grid.origin) / grid.voxel).astype(np.int64)
@@ -84,7 +85,7 @@ def _seam_weights(grid: Grid, tree: cKDTree, width: float, union: Floats) -> Flo
     box = tuple(slice(max(a, 1), min(b, n - 1)) for a, b, n in zip(low, high, grid.shape, strict=True))
     is_close = np.zeros(grid.shape, np.bool_)
     is_close[box] = np.abs(union[box]) <= width + grid.voxel
-    nodes = grid.nodes(is_close)
+    nodes = grid.chosen(is_close)
     weight[tuple(nodes.T)] = _falloff(tree, grid.positions(nodes), width)
     return weight
 

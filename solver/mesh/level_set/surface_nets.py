@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices, floats
-from .distance_grid import Grid
+from .voxel_grid import VoxelGrid
 
 CORNERS = tuple(itertools.product((0, 1), repeat=3))
 EDGES = tuple(
@@ -45,7 +45,7 @@ class SurfaceNet:
     vertex: Indices
 
 
-def surface_net(phi: Floats, grid: Grid) -> SurfaceNet:
+def surface_net(phi: Floats, grid: VoxelGrid) -> SurfaceNet:
     """Returns the surface where a level set is zero.
 
     Args:

@@ -15,9 +15,9 @@ import numpy as np
 from ...runtime.arrays import Floats, indices
 from ..geometry.closest_point import closest_points
 from ..geometry.triangle_bvh import build_bvh
+from ..level_set.surface_nets import surface_net
+from ..level_set.voxel_grid import VoxelGrid
 from ..tetrahedralize.morphology import label_regions
-from .surface_nets import make_well_composed, surface_nets
-from .voxel_grid import VoxelGrid
 
 
 def closing(distance: Floats, grid: VoxelGrid, radius: float, depth: float) -> Floats:
@@ -30,14 +30,13 @@ def closing(distance: Floats, grid: VoxelGrid, radius: float, depth: float) -> F
         depth: Distance from the surface up to which the result is exact [m].
     """
     grown = distance - radius
-    make_well_composed(grown)
-    vertices, quads = surface_nets(grown)
-    if not len(quads):
+    net = surface_net(grown, grid)
+    if not len(net.quads):
         return distance
-    bvh = build_bvh(vertices * grid.voxel, indices(quad_triangles(quads)))
+    bvh = build_bvh(net.vertices, indices(quad_triangles(net.quads)))
     is_asked = (grown < 0.0) & (distance >= -depth)
     index = np.argwhere(is_asked)
-    found = closest_points(bvh, index * grid.voxel, radius + depth).distance
+    found = closest_points(bvh, grid.positions(index), radius + depth).distance
     closed = np.where(grown < 0.0, -depth, distance)
     closed[is_asked] = radius - np.minimum(found, radius + depth)
     # the closing has all of the set; only rounding by the grid says otherwise

@@ -17,14 +17,14 @@ from ..geometry.orient_outward import orient_outward
 from ..geometry.triangle_bvh import Bvh, build_bvh
 from ..geometry.triangle_surface import Surface
 from ..geometry.winding_number import winding_numbers
+from ..level_set.voxel_grid import VoxelGrid
 from ..tetrahedralize.inside_classification import INSIDE_WINDING
 from ..tetrahedralize.morphology import label_regions
-from .voxel_grid import VoxelGrid
 
 
 def union_distance(surfaces: Sequence[Surface], grid: VoxelGrid, limit: float) -> Floats:
     """Returns φ at all points of a grid, negative inside any of the surfaces, between ± `limit` [m], (x, y, z)."""
-    distance = np.full(grid.counts, limit)
+    distance = np.full(grid.shape, limit)
     for surface in surfaces:
         outward = orient_outward(surface).surface
         if not len(outward.triangles):

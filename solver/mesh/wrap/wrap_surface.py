@@ -16,11 +16,11 @@ from ...scene.serialisation.field_annotations import at_least, greater_than
 from ..geometry.closest_point import closest_points
 from ..geometry.triangle_bvh import build_bvh
 from ..geometry.triangle_surface import Surface
+from ..level_set.surface_nets import surface_net, well_composed
+from ..level_set.voxel_grid import VoxelGrid
 from ..tetrahedralize.morphology import label_regions
 from .closing import closing, fill_cavities
-from .surface_nets import make_well_composed, surface_nets
 from .union_distance import union_distance
-from .voxel_grid import VoxelGrid
 
 MAX_POINTS = 40_000_000  # of the grid: 2 GB
 BAND_VOXELS = 3.0  # around the surface in which distances are exact
@@ -93,14 +93,13 @@ def wrap_surface(surfaces: Sequence[Surface], options: WrapOptions) -> WrapSurfa
         # the filter fills creases; it would also thin what is round, and the meshes have to stay inside
         values = np.minimum(values, filtered)
         fill_cavities(values, depth)
-    make_well_composed(values)
+    values = well_composed(values, voxel)
     part_count = label_regions(values < 0.0)[1]
     if part_count == 0:
         raise BadInput("wrap-empty")
-    vertices, quads = surface_nets(values)
-    vertices = grid.origin + voxel * vertices
-    nearest, away = _nearest_surface(surfaces, vertices)
-    return WrapSurface(vertices, quads, nearest, away, part_count)
+    net = surface_net(values, grid)
+    nearest, away = _nearest_surface(surfaces, net.vertices)
+    return WrapSurface(net.vertices, net.quads, nearest, away, part_count)
 
 
 def _nearest_surface(surfaces: Sequence[Surface], points: Floats) -> tuple[Indices, Floats]:
