@@ -49,7 +49,7 @@ def test_no_muscle_is_in_another_or_in_a_bone_by_a_tenth_of_its_thickness(limb):
     bones, muscles = limb
     bpy.context.view_layer.update()
     surfaces = {obj: _surface(obj) for obj in [*muscles, *bones]}
-    trees = {obj: build_bvh(surface) for obj, surface in surfaces.items()}
+    trees = {obj: build_bvh(surface.vertices, surface.triangles) for obj, surface in surfaces.items()}
     for muscle in muscles:
         thickness = 2.0 * max(radius for *_, radius in upper_limb.MUSCLES[muscle.name].points)
         for other, tree in trees.items():

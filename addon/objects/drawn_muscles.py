@@ -79,10 +79,12 @@ def drawn_muscle(drawing: MuscleDrawing) -> DrawnMuscle:
 def _away_from_bones(points: Floats, bones: Sequence[SkeletonBone]) -> Floats:
     """Returns the direction from the nearest bone to a path, in the mean, (3,); zero where it runs along the bones."""
     shares = np.linspace(0.0, len(points) - 1.0, FACING_SAMPLES)[1:-1]
-    samples = np.stack([np.interp(shares, np.arange(len(points)), points[:, i]) for i in range(3)], axis=1)
+    samples = np.stack(
+        [np.interp(shares, np.arange(len(points), dtype=np.int64), points[:, i]) for i in range(3)], axis=1
+    )
     away = np.stack([samples - bone.nearest(samples) for bone in bones])
     nearest = np.argmin(np.linalg.norm(away, axis=2), axis=0)
-    return np.asarray(away[nearest, np.arange(len(samples))].mean(axis=0))
+    return np.asarray(away[nearest, np.arange(len(samples), dtype=np.int64)].mean(axis=0))
 
 
 def new_muscle(context: bpy.types.Context, drawing: MuscleDrawing) -> bpy.types.Object:

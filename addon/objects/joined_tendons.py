@@ -136,7 +136,7 @@ def _join(muscle: bpy.types.Object, parts: Sequence[ClosedMesh], voxel: float, s
     from ...solver.mesh.level_set.joined_surface import join_surfaces  # loads SciPy
 
     points = np.concatenate([part.vertices for part in parts])
-    count = float(np.prod(np.ptp(points, axis=0) / voxel + 8.0))
+    count = float(np.prod(np.ptp(points, axis=0) / voxel + 8.0, dtype=np.float64))
     if count > MOST_VOXELS:
         raise BadInput("join-voxels", count=f"{count / 1.0e6:,.0f}")
     belly, *rods = (MeshDistance(part.vertices, part.triangles) for part in parts)

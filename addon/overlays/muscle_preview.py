@@ -79,7 +79,7 @@ def _shaded(vertices: Floats, faces: Indices, towards: Floats) -> Floats:
         np.add.at(normals, faces[:, i], np.cross(b - a, c - a))
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1.0e-30)
     light = AMBIENT + (1.0 - AMBIENT) * np.abs(normals @ towards)
-    return np.concatenate([light[:, None] * FLESH_COLOUR, np.full((len(vertices), 1), ALPHA)], axis=1)
+    return np.concatenate([light[:, None] * FLESH_COLOUR, np.full((len(vertices), 1), ALPHA, dtype=np.float64)], axis=1)
 
 
 def _draw_points(points: Floats, ends_on_bone: bool) -> None:

@@ -107,7 +107,7 @@ def _nearest_outside(phi: Floats, places: Indices, shifts: list[np.ndarray]) -> 
     nodes = places[:, None] + np.array(shifts)
     values = phi[tuple(np.moveaxis(nodes, 2, 0))]
     chosen = np.argmin(np.where(values < 0.0, np.inf, values), axis=1)
-    return nodes[np.arange(len(places)), chosen]
+    return nodes[np.arange(len(places), dtype=np.int64), chosen]
 
 
 def _at(values: Floats | Bools, corner: tuple[int, ...]) -> np.ndarray:

@@ -61,11 +61,13 @@ def framed_curve(points: Floats, stations: int, facing: Floats) -> FramedCurve |
     points = _distinct(floats(points, -1, 3))
     if len(points) < 2:
         return None
-    parameters = np.concatenate([[0.0], np.cumsum(np.sqrt(np.linalg.norm(np.diff(points, axis=0), axis=1)))])
+    parameters = np.concatenate(
+        [[0.0], np.cumsum(np.sqrt(np.linalg.norm(np.diff(points, axis=0), axis=1)), dtype=np.float64)]
+    )
     spline = CubicSpline(parameters, points, bc_type="natural")
     dense = np.linspace(parameters[0], parameters[-1], SAMPLES_PER_STATION * stations)
     lengths = np.linalg.norm(np.diff(spline(dense), axis=0), axis=1)
-    along = np.concatenate([[0.0], np.cumsum(lengths)])
+    along = np.concatenate([[0.0], np.cumsum(lengths, dtype=np.float64)])
     at = np.interp(np.linspace(0.0, along[-1], stations), along, dense)
     tangents = _unit(spline(at, 1))
     positions = spline(at)

@@ -101,7 +101,7 @@ def swept_surface(sections: Sections, heads: int = 1) -> SweptSurface:
     for station in range(merge, count):
         points.append(_placed(sections, station, across, up))
         centre.append(np.broadcast_to(sections.curve.points[station], (width, 3)))
-        along.append(np.full(width, sections.along[station]))
+        along.append(np.full(width, sections.along[station], dtype=np.float64))
         side.append(up / AREA_FACTOR)
     body = np.arange((count - merge) * width, dtype=np.int32).reshape(-1, width)
     cuts = _cut_columns(heads)
@@ -116,10 +116,10 @@ def swept_surface(sections: Sections, heads: int = 1) -> SweptSurface:
             flat, high = _head_section(k, heads, station / merge, (across, up), loop)
             points.append(_placed(sections, station, flat, high))
             centre.append(np.broadcast_to(points[-1].mean(axis=0), (len(loop), 3)))
-            along.append(np.full(len(loop), sections.along[station]))
+            along.append(np.full(len(loop), sections.along[station], dtype=np.float64))
             side.append(up[loop] / AREA_FACTOR)
         quads += [*_walls(np.concatenate([rings, body[0][loop][None]])), _cap(rings[0])]
-        heads_of.append(np.full(rings.size, k))
+        heads_of.append(np.full(rings.size, k, dtype=np.int64))
         number += rings.size
     if not merge:
         quads.append(_cap(body[0]))
@@ -135,14 +135,14 @@ def swept_surface(sections: Sections, heads: int = 1) -> SweptSurface:
 
 def _unit_section() -> tuple[Floats, Floats]:
     """Returns the places of a section around a unit circle, across and up: above from one side, then below back."""
-    angle = np.pi * (np.arange(COLUMNS) + 0.5) / COLUMNS
+    angle = np.pi * (np.arange(COLUMNS, dtype=np.int64) + 0.5) / COLUMNS
     flat, high = -np.cos(angle), np.sin(angle)
     return AREA_FACTOR * np.concatenate([flat, flat[::-1]]), AREA_FACTOR * np.concatenate([high, -high[::-1]])
 
 
 def _cut_columns(heads: int) -> list[int]:
     """Returns the first column of each head and the last one of all: neighbours share a column."""
-    shares = 1.0 - 2.0 * np.arange(heads + 1) / heads
+    shares = 1.0 - 2.0 * np.arange(heads + 1, dtype=np.int64) / heads
     places = np.arccos(shares) / np.pi * COLUMNS - 0.5
     return [int(round(min(max(place, 0.0), COLUMNS - 1.0))) for place in places]
 
@@ -169,7 +169,7 @@ def _head_section(
     middle = 0.5 * (flat.min() + flat.max())
     half = HEAD_NARROWNESS / heads
     count = len(loop) // 2
-    angle = np.pi * (np.arange(count) + 0.5) / count
+    angle = np.pi * (np.arange(count, dtype=np.int64) + 0.5) / count
     grown = float(np.sqrt((np.pi / count) / np.sin(np.pi / count))) if count > 1 else 1.0
     round_flat = grown * half * np.concatenate([-np.cos(angle), np.cos(angle)])
     round_high = grown * np.concatenate([np.sin(angle), -np.sin(angle[::-1])])

@@ -24,7 +24,7 @@ from ..tetrahedralize.morphology import label_regions
 
 def union_distance(surfaces: Sequence[Surface], grid: VoxelGrid, limit: float) -> Floats:
     """Returns φ at all points of a grid, negative inside any of the surfaces, between ± `limit` [m], (x, y, z)."""
-    distance = np.full(grid.shape, limit)
+    distance = np.full(grid.shape, limit, dtype=np.float64)
     for surface in surfaces:
         outward = orient_outward(surface).surface
         if not len(outward.triangles):
@@ -40,7 +40,7 @@ def _signed_distance(bvh: Bvh, grid: VoxelGrid, part: tuple[slice, slice, slice]
     """Returns the signed distance of one surface in a part of the grid, cut off at ± `limit`, (x, y, z)."""
     start = np.array([each.start for each in part], np.int64)
     counts = tuple(each.stop - each.start for each in part)
-    index = np.stack(np.unravel_index(np.arange(int(np.prod(counts)), dtype=np.int64), counts), axis=1)
+    index = np.stack(np.unravel_index(np.arange(int(np.prod(counts, dtype=np.int64)), dtype=np.int64), counts), axis=1)
     points = grid.positions(index + start)
     distance = closest_points(bvh, points, limit).distance
     is_near = np.isfinite(distance)
