@@ -79,20 +79,21 @@ def _start_pass(scene: bpy.types.Scene, request: BakeRequest, order: BakeOrder) 
     folder, end = bake_pass.folder, sample_times.frame_range(scene)
     resume_frame = make_resumable(scene, request, folder) if request.resume else None
     words, log = child_arguments(folder, request), folder / layout.LOG_FILE
+    uid = scene.session_uid  # undo replaces scenes while a bake runs
     driver = BakeDriver(
-        lambda: _export(scene.session_uid, bake_pass),
+        lambda: _export(uid, bake_pass),
         _commands(words),
         log,
         request.on_event,
         lambda: solver_in_waiting.take_over(words, log),
     )
     bake = RunningBake(
-        scene.session_uid,
+        uid,
         folder,
         driver,
         bake_folder=bake_pass.bake,
         pass_number=None if bake_pass.is_only else bake_pass.number,
-        on_done=lambda: _start_following(scene.session_uid, request, order),
+        on_done=lambda: _start_following(uid, request, order),
     )
     return _run(bake, *end, resume_frame)
 

@@ -78,7 +78,7 @@ def timed_bake(cache: Path, waits: bool = False, frame_end: int | None = None) -
         for owner, name in (
             (advance_frame, "advance_step"),
             (advance_frame, "render_positions"),
-            (frame_recorder, "to_object_space"),
+            (frame_recorder, "played_positions"),
             (CacheWriter, "write_frame"),
             (CacheWriter, "write_resume"),
         ):
@@ -187,7 +187,7 @@ def table_rows(found: BakeTimes) -> list[Row]:
         f"export of {TIMELINE_FRAMES} frames, per frame [ms]": [exporting],
         "between the steps of a frame [ms]": [found.beside()],
         "of that the render mesh: interpolation, transform to object space [ms]": map(
-            found.part, ("render_positions", "to_object_space")
+            found.part, ("render_positions", "played_positions")
         ),
         "in the writer thread: frame, resume point [ms]": map(found.part, ("write_frame", "write_resume")),
         "going to a frame in Blender, with and without the bake [ms]": found.playing,
