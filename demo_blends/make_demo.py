@@ -43,6 +43,7 @@ SCENES = (
     "balloon",
     "biceps_curl",
     "pennate",
+    "pec_bounce",
 )
 SHEET_PICTURES = 9
 

@@ -177,6 +177,21 @@ PINNED = {
             }
         },
     ),
+    "pec_bounce": (
+        10,
+        {
+            "Pectoral.L": {  # full activation
+                "tets": (4327, 150),
+                "volume_ratio": (0.9975, 0.003),
+                "x_at_the_end": (0.0905, 0.002),
+            },
+            "Pectoral.R": {  # at rest, pushed off the ribs by what it keeps away from them
+                "tets": (4327, 150),
+                "volume_ratio": (0.9999, 0.003),
+                "x_at_the_end": (-0.1059, 0.002),
+            },
+        },
+    ),
     "belly": (
         12,
         {
@@ -292,6 +307,7 @@ NEVER_INVERTED = (
     "balloon",
     "biceps_curl",
     "pennate",
+    "pec_bounce",
     "snake",
     "wax_cow",
     "clay_head",

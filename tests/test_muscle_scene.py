@@ -15,6 +15,7 @@ from sinew.solver.scene.material import Material
 from sinew.solver.scene.muscle import FULL_MODEL, Muscle
 from sinew.solver.scene.scene import Body, Scene, Settings
 from sinew.solver.simulation.current_model import present_flesh
+from sinew.solver.simulation.features.flesh import FleshFeature
 from sinew.solver.simulation.features.muscles import Muscles
 from sinew.solver.simulation.simulation import Simulation
 
@@ -164,3 +165,17 @@ def test_muscles_of_different_sizes_have_their_own_ends():
             arrays = built.feature(Muscles).to_arrays(number)
             x = body.mesh.nodes[:, 0]
             assert x[arrays["is_origin"]].max() < 0.5 * LONG < x[arrays["is_insertion"]].min()
+
+
+def test_contact_of_the_full_model_is_as_stiff_as_its_shear():
+    """Its law has no shear modulus, so what it touches was felt by nothing."""
+    one, other = (replace(muscle_block(cells=(5, 2, 2)), key=key, name=key) for key in ("one", "other"))
+
+    def stiffness(**settings) -> np.ndarray:
+        bodies = (replace(one, muscle=replace(one.muscle, **settings)), other)
+        contact = Simulation(Scene(bodies, settings=SETTINGS)).built.feature(FleshFeature).bodies.quasistatic.contact
+        return contact.stiffness[contact.points.tet < contact.model.bodies[0].tets.stop]
+
+    full = replace(one.muscle, model=FULL_MODEL)
+    shear = max(full.along_shear, full.cross_shear)
+    assert stiffness(model=FULL_MODEL) / stiffness() == pytest.approx(3.0 * shear / MATERIAL.youngs_modulus, rel=0.05)

@@ -117,6 +117,7 @@ def make_flesh_contact(
     colliders: Sequence[BuiltCollider],
     self_contact: Sequence[bool],
     thickness: Sequence[float] | None = None,
+    added_moduli: Floats | None = None,
 ) -> FleshContact:
     """Returns the contact of the bodies of a part.
 
@@ -127,11 +128,14 @@ def make_flesh_contact(
         colliders: Of the scene.
         self_contact: Whether each body may touch itself, in their order.
         thickness: Extra thickness of each body [m], in their order; None: zero.
+        added_moduli: Young's modulus of tets beside that of their law [Pa], (m,) of the whole model; None: zero.
     """
     model, own = part.model, _own_points(part, points)
     surface = make_flesh_surface(model, surfaces)
     lever = np.maximum(np.abs(own.weights).max(axis=1, initial=0.0), 1.0) ** 2
     E = youngs_modulus(model.mu[own.tet], model.lam[own.tet])
+    if added_moduli is not None:
+        E = E + added_moduli[part.tets][own.tet]
     rest = np.empty((len(own), 3))
     interpolate_points(model.X, model.tets, own.tet, own.weights, rest)
     triangle, weights = _closest_places(surface, own, rest)

@@ -57,8 +57,11 @@ class FleshFeature(Feature):
         ]
         thickness = [body.collision.thickness for body in scene.bodies]
         flesh = make_flesh(scene, model, pressure_of_flesh(scene, model, inputs.gravity))
-        flesh = with_contact(flesh, surfaces, inputs.contact_points, inputs.colliders, scene.ignored_pairs, thickness)
         muscles = inputs.feature(Muscles)
+        added = None if muscles is None else muscles.added_moduli(model.tet_count)
+        flesh = with_contact(
+            flesh, surfaces, inputs.contact_points, inputs.colliders, scene.ignored_pairs, thickness, added
+        )
         return None if flesh is None else cls(flesh, inputs.feature(Materials), muscles)
 
     @property

@@ -134,6 +134,15 @@ class Muscles(Feature):
             values.append(constant_activations(muscle_of(body)) if stored is None else stored)
         return np.concatenate(values)
 
+    def added_moduli(self, tet_count: int) -> Floats:
+        """Returns the Young's modulus that the muscle adds to the law of each tet [Pa], (m,): 3 G of the full model.
+
+        The law of such tets has no shear modulus; what is incompressible has three times that of its fibres.
+        """
+        found = np.zeros(tet_count)
+        found[self.tets] = 3.0 * self.arrays.shear.max(axis=1)
+        return found
+
     def with_term(self, law: Hyperelastic, tets: Indices, activation: Floats) -> Hyperelastic:
         """Returns the law of some tets of the model, ascending, with the muscle in them at activations, one each."""
         term = MuscleTerm(self.tets, self.arrays, activation).of_tets(tets)

@@ -11,7 +11,7 @@ import numpy as np
 from ...contact.colliders.rigid_colliders import BuiltCollider
 from ...contact.detection.contact_sample_points import ContactPoints
 from ...quasistatic.contact import FleshContact, RenderSurface, make_flesh_contact
-from ...runtime.arrays import Bools
+from ...runtime.arrays import Bools, Floats
 from .flesh_bodies import FleshBodies
 
 
@@ -22,6 +22,7 @@ def with_contact(
     colliders: Sequence[BuiltCollider],
     ignored: Sequence[tuple[str, str]] = (),
     thickness: Sequence[float] | None = None,
+    added_moduli: Floats | None = None,
 ) -> FleshBodies | None:
     """Returns flesh with what it may touch.
 
@@ -32,6 +33,7 @@ def with_contact(
         colliders: Of the scene.
         ignored: Pairs of keys that pass through each other.
         thickness: What bodies keep away from colliders by themselves [m], all of them in their order; None: nothing.
+        added_moduli: Young's modulus that muscles add, by tets of all bodies [Pa], (m,); None: nothing.
     """
     part = flesh.quasistatic if flesh else None
     if flesh is None or part is None:
@@ -41,7 +43,7 @@ def with_contact(
         return flesh
     own = [surfaces[number] for number in part.part.bodies]
     thick = [thickness[number] for number in part.part.bodies] if thickness is not None else None
-    contact = make_flesh_contact(part.part, own, points, colliders, meets_itself, thick)
+    contact = make_flesh_contact(part.part, own, points, colliders, meets_itself, thick, added_moduli)
     return replace(flesh, quasistatic=replace(part, contact=_with_ignored(contact, ignored)))
 
 
