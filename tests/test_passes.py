@@ -17,7 +17,7 @@ from fixtures.operator_scenes import status, until
 from sinew.addon.baking import bake_control
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.bake_request import BakeRequest
-from sinew.addon.cache import cache_folder_status
+from sinew.addon.cache import cache_folder_status, cache_paths
 from sinew.addon.cache.bake_passes import BakePass, body_folder, pass_numbers
 from sinew.addon.export import export_scene
 from sinew.addon.export.input_digest import settings_digest
@@ -159,6 +159,20 @@ def test_caches_of_passes_are_deleted_with_the_bake_and_alone(tmp_path: Path) ->
     assert layout.pass_paths(first.bake) == [second.folder]
     assert delete_bake(first.bake) == [second.folder / "mine.txt"]
     assert [path.name for path in first.bake.rglob("*") if path.is_file()] == ["mine.txt"]
+
+
+def test_a_bake_whose_first_pass_was_deleted_stays_with_its_file(tmp_path: Path) -> None:
+    scene, *_ = two_layers(frames=1)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "layers.blend"))
+    first, second = passes_at(scene, tmp_path / "layers.sinew")
+    for each in (first, second):
+        bake_here(scene, each)
+    cache_paths.remember_bake(scene, first.bake)
+    bake_control.delete(scene, number=1)
+    assert not is_cache(first.folder) and is_cache(second.folder)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "copy.blend"))
+    assert cache_paths.cache_folder(bpy.context.scene) == first.bake, "the copy plays pass 2"
+    assert delete_bake(first.bake) == [] and not first.bake.exists()
 
 
 def modified(folder: Path) -> float:
