@@ -175,6 +175,30 @@ def test_a_bake_whose_first_pass_was_deleted_stays_with_its_file(tmp_path: Path)
     assert delete_bake(first.bake) == [] and not first.bake.exists()
 
 
+def test_bodies_that_changed_their_pass_are_not_followed_as_they_were_baked(tmp_path: Path) -> None:
+    scene, lower, _ = two_layers(frames=1)
+    other = add_box("Other")
+    roles.make_body(other)
+    other.location.x, other.sinew.divisions = 9.0, 2
+    first, second = passes_at(scene, tmp_path / "c.sinew")
+    bake_here(scene, first)
+    other.sinew.bake_pass = 2
+
+    def colliders() -> list[str]:
+        for _ in export_scene.export_scene(bpy.context, scene, second.folder, bake_pass=second):
+            pass
+        return [each.key for each in Scene.load(second.folder / "scene").colliders]
+
+    assert colliders() == ["Lower"], "its own former bake would be in its way"
+    bake_here(scene, first)
+    other.sinew.bake_pass = 1
+    with pytest.raises(BadInput) as refusal:
+        colliders()
+    assert refusal.value.kind == "pass-without-body" and '"Other"' in refusal.value.sentence
+    bpy.data.objects.remove(other)
+    assert colliders() == ["Lower"]
+
+
 def modified(folder: Path) -> float:
     return os.stat(folder / "report.jsonl").st_mtime_ns
 
