@@ -17,11 +17,12 @@ from fixtures.operator_scenes import status, until
 from sinew.addon.baking import bake_control
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.bake_request import BakeRequest
+from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.cache import cache_folder_status, cache_paths
 from sinew.addon.cache.bake_passes import BakePass, body_folder, pass_numbers
 from sinew.addon.export import export_scene
 from sinew.addon.export.input_digest import settings_digest
-from sinew.addon.objects import roles
+from sinew.addon.objects import roles, take_ghosts
 from sinew.addon.panels import passes_layout
 from sinew.addon.properties.table_editing import add_row
 from sinew.solver.bake.cache import CacheReader, delete_bake, is_cache, layout
@@ -197,6 +198,19 @@ def test_bodies_that_changed_their_pass_are_not_followed_as_they_were_baked(tmp_
     assert refusal.value.kind == "pass-without-body" and '"Other"' in refusal.value.sentence
     bpy.data.objects.remove(other)
     assert colliders() == ["Lower"]
+
+
+def test_takes_are_compared_in_all_passes_and_without_solved_frames(tmp_path: Path) -> None:
+    scene, lower, upper = two_layers(frames=1)
+    lower.modifiers.new(sinew_modifier.SOLVED_MODIFIER_NAME, "MESH_CACHE")
+    scene.sinew.cache_path = str(tmp_path / "c.sinew")
+    for each in passes_at(scene, tmp_path / "c.sinew"):
+        bake_here(scene, each)
+    shown = take_ghosts.show(scene, "Take 2", tmp_path / "c.sinew")
+    assert [each.parent for each in shown] == [lower, upper]
+    assert [[m.name for m in each.modifiers if m.type == "MESH_CACHE"] for each in shown] == [
+        [take_ghosts.MODIFIER_NAME]
+    ] * 2
 
 
 def modified(folder: Path) -> float:

@@ -220,6 +220,8 @@ def test_copies_do_not_show_the_frame_that_was_solved() -> None:
     other = bpy.context.scene.objects["Biceps.R"]
     assert sinew_modifier.find_solved_modifier(other) is None and not other.animation_data.drivers
     assert sinew_modifier.find_solved_modifier(muscle) == modifier and len(muscle.animation_data.drivers) == 1
+    roles.clear_role(muscle)
+    assert sinew_modifier.find_solved_modifier(muscle) is None, "nobody could hide it any more"
 
 
 def test_the_button_is_there_for_flesh_only() -> None:
