@@ -14,6 +14,8 @@ from fixtures.blender_scenes import add_mesh, evaluated, fresh
 from fixtures.closed_surfaces import sphere
 from fixtures.export_scenes import exported, refused
 from fixtures.operator_scenes import status
+from sinew.addon.baking import attach_bake
+from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.export.input_warnings import input_warnings
 from sinew.addon.objects import roles
@@ -125,6 +127,17 @@ def test_the_digest_follows_the_wrap_and_its_attachments() -> None:
     skin.sinew.wrap = None
     digests.append(settings_digest(scene))
     assert len(set(digests)) == 4
+
+
+def test_a_wrap_plays_nothing_before_a_bake_and_after_its_fat_has_let_it_go(tmp_path: Path) -> None:
+    scene, skin, wrap, _ = fat_ball()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "fat.blend"))
+    modifier = sinew_modifier.find_modifier(wrap)
+    assert modifier.filepath == "", "Blender's first save makes a path of folders of an empty one"
+    modifier.filepath = "//fat.sinew/wrap/Skin.pc2"
+    skin.sinew.wrap = None
+    attach_bake.attach(scene)
+    assert modifier.filepath == ""
 
 
 def two_balls(inner_at: float = 0.0) -> Scene:
