@@ -14,7 +14,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import add_box, evaluated, fresh, world
 from fixtures.fake_layout import FakeLayout
 from fixtures.operator_scenes import status, until
-from sinew.addon.baking import bake_control
+from sinew.addon.baking import bake_control, bake_status, frame_report_reader
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.bake_request import BakeRequest
 from sinew.addon.blender_data import sinew_modifier
@@ -211,6 +211,23 @@ def test_takes_are_compared_in_all_passes_and_without_solved_frames(tmp_path: Pa
     assert [[m.name for m in each.modifiers if m.type == "MESH_CACHE"] for each in shown] == [
         [take_ghosts.MODIFIER_NAME]
     ] * 2
+
+
+def test_meshes_that_broke_in_a_later_pass_are_cut_in_its_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene, *_ = two_layers(frames=1)
+    scene.sinew.cache_path = str(tmp_path / "c.sinew")
+    first, second = passes_at(scene, tmp_path / "c.sinew")
+    for each in (first, second):
+        bake_here(scene, each)
+    monkeypatch.setattr(frame_report_reader, "lacks_final_mesh", lambda folder: folder == second.folder)
+    bake = bake_control.start(scene, BakeRequest(only_cuts=True))
+    session.cancel()
+    bake_control.wait()
+    assert (bake.folder, bake.bake_folder) == (second.folder, first.bake)
+    assert not scene.sinew.baked_path.endswith("pass-2"), "later bakes go to the folder of the whole bake"
+    assert bake_status.earlier_resume_frame(scene) is None
 
 
 def modified(folder: Path) -> float:
