@@ -154,6 +154,12 @@ def test_tets_fill_the_space_between_skin_and_wrap_alone() -> None:
     middle = np.linalg.norm(mesh.nodes[mesh.tets].mean(axis=1), axis=1)
     assert middle.min() > 0.55 and middle.max() < 1.0
     assert mesh.report.volume == pytest.approx(4.0 / 3.0 * np.pi * (1.0 - 0.6**3), rel=0.05)
+    # also where some of the Wrap is outside of the skin
+    beyond = two_balls()
+    wrap = beyond.bodies[0].vertices[-beyond.bodies[0].wrap_vertices :]
+    wrap[wrap[:, 0] == wrap[:, 0].max()] *= 2.0
+    tets = build(beyond, MemoryTracks({}, {}), lambda stage, body: None).bodies[0].mesh
+    assert np.linalg.norm(tets.nodes[tets.tets].mean(axis=1), axis=1).min() > 0.55
     with pytest.raises(BadInput) as refusal:
         build(two_balls(inner_at=0.6), MemoryTracks({}, {}), lambda stage, body: None)
     assert refusal.value.kind == "wrap-outside"
