@@ -16,13 +16,16 @@ from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import scene_check
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.check_process import CheckResult, CheckRow
+from sinew.addon.evaluation.evaluated_mesh import positions, triangles
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import diagnostic_fixes, object_diagnostics, roles
 from sinew.addon.objects.diagnostic_fixes import FixTarget
 from sinew.addon.panels import check_layout
+from sinew.solver.mesh.geometry.triangle_surface import signed_volume
 from sinew.solver.runtime.error_messages import TEXTS
 from sinew.solver.runtime.errors import BadInput
 from test_addon import context_of
+from test_fat import fat_ball
 from test_make_muscle import elbow, select, spindle, vertex_positions
 
 
@@ -46,6 +49,19 @@ def press(what: str, key: str) -> set[str]:
     rows = scene_check.result_of(bpy.context.scene).rows
     index = next(n for n, row in enumerate(rows) if row.kind == key)
     return getattr(bpy.ops.sinew, f"check_{what}")(index=index)
+
+
+@pytest.mark.slow
+def test_what_is_found_of_fat_is_selected_and_fixed_on_its_skin() -> None:
+    _, skin, _, _ = fat_ball(is_open=True)
+    skin.data.flip_normals()
+    assert bpy.ops.sinew.check() == {"FINISHED"}
+    assert press("select", "surface-inside-out") == {"FINISHED"}
+    bpy.ops.object.mode_set(mode="OBJECT")
+    of_faces = {number for polygon in skin.data.polygons for number in polygon.vertices}
+    assert {vertex.index for vertex in skin.data.vertices if vertex.select} == of_faces
+    assert press("fix", "surface-inside-out") == {"FINISHED"}
+    assert signed_volume(positions(skin.data), triangles(skin.data)) > 0.0
 
 
 @pytest.mark.slow

@@ -12,11 +12,14 @@ from fixtures.blender_scenes import add_mesh, evaluated, fresh
 from fixtures.closed_surfaces import sphere
 from sinew.addon.baking import fibre_preview
 from sinew.addon.evaluation.evaluated_mesh import positions, triangles
+from sinew.addon.evaluation.matrix_units import transform_points
 from sinew.addon.evaluation.mesh_distance import MeshDistance, welded
-from sinew.addon.objects import drawn_muscles, roles
+from sinew.addon.objects import diagnostic_fixes, drawn_muscles, roles
+from sinew.addon.objects.diagnostic_fixes import FixTarget
 from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects
 from sinew.solver.mesh.geometry.signed_distance_derivatives import MovingSurface
 from sinew.solver.mesh.geometry.triangle_surface import signed_volume
+from sinew.solver.runtime.errors import BadInput
 from test_make_muscle import elbow, group
 
 PATH = [(1.0, 0.0, 1.9), (1.0, 0.25, 1.5), (1.0, 0.25, 1.1), (1.0, 0.0, 0.7)]
@@ -101,6 +104,23 @@ def test_painted_weights_and_shape_keys_stay() -> None:
     modeled = add_mesh("Modeled", *sphere(4, radius=0.1))
     modeled.sinew.muscle_width = 0.3
     assert len(modeled.data.vertices) == len(sphere(4, radius=0.1)[0])
+
+
+def test_a_drawn_muscle_whose_scale_was_applied_is_rebuilt_as_large() -> None:
+    fresh()
+    elbow()
+    obj = draw()
+    obj.scale = (0.5, 0.5, 0.5)
+    bpy.context.view_layer.update()
+    before = transform_points(np.array(obj.matrix_world), positions(obj.data))
+    diagnostic_fixes.fix(bpy.context, "scale-not-applied", FixTarget(obj))
+    drawn_muscles.rebuild_shape(obj)
+    bpy.context.view_layer.update()
+    after = transform_points(np.array(obj.matrix_world), positions(obj.data))
+    assert after == pytest.approx(before, abs=1e-4)
+    obj.scale = (1.0, 2.0, 1.0)
+    with pytest.raises(BadInput, match="one scale for all axes"):
+        diagnostic_fixes.fix(bpy.context, "scale-not-applied", FixTarget(obj))
 
 
 def bone_mesh(name: str, centre, radius: float):

@@ -14,6 +14,8 @@ from fixtures.blender_scenes import add_mesh, evaluated, fresh
 from fixtures.closed_surfaces import sphere
 from fixtures.export_scenes import exported, refused
 from fixtures.operator_scenes import status
+from sinew.addon.baking import attach_bake
+from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.export.input_warnings import input_warnings
 from sinew.addon.objects import roles
@@ -127,6 +129,17 @@ def test_the_digest_follows_the_wrap_and_its_attachments() -> None:
     assert len(set(digests)) == 4
 
 
+def test_a_wrap_plays_nothing_before_a_bake_and_after_its_fat_has_let_it_go(tmp_path: Path) -> None:
+    scene, skin, wrap, _ = fat_ball()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "fat.blend"))
+    modifier = sinew_modifier.find_modifier(wrap)
+    assert modifier.filepath == "", "Blender's first save makes a path of folders of an empty one"
+    modifier.filepath = "//fat.sinew/wrap/Skin.pc2"
+    skin.sinew.wrap = None
+    attach_bake.attach(scene)
+    assert modifier.filepath == ""
+
+
 def two_balls(inner_at: float = 0.0) -> Scene:
     skin, wrap = (tuple(np.asarray(part) for part in sphere(n, radius)) for n, radius in ((8, 1.0), (6, 0.6)))
     vertices = np.concatenate([skin[0], wrap[0] + [inner_at, 0.0, 0.0]]).astype(float)
@@ -141,6 +154,12 @@ def test_tets_fill_the_space_between_skin_and_wrap_alone() -> None:
     middle = np.linalg.norm(mesh.nodes[mesh.tets].mean(axis=1), axis=1)
     assert middle.min() > 0.55 and middle.max() < 1.0
     assert mesh.report.volume == pytest.approx(4.0 / 3.0 * np.pi * (1.0 - 0.6**3), rel=0.05)
+    # also where some of the Wrap is outside of the skin
+    beyond = two_balls()
+    wrap = beyond.bodies[0].vertices[-beyond.bodies[0].wrap_vertices :]
+    wrap[wrap[:, 0] == wrap[:, 0].max()] *= 2.0
+    tets = build(beyond, MemoryTracks({}, {}), lambda stage, body: None).bodies[0].mesh
+    assert np.linalg.norm(tets.nodes[tets.tets].mean(axis=1), axis=1).min() > 0.55
     with pytest.raises(BadInput) as refusal:
         build(two_balls(inner_at=0.6), MemoryTracks({}, {}), lambda stage, body: None)
     assert refusal.value.kind == "wrap-outside"

@@ -14,14 +14,15 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import add_box, evaluated, fresh, world
 from fixtures.fake_layout import FakeLayout
 from fixtures.operator_scenes import status, until
-from sinew.addon.baking import bake_control
+from sinew.addon.baking import bake_control, bake_status, frame_report_reader
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.bake_request import BakeRequest
-from sinew.addon.cache import cache_folder_status
+from sinew.addon.blender_data import sinew_modifier
+from sinew.addon.cache import cache_folder_status, cache_paths
 from sinew.addon.cache.bake_passes import BakePass, body_folder, pass_numbers
 from sinew.addon.export import export_scene
 from sinew.addon.export.input_digest import settings_digest
-from sinew.addon.objects import roles
+from sinew.addon.objects import roles, take_ghosts
 from sinew.addon.panels import passes_layout
 from sinew.addon.properties.table_editing import add_row
 from sinew.solver.bake.cache import CacheReader, delete_bake, is_cache, layout
@@ -159,6 +160,74 @@ def test_caches_of_passes_are_deleted_with_the_bake_and_alone(tmp_path: Path) ->
     assert layout.pass_paths(first.bake) == [second.folder]
     assert delete_bake(first.bake) == [second.folder / "mine.txt"]
     assert [path.name for path in first.bake.rglob("*") if path.is_file()] == ["mine.txt"]
+
+
+def test_a_bake_whose_first_pass_was_deleted_stays_with_its_file(tmp_path: Path) -> None:
+    scene, *_ = two_layers(frames=1)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "layers.blend"))
+    first, second = passes_at(scene, tmp_path / "layers.sinew")
+    for each in (first, second):
+        bake_here(scene, each)
+    cache_paths.remember_bake(scene, first.bake)
+    bake_control.delete(scene, number=1)
+    assert not is_cache(first.folder) and is_cache(second.folder)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "copy.blend"))
+    assert cache_paths.cache_folder(bpy.context.scene) == first.bake, "the copy plays pass 2"
+    assert delete_bake(first.bake) == [] and not first.bake.exists()
+
+
+def test_bodies_that_changed_their_pass_are_not_followed_as_they_were_baked(tmp_path: Path) -> None:
+    scene, lower, _ = two_layers(frames=1)
+    other = add_box("Other")
+    roles.make_body(other)
+    other.location.x, other.sinew.divisions = 9.0, 2
+    first, second = passes_at(scene, tmp_path / "c.sinew")
+    bake_here(scene, first)
+    other.sinew.bake_pass = 2
+
+    def colliders() -> list[str]:
+        for _ in export_scene.export_scene(bpy.context, scene, second.folder, bake_pass=second):
+            pass
+        return [each.key for each in Scene.load(second.folder / "scene").colliders]
+
+    assert colliders() == ["Lower"], "its own former bake would be in its way"
+    bake_here(scene, first)
+    other.sinew.bake_pass = 1
+    with pytest.raises(BadInput) as refusal:
+        colliders()
+    assert refusal.value.kind == "pass-without-body" and '"Other"' in refusal.value.sentence
+    bpy.data.objects.remove(other)
+    assert colliders() == ["Lower"]
+
+
+def test_takes_are_compared_in_all_passes_and_without_solved_frames(tmp_path: Path) -> None:
+    scene, lower, upper = two_layers(frames=1)
+    lower.modifiers.new(sinew_modifier.SOLVED_MODIFIER_NAME, "MESH_CACHE")
+    scene.sinew.cache_path = str(tmp_path / "c.sinew")
+    for each in passes_at(scene, tmp_path / "c.sinew"):
+        bake_here(scene, each)
+    shown = take_ghosts.show(scene, "Take 2", tmp_path / "c.sinew")
+    assert [each.parent for each in shown] == [lower, upper]
+    assert [[m.name for m in each.modifiers if m.type == "MESH_CACHE"] for each in shown] == [
+        [take_ghosts.MODIFIER_NAME]
+    ] * 2
+
+
+def test_meshes_that_broke_in_a_later_pass_are_cut_in_its_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene, *_ = two_layers(frames=1)
+    scene.sinew.cache_path = str(tmp_path / "c.sinew")
+    first, second = passes_at(scene, tmp_path / "c.sinew")
+    for each in (first, second):
+        bake_here(scene, each)
+    monkeypatch.setattr(frame_report_reader, "lacks_final_mesh", lambda folder: folder == second.folder)
+    bake = bake_control.start(scene, BakeRequest(only_cuts=True))
+    session.cancel()
+    bake_control.wait()
+    assert (bake.folder, bake.bake_folder) == (second.folder, first.bake)
+    assert not scene.sinew.baked_path.endswith("pass-2"), "later bakes go to the folder of the whole bake"
+    assert bake_status.earlier_resume_frame(scene) is None
 
 
 def modified(folder: Path) -> float:

@@ -280,7 +280,7 @@ def test_the_panel_leads_from_the_result_to_the_body(tmp_path: Path) -> None:
     away.objects.link(obj)
     bpy.context.view_layer.layer_collection.children["Away"].exclude = True
     bpy.context.view_layer.objects.active = made
-    with pytest.raises(RuntimeError, match='The body "Ball" of this result is not in the view layer'):
+    with pytest.raises(RuntimeError, match='"Ball" is not in the view layer'):
         bpy.ops.sinew.activate_body()
 
 

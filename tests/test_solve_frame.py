@@ -12,6 +12,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import add_box, evaluated, fresh
 from fixtures.fake_layout import FakeLayout
+from fixtures.layered_arm import layered_arm
 from sinew.addon import handlers
 from sinew.addon.baking import frame_solve
 from sinew.addon.baking.addon_session import session
@@ -99,6 +100,16 @@ def test_what_was_posed_without_keys_is_solved_and_stays() -> None:
     final = muscle.evaluated_get(bpy.context.evaluated_depsgraph_get())
     shown = np.array([v.co[:] for v in final.to_mesh().vertices])
     assert np.abs(shown - keyed).max() > 0.1 * size_of(keyed)
+
+
+@pytest.mark.slow
+def test_fat_is_solved_with_the_muscles_that_its_wrap_lies_on() -> None:
+    arm = layered_arm(LAST, skin_pass=2)
+    arm.scene.frame_set(LAST)
+    before = evaluated(arm.skin, LAST)[0]
+    solved(arm.skin)
+    assert sinew_modifier.find_solved_modifier(arm.biceps)
+    assert np.abs(evaluated(arm.skin, LAST)[0] - before).max() > 0.05 * size_of(before)
 
 
 @pytest.mark.slow
@@ -209,6 +220,8 @@ def test_copies_do_not_show_the_frame_that_was_solved() -> None:
     other = bpy.context.scene.objects["Biceps.R"]
     assert sinew_modifier.find_solved_modifier(other) is None and not other.animation_data.drivers
     assert sinew_modifier.find_solved_modifier(muscle) == modifier and len(muscle.animation_data.drivers) == 1
+    roles.clear_role(muscle)
+    assert sinew_modifier.find_solved_modifier(muscle) is None, "nobody could hide it any more"
 
 
 def test_the_button_is_there_for_flesh_only() -> None:

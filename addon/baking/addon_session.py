@@ -78,7 +78,7 @@ class FrameSolve:
         remapped_frame: The same in Blender's remapped time.
         bodies: Session ids of the bodies, by their keys.
         started: When it began [s].
-        rest: Vertices in the rest pose [m], world, by the keys of bodies, once these are read; (n, 3) each.
+        rest: Render vertices in the rest pose [m], world, by the keys of bodies, once these are read; (n, 3) each.
     """
 
     scene_uid: int

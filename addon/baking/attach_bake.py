@@ -47,10 +47,21 @@ def attach(
             mesh_cache.detach(obj)
             attribute_modifier.detach(obj)
             show_results.restore_body(obj)
-        if obj.sinew.wrap is not None and (detach_missing or layout.wrap_path(own, key).exists()):
-            wrap_motion.attach(obj.sinew.wrap, own, key)
+    _attach_wraps(scene, folder, detach_missing)
     if is_undoable:
         attach_force_curves.refresh_curves(scene, folder, detach_missing)
+
+
+def _attach_wraps(scene: bpy.types.Scene, folder: Path, detach_missing: bool) -> None:
+    """Makes the Wraps of bodies play the bake in a folder; those that no body names any more show their own shape."""
+    wraps = {each for each in roles.wraps(scene) if each.library is None}  # linked ones play as in their own file
+    for obj in roles.bodies(scene):
+        wrap, key, own = obj.sinew.wrap, body_key(obj), body_folder(scene, obj, folder)
+        if wrap in wraps and (detach_missing or layout.wrap_path(own, key).exists()):
+            wrap_motion.attach(wrap, own, key)
+            wraps.discard(wrap)
+    for wrap in wraps if detach_missing else ():
+        mesh_cache.detach(wrap)
 
 
 def is_whole(scene: bpy.types.Scene) -> bool:
@@ -123,7 +134,7 @@ def restore(scene: bpy.types.Scene) -> None:
 
 def repair_empty_paths(scene: bpy.types.Scene) -> None:
     """Empties paths that name no file: Blender's first save makes "//../" or the like of an empty one."""
-    for obj in roles.bodies(scene) if scene.library is None else []:
+    for obj in [*roles.bodies(scene), *roles.wraps(scene)] if scene.library is None else []:
         modifier = sinew_modifier.find_modifier(obj)
         if modifier is not None and modifier.filepath and not modifier.filepath.endswith(".pc2"):
             modifier.filepath = ""

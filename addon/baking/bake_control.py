@@ -17,7 +17,7 @@ from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..blender_data.scene_by_session_uid import find_scene
 from ..cache import cache_folder_status, cache_paths
-from ..cache.bake_passes import BakePass, body_folder, pass_folder, pass_numbers
+from ..cache.bake_passes import BakePass, body_folder, pass_folder, pass_numbers, passes
 from ..evaluation import sample_times
 from ..export import export_scene, input_warnings
 from ..export.blender_simulation_inputs import follows_rigid_bodies
@@ -57,7 +57,7 @@ def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> Run
         raise BadInput("bake-running", name=running.name if running else scene.name)
     if request.only_cuts:
         make_resumable(scene, request, folder)
-        return _start_cutting(scene, folder)
+        return _start_cutting(scene, _unfinished_folder(scene, folder), folder)
     check_can_bake(scene, folder)
     session.end_frame_solve()
     solved_frame.remove(roles.bodies(scene))
@@ -112,15 +112,21 @@ def _start_following(scene_uid: int, request: BakeRequest, order: BakeOrder) -> 
     return None if rest is None else _start_pass(scene, dataclasses.replace(request, resume=False), rest)
 
 
-def _start_cutting(scene: bpy.types.Scene, folder: Path) -> RunningBake:
-    """Begins to cut the mesh of what broke in the frames that a cache has."""
+def _unfinished_folder(scene: bpy.types.Scene, bake: Path) -> Path:
+    """Returns the cache of the first pass that lacks a final mesh, or of the first one where none does."""
+    found = [each.folder for each in passes(scene, bake)]
+    return next(filter(frame_report_reader.lacks_final_mesh, found), bake)
+
+
+def _start_cutting(scene: bpy.types.Scene, folder: Path, bake_folder: Path) -> RunningBake:
+    """Begins to cut the mesh of what broke in the frames that a cache in the folder of a bake has."""
     seen = cache_folder_status.read_status(folder)
     if seen.metadata is None or seen.last_frame is None:
         raise BadInput("not-baked", name=scene.name)
     driver = BakeDriver(
         lambda: iter(()), _commands(child_arguments(folder, BakeRequest(only_cuts=True))), folder / layout.LOG_FILE
     )
-    bake = RunningBake(scene.session_uid, folder, driver, only_cuts=True)
+    bake = RunningBake(scene.session_uid, folder, driver, only_cuts=True, bake_folder=bake_folder)
     return _run(bake, seen.metadata.frame_start, seen.last_frame, seen.last_frame)
 
 
@@ -267,7 +273,7 @@ def _resume_cutting(scene: bpy.types.Scene, bake: RunningBake) -> None:
     is_left = bake.driver.job.phase == "cancelled" and not bake.only_cuts
     has_frames = cache_folder_status.read_status(bake.folder).last_frame is not None
     if is_left and has_frames and frame_report_reader.lacks_final_mesh(bake.folder):
-        _start_cutting(scene, bake.folder)
+        _start_cutting(scene, bake.folder, bake.bake_folder or bake.folder)
 
 
 def _report_end(scene: bpy.types.Scene, job: state_machine.Job) -> None:

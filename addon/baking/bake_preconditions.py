@@ -7,7 +7,7 @@ from pathlib import Path
 
 import bpy
 
-from ...solver.bake.cache import is_cache, layout
+from ...solver.bake.cache import has_bake, layout
 from ...solver.runtime.errors import BadInput
 from ..cache import cache_paths
 from ..evaluation import sample_times
@@ -22,7 +22,7 @@ def check_can_bake(scene: bpy.types.Scene, folder: Path) -> None:
     Raises:
         BadInput: It cannot; says why.
     """
-    if scene.sinew.protect and is_cache(cache_paths.cache_folder(scene)):
+    if scene.sinew.protect and has_bake(cache_paths.cache_folder(scene)):
         raise BadInput("bake-protected", name=scene.name)
     bodies = roles.bodies(scene)
     if not bodies:
@@ -35,7 +35,7 @@ def check_can_bake(scene: bpy.types.Scene, folder: Path) -> None:
     first, last = sample_times.frame_range(scene)
     if last < first:
         raise BadInput("frame-range-empty", start=first, end=last)
-    if folder.is_dir() and not is_cache(folder) and _holds_other_files(folder):
+    if folder.is_dir() and not has_bake(folder) and _holds_other_files(folder):
         raise BadInput("folder-in-use", path=str(folder))
 
 

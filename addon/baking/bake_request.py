@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 
-from ...solver.bake.cache import is_cache, layout
+from ...solver.bake.cache import has_bake, layout
 from ...solver.runtime.errors import StorageFailed
 from ..cache import cache_folder_status, cache_paths
 from ..properties import preferences
@@ -69,7 +69,7 @@ def make_resumable(scene: bpy.types.Scene, request: BakeRequest, folder: Path) -
 def copy_borrowed(scene: bpy.types.Scene, request: BakeRequest) -> None:
     """Copies a bake that belongs to another file to where this file bakes, which has none."""
     present, own = cache_paths.cache_folder(scene), cache_paths.own_folder(scene)
-    if request.folder is None and present != own and is_cache(present) and not is_cache(own):
+    if request.folder is None and present != own and has_bake(present) and not has_bake(own):
         try:
             shutil.copytree(present, own, dirs_exist_ok=True, ignore=shutil.ignore_patterns(layout.LOCK_FILE))
         except (OSError, shutil.Error) as problem:

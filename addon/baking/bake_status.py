@@ -17,7 +17,7 @@ from ...solver.bake.cache.convergence_summary import ConvergenceSummary
 from ...solver.runtime.errors import SinewError
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
-from ..cache.bake_passes import BakePass, body_folder, passes
+from ..cache.bake_passes import BakePass, body_folder, pass_numbers, passes
 from ..evaluation import sample_times
 from ..export import input_digest
 from ..fracture_meshes.result_objects import results_of
@@ -294,7 +294,9 @@ def _tet_counts(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[int, int
 
 
 def earlier_resume_frame(scene: bpy.types.Scene) -> int | None:
-    """Returns the last frame up to the playhead, and before the end, from which the bake can go on, or None."""
+    """Returns the last frame up to the playhead, and before the end, from which one pass can go on, or None."""
+    if len(pass_numbers(scene)) > 1:
+        return None
     seen = cache_folder_status.read_status(cache_paths.cache_folder(scene))
     end = sample_times.frame_range(scene)[1]
     found = seen.resume_frame(scene.frame_current)

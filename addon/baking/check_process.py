@@ -60,11 +60,12 @@ class CheckedObject:
 
     Attributes:
         session_uid: Its session id.
-        vertex_count: Of its mesh in that scene.
+        vertex_count, triangle_count: Of its mesh in that scene, which come first there: fat has caps and a Wrap, too.
     """
 
     session_uid: int
-    vertex_count: int
+    vertex_count: int = 0
+    triangle_count: int = 0
 
 
 class CheckProcess(FolderProcess):

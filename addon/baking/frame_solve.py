@@ -109,7 +109,7 @@ def _export(solve: FrameSolve, uids: set[int]) -> Iterator[float]:
     unkeyed = UnkeyedValues(scene.objects)
     part = ExportPart(inputs, moments, lambda read: _one_frame(read, solve.frame), shift, unkeyed)
     written = export_part(scene, solve.folder / layout.SCENE_FOLDER, part)
-    solve.rest = {body.key: body.vertices for body in written.bodies}
+    solve.rest = {body.key: body.vertices[: body.played_count] for body in written.bodies}
     yield 1.0
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import bpy
 
-from ...solver.bake.cache import is_cache
+from ...solver.bake.cache import has_bake
 from ...solver.runtime.errors import StorageFailed
 from ...solver.scene.settings.setting import FILE
 from ...solver.scene.settings.tables import OBJECT_SETTINGS
@@ -133,7 +133,7 @@ def _own_scenes() -> list[bpy.types.Scene]:
 
 
 def _is_temporary(folder: Path) -> bool:
-    return cache_paths.temporary_home() in folder.parents and is_cache(folder)
+    return cache_paths.temporary_home() in folder.parents and has_bake(folder)
 
 
 def _rebase_scene_paths(scene: bpy.types.Scene, present: Path, old: str, new: str) -> None:
@@ -142,7 +142,7 @@ def _rebase_scene_paths(scene: bpy.types.Scene, present: Path, old: str, new: st
         if scene.sinew.cache_path.startswith("//"):
             chosen = cache_paths.absolute_path(scene.sinew.cache_path, old)
             scene.sinew.cache_path = cache_paths.portable_path(chosen, new)
-        if is_cache(present):
+        if has_bake(present):
             cache_paths.remember_bake(scene, present, borrowed=not scene.sinew.cache_path, blend=new)
 
 

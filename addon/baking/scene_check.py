@@ -37,7 +37,7 @@ from .error_messages import error_text
 from .last_failure import store_error_event
 
 INTERVAL_SECONDS = 0.1
-NO_OBJECT = CheckedObject(0, 0)
+NO_OBJECT = CheckedObject(0)
 HEADS_KIND = "muscle-heads-share-tets"
 
 
@@ -114,10 +114,12 @@ def _at_rest(scene: Scene) -> Scene:
 
 
 def _checked_objects(inputs: Participants, scene: Scene) -> dict[str, CheckedObject]:
-    counts = {body.key: len(body.vertices) for body in scene.bodies}
-    counts |= {bone.key: len(bone.vertices) for bone in scene.bones}
+    counts = {bone.key: (len(bone.vertices), len(bone.triangles)) for bone in scene.bones}
+    for body in scene.bodies:
+        is_own = (body.triangles < body.played_count).all(axis=1)
+        counts[body.key] = body.played_count, int(np.count_nonzero(is_own))
     objects = inputs.bodies | inputs.colliders | inputs.bones
-    return {key: CheckedObject(obj.session_uid, counts.get(key, 0)) for obj, key in objects.items()}
+    return {key: CheckedObject(obj.session_uid, *counts.get(key, ())) for obj, key in objects.items()}
 
 
 def _without(inputs: Participants, unreadable: set[bpy.types.Object]) -> Participants:
@@ -171,8 +173,8 @@ def _found_row(scene: bpy.types.Scene, check: CheckProcess, found: dict[str, Any
         error_text(SinewError(found["kind"], **details)),
         checked.session_uid,
         bool(found["is_refused"]),
-        np.array(found["vertices"] if is_same_mesh else [], np.int32),
-        np.array(found["triangles"] if is_same_mesh else [], np.int32),
+        np.array([each for each in found["vertices"] if is_same_mesh and each < checked.vertex_count], np.int32),
+        np.array([each for each in found["triangles"] if is_same_mesh and each < checked.triangle_count], np.int32),
         float(details.get("wanted", 0.0)) if found["kind"] == "surface-thin" else 0.0,
     )
 

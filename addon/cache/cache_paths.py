@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 
 import bpy
 
-from ...solver.bake.cache import is_cache
+from ...solver.bake.cache import has_bake
 from ..blender_data.object_keys import keys_of_bodies
 from . import cache_folder_status
 from .temporary_folders import temporary_folders
@@ -48,7 +48,7 @@ def take_folder(scene: bpy.types.Scene, take: str, blend: str | None = None) -> 
 def _has_bodies_of_another(scene: bpy.types.Scene, folder: Path) -> bool:
     """Whether a folder is a take that another scene keeps and does not play: it has bodies of that one alone."""
     others = [other for other in bpy.data.scenes if other != scene and other.library is None]
-    head = cache_folder_status.read_status(folder).metadata if others and is_cache(folder) else None
+    head = cache_folder_status.read_status(folder).metadata if others and has_bake(folder) else None
     if head is None:
         return False
     baked, keys = {body.key for body in head.bodies}, keys_of_bodies()
@@ -59,7 +59,7 @@ def _has_bodies_of_another(scene: bpy.types.Scene, folder: Path) -> bool:
 def cache_folder(scene: bpy.types.Scene) -> Path:
     """Returns the folder of the present bake, or the own folder without one."""
     own = own_folder(scene)
-    return own if is_cache(own) else _remembered_folder(scene, bpy.data.filepath) or own
+    return own if has_bake(own) else _remembered_folder(scene, bpy.data.filepath) or own
 
 
 def remember_bake(scene: bpy.types.Scene, folder: Path, borrowed: bool = False, blend: str | None = None) -> None:
@@ -95,7 +95,7 @@ def _remembered_folder(scene: bpy.types.Scene, blend: str) -> Path | None:
         return None
     there = absolute_path(stored, blend)
     # after a move to another folder or system: the same name beside the .blend
-    return next((folder for folder in (there, caches_home(blend) / there.name) if is_cache(folder)), None)
+    return next((folder for folder in (there, caches_home(blend) / there.name) if has_bake(folder)), None)
 
 
 def _path_settings(scene: bpy.types.Scene) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...solver.bake.cache import delete_bake, is_cache, is_locked
+from ...solver.bake.cache import delete_bake, has_bake, is_locked
 from ...solver.runtime.errors import SinewError
 from .temporary_folders import TEMPORARY_FOLDER_NAME, remove_if_empty, temporary_folders
 
@@ -44,7 +44,7 @@ def find_orphaned(temporary: Path) -> list[OrphanedCache]:
     found = []
     for folder in _unlocked_folders(temporary):
         files = [entry.stat() for entry in _files(folder)]
-        if any(map(is_cache, _caches(folder))):
+        if any(map(has_bake, _caches(folder))):
             found.append(OrphanedCache(folder, sum(f.st_size for f in files), max(f.st_mtime for f in files)))
     return sorted(found, key=lambda orphan: (-orphan.size, orphan.folder))
 
@@ -58,7 +58,7 @@ def delete(folder: Path) -> None:
     if TEMPORARY_FOLDER_NAME.fullmatch(folder.name) is None or _is_locked(folder):
         return
     for cache in _caches(folder):
-        if is_cache(cache):
+        if has_bake(cache):
             delete_bake(cache)
     remove_if_empty(folder)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bpy
 
-from ...solver.bake.cache import is_cache
+from ...solver.bake.cache import has_bake
 from ..runtime.memo import Throttle
 from . import cache_folder_status, cache_paths
 
@@ -65,13 +65,13 @@ def _find_takes(scene: bpy.types.Scene) -> list[Take]:
         name = path.name.removesuffix(cache_paths.SUFFIX)
         beginnings = [each for each in (with_scene, start) if _begins(name, each)]
         is_of_another = any(_begins(name, other) for other in others)
-        if path.suffix != cache_paths.SUFFIX or is_of_another or not beginnings or not is_cache(path):
+        if path.suffix != cache_paths.SUFFIX or is_of_another or not beginnings or not has_bake(path):
             continue
         possible = (name.removeprefix(each)[1:] for each in beginnings)
         take = next((each for each in possible if cache_paths.take_folder(scene, each) == path), None)
         if take is not None:
             found[take] = path
-    if is_cache(present):
+    if has_bake(present):
         found[scene.sinew.take.strip()] = present
     return [Take(name, path) for name, path in sorted(found.items())]
 

@@ -41,6 +41,12 @@ def attachment_owners(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.Object,
         yield obj.sinew.wrap, sum(1 for _ in _counting_rows(obj, obj.sinew))
 
 
+def attachment_targets(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    """Yields what a body and its Wrap are attached to in a bake."""
+    for owner, _ in attachment_owners(obj):
+        yield from (row.target for _, row in _counting_rows(owner, owner.sinew) if row.target is not None)
+
+
 def attachment_values(
     obj: bpy.types.Object, settings: bpy.types.PropertyGroup, first: int = 0
 ) -> Iterator[tuple[str, float, str]]:

@@ -20,6 +20,7 @@ from ...solver.scene.tracks import TrackReader
 from ..cache.bake_passes import BakePass
 from ..evaluation.matrix_units import transform_points
 from .buffered_track_writer import BufferedTrackWriter
+from .participants import ObjectKeys
 
 TIME_TOLERANCE = 1.0e-9  # [s]
 
@@ -83,18 +84,27 @@ class BakedGround:
         return time, transform_points(matrix, local.astype(np.float64))
 
 
-def read_grounds(bake_pass: BakePass, end: int) -> list[BakedGround]:
-    """Returns the bodies of all passes before one.
+def read_grounds(bake_pass: BakePass, end: int, bodies: ObjectKeys) -> list[BakedGround]:
+    """Returns the bodies of all passes before one; not what was baked there and is no body of these passes any more.
 
     Args:
         bake_pass: The pass that follows them.
         end: The last frame that it needs.
+        bodies: Those of earlier passes now, with their keys.
 
     Raises:
-        BadInput: An earlier pass is not baked, or not to that frame, or without its pre-roll.
+        BadInput: An earlier pass is not baked, or not to that frame, or without its pre-roll or one of the bodies.
         StorageFailed: A cache cannot be read.
     """
-    return [ground for earlier in bake_pass.earlier for ground in _read_pass(earlier, bake_pass.number, end)]
+    found = []
+    for earlier in bake_pass.earlier:
+        wanted = {key: obj.name for obj, key in bodies.items() if obj.sinew.bake_pass == earlier.number}
+        grounds = {each.collider.key: each for each in _read_pass(earlier, bake_pass.number, end)}
+        for key, name in wanted.items():
+            if key not in grounds:
+                raise BadInput("pass-without-body", number=bake_pass.number, earlier=earlier.number, name=name)
+        found += [ground for key, ground in grounds.items() if key in wanted]
+    return found
 
 
 def _read_pass(earlier: BakePass, number: int, end: int) -> Iterator[BakedGround]:

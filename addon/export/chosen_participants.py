@@ -10,6 +10,7 @@ import bpy
 
 from ..objects.roles import is_flesh
 from .activation_inputs import find_source_objects
+from .attachments import attachment_targets
 from .bone_meshes import bones_that_hold
 from .fibre_objects import find_fibre_objects
 from .participants import Participants
@@ -33,12 +34,11 @@ def only_bodies(inputs: Participants, bodies: Collection[bpy.types.Object]) -> P
 
 
 def with_attached_flesh(bodies: Iterable[bpy.types.Object]) -> set[bpy.types.Object]:
-    """Returns bodies, and the flesh that they are attached to, and so on."""
+    """Returns bodies, and the flesh that they and their Wraps are attached to, and so on."""
     found, waiting = set[bpy.types.Object](), list(bodies)
     while waiting:
         obj = waiting.pop()
         if obj not in found:
             found.add(obj)
-            targets = (row.target for row in obj.sinew.attachments if row.is_on and row.target is not None)
-            waiting += [target for target in targets if is_flesh(target)]
+            waiting += [target for target in attachment_targets(obj) if is_flesh(target)]
     return found

@@ -15,9 +15,10 @@ from ...solver.runtime.arrays import Indices
 from ...solver.runtime.errors import BadInput
 from ..blender_data import sinew_modifier
 from ..evaluation.evaluated_mesh import polygon_of_triangle
-from . import muscle_setup, role_checks
+from . import drawn_muscles, muscle_setup, role_checks
 
 SAME_PLACE = 1.0e-6  # of the size of a mesh: vertices that are merged
+SAME_SCALE = 1.0e-4  # relative
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,10 @@ def _apply_scale(_context: bpy.types.Context, target: FixTarget) -> str:
     scale = Matrix.Diagonal([*obj.scale, 1.0])
     if not abs(scale.determinant()) > 0.0:
         raise BadInput("object-flat", name=obj.name)
+    if drawn_muscles.is_drawn(obj):
+        if np.ptp(obj.scale) > SAME_SCALE * abs(obj.scale[0]) or obj.scale[0] < 0.0:
+            raise BadInput("not-fixed", name=obj.name, problem="a drawn muscle has one scale for all axes")
+        drawn_muscles.scale_shape(obj, obj.scale[0])
     obj.data.transform(scale, shape_keys=True)
     if scale.determinant() < 0.0:
         obj.data.flip_normals()

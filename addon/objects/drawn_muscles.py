@@ -21,7 +21,7 @@ from ...solver.scene.settings.muscle_shape_settings import MOST_HEADS
 from ..evaluation.evaluated_mesh import positions
 from ..evaluation.matrix_units import transform_points
 from .muscle_setup import TETS_ACROSS, MuscleEnd, MuscleShape, set_up_muscle, write_end_groups, write_group
-from .shape_obstacles import MIRRORED, mirror_obstacles, store_obstacles, stored_obstacles
+from .shape_obstacles import MIRRORED, mirror_obstacles, scale_obstacles, store_obstacles, stored_obstacles
 from .skeleton import SkeletonBone
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ TENDON_SHARES = {"BELLY": (0.08, 0.08), "FAN": (0.0, 0.1), "STRAP": (0.05, 0.05)
 HEAD_GROUP, APONEUROSIS = "Head {number}", "Aponeurosis"
 # of a pennate muscle: along its lower side, from its insertion on, as deep as a part of its thickness
 APONEUROSIS_START, APONEUROSIS_SIDE, APONEUROSIS_DEPTH = 0.35, -0.3, 0.34
+SHAPE_LENGTHS = ("muscle_width", "muscle_thickness", "muscle_gap", "origin_tendon", "insertion_tendon")
 FACING_SAMPLES = 9
 SAME_SIZE = 1.0e-3  # relative: a tet size that nobody has changed
 
@@ -148,6 +149,16 @@ def mirror_shape(scene: bpy.types.Scene, obj: bpy.types.Object, made: bpy.types.
         return
     made.sinew.shape_mirrored = not obj.sinew.shape_mirrored
     mirror_obstacles(scene, obj, made, mirror)
+
+
+def scale_shape(obj: bpy.types.Object, factor: float) -> None:
+    """Lets a drawn muscle be rebuilt larger by a factor in its own space, as where its scale is applied to its mesh."""
+    points = np.array([tuple(point.location) for point in obj.sinew.path_points], np.float64).reshape(-1, 3)
+    obj.sinew.path_points.clear()  # without it the settings rebuild nothing
+    for name in SHAPE_LENGTHS:
+        setattr(obj.sinew, name, factor * getattr(obj.sinew, name))
+    scale_obstacles(obj, factor)
+    _write_path(obj, factor * points)
 
 
 def path_in_world(obj: bpy.types.Object) -> Floats:

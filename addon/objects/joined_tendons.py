@@ -18,6 +18,7 @@ from ..evaluation.matrix_units import transform_points
 from ..evaluation.mesh_distance import MeshDistance, welded
 from ..fracture_meshes import result_mesh
 from ..fracture_meshes.source_mesh_arrays import read_modeled, removing_on_failure
+from ..playback import solved_frame
 from . import mesh_defects, muscle_setup, roles
 from .layer_transfer import transfer_layers
 from .skeleton import skeleton_bones
@@ -68,6 +69,7 @@ def join_tendons(
     found = _join(muscle, parts, size, seam_width or SEAM_VOXELS * size)
     _replace_mesh(context.scene, muscle, found)
     _paint_tendon(muscle, found.is_tendon, max(_thickness(each) for each in parts[1:]))
+    solved_frame.remove([muscle])  # of the former vertices
     muscle.sinew.path_points.clear()  # it is no longer the mesh that Draw Muscle would rebuild
     for each in tendons:
         mesh = each.data

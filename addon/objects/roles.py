@@ -8,7 +8,7 @@ import bpy
 from ...solver.scene.settings.flesh_settings import ELASTIC, POSE
 from ..blender_data import sinew_modifier
 from ..fracture_meshes import show_results
-from ..playback import attribute_modifier
+from ..playback import attribute_modifier, solved_frame
 from ..properties.role_definitions import BODY, BONE, COLLIDER, HEAT_SOURCE, NONE, ROLE_BY_KEY, ROLES, WRAP
 
 
@@ -61,6 +61,12 @@ def is_flesh(obj: bpy.types.Object) -> bool:
     return bool(obj.type == "MESH" and obj.sinew.role == BODY and obj.sinew.motion != ELASTIC)
 
 
+def _remove_modifiers(obj: bpy.types.Object) -> None:
+    """Removes what plays a bake, and what shows a solved frame: only bodies have these."""
+    solved_frame.remove([obj])
+    sinew_modifier.remove_modifier(obj)
+
+
 def _set_role(obj: bpy.types.Object, role: str) -> None:
     """Gives an object one role in place of those that it had."""
     obj.sinew.extra_roles = set()
@@ -83,13 +89,13 @@ def make_flesh(obj: bpy.types.Object) -> None:
 
 def make_bone(obj: bpy.types.Object) -> None:
     """Makes `obj` a bone, on which flesh grows."""
-    sinew_modifier.remove_modifier(obj)
+    _remove_modifiers(obj)
     _set_role(obj, BONE)
 
 
 def make_collider(obj: bpy.types.Object, shape: str = "MESH") -> None:
     """Makes `obj` a collider."""
-    sinew_modifier.remove_modifier(obj)
+    _remove_modifiers(obj)
     _set_role(obj, COLLIDER)
     obj.sinew.collider_shape = shape
 
@@ -102,7 +108,7 @@ def make_wrap(obj: bpy.types.Object) -> None:
 
 def make_heat_source(obj: bpy.types.Object) -> None:
     """Makes `obj` a heat source."""
-    sinew_modifier.remove_modifier(obj)
+    _remove_modifiers(obj)
     _set_role(obj, HEAT_SOURCE)
     show_radius(obj)
 
@@ -118,5 +124,5 @@ def clear_role(obj: bpy.types.Object) -> None:
     """Takes all roles from `obj`; its other settings stay, in case it gets a role again."""
     show_results.restore_body(obj)
     attribute_modifier.detach(obj)
-    sinew_modifier.remove_modifier(obj)
+    _remove_modifiers(obj)
     _set_role(obj, NONE)

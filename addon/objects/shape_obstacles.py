@@ -96,6 +96,12 @@ def mirror_obstacles(scene: bpy.types.Scene, obj: bpy.types.Object, made: bpy.ty
         _write_matrix(row, to_made @ world)
 
 
+def scale_obstacles(obj: bpy.types.Object, factor: float) -> None:
+    """Lets a muscle that grows by a factor in its own space keep out of what it kept out of."""
+    for row in obj.sinew.shape_obstacles:
+        _write_matrix(row, Matrix.Scale(factor, 4) @ _matrix(row))
+
+
 def _matrix(row: bpy.types.PropertyGroup) -> Matrix:
     """Returns where an obstacle was, space of the muscle ← its own."""
     return Matrix(np.array(row.matrix).reshape(4, 4))

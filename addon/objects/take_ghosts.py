@@ -12,8 +12,9 @@ from ...solver.bake.cache import CacheMetadata, layout
 from ...solver.bake.cache.pc2 import read_header
 from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
-from ..cache import cache_folder_status, cache_paths
-from ..playback import attribute_modifier, mesh_cache
+from ..cache import cache_folder_status
+from ..cache.bake_passes import body_folder
+from ..playback import attribute_modifier, mesh_cache, solved_frame
 from ..properties.role_definitions import NONE
 from . import roles
 
@@ -51,28 +52,31 @@ def show(scene: bpy.types.Scene, take: str, folder: Path) -> list[bpy.types.Obje
         folder: Its cache.
 
     Raises:
-        StorageFailed: The folder has no cache.
+        StorageFailed: A cache cannot be read.
     """
     remove(scene, take)
-    head = CacheMetadata.load(folder)
-    present = cache_folder_status.read_status(cache_paths.cache_folder(scene)).metadata
-    vertices = {body.key: body.vertices for each in (head, present) if each is not None for body in each.bodies}
     made = []
     for obj in roles.bodies(scene):
-        path = layout.play_path(folder, body_key(obj))
-        if path.exists() and read_header(path).vertices == vertices.get(body_key(obj)):
+        key, own = body_key(obj), body_folder(scene, obj, folder)
+        path = layout.play_path(own, key)
+        if not path.exists():
+            continue
+        head, present = CacheMetadata.load(own), cache_folder_status.read_status(body_folder(scene, obj)).metadata
+        vertices = {body.key: body.vertices for each in (head, present) if each is not None for body in each.bodies}
+        if read_header(path).vertices == vertices.get(key):
             made.append(_make_ghost(scene, obj, take, head, path))
     return made
 
 
 def move(scene: bpy.types.Scene, take: str, folder: Path) -> None:
     """Lets the ghosts of a take play it in another folder."""
-    head = CacheMetadata.load(folder)
     for obj in ghosts(scene):
         modifier = sinew_modifier.find_modifier(obj)
         if obj[GHOST_TAKE_KEY] == take and modifier is not None:
-            name = Path(modifier.filepath.replace("\\", "/")).stem
-            mesh_cache.play_file(obj, modifier, head, layout.play_path(folder, name))
+            former = Path(modifier.filepath.replace("\\", "/"))
+            inner = former.parent.parent.name
+            own = folder / inner if layout.is_pass_name(inner) else folder
+            mesh_cache.play_file(obj, modifier, CacheMetadata.load(own), layout.play_path(own, former.stem))
 
 
 def _make_ghost(
@@ -85,6 +89,7 @@ def _make_ghost(
     own = ghost.sinew
     own.role, own.extra_roles, own.key, own.modifier_uid, own.affect_group = NONE, set(), "", 0, ""
     attribute_modifier.detach(ghost)
+    solved_frame.remove([ghost])
     if ghost.field is not None:
         ghost.field.type = "NONE"  # that of the body would act twice
     # it moves with the body, however that is animated

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import bmesh
 import bpy
 import numpy as np
 from bpy.props import IntProperty
@@ -98,15 +99,19 @@ class SINEW_OT_check_select(_RowOperator, bpy.types.Operator):
 
 def _select_vertices(context: bpy.types.Context, obj: bpy.types.Object, vertices: np.ndarray) -> None:
     """Enters Edit Mode with some vertices selected, and no others."""
-    mesh, is_chosen = obj.data, np.zeros(len(obj.data.vertices), np.bool_)
-    is_chosen[vertices] = True
-    for items in (mesh.edges, mesh.polygons):
-        items.foreach_set("select", np.zeros(len(items), np.bool_))
-    for items in (mesh.vertices, mesh.edges, mesh.polygons):
-        items.foreach_set("hide", np.zeros(len(items), np.bool_))
-    mesh.vertices.foreach_set("select", is_chosen)
     context.scene.tool_settings.mesh_select_mode = (True, False, False)
     bpy.ops.object.mode_set(mode="EDIT")
+    # not foreach_set in Object Mode: it crashes Blender 5.0 on meshes whose elements were never selected one by one
+    mesh = bmesh.from_edit_mesh(obj.data)
+    for items in (mesh.verts, mesh.edges, mesh.faces):
+        for item in items:
+            item.hide = False
+            item.select = False
+    mesh.verts.ensure_lookup_table()
+    for number in vertices.tolist():
+        mesh.verts[number].select = True
+    mesh.select_flush_mode()
+    bmesh.update_edit_mesh(obj.data)
 
 
 def _view_selected(context: bpy.types.Context) -> None:

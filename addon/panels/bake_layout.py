@@ -121,7 +121,7 @@ def _progress_text(status: Status) -> str:
 
 
 def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Status) -> None:
-    if status.is_unfinished and (status.outdated or status.phase == "partial"):
+    if status.is_unfinished and (status.outdated or status.phase == "partial" or not status.can_resume):
         layout.operator("sinew.simulate", text=CUT_LABEL, icon="MOD_BOOLEAN").only_cuts = True
     if status.outdated and status.can_resume and status.phase == "partial":
         act = layout.operator("sinew.simulate", text=f"Resume from Frame {status.next_frame}", icon="FORWARD")

@@ -123,7 +123,7 @@ def _fill_bodies(scene: Scene, on_stage: OnStage, stored: StoredMeshes | None) -
     surfaces, meshes = [], []
     for body in scene.bodies:
         check_wrap_is_inside(body)
-        surfaces.append(make_surface(body.vertices, body.triangles, body.name))
+        surfaces.append(make_surface(body.vertices, body.triangles, body.name, body.wrap_vertices))
         if stored is not None:
             meshes.append(stored[body.key][0])
             continue

@@ -2,7 +2,7 @@
 """The cache folder (docs/architecture.md). Loads neither Numba nor SciPy."""
 
 from .background_writer import BackgroundWriter
-from .delete import delete_bake, delete_cache, is_cache
+from .delete import delete_bake, delete_cache, has_bake, is_cache
 from .final_mesh_counts import FractureResult
 from .frame_npz import Frame
 from .lock import CacheLock, is_locked
@@ -22,6 +22,7 @@ __all__ = [
     "delete_bake",
     "delete_cache",
     "free_space",
+    "has_bake",
     "is_cache",
     "is_locked",
 ]

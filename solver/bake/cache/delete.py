@@ -19,6 +19,11 @@ def is_cache(folder: Path) -> bool:
     return folder.is_dir() and any(mark.is_file() for mark in marks)
 
 
+def has_bake(folder: Path) -> bool:
+    """Whether `folder` is a cache, or has those of later passes while that of the first one was deleted alone."""
+    return is_cache(folder) or any(map(is_cache, layout.pass_paths(folder)))
+
+
 def delete_cache(folder: Path) -> list[Path]:
     """Deletes the cache in `folder`; returns the other files in it, which stay.
 
@@ -42,8 +47,14 @@ def delete_cache(folder: Path) -> list[Path]:
 
 def delete_bake(folder: Path) -> list[Path]:
     """Deletes the cache in `folder` and those of later passes inside; returns and raises as `delete_cache`."""
-    foreign = [path for inner in layout.pass_paths(folder) if is_cache(inner) for path in delete_cache(inner)]
-    return [*foreign, *(delete_cache(folder) if is_cache(folder) else [])]
+    later = [inner for inner in layout.pass_paths(folder) if is_cache(inner)]
+    foreign = [path for inner in later for path in delete_cache(inner)]
+    if is_cache(folder):
+        return [*foreign, *delete_cache(folder)]
+    if later:  # the first pass was deleted before
+        with named_errors(folder):
+            _delete_empty_folders(folder)
+    return foreign
 
 
 def _delete_files(folder: Path) -> list[Path]:

@@ -103,7 +103,7 @@ def _follows_pose(body: Body) -> bool:
 
 
 def _body_part(body: Body, mesh: TetMesh, binding: Binding) -> SurfacePart:
-    surface = make_surface(body.vertices, body.triangles, body.name)
+    surface = make_surface(body.vertices, body.triangles, body.name, body.wrap_vertices)
     return body_surface(
         separate_coincident_vertices(surface, mesh.nodes, mesh.tets, mesh.report.tet_size), mesh, binding
     )

@@ -5,10 +5,12 @@
 - Neighbouring faces are turned the same way round, except in pieces that are closed already.
 - A shell with a negative volume is turned. A shell inside another one is turned with it: if both have the same
   orientation it is part of the inside (an eyeball), otherwise it bounds a hollow.
+- A shell that is said to bound a hollow does so wherever it is.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,12 +58,12 @@ def orient_outward(surface: Surface) -> OrientedSurface:
     is_turned = (turned != welded).any(axis=1)
     triangles = surface.triangles[face]
     triangles[is_turned] = triangles[is_turned][:, ::-1]
-    flip = _shells_to_flip(Surface(surface.vertices, triangles), turned, shell, shell_count, areas)[shell]
+    flip = _shells_to_flip(dataclasses.replace(surface, triangles=triangles), turned, shell, shell_count, areas)[shell]
     triangles[flip] = triangles[flip][:, ::-1]
     edges = face_edges(np.where(flip[:, None], turned[:, ::-1], turned))
     is_closed = len(face) > 0 and not edges.balance.any()
     kept = areas > 0.0
-    return OrientedSurface(Surface(surface.vertices, triangles[kept]), face[kept], shell[kept], is_closed)
+    return OrientedSurface(dataclasses.replace(surface, triangles=triangles[kept]), face[kept], shell[kept], is_closed)
 
 
 def _shells_to_flip(surface: Surface, welded: Indices, shell: Indices, count: int, areas: Floats) -> Bools:
@@ -77,6 +79,9 @@ def _shells_to_flip(surface: Surface, welded: Indices, shell: Indices, count: in
     for i in np.argsort(-np.abs(volume), kind="stable"):
         if outer[i] >= 0:
             flip[i] = flip[outer[i]]
+    first = len(surface.vertices) - surface.hollow_vertices
+    hollow = np.unique(shell[(surface.triangles >= first).all(axis=1)])
+    flip[hollow] = volume[hollow] > 0.0
     return flip
 
 

@@ -20,10 +20,13 @@ class Surface:
     Attributes:
         vertices: Positions [m], (n, 3).
         triangles: Vertex indices, (t, 3).
+        hollow_vertices: How many of the last vertices are of closed faces around a hollow, also where these are not
+            all inside of the others.
     """
 
     vertices: Floats
     triangles: Indices
+    hollow_vertices: int = 0
 
     @property
     def corners(self) -> Floats:
@@ -74,13 +77,14 @@ def volume_gradient(vertices: Floats, triangles: Indices) -> Floats:
     return gradient
 
 
-def make_surface(vertices: npt.ArrayLike, triangles: npt.ArrayLike, name: str) -> Surface:
+def make_surface(vertices: npt.ArrayLike, triangles: npt.ArrayLike, name: str, hollow_vertices: int = 0) -> Surface:
     """Returns a `Surface` of contiguous arrays whose faces exist and whose numbers are numbers.
 
     Args:
         vertices: Positions [m], (n, 3).
         triangles: Vertex indices, (t, 3).
         name: What the object is called, for the sentence of a failure.
+        hollow_vertices: See `Surface`.
 
     Raises:
         BadInput: "mesh-empty", "mesh-index", "mesh-not-finite", "mesh-too-large" or "mesh-too-small".
@@ -92,4 +96,4 @@ def make_surface(vertices: npt.ArrayLike, triangles: npt.ArrayLike, name: str) -
     if used[0] < 0 or used[-1] >= len(positions):
         raise BadInput("mesh-index", name=name, index=int(used[0] if used[0] < 0 else used[-1]), count=len(positions))
     check_extent(positions[used], name)
-    return Surface(positions, indices(wide, -1, 3))
+    return Surface(positions, indices(wide, -1, 3), hollow_vertices)

@@ -30,13 +30,13 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None
     digits.
     """
     started = time.perf_counter()
-    surface = make_surface(surface.vertices, surface.triangles, name)
+    surface = make_surface(surface.vertices, surface.triangles, name, surface.hollow_vertices)
     lower, upper = surface.bounds
     middle, size = (lower + upper) / 2, float((upper - lower).max())
     if not size > 0.0:
         raise BadInput("mesh-flat", name=name)
     check_size(meshing, size, name)
-    outward = orient_outward(Surface((surface.vertices - middle) / size, surface.triangles))
+    outward = orient_outward(dataclasses.replace(surface, vertices=(surface.vertices - middle) / size))
     if len(outward.surface.triangles) == 0:
         raise BadInput("mesh-flat", name=name)
     area, volume = outward.surface.area * size**2, outward.surface.signed_volume * size**3

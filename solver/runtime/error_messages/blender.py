@@ -119,7 +119,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     # Blender's window
     "nothing-selected": ("Nothing is selected.", "Select a mesh object first."),
     "body-not-in-view-layer": (
-        'The body "{name}" of this result is not in the view layer.',
+        '"{name}" is not in the view layer.',
         "Enable its collection in the Outliner.",
     ),
     "not-a-mesh": (

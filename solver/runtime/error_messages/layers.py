@@ -52,6 +52,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Pass {number} follows pass {earlier}, whose bake has no pre-roll.",
         "Simulate pass {earlier} again in the panel Cache.",
     ),
+    "pass-without-body": (
+        'Pass {number} follows pass {earlier}, which was baked without "{name}".',
+        "Press Simulate, which bakes what is out of date, or simulate pass {earlier} in the panel Cache first.",
+    ),
     "pass-other-times": (
         '"{name}", which this pass follows, was baked with another first frame, frame rate or pre-roll.',
         "Simulate its pass again in the panel Cache.",

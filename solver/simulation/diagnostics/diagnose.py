@@ -55,7 +55,7 @@ def _body_findings(
 ) -> Iterator[Finding]:
     """Yields what is wrong with a body by itself; adds its surface, and the body as it is built if it can be."""
     try:
-        surface = make_surface(body.vertices, body.triangles, body.name)
+        surface = make_surface(body.vertices, body.triangles, body.name, body.wrap_vertices)
         surfaces[body.key] = surface
         yield from surface_findings(body, surface)
         alone = _scene_of_one(body, scene)
