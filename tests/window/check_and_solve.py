@@ -12,7 +12,7 @@ import first_muscle
 from bl_ext.user_default.sinew.addon.baking import scene_check
 from bl_ext.user_default.sinew.addon.baking.addon_session import session
 from bl_ext.user_default.sinew.addon.baking.solver_warm_up import solver_in_waiting
-from bl_ext.user_default.sinew.addon.blender_data.modifier_stack import find_solved_modifier
+from bl_ext.user_default.sinew.addon.blender_data.sinew_modifier import find_solved_modifier
 from desktop import Steps, mouse, picture, result
 from ui_driver import open_alone, press, show_sidebar, view, wait_for
 
