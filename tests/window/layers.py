@@ -17,7 +17,7 @@ from desktop import Steps, click_at, mouse, picture, result
 from mathutils import Matrix
 from muscle_scenes import bend, two_bones
 from quick_effects import OBJECT_MENU, QUICK_EFFECTS, QUICK_FAT
-from ui_driver import find, keys, open_alone, scroll, search, show_sidebar, status, under_the_mouse, view, wait_for
+from ui_driver import keys, open_alone, scroll, search, show_sidebar, status, view, wait_for
 
 FRAMES, BEND = 8, 40.0  # [degrees]
 BONES, MUSCLE, SKIN = {"Upper Arm": "Bone", "Forearm": "Bone.001"}, "Biceps", "Skin"
@@ -130,7 +130,7 @@ def _check_motion() -> None:
 
 
 def _panels() -> Steps:
-    """Plays what was baked, and shows the panels Layers and Cache."""
+    """Plays what was baked, looks under the skin, and shows the panels Layers and Cache."""
     (skin,) = _objects(SKIN)
     rest = _shown_at(skin, 1)
     yield from keys("space")
@@ -139,17 +139,15 @@ def _panels() -> Steps:
     yield from keys("space")
     yield from wait_for("the stop", lambda: not bpy.context.screen.is_animation_playing, 10)
     bpy.context.scene.frame_set(FRAMES)
-    open_alone("Layers")
-    yield 1.0
-    yield from find(lambda: under_the_mouse(bpy.ops.ui.copy_data_path_button).endswith("wrap"), "Wrap")
-    yield from picture("76-the-panel-layers")
-    open_alone("Cache")
-    yield 1.0
-    yield from scroll(SCROLLS)
-    yield from picture("77-the-passes-in-the-panel-cache")
+    skin.hide_set(True)
+    yield from picture("76-the-wrap-under-the-skin")
+    skin.hide_set(False)
+    for panel, name in (("Layers", "77-the-panel-layers"), ("Cache", "78-the-passes-in-the-panel-cache")):
+        open_alone(panel)
+        yield 1.0
+        yield from scroll(SCROLLS)
+        yield from picture(name)
     yield from scroll(-SCROLLS)
-    bpy.data.objects[SKIN].hide_set(True)
-    yield from picture("78-the-wrap-around-the-muscle")
 
 
 def _make_skin() -> None:
