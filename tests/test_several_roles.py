@@ -59,7 +59,15 @@ def test_roles_are_read_together() -> None:
 
 
 def test_panels_of_all_roles_are_shown_and_others_are_offered() -> None:
-    _, bone = jaw()
+    flesh, bone = jaw()
+    assert main_layout.role_names(flesh) == "Flesh"
+    flesh.sinew.use_muscle = True
+    assert main_layout.role_names(flesh) == "Muscle"
+    wrap = bone_mesh("Wrap")
+    roles.make_wrap(wrap)
+    flesh.sinew.use_muscle, flesh.sinew.wrap = False, wrap
+    assert main_layout.role_names(flesh) == "Fat"
+    flesh.sinew.wrap = None
     context = context_of(bone)
     layout = FakeLayout()
     main_layout.draw_main(layout, context)

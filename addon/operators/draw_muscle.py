@@ -187,7 +187,7 @@ class SINEW_OT_draw_muscle(bpy.types.Operator):
         picks = [*self._picks, *([found] if found is not None else [])]
         bone = found.bone.name if found is not None and found.bone is not None else ""
         words = WORDS if self._picks else FIRST_WORDS
-        self._area.header_text_set(f"{words}   |   {bone}" if bone else words)
+        self._area.header_text_set(f"{words}   |   On {bone}" if bone else words)
         drawing = self._drawing(picks) if self._picks else None
         self._preview.show(drawing, [each.place for each in picks], bool(bone))
         self._area.tag_redraw()

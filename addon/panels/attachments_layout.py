@@ -10,6 +10,7 @@ from .ui_list_base import RowList
 
 KIND_ICONS = {"SLIDING": "MOD_SMOOTH", "SPRING": "FORCE_HARMONIC"}
 LIST_ROWS = 3
+NAME_SHARE = 0.65  # of a row; names are longer than kinds
 
 
 class SINEW_UL_attachments(RowList, bpy.types.UIList):
@@ -17,7 +18,7 @@ class SINEW_UL_attachments(RowList, bpy.types.UIList):
 
     def draw_row(self, layout: bpy.types.UILayout, row: bpy.types.PropertyGroup) -> None:
         """Draws one row."""
-        name = layout.row()
+        name = layout.split(factor=NAME_SHARE)
         name.active = row.is_on
         name.alert = row.target is None
         name.label(text=row.target.name if row.target else "No Target", icon=KIND_ICONS[row.kind])

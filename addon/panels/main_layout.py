@@ -18,6 +18,8 @@ from .self_weight_hints import hints_of_all_bodies
 from .solved_frame_layout import draw_solve_frame
 from .text_rows import draw_wrapped
 
+# of bodies that are more than their role says
+MUSCLE_LABEL, FAT_LABEL = "Muscle", "Fat"
 LIGHT_NOTE = "To heat with it, press Add Heat Source in the menu Add and parent the empty to it"
 GROUND_NOTE = "There is nothing to fall on"
 BONE_COLLIDER_NOTE = "The flesh that this bone mesh may hold passes through it. Other bodies collide with it"
@@ -106,8 +108,10 @@ def _draw_extra_roles(layout: bpy.types.UILayout, context: bpy.types.Context, ob
 
 def role_names(obj: bpy.types.Object) -> str:
     """Returns the roles of an object as the panel names them: "Bone Mesh, Collider"."""
+    if roles.has_role(obj, BODY) and obj.sinew.wrap is not None:
+        return FAT_LABEL
     if roles.is_flesh(obj):
-        return FLESH.label
+        return MUSCLE_LABEL if obj.sinew.use_muscle else FLESH.label
     is_ground = obj.sinew.collider_shape == "PLANE"
     names = {COLLIDER: "Ground"} if is_ground else {}
     return ", ".join(names.get(key, ROLE_BY_KEY[key].label) for key in roles.roles_of(obj))

@@ -8,8 +8,8 @@ import time
 import bpy
 from bpy_extras import view3d_utils
 from desktop import Steps, clicks, mouse, picture, result
-from first_muscle import LAST_FRAME, _bend, _two_bones, _width_at
 from mathutils import Vector
+from muscle_scenes import LAST_FRAME, bend, two_bones, width_at
 from ui_driver import bake, search, show_sidebar, status
 
 ON_UPPER_ARM, BESIDE, ON_FOREARM = (0.0, 0.0, 0.25), (0.35, 0.0, 0.9), (0.0, 0.0, 1.6)
@@ -21,7 +21,7 @@ def drawn_muscle() -> Steps:
     yield 1.5
     yield from show_sidebar()
     bpy.data.objects.remove(bpy.data.objects["Cube"])
-    rig = _two_bones()
+    rig = two_bones()
     _look_from_front()
     yield 1.0
     yield from _begin()
@@ -53,7 +53,7 @@ def drawn_muscle() -> Steps:
     muscle.sinew.origin_count = 2
     muscle.sinew.muscle_thickness *= 1.3
     yield from picture("65-a-drawn-muscle-of-two-heads")
-    _bend(rig)
+    bend(rig)
     scene = bpy.context.scene
     scene.frame_end = LAST_FRAME
     for frame, activation in ((1, 0.0), (LAST_FRAME, 1.0)):
@@ -61,7 +61,7 @@ def drawn_muscle() -> Steps:
         muscle.sinew.keyframe_insert("activation", frame=frame)
     yield from bake()
     assert status().phase == "baked" and not status().convergence.not_converged, status()
-    relaxed, active = (_width_at(muscle, frame) for frame in (1, LAST_FRAME))
+    relaxed, active = (width_at(muscle, frame) for frame in (1, LAST_FRAME))
     result["drawn_muscle_widths"] = [relaxed, active]
     yield from picture("66-a-drawn-muscle-contracts")
     assert active > 1.05 * relaxed, result

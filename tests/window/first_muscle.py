@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import math
 import time
 
 import bpy
 from desktop import Steps, mouse, picture, result
-from mathutils import Matrix
+from muscle_scenes import LAST_FRAME, bend, spindle, two_bones, width_at
 from ui_driver import bake, find, open_alone, search, show_sidebar, status, under_the_mouse
-
-LAST_FRAME, BEND = 25, 70.0  # [degrees]
 
 
 def first_muscle() -> Steps:
@@ -20,14 +17,14 @@ def first_muscle() -> Steps:
     start = time.monotonic()
     yield from show_sidebar()
     bpy.data.objects.remove(bpy.data.objects["Cube"])
-    rig, sphere = _two_bones(), _spindle()
+    rig, sphere = two_bones(), spindle()
     yield from search("Make Muscle")
     yield from picture("61-make-muscle-found-by-search")
     mouse("key", "Return")
     yield 1.0
     hooks = {hook.name: hook.subtarget for hook in sphere.modifiers if hook.type == "HOOK"}
     assert sphere.sinew.use_muscle and hooks == {"Origin": "Bone", "Insertion": "Bone.001"}, hooks
-    _bend(rig)
+    bend(rig)
     open_alone("Muscle")
     yield 1.0
     for frame, activation in ((1, "0"), (LAST_FRAME, "1")):
@@ -38,35 +35,10 @@ def first_muscle() -> Steps:
     yield from bake()
     result["first_muscle_seconds"] = round(time.monotonic() - start, 1)
     assert status().phase == "baked" and not status().convergence.not_converged, status()
-    relaxed, active = (_width_at(sphere, frame) for frame in (1, LAST_FRAME))
+    relaxed, active = (width_at(sphere, frame) for frame in (1, LAST_FRAME))
     result["first_muscle_widths"] = [relaxed, active]
     yield from picture("62-the-first-muscle")
     assert active > 1.2 * relaxed, result
-
-
-def _two_bones() -> bpy.types.Object:
-    bpy.ops.object.armature_add()
-    rig = bpy.context.object
-    bpy.ops.object.mode_set(mode="EDIT")
-    lower = rig.data.edit_bones["Bone"]
-    upper = rig.data.edit_bones.new("Bone.001")
-    upper.head, upper.tail, upper.parent = lower.tail, (0.0, 0.0, 2.0), lower
-    bpy.ops.object.mode_set(mode="OBJECT")
-    return rig
-
-
-def _spindle() -> bpy.types.Object:
-    bpy.ops.mesh.primitive_uv_sphere_add(location=(0.3, 0.0, 1.0), scale=(0.18, 0.18, 0.75))
-    bpy.ops.object.transform_apply(location=False, rotation=False)
-    return bpy.context.object
-
-
-def _bend(rig: bpy.types.Object) -> None:
-    bone, rest = rig.pose.bones["Bone.001"], rig.data.bones["Bone.001"].matrix_local.to_3x3()
-    for frame, degrees in ((1, 0.0), (LAST_FRAME, BEND)):
-        turn = Matrix.Rotation(math.radians(degrees), 3, "Y")
-        bone.rotation_quaternion = (rest.inverted() @ turn @ rest).to_quaternion()
-        bone.keyframe_insert("rotation_quaternion", frame=frame)
 
 
 def _key_activation(value: str) -> Steps:
@@ -87,13 +59,3 @@ def _activation_curve(obj: bpy.types.Object) -> bpy.types.FCurve:
     assert data is not None and data.action is not None, "Activation has no keyframes"
     (bag,) = (strip.channelbag(data.action_slot) for layer in data.action.layers for strip in layer.strips)
     return next(curve for curve in bag.fcurves if curve.data_path == "sinew.activation")
-
-
-def _width_at(obj: bpy.types.Object, frame: int) -> float:
-    """Returns how wide the muscle is across its bend as it is shown [m]."""
-    bpy.context.scene.frame_set(frame)
-    shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    mesh = shown.to_mesh()
-    across = [vertex.co[1] for vertex in mesh.vertices]
-    shown.to_mesh_clear()
-    return round(max(across) - min(across), 3)

@@ -12,7 +12,7 @@ from ui_driver import lowest_and_height, search, show_sidebar, status, wait_for
 
 FRAMES, MAX_SECONDS = 40, 60.0
 # where the menu Object is in the header, and its entries as it opens there [pixels from the top left]
-OBJECT_MENU, QUICK_EFFECTS, QUICK_JELLY = (330, 40), (374, 638), (575, 595)
+OBJECT_MENU, QUICK_EFFECTS, QUICK_JELLY, QUICK_FAT = (330, 40), (374, 638), (575, 574), (575, 637)
 
 
 def quick_effects() -> Steps:

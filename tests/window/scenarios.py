@@ -26,6 +26,7 @@ from drawn_muscle import drawn_muscle
 from first_jelly import first_jelly
 from first_muscle import first_muscle
 from formulation_bakes import methods_bake
+from layers import layers
 from muscle_activation import muscle_activation
 from muscle_bake import muscle_bake
 from quick_effects import quick_effects
@@ -210,6 +211,7 @@ PARTS = (
     check_by_mouse,
     solve_by_mouse,
     drawn_muscle,
+    layers,
     muscle_bake,
     muscle_activation,
     contact_bake,

@@ -52,6 +52,8 @@ def open_alone(label: str) -> None:
             "Advanced",
             "Cache",
             "Check",
+            "Attachments",
+            "Layers",
         }:
             bpy.utils.unregister_class(panel)
             panel.bl_options = set() if panel.bl_label == label else {"DEFAULT_CLOSED"}
@@ -139,6 +141,19 @@ def search(words: str) -> Steps:
     yield 1.0
     mouse("type", words)
     yield 1.0
+
+
+def keys(*names: str) -> Steps:
+    """Presses keys over the middle of the viewport."""
+    window, area, _ = view()
+    x, y = area.x + area.width // 3, window.height - (area.y + area.height // 2)
+    mouse("mousemove", x, y + area.height // 4)  # a message that stood under the mouse closes
+    yield 0.1
+    mouse("mousemove", x, y)
+    yield 0.1
+    for name in names:
+        mouse("key", name)
+        yield 0.2
 
 
 def scroll(clicks: int) -> Steps:

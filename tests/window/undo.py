@@ -11,9 +11,9 @@ import time
 
 import bpy
 from bl_ext.user_default.sinew.addon.baking import bake_control, last_failure, undo_step
-from desktop import OUT, Steps, mouse, picture, result
+from desktop import OUT, Steps, picture, result
 from random_operations import Session, look_at_everything, operations
-from ui_driver import bake, choose_role, press, show_sidebar, status, view, wait_for
+from ui_driver import bake, choose_role, keys, press, show_sidebar, status, view, wait_for
 
 FRAMES = 25
 BREAKING_FRAMES = 12
@@ -172,16 +172,3 @@ def _body_over_ground() -> Steps:
     yield from keys("g", "x", "1", "Return")
     cube = bpy.data.objects["Cube"]
     assert [round(x, 3) for x in cube.location] == [1.0, 0.0, 1.5], cube.location
-
-
-def keys(*names: str) -> Steps:
-    """Presses keys over the middle of the viewport."""
-    window, area, _ = view()
-    x, y = area.x + area.width // 3, window.height - (area.y + area.height // 2)
-    mouse("mousemove", x, y + area.height // 4)  # a message that stood under the mouse closes
-    yield 0.1
-    mouse("mousemove", x, y)
-    yield 0.1
-    for name in names:
-        mouse("key", name)
-        yield 0.2
