@@ -113,6 +113,9 @@ def test_what_fat_cannot_be_is_told(tmp_path: Path) -> None:
     problem = refused(scene, tmp_path / "c.sinew")
     assert problem.kind == "wrap-combined" and '"Skin"' in problem.sentence and "Goal" in problem.sentence
     skin.sinew.use_goal = False
+    wrap.sinew.role = "BODY"
+    assert refused(scene, tmp_path / "c.sinew").kind == "wrap-is-body"
+    wrap.sinew.role = "WRAP"
     scene.collection.objects.unlink(wrap)
     assert refused(scene, tmp_path / "c.sinew").kind == "wrap-elsewhere"
 

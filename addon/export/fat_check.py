@@ -10,19 +10,22 @@ import bpy
 from ...solver.mesh.geometry.hole_caps import open_loops
 from ...solver.runtime.errors import BadInput, SinewError
 from ..evaluation.evaluated_mesh import triangles
+from ..properties.role_definitions import BODY
 
 
 def check_fat(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Makes sure that a body can end at its Wrap.
 
     Raises:
-        BadInput: The Wrap is no part of the scene, or the body does what fat cannot.
+        BadInput: The Wrap is no part of the scene, or is a body itself, or the body does what fat cannot.
     """
     settings, wrap = obj.sinew, obj.sinew.wrap
     if wrap is None:
         return
     if wrap.name not in scene.objects or wrap == obj:
         raise BadInput("wrap-elsewhere", name=obj.name, wrap=wrap.name, scene=scene.name)
+    if wrap.sinew.role == BODY:
+        raise BadInput("wrap-is-body", name=obj.name, wrap=wrap.name)
     if wrap.mode == "EDIT":
         raise BadInput("in-edit-mode", name=wrap.name)
     not_fat = {

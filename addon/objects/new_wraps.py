@@ -17,7 +17,7 @@ from . import roles
 NAME, BONE_GROUP = "Wrap", "Bone"
 SLIDING, SPRING = "SLIDING", "SPRING"
 REACH_WIDTHS = 1.0  # reach of the attachments of a new wrap, in its Width
-# of them: a muscle that bulges under fat then parts from it by 1.3 % of its thickness, with 1 by 3.8 %
+# of them: a muscle that bulges under fat then hardly parts from it (`validate_layers.py`)
 STRENGTH = 10.0
 
 

@@ -30,6 +30,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The Wrap "{wrap}" of "{name}" is not in the scene "{scene}".',
         "Link it to the scene, or choose another Wrap in the panel Layers.",
     ),
+    "wrap-is-body": (
+        'The Wrap "{wrap}" of "{name}" is simulated itself.',
+        "Remove it from Sinew, or choose another Wrap in the panel Layers.",
+    ),
     "wrap-combined": (
         '"{name}" ends at a Wrap, and cannot have {feature} as well.',
         "Switch {feature} off, or choose no Wrap in the panel Layers.",
