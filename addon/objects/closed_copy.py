@@ -15,7 +15,7 @@ from ..fracture_meshes.attribute_transfer import SourcePositions
 from ..fracture_meshes.source_mesh_arrays import SourceMesh, read_source, removing_on_failure
 from ..playback import solved_frame
 from . import roles, tet_estimate
-from .layer_transfer import transfer_layers
+from .mesh_layer_transfer import transfer_layers
 
 SUFFIX = " Closed"
 # voxels along a tet, and along the longest side at least and at most

@@ -20,8 +20,8 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.muscle_shape_settings import MOST_HEADS
 from ..evaluation.evaluated_mesh import positions
 from ..evaluation.matrix_units import transform_points
+from .muscle_obstacles import MIRRORED, mirror_obstacles, scale_obstacles, store_obstacles, stored_obstacles
 from .muscle_setup import TETS_ACROSS, MuscleEnd, MuscleShape, set_up_muscle, write_end_groups, write_group
-from .shape_obstacles import MIRRORED, mirror_obstacles, scale_obstacles, store_obstacles, stored_obstacles
 from .skeleton import SkeletonBone
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from ..fracture_meshes import result_mesh
 from ..fracture_meshes.source_mesh_arrays import read_modeled, removing_on_failure
 from ..playback import solved_frame
 from . import mesh_defects, muscle_setup, roles
-from .layer_transfer import transfer_layers
+from .mesh_layer_transfer import transfer_layers
 from .skeleton import skeleton_bones
 from .thickness import thin_thickness
 

@@ -13,7 +13,7 @@ from bpy.props import CollectionProperty, EnumProperty, FloatProperty, StringPro
 from ...solver.runtime.errors import BadInput, SinewError
 from ...solver.scene.settings.muscle_shape_settings import PROFILE
 from ..baking.error_messages import error_text
-from ..objects import drawn_muscles, shape_obstacles, skeleton
+from ..objects import drawn_muscles, muscle_obstacles, skeleton
 from ..objects.drawn_muscles import MuscleDrawing
 from ..overlays.muscle_preview import MusclePreview
 from ..properties.muscle_shape_properties import SinewPathPoint
@@ -87,7 +87,7 @@ class SINEW_OT_draw_muscle(bpy.types.Operator):
             other.select_set(False)
         obj.select_set(True)
         context.view_layer.objects.active = obj
-        for other in shape_obstacles.open_obstacles(obj):
+        for other in muscle_obstacles.open_obstacles(obj):
             self.report({"WARNING"}, error_text(SinewError("draw-obstacle-open", name=obj.name, other=other.name)))
         if ends[0] == ends[1]:
             self.report({"WARNING"}, error_text(SinewError("muscle-one-bone", name=obj.name, bone=ends[0].name)))
@@ -239,7 +239,7 @@ class SINEW_OT_rebuild_muscle_shape(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Notes what is around the muscle, and rebuilds it."""
         obj = active_mesh(context)
-        shape_obstacles.store_obstacles(context, obj, drawn_muscles.path_in_world(obj))
+        muscle_obstacles.store_obstacles(context, obj, drawn_muscles.path_in_world(obj))
         drawn_muscles.rebuild_shape(obj)
         return {"FINISHED"}
 

@@ -11,7 +11,7 @@ from mathutils import Matrix
 
 from ...solver.runtime.arrays import Floats, Indices
 from ..evaluation.mesh_distance import MeshDistance
-from ..objects import drawn_muscles, shape_obstacles
+from ..objects import drawn_muscles, muscle_obstacles
 from ..objects.drawn_muscles import MuscleDrawing
 from .draw_handler import DrawHandler
 from .gpu_batches import alpha_blending, draw_batch, make_batch
@@ -49,13 +49,13 @@ class MusclePreview:
         from ...solver.mesh.muscle_shape.drawn_muscle import muscle_surface  # loads SciPy
 
         low, high = drawing.points.min(axis=0) - drawing.width, drawing.points.max(axis=0) + drawing.width
-        obstacles = [self._distance(obj) for obj in shape_obstacles.obstacles_around(self._context, low, high)]
+        obstacles = [self._distance(obj) for obj in muscle_obstacles.obstacles_around(self._context, low, high)]
         found = muscle_surface(drawn_muscles.drawn_muscle(drawing), [each for each in obstacles if each is not None])
         return None if found is None else (found.surface.vertices, found.surface.triangles)
 
     def _distance(self, obj: bpy.types.Object) -> MeshDistance | None:
         if obj not in self._distances:
-            self._distances[obj] = shape_obstacles.obstacle_distance(obj, Matrix(obj.matrix_world))
+            self._distances[obj] = muscle_obstacles.obstacle_distance(obj, Matrix(obj.matrix_world))
         return self._distances[obj]
 
     def _draw(self) -> None:
