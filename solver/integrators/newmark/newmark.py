@@ -24,7 +24,8 @@ import numpy as np
 
 from ...constraints.external_forces import ExternalForces
 from ...constraints.linear_forces import LinearForces
-from ...constraints.point_forces import PairForces, PointForces
+from ...constraints.pair_forces import PairForces
+from ...constraints.point_forces import PointForces
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import solve
 from ...linalg.rigid_modes import rigid_modes

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...constraints.point_forces import PairForces
+from ...constraints.pair_forces import PairForces
 from ...linalg.coupled_islands import island_coupling
 from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel
