@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import functools
+import gc
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numba
@@ -90,7 +91,8 @@ class Kernel:
 
     def _compile_and_call(self, *values: Any) -> Any:
         self._call = self._compiled
-        return self._call(*values)
+        with collecting_no_garbage():
+            return self._call(*values)
 
     def _raise_device_only(self, *_: Any) -> None:
         raise TypeError(f"{self.py_func.__name__} is compiled for kernels only (kernel(device_only=True))")
@@ -109,6 +111,18 @@ class Kernel:
         made.get_call_template = _template_without_literals(made.get_call_template)
         made._cache = KernelCache(self.py_func)
         return made
+
+
+@contextmanager
+def collecting_no_garbage() -> Iterator[None]:
+    """Lets Python look for no garbage: while Numba compiles it would look a thousand times and find next to none."""
+    was_enabled = gc.isenabled()  # another thread, or a caller, may have it disabled already
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _template_without_literals(template_of: Callable) -> Callable:
