@@ -12,6 +12,7 @@ from typing import Any
 
 import numba
 from numba.core import event
+from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.types import unliteral
 
@@ -105,7 +106,7 @@ class Kernel:
 
     @functools.cached_property
     def _dispatcher(self) -> Any:
-        made: Any = numba.njit(**self._flags)(self.py_func)
+        made: Any = numba.njit(pipeline_class=_KernelCompiler, **self._flags)(self.py_func)
         if self._is_device_only:
             made._insert = lambda *_: None  # what Numba would call is not there: nothing is entered for Python
         made.get_call_template = _template_without_literals(made.get_call_template)
@@ -133,6 +134,36 @@ def _template_without_literals(template_of: Callable) -> Callable:
     return lambda values, named: template_of(
         tuple(map(unliteral, values)), {name: unliteral(value) for name, value in named.items()}
     )
+
+
+class _KernelFlags(Flags):
+    """Numba's flags of a kernel, compared by their text.
+
+    Numba looks up by them what every operation in a kernel means. Its own flags all have the same hash, and it compares
+    their 25 values one by one, 70,000 times for the kernels of a body that falls.
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, copied: Flags | None = None) -> None:
+        super().__init__(copied)
+        self._text = self.summary()  # Numba copies them when they are complete
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _KernelFlags):
+            return self._text == other._text
+        return isinstance(other, Flags) and self._text == other.summary()
+
+
+class _KernelCompiler(Compiler):
+    """Numba's compiler, with such flags."""
+
+    def __init__(self, *values: Any) -> None:
+        super().__init__(*values)
+        self.state.flags = _KernelFlags(self.state.flags)
 
 
 class _FirstCompilation(event.Listener):
