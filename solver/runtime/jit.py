@@ -137,25 +137,26 @@ def _template_without_literals(template_of: Callable) -> Callable:
 
 
 class _KernelFlags(Flags):
-    """Numba's flags of a kernel, compared by their text.
+    """Numba's flags of a kernel, compared by one text.
 
-    Numba looks up by them what every operation in a kernel means. Its own flags all have the same hash, and it compares
-    their 25 values one by one, 70,000 times for the kernels of a body that falls.
+    Numba looks up by them what every operation in a kernel means, since functions of its own inherit some of them. Its
+    own flags all have the same hash, and it compares their 25 values one by one, 70,000 times for the kernels of a body
+    that falls. What Python calls a kernel by is not inherited, and told apart it doubled what there is to look up.
     """
 
     __slots__ = ("_text",)
 
     def __init__(self, copied: Flags | None = None) -> None:
         super().__init__(copied)
-        self._text = self.summary()  # Numba copies them when they are complete
+        inherited = Flags(self)  # complete: Numba copies the flags before it looks anything up
+        inherited.discard("no_cpython_wrapper")
+        self._text = inherited.summary()
 
     def __hash__(self) -> int:
         return hash(self._text)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, _KernelFlags):
-            return self._text == other._text
-        return isinstance(other, Flags) and self._text == other.summary()
+        return isinstance(other, _KernelFlags) and self._text == other._text
 
 
 class _KernelCompiler(Compiler):
