@@ -20,9 +20,9 @@ TARGETS = {
     "50K tets in under 1.5 s (median of ten seeds), half a million in under 10 s",
     6: "Product of the block matrix at 400K tets in float64: 85 % of the triad on one thread, 80 % on two",
     7: "Meshing: 100K tets at least 15 × faster than fTetWild makes 30K",
-    8: "First click: 15 s to the first step with cold caches (8 s while a second process compiled); with warm ones 0.5 "
-    "s in a waiting solver, 1 s in a new process; Sinew announces the compilation, keeps it off the window's thread and "
-    "can do it ahead",
+    8: "First click: 15 s to the first step with cold caches (8 s while a second process compiled); with warm ones "
+    "0.5 s in a waiting solver, 1 s in a new process; Sinew announces the compilation, keeps it off the window's "
+    "thread and can do it ahead",
     9: "Overhead of a bake: at most 10 % of the solver's time at 100K tets and 200,000 render vertices",
     10: "Memory: at most 1.5 KB per tet at the peak of a dynamic bake; a million tets on 16 GB",
     11: "Scaling: at fixed iterations the cost of a step grows with an exponent below 1.1 over tets",
