@@ -15,9 +15,9 @@ import numpy as np
 
 from ...mechanics.model import Model
 from ...runtime.arrays import Floats, Indices
-from ...runtime.errors import SolveFailed
 from ..force import Force, ForceStep
 from .attachment_potential import NO_VERTICES, ActiveLinks, AttachmentPotential
+from .attachment_strength import attachment_strength
 from .surface_links import SurfaceLinks
 
 
@@ -63,10 +63,4 @@ def _vertices(links: SurfaceLinks, step: ForceStep) -> Floats:
 
 
 def _strength(links: SurfaceLinks, step: ForceStep) -> float:
-    name = f"{links.key}.strength"
-    if not step.tracks.has(name):
-        return links.strength
-    strength = float(step.tracks.sample(name, step.end))
-    if not 0.0 <= strength < np.inf:
-        raise SolveFailed("attachment-strength", name=links.name, value=f"{strength:.6g}", time=round(step.end, 3))
-    return strength
+    return attachment_strength(links.key, links.strength, step.tracks, step.end, links.name)

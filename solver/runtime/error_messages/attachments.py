@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages about attachments between surfaces."""
+"""Messages about attachments."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     # solver/scene/attachment_validation.py
@@ -22,6 +22,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "attachment-without-surface": (
         '"{name}" is attached to "{target}", which has no faces.',
         "Choose a mesh as the target of the attachment.",
+    ),
+    "attachment-no-bones": (
+        '"{name}" is attached to all bones, and no bone mesh may hold it.',
+        "Make a mesh a bone with Add Bone, or remove the row from the panel Attachments.",
     ),
     "attachment-pose-to-motion": (
         '"{name}" follows the pose, but is attached to "{target}", which moves by its own inertia.',
@@ -46,7 +50,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The animation of "{name}", to which a body is attached, gives no numbers at {time} s.',
         "Check its keys and drivers there.",
     ),
-    # solver/constraints/attachments/surface_attachments.py
+    # solver/constraints/attachments/attachment_strength.py
     "attachment-strength": (
         'The Strength of an attachment of "{name}" is {value} at {time} s, which is below zero or no number.',
         "Check its keys and drivers there.",
