@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import colorsys
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +13,6 @@ from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import StorageFailed
 from ..cache.baked_tets import body_tets
 
-# hue steps of the golden ratio: neighbours differ strongly and no hue repeats
-FIRST_HUE, HUE_STEP = 0.08, 0.381966
 CROSS_HALF_SIZE = 0.18  # of a node's cross, relative to the median edge
 
 
@@ -77,11 +74,6 @@ def attachments_by_bone(attached: Indices, names: np.ndarray, tets: Indices) -> 
         faces = boundary_faces(tets[(of_tets == number).all(axis=1)])
         found.append(BoneAttachment(number, str(names[number]), np.flatnonzero(attached == number), faces))
     return tuple(found)
-
-
-def bone_colour(number: int) -> tuple[float, float, float]:
-    """Returns the colour of a bone, the same in every viewport and bake."""
-    return colorsys.hsv_to_rgb((FIRST_HUE + HUE_STEP * number) % 1.0, 0.75, 1.0)
 
 
 def cross_lines(points: np.ndarray, size: float) -> Floats:

@@ -17,6 +17,7 @@ from ..cache import cache_folder_status
 from ..cache.bake_passes import body_folder
 from ..evaluation.sample_times import rest_frame
 from ..objects import flesh_supports, roles
+from ..runtime.distinct_colors import distinct_colour
 from . import bone_attachment_geometry, bone_attachment_preview, tet_geometry
 from .draw_handler import DrawHandler
 from .gpu_batches import alpha_blending, draw_batch, make_batch
@@ -107,7 +108,7 @@ def _preview_parts(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy
 
 
 def _make_batches(_name: str, number: int, faces: np.ndarray, lines: np.ndarray) -> Iterator[tuple]:
-    colour = bone_attachment_geometry.bone_colour(number)
+    colour = distinct_colour(number)
     for kind, corners, alpha in (("TRIS", faces, FACE_ALPHA), ("LINES", lines, CROSS_ALPHA)):
         if len(corners):
             yield *make_batch(kind, corners), (*colour, alpha)

@@ -36,6 +36,16 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" has an attachment without a target.',
         "Choose the other object in the panel Attachments, or remove the row.",
     ),
+    # addon/export/input_warnings.py
+    "attachment-twice": (
+        '"{name}" has several attachments to {target}, and only the first one says how the flesh is held.',
+        "Remove the others from the panel Attachments, or switch them off.",
+    ),
+    # addon/operators/attachments.py
+    "bones-hold-flesh-only": (
+        '"{name}" is not flesh, and bones hold only flesh.',
+        "Set its Type to Follow Pose or Jiggle.",
+    ),
     # solver/constraints/attachments/build_attachments.py
     "attachment-out-of-reach": (
         'The surface of "{name}" is {distance} m away from "{target}", farther than the Reach of {reach} m.',
