@@ -57,14 +57,13 @@ def load_attachment(reader: CacheReader, key: str, topology: int = 0) -> Attachm
         )
     except StorageFailed:
         return None
-    if "attached" not in model or "bones" not in model:
+    if ("attached" not in model or "bones" not in model) and "linked_attachment" not in model:
         return None
-    attached = np.asarray(model["attached"])
+    attached = np.asarray(model.get("attached", np.full(len(model["nodes"]), -1, np.int32)))
     if nodes[1] - nodes[0] != len(attached):
         return None
-    return AttachmentDisplay(
-        nodes, attachments_by_bone(attached, model["bones"], tets), CROSS_HALF_SIZE * _median_edge(model["nodes"], tets)
-    )
+    bones = attachments_by_bone(attached, model.get("bones", np.zeros(0, np.str_)), tets)
+    return AttachmentDisplay(nodes, bones, CROSS_HALF_SIZE * _median_edge(model["nodes"], tets))
 
 
 def attachments_by_bone(attached: Indices, names: np.ndarray, tets: Indices) -> tuple[BoneAttachment, ...]:

@@ -176,6 +176,7 @@ def _make_links(
     return SurfaceLinks(
         key=key,
         body=number,
+        own=model.bodies[number],
         name=body.name,
         strength=attachment.strength,
         reach=UNLIMITED_REACH if is_fixed else reach,
