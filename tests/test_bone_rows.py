@@ -9,7 +9,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from fixtures.blender_scenes import add_box, fresh
+from fixtures.blender_scenes import add_box, add_rig, fresh
 from fixtures.export_scenes import exported, refused
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.export.input_digest import settings_digest
@@ -22,12 +22,12 @@ from sinew.addon.objects.new_attachments import add_attachment, add_bones
 from sinew.addon.panels import attachments_layout
 from sinew.solver.constraints.bones import make_bones
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene.attachment import ALL_BONES
+from sinew.solver.scene.attachment import ALL_BONES, ARMATURE_BONES
 from sinew.solver.scene.scene import Scene
 from sinew.solver.scene.tracks import TrackReader
 from sinew.solver.scene.validation import check_scene
 from sinew.solver.simulation.build import build
-from test_addon import context_of
+from test_addon import context_of, drawn
 
 
 def arm(name: str = "Arm") -> tuple[bpy.types.Scene, bpy.types.Object, bpy.types.Object, bpy.types.Object]:
@@ -87,6 +87,29 @@ def test_listed_bones_hold_what_they_held_before(tmp_path: Path) -> None:
     obj.sinew.attachments.clear()
     obj.sinew.attachments_index = 0
     assert settings_digest(scene) == digest
+
+
+def test_bones_of_an_armature_are_one_row(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = add_box("Arm", divisions=4, height=2.0)
+    roles.make_flesh(obj)
+    add_rig(obj, turn=0.0)
+    obj.modifiers.move(1, 0)
+    own, scene.frame_end = obj.sinew, 2
+    own.use_armature_bones, own.use_armature_bone_spring, own.armature_bone_radius = True, True, 0.25
+    before, _ = exported(scene, tmp_path / "a.sinew")
+    assert add_bones(scene, obj) == 1 == len(own.attachments) and add_bones(scene, obj) == 0
+    (row,) = own.attachments
+    assert (row.target_type, row.kind, row.reach, row.stiffness) == ("ARMATURE", "SPRING", 0.25, 30000.0)
+    own.use_armature_bones, own.armature_bone_radius = False, 0.0
+    after, _ = exported(scene, tmp_path / "b.sinew")
+    assert [bone.distance for bone in after.bones] == [bone.distance for bone in before.bones] == [0.25, 0.25]
+    assert after.bodies[0].attachments[0].target == ARMATURE_BONES and flesh_supports.is_held(scene, obj)
+    check_scene(after)
+    assert any("The row Armature Bones" in text for text in drawn(obj, "draw_held_by").lines)
+    row.kind = "SLIDING"
+    with pytest.raises(BadInput, match="slides along the bones of its armature"):
+        check_scene(exported(scene, tmp_path / "c.sinew")[0])
 
 
 def test_a_row_counts_in_place_of_the_settings_of_its_bone() -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fixtures.bone_scenes import ball, held_by, limb, targets
+from fixtures.bone_scenes import ball, held_by, limb, line, targets
 from fixtures.scenes import Run, block, pose, rotation
 from fixtures.sliding_scenes import attachments_of
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene.attachment import ALL_BONES, Attachment
+from sinew.solver.scene.attachment import ALL_BONES, ARMATURE_BONES, Attachment
 from sinew.solver.scene.flesh import Bone, Flesh
 from sinew.solver.scene.scene import Body, Collider, Scene, Settings
 from sinew.solver.scene.validation import check_scene
@@ -51,6 +51,15 @@ def test_a_row_of_all_bones_leaves_bones_with_rows_to_these(tmp_path) -> None:
     left, right = two_balls()
     _, wanted, *_ = held(tmp_path / "set", limb(), replace(left, distance=0.25), replace(right, distance=0.1))
     assert (by_row == wanted).all()
+
+
+def test_a_row_of_the_armature_lets_its_bones_hold_by_springs_at_their_own_distance(tmp_path) -> None:
+    body = attached_limb(Attachment(ARMATURE_BONES, "spring", reach=0.0, stiffness=300.0))
+    own = {"distance": 0.3, "bodies": ("limb",), "weights": np.ones(len(body.vertices))}
+    bone, (left, _) = line([2.0, 0.5, 0.5], [3.5, 0.5, 0.5], **own), two_balls()
+    found, by_row, *_ = held(tmp_path / "row", body, left, bone)
+    _, wanted, *_ = held(tmp_path / "plain", limb(), left, bone)
+    assert (by_row == wanted).all() and {hold.bone.stiffness for hold in found.constraints} == {None, 300.0}
 
 
 def test_springs_have_the_stiffness_of_the_row_and_its_strength(tmp_path) -> None:
@@ -105,6 +114,7 @@ def test_a_bone_that_a_row_does_not_reach_is_told(tmp_path) -> None:
     ("attachment", "sentence"),
     [
         (Attachment(ALL_BONES, "fixed"), '"Limb" is attached to all bones, and no bone mesh may hold it'),
+        (Attachment(ARMATURE_BONES, "fixed"), '"Limb"'),
         (Attachment("board", "fixed", reach=0.0), "Reach"),
     ],
 )

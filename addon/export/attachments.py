@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ...solver.runtime.errors import BadInput
-from ...solver.scene.attachment import ALL_BONES, Attachment
+from ...solver.scene.attachment import ALL_BONES, ARMATURE_BONES, Attachment
 from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_GROUP,
     ATTACHMENT_IS_ON,
@@ -17,6 +17,7 @@ from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_STRENGTH,
     ATTACHMENT_TARGET,
     SPRING,
+    TO_ARMATURE,
     TO_BONES,
 )
 from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts, stepped_paths
@@ -25,6 +26,8 @@ from ..objects import roles
 from ..objects.attachment_rows import counting_rows, holds_material, is_to_bone, row_target
 from .participants import Participants
 from .weight_reader import WeightReader
+
+EVERY_BONE = {TO_BONES: ALL_BONES, TO_ARMATURE: ARMATURE_BONES}
 
 
 def read_attachments(inputs: Participants, reader: WeightReader) -> tuple[Attachment, ...]:
@@ -75,15 +78,16 @@ def _read_row(inputs: Participants, reader: WeightReader, row: bpy.types.Propert
         if not paint.any():
             raise BadInput("group-empty", name=owner.name, group=row.group, field=ATTACHMENT_GROUP.label)
     kind = ATTACHMENT_KIND.solver_value(row.kind)
-    has_stiffness = roles.is_flesh(owner) and is_to_bone(row) and row.kind == SPRING and row.stiffness > 0.0
+    has_stiffness = roles.is_flesh(owner) and is_to_bone(row) and row.kind == SPRING
+    has_stiffness = has_stiffness and (row.stiffness > 0.0 or row.target_type == TO_ARMATURE)
     stiffness = row.stiffness if has_stiffness else None
     return Attachment(key, kind, row.reach * inputs.unit, row.strength, paint, stiffness)
 
 
 def _target_key(inputs: Participants, owner: bpy.types.Object, row: bpy.types.PropertyGroup) -> str:
     """Returns the key of what a row is about; raises BadInput where that takes no part."""
-    if row.target_type == TO_BONES:
-        return ALL_BONES
+    if row.target_type in EVERY_BONE:
+        return EVERY_BONE[row.target_type]
     if row.target is None:
         raise BadInput("attachment-without-target", name=owner.name)
     target = row.target.original

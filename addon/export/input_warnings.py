@@ -67,9 +67,10 @@ def _idle_bone_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
 def _attachment_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
     """Of two rows that say how a bone holds flesh, one counts."""
     rows = [row for _, row in counting_rows(obj, obj.sinew)] if roles.is_flesh(obj) else []
-    held = Counter(row_target(row) for row in rows if holds_material(row) and is_to_bone(row))
-    for target in (each for each, count in held.items() if count > 1):
-        name = f'"{target.name}"' if target is not None else "all bones"
+    held = Counter((row.target_type, row_target(row)) for row in rows if holds_material(row) and is_to_bone(row))
+    for kind, target in (each for each, count in held.items() if count > 1):
+        every = obj.sinew.attachments[0].bl_rna.properties["target_type"].enum_items[kind].name
+        name = f'"{target.name}"' if target is not None else every
         yield SinewError("attachment-twice", name=obj.name, target=name)
 
 

@@ -14,7 +14,9 @@ from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_IS_ON,
     FIXED,
     SPRING,
+    TO_ARMATURE,
     TO_BONES,
+    TO_OBJECT,
 )
 from ..blender_data.rna_serialisation import animated_paths
 from ..properties.role_definitions import BONE
@@ -33,8 +35,8 @@ def counting_rows(
 
 
 def row_target(row: bpy.types.PropertyGroup) -> bpy.types.Object | None:
-    """Returns the object that a row is about; None: it has none, or is about all bones."""
-    return None if row.target_type == TO_BONES else row.target
+    """Returns the object that a row is about; None: it has none, or is about all bones or those of an armature."""
+    return row.target if row.target_type == TO_OBJECT else None
 
 
 def attachment_owners(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, int]]:
@@ -52,18 +54,24 @@ def attachment_targets(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
 
 
 def is_to_bone(row: bpy.types.PropertyGroup) -> bool:
-    """Whether a row is about a bone mesh, or all of them."""
-    return row.target_type == TO_BONES or (row.target is not None and roles.has_role(row.target, BONE))
+    """Whether a row is about a bone mesh, all of them, or bones of an armature."""
+    return row.target_type != TO_OBJECT or (row.target is not None and roles.has_role(row.target, BONE))
 
 
 def is_without_target(row: bpy.types.PropertyGroup) -> bool:
     """Whether a row that needs a target has none."""
-    return row.target_type != TO_BONES and row.target is None
+    return row.target_type == TO_OBJECT and row.target is None
 
 
 def holds_material(row: bpy.types.PropertyGroup) -> bool:
     """Whether a bone that a row is about holds all flesh in reach, and not just its surface."""
     return row.kind == FIXED or (row.kind == SPRING and row.stiffness > 0.0)
+
+
+def row_about_armature(body: bpy.types.Object) -> bpy.types.PropertyGroup | None:
+    """Returns the row of a body that says how bones of its armature hold it, or None: its panel Bones does."""
+    rows = (row for _, row in counting_rows(body, body.sinew) if row.target_type == TO_ARMATURE)
+    return next(rows, None)
 
 
 def row_about_bone(body: bpy.types.Object, bone: bpy.types.Object) -> bpy.types.PropertyGroup | None:

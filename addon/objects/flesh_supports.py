@@ -11,7 +11,7 @@ from ...solver.scene.settings.surface_attachment_settings import FIXED, SPRING
 from ..blender_data import sinew_modifier
 from ..properties.role_definitions import BONE
 from . import roles
-from .attachment_rows import holds_material, row_about_bone, row_target
+from .attachment_rows import holds_material, row_about_armature, row_about_bone, row_target
 
 
 def may_hold(bone: bpy.types.Object, body: bpy.types.Object) -> bool:
@@ -33,6 +33,17 @@ def bones_of(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Ob
 def armatures_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Returns the armatures of the Armature modifiers above Sinew's place."""
     return _armatures(list(obj.modifiers)[: sinew_modifier.input_modifier_count(obj)])
+
+
+def uses_armature(obj: bpy.types.Object) -> bool:
+    """Whether the bones of armatures hold a body, if it has an armature."""
+    return roles.is_flesh(obj) and (obj.sinew.use_armature_bones or row_about_armature(obj) is not None)
+
+
+def armature_radius(obj: bpy.types.Object) -> float:
+    """Returns how far around armature bones flesh is held [Blender units]; 0: to be found."""
+    row = row_about_armature(obj)
+    return float(obj.sinew.armature_bone_radius if row is None else row.reach)
 
 
 def hooks_of(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
@@ -60,7 +71,7 @@ def _armatures(stack: list[bpy.types.Modifier]) -> list[bpy.types.Object]:
 def is_held(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
     """Whether anything may hold `obj`; the bake finds out what of it is in reach."""
     settings = obj.sinew
-    by_armature = settings.use_armature_bones and bool(armatures_of(obj))
+    by_armature = uses_armature(obj) and bool(armatures_of(obj))
     is_tied = any(map(_is_tied, (obj, settings.wrap)))
     return bool(bones_of(scene, obj) or by_armature or settings.pin_group or settings.affect_group or is_tied)
 

@@ -29,7 +29,7 @@ class SINEW_OT_add_attachment(bpy.types.Operator):
 
 
 class SINEW_OT_list_bone_attachments(bpy.types.Operator):
-    """Add a row for each bone mesh that may hold the active flesh, with the Distance and springs of the bone"""
+    """Add a row for each bone mesh that may hold the active flesh, and for its armature, as they hold it now"""
 
     bl_idname = "sinew.list_bone_attachments"
     bl_label = "List Bones"

@@ -20,7 +20,7 @@ from ..cache import cache_folder_status
 from ..cache.bake_passes import body_folder
 from ..evaluation.sample_times import rest_frame
 from ..objects import flesh_supports, roles
-from ..objects.attachment_rows import row_about_bone
+from ..objects.attachment_rows import row_about_armature, row_about_bone
 from ..properties.role_definitions import BONE
 from ..runtime.distinct_colors import distinct_colour
 from . import attached_points, bone_attachment_geometry, bone_attachment_preview, tet_geometry
@@ -126,7 +126,8 @@ def preview_parts(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.
 def _bone_colour(scene: bpy.types.Scene, obj: bpy.types.Object, name: str, number: int) -> attached_points.Colour:
     """Returns the colour of the row about a bone, or one that other bones do not have."""
     bone = scene.objects.get(name)
-    row = row_about_bone(obj, bone) if bone is not None and roles.has_role(bone, BONE) else None
+    is_mesh = bone is not None and roles.has_role(bone, BONE)
+    row = row_about_bone(obj, bone) if is_mesh else row_about_armature(obj)
     return distinct_colour(number) if row is None else tuple(row.color)
 
 

@@ -19,7 +19,7 @@ from ...solver.runtime.arrays import Floats
 from ..evaluation.vertex_weights import group_weights
 from ..export.armature_bones import automatic_radius
 from ..objects import flesh_supports, roles, tet_estimate
-from ..objects.attachment_rows import row_about_bone
+from ..objects.attachment_rows import row_about_armature, row_about_bone
 
 MAX_POINTS_PER_BONE = 4000  # above it, points get a wider spacing
 MASK_THRESHOLD = 0.5  # painted weights above it count
@@ -63,7 +63,7 @@ class _BoneQuery:
 def preview_stamp(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple:
     """Returns what the preview of `obj` depends on, as far as it is cheap to read."""
     own, found = obj.sinew, []
-    settings = (own.sizing, own.divisions, own.tet_size, own.tet_count, own.attachment_group, own.use_armature_bones)
+    settings = (own.sizing, own.divisions, own.tet_size, own.tet_count, own.attachment_group)
     for each in (obj, *flesh_supports.bones_of(scene, obj)):
         evaluated = each.evaluated_get(depsgraph)
         box = [round(value, 6) for corner in evaluated.bound_box for value in corner]
@@ -72,8 +72,8 @@ def preview_stamp(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.
         row = row_about_bone(obj, each) if each != obj else None
         reach = (each.sinew.bone_distance,) if row is None else (row.reach, row.group)
         found += [*reach, each.sinew.bone_mask_group, each.mode]
-    for rig in flesh_supports.armatures_of(obj) if own.use_armature_bones else ():
-        found += [own.armature_bone_radius, tuple(map(tuple, rig.matrix_world))]
+    for rig in flesh_supports.armatures_of(obj) if flesh_supports.uses_armature(obj) else ():
+        found += [flesh_supports.armature_radius(obj), tuple(map(tuple, rig.matrix_world))]
         found += [tuple(bone.head) + tuple(bone.tail) for bone in rig.pose.bones]
     return (*settings, *found)
 
@@ -165,7 +165,7 @@ def _mesh_bone(solid: _MeshQuery, bone: bpy.types.Object, obj: bpy.types.Object)
 
 
 def _armature_bones(obj: bpy.types.Object, body: _MeshQuery, spacing: float) -> Iterator[_BoneQuery]:
-    rigs = flesh_supports.armatures_of(obj) if obj.sinew.use_armature_bones else []
+    rigs = flesh_supports.armatures_of(obj) if flesh_supports.uses_armature(obj) else []
     found = [
         (rig, bone) for rig in rigs for bone in rig.pose.bones if bone.bone.use_deform and bone.name in body.groups
     ]
@@ -177,8 +177,9 @@ def _armature_bones(obj: bpy.types.Object, body: _MeshQuery, spacing: float) -> 
     for number, (rig, bone) in enumerate(found):
         ends = np.array([rig.matrix_world @ bone.head, rig.matrix_world @ bone.tail])
         around = skin[(strongest == number) & (weights[number] > 0.0)]
-        radius = obj.sinew.armature_bone_radius or automatic_radius(ends, around, spacing)
-        painted = obj.sinew.attachment_group
+        radius = flesh_supports.armature_radius(obj) or automatic_radius(ends, around, spacing)
+        row = row_about_armature(obj)
+        painted = row.group if row is not None and row.group else obj.sinew.attachment_group
         yield _line_bone(f"{rig.name}: {bone.name}", (bone.name, painted), ends, radius)
 
 

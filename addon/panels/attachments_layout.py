@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.settings.surface_attachment_settings import FIXED, SLIDING, SPRING, TO_BONES
+from ...solver.scene.settings.surface_attachment_settings import FIXED, SLIDING, SPRING, TO_OBJECT
 from ..objects import flesh_supports, roles
 from ..objects.attachment_rows import is_to_bone, is_without_target, row_about_bone
 from .flesh_layout import draw_attachment_display
@@ -35,8 +35,8 @@ class SINEW_UL_attachments(RowList, bpy.types.UIList):
 
 
 def _target_name(row: bpy.types.PropertyGroup) -> str:
-    if row.target_type == TO_BONES:
-        return "All Bones"
+    if row.target_type != TO_OBJECT:
+        return str(row.bl_rna.properties["target_type"].enum_items[row.target_type].name)
     return str(row.target.name) if row.target else "No Target"
 
 
@@ -65,9 +65,9 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     chosen = settings.attachments[settings.attachments_index]
     rows = column.column()
     rows.active = chosen.is_on
-    if is_flesh or chosen.target_type == TO_BONES:
+    if is_flesh or chosen.target_type != TO_OBJECT:
         rows.prop(chosen, "target_type")
-    if chosen.target_type != TO_BONES:
+    if chosen.target_type == TO_OBJECT:
         rows.prop(chosen, "target")
     rows.prop(chosen, "kind")
     numbers = rows.column(align=True)

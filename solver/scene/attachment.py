@@ -21,7 +21,8 @@ from .settings.surface_attachment_settings import (
 # how a body is attached (`Attachment.kind`)
 ATTACHMENT_KINDS = ATTACHMENT_KIND.words
 SLIDING, SPRING, FIXED = ATTACHMENT_KINDS
-ALL_BONES = ""  # as a target: all bone meshes that may hold the body and are no targets of its other attachments
+# as targets: all bone meshes that may hold the body and are no targets of its other attachments; all lines that may
+ALL_BONES, ARMATURE_BONES = "/bones", "/armature"
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Attachment:
     Track: "body.KEY.attachment.NUMBER.strength" (), instead of `strength`, with the number in `Body.attachments`.
 
     Attributes:
-        target: Key of another body, of a collider that is a mesh, or of a bone that is a mesh; or `ALL_BONES`.
+        target: Key of another body, of a collider that is a mesh, or of a bone that is a mesh; or `ALL_BONES`
+            or `ARMATURE_BONES`, which keep their own distance.
         kind: "sliding": surfaces keep their distance and slide freely, as fascia lets them. "spring": points stay at
             their places. "fixed": they do not move against the target.
         reach: r [m]. Points are attached that are less than this from the target at rest, those on springs or that

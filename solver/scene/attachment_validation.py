@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..runtime.errors import BadInput
-from .attachment import ALL_BONES, ATTACHMENT_KINDS, Attachment
+from .attachment import ALL_BONES, ARMATURE_BONES, ATTACHMENT_KINDS, Attachment
 from .bone_attachments import surface_attachments
 from .flesh import QUASISTATIC
 from .scene import Body, Scene
@@ -49,6 +49,12 @@ def _check_target(scene: Scene, body: Body, attachment: Attachment) -> None:
     if attachment.target == ALL_BONES:
         if not any(len(bone.triangles) for bone in scene.bones):
             raise BadInput("attachment-no-bones", name=body.name)
+        return
+    if attachment.target == ARMATURE_BONES:
+        if not any(not len(bone.triangles) and body.key in bone.bodies for bone in scene.bones):
+            raise BadInput("armature-none", name=body.name)
+        if not attachment.holds_material:
+            raise BadInput("attachment-armature-slides", name=body.name)
         return
     if attachment.target == body.key:
         raise BadInput("attachment-to-itself", name=body.name)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .attachment import ALL_BONES, Attachment
+from .attachment import ALL_BONES, ARMATURE_BONES, Attachment
 from .flesh import Bone
 from .scene import Body, Scene
 
@@ -20,7 +20,8 @@ def attachment_to_bone(body: Body, bone: Bone) -> int | None:
     if body.flesh is None:
         return None
     own = [number for number, each in enumerate(body.attachments) if _is_about_material(body, each)]
-    for target in (bone.key, ALL_BONES if len(bone.triangles) and _may_hold(bone, body) else None):
+    every = ALL_BONES if len(bone.triangles) else ARMATURE_BONES
+    for target in (bone.key, every if _may_hold(bone, body) else None):
         found = [number for number in own if body.attachments[number].target == target]
         if found:
             return min(found, key=lambda number: (not body.attachments[number].holds_material, number))
@@ -32,6 +33,8 @@ def surface_attachments(scene: Scene, body: Body) -> Iterator[tuple[int, list[At
     bones = {bone.key for bone in scene.bones}
     for number, attachment in enumerate(body.attachments):
         if body.flesh is not None and attachment.holds_material and attachment.target in bones | {ALL_BONES}:
+            continue
+        if attachment.target == ARMATURE_BONES:
             continue
         if attachment.target != ALL_BONES:
             yield number, [attachment]

@@ -11,7 +11,7 @@ import numpy as np
 from ...mesh.geometry.triangle_surface import make_surface
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput, SinewError
-from ...scene.attachment import ALL_BONES, FIXED, SPRING
+from ...scene.attachment import ALL_BONES, ARMATURE_BONES, FIXED, SPRING
 from ...scene.flesh import Bone
 from ...scene.scene import Body, Scene
 from ...scene.serialisation.range_check import check_ranges
@@ -96,7 +96,8 @@ def check_reached(held: Sequence[HeldBody]) -> None:
 
 def _may_miss_bones(body: Body) -> bool:
     """Whether a body has a place without bones: muscles with pinned ends, fat outside of a Wrap, attached skin."""
-    is_attached = any(each.kind in (SPRING, FIXED) and each.target != ALL_BONES for each in body.attachments)
+    every = ALL_BONES, ARMATURE_BONES
+    is_attached = any(each.kind in (SPRING, FIXED) and each.target not in every for each in body.attachments)
     is_muscle = body.muscle is not None and len(body.pinned) > 0
     return is_muscle or is_attached or bool(body.wrap_vertices)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
-from ...scene.attachment import ALL_BONES, FIXED
+from ...scene.attachment import ALL_BONES, ARMATURE_BONES, FIXED
 from ...scene.bone_attachments import attachment_to_bone
 from ...scene.scene import Body
 from .bone_attachment import BoneAttachment
@@ -45,7 +45,8 @@ def bones_of_body(
             continue
         attachment = body.attachments[number]
         stiffness = None if attachment.kind == FIXED else attachment.stiffness
-        bone = replace(piece.bone, distance=attachment.reach, stiffness=stiffness)
+        distance = piece.bone.distance if attachment.target == ARMATURE_BONES else attachment.reach
+        bone = replace(piece.bone, distance=distance, stiffness=stiffness)
         key = f"body.{body.key}.attachment.{number}"
         own_pieces[place] = replace(piece, bone=bone, attachment=AttachmentOfBone(attachment, key))
         own_shapes[place] = shapes[place].with_bone(bone)
@@ -61,7 +62,7 @@ def check_attached(held: HeldBody) -> None:
     rows_of: dict[int, list[int]] = {}
     for row, number in enumerate(held.found.pieces):
         attachment = held.pieces[number].attachment
-        if attachment is not None and attachment.attachment.target != ALL_BONES:
+        if attachment is not None and attachment.attachment.target not in (ALL_BONES, ARMATURE_BONES):
             rows_of.setdefault(held.pieces[number].number, []).append(row)
     for rows in rows_of.values():
         if any(len(held.found.nodes[row]) for row in rows):

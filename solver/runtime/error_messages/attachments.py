@@ -27,6 +27,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is attached to all bones, and no bone mesh may hold it.',
         "Make a mesh a bone with Add Bone, or remove the row from the panel Attachments.",
     ),
+    "attachment-armature-slides": (
+        '"{name}" slides along the bones of its armature, which have no surface.',
+        "Choose Fixed or Spring for Armature Bones in the panel Attachments.",
+    ),
     "attachment-pose-to-motion": (
         '"{name}" follows the pose, but is attached to "{target}", which moves by its own inertia.',
         'Choose the same Type for both, or attach "{target}" to "{name}" instead.',

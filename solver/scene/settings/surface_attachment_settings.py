@@ -7,7 +7,7 @@ from ..serialisation.field_annotations import at_least
 from .setting import COLOR, OBJECT, TABLE, Choice, Setting, When, length, menu, spring_stiffness, switch, weight_group
 
 # identifiers of the menus Attach To and Kind
-TO_OBJECT, TO_BONES = "OBJECT", "BONES"
+TO_OBJECT, TO_BONES, TO_ARMATURE = "OBJECT", "BONES", "ARMATURE"
 FIXED, SPRING, SLIDING = "FIXED", "SPRING", "SLIDING"
 
 ATTACHMENTS = Setting(
@@ -33,6 +33,13 @@ ATTACHMENT_TARGET_TYPE = menu(
     (
         Choice(TO_OBJECT, "Object", "One other object", 0),
         Choice(TO_BONES, "All Bones", "All bone meshes that may hold the flesh and have no row of their own here", 1),
+        Choice(
+            TO_ARMATURE,
+            "Armature Bones",
+            "The deforming bones of the Armature, around which flesh is held within Reach. "
+            "A Reach of 0: a third of the distance from bone to skin, but at least one tet",
+            2,
+        ),
     ),
     TO_OBJECT,
 )
