@@ -94,7 +94,7 @@ ATTACHMENT_GROUP = weight_group(
     "group",
     "Group",
     "Multiplies the Strength of this attachment by a vertex group or attribute. Unpainted is 0. "
-    "Bones hold the flesh under the skin where it is above 0.5",
+    "Bones hold the flesh under the skin where it is above 0.5; without one, where Attachment Group says",
     field="Attachment.paint",
 )
 # of one row of the list
