@@ -20,7 +20,7 @@ from ..cache import cache_folder_status, cache_paths
 from ..cache.bake_passes import BakePass, body_folder, pass_folder, pass_numbers, passes
 from ..evaluation import sample_times
 from ..export import export_scene, input_warnings
-from ..export.blender_simulation_inputs import follows_rigid_bodies
+from ..export.blender_physics_dependence import follows_rigid_bodies
 from ..fracture_meshes import show_results
 from ..objects import roles
 from ..playback import mesh_cache, solved_frame, wrap_motion
@@ -30,7 +30,7 @@ from . import (
     frame_report_reader,
     last_failure,
     move_caches_on_save,
-    pass_order,
+    passes_to_bake,
     playhead,
     state_machine,
     undo_step,
@@ -40,7 +40,7 @@ from .bake_driver import BakeDriver
 from .bake_preconditions import check_can_bake
 from .bake_request import DEFAULT_REQUEST, BakeRequest, child_arguments, copy_borrowed, make_resumable
 from .child_process import child_command, fallback_command
-from .pass_order import BakeOrder
+from .passes_to_bake import BakeOrder
 from .solver_warm_up import solver_in_waiting
 
 
@@ -61,7 +61,7 @@ def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> Run
     check_can_bake(scene, folder)
     session.end_frame_solve()
     solved_frame.remove(roles.bodies(scene))
-    order = pass_order.find_order(scene, folder, request)
+    order = passes_to_bake.find_order(scene, folder, request)
     _prepare_objects(scene)
     notes = [error_messages.note_of(note.as_warning()) for note in input_warnings.input_warnings(scene)]
     bake = _start_pass(scene, request, order)
@@ -75,7 +75,7 @@ def _start_pass(scene: bpy.types.Scene, request: BakeRequest, order: BakeOrder) 
     bake_pass = BakePass(order.numbers[0], pass_numbers(scene), request.folder or cache_paths.own_folder(scene))
     if not bake_pass.is_only:
         copy_borrowed(scene, request)
-        request = pass_order.resuming_request(scene, request, bake_pass)
+        request = passes_to_bake.resuming_request(scene, request, bake_pass)
     folder, end = bake_pass.folder, sample_times.frame_range(scene)
     resume_frame = make_resumable(scene, request, folder) if request.resume else None
     words, log = child_arguments(folder, request), folder / layout.LOG_FILE
@@ -108,7 +108,7 @@ def _start_following(scene_uid: int, request: BakeRequest, order: BakeOrder) -> 
     folder = None if scene is None else request.folder or cache_paths.own_folder(scene)
     if scene is None or folder is None:
         return None
-    rest = pass_order.rest_of_order(scene, folder, order)
+    rest = passes_to_bake.rest_of_order(scene, folder, order)
     return None if rest is None else _start_pass(scene, dataclasses.replace(request, resume=False), rest)
 
 

@@ -27,12 +27,12 @@ from ..cache.bake_passes import BakePass
 from ..evaluation.rigid_body_evaluation import LiveScene
 from ..evaluation.sample_times import SampleTime, frame_range, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
-from ..evaluation.unkeyed_values import UnkeyedValues
+from ..evaluation.unkeyed_value_snapshot import UnkeyedValues
 from ..objects import roles
 from . import validation
 from .activation_sampler import ActivationSampler, write_activations
 from .baked_grounds import BakedGround, check_same_times, read_grounds
-from .blender_simulation_inputs import first_frame_needed, follows_rigid_bodies
+from .blender_physics_dependence import first_frame_needed, follows_rigid_bodies
 from .body_vertices import BodyVertexReader
 from .buffered_track_writer import BufferedTrackWriter
 from .colliders import ColliderSampler

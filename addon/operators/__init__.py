@@ -29,6 +29,7 @@ from . import (
     keyframe_decorator,
     make_body,
     make_flesh,
+    make_wrap,
     move_below_armature,
     muscles,
     note_details,
@@ -45,7 +46,6 @@ from . import (
     table_rows,
     takes,
     tet_display,
-    wraps,
 )
 
 PARTS = (
@@ -87,7 +87,7 @@ PARTS = (
     tet_display,
     build_fibres,
     check,
-    wraps,
+    make_wrap,
     quick_fat,
 )
 

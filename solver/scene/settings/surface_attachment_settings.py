@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least
+from ..serialisation.schema_constraints import at_least
 from .setting import COLOR, OBJECT, TABLE, Choice, Setting, When, length, menu, spring_stiffness, switch, weight_group
 
 # identifiers of the menus Attach To and Kind

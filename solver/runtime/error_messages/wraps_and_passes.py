@@ -64,7 +64,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}", which this pass follows, was baked with another first frame, frame rate or pre-roll.',
         "Simulate its pass again in the panel Cache.",
     ),
-    # addon/baking/pass_order.py
+    # addon/baking/passes_to_bake.py
     "no-such-pass": (
         'Nothing in "{name}" is in pass {number}.',
         "Simulate another pass, or give an object this Pass in the panel Layers.",
