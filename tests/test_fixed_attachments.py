@@ -152,3 +152,25 @@ def test_fixed_bodies_move_together_and_apart_by_less_than_the_tolerance(motion,
     assert all(report.converged for report in run.reports)
     assert 0.0 < gaps(run).max() < 1.0e-4
     assert np.abs(run.render["block"] - upper.vertices).max() > 0.1, "the upper one is taken along"
+
+
+@pytest.mark.parametrize("motion", ["quasistatic", pytest.param("dynamic", marks=pytest.mark.slow)])
+def test_flesh_comes_off_a_bone_and_is_held_again(motion, tmp_path) -> None:
+    """The left bone moves away while it lets go: flesh stays with the right one, and then follows both."""
+    body = replace(attached_limb(Attachment("left", "fixed", reach=0.1)), flesh=Flesh(motion, self_contact=False))
+    times = np.arange(5) / 24.0
+    strength = np.array([1.0, 0.0, 0.0, 0.0, 1.0])
+    moved = np.stack([pose(np.eye(3), [-0.2 * min(k, 2), 0.0, 0.0]) for k in range(5)])
+    scene = Scene((body,), settings=replace(WEIGHTLESS, frame_end=6), bones=two_balls())
+    run = Run(
+        tmp_path, scene, body__limb__attachment__0__strength=(times, strength, "step"),
+        bone__left__matrix=(times, moved),
+    )  # fmt: skip
+    hold = next(each for each in run.built.bones.constraints if each.number == 0)
+    shift = []
+    for _ in range(5):
+        run.advance()
+        shift.append(float((run.state.x - run.built.model.X)[hold.nodes, 0].mean()))
+    assert all(report.converged for report in run.reports)
+    assert abs(shift[2]) < 0.02 if motion == "quasistatic" else abs(shift[2]) < 0.4
+    assert shift[4] == pytest.approx(-0.4, abs=1e-9)

@@ -10,13 +10,13 @@ from ..objects import flesh_supports, roles
 from ..objects.attachment_rows import is_to_bone, is_without_target, row_about_bone
 from .flesh_layout import draw_attachment_display
 from .property_rows import locked_column
-from .text_rows import draw_wrapped
+from .text_rows import draw_wrapped, few_names
 from .ui_list_base import RowList
 
 KIND_ICONS = {FIXED: "PINNED", SLIDING: "MOD_SMOOTH", SPRING: "FORCE_HARMONIC"}
 LIST_ROWS = 3
 COLOUR_SHARE, NAME_SHARE = 0.08, 0.65  # of a row; names are longer than kinds
-OTHER_BONES_NOTE = "Bone meshes without a row hold as their panels Bone Mesh say"
+OTHER_BONES_NOTE = "Without a row here, these hold as their panels Bone Mesh say: {names}"
 
 
 class SINEW_UL_attachments(RowList, bpy.types.UIList):
@@ -56,8 +56,9 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     is_flesh = roles.is_flesh(obj)
     if is_flesh:
         buttons.operator("sinew.list_bone_attachments", text="", icon="BONE_DATA")
-        if any(row_about_bone(obj, bone) is None for bone in flesh_supports.bones_of(context.scene, obj)):
-            draw_wrapped(column, OTHER_BONES_NOTE, "INFO", context)
+        others = [b.name for b in flesh_supports.bones_of(context.scene, obj) if row_about_bone(obj, b) is None]
+        if others:
+            draw_wrapped(column, OTHER_BONES_NOTE.format(names=few_names(others)), "INFO", context)
     if len(settings.attachments):
         draw_attachment_display(layout, context, obj)
     if not 0 <= settings.attachments_index < len(settings.attachments):

@@ -12,11 +12,9 @@ from ..objects import flesh_supports, roles
 from ..objects.attachment_rows import row_about_armature, row_about_bone
 from .hints import Fix, Hint
 from .property_rows import draw_fold, draw_row, draw_settings, draw_weight_group, locked_column
-from .text_rows import draw_wrapped
+from .text_rows import draw_wrapped, few_names
 
 BONE_PANEL_SETTINGS = tuple(s for s in BONE_SETTINGS if s.changes_bake)
-# so many bones are named
-MAX_NAMED_BONES = 3
 NOT_HELD_NOTE = "Nothing holds this flesh yet. It needs a bone mesh inside it, the bones of its armature, or pins"
 AUTOMATIC_RADIUS_NOTE = "Automatic: a third of the way to the skin"
 NO_ARMATURE_NOTE = "No Armature modifier poses this mesh"
@@ -83,13 +81,7 @@ def _attachment_text(
     names = list(dict.fromkeys([*of_armatures, *hooked, *(bone.name for bone in bones)]))
     if not names:
         return "No bones yet"
-    return f"Bones: {_few(names)}"
-
-
-def _few(names: list[str]) -> str:
-    more = len(names) - MAX_NAMED_BONES
-    few = ", ".join(names[:MAX_NAMED_BONES])
-    return f"{few} and {more} more" if more > 0 else few
+    return f"Bones: {few_names(names)}"
 
 
 def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -112,7 +104,7 @@ def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     flesh = [body for body in roles.bodies(context.scene) if roles.is_flesh(body)]
     attached = [body.name for body in flesh if row_about_bone(body, obj) is not None]
     if attached:
-        draw_wrapped(layout, BONE_ROWS_NOTE.format(names=_few(attached)), "INFO", context)
+        draw_wrapped(layout, BONE_ROWS_NOTE.format(names=few_names(attached)), "INFO", context)
     if not flesh:
         draw_wrapped(layout, "There is no flesh yet: select a mesh and press Make Flesh", "INFO", context)
     draw_attachment_display(layout, context, obj)
