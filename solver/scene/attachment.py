@@ -23,6 +23,7 @@ ATTACHMENT_KINDS = ATTACHMENT_KIND.words
 SLIDING, SPRING, FIXED = ATTACHMENT_KINDS
 # as targets: all bone meshes that may hold the body and are no targets of its other attachments; all lines that may
 ALL_BONES, ARMATURE_BONES = "/bones", "/armature"
+NOTHING = "/nothing"  # a target of what links no surface, and only has its number
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..runtime.errors import BadInput
-from .attachment import ALL_BONES, ARMATURE_BONES, ATTACHMENT_KINDS, Attachment
+from .attachment import ALL_BONES, ARMATURE_BONES, ATTACHMENT_KINDS, NOTHING, Attachment
 from .bone_attachments import surface_attachments
 from .flesh import QUASISTATIC
 from .scene import Body, Scene
@@ -46,6 +46,8 @@ def _check_words(body: Body, attachment: Attachment) -> None:
 
 
 def _check_target(scene: Scene, body: Body, attachment: Attachment) -> None:
+    if attachment.target == NOTHING:
+        return
     if attachment.target == ALL_BONES:
         if not any(len(bone.triangles) for bone in scene.bones):
             raise BadInput("attachment-no-bones", name=body.name)

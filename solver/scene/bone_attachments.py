@@ -29,15 +29,18 @@ def attachment_to_bone(body: Body, bone: Bone) -> int | None:
 
 
 def surface_attachments(scene: Scene, body: Body) -> Iterator[tuple[int, list[Attachment]]]:
-    """Yields the attachments of a body that link its surface, by their numbers: to one target, or to all bones."""
+    """Yields the attachments of a body that link its surface, by their numbers: to one target, or to all bones.
+
+    A target that is not in the scene is left out.
+    """
     bones = {bone.key for bone in scene.bones}
+    known = bones | {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
     for number, attachment in enumerate(body.attachments):
         if body.flesh is not None and attachment.holds_material and attachment.target in bones | {ALL_BONES}:
             continue
-        if attachment.target == ARMATURE_BONES:
-            continue
-        if attachment.target != ALL_BONES:
+        if attachment.target in known:
             yield number, [attachment]
+        if attachment.target != ALL_BONES:
             continue
         own = {each.target for each in body.attachments}
         free = [bone for bone in scene.bones if len(bone.triangles) and bone.key not in own and _may_hold(bone, body)]
