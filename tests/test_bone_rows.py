@@ -194,3 +194,34 @@ def test_listed_bones_can_be_undone() -> None:
     assert not len(bpy.data.objects["Arm"].sinew.attachments)
     bpy.ops.ed.redo()
     assert [row.target.name for row in bpy.data.objects["Arm"].sinew.attachments] == ["Lower", "Upper"]
+
+
+def test_rows_of_an_override_stay_and_those_of_its_file_count(tmp_path: Path) -> None:
+    """A linked character has a row about one bone; in the shot, its override gets one about the other."""
+    scene, obj, lower, upper = arm()
+    add_attachment(obj, lower).reach = 0.125
+    upper.sinew.bone_distance = 0.0625
+    character = bpy.data.collections.new("Character")
+    for each in (obj, lower, upper):
+        scene.collection.objects.unlink(each)
+        character.objects.link(each)
+    scene.collection.children.link(character)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "character.blend"))
+    scene = fresh()
+    with bpy.data.libraries.load(str(tmp_path / "character.blend"), link=True) as (_, wanted):
+        wanted.collections = ["Character"]
+    scene.collection.children.link(wanted.collections[0])
+    wanted.collections[0].override_hierarchy_create(scene, bpy.context.view_layer, do_fully_editable=True)
+    scene.collection.children.unlink(wanted.collections[0])
+    scene.frame_end = 2
+    assert add_bones(scene, scene.objects["Arm"]) == 1
+    scene.objects["Arm"].sinew.attachments[1].color = 0.0, 0.25, 1.0
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    scene = bpy.context.scene
+    first, second = scene.objects["Arm"].sinew.attachments
+    assert (first.target, second.target) == (scene.objects["Lower"], scene.objects["Upper"])
+    assert tuple(second.color) == (0.0, 0.25, 1.0) and second.kind == "FIXED"
+    written, _ = exported(scene, tmp_path / "a.sinew")
+    reaches = {each.target: each.reach for each in written.bodies[0].attachments}
+    assert reaches == {"Lower": 0.125, "Upper": 0.0625}

@@ -79,6 +79,8 @@ def row_about_bone(body: bpy.types.Object, bone: bpy.types.Object) -> bpy.types.
 
     One about this bone comes before one about all bones, and one that holds flesh before others.
     """
+    if not len(body.sinew.attachments):
+        return None  # asked of every bone whenever a panel is drawn
     rows = [row for _, row in counting_rows(body, body.sinew)]
     own = [row for row in rows if row_target(row) == bone]
     if not own and bone.sinew.bone_body in (None, body):
