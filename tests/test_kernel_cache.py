@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -245,3 +246,19 @@ def test_kernels_are_compiled_for_the_target() -> None:
         wanted = chosen.get(kernel_target.TARGET_VARIABLE) or kernel_target.kernel_target()
         if wanted != kernel_target.NATIVE:
             assert ended.stdout.strip() == wanted, ended.stderr
+
+
+def test_imports_of_all_sources_are_those_of_their_syntax_trees(tmp_path: Path) -> None:
+    """A regular expression finds them, ten times as fast."""
+    infos = source_digests.source_infos(tmp_path)
+    for name, info in infos.items():
+        found = set()
+        for node in ast.walk(ast.parse((source_digests.PACKAGE_FOLDER / name).read_bytes())):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                base = Path(name).parents[node.level - 1] / (node.module or "").replace(".", "/")
+                found |= {
+                    base.with_suffix(".py"),
+                    base / "__init__.py",
+                    *(base / f"{each.name}.py" for each in node.names),
+                }
+        assert set(info.imports) == {path.as_posix() for path in found} & set(infos), name

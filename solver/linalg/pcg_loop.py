@@ -128,34 +128,29 @@ def _may_go_on(limits, iterations, rows):
 
 @kernel(device_only=True, no_refcount=True)
 def work_on_pass(is_leader, team, matrix, half, vectors, modes, inverts, islands):
-    """Takes part in a pass until none of it is left; returns how many parts were done."""
+    """Takes part in a pass until none of it is left; returns how many parts were done.
+
+    A part is a segment of the upper half, or a chunk of rows.
+    """
+    place, scalars, has_half = Q * 3 * len(matrix.is_free), islands.scalars, len(half.island) > 0
     part, done = claim(team, is_leader), 0
     while part >= 0:
-        _run_task(team[TASK], part, matrix, half, vectors, modes, inverts, islands)
-        done += 1
-        part = claim(team, is_leader)
+        task = team[TASK]
+        if has_half and (task == APPLY or task == CURVATURE or task == PRODUCT):
+            if scalars[half.island[part], ACTIVE] != 0.0:
+                islands.sums[part, 0] = multiply_segment(part, half, vectors.p, vectors.work, place)
+        elif scalars[matrix.chunk_island[part], ACTIVE] != 0.0:
+            begin, end = matrix.chunk_start[part], matrix.chunk_start[part + 1]
+            if task == PREPARE:
+                if inverts:
+                    invert_rows(begin, end, matrix.diagonal, matrix.is_free, matrix.values, vectors.inverse)
+                if has_half:
+                    pack_rows(begin, end, matrix, half)
+            if has_half and (task == RESIDUAL or task == UPDATE):
+                add_segment_rings(part, begin, end, half, vectors.work, place)
+            run_row_task(task, part, matrix, vectors, modes, islands)
+        part, done = claim(team, is_leader), done + 1
     return done
-
-
-@kernel(inline=True, device_only=True, no_refcount=True)
-def _run_task(task, part, matrix, half, vectors, modes, inverts, islands):
-    """Does a task on a segment of the upper half, or on a chunk of rows."""
-    place, scalars, has_half = Q * 3 * len(matrix.is_free), islands.scalars, len(half.island) > 0
-    if has_half and (task == APPLY or task == CURVATURE or task == PRODUCT):
-        if scalars[half.island[part], ACTIVE] != 0.0:
-            islands.sums[part, 0] = multiply_segment(part, half, vectors.p, vectors.work, place)
-        return
-    if scalars[matrix.chunk_island[part], ACTIVE] == 0.0:
-        return
-    begin, end = matrix.chunk_start[part], matrix.chunk_start[part + 1]
-    if task == PREPARE:
-        if inverts:
-            invert_rows(begin, end, matrix.diagonal, matrix.is_free, matrix.values, vectors.inverse)
-        if has_half:
-            pack_rows(begin, end, matrix, half)
-    if has_half and (task == RESIDUAL or task == UPDATE):
-        add_segment_rings(part, begin, end, half, vectors.work, place)
-    run_row_task(task, part, matrix, vectors, modes, islands)
 
 
 @kernel(device_only=True, no_refcount=True)

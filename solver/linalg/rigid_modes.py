@@ -46,7 +46,7 @@ class RigidModes:
     coupled: CoupledModes | None = None
 
 
-@kernel(allow_fma=True)
+@kernel(allow_fma=True, no_refcount=True)
 def multiply_rigid(row_start, column, values, arms, start, end, product):
     """Writes A Z for the rows from `start` to `end`: the columns e_m, then e_m × arm, three rows of six, (n, 18)."""
     for i in range(start, end):
@@ -65,7 +65,7 @@ def multiply_rigid(row_start, column, values, arms, start, end, product):
         vec3_store(product, row + 15, f)
 
 
-@kernel(allow_fma=True)
+@kernel(allow_fma=True, no_refcount=True)
 def coarse_matrices(island_start, arms, product, matrices):
     """Writes E = ZᵀAZ of every island, (k, 6, 6)."""
     for island in range(len(matrices)):
@@ -161,7 +161,7 @@ def invert_coarse(island_start, is_free, matrices, inverse):
                     out[m, k] = scale[m] * A[m, 6 + k] * scale[k]
 
 
-@kernel()
+@kernel(no_refcount=True)
 def is_any_free(island_start, is_free):
     """Returns whether there is an island without held nodes."""
     for island in range(len(island_start) - 1):
@@ -173,21 +173,21 @@ def is_any_free(island_start, is_free):
     return False
 
 
-@kernel()
+@kernel(no_refcount=True)
 def write_lever_arms(island_start, positions, arms):
     """Writes positions from the centre of their island in units of its radius, (n, 3)."""
-    centre = np.empty(3)
     for island in range(len(island_start) - 1):
         first, last = island_start[island], island_start[island + 1]
         for axis in range(3):
-            centre[axis] = 0.0
-        for i in range(first, last):
-            for axis in range(3):
-                centre[axis] += positions[i, axis]
+            total = 0.0
+            for i in range(first, last):
+                total += positions[i, axis]
+            centre = total / (last - first)
+            for i in range(first, last):
+                arms[i, axis] = positions[i, axis] - centre
         square = 0.0
         for i in range(first, last):
             for axis in range(3):
-                arms[i, axis] = positions[i, axis] - centre[axis] / (last - first)
                 square += arms[i, axis] ** 2
         scale = 1.0 / max(math.sqrt(square / (last - first)), 1e-300)
         for i in range(first, last):

@@ -26,7 +26,7 @@ def kinetic_energy_bound(model: Model, v: Floats, gravity: Floats, dt: float) ->
     return out
 
 
-@kernel()
+@kernel(no_refcount=True)
 def _sum_kinetic_energies(island_start, mass, v, out):
     for island in range(len(island_start) - 1):
         twice = 0.0
@@ -35,7 +35,7 @@ def _sum_kinetic_energies(island_start, mass, v, out):
         out[island] = 0.5 * twice
 
 
-@kernel()
+@kernel(no_refcount=True)
 def _bound_kinetic_energies(island_start, mass, v, dt, gravity_scale, gravity, out):
     for island in range(len(island_start) - 1):
         twice_now = twice_fallen = 0.0

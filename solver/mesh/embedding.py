@@ -117,7 +117,7 @@ def barycentric_weights(nodes: Floats, tets: Indices, points: Floats, tet: Indic
     return np.concatenate([1.0 - inner.sum(axis=1, keepdims=True), inner], axis=1)
 
 
-@kernel()
+@kernel(no_refcount=True)
 def interpolate_points(x, tets, tet, weights, out):
     """Writes Σⱼ weightsⱼ x[tets[tet]]ⱼ.
 
@@ -132,7 +132,7 @@ def interpolate_points(x, tets, tet, weights, out):
         interpolate_point(i, x, tets, tet, weights, out[i])
 
 
-@kernel()
+@kernel(device_only=True)
 def interpolate_point(i, x, tets, tet, weights, out):
     """Writes the value of point i, (3,); see `interpolate_points`."""
     a, b, c, d = tets[tet[i]]

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import functools
+import gc
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numba
 from numba.core import event
+from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.types import unliteral
 
@@ -90,7 +92,8 @@ class Kernel:
 
     def _compile_and_call(self, *values: Any) -> Any:
         self._call = self._compiled
-        return self._call(*values)
+        with collecting_no_garbage():
+            return self._call(*values)
 
     def _raise_device_only(self, *_: Any) -> None:
         raise TypeError(f"{self.py_func.__name__} is compiled for kernels only (kernel(device_only=True))")
@@ -103,12 +106,24 @@ class Kernel:
 
     @functools.cached_property
     def _dispatcher(self) -> Any:
-        made: Any = numba.njit(**self._flags)(self.py_func)
+        made: Any = numba.njit(pipeline_class=_KernelCompiler, **self._flags)(self.py_func)
         if self._is_device_only:
             made._insert = lambda *_: None  # what Numba would call is not there: nothing is entered for Python
         made.get_call_template = _template_without_literals(made.get_call_template)
         made._cache = KernelCache(self.py_func)
         return made
+
+
+@contextmanager
+def collecting_no_garbage() -> Iterator[None]:
+    """Lets Python look for no garbage: while Numba compiles it would look a thousand times and find next to none."""
+    was_enabled = gc.isenabled()  # another thread, or a caller, may have it disabled already
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _template_without_literals(template_of: Callable) -> Callable:
@@ -119,6 +134,37 @@ def _template_without_literals(template_of: Callable) -> Callable:
     return lambda values, named: template_of(
         tuple(map(unliteral, values)), {name: unliteral(value) for name, value in named.items()}
     )
+
+
+class _KernelFlags(Flags):
+    """Numba's flags of a kernel, compared by one text.
+
+    Numba looks up by them what every operation in a kernel means, since functions of its own inherit some of them. Its
+    own flags all have the same hash, and it compares their 25 values one by one, 70,000 times for the kernels of a body
+    that falls. What Python calls a kernel by is not inherited, and told apart it doubled what there is to look up.
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, copied: Flags | None = None) -> None:
+        super().__init__(copied)
+        inherited = Flags(self)  # complete: Numba copies the flags before it looks anything up
+        inherited.discard("no_cpython_wrapper")
+        self._text = inherited.summary()
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _KernelFlags) and self._text == other._text
+
+
+class _KernelCompiler(Compiler):
+    """Numba's compiler, with such flags."""
+
+    def __init__(self, *values: Any) -> None:
+        super().__init__(*values)
+        self.state.flags = _KernelFlags(self.state.flags)
 
 
 class _FirstCompilation(event.Listener):

@@ -7,7 +7,6 @@ says that all of them are there, so that nobody looks again.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -33,17 +32,13 @@ def compile_all(on_event: OnEvent) -> None:
     from .compile_small_scene import compile_small_scene
 
     on_event({"event": "compiling", "seconds_expected": EXPECTED_ALL_SECONDS})
-    gc.disable()  # what a compiler makes is needed to the end: 6 % of the time
-    try:
-        for scene in all_scenes():
-            compile_small_scene(scene)
-        compile_coupled_bodies()
-        compile_surface_contacts()
-        compile_multigrid()
-        for is_averaged in (False, True):
-            compile_flesh(is_averaged)
-    finally:
-        gc.enable()
+    for scene in all_scenes():
+        compile_small_scene(scene)
+    compile_coupled_bodies()
+    compile_surface_contacts()
+    compile_multigrid()
+    for is_averaged in (False, True):
+        compile_flesh(is_averaged)
     if is_cache_available():
         mark_all_compiled()
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ...runtime.jit import kernel
 
 
-@kernel()
+@kernel(no_refcount=True)
 def predict_positions(x, v, dt, gravity_scale, gravity, without_gravity, with_gravity):
     """Writes the positions that nodes reach in Δt by their velocities [m], (n, 3), and those with gravity as well."""
     for i in range(len(x)):

@@ -100,12 +100,13 @@ def nearby_points(
     """
     k = len(points)
     nearby = NearbyPoints(np.empty(k, np.int32), np.empty((k, 3)), np.empty((k, 3)))
-    count = find_nearby_points(start, end, pose, box, tets, points.arrays, previous.arrays, nearby)
+    along, is_near = np.empty((2, len(start))), np.ones(k, bool)
+    count = find_nearby_points(start, end, pose, box, tets, points.arrays, previous.arrays, along, is_near, nearby)
     return nearby.select(slice(count))
 
 
-@kernel()
-def find_nearby_points(start, end, pose, box, tets, points, previous, nearby):
+@kernel(no_refcount=True)
+def find_nearby_points(start, end, pose, box, tets, points, previous, along, is_near, nearby):
     """Writes the points, rising, that come near a box, and their positions; returns how many there are.
 
     The coordinates of all nodes along few directions drop most points with four products each.
@@ -117,13 +118,14 @@ def find_nearby_points(start, end, pose, box, tets, points, previous, nearby):
         tets: Of the model, (m, 4).
         points: `ContactPointArrays`.
         previous: `PersistentArrays` of the collider.
+        along: Work space, (2, n).
+        is_near: All true, (k,); changed.
         nearby: Out, `NearbyPoints`.
     """
     directions, bounds, first_end = box.directions, box.bounds, 0 if box.includes_start else 1
     tet, weights = points.tet, points.weights
     id, shift, normal = previous.id, previous.shift, previous.normal
     which, at_start, at_end = nearby
-    along, is_near = np.empty((2, len(start))), np.ones(len(tet), np.bool_)
     for m in range(len(directions)):
         largest = project_nodes(start, end, pose, directions[m], first_end, along)
         margin = BOX_ROUNDING_MARGIN * largest

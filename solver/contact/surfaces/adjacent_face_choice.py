@@ -92,7 +92,7 @@ def most_opposing_neighbour(
     return result
 
 
-@kernel()
+@kernel(device_only=True)
 def facing_cosine(vertex_normals, p, frame):
     """Returns the product of the normal of a vertex and that of a frame."""
     n = vertex_normals[p]

@@ -135,7 +135,7 @@ def closest_of_all(p, first, last, positions, triangles, nodes, is_own, corners,
     return closest, squared
 
 
-@kernel(inline=True)
+@kernel(inline=True, device_only=True)
 def copy3(three, out):
     """Writes three numbers."""
     for i in range(3):
@@ -156,7 +156,7 @@ def squared_triangle_distance(p, t, positions, triangles, corners, weights):
     return d2
 
 
-@kernel()
+@kernel(device_only=True)
 def height_above_plane(p, t, positions, triangles, frame):
     """Returns the height of a point over the plane of a triangle [m]."""
     height = 0.0

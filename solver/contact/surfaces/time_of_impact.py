@@ -133,7 +133,7 @@ def falling_root(b0, b1, b2, b3, low, high):
     return t
 
 
-@kernel()
+@kernel(device_only=True)
 def is_in_triangle_at(start, end, p, i, j, k, t, tolerance, corners, out):
     """Returns whether point p is at the triangle at time t in [0, 1], and writes the weights of the nearest place."""
     row = 0

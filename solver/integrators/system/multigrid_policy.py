@@ -86,7 +86,7 @@ def _is_stiff(model: Model, values: Floats, is_free: Bools, limit: float) -> boo
     return bool(_are_most_stiff(values.reshape(-1), on_diagonal, model.mass, is_free, stride, limit))
 
 
-@kernel()
+@kernel(no_refcount=True)
 def _are_most_stiff(values, on_diagonal, mass, is_free, stride, limit):
     """Returns whether most of the free nodes, every `stride`-th of all, have a block of more than `limit` times m."""
     free_count, stiff_count = 0, 0

@@ -22,7 +22,7 @@ NORM_FLOOR_SHARE = 1.0e-3
 MIN_MOTION_SHARE = 1.0e-6  # below it only round-off is left
 
 
-@kernel()
+@kernel(no_refcount=True)
 def write_gravity_impulse(mass, gravity_scale, gravity, dt, impulse):
     """Writes Δt m s g [N s], (n, 3), for masses m [kg] and scales s, (n,)."""
     for i in range(len(mass)):
@@ -30,7 +30,7 @@ def write_gravity_impulse(mass, gravity_scale, gravity, dt, impulse):
         impulse[i, 0], impulse[i, 1], impulse[i, 2] = k * gravity[0], k * gravity[1], k * gravity[2]
 
 
-@kernel()
+@kernel(no_refcount=True)
 def assemble_right_hand_side(mass, v, force, impulse, dt, is_free, island_start, share, b, norm_floor):
     """Writes b = M v + Δt f + impulse, (n, 3), and the least that its norm counts for in every island, (k,).
 
@@ -71,7 +71,7 @@ def write_target_velocities(target, x, is_free, dt, v):
                 v[i, axis] = (target[i, axis] - x[i, axis]) / dt
 
 
-@kernel()
+@kernel(no_refcount=True)
 def advance_positions(x, v, v_before, dt, is_free, target, x_end, change):
     """Writes x⁺ = x + Δt v [m], or the target of fixed nodes if there are targets, (n, 3) or (0, 3).
 

@@ -86,8 +86,14 @@ def compute_records_in_team(is_leader, team, at_once, x, elements, records):
     while True:
         part, done = claim(team, is_leader), 0
         while part >= 0:
-            begin, end = part * at_once, min((part + 1) * at_once, len(tets))
-            compute_record_range(begin, end, x, elements, records)
+            F, R, state, work = np.zeros(9 * L), np.empty(9 * L), np.empty(2 * L), np.zeros(SCRATCH_SIZE)
+            end = min((part + 1) * at_once, len(tets))
+            for first in range(part * at_once, end, L):
+                count = min(L, end - first)
+                for i in range(count):
+                    write_deformation_gradient(first + i, x, tets, elements.Dm_inverse, F, i)
+                nearest_rotation_lanes(count, F, R, state)
+                write_record_lanes(first, count, F, R, F, work, elements, records)
             part, done = claim(team, is_leader), done + 1
         if is_leader:
             join(team, done)
@@ -96,18 +102,6 @@ def compute_records_in_team(is_leader, team, at_once, x, elements, records):
         if is_finished(team):
             await_wakeup(team)
             break
-
-
-@kernel(allow_fma=True, device_only=True)
-def compute_record_range(begin, end, x, elements, records):
-    """Writes the records of the tets from `begin` to `end`; see `compute_corotational_records`."""
-    F, R, state, work = np.zeros(9 * L), np.empty(9 * L), np.empty(2 * L), np.zeros(SCRATCH_SIZE)
-    for first in range(begin, end, L):
-        count = min(L, end - first)
-        for i in range(count):
-            write_deformation_gradient(first + i, x, elements.tets, elements.Dm_inverse, F, i)
-        nearest_rotation_lanes(count, F, R, state)
-        write_record_lanes(first, count, F, R, F, work, elements, records)
 
 
 @kernel(allow_fma=True, inline=True, device_only=True)
@@ -224,7 +218,7 @@ def combine_three(k, u, m, v, n, w):
     return vec3_axpy(vec3_axpy(vec3_axpy(vec3_zero(), k, u), m, v), n, w)
 
 
-@kernel(allow_fma=True, inline=True)
+@kernel(allow_fma=True, inline=True, device_only=True)
 def multiply_columns(a, b, c, v):
     """Returns M v for the columns a, b, c of M."""
     x, y, z = vec3_unpack(v)
@@ -243,7 +237,7 @@ def sum_of_dots(v, w, u, t):
     return vec3_sum(vec3_fma(vec3_fma(vec3_zero(), v, w), u, t))
 
 
-@kernel(allow_fma=True, inline=True)
+@kernel(allow_fma=True, inline=True, device_only=True)
 def store_nodal(array, place, first, second, third):
     """Writes what belongs to the four nodes of a tet, whose sum is zero, for that of the last three."""
     # each but the last writes a zero to where the next begins

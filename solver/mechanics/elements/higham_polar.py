@@ -65,7 +65,7 @@ def orthogonal_factor_of(a, b, c, d, e, f, g, h, i):
     return a, b, c, d, e, f, g, h, i
 
 
-@kernel()
+@kernel(device_only=True)
 def null_direction(a, b, c, d, e, f, g, h, i):
     """Returns a unit vector normal to the three rows (a, b, c), (d, e, f), (g, h, i) of a singular matrix.
 

@@ -50,7 +50,7 @@ def allows_newton(a, b, c, d, e, f, g, h, i):
     return (1.0 if easy else 0.0), det
 
 
-@kernel(allow_fma=True, inline=True)
+@kernel(allow_fma=True, inline=True, device_only=True)
 def newton_step(share, a, b, c, d, e, f, g, h, i):
     """Returns R moved by `share` of the way to ½ (R + R⁻ᵀ), and the square of the change: twice the error left."""
     p, q, r = e * i - f * h, f * g - d * i, d * h - e * g

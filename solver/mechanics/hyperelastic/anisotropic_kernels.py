@@ -80,7 +80,7 @@ def compute_diagonal_frames(rows, wanted, law, x, tets, Dm_inverse, s, stretches
                 write_full_tensors(i, T, stress[first + i], tangent[first + i])
 
 
-@kernel(allow_fma=True)
+@kernel(allow_fma=True, device_only=True)
 def write_deformation_gradient(x, n, B, i, F):
     """Writes F of a tet into lane i."""
     for r in range(3):
@@ -89,7 +89,7 @@ def write_deformation_gradient(x, n, B, i, F):
             F[(3 * r + k) * L + i] = a * B[0, k] + b * B[1, k] + c * B[2, k]
 
 
-@kernel(allow_fma=True)
+@kernel(allow_fma=True, device_only=True)
 def write_full_tensors(i, T, stress, tangent):
     """Writes the fifteen numbers of `T` in lane i as P̂, (9,), and T, (9, 9)."""
     for r in range(9):

@@ -57,7 +57,7 @@ def diagonal_frame_stress(law, mu, lam, parameter, extension, threshold, p, q, r
     return psi, *stress_from_derivatives(p, q, r, fs, f1, f2, f3, f11, f13, f23, f33)
 
 
-@kernel(allow_fma=True, inline=True)
+@kernel(allow_fma=True, inline=True, device_only=True)
 def extended_stretch(extension, threshold, stretch):
     """Returns the stretch at which stress is taken. Source: S07, section 3.9."""
     return max(stretch, threshold) if extension == CONSTANT_EXTENSION else stretch
@@ -94,7 +94,7 @@ def stress_from_derivatives(p, q, r, fs, f1, f2, f3, f11, f13, f23, f33):
     )
 
 
-@kernel(allow_fma=True, inline=True)
+@kernel(allow_fma=True, inline=True, device_only=True)
 def bounded_quotient(slope, total):
     """Returns 2 ψ_s / (σ_i + σ_j), bounded."""
     return 2.0 * slope / math.copysign(max(abs(total), MIN_STRETCH_SUM), total)

@@ -31,7 +31,7 @@ NODE_BLOCKS = 151  # blocks of nodes with themselves, 27 rows
 LANE_ROWS = 178  # number of all rows
 
 
-@kernel(allow_fma=True)
+@kernel(allow_fma=True, device_only=True)
 def right_cauchy_green_lanes(F, W):
     """Writes FᵀF into W."""
     for i in range(L):
@@ -136,7 +136,7 @@ def extract_indefinite(C, W, T):
     return count
 
 
-@kernel(allow_fma=True)
+@kernel(allow_fma=True, device_only=True)
 def insert_projected(count, C, W, T):
     """Writes the matrices in W, by their axes, back into T without their negative eigenvalues."""
     for i in range(count):

@@ -18,7 +18,7 @@ from ...runtime.jit import kernel
 from ...runtime.simd.lane_count import LANES as L
 
 
-@kernel(allow_fma=True)
+@kernel(allow_fma=True, device_only=True)
 def scale_by_volume(M, T):
     """Multiplies stress and differential in T by V, and turns α + β and α − β into α and β."""
     for i in range(L):
@@ -31,7 +31,7 @@ def scale_by_volume(M, T):
         T[12 * L + i], T[13 * L + i], T[14 * L + i] = x - a, y - b, z - c
 
 
-@kernel(allow_fma=True)
+@kernel(allow_fma=True, device_only=True)
 def gradient_forces(D, T, g, h, f):
     """Writes h = Vᵀ g and f = −U P h of one gradient per tet, for P = V P̂ in T."""
     for i in range(L):
@@ -46,7 +46,7 @@ def gradient_forces(D, T, g, h, f):
         f[2 * L + i] = D[6 * L + i] * a + D[7 * L + i] * b + D[8 * L + i] * c
 
 
-@kernel(allow_fma=True)
+@kernel(allow_fma=True, device_only=True)
 def tangent_blocks(D, T, g, h, K):
     """Writes U K̂ Uᵀ, row by row, for the gradients g and h in the diagonal frame."""
     for i in range(L):

@@ -11,7 +11,7 @@ MAX_SWEEPS = 12  # four are enough as a rule
 OFF_DIAGONAL_TOLERANCE = 1.0e-17  # relative size of what may be left beside the diagonal
 
 
-@kernel(allow_fma=True, inline=True)
+@kernel(allow_fma=True, inline=True, device_only=True)
 def jacobi_rotation(p, q, r):
     """Returns cosine, sine and tangent t of the rotation that makes [[p, r], [r, q]] diagonal: p − t r and q + t r."""
     half = 0.5 * (q - p)
@@ -21,7 +21,7 @@ def jacobi_rotation(p, q, r):
     return c, t * c, t
 
 
-@kernel(allow_fma=True, inline=True)
+@kernel(allow_fma=True, inline=True, device_only=True)
 def jacobi_sweep(matrix, axes):
     """Returns a symmetric matrix, six numbers, after a rotation in each of its planes, and its rotated axes, nine."""
     xx, yy, zz, xy, yz, zx = matrix
@@ -63,7 +63,7 @@ def eigen_axes(xx, yy, zz, xy, yz, zx):
     return xx, yy, zz, a, b, c, d, e, f, g, h, i
 
 
-@kernel(allow_fma=True, inline=True)
+@kernel(allow_fma=True, inline=True, device_only=True)
 def is_positive_definite(xx, yy, zz, xy, yz, zx):
     """Returns whether a symmetric matrix is positive definite, by Cholesky's pivots."""
     lower, last = yy - xy * xy / xx, yz - xy * zx / xx

@@ -123,7 +123,7 @@ def hyperelastic_nodes(begin, end, wanted, clamped, nodes, volume, rows, law, x,
                 rotate_to_space(i, D, T, stress[first + i], tangent[first + i])
 
 
-@kernel(allow_fma=True)
+@kernel(allow_fma=True, device_only=True)
 def write_averaged_gradient(node, i, row_start, column, gradient, x, F):
     """Writes F̄ of a node into lane i."""
     a, b, c, d, e, f, g, h, k = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0

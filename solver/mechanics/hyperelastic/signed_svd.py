@@ -26,7 +26,7 @@ def signed_svd(a, b, c, d, e, f, g, h, i):
     return svd_from_axes((a, b, c, d, e, f, g, h, i), (v11, v12, v13, v21, v22, v23, v31, v32, v33))
 
 
-@kernel(allow_fma=True, inline=True)
+@kernel(allow_fma=True, inline=True, device_only=True)
 def right_cauchy_green(a, b, c, d, e, f, g, h, i):
     """Returns the entries xx, yy, zz, xy, yz, zx of FᵀF."""
     return (
@@ -39,7 +39,7 @@ def right_cauchy_green(a, b, c, d, e, f, g, h, i):
     )
 
 
-@kernel(allow_fma=True, inline=True)
+@kernel(allow_fma=True, inline=True, device_only=True)
 def sort_columns(first, second):
     """Returns two columns, each with its square and its axis, the longer first: seven numbers each.
 

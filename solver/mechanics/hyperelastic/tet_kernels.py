@@ -120,7 +120,7 @@ def hyperelastic_tets(begin, end, wanted, clamped, law, x, rest, s, energy, smal
                 place += 3
 
 
-@kernel(allow_fma=True)
+@kernel(allow_fma=True, device_only=True)
 def load_lanes(first, count, law, x, rest, F, G, M):
     """Writes F, gradients and material of `count` tets from `first` on; lanes beyond repeat the last of them."""
     numbers, mu, lam, parameter, _, _ = law

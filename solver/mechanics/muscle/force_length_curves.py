@@ -40,7 +40,7 @@ def active_curve(length):
     return work, ACTIVE_STEEPNESS * e * e, -2.0 * ACTIVE_STEEPNESS * e
 
 
-@kernel(inline=True)
+@kernel(inline=True, device_only=True)
 def toe_curve(length, scale, exponent, straight_from):
     """Returns ∫ f dℓ from 1, f and f' of f = A (exp(B (ℓ − 1)) − 1) above ℓ = 1, a straight line from a length on."""
     if length <= 1.0:

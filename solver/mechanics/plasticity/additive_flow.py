@@ -57,7 +57,7 @@ def flow_additive(
         p[0], p[1], p[2], p[3], p[4], p[5] = scale * xx, scale * yy, scale * zz, scale * xy, scale * yz, scale * zx
 
 
-@kernel()
+@kernel(device_only=True)
 def voigt_norm(xx, yy, zz, xy, yz, zx):
     """Returns the norm of a strain as a vector of six with shear angles."""
     return math.sqrt(xx * xx + yy * yy + zz * zz + 4.0 * (xy * xy + yz * yz + zx * zx))

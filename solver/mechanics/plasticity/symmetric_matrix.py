@@ -94,7 +94,7 @@ def plastic_shear(Fp_inverse):
     return A, u, v, w, log_shear(u, v, w)
 
 
-@kernel()
+@kernel(device_only=True)
 def right_cauchy_green(F):
     """Returns the six entries of Fᵀ F."""
     a, b, c, d, e, f, g, h, i = F
@@ -108,7 +108,7 @@ def right_cauchy_green(F):
     )
 
 
-@kernel()
+@kernel(device_only=True)
 def matrix_product(left, right):
     """Returns the nine entries of a product of matrices."""
     a, b, c, d, e, f, g, h, i = left
@@ -139,7 +139,7 @@ def matrix_entries(m):
     return m[0, 0], m[0, 1], m[0, 2], m[1, 0], m[1, 1], m[1, 2], m[2, 0], m[2, 1], m[2, 2]
 
 
-@kernel()
+@kernel(device_only=True)
 def write_matrix(m, nine):
     """Writes the nine entries of a matrix, (3, 3)."""
     m[0, 0], m[0, 1], m[0, 2], m[1, 0], m[1, 1], m[1, 2], m[2, 0], m[2, 1], m[2, 2] = nine

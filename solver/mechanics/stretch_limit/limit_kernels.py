@@ -198,7 +198,7 @@ def linearise_limit(which, x, rest, limit, floor, modulus, energy, force, stiffn
                         K[r, c] = size * total
 
 
-@kernel()
+@kernel(device_only=True)
 def pair_stiffness(first, second, p, q, slope, i, j, a, b):
     """Writes a and b of a pair of principal stretches, i before j, the first of them not the smaller one."""
     apart = first - second

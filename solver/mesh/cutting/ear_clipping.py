@@ -67,7 +67,7 @@ def fill_ears(flat, points, out):
         k += 1
 
 
-@kernel()
+@kernel(device_only=True)
 def twice_signed_area(flat, a, b, c):
     """Returns twice the area of the triangle of three corners, > 0 where they turn left."""
     x, y = flat[a, 0], flat[a, 1]

@@ -136,7 +136,7 @@ def add_times_minor(u, a, b, c, d, high, low):
     return two_sum(whole, rest + (low + r_error))
 
 
-@kernel()
+@kernel(device_only=True)
 def two_sum(a, b):
     """Returns a + b rounded, and the rounding error.
 
@@ -147,7 +147,7 @@ def two_sum(a, b):
     return s, (a - (s - t)) + (b - t)
 
 
-@kernel()
+@kernel(device_only=True)
 def two_product(a, b):
     """Returns a · b rounded, and the rounding error.
 

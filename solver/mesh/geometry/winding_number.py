@@ -45,7 +45,7 @@ def sum_solid_angles(corners, points, out):
         out[i] = angle / (4.0 * math.pi)
 
 
-@kernel()
+@kernel(no_refcount=True)
 def fill_winding_numbers(tree, corners, moments, points, out):
     """Fills the winding number at `points` [m], (k, 3), into `out`, (k,)."""
     for i in range(points.shape[0]):

@@ -45,7 +45,7 @@ def snap_lattice(positions: Floats, is_inside: Bools, edges: CutEdges, is_long: 
     return signs
 
 
-@kernel()
+@kernel(no_refcount=True)
 def snap_points(visited, starts, rows, inside, outside, travel, lengths, reach, points, signs, positions):
     """Warps points in ascending order; a cut is gone as soon as one end of its edge lies on the surface.
 

@@ -288,7 +288,7 @@ def closest_facing(boxes, tree, corners, order, face_normals, n, x, y, z, stack)
     return closest
 
 
-@kernel()
+@kernel(device_only=True)
 def walk_to_closest(t, x, y, z, n, vertices, triangles, rings, face_normals, corner):
     """Returns the triangle at which a walk from t to ever closer triangles ends, its squared distance and weights.
 
