@@ -174,3 +174,12 @@ def test_flesh_comes_off_a_bone_and_is_held_again(motion, tmp_path) -> None:
     assert all(report.converged for report in run.reports)
     assert abs(shift[2]) < 0.02 if motion == "quasistatic" else abs(shift[2]) < 0.4
     assert shift[4] == pytest.approx(-0.4, abs=1e-9)
+
+
+def test_bones_that_hold_too_little_by_a_row_are_told_with_a_reach_that_suffices(tmp_path) -> None:
+    beads = [Bone(str(x), str(x), *ball([x, 0.5, 0.5], 0.2)) for x in (0.6, 2.1, 3.4)]
+    few, *_ = held(tmp_path / "few", attached_limb(Attachment(ALL_BONES, "fixed", reach=0.0)), *beads)
+    (told,) = few.warnings[0]
+    assert told.kind == "bones-hold-few" and told.details["setting"] == "Reach"
+    row = Attachment(ALL_BONES, "fixed", reach=float(told.details["distance"]))
+    assert held(tmp_path / "wider", attached_limb(row), *beads)[0].warnings[0] == ()
