@@ -209,9 +209,10 @@ def test_two_bones_that_run_into_each_other_are_told_by_name(tmp_path):
     names = [replace(one, name=one.key.capitalize()) for one in two]
     settings = Settings(frame_end=25, gravity=(0.0, 0.0, 0.0))
     run = Run(tmp_path, Scene((body,), settings=settings, bones=tuple(names)), bone__right__matrix=track)
-    assert run.built.bones.inverted_between(run.built.model, run.state.x) == []
+    assert run.built.bones.inverted_between(run.built.model, run.state.x, run.tracks, run.state.time) == []
     run.advance(24)
-    ((number, one, other, count),) = run.built.bones.inverted_between(run.built.model, run.state.x)
+    told = run.built.bones.inverted_between(run.built.model, run.state.x, run.tracks, run.state.time)
+    ((number, one, other, count),) = told
     assert (number, one, other) == (0, "Left", "Right") and 4 <= count <= run.reports[-1].inverted_tets
 
 
@@ -227,7 +228,7 @@ def test_bones_that_move_as_one_crush_nothing_between_them(tmp_path, bend):
     x = x @ turn.T + [0.3, 0.1, 5.0]
     between = (held < 0) & (np.abs(model.X[:, 0] - 2.0) < 0.6)
     x[between] = np.random.default_rng(3).permutation(x[between])
-    told = found.inverted_between(model, x)
+    told = found.inverted_between(model, x, read, 0.0)
     assert [names for _, *names, _ in told] == ([["One", "Two"]] if bend else [])
 
 

@@ -28,6 +28,7 @@ from sinew.addon.overlays.fibre_geometry import (
     stretch_colours,
 )
 from sinew.addon.panels import fibres_layout
+from sinew.solver.mesh.boundary_faces import boundary_faces
 from test_addon import context_of
 from test_export_muscle import muscle_box
 
@@ -61,11 +62,14 @@ def test_a_line_moves_and_stretches_with_its_tet() -> None:
     assert 0.5 * (start + end) == pytest.approx(middle)
 
 
-def test_ends_are_the_faces_between_their_nodes() -> None:
+def test_ends_are_the_faces_between_their_nodes_and_tendon_has_those_around_it() -> None:
     arrays = arrays_of()
     found = fibre_geometry(arrays)
     for faces, name in ((found.origin, "is_origin"), (found.insertion, "is_insertion")):
         assert len(faces) and arrays[name][faces].all()
+    tendon, surface = arrays["tets"][arrays["fibre_tendon"] > 0.5], found.tendon_surface
+    assert np.isin(surface, tendon).all() and len(surface) + len(found.insertion) == len(boundary_faces(tendon))
+    assert not (arrays["is_insertion"][surface].all(axis=1)).any(), "which has its own colour"
     assert fibre_geometry({"nodes": arrays["nodes"], "tets": arrays["tets"]}) is None
 
 

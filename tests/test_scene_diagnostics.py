@@ -13,6 +13,7 @@ import pytest
 from fixtures.muscle_bodies import revolved
 from sinew.solver.__main__ import main
 from sinew.solver.mesh import shapes
+from sinew.solver.scene.attachment import Attachment
 from sinew.solver.scene.flesh import Bone, Flesh
 from sinew.solver.scene.muscle import Muscle, MuscleHead
 from sinew.solver.scene.scene import Body, Collider, Meshing, Scene
@@ -116,6 +117,19 @@ def test_ends_that_nothing_holds_are_on_no_bone() -> None:
     found = of_kind(found_in(half), "muscle-end-loose")
     assert found.problem.details["end"] == "insertion"
     assert found.vertices.tolist() == np.flatnonzero(body.muscle.insertion > 0.5).tolist()
+
+
+def test_an_attachment_lets_a_bone_hold_an_end_with_the_strength_of_its_own_number() -> None:
+    body = replace(spindle(), pinned=np.zeros(0, np.int32), pin_weights=np.zeros(0))
+    bones = bone("Upper", LENGTH + 0.03, LENGTH + 0.3), bone("Lower", -0.3, 0.02)
+    other = spindle("triceps", (0.3, 0.0, 0.0))
+    slides, fixed = Attachment("triceps", reach=0.2), Attachment("upper", "fixed", reach=0.1)
+    tracks = MemoryTracks({"body.biceps.attachment.0.strength": ([0.0], [0.0])}, {})
+    of_ends = {"bone-outside", "muscle-end-loose", "muscle-on-no-bone"}
+    for attachments, wanted in (((slides,), {"bone-outside"}), ((slides, fixed), set())):
+        own = replace(body, attachments=attachments)
+        found = diagnose(Scene((own, other), bones=tuple(replace(b, bodies=("biceps",)) for b in bones)), tracks)
+        assert {each.problem.kind for each in found} & of_ends == wanted
 
 
 def test_heads_that_share_tets_are_those_whose_vertices_a_slow_search_finds_in_one_tet() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fixtures.tiny_bakes import box_of_tets
 from sinew.addon.overlays import bone_attachment_geometry, tet_geometry
+from sinew.addon.runtime.distinct_colors import distinct_colour
 from sinew.solver.bake.cache import CachedBody, CacheMetadata, CacheReader, CacheWriter, Frame
 
 
@@ -91,6 +92,6 @@ def test_crosses_are_centred_and_bones_differ() -> None:
     lines = bone_attachment_geometry.cross_lines(points, 0.5).reshape(2, 3, 2, 3)
     assert np.allclose(lines.mean(axis=2), points[:, None])
     assert np.allclose(np.linalg.norm(lines[:, :, 1] - lines[:, :, 0], axis=2), 1.0)
-    colours = np.array([bone_attachment_geometry.bone_colour(number) for number in range(12)])
+    colours = np.array([distinct_colour(number) for number in range(12)])
     apart = np.linalg.norm(colours[:, None] - colours, axis=2) + 9.0 * np.eye(12)
     assert apart.min() > 0.1 and np.linalg.norm(colours[1:] - colours[:-1], axis=1).min() > 0.7

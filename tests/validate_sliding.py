@@ -88,6 +88,21 @@ def test_two_muscles_on_swinging_bones(motion, reach, tmp_path):
     reach(SECTION, f"{motion} muscles, attached: steps not converged", missed, 0, missed == 0)
 
 
+@pytest.mark.parametrize("motion", ["dynamic", "quasistatic"])
+def test_two_muscles_that_are_fixed_to_each_other(motion, reach, tmp_path):
+    """The bounds were set when the gaps were known: 0.016 % and 0.007 %."""
+    run = Run(tmp_path, muscle_scene(two_muscles("fixed", motion), 9, substeps=2), **swinging(24.0, 9))
+    links, model, gap = attachments_of(run).links[0], run.built.model, 0.0
+    for _ in range(8):
+        run.advance()
+        anchors = np.einsum("ka,kai->ki", links.anchor_weights, run.state.x[model.tets[links.anchor_tet]])
+        gap = max(gap, float(np.linalg.norm(links.points(run.state.x, model.tets) - anchors, axis=1).max()))
+    missed = sum(r.not_converged + r.poses_not_converged + r.unsettled for r in run.reports)
+    share = gap / THICKNESS
+    reach(SECTION, f"{motion} muscles, fixed: largest gap, of their thickness", f"{share:.3%}", "0.03 %", share < 3e-4)
+    reach(SECTION, f"{motion} muscles, fixed: steps not converged", missed, 0, missed == 0)
+
+
 def test_against_the_correction_of_s07(reach, tmp_path):
     """S07 moves positions and velocities after every step; links begin at both muscles."""
     bodies = two_muscles(None)

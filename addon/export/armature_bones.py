@@ -23,6 +23,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import group_weights, weights
+from ..objects.flesh_supports import armature_radius
 from . import validation
 from .bone_meshes import RestTransform
 from .sampling_context import Sampling
@@ -145,7 +146,7 @@ def _bone_ends(scene_copy: SceneCopy, bone: ArmatureBone, unit: float) -> Floats
 
 def _make_bone(found: ArmatureBone, body: Body, ends: Floats, painted: Floats, around: Floats, unit: float) -> Bone:
     settings = found.body.sinew
-    radius = settings.armature_bone_radius * unit
+    radius = armature_radius(found.body) * unit
     return Bone(
         key=found.key,
         name=f"{found.rig.name}: {found.name}",

@@ -9,18 +9,25 @@ import bpy
 import numpy as np
 
 from ...solver.runtime.errors import BadInput
-from ...solver.scene.attachment import Attachment
+from ...solver.scene.attachment import ALL_BONES, ARMATURE_BONES, Attachment
 from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_GROUP,
     ATTACHMENT_IS_ON,
     ATTACHMENT_KIND,
     ATTACHMENT_STRENGTH,
     ATTACHMENT_TARGET,
+    SPRING,
+    TO_ARMATURE,
+    TO_BONES,
 )
 from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts, stepped_paths
 from ..evaluation.vertex_weights import weights
+from ..objects import roles
+from ..objects.attachment_rows import counting_rows, holds_material, is_to_bone, row_target
 from .participants import Participants
 from .weight_reader import WeightReader
+
+EVERY_BONE = {TO_BONES: ALL_BONES, TO_ARMATURE: ARMATURE_BONES}
 
 
 def read_attachments(inputs: Participants, reader: WeightReader) -> tuple[Attachment, ...]:
@@ -31,20 +38,7 @@ def read_attachments(inputs: Participants, reader: WeightReader) -> tuple[Attach
     """
     if not inputs.reads_attachments:
         return ()
-    return tuple(_read_row(inputs, reader, row) for _, row in _counting_rows(reader.owner, reader.evaluated.sinew))
-
-
-def attachment_owners(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, int]]:
-    """Yields the objects with attachments of a body, itself and its Wrap, and the number of the first of each."""
-    yield obj, 0
-    if obj.sinew.wrap is not None:
-        yield obj.sinew.wrap, sum(1 for _ in _counting_rows(obj, obj.sinew))
-
-
-def attachment_targets(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
-    """Yields what a body and its Wrap are attached to in a bake."""
-    for owner, _ in attachment_owners(obj):
-        yield from (row.target for _, row in _counting_rows(owner, owner.sinew) if row.target is not None)
+    return tuple(_read_row(inputs, reader, row) for _, row in counting_rows(reader.owner, reader.evaluated.sinew))
 
 
 def attachment_values(
@@ -58,7 +52,7 @@ def attachment_values(
         first: The number that its first one has among those of the body.
     """
     animated, stepped = animated_paths(obj), stepped_paths(obj)
-    for number, (path, row) in enumerate(_counting_rows(obj, settings), first):
+    for number, (path, row) in enumerate(counting_rows(obj, settings), first):
         on, strength = f"{path}.{ATTACHMENT_IS_ON.name}", f"{path}.{ATTACHMENT_STRENGTH.name}"
         if on in animated or strength in animated:
             kind = "step" if strength in stepped or strength not in animated else "linear"
@@ -68,37 +62,39 @@ def attachment_values(
 def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]) -> Parts:
     """Returns what the digest has of the attachments of a body: of bodies the keys, which stay if they are renamed."""
     parts: Parts = []
-    for number, (path, row) in enumerate(_counting_rows(obj, obj.sinew)):
+    for number, (path, row) in enumerate(counting_rows(obj, obj.sinew)):
         keyed = [each.removeprefix(f"{path}.") for each in animated_paths(obj) if each.startswith(f"{path}.")]
         parts += rna_parts(row, {ATTACHMENT_TARGET.name, *keyed}, (), f"attachments.{number}.")
-        parts.append(keys.get(row.target, row.target.name_full) if row.target is not None else "")
+        target = row_target(row)
+        parts.append(keys.get(target, target.name_full) if target is not None else "")
     return parts
 
 
-def _counting_rows(
-    obj: bpy.types.Object, settings: bpy.types.PropertyGroup
-) -> Iterator[tuple[str, bpy.types.PropertyGroup]]:
-    """Yields the rows that a bake reads, with their data paths: rows that are off for ever do not count."""
-    animated = animated_paths(obj)
-    for index, row in enumerate(settings.attachments):
-        path = f"sinew.attachments[{index}]"
-        if row.is_on or f"{path}.{ATTACHMENT_IS_ON.name}" in animated:
-            yield path, row
-
-
 def _read_row(inputs: Participants, reader: WeightReader, row: bpy.types.PropertyGroup) -> Attachment:
-    owner = reader.owner
-    if row.target is None:
-        raise BadInput("attachment-without-target", name=owner.name)
-    target = row.target.original
-    targets = (inputs.bodies, inputs.grounds, inputs.colliders, inputs.bones)
-    keys = [own[target] for own in targets if target in own]
-    if not keys:
-        raise BadInput("attachment-target-missing", name=owner.name, target=target.name)
-    paint = np.zeros(0)
+    owner, paint = reader.owner, np.zeros(0)
+    key = _target_key(inputs, owner, row)
     if row.group:
         paint = weights(reader.evaluated, reader.mesh, row.group, owner.name, ATTACHMENT_GROUP.label)
         if not paint.any():
             raise BadInput("group-empty", name=owner.name, group=row.group, field=ATTACHMENT_GROUP.label)
     kind = ATTACHMENT_KIND.solver_value(row.kind)
-    return Attachment(keys[0], kind, row.reach * inputs.unit, row.strength, paint)
+    has_stiffness = roles.is_flesh(owner) and is_to_bone(row) and row.kind == SPRING
+    has_stiffness = has_stiffness and (row.stiffness > 0.0 or row.target_type == TO_ARMATURE)
+    stiffness = row.stiffness if has_stiffness else None
+    return Attachment(key, kind, row.reach * inputs.unit, row.strength, paint, stiffness)
+
+
+def _target_key(inputs: Participants, owner: bpy.types.Object, row: bpy.types.PropertyGroup) -> str:
+    """Returns the key of what a row is about; raises BadInput where that takes no part."""
+    if row.target_type in EVERY_BONE:
+        return EVERY_BONE[row.target_type]
+    if row.target is None:
+        raise BadInput("attachment-without-target", name=owner.name)
+    target = row.target.original
+    targets = [inputs.bodies, inputs.grounds, inputs.colliders, inputs.bones]
+    if roles.is_flesh(owner) and holds_material(row):
+        targets.insert(0, inputs.bones)  # what is a bone and a collider, too, holds it as a bone
+    keys = [own[target] for own in targets if target in own]
+    if not keys:
+        raise BadInput("attachment-target-missing", name=owner.name, target=target.name)
+    return keys[0]

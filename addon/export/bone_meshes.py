@@ -19,6 +19,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
+from ..objects.attachment_rows import attachment_targets, counting_rows, row_target
 from ..objects.flesh_supports import may_hold
 from . import validation
 from .sampling_context import Sampling
@@ -44,9 +45,10 @@ class RestTransform:
 
 
 def bones_that_hold(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
-    """Returns the bone meshes that may hold any of these bodies."""
+    """Returns the bone meshes that may hold any of these bodies, or that rows of their attachments name."""
     flesh = [obj for obj in bodies if roles.is_flesh(obj)]
-    return [bone for bone in roles.bones(scene) if any(may_hold(bone, obj) for obj in flesh)]
+    named = {target for obj in flesh for target in attachment_targets(obj)}
+    return [bone for bone in roles.bones(scene) if bone in named or any(may_hold(bone, obj) for obj in flesh)]
 
 
 def read_bone(
@@ -81,9 +83,21 @@ def read_bone(
         name=obj.name,
         vertices=transform_points(matrix, points),
         triangles=np.ascontiguousarray(faces),
-        bodies=() if settings.bone_body is None else (bodies[settings.bone_body],),
+        bodies=() if settings.bone_body is None else _bodies_of(obj, bodies),
         **fields,
     )
+
+
+def _bodies_of(bone: bpy.types.Object, bodies: Mapping[bpy.types.Object, str]) -> tuple[str, ...]:
+    """Returns the keys of the bodies of a bone that is of one body only: that one, and those that name the bone."""
+    only = bone.sinew.bone_body
+    own = tuple(key for obj, key in bodies.items() if obj == only or _names(obj, bone))
+    # of these alone, none: a Wrap is tied to it
+    return own or tuple(key for obj, key in bodies.items() if bone in attachment_targets(obj))
+
+
+def _names(obj: bpy.types.Object, bone: bpy.types.Object) -> bool:
+    return any(row_target(row) == bone for _, row in counting_rows(obj, obj.sinew))
 
 
 def sample_bone(sampling: Sampling, obj: bpy.types.Object, bone: Bone, rest: RestTransform | None) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 
 import bpy
@@ -13,6 +14,7 @@ from ..blender_data import sinew_modifier
 from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import transmissive_materials
 from ..objects import roles, self_weight_collapse
+from ..objects.attachment_rows import counting_rows, holds_material, is_to_bone, row_target
 from ..objects.field_objects import field_warnings
 from ..runtime.quantity_text import stress_text
 from . import artist_tet_files, contact_warnings
@@ -41,6 +43,7 @@ def input_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
         yield from _tet_file_warnings(obj)
         yield from hole_warnings(obj)
         yield from _transmissive_material_warnings(obj)
+        yield from _attachment_warnings(obj)
         yield from _crack_modifier_warnings(obj)
 
 
@@ -59,6 +62,16 @@ def _idle_bone_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
         body = bone.sinew.bone_body
         if body is not None and body not in flesh:
             yield SinewError("bone-holds-no-flesh", name=bone.name, body=body.name)
+
+
+def _attachment_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """Of two rows that say how a bone holds flesh, one counts."""
+    rows = [row for _, row in counting_rows(obj, obj.sinew)] if roles.is_flesh(obj) else []
+    held = Counter((row.target_type, row_target(row)) for row in rows if holds_material(row) and is_to_bone(row))
+    for kind, target in (each for each, count in held.items() if count > 1):
+        every = obj.sinew.attachments[0].bl_rna.properties["target_type"].enum_items[kind].name
+        name = f'"{target.name}"' if target is not None else every
+        yield SinewError("attachment-twice", name=obj.name, target=name)
 
 
 def _custom_normal_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:

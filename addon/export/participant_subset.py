@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import bpy
 
+from ..objects.attachment_rows import attachment_targets
 from ..objects.roles import is_flesh
 from .activation_inputs import find_source_objects
-from .attachments import attachment_targets
 from .bone_meshes import bones_that_hold
 from .fibre_objects import find_fibre_objects
 from .participants import Participants

@@ -15,6 +15,7 @@ from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.scene_copy import input_modifier_counts
 from ..objects import roles
 from ..objects.field_objects import force_fields
+from ..objects.flesh_supports import uses_armature
 from .activation_inputs import find_source_objects, has_flexed_shape
 from .armature_bones import ArmatureBone, armature_bones
 from .bone_meshes import bones_that_hold
@@ -123,11 +124,6 @@ def collider_keys(scene: bpy.types.Scene) -> ObjectKeys:
 def is_ever_collider(obj: bpy.types.Object) -> bool:
     """Whether bodies feel a collider at some frame."""
     return obj.sinew.use_collision or "sinew.use_collision" in animated_paths(obj)
-
-
-def uses_armature(obj: bpy.types.Object) -> bool:
-    """Whether the bones of armatures hold a body."""
-    return roles.is_flesh(obj) and obj.sinew.use_armature_bones
 
 
 def _with_keys(objects: list[bpy.types.Object], others: Iterable[str] = ()) -> ObjectKeys:

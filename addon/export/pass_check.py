@@ -8,6 +8,7 @@ from collections.abc import Collection
 import bpy
 
 from ...solver.runtime.errors import BadInput
+from ..objects.attachment_rows import row_target
 from .deforming_mesh_check import shape_dependencies
 
 
@@ -23,9 +24,10 @@ def check_passes(bodies: Collection[bpy.types.Object]) -> None:
         number = obj.sinew.bake_pass
         for owner in (obj, obj.sinew.wrap):
             for row in owner.sinew.attachments if owner is not None else ():
-                if _is_later(row.target, number, bodies):
-                    names = {"name": owner.name, "target": row.target.name}
-                    raise BadInput("pass-follows-later", number=number, later=row.target.sinew.bake_pass, **names)
+                target = row_target(row)
+                if target is not None and _is_later(target, number, bodies):
+                    names = {"name": owner.name, "target": target.name}
+                    raise BadInput("pass-follows-later", number=number, later=target.sinew.bake_pass, **names)
         for other in sorted(shape_dependencies(obj) & {*bodies}, key=lambda o: o.name):
             if _is_later(other, number, bodies):
                 names = {"name": obj.name, "target": other.name}

@@ -24,10 +24,11 @@ from ..evaluation.sample_times import frame_range, frames_per_second, preroll, r
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
 from ..objects import breakable_mesh_check, collision_filter, tet_estimate
+from ..objects.attachment_rows import attachment_owners
 from ..objects.field_objects import acts_on
 from . import animated_settings, artist_tet_files, body_features, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
-from .attachments import attachment_owners, attachment_values, read_attachments
+from .attachments import attachment_values, read_attachments
 from .body_vertices import BodyVertexReader
 from .bone_meshes import read_bone, sample_bone
 from .colliders import read_collider

@@ -18,6 +18,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.render_levels import RenderLevels, may_differ, render_levels, uses_is_viewport
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import role_checks, roles
+from ..objects.flesh_supports import uses_armature
 from . import activation_inputs, artist_tet_files, formulation, rigid_core
 from .deforming_mesh_check import shape_dependencies
 from .fat_check import check_fat
@@ -94,7 +95,7 @@ def _check_shape(obj: bpy.types.Object, bodies: list[bpy.types.Object], kind: st
 def _check_rigs(obj: bpy.types.Object) -> None:
     """Makes sure that the armatures whose bones hold a body, or whose poses activate it, show their pose."""
     rigs = [other for other in activation_inputs.find_source_objects([obj]) if other.type == "ARMATURE"]
-    if roles.is_flesh(obj) and obj.sinew.use_armature_bones:
+    if uses_armature(obj):
         rigs += [m.object for m in obj.modifiers if m.type == "ARMATURE" and m.object is not None]
     for rig in rigs:
         if rig.mode == "EDIT":

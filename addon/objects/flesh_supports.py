@@ -7,14 +7,17 @@ import bpy
 
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.flesh_settings import POSE
+from ...solver.scene.settings.surface_attachment_settings import FIXED, SPRING
 from ..blender_data import sinew_modifier
 from ..properties.role_definitions import BONE
 from . import roles
+from .attachment_rows import holds_material, row_about_armature, row_about_bone, row_target
 
 
 def may_hold(bone: bpy.types.Object, body: bpy.types.Object) -> bool:
-    """Whether the bone mesh `bone` may hold `body`: it holds all flesh, or this body alone."""
-    return bone.sinew.bone_body in (None, body)
+    """Whether the bone mesh `bone` may hold `body`: as a row of its attachments says, or else the bone itself."""
+    row = row_about_bone(body, bone)
+    return holds_material(row) if row is not None else bone.sinew.bone_body in (None, body)
 
 
 def is_bone_of(bone: bpy.types.Object, body: bpy.types.Object) -> bool:
@@ -23,13 +26,24 @@ def is_bone_of(bone: bpy.types.Object, body: bpy.types.Object) -> bool:
 
 
 def bones_of(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """Returns the bone meshes that may hold `obj`: its own ones, and those of all flesh."""
+    """Returns the bone meshes that may hold `obj`: those of its attachments, its own ones, and those of all flesh."""
     return [bone for bone in roles.bones(scene) if may_hold(bone, obj)]
 
 
 def armatures_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Returns the armatures of the Armature modifiers above Sinew's place."""
     return _armatures(list(obj.modifiers)[: sinew_modifier.input_modifier_count(obj)])
+
+
+def uses_armature(obj: bpy.types.Object) -> bool:
+    """Whether the bones of armatures hold a body, if it has an armature."""
+    return roles.is_flesh(obj) and (obj.sinew.use_armature_bones or row_about_armature(obj) is not None)
+
+
+def armature_radius(obj: bpy.types.Object) -> float:
+    """Returns how far around armature bones flesh is held [Blender units]; 0: to be found."""
+    row = row_about_armature(obj)
+    return float(obj.sinew.armature_bone_radius if row is None else row.reach)
 
 
 def hooks_of(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
@@ -57,14 +71,16 @@ def _armatures(stack: list[bpy.types.Modifier]) -> list[bpy.types.Object]:
 def is_held(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
     """Whether anything may hold `obj`; the bake finds out what of it is in reach."""
     settings = obj.sinew
-    by_armature = settings.use_armature_bones and bool(armatures_of(obj))
-    has_springs = any(map(_has_springs, (obj, settings.wrap)))
-    return bool(bones_of(scene, obj) or by_armature or settings.pin_group or settings.affect_group or has_springs)
+    by_armature = uses_armature(obj) and bool(armatures_of(obj))
+    is_tied = any(map(_is_tied, (obj, settings.wrap)))
+    return bool(bones_of(scene, obj) or by_armature or settings.pin_group or settings.affect_group or is_tied)
 
 
-def _has_springs(obj: bpy.types.Object | None) -> bool:
-    """Whether springs tie an object, a body or its Wrap, to another."""
-    return obj is not None and any(row.kind == "SPRING" and row.target is not None for row in obj.sinew.attachments)
+def _is_tied(obj: bpy.types.Object | None) -> bool:
+    """Whether an object, a body or its Wrap, is fixed to another or tied to it by springs."""
+    return obj is not None and any(
+        row.kind in (FIXED, SPRING) and row_target(row) is not None for row in obj.sinew.attachments
+    )
 
 
 def falls(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:

@@ -11,8 +11,8 @@ import numpy as np
 from ...solver.runtime.arrays import Floats, Indices
 from ..playback import mesh_cache
 from ..properties.role_definitions import BODY, BONE
-from ..properties.table_editing import add_row
 from . import roles
+from .new_attachments import add_attachment
 
 NAME, BONE_GROUP = "Wrap", "Bone"
 SLIDING, SPRING = "SLIDING", "SPRING"
@@ -68,8 +68,8 @@ def attach_wrap(obj: bpy.types.Object, wrapped: Sequence[bpy.types.Object], near
             continue
         if is_bone[number] and not (nearest == number).any():
             continue  # it lies under muscles all around
-        row = add_row(obj.sinew.attachments)
-        row.target, row.reach, row.strength = target, REACH_WIDTHS * width, STRENGTH
+        row = add_attachment(obj, target)
+        row.reach, row.strength = REACH_WIDTHS * width, STRENGTH
         row.kind = SPRING if is_bone[number] else SLIDING
         row.group = BONE_GROUP if is_bone[number] else ""
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.table_editing import add_row
+from ...solver.runtime.errors import BadInput
+from ..objects import new_attachments, roles
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh
 from .table_rows import remove_chosen_row
 
 
 class SINEW_OT_add_attachment(bpy.types.Operator):
-    """Let the active body slide along another surface. With two meshes selected, the other one is the target"""
+    """Attach the active body to a bone or another surface. With two meshes selected, the other one is the target"""
 
     bl_idname = "sinew.add_attachment"
     bl_label = "Add Attachment"
@@ -22,11 +23,26 @@ class SINEW_OT_add_attachment(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Adds a row, and chooses it."""
         obj = active_mesh(context)
-        row = add_row(obj.sinew.attachments)
         others = [each for each in context.selected_objects if each.type == "MESH" and each != obj]
-        if len(others) == 1:
-            row.target = others[0]
-        obj.sinew.attachments_index = len(obj.sinew.attachments) - 1
+        new_attachments.add_attachment(obj, others[0] if len(others) == 1 else None)
+        return {"FINISHED"}
+
+
+class SINEW_OT_list_bone_attachments(bpy.types.Operator):
+    """Add a row for each bone mesh that may hold the active flesh, and for its armature, as they hold it now"""
+
+    bl_idname = "sinew.list_bone_attachments"
+    bl_label = "List Bones"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Adds the rows that are missing."""
+        obj = active_mesh(context)
+        if not roles.is_flesh(obj):
+            raise BadInput("bones-hold-flesh-only", name=obj.name)
+        count = new_attachments.add_bones(context.scene, obj)
+        self.report({"INFO"}, f"Added {count} rows" if count != 1 else "Added a row")
         return {"FINISHED"}
 
 
@@ -44,4 +60,4 @@ class SINEW_OT_remove_attachment(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (SINEW_OT_add_attachment, SINEW_OT_remove_attachment)
+CLASSES = (SINEW_OT_add_attachment, SINEW_OT_list_bone_attachments, SINEW_OT_remove_attachment)

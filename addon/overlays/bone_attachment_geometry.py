@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import colorsys
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +13,6 @@ from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import StorageFailed
 from ..cache.baked_tets import body_tets
 
-# hue steps of the golden ratio: neighbours differ strongly and no hue repeats
-FIRST_HUE, HUE_STEP = 0.08, 0.381966
 CROSS_HALF_SIZE = 0.18  # of a node's cross, relative to the median edge
 
 
@@ -60,14 +57,13 @@ def load_attachment(reader: CacheReader, key: str, topology: int = 0) -> Attachm
         )
     except StorageFailed:
         return None
-    if "attached" not in model or "bones" not in model:
+    if ("attached" not in model or "bones" not in model) and "linked_attachment" not in model:
         return None
-    attached = np.asarray(model["attached"])
+    attached = np.asarray(model.get("attached", np.full(len(model["nodes"]), -1, np.int32)))
     if nodes[1] - nodes[0] != len(attached):
         return None
-    return AttachmentDisplay(
-        nodes, attachments_by_bone(attached, model["bones"], tets), CROSS_HALF_SIZE * _median_edge(model["nodes"], tets)
-    )
+    bones = attachments_by_bone(attached, model.get("bones", np.zeros(0, np.str_)), tets)
+    return AttachmentDisplay(nodes, bones, CROSS_HALF_SIZE * _median_edge(model["nodes"], tets))
 
 
 def attachments_by_bone(attached: Indices, names: np.ndarray, tets: Indices) -> tuple[BoneAttachment, ...]:
@@ -77,11 +73,6 @@ def attachments_by_bone(attached: Indices, names: np.ndarray, tets: Indices) -> 
         faces = boundary_faces(tets[(of_tets == number).all(axis=1)])
         found.append(BoneAttachment(number, str(names[number]), np.flatnonzero(attached == number), faces))
     return tuple(found)
-
-
-def bone_colour(number: int) -> tuple[float, float, float]:
-    """Returns the colour of a bone, the same in every viewport and bake."""
-    return colorsys.hsv_to_rgb((FIRST_HUE + HUE_STEP * number) % 1.0, 0.75, 1.0)
 
 
 def cross_lines(points: np.ndarray, size: float) -> Floats:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The attachment overlay: the flesh that each bone holds, in the bone's colour, drawn in front of everything."""
+"""The attachment overlay: what each bone holds, and the points of each row of attachments, in front of everything.
+
+What a row is about has its colour, other bones have one of their own.
+"""
 
 from __future__ import annotations
 
@@ -17,32 +20,36 @@ from ..cache import cache_folder_status
 from ..cache.bake_passes import body_folder
 from ..evaluation.sample_times import rest_frame
 from ..objects import flesh_supports, roles
-from . import bone_attachment_geometry, bone_attachment_preview, tet_geometry
+from ..objects.attachment_rows import row_about_armature, row_about_bone
+from ..properties.role_definitions import BONE
+from ..runtime.distinct_colors import distinct_colour
+from . import attached_points, bone_attachment_geometry, bone_attachment_preview, tet_geometry
 from .draw_handler import DrawHandler
 from .gpu_batches import alpha_blending, draw_batch, make_batch
 
 FACE_ALPHA, CROSS_ALPHA = 0.30, 0.95
 
-# name and number of a bone, corners of faces, and ends of lines
-BonePart = tuple[str, int, np.ndarray, np.ndarray]
+# name of a bone, "" for the points of a row; colour; corners of faces, and ends of lines
+ShownPart = tuple[str, attached_points.Colour, np.ndarray, np.ndarray]
+NO_FACES = np.zeros((0, 3))
 
 
 def shown_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> set[str] | None:
     """Returns the names of the bones whose attachment to `obj` is shown; None: of all bones."""
-    if obj.sinew.show_attachment:
+    wrap = obj.sinew.wrap
+    if obj.sinew.show_attachment or (wrap is not None and wrap.sinew.show_attachment):
         return None
-    return {
-        bone.name for bone in flesh_supports.bones_of(scene, obj) if bone.sinew.show_attachment and bone.visible_get()
-    }
+    bones = flesh_supports.bones_of(scene, obj) if roles.is_flesh(obj) else []
+    return {bone.name for bone in bones if bone.sinew.show_attachment and bone.visible_get()}
 
 
 def draw() -> None:
-    """Draws the attachments of all visible flesh. Blender calls it for every viewport."""
+    """Draws the attachments of all visible bodies. Blender calls it for every viewport."""
     context = bpy.context
     scene, space = context.scene, context.space_data
     if space is None or not space.overlay.show_overlays:
         return
-    shown = [(obj, shown_bones(scene, obj)) for obj in roles.bodies(scene) if roles.is_flesh(obj) and obj.visible_get()]
+    shown = [(obj, shown_bones(scene, obj)) for obj in roles.bodies(scene) if obj.visible_get()]
     shown = [(obj, bones) for obj, bones in shown if bones is None or bones]
     if not shown:
         return
@@ -54,18 +61,19 @@ def _batches(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, bones:
     """Returns (shader, batch, colour), made again only after a change of frame, bake or shown bones."""
     key, unit = body_key(obj), scene.unit_settings.scale_length
     seen, chosen = cache_folder_status.read_status(folder), None if bones is None else frozenset(bones)
-    make: Callable[[], Iterator[BonePart]]
+    make: Callable[[], Iterator[ShownPart]]
+    rows = attached_points.row_stamp(obj)
     frame = seen.frame_shown_at(scene.frame_current)
     if frame is not None:
-        depends: tuple = (_stamp(folder), frame, unit, chosen)
-        make = partial(_baked_parts, folder, key, frame, unit)
+        depends: tuple = (_stamp(folder), frame, unit, chosen, rows)
+        make = partial(baked_parts, folder, scene, obj, frame)
     elif scene.frame_current == rest_frame(scene) and obj.mode != "EDIT":
         # an evaluation here would invalidate what Blender is about to draw
         depsgraph = bpy.context.view_layer.depsgraph
         if depsgraph is None:
             return []
-        depends = ("preview", bone_attachment_preview.preview_stamp(scene, obj, depsgraph), chosen)
-        make = partial(_preview_parts, scene, obj, depsgraph)
+        depends = ("preview", bone_attachment_preview.preview_stamp(scene, obj, depsgraph), chosen, rows)
+        make = partial(preview_parts, scene, obj, depsgraph)
     else:
         return []
     return _draw_handler.cached(
@@ -82,12 +90,13 @@ def _stamp(folder: Path) -> int:
         return 0
 
 
-def _baked_parts(folder: Path, key: str, frame: int, unit: float) -> Iterator[BonePart]:
-    """Yields per bone its name and number, corners of faces, and lines [Blender units], from a cache."""
+def baked_parts(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, frame: int) -> Iterator[ShownPart]:
+    """Yields per bone its name and colour, corners of faces, and lines [Blender units], from a cache; then per row."""
+    unit, key, reader = scene.unit_settings.scale_length, body_key(obj), CacheReader(folder)
     try:
-        display = bone_attachment_geometry.load_attachment(
-            CacheReader(folder), key, tet_geometry.topology_at(folder, frame)
-        )
+        topology = tet_geometry.topology_at(folder, frame)
+        display = bone_attachment_geometry.load_attachment(reader, key, topology)
+        model = reader.read_model(key)
     except StorageFailed:
         return
     points = None if display is None else tet_geometry.node_positions(folder, frame, display.nodes)
@@ -95,19 +104,34 @@ def _baked_parts(folder: Path, key: str, frame: int, unit: float) -> Iterator[Bo
         return
     for part in display.attachments:
         lines = bone_attachment_geometry.cross_lines(points[part.nodes], display.cross)
-        yield part.bone, part.number, points[part.faces].reshape(-1, 3) / unit, lines / unit
+        colour = _bone_colour(scene, obj, part.bone, part.number)
+        yield part.bone, colour, points[part.faces].reshape(-1, 3) / unit, lines / unit
+    colours = attached_points.row_colours(obj)
+    for number, places in attached_points.baked_points(model, points):
+        lines = bone_attachment_geometry.cross_lines(places, display.cross)
+        yield "", colours[number] if number < len(colours) else distinct_colour(number), NO_FACES, lines / unit
 
 
-def _preview_parts(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[BonePart]:
+def preview_parts(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[ShownPart]:
     """Yields the same before a bake, as an estimate."""
     found = bone_attachment_preview.preview(scene, obj, depsgraph)
+    size = bone_attachment_geometry.CROSS_HALF_SIZE * found.spacing
     for number, (name, points) in enumerate(zip(found.names, found.points, strict=True)):
-        lines = bone_attachment_geometry.cross_lines(points, bone_attachment_geometry.CROSS_HALF_SIZE * found.spacing)
-        yield name, number, np.zeros((0, 3)), lines
+        lines = bone_attachment_geometry.cross_lines(points, size)
+        yield name, _bone_colour(scene, obj, name, number), NO_FACES, lines
+    for colour, points in attached_points.points_at_rest(obj, depsgraph):
+        yield "", colour, NO_FACES, bone_attachment_geometry.cross_lines(points, size)
 
 
-def _make_batches(_name: str, number: int, faces: np.ndarray, lines: np.ndarray) -> Iterator[tuple]:
-    colour = bone_attachment_geometry.bone_colour(number)
+def _bone_colour(scene: bpy.types.Scene, obj: bpy.types.Object, name: str, number: int) -> attached_points.Colour:
+    """Returns the colour of the row about a bone, or one that other bones do not have."""
+    bone = scene.objects.get(name)
+    is_mesh = bone is not None and roles.has_role(bone, BONE)
+    row = row_about_bone(obj, bone) if is_mesh else row_about_armature(obj)
+    return distinct_colour(number) if row is None else tuple(row.color)
+
+
+def _make_batches(_name: str, colour: attached_points.Colour, faces: np.ndarray, lines: np.ndarray) -> Iterator[tuple]:
     for kind, corners, alpha in (("TRIS", faces, FACE_ALPHA), ("LINES", lines, CROSS_ALPHA)):
         if len(corners):
             yield *make_batch(kind, corners), (*colour, alpha)

@@ -18,7 +18,8 @@ from mathutils.geometry import intersect_point_line
 from ...solver.runtime.arrays import Floats
 from ..evaluation.vertex_weights import group_weights
 from ..export.armature_bones import automatic_radius
-from ..objects import flesh_supports, tet_estimate
+from ..objects import flesh_supports, roles, tet_estimate
+from ..objects.attachment_rows import row_about_armature, row_about_bone
 
 MAX_POINTS_PER_BONE = 4000  # above it, points get a wider spacing
 MASK_THRESHOLD = 0.5  # painted weights above it count
@@ -41,27 +42,38 @@ class Preview:
 
 @dataclass(frozen=True)
 class _BoneQuery:
-    """A bone: its signed distance to points, and the box of its reach."""
+    """A bone: its signed distance to points, and the box of its reach.
+
+    Attributes:
+        name: For people.
+        depth: The distance, None where it holds nothing.
+        low, high: Corners of the box.
+        group: Of armature bones, the vertex group that decides.
+        painted: The vertex group of the body where bones hold, "" for everywhere.
+    """
 
     name: str
     depth: Callable[[Vector], float | None]
     low: Floats
     high: Floats
     group: str = ""
+    painted: str = ""
 
 
 def preview_stamp(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple:
     """Returns what the preview of `obj` depends on, as far as it is cheap to read."""
     own, found = obj.sinew, []
-    settings = (own.sizing, own.divisions, own.tet_size, own.tet_count, own.attachment_group, own.use_armature_bones)
+    settings = (own.sizing, own.divisions, own.tet_size, own.tet_count, own.attachment_group)
     for each in (obj, *flesh_supports.bones_of(scene, obj)):
         evaluated = each.evaluated_get(depsgraph)
         box = [round(value, 6) for corner in evaluated.bound_box for value in corner]
         found += [each.name, tuple(map(tuple, evaluated.matrix_world)), tuple(box), len(evaluated.data.vertices)]
         # a change of mode stands for new paint
-        found += [each.sinew.bone_distance, each.sinew.bone_mask_group, each.mode]
-    for rig in flesh_supports.armatures_of(obj) if own.use_armature_bones else ():
-        found += [own.armature_bone_radius, tuple(map(tuple, rig.matrix_world))]
+        row = row_about_bone(obj, each) if each != obj else None
+        reach = (each.sinew.bone_distance,) if row is None else (row.reach, row.group)
+        found += [*reach, each.sinew.bone_mask_group, each.mode]
+    for rig in flesh_supports.armatures_of(obj) if flesh_supports.uses_armature(obj) else ():
+        found += [flesh_supports.armature_radius(obj), tuple(map(tuple, rig.matrix_world))]
         found += [tuple(bone.head) + tuple(bone.tail) for bone in rig.pose.bones]
     return (*settings, *found)
 
@@ -70,7 +82,7 @@ def preview(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.
     """Returns the estimate for `obj`. The present frame has to be its rest pose."""
     unit, body = scene.unit_settings.scale_length, _MeshQuery(obj, depsgraph)
     spacing = (tet_estimate.meshing(obj, unit).tet_size or 0.0) / unit
-    bones = [*_mesh_bones(scene, obj, depsgraph), *_armature_bones(obj, body, spacing)]
+    bones = [*_mesh_bones(scene, obj, depsgraph), *_armature_bones(obj, body, spacing)] if roles.is_flesh(obj) else []
     if not spacing > 0.0 or not bones:
         return Preview((), (), spacing)
     points_of_bone: list[list[Vector]] = [[] for _ in bones]
@@ -78,7 +90,7 @@ def preview(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.
     for number, bone in enumerate(bones):
         for point in _lattice_points(np.maximum(low, bone.low), np.minimum(high, bone.high), spacing):
             depth = bone.depth(point)
-            if depth is None or not body.holds(point) or not body.painted(point, obj.sinew.attachment_group):
+            if depth is None or not body.holds(point) or not body.painted(point, bone.painted):
                 continue
             others = (other.depth(point) for other in bones if other is not bone)
             is_leading = not bone.group or all(
@@ -135,22 +147,25 @@ class _MeshQuery:
 def _mesh_bones(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[_BoneQuery]:
     for bone in flesh_supports.bones_of(scene, obj):
         if len(bone.evaluated_get(depsgraph).data.polygons):
-            yield _mesh_bone(_MeshQuery(bone, depsgraph), bone)
+            yield _mesh_bone(_MeshQuery(bone, depsgraph), bone, obj)
 
 
-def _mesh_bone(solid: _MeshQuery, bone: bpy.types.Object) -> _BoneQuery:
-    distance, mask = bone.sinew.bone_distance, bone.sinew.bone_mask_group
+def _mesh_bone(solid: _MeshQuery, bone: bpy.types.Object, obj: bpy.types.Object) -> _BoneQuery:
+    row, mask, painted = row_about_bone(obj, bone), bone.sinew.bone_mask_group, obj.sinew.attachment_group
+    distance = bone.sinew.bone_distance if row is None else row.reach
+    if row is not None and row.group:
+        painted = row.group
 
     def depth(point: Vector) -> float | None:
         found = solid.depth(point)
         return found if found <= distance and solid.painted(point, mask) else None
 
     low, high = solid.box()
-    return _BoneQuery(bone.name, depth, low - distance, high + distance)
+    return _BoneQuery(bone.name, depth, low - distance, high + distance, painted=painted)
 
 
 def _armature_bones(obj: bpy.types.Object, body: _MeshQuery, spacing: float) -> Iterator[_BoneQuery]:
-    rigs = flesh_supports.armatures_of(obj) if obj.sinew.use_armature_bones else []
+    rigs = flesh_supports.armatures_of(obj) if flesh_supports.uses_armature(obj) else []
     found = [
         (rig, bone) for rig in rigs for bone in rig.pose.bones if bone.bone.use_deform and bone.name in body.groups
     ]
@@ -162,11 +177,13 @@ def _armature_bones(obj: bpy.types.Object, body: _MeshQuery, spacing: float) -> 
     for number, (rig, bone) in enumerate(found):
         ends = np.array([rig.matrix_world @ bone.head, rig.matrix_world @ bone.tail])
         around = skin[(strongest == number) & (weights[number] > 0.0)]
-        radius = obj.sinew.armature_bone_radius or automatic_radius(ends, around, spacing)
-        yield _line_bone(f"{rig.name}: {bone.name}", bone.name, ends, radius)
+        radius = flesh_supports.armature_radius(obj) or automatic_radius(ends, around, spacing)
+        row = row_about_armature(obj)
+        painted = row.group if row is not None and row.group else obj.sinew.attachment_group
+        yield _line_bone(f"{rig.name}: {bone.name}", (bone.name, painted), ends, radius)
 
 
-def _line_bone(name: str, group: str, ends: Floats, radius: float) -> _BoneQuery:
+def _line_bone(name: str, groups: tuple[str, str], ends: Floats, radius: float) -> _BoneQuery:
     head, tail = Vector(ends[0]), Vector(ends[1])
 
     def depth(point: Vector) -> float | None:
@@ -174,7 +191,7 @@ def _line_bone(name: str, group: str, ends: Floats, radius: float) -> _BoneQuery
         found = (head.lerp(tail, along) - point).length
         return found if found <= radius else None
 
-    return _BoneQuery(name, depth, ends.min(axis=0) - radius, ends.max(axis=0) + radius, group)
+    return _BoneQuery(name, depth, ends.min(axis=0) - radius, ends.max(axis=0) + radius, *groups)
 
 
 def _lattice_points(low: Floats, high: Floats, spacing: float) -> Iterator[Vector]:

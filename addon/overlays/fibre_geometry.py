@@ -22,6 +22,7 @@ SHORT_COLOUR, REST_COLOUR, LONG_COLOUR = (
     np.array([0.75, 0.75, 0.75]),
     np.array([1.0, 0.55, 0.05]),
 )
+TENDON_SHARE = 0.5  # of a tet, above which it is shown as tendon
 STRETCH_RANGE = 0.4  # of a stretch from 1, at which the colour no longer changes
 ORIGIN_COLOUR, INSERTION_COLOUR = (0.20, 0.80, 0.35), (0.85, 0.35, 0.90)
 
@@ -38,6 +39,7 @@ class FibreGeometry:
         tendon: Share of tendon, (k,).
         unit: Contractile unit, (k,).
         origin, insertion: Faces of the outside at the ends, (…, 3), by nodes of the body.
+        tendon_surface: Faces around what is tendon for the most part, but for those at the ends, (…, 3).
     """
 
     rest: Floats
@@ -48,6 +50,7 @@ class FibreGeometry:
     unit: Indices
     origin: Indices
     insertion: Indices
+    tendon_surface: Indices
 
 
 def fibre_geometry(arrays: Mapping[str, npt.NDArray]) -> FibreGeometry | None:
@@ -64,16 +67,26 @@ def fibre_geometry(arrays: Mapping[str, npt.NDArray]) -> FibreGeometry | None:
     slopes = np.concatenate([-along.sum(axis=1), along[:, :, 0]], axis=1)
     volume = np.abs(np.linalg.det(edges)) / 6.0
     faces = boundary_faces(tets)
-    ends = (faces[np.asarray(arrays[name], np.bool_)[faces].all(axis=1)] for name in ("is_origin", "is_insertion"))
+    ends = [faces[np.asarray(arrays[name], np.bool_)[faces].all(axis=1)] for name in ("is_origin", "is_insertion")]
+    tendon = np.asarray(arrays["fibre_tendon"], np.float64)
     return FibreGeometry(
         nodes,
         own,
         slopes,
         LINE_LENGTH * np.cbrt(TETS_PER_CUBE * volume),
-        np.asarray(arrays["fibre_tendon"], np.float64)[chosen],
+        tendon[chosen],
         np.asarray(arrays["fibre_unit"], np.int32)[chosen],
-        *ends,
+        ends[0],
+        ends[1],
+        _faces_beside(boundary_faces(tets[tendon > TENDON_SHARE]), np.concatenate(ends)),
     )
+
+
+def _faces_beside(faces: Indices, others: Indices) -> Indices:
+    """Returns the faces, (k, 3), that are not among others, (l, 3)."""
+    count = int(max(faces.max(initial=0), others.max(initial=0))) + 1
+    own, known = (np.sort(each, axis=1).astype(np.int64) @ [count * count, count, 1] for each in (faces, others))
+    return faces[~np.isin(own, known)]
 
 
 def fibre_lines(geometry: FibreGeometry, x: Floats) -> tuple[Floats, Floats]:

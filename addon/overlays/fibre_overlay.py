@@ -33,6 +33,7 @@ from .draw_handler import DrawHandler
 from .fibre_geometry import (
     INSERTION_COLOUR,
     ORIGIN_COLOUR,
+    TENDON_COLOUR,
     FibreGeometry,
     activation_colours,
     fibre_geometry,
@@ -41,7 +42,7 @@ from .fibre_geometry import (
 )
 from .gpu_batches import alpha_blending, draw_batch, make_batch
 
-END_ALPHA = 0.55
+END_ALPHA, TENDON_ALPHA = 0.55, 0.25
 MAX_BODIES = 1000  # whose geometry is remembered
 # by folder and key
 _baked: Memo[tuple[FibreGeometry, tuple[int, int]] | None] = Memo(MAX_BODIES)
@@ -163,9 +164,13 @@ def _make_batches(
     colours = stretch_colours(geometry, stretch) if activations is None else activation_colours(geometry, activations)
     yield *make_batch("LINES", lines / unit, "SMOOTH_COLOR", color=np.repeat(colours, 2, axis=0)), None
     points = np.asarray(x) / unit
-    for faces, colour in ((geometry.origin, ORIGIN_COLOUR), (geometry.insertion, INSERTION_COLOUR)):
+    for faces, colour, alpha in (
+        (geometry.origin, ORIGIN_COLOUR, END_ALPHA),
+        (geometry.insertion, INSERTION_COLOUR, END_ALPHA),
+        (geometry.tendon_surface, tuple(TENDON_COLOUR), TENDON_ALPHA),
+    ):
         if len(faces):  # after the lines, which would hide them
-            yield *make_batch("TRIS", points, indices=faces), (*colour, END_ALPHA)
+            yield *make_batch("TRIS", points, indices=faces), (*colour, alpha)
 
 
 def _draw_batches(batches: list) -> None:

@@ -5,12 +5,18 @@ from __future__ import annotations
 
 import bpy
 
+from ...solver.scene.settings.surface_attachment_settings import FIXED, SLIDING, SPRING, TO_OBJECT
+from ..objects import flesh_supports, roles
+from ..objects.attachment_rows import is_to_bone, is_without_target, row_about_bone
+from .flesh_layout import draw_attachment_display
 from .property_rows import locked_column
+from .text_rows import draw_wrapped, few_names
 from .ui_list_base import RowList
 
-KIND_ICONS = {"SLIDING": "MOD_SMOOTH", "SPRING": "FORCE_HARMONIC"}
+KIND_ICONS = {FIXED: "PINNED", SLIDING: "MOD_SMOOTH", SPRING: "FORCE_HARMONIC"}
 LIST_ROWS = 3
-NAME_SHARE = 0.65  # of a row; names are longer than kinds
+COLOUR_SHARE, NAME_SHARE = 0.08, 0.65  # of a row; names are longer than kinds
+OTHER_BONES_NOTE = "Without a row here, these hold as their panels Bone Mesh say: {names}"
 
 
 class SINEW_UL_attachments(RowList, bpy.types.UIList):
@@ -18,12 +24,20 @@ class SINEW_UL_attachments(RowList, bpy.types.UIList):
 
     def draw_row(self, layout: bpy.types.UILayout, row: bpy.types.PropertyGroup) -> None:
         """Draws one row."""
-        name = layout.split(factor=NAME_SHARE)
+        parts = layout.split(factor=COLOUR_SHARE)
+        parts.prop(row, "color", text="")
+        name = parts.split(factor=NAME_SHARE)
         name.active = row.is_on
-        name.alert = row.target is None
-        name.label(text=row.target.name if row.target else "No Target", icon=KIND_ICONS[row.kind])
+        name.alert = is_without_target(row)
+        name.label(text=_target_name(row), icon=KIND_ICONS[row.kind])
         name.label(text=row.bl_rna.properties["kind"].enum_items[row.kind].name)
         layout.prop(row, "is_on", text="")
+
+
+def _target_name(row: bpy.types.PropertyGroup) -> str:
+    if row.target_type != TO_OBJECT:
+        return str(row.bl_rna.properties["target_type"].enum_items[row.target_type].name)
+    return str(row.target.name) if row.target else "No Target"
 
 
 def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -39,16 +53,30 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     part = buttons.column(align=True)
     part.enabled = bool(len(settings.attachments))
     part.operator("sinew.remove_attachment", text="", icon="REMOVE")
+    is_flesh = roles.is_flesh(obj)
+    if is_flesh:
+        buttons.operator("sinew.list_bone_attachments", text="", icon="BONE_DATA")
+        others = [b.name for b in flesh_supports.bones_of(context.scene, obj) if row_about_bone(obj, b) is None]
+        if others:
+            draw_wrapped(column, OTHER_BONES_NOTE.format(names=few_names(others)), "INFO", context)
+    if len(settings.attachments):
+        draw_attachment_display(layout, context, obj)
     if not 0 <= settings.attachments_index < len(settings.attachments):
         return
     chosen = settings.attachments[settings.attachments_index]
     rows = column.column()
     rows.active = chosen.is_on
-    rows.prop(chosen, "target")
+    if is_flesh or chosen.target_type != TO_OBJECT:
+        rows.prop(chosen, "target_type")
+    if chosen.target_type == TO_OBJECT:
+        rows.prop(chosen, "target")
     rows.prop(chosen, "kind")
     numbers = rows.column(align=True)
     numbers.prop(chosen, "reach")
+    if is_flesh and chosen.kind == SPRING and is_to_bone(chosen):
+        numbers.prop(chosen, "stiffness")
     keyed = numbers.row(align=True)
     keyed.use_property_decorate = True
     keyed.prop(chosen, "strength")
     rows.prop_search(chosen, "group", obj, "vertex_groups", results_are_suggestions=True)
+    rows.prop(chosen, "color")

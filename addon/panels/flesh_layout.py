@@ -9,16 +9,17 @@ from ...solver.scene.settings.flesh_settings import ARMATURE_SETTINGS, BONE_SETT
 from ..baking import bake_status
 from ..evaluation.sample_times import rest_frame
 from ..objects import flesh_supports, roles
+from ..objects.attachment_rows import row_about_armature, row_about_bone
 from .hints import Fix, Hint
 from .property_rows import draw_fold, draw_row, draw_settings, draw_weight_group, locked_column
-from .text_rows import draw_wrapped
+from .text_rows import draw_wrapped, few_names
 
 BONE_PANEL_SETTINGS = tuple(s for s in BONE_SETTINGS if s.changes_bake)
-# so many bones are named
-MAX_NAMED_BONES = 3
 NOT_HELD_NOTE = "Nothing holds this flesh yet. It needs a bone mesh inside it, the bones of its armature, or pins"
 AUTOMATIC_RADIUS_NOTE = "Automatic: a third of the way to the skin"
 NO_ARMATURE_NOTE = "No Armature modifier poses this mesh"
+ARMATURE_ROW_NOTE = "The row Armature Bones in the panel Attachments counts instead"
+BONE_ROWS_NOTE = "Flesh with a row about this bone in its panel Attachments follows that row instead: {names}"
 POSED_TWICE_NOTE = "The Armature modifier is below Sinew's, so it poses the result a second time"
 ESTIMATE_NOTE = "An estimate, until it is baked"
 FALLS_NOTE = "Nothing holds this flesh: it falls"
@@ -46,10 +47,14 @@ def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     bones = flesh_supports.bones_of(scene, obj)
     armatures = flesh_supports.armatures_of(obj)
     hooks = flesh_supports.hooks_of(obj) if settings.use_muscle else []
-    text = _attachment_text(bones, armatures if settings.use_armature_bones else [], hooks)
+    text = _attachment_text(bones, armatures if flesh_supports.uses_armature(obj) else [], hooks)
     layout.label(text=text, icon="BONE_DATA")
     column = locked_column(layout, context)
     has_armature = bool(armatures)
+    if row_about_armature(obj) is not None:
+        draw_wrapped(column, ARMATURE_ROW_NOTE, "INFO", context)
+        column = column.column()
+        column.enabled = False
     row = column.row()
     row.active = has_armature
     row.prop(settings, "use_armature_bones")
@@ -76,9 +81,7 @@ def _attachment_text(
     names = list(dict.fromkeys([*of_armatures, *hooked, *(bone.name for bone in bones)]))
     if not names:
         return "No bones yet"
-    more = len(names) - MAX_NAMED_BONES
-    few = ", ".join(names[:MAX_NAMED_BONES])
-    return f"Bones: {few} and {more} more" if more > 0 else f"Bones: {few}"
+    return f"Bones: {few_names(names)}"
 
 
 def draw_flesh(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -98,7 +101,11 @@ def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     obj = context.object
     column = locked_column(layout, context)
     draw_settings(column, obj, BONE_PANEL_SETTINGS)
-    if not any(roles.is_flesh(body) for body in roles.bodies(context.scene)):
+    flesh = [body for body in roles.bodies(context.scene) if roles.is_flesh(body)]
+    attached = [body.name for body in flesh if row_about_bone(body, obj) is not None]
+    if attached:
+        draw_wrapped(layout, BONE_ROWS_NOTE.format(names=few_names(attached)), "INFO", context)
+    if not flesh:
         draw_wrapped(layout, "There is no flesh yet: select a mesh and press Make Flesh", "INFO", context)
     draw_attachment_display(layout, context, obj)
 

@@ -23,7 +23,7 @@ def _may_be_target(row: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
 
 _RowProperties: Any = settings_group(
     "AttachmentRowProperties",
-    "Another surface, and how this one is attached to it.",
+    "A bone or another surface, and how the body is attached to it.",
     ATTACHMENT_ROW_SETTINGS,
     more={ATTACHMENT_TARGET.name: make_property(ATTACHMENT_TARGET, poll=_may_be_target)},
 )
@@ -35,7 +35,7 @@ class SinewAttachment(_RowProperties, bpy.types.PropertyGroup):
 
 AttachmentProperties: Any = settings_group(
     "AttachmentProperties",
-    "Along what the surface of a body slides, and to what it is tied.",
+    "What holds a body, along what it slides, and to what it is tied.",
     (ATTACHMENTS,),
     more={
         ATTACHMENTS.name: CollectionProperty(

@@ -21,6 +21,7 @@ from ...solver.scene.settings.setting import (
     CHOICE,
     CHOICES,
     COLLECTION,
+    COLOR,
     FILE,
     FOLDER,
     INTEGER,
@@ -49,6 +50,7 @@ _MAKERS: dict[str, Any] = {
     INTEGER: IntProperty,
     SWITCH: BoolProperty,
     VECTOR: FloatVectorProperty,
+    COLOR: FloatVectorProperty,
     TEXT: StringProperty,
     WEIGHT_GROUP: StringProperty,
     VECTOR_ATTRIBUTE: StringProperty,
@@ -133,6 +135,8 @@ def _kind_options(setting: Setting) -> dict[str, Any]:
             options |= {"subtype": "ANGLE", "unit": "ROTATION"}
         elif setting.is_share:
             options["subtype"] = "FACTOR"
+    if setting.kind == COLOR:
+        options |= {"size": len(setting.default), "subtype": "COLOR", "min": 0.0, "max": 1.0}
     if setting.kind == VECTOR:
         options |= {"size": len(setting.default), "precision": setting.precision}
         if setting.unit == METRE_PER_SECOND:

@@ -172,7 +172,7 @@ class Bake:
         time = simulation.scene.settings.time(self.frame)
         alone = bones.inverted_tets(simulation.tracks, time)
         inversions = [("flesh-crushed", body, (bone, ""), count) for body, bone, count in alone]
-        between = bones.inverted_between(built.model, simulation.state.x)
+        between = bones.inverted_between(built.model, simulation.state.x, simulation.tracks, time)
         armature = {bone.name for bone in simulation.scene.bones if not len(bone.triangles)}
         kinds = ("flesh-crushed-between", "flesh-crushed-between-both", "flesh-crushed-between-armature")
         for number, one, other, count in between:

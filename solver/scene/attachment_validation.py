@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..runtime.errors import BadInput
-from .attachment import ATTACHMENT_KINDS, Attachment
+from .attachment import ALL_BONES, ARMATURE_BONES, ATTACHMENT_KINDS, NOTHING, Attachment
+from .bone_attachments import surface_attachments
 from .flesh import QUASISTATIC
 from .scene import Body, Scene
 
@@ -17,6 +18,11 @@ def check_attachments(scene: Scene) -> None:
         for attachment in body.attachments:
             _check_words(body, attachment)
             _check_target(scene, body, attachment)
+        for number, _ in surface_attachments(scene, body):
+            if not body.attachments[number].reach > 0.0:
+                raise BadInput(
+                    "setting-out-of-range", setting="Reach", name=body.name, value=0.0, range="more than 0 m"
+                )
 
 
 def attached_pairs(scene: Scene) -> list[tuple[str, str]]:
@@ -40,6 +46,18 @@ def _check_words(body: Body, attachment: Attachment) -> None:
 
 
 def _check_target(scene: Scene, body: Body, attachment: Attachment) -> None:
+    if attachment.target == NOTHING:
+        return
+    if attachment.target == ALL_BONES:
+        if not any(len(bone.triangles) for bone in scene.bones):
+            raise BadInput("attachment-no-bones", name=body.name)
+        return
+    if attachment.target == ARMATURE_BONES:
+        if not any(not len(bone.triangles) and body.key in bone.bodies for bone in scene.bones):
+            raise BadInput("armature-none", name=body.name)
+        if not attachment.holds_material:
+            raise BadInput("attachment-armature-slides", name=body.name)
+        return
     if attachment.target == body.key:
         raise BadInput("attachment-to-itself", name=body.name)
     other = next((each for each in scene.bodies if each.key == attachment.target), None)

@@ -20,7 +20,8 @@ from ...mesh.geometry.triangle_frames import triangle_frames
 from ...mesh.geometry.triangle_surface import Surface
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
-from ...scene.attachment import SLIDING, Attachment
+from ...scene.attachment import FIXED, SLIDING, Attachment
+from ...scene.bone_attachments import surface_attachments
 from ...scene.contact import Collider
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
@@ -33,6 +34,9 @@ from .target_surface import TargetSurface, animated_vertices
 # Stiffness per area over E / L: a pressure of E / 10, which strains the material by a tenth, then opens or closes a
 # link by a three-hundredth of the body's thickness.
 STIFFNESS_FACTOR = 30.0
+# What is fixed is that many times as stiff: the same pressure opens it by a three-hundred-thousandth of the thickness.
+FIXED_FACTOR = 1000.0
+UNLIMITED_REACH = 1.0e6  # [m], at which nothing that is fixed is let go
 NO_INDICES, NO_PLACES = np.zeros(0, np.int32), np.zeros((0, 4))
 
 
@@ -81,12 +85,32 @@ def make_attachments(bodies: AttachableBodies) -> SurfaceAttachments | None:
     """
     links, targets = [], dict[str, TargetSurface]()
     for number, body in enumerate(bodies.scene.bodies):
-        for place, attachment in enumerate(body.attachments):
-            if attachment.target not in targets:
-                targets[attachment.target] = _target_surface(bodies, attachment.target)
+        for place, attachments in surface_attachments(bodies.scene, body):
+            for attachment in attachments:
+                if attachment.target not in targets:
+                    targets[attachment.target] = _target_surface(bodies, attachment.target)
             key = f"body.{body.key}.attachment.{place}"
-            links.append(_make_links(bodies, number, attachment, targets[attachment.target], key))
+            links += _links_in_reach(bodies, number, attachments, targets, key)
     return SurfaceAttachments(tuple(links)) if links else None
+
+
+def _links_in_reach(
+    bodies: AttachableBodies,
+    number: int,
+    attachments: Sequence[Attachment],
+    targets: dict[str, TargetSurface],
+    key: str,
+) -> list[SurfaceLinks]:
+    """Returns the links of attachments that one row stands for; raises BadInput where none of them is in reach."""
+    found, refused = [], []
+    for attachment in attachments:
+        try:
+            found.append(_make_links(bodies, number, attachment, targets[attachment.target], key))
+        except BadInput as problem:
+            refused.append(problem)
+    if refused and not found:
+        raise refused[0]
+    return found
 
 
 def _target_surface(bodies: AttachableBodies, key: str) -> TargetSurface:
@@ -113,12 +137,17 @@ def _target_surface(bodies: AttachableBodies, key: str) -> TargetSurface:
 def _make_links(
     bodies: AttachableBodies, number: int, attachment: Attachment, target: TargetSurface, key: str
 ) -> SurfaceLinks:
-    """Returns the links of one attachment of the body of this number."""
+    """Returns the links of one attachment of the body of this number.
+
+    What is fixed is not made one body with its target, but tied by springs to the tets that its points are in at rest,
+    so stiff that the gap stays below what can be seen: each body keeps its own tets and cache, and a key may let go.
+    """
     body, model, points, reach = bodies.scene.bodies[number], bodies.model, bodies.points[number], attachment.reach
     positions, rest = points.positions(model), _rest_vertices(target, bodies)
     found = target.surface.at(rest).distances(positions)
     paint, normal = _surface_values(body, attachment.paint, bodies.surfaces[number], positions)
-    strength = paint * fade(np.abs(found.distance), reach)
+    is_fixed = attachment.kind == FIXED
+    strength = paint * (np.abs(found.distance) < reach if is_fixed else fade(np.abs(found.distance), reach))
     own = np.flatnonzero(strength > 0.0)
     if not len(own):
         nearest = float(np.abs(found.distance[paint > 0.0]).min(initial=np.inf))
@@ -130,6 +159,8 @@ def _make_links(
             reach=f"{reach:.3g}",
         )
     stiffness = strength[own] * points.area[own] * _stiffness_per_area(bodies, number, target, points.tet[own])
+    if is_fixed:
+        stiffness *= FIXED_FACTOR
     distance, slides = found.distance[own], attachment.kind == SLIDING
     # a surface faces what it touches; one in which the other is, or that is in the other, looks the same way
     faces = np.einsum("ki,ki->k", normal[own], found.normal[own]) < 0.0
@@ -145,9 +176,10 @@ def _make_links(
     return SurfaceLinks(
         key=key,
         body=number,
+        own=model.bodies[number],
         name=body.name,
         strength=attachment.strength,
-        reach=reach,
+        reach=UNLIMITED_REACH if is_fixed else reach,
         tet=points.tet[own],
         weights=points.weights[own],
         stiffness=stiffness,

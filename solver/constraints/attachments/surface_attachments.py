@@ -15,9 +15,9 @@ import numpy as np
 
 from ...mechanics.model import Model
 from ...runtime.arrays import Floats, Indices
-from ...runtime.errors import SolveFailed
 from ..force import Force, ForceStep
 from .attachment_potential import NO_VERTICES, ActiveLinks, AttachmentPotential
+from .attachment_strength import attachment_strength
 from .surface_links import SurfaceLinks
 
 
@@ -53,6 +53,21 @@ class SurfaceAttachments(Force):
         vertices = [_vertices(links, step) for links in self.links]
         return [np.array([_strength(links, step) for links in self.links]), *vertices]
 
+    def to_arrays(self, nodes: slice) -> dict[str, np.ndarray]:
+        """Returns for `model/KEY.npz` the points at which a body with these nodes of the model is linked.
+
+        `linked_attachment` is the number of the attachment of each, (p,); `linked_tet` and `linked_weights` say where
+        it is in the tets of the body, (p,) and (p, 4).
+        """
+        own = [links for links in self.links if links.own.nodes == nodes]
+        if not own:
+            return {}
+        return {
+            "linked_attachment": np.concatenate([np.full(len(each.tet), each.number, np.int32) for each in own]),
+            "linked_tet": np.concatenate([each.tet - np.int32(each.own.tets.start) for each in own]),
+            "linked_weights": np.concatenate([each.weights for each in own]),
+        }
+
     def remapped(self, whole: Model, tets: Indices) -> SurfaceAttachments:
         """Returns the same: links are bound to tets, which keep their numbers."""
         return self
@@ -63,10 +78,4 @@ def _vertices(links: SurfaceLinks, step: ForceStep) -> Floats:
 
 
 def _strength(links: SurfaceLinks, step: ForceStep) -> float:
-    name = f"{links.key}.strength"
-    if not step.tracks.has(name):
-        return links.strength
-    strength = float(step.tracks.sample(name, step.end))
-    if not 0.0 <= strength < np.inf:
-        raise SolveFailed("attachment-strength", name=links.name, value=f"{strength:.6g}", time=round(step.end, 3))
-    return strength
+    return attachment_strength(links.key, links.strength, step.tracks, step.end, links.name)

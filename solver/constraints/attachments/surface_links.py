@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...mechanics.model import BodyRange
 from ...mesh.geometry.signed_distance_derivatives import SignedDistances, SurfaceSnapshot
 from ...mesh.geometry.triangle_frames import triangle_frames
 from ...runtime.arrays import Bools, Floats, Indices, floats
@@ -36,6 +37,7 @@ class SurfaceLinks:
     Attributes:
         key: Beginning of the names of its tracks.
         body: Number of the body whose points they begin at.
+        own: Its nodes and tets in the model.
         name: Of that body, for people.
         strength: Factor on the stiffness without a track.
         reach: r [m].
@@ -51,6 +53,7 @@ class SurfaceLinks:
 
     key: str
     body: int
+    own: BodyRange
     name: str
     strength: float
     reach: float
@@ -65,6 +68,11 @@ class SurfaceLinks:
     anchor_triangle: Indices
     anchor_place: Floats
     anchor_offset: Floats
+
+    @property
+    def number(self) -> int:
+        """The number of the attachment in `Body.attachments`."""
+        return int(self.key.rpartition(".")[2])
 
     @property
     def slides(self) -> bool:

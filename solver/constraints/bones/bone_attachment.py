@@ -2,6 +2,7 @@
 """Which nodes of a body follow which bone.
 
 1. A bone reaches a node inside its closed mesh, or within its distance; masks and the attachment paint take away.
+   Distance, springs and paint may be those of an attachment of the body (`bones_of_body.py`).
 2. Of armature bones, only the one with the largest weight at the nearest point of the body's surface does, and
    towards a joint less and less around its line (`joint_clearance.py`).
 3. Of several bones that reach a node, it follows the nearest; inside several meshes, that in which it lies deepest.
@@ -50,21 +51,16 @@ class BoneAttachment:
     masked_count: tuple[int, ...]
 
 
-def may_hold(bone: Bone, body: Body) -> bool:
-    """Whether a bone may hold a body."""
-    return body.key in bone.bodies if bone.bodies else body.flesh is not None
-
-
 def attach(
     pieces: Sequence[BonePart], shapes: Sequence[BoneShape], body: Body, nodes: Floats, tets: Indices
 ) -> BoneAttachment:
     """Returns what holds a body with nodes at rest [m], (n, 3), and tets of its own, (m, 4)."""
-    numbers = tuple(number for number, piece in enumerate(pieces) if may_hold(piece.bone, body))
+    numbers = tuple(number for number, piece in enumerate(pieces) if piece.may_hold(body))
     bones = [pieces[number].bone for number in numbers]
     surface = closest_points(build_bvh(body.vertices, body.triangles), nodes)
     paint = body.flesh.attachment_paint if body.flesh is not None else np.zeros(0)
-    may, leader, shared = (
-        is_painted(paint, body.triangles, surface),
+    painted = is_painted(paint, body.triangles, surface)
+    leader, shared = (
         _dominant_bones(bones, body, surface),
         shared_line_ends(bones),
     )
@@ -73,6 +69,8 @@ def attach(
     for row, (number, bone) in enumerate(zip(numbers, bones, strict=True)):
         found = shapes[number].reach(nodes)
         is_reached = np.isfinite(found.distance)
+        own_paint = _attachment_paint(pieces[number])
+        may = is_painted(own_paint, body.triangles, surface) if len(own_paint) else painted
         allowed = is_reached & may & (leader == row if len(bone.weights) else True)
         allowed[allowed] = is_outside_cones(bone, shared[row], nodes[allowed])
         own = np.flatnonzero(allowed).astype(np.int32)
@@ -84,6 +82,11 @@ def attach(
     is_exact = np.array([piece.bone.stiffness is None for piece in pieces])
     chosen = _free_joint_nodes(chosen, best, is_exact, tets)
     return BoneAttachment(chosen, numbers, tuple(reached), tuple(distance), tuple(masked))
+
+
+def _attachment_paint(piece: BonePart) -> Floats:
+    """Returns the paint of the attachment that is about a bone, in place of that of the body, (v,), or (0,)."""
+    return piece.attachment.attachment.paint if piece.attachment is not None else np.zeros(0)
 
 
 def _dominant_bones(bones: Sequence[Bone], body: Body, surface: ClosestPoints) -> Indices:

@@ -12,6 +12,7 @@ from ...scene.flesh import Bone
 from ...scene.tracks import TrackReader
 from .bone_inverted_tets import count_inverted
 from .bone_motion import BoneMotion
+from .bone_parts import AttachmentOfBone
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class BoneConstraint:
         rows: Which place of `motion` each of them has, (k,).
         motion: Where these places are.
         tets: Tets of the model all of whose nodes it holds, by `rows`, (t, 4).
+        attachment: Of the body, which says how strongly the bone holds it; None: always as its own settings say.
         target_shift: Added to the targets of its springs: what holds the rest pose still against gravity [m], (k, 3),
             or (0, 3) for nothing.
     """
@@ -53,7 +55,22 @@ class BoneConstraint:
     rows: Indices
     motion: BoneMotion
     tets: Indices
+    attachment: AttachmentOfBone | None = None
     target_shift: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+
+    def strength(self, tracks: TrackReader, time: float) -> float:
+        """Returns the factor on its springs at a time [s]; what holds exactly does so where this is above zero."""
+        return 1.0 if self.attachment is None else self.attachment.strength(tracks, time, self.name)
+
+    def holds_exactly(self, tracks: TrackReader, time: float) -> bool:
+        """Whether it holds its nodes exactly at a time [s]."""
+        return self.bone.stiffness is None and self.strength(tracks, time) > 0.0
+
+    def may_let_go(self, tracks: TrackReader) -> bool:
+        """Whether its strength is animated, or zero for ever."""
+        return self.attachment is not None and (
+            tracks.has(f"{self.attachment.key}.strength") or self.attachment.attachment.strength == 0.0
+        )
 
     def targets(self, tracks: TrackReader, time: float) -> Floats:
         """Returns where the nodes are pulled at a time [s] in metres, (k, 3); raises as `BoneMotion.targets`."""

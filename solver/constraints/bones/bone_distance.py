@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +49,12 @@ class BoneShape:
             vertices, self.triangles = surface.vertices, surface.triangles
         self.bvh: Bvh = build_bvh(vertices, self.triangles)
         self.is_closed = bool(len(bone.triangles)) and has_inside(vertices, self.triangles)
+
+    def with_bone(self, bone: Bone) -> BoneShape:
+        """Returns the same shape with other settings."""
+        other = copy.copy(self)
+        other.bone = bone
+        return other
 
     def reach(self, points: Floats) -> BoneDistance:
         """Returns what the bone reaches of points [m], (n, 3)."""

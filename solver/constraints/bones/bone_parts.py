@@ -17,11 +17,35 @@ from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.welding import weld
 from ...mesh.geometry.winding_number import winding_numbers
 from ...runtime.arrays import Indices
+from ...scene.attachment import Attachment
 from ...scene.flesh import Bone
+from ...scene.scene import Body
 from ...scene.tracks import TrackReader
+from ..attachments.attachment_strength import attachment_strength
 
 MAX_PIECES = 400  # pieces; a mesh of more is no skeleton, and stays whole
 MIN_ENCLOSED_SHARE = 0.5  # share of a piece's vertices in another from which on it is part of that
+
+
+@dataclass(frozen=True)
+class AttachmentOfBone:
+    """An attachment of a body that is about a bone.
+
+    Attributes:
+        attachment: What it says.
+        key: Beginning of the names of its tracks; "" for none.
+    """
+
+    attachment: Attachment
+    key: str = ""
+
+    def strength(self, tracks: TrackReader, time: float, name: str) -> float:
+        """Returns the strength at a time [s].
+
+        Raises:
+            SolveFailed: It is below zero or no number; the sentence names the body `name`.
+        """
+        return attachment_strength(self.key, self.attachment.strength, tracks, time, name)
 
 
 @dataclass(frozen=True)
@@ -31,10 +55,23 @@ class BonePart:
     Attributes:
         bone: With the triangles of this piece.
         number: Of the bone, in the order of the scene.
+        attachment: Of a body, which says how the bone holds it; None: the bone itself does.
     """
 
     bone: Bone
     number: int
+    attachment: AttachmentOfBone | None = None
+
+    def may_hold(self, body: Body) -> bool:
+        """Whether it may hold a body."""
+        if self.attachment is not None:
+            return self.attachment.attachment.holds_material
+        return may_hold(self.bone, body)
+
+
+def may_hold(bone: Bone, body: Body) -> bool:
+    """Whether a bone may hold a body by its own settings."""
+    return body.key in bone.bodies if bone.bodies else body.flesh is not None
 
 
 def split_bones(bones: tuple[Bone, ...], tracks: TrackReader) -> list[BonePart]:

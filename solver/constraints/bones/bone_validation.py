@@ -11,15 +11,15 @@ import numpy as np
 from ...mesh.geometry.triangle_surface import make_surface
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput, SinewError
-from ...scene.attachment import SPRING
+from ...scene.attachment import ALL_BONES, ARMATURE_BONES, FIXED, SPRING
 from ...scene.flesh import Bone
 from ...scene.scene import Body, Scene
 from ...scene.serialisation.range_check import check_ranges
 from ...scene.tracks import TrackReader
 from ..pins import BodyPins
 from .bone_attachment import BoneAttachment
-from .bone_distance import BoneShape
 from .bone_parts import BonePart
+from .bones_of_body import HeldBody
 
 MAX_CONTESTED_SHARE = 0.25  # share of what the smaller of two bones reaches that both may want alike
 CONTESTED_DISTANCE = 0.1  # difference of their distances up to which they do, in tet sizes
@@ -60,48 +60,46 @@ def _check_paint(bone: Bone, setting: str, paint: Floats, count: int) -> None:
         raise BadInput("paint-without-vertices", name=bone.name, setting=setting)
 
 
-def check_reached(
-    pieces: Sequence[BonePart],
-    shapes: Sequence[BoneShape],
-    bodies: Sequence[tuple[Body, Floats]],
-    found: Sequence[BoneAttachment],
-) -> None:
-    """Looks for bones that reach none of the flesh that they may hold; bodies come with their nodes at rest [m].
+def check_reached(held: Sequence[HeldBody]) -> None:
+    """Looks for bones that reach none of the flesh that they may hold.
 
     Raises:
         BadInput: There is one; the sentence says how far away it is. Of armature bones, which an artist does not choose
             one by one, it is enough that one of them holds its body.
     """
-    for (body, _), there in zip(bodies, found, strict=True):
-        lines = [own for own, number in zip(there.nodes, there.pieces, strict=True) if len(pieces[number].bone.weights)]
+    for one in held:
+        there = one.found
+        lines = [n for n, number in zip(there.nodes, there.pieces, strict=True) if len(one.pieces[number].bone.weights)]
         if lines and not any(map(len, lines)):
-            raise BadInput("armature-outside", name=body.name, count=len(lines))
-    for bone in sorted({piece.number for piece in pieces}):
+            raise BadInput("armature-outside", name=one.body.name, count=len(lines))
+    for bone in sorted({piece.number for one in held for piece in one.pieces}):
         places = [
-            (number, row, there, body)
-            for body, there in zip(bodies, found, strict=True)
-            for row, number in enumerate(there.pieces)
-            if pieces[number].number == bone
+            (one, number, row)
+            for one in held
+            for row, number in enumerate(one.found.pieces)
+            if one.pieces[number].number == bone
         ]
-        bone_settings = next(piece.bone for piece in pieces if piece.number == bone)
-        if not places or len(bone_settings.weights) or any(len(there.nodes[row]) for _, row, there, _ in places):
+        if not places or any(len(one.found.nodes[row]) for one, _, row in places):
             continue
-        if all(_may_miss_bones(body) for *_, (body, _) in places):
+        own = [one.pieces[number].bone for one, number, _ in places]
+        if len(own[0].weights) or all(_may_miss_bones(one.body) for one, *_ in places):
             continue
-        for _, row, there, (body, _) in places:
-            if there.masked_count[row]:
-                raise BadInput("bone-masked", name=bone_settings.name, body=body.name)
-        ways = [(float(shapes[number].distance_to(nodes).min()), body.name) for number, _, _, (body, nodes) in places]
-        away, name = min(ways)
-        numbers = {"distance": f"{bone_settings.distance:.4g}", "away": f"{away:.4g}", "wanted": f"{1.01 * away:.4g}"}
-        raise BadInput("bone-outside", name=bone_settings.name, body=name, **numbers)
+        for one, _, row in places:
+            if one.found.masked_count[row]:
+                raise BadInput("bone-masked", name=own[0].name, body=one.body.name)
+        ways = [float(one.shapes[number].distance_to(one.nodes).min()) for one, number, _ in places]
+        nearest = int(np.argmin(ways))
+        away, name = ways[nearest], places[nearest][0].body.name
+        numbers = {"distance": f"{own[nearest].distance:.4g}", "away": f"{away:.4g}", "wanted": f"{1.01 * away:.4g}"}
+        raise BadInput("bone-outside", name=own[0].name, body=name, **numbers)
 
 
 def _may_miss_bones(body: Body) -> bool:
-    """Whether a body has a place without bones: muscles with pinned ends, fat outside of a Wrap, skin on springs."""
-    is_on_springs = any(each.kind == SPRING for each in body.attachments)
+    """Whether a body has a place without bones: muscles with pinned ends, fat outside of a Wrap, attached skin."""
+    every = ALL_BONES, ARMATURE_BONES
+    is_attached = any(each.kind in (SPRING, FIXED) and each.target not in every for each in body.attachments)
     is_muscle = body.muscle is not None and len(body.pinned) > 0
-    return is_muscle or is_on_springs or bool(body.wrap_vertices)
+    return is_muscle or is_attached or bool(body.wrap_vertices)
 
 
 def bone_conflicts(pieces: Sequence[BonePart], body: Body, found: BoneAttachment, tet_size: float) -> list[SinewError]:

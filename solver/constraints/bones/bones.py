@@ -29,7 +29,7 @@ class BoneConstraints(Force):
 
     Attributes:
         names: Of all bones of the scene, in order, also those that hold nothing.
-        is_soft: Which of them hold by springs.
+        is_soft: Which of them hold by springs, unless an attachment of a body says otherwise.
         constraints: Per bone, or piece of it, and body.
         warnings: What an artist should know, by number of the body.
     """
@@ -56,10 +56,14 @@ class BoneConstraints(Force):
         scene, (b,), and `bone_is_soft` says which of them hold by springs, (b,).
         """
         count = max([nodes.stop, *(int(hold.nodes[-1]) + 1 for hold in self.constraints)])
+        is_soft = np.array(self.is_soft)
+        for hold in self.constraints:
+            if nodes.start <= hold.nodes[0] < nodes.stop:
+                is_soft[hold.number] = hold.bone.stiffness is not None
         return {
             "attached": self.bone_of_nodes(count)[nodes],
             "bones": np.array(self.names),
-            "bone_is_soft": np.array(self.is_soft),
+            "bone_is_soft": is_soft,
         }
 
     @property
@@ -84,7 +88,7 @@ class BoneConstraints(Force):
             SolveFailed: The animation of a bone gives no numbers, or turns what it holds inside out.
         """
         for hold in self.constraints:
-            if hold.bone.stiffness is None:
+            if hold.holds_exactly(step.tracks, step.end):
                 places = hold.motion.targets(step.tracks, step.end)
                 refuse_inverted(hold.count_inverted(places), len(hold.tets), hold.bone.name, hold.name, step.end)
                 is_fixed[hold.nodes] = True
@@ -94,7 +98,8 @@ class BoneConstraints(Force):
         """Returns the springs of all soft bones at a time [s]; raises as `prescribe`."""
         soft = [hold for hold in self.constraints if hold.bone.stiffness is not None]
         nodes = np.concatenate([np.zeros(0, np.int32), *(hold.nodes for hold in soft)])
-        stiffness = [np.full(len(hold.nodes), hold.bone.stiffness, np.float64) for hold in soft]
+        factors = [hold.strength(tracks, time) * np.float64(hold.bone.stiffness) for hold in soft]
+        stiffness = [np.full(len(hold.nodes), k, np.float64) for hold, k in zip(soft, factors, strict=True)]
         return BoneSprings(
             nodes,
             np.concatenate([np.zeros((0, 3)), *(hold.targets(tracks, time) for hold in soft)]),
@@ -115,24 +120,27 @@ class BoneConstraints(Force):
         return PointForces(corner // 4, weights, force, k[:, None, None] * np.eye(3), np.zeros((len(k), 3, 3)))
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
-        """Returns the targets of soft bones."""
-        return [self.springs(step.tracks, step.model, step.end).targets]
+        """Returns the targets of soft bones, and how strongly attachments to bones hold."""
+        strengths = [hold.strength(step.tracks, step.end) for hold in self.constraints if hold.attachment is not None]
+        return [self.springs(step.tracks, step.model, step.end).targets, np.array(strengths)]
 
     def inverted_tets(self, tracks: TrackReader, time: float) -> list[tuple[int, str, int]]:
         """Returns number of the body, name of the bone and number of tets that bones alone turn inside out.
 
         Springs give way, and do not count.
         """
-        exact = [hold for hold in self.constraints if hold.bone.stiffness is None and hold.motion.deforming]
+        exact = [hold for hold in self.constraints if hold.motion.deforming and hold.holds_exactly(tracks, time)]
         counts = [(hold, hold.count_inverted(hold.motion.targets(tracks, time))) for hold in exact]
         return [(hold.body, hold.bone.name, count) for hold, count in counts if count]
 
-    def inverted_between(self, model: Model, x: Floats) -> list[tuple[int, str, str, int]]:
+    def inverted_between(
+        self, model: Model, x: Floats, tracks: TrackReader, time: float
+    ) -> list[tuple[int, str, str, int]]:
         """Returns number of the body, names of two bones and number of tets that are inside out between them.
 
-        Bones that are to each other as at rest crush nothing. Node positions x are in metres, (n, 3).
+        Bones that are to each other as at rest crush nothing. Node positions x are in metres, (n, 3), at a time [s].
         """
-        exact = [hold for hold in self.constraints if hold.bone.stiffness is None]
+        exact = [hold for hold in self.constraints if hold.holds_exactly(tracks, time)]
         number, found = np.full(len(x), -1, np.int32), []
         for hold in exact:
             number[hold.nodes] = hold.number

@@ -15,13 +15,14 @@ from ...runtime.errors import SinewError
 from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
 from ..pins import BodyPins
-from .bone_attachment import BoneAttachment, attach, may_hold
+from .bone_attachment import BoneAttachment, attach
 from .bone_constraint import BoneConstraint
 from .bone_distance import BoneShape
 from .bone_motion import make_motion
 from .bone_parts import BonePart, split_bones
 from .bone_validation import MAX_TARGET_MISMATCH, bone_conflicts, check_freedom, check_reached, permanent_pins
 from .bones import BoneConstraints
+from .bones_of_body import HeldBody, bones_of_body, check_attached
 from .insufficient_attachment import insufficient_attachment
 
 
@@ -40,20 +41,27 @@ def make_bones(
     Raises:
         BadInput: A bone reaches none of the flesh, or a body is held as a whole; the sentence names it.
     """
-    numbers = [n for n, body in enumerate(scene.bodies) if any(may_hold(bone, body) for bone in scene.bones)]
+    parts = split_bones(scene.bones, tracks)
+    all_shapes = [BoneShape(piece.bone) for piece in parts]
+    bones_of = [bones_of_body(parts, all_shapes, body) for body in scene.bodies]
+    numbers = [
+        number for number, body in enumerate(scene.bodies) if any(piece.may_hold(body) for piece in bones_of[number][0])
+    ]
     if not numbers:
         return None
-    pieces = split_bones(scene.bones, tracks)
-    shapes = [BoneShape(piece.bone) for piece in pieces]
-    bodies, found = [], []
+    held = []
     for number in numbers:
-        place = model.bodies[number]
-        bodies.append((scene.bodies[number], floats(model.X[place.nodes])))
-        found.append(attach(pieces, shapes, *bodies[-1], model.tets[place.tets] - np.int32(place.nodes.start)))
-    check_reached(pieces, shapes, bodies, found)
+        body, place = scene.bodies[number], model.bodies[number]
+        own_pieces, own_shapes = bones_of[number]
+        nodes, own_tets = floats(model.X[place.nodes]), model.tets[place.tets] - np.int32(place.nodes.start)
+        found = attach(own_pieces, own_shapes, body, nodes, own_tets)
+        held.append(HeldBody(body, nodes, own_pieces, own_shapes, found))
+        check_attached(held[-1])
+    check_reached(held)
     made: list[BoneConstraint] = []
     warnings: dict[int, tuple[SinewError, ...]] = {}
-    for number, there in zip(numbers, found, strict=True):
+    for number, one in zip(numbers, held, strict=True):
+        pieces, shapes, there = one.pieces, one.shapes, one.found
         size = meshes[number].report.tet_size
         own_holds = _make_constraints(scene, pieces, shapes, model, number, there, tracks, size)
         made += own_holds
@@ -68,9 +76,9 @@ def make_bones(
         warnings[number] = (*conflicts, *_pin_conflicts(own_holds, own_pins, model, tracks, size))
         is_fixed = np.zeros(model.node_count, bool)
         for hold in own_holds:
-            is_fixed[hold.nodes] |= hold.bone.stiffness is None
-        for one in permanent_pins(own_pins, tracks):
-            is_fixed[one.fixed_nodes] = True
+            is_fixed[hold.nodes] |= hold.bone.stiffness is None and not hold.may_let_go(tracks)
+        for pin in permanent_pins(own_pins, tracks):
+            is_fixed[pin.fixed_nodes] = True
         check_freedom(scene.bodies[number], is_fixed[model.bodies[number].nodes])
     is_soft = tuple(bone.stiffness is not None for bone in scene.bones)
     return BoneConstraints(tuple(bone.name for bone in scene.bones), is_soft, tuple(made), warnings)
@@ -100,7 +108,7 @@ def _make_constraints(
         motion = make_motion(shapes[number], floats(model.X[nodes]), tets, inside, tracks, tet_size)
         rows, name = np.arange(len(own), dtype=np.int32), scene.bodies[body].name
         piece = pieces[number]
-        made.append(BoneConstraint(piece.number, piece.bone, body, name, nodes, rows, motion, tets))
+        made.append(BoneConstraint(piece.number, piece.bone, body, name, nodes, rows, motion, tets, piece.attachment))
     return made
 
 
@@ -115,7 +123,7 @@ def _pin_conflicts(
     conflicts = []
     for hold in made:
         both = is_pinned[hold.nodes]
-        if hold.bone.stiffness is not None or not both.any():
+        if not hold.holds_exactly(tracks, 0.0) or not both.any():
             continue
         away = np.linalg.norm((hold.targets(tracks, 0.0) - wanted[hold.nodes])[both], axis=1)
         count = int((away > MAX_TARGET_MISMATCH * tet_size).sum())

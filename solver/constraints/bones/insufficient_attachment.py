@@ -53,9 +53,16 @@ def insufficient_attachment(
         larger = [_with_distance(piece, few, True in is_line, distance) for piece in pieces]
         again = attach(larger, [BoneShape(piece.bone) for piece in larger], body, nodes, tets)
         if not dict(_insufficient_bones(larger, nodes, again, tet_size)):
-            setting = "Radius" if is_line == {True} else "Distance" if is_line == {False} else "Distance and Radius"
-            return [SinewError("bones-hold-few", setting=setting, distance=f"{distance:.4g}", **details)]
+            words = " and ".join(sorted({_setting_of(piece) for piece in pieces if piece.number in few}))
+            return [SinewError("bones-hold-few", setting=words, distance=f"{distance:.4g}", **details)]
     return [SinewError("bones-hold-few-at-all", tet_size=f"{0.5 * tet_size:.3g}", **details)]
+
+
+def _setting_of(piece: BonePart) -> str:
+    """Returns how the window calls how far a bone holds flesh."""
+    if piece.attachment is not None:
+        return "Reach"
+    return "Distance" if len(piece.bone.triangles) else "Radius"
 
 
 def _insufficient_bones(

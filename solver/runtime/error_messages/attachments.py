@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages about attachments between surfaces."""
+"""Messages about attachments."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     # solver/scene/attachment_validation.py
@@ -23,6 +23,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is attached to "{target}", which has no faces.',
         "Choose a mesh as the target of the attachment.",
     ),
+    "attachment-no-bones": (
+        '"{name}" is attached to all bones, and no bone mesh may hold it.',
+        "Make a mesh a bone with Add Bone, or remove the row from the panel Attachments.",
+    ),
+    "attachment-armature-slides": (
+        '"{name}" slides along the bones of its armature, which have no surface.',
+        "Choose Fixed or Spring for Armature Bones in the panel Attachments.",
+    ),
     "attachment-pose-to-motion": (
         '"{name}" follows the pose, but is attached to "{target}", which moves by its own inertia.',
         'Choose the same Type for both, or attach "{target}" to "{name}" instead.',
@@ -31,6 +39,16 @@ TEXTS: dict[str, tuple[str, str]] = {
     "attachment-without-target": (
         '"{name}" has an attachment without a target.',
         "Choose the other object in the panel Attachments, or remove the row.",
+    ),
+    # addon/export/input_warnings.py
+    "attachment-twice": (
+        '"{name}" has several attachments to {target}, and only the first one says how the flesh is held.',
+        "Remove the others from the panel Attachments, or switch them off.",
+    ),
+    # addon/operators/attachments.py
+    "bones-hold-flesh-only": (
+        '"{name}" is not flesh, and bones hold only flesh.',
+        "Set its Type to Follow Pose or Jiggle.",
     ),
     # solver/constraints/attachments/build_attachments.py
     "attachment-out-of-reach": (
@@ -46,7 +64,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The animation of "{name}", to which a body is attached, gives no numbers at {time} s.',
         "Check its keys and drivers there.",
     ),
-    # solver/constraints/attachments/surface_attachments.py
+    # solver/constraints/attachments/attachment_strength.py
     "attachment-strength": (
         'The Strength of an attachment of "{name}" is {value} at {time} s, which is below zero or no number.',
         "Check its keys and drivers there.",

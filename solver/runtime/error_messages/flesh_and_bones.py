@@ -51,7 +51,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "bone-masked": (
         'The painted weights leave the bone "{name}" nothing of "{body}" to hold.',
-        "Paint above 0.5 where the bone holds, or clear the Mask of the bone and Attachment Group of the flesh.",
+        "Paint above 0.5 where the bone holds, or clear the Mask of the bone, the Attachment Group of the flesh and "
+        "the Group of its attachment.",
     ),
     "armature-outside": (
         'None of the {count} armature bones of "{name}" holds any of it.',

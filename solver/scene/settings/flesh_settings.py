@@ -209,7 +209,7 @@ BONE_SETTINGS = (
     switch(
         "show_attachment",
         "Show Attachment",
-        "Show in the viewport which flesh each bone holds, in a color of its own",
+        "Show in the viewport which flesh each bone holds, and where attachments hold the surface, each in its color",
         changes_bake=False,
     ),
 )

@@ -17,6 +17,7 @@ from ..serialisation.schema_constraints import MAX_SETTING, Limits, at_least, fi
 
 # what a setting may be
 NUMBER, INTEGER, SWITCH, VECTOR, TEXT = "number", "whole number", "on or off", "vector", "text"
+COLOR = "color"
 CHOICE, CHOICES = "choice", "any of these"
 WEIGHT_GROUP, VECTOR_ATTRIBUTE = "vertex group or attribute", "vector attribute"
 FILE, FOLDER = "file", "folder"

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of the attachments of a body: along what its surface slides, and to what it is tied by springs."""
+"""Settings of the attachments of a body: what holds it, along what its surface slides, and what ties it by springs."""
 
 from __future__ import annotations
 
-from ..serialisation.schema_constraints import at_least, left_open_range
-from .setting import OBJECT, TABLE, Choice, Setting, length, menu, paint, switch
+from ..serialisation.schema_constraints import at_least
+from .setting import COLOR, OBJECT, TABLE, Choice, Setting, When, length, menu, spring_stiffness, switch, weight_group
 
-MAX_REACH = 1.0e6  # [m]
+# identifiers of the menus Attach To and Kind
+TO_OBJECT, TO_BONES, TO_ARMATURE = "OBJECT", "BONES", "ARMATURE"
+FIXED, SPRING, SLIDING = "FIXED", "SPRING", "SLIDING"
 
 ATTACHMENTS = Setting(
     "attachments",
     "Attachments",
-    "Other surfaces along which this one slides, or to which springs tie it. What is attached does not also collide",
+    "What holds this body: bones, other bodies and colliders that it follows, slides along, or is tied to by springs. "
+    "What is attached does not also collide",
     TABLE,
     since="0.3",
 )
@@ -21,27 +24,44 @@ ATTACHMENT_TARGET = Setting(
     "The other surface: a body, a collider or a bone mesh. Bodies feel the attachment, too",
     OBJECT,
     None,
+    when=(When("target_type", (TO_OBJECT,)),),
+)
+ATTACHMENT_TARGET_TYPE = menu(
+    "target_type",
+    "Attach To",
+    "What the row is about",
+    (
+        Choice(TO_OBJECT, "Object", "One other object", 0),
+        Choice(TO_BONES, "All Bones", "All bone meshes that may hold the flesh and have no row of their own here", 1),
+        Choice(
+            TO_ARMATURE,
+            "Armature Bones",
+            "The deforming bones of the Armature, around which flesh is held within Reach. "
+            "A Reach of 0: a third of the distance from bone to skin, but at least one tet",
+            2,
+        ),
+    ),
+    TO_OBJECT,
 )
 ATTACHMENT_KIND = menu(
     "kind",
     "Kind",
     "How the two surfaces hold together",
     (
-        Choice("SLIDING", "Sliding", "They stay as near as they are at rest, and slide freely, as muscles do", 1),
-        Choice("SPRING", "Spring", "Every point is pulled back to the place where it is at rest", 2),
+        Choice(SLIDING, "Sliding", "They stay as near as they are at rest, and slide freely, as muscles do", 1),
+        Choice(SPRING, "Spring", "Every point is pulled back to the place where it is at rest", 2),
+        Choice(FIXED, "Fixed", "Nothing moves against the target. Of bones, all flesh within Reach follows exactly", 3),
     ),
-    "SLIDING",
+    SLIDING,
     field="Attachment.kind",
 )
 ATTACHMENT_IS_ON = switch("is_on", "On", "Whether the attachment holds", True, is_animated=True)
 ATTACHMENT_REACH = length(
     "reach",
     "Reach",
-    "Points of the surface are attached that are less than this from the target at rest. One that is pulled off by "
-    "more is let go",
+    "Points of the surface are attached that are less than this from the target at rest. One that slides or is on a "
+    "spring is let go when it is pulled off by more. Of bones, all flesh this near and all flesh inside is held",
     0.02,
-    limits=left_open_range(0.0, MAX_REACH, "Reach"),
-    minimum=1.0e-6,
     soft=(0.001, 1.0),
     precision=4,
     field="Attachment.reach",
@@ -49,14 +69,34 @@ ATTACHMENT_REACH = length(
 ATTACHMENT_STRENGTH = Setting(
     "strength",
     "Strength",
-    "How strongly the surfaces hold together. 1 suits most; 10 keeps them ten times as close",
+    "How strongly both hold together. 1 suits most; 10 keeps them ten times as close; 0 lets go",
     default=1.0,
     limits=at_least(0.0, "Strength"),
     soft=(None, 10.0),
     field="Attachment.strength",
     is_animated=True,
 )
-ATTACHMENT_GROUP = paint("group", "Group", "the Strength of this attachment", field="Attachment.paint")
+ATTACHMENT_STIFFNESS = spring_stiffness(
+    "stiffness",
+    "Of springs that hold flesh to a bone. Higher holds tighter: 30,000 gives a third of a millimeter of sag under the "
+    "flesh's own weight. 0: springs as stiff as the flesh hold its surface alone",
+    when=(When("kind", (SPRING,)),),
+)
+ATTACHMENT_COLOR = Setting(
+    "color",
+    "Color",
+    "In which color the viewport shows what is attached",
+    COLOR,
+    (1.0, 0.6, 0.25),
+    changes_bake=False,
+)
+ATTACHMENT_GROUP = weight_group(
+    "group",
+    "Group",
+    "Multiplies the Strength of this attachment by a vertex group or attribute. Unpainted is 0. "
+    "Bones hold the flesh under the skin where it is above 0.5; without one, where Attachment Group says",
+    field="Attachment.paint",
+)
 # of one row of the list
 ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_TARGET,
@@ -65,4 +105,7 @@ ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_REACH,
     ATTACHMENT_STRENGTH,
     ATTACHMENT_GROUP,
+    ATTACHMENT_TARGET_TYPE,
+    ATTACHMENT_STIFFNESS,
+    ATTACHMENT_COLOR,
 )

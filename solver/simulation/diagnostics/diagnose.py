@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from ...mesh.geometry.triangle_surface import Surface, make_surface
 from ...runtime.errors import SinewError
+from ...scene.attachment import NOTHING
+from ...scene.bone_attachments import surface_attachments
 from ...scene.force_fields import FieldWeights
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
@@ -72,7 +74,13 @@ def _body_findings(
 
 def _scene_of_one(body: Body, scene: Scene) -> Scene:
     """Returns a scene of one body and the bones that hold it, without anything that it could touch."""
-    plain = replace(body, attachments=(), field_weights=replace(body.field_weights, excluded=FieldWeights().excluded))
+    linking = {number for number, _ in surface_attachments(scene, body)}
+    # those that link its surface stay without a target, since tracks have the numbers of all
+    attachments = tuple(
+        replace(each, target=NOTHING) if number in linking else each for number, each in enumerate(body.attachments)
+    )
+    weights = replace(body.field_weights, excluded=FieldWeights().excluded)
+    plain = replace(body, attachments=attachments, field_weights=weights)
     holding = [bone for bone in scene.bones if not bone.bodies or body.key in bone.bodies]
     bones = tuple(replace(bone, bodies=(body.key,) if bone.bodies else ()) for bone in holding)
     return Scene((plain,), settings=scene.settings, bones=bones, heat_sources=scene.heat_sources)

@@ -12,7 +12,7 @@ from ...constraints.force import ForceStep
 from ...mesh.embedding import Binding
 from ...runtime.arrays import Bools, Indices
 from ...runtime.errors import SinewError
-from ...scene.attachment import SPRING
+from ...scene.attachment import FIXED, NOTHING, SPRING
 from ...scene.muscle import END_WEIGHT, Muscle
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
@@ -26,15 +26,16 @@ ENDS = ("origin", "insertion")
 def end_findings(
     body: Body, muscle: Muscle, built: AssembledScene, scene: Scene, tracks: TrackReader
 ) -> Iterator[Finding]:
-    """Yields ends of a muscle that nothing holds, if no spring to another surface may.
+    """Yields ends of a muscle that nothing holds, if nothing that ties it to another surface may.
 
     Args:
         body, muscle: The body, and what its muscle is.
-        built: Of a scene with this body alone, whose attachments were left out.
+        built: Of a scene with this body alone, whose links to others were left out.
         scene: That scene.
         tracks: Its animated inputs.
     """
-    if any(attachment.kind == SPRING for attachment in body.attachments):
+    linked = [each.kind for each in scene.bodies[0].attachments if each.target == NOTHING]
+    if SPRING in linked or FIXED in linked:
         return
     is_held = held_nodes(built, scene, tracks)
     binding, tets = built.bodies[0].binding, built.bodies[0].mesh.tets

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the bones of a scene hold one body: each by its own settings, or as an attachment of the body says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...runtime.arrays import Floats
+from ...runtime.errors import BadInput
+from ...scene.attachment import ALL_BONES, ARMATURE_BONES, FIXED
+from ...scene.bone_attachments import attachment_to_bone
+from ...scene.scene import Body
+from .bone_attachment import BoneAttachment
+from .bone_distance import BoneShape
+from .bone_parts import AttachmentOfBone, BonePart
+
+
+@dataclass(frozen=True)
+class HeldBody:
+    """A body, and what bones hold of it.
+
+    Attributes:
+        body: The body.
+        nodes: At rest [m], (n, 3).
+        pieces, shapes: All bones, as they hold this body.
+        found: What they hold.
+    """
+
+    body: Body
+    nodes: Floats
+    pieces: Sequence[BonePart]
+    shapes: Sequence[BoneShape]
+    found: BoneAttachment
+
+
+def bones_of_body(
+    pieces: Sequence[BonePart], shapes: Sequence[BoneShape], body: Body
+) -> tuple[list[BonePart], list[BoneShape]]:
+    """Returns all pieces of bones, and their shapes, with the distance and springs that they have for a body."""
+    own_pieces, own_shapes = list(pieces), list(shapes)
+    for place, piece in enumerate(pieces):
+        number = attachment_to_bone(body, piece.bone)
+        if number is None:
+            continue
+        attachment = body.attachments[number]
+        stiffness = None if attachment.kind == FIXED else attachment.stiffness
+        distance = piece.bone.distance if attachment.target == ARMATURE_BONES else attachment.reach
+        bone = replace(piece.bone, distance=distance, stiffness=stiffness)
+        key = f"body.{body.key}.attachment.{number}"
+        own_pieces[place] = replace(piece, bone=bone, attachment=AttachmentOfBone(attachment, key))
+        own_shapes[place] = shapes[place].with_bone(bone)
+    return own_pieces, own_shapes
+
+
+def check_attached(held: HeldBody) -> None:
+    """Makes sure that each bone that an attachment of a body names reaches it.
+
+    Raises:
+        BadInput: One does not, or is kept from it by paint; both are named.
+    """
+    rows_of: dict[int, list[int]] = {}
+    for row, number in enumerate(held.found.pieces):
+        attachment = held.pieces[number].attachment
+        if attachment is not None and attachment.attachment.target not in (ALL_BONES, ARMATURE_BONES):
+            rows_of.setdefault(held.pieces[number].number, []).append(row)
+    for rows in rows_of.values():
+        if any(len(held.found.nodes[row]) for row in rows):
+            continue
+        places = [held.found.pieces[row] for row in rows]
+        bone, name = held.pieces[places[0]].bone, held.body.name
+        if any(held.found.masked_count[row] for row in rows):
+            raise BadInput("bone-masked", name=bone.name, body=name)
+        away = min(float(held.shapes[place].distance_to(held.nodes).min()) for place in places)
+        numbers = {"distance": f"{away:.3g}", "reach": f"{bone.distance:.3g}"}
+        raise BadInput("attachment-out-of-reach", name=name, target=bone.name, **numbers)

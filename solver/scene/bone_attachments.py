@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which attachment of flesh is about which bone, and which attachments are links of its surface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from .attachment import ALL_BONES, ARMATURE_BONES, Attachment
+from .flesh import Bone
+from .scene import Body, Scene
+
+
+def attachment_to_bone(body: Body, bone: Bone) -> int | None:
+    """Returns the number of the attachment that says how a bone holds a body, or None: the bone's own settings do.
+
+    An attachment to this bone comes before one to all bone meshes, and one that holds material before others. What
+    the Wrap inside a body slides on or is tied to says nothing about the material.
+    """
+    if body.flesh is None:
+        return None
+    own = [number for number, each in enumerate(body.attachments) if _is_about_material(body, each)]
+    every = ALL_BONES if len(bone.triangles) else ARMATURE_BONES
+    for target in (bone.key, every if _may_hold(bone, body) else None):
+        found = [number for number in own if body.attachments[number].target == target]
+        if found:
+            return min(found, key=lambda number: (not body.attachments[number].holds_material, number))
+    return None
+
+
+def surface_attachments(scene: Scene, body: Body) -> Iterator[tuple[int, list[Attachment]]]:
+    """Yields the attachments of a body that link its surface, by their numbers: to one target, or to all bones.
+
+    A target that is not in the scene is left out.
+    """
+    bones = {bone.key for bone in scene.bones}
+    known = bones | {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
+    for number, attachment in enumerate(body.attachments):
+        if body.flesh is not None and attachment.holds_material and attachment.target in bones | {ALL_BONES}:
+            continue
+        if attachment.target in known:
+            yield number, [attachment]
+        if attachment.target != ALL_BONES:
+            continue
+        own = {each.target for each in body.attachments}
+        free = [bone for bone in scene.bones if len(bone.triangles) and bone.key not in own and _may_hold(bone, body)]
+        yield number, [replace(attachment, target=bone.key) for bone in free]
+
+
+def _may_hold(bone: Bone, body: Body) -> bool:
+    return not bone.bodies or body.key in bone.bodies
+
+
+def _is_about_material(body: Body, attachment: Attachment) -> bool:
+    of_wrap = body.wrap_vertices and len(attachment.paint) and not attachment.paint[: -body.wrap_vertices].any()
+    return attachment.holds_material or not of_wrap
