@@ -17,7 +17,7 @@ from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..blender_data.scene_by_session_uid import find_scene
 from ..cache import cache_folder_status, cache_paths
-from ..cache.bake_passes import BakePass, body_folder, pass_folder, pass_numbers, passes
+from ..cache.bake_passes import BakePass, body_folder, pass_folder, pass_numbers, played_folders
 from ..evaluation import sample_times
 from ..export import export_scene, input_warnings
 from ..export.blender_simulation_inputs import follows_rigid_bodies
@@ -32,6 +32,7 @@ from . import (
     move_caches_on_save,
     pass_order,
     playhead,
+    selected_bake,
     state_machine,
     undo_step,
 )
@@ -59,29 +60,54 @@ def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> Run
         make_resumable(scene, request, folder)
         return _start_cutting(scene, _unfinished_folder(scene, folder), folder)
     check_can_bake(scene, folder)
+    chosen = _chosen_bodies(scene, request)
+    if chosen is not None:
+        selected_bake.check_selected(scene, _present_folder(scene, request), chosen)
+    noted = bake_warnings(scene, request)
     session.end_frame_solve()
     solved_frame.remove(roles.bodies(scene))
     order = pass_order.find_order(scene, folder, request)
     _prepare_objects(scene)
-    notes = [error_messages.note_of(note.as_warning()) for note in input_warnings.input_warnings(scene)]
+    notes = [error_messages.note_of(note.as_warning()) for note in noted]
     bake = _start_pass(scene, request, order)
     session.forget_messages(scene)
     session.messages(scene).notes = notes
     return bake
 
 
+def bake_warnings(scene: bpy.types.Scene, request: BakeRequest) -> list[SinewError]:
+    """Returns the warnings about a bake that is about to begin."""
+    chosen, found = _chosen_bodies(scene, request), list(input_warnings.input_warnings(scene))
+    if chosen is None:
+        return found
+    return [*selected_bake.selected_warnings(scene, _present_folder(scene, request), chosen), *found]
+
+
+def _chosen_bodies(scene: bpy.types.Scene, request: BakeRequest) -> list[bpy.types.Object] | None:
+    return None if request.chosen is None else selected_bake.find_chosen(scene, request.chosen)
+
+
+def _present_folder(scene: bpy.types.Scene, request: BakeRequest) -> Path:
+    return request.folder or cache_paths.cache_folder(scene)
+
+
 def _start_pass(scene: bpy.types.Scene, request: BakeRequest, order: BakeOrder) -> RunningBake:
     """Begins to bake the first pass of an order; raises as `start`."""
     bake_pass = BakePass(order.numbers[0], pass_numbers(scene), request.folder or cache_paths.own_folder(scene))
-    if not bake_pass.is_only:
+    folder, end = bake_pass.folder, sample_times.frame_range(scene)
+    if request.chosen is not None:
+        copy_borrowed(scene, request)
+        folder = selected_bake.new_folder(bake_pass)
+    elif not bake_pass.is_only:
         copy_borrowed(scene, request)
         request = pass_order.resuming_request(scene, request, bake_pass)
-    folder, end = bake_pass.folder, sample_times.frame_range(scene)
+    elif request.resume:
+        selected_bake.check_resumable(scene, _present_folder(scene, request))
     resume_frame = make_resumable(scene, request, folder) if request.resume else None
     words, log = child_arguments(folder, request), folder / layout.LOG_FILE
     uid = scene.session_uid  # undo replaces scenes while a bake runs
     driver = BakeDriver(
-        lambda: _export(uid, bake_pass),
+        lambda: _export(uid, bake_pass, folder, request.chosen),
         _commands(words),
         log,
         request.on_event,
@@ -94,6 +120,7 @@ def _start_pass(scene: bpy.types.Scene, request: BakeRequest, order: BakeOrder) 
         bake_folder=bake_pass.bake,
         pass_number=None if bake_pass.is_only else bake_pass.number,
         on_done=lambda: _start_following(uid, request, order),
+        chosen=request.chosen,
     )
     return _run(bake, *end, resume_frame)
 
@@ -113,9 +140,8 @@ def _start_following(scene_uid: int, request: BakeRequest, order: BakeOrder) -> 
 
 
 def _unfinished_folder(scene: bpy.types.Scene, bake: Path) -> Path:
-    """Returns the cache of the first pass that lacks a final mesh, or of the first one where none does."""
-    found = [each.folder for each in passes(scene, bake)]
-    return next(filter(frame_report_reader.lacks_final_mesh, found), bake)
+    """Returns the first cache that bodies play and that lacks a final mesh, or the first one where none does."""
+    return next(filter(frame_report_reader.lacks_final_mesh, played_folders(scene, bake)), bake)
 
 
 def _start_cutting(scene: bpy.types.Scene, folder: Path, bake_folder: Path) -> RunningBake:
@@ -159,11 +185,12 @@ def wait(pause: float = 0.02) -> None:
     undo_step.attach_due()
 
 
-def _export(scene_uid: int, bake_pass: BakePass) -> Iterator[float]:
+def _export(scene_uid: int, bake_pass: BakePass, folder: Path, chosen_uids: frozenset[int] | None) -> Iterator[float]:
     scene = find_scene(scene_uid)
     if scene is None:
         raise BadInput("no-such-scene", name="", path=bpy.data.filepath)
-    yield from export_scene.export_scene(bpy.context, scene, bake_pass.folder, bake_pass=bake_pass)
+    chosen = None if chosen_uids is None else selected_bake.find_chosen(scene, chosen_uids)
+    yield from export_scene.export_scene(bpy.context, scene, folder, bake_pass=bake_pass, chosen=chosen)
 
 
 def poll() -> bool:
@@ -184,6 +211,7 @@ def poll() -> bool:
         elif effect == state_machine.END:
             session.bake = None
             if scene is not None:
+                _drop_unfinished(scene, bake)
                 move_caches_on_save.move_to_final_folder(scene)
                 cache_folder_status.invalidate()
                 _show_end(scene, bake)
@@ -209,16 +237,35 @@ def _show_frames(scene: bpy.types.Scene, bake: RunningBake) -> None:
     if not bake.is_shown:
         cache_paths.remember_bake(scene, bake.bake_folder or bake.folder)
         cache_paths.lock_temporary_folders()
-        attach_bake.attach(scene, is_undoable=False)
+        _attach_running(scene, bake)
         bake.is_shown = True
     if not bpy.app.background and not bake.only_cuts:
         playhead.follow(scene, bake, bpy.context.window_manager.windows)
     cracked = _cracked_bodies(bake.driver.job)
     if cracked != bake.cracked_bodies:
         bake.cracked_bodies = cracked
-        attach_bake.attach(scene, is_undoable=False)
+        _attach_running(scene, bake)
     if scene.frame_current_final >= bake.driver.job.frame - 1:
         mesh_cache.refresh(roles.bodies(scene))
+
+
+def _attach_running(scene: bpy.types.Scene, bake: RunningBake) -> None:
+    """Lets the bodies play what is baked so far, those that are baked alone too."""
+    attach_bake.attach(scene, is_undoable=False)
+    for obj in selected_bake.find_chosen(scene, bake.chosen or ()):
+        key = body_key(obj)
+        if layout.play_path(bake.folder, key).exists():
+            attach_bake.attach_body(scene, obj, bake.folder, key, is_undoable=False)
+
+
+def _drop_unfinished(scene: bpy.types.Scene, bake: RunningBake) -> None:
+    """Deletes a bake of chosen bodies that did not come to its end, and what it replaces where it did."""
+    if bake.chosen is None:
+        return
+    problem = selected_bake.delete_unplayed(bake.folder)
+    bake.is_dropped = not bake.folder.exists()
+    if problem is not None:
+        last_failure.store_error_event(scene, problem.as_event())
 
 
 def _show_end(scene: bpy.types.Scene, bake: RunningBake) -> None:
@@ -232,10 +279,11 @@ def _show_end(scene: bpy.types.Scene, bake: RunningBake) -> None:
 
 def _write_wrap_motions(scene: bpy.types.Scene, bake: RunningBake) -> None:
     """Writes the motion of the wraps of bodies that were baked."""
-    if bake.driver.job.frame is None:
+    if bake.driver.job.frame is None or bake.is_dropped:
         return
     for obj in roles.bodies(scene):
-        if obj.sinew.wrap is not None and bake.pass_number in (None, obj.sinew.bake_pass):
+        is_baked = bake.chosen is None or obj.session_uid in bake.chosen
+        if is_baked and obj.sinew.wrap is not None and bake.pass_number in (None, obj.sinew.bake_pass):
             try:
                 # where it is now: the first save of the file may have moved it meanwhile
                 wrap_motion.write_wrap_motion(scene, obj.sinew.wrap, body_folder(scene, obj), body_key(obj))
@@ -255,6 +303,7 @@ def reattach() -> None:
     scene = find_scene(bake.scene_uid) if bake is not None else None
     if scene is not None and bake is not None and bake.is_shown:
         cache_paths.remember_bake(scene, bake.bake_folder or bake.folder)
+        bake.is_shown = bake.chosen is None  # what is baked alone plays again from the next frame on
 
 
 def _continue_with_pass(scene: bpy.types.Scene, bake: RunningBake) -> bool:

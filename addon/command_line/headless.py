@@ -25,7 +25,7 @@ from ..baking.state_machine import Job
 from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..cache import cache_paths
-from ..export import input_warnings, validation
+from ..export import validation
 from ..objects import roles
 from ..properties.role_definitions import BODY, NONE
 from . import blend_output
@@ -38,6 +38,8 @@ def bake(options: argparse.Namespace) -> int:
         SinewError: The command failed. The file on disk is unchanged.
     """
     scene = _find_scene(options.scene)
+    if options.selected and options.resume:
+        raise BadInput("selected-from-first-frame")
     if options.out:
         blend_output.check_writable_blend(options.out)
     send_event = options.emit or functools.partial(_print_event, printed=set())
@@ -54,11 +56,13 @@ def bake(options: argparse.Namespace) -> int:
         folder=options.cache.resolve() if options.cache else None,
         threads=options.threads,
         strict=options.strict,
+        chosen=_chosen_bodies(scene, options.selected),
         on_event=handle_event,
     )
     with _temporary_overrides(scene, options), _cancelling_on_signals():
+        noted = bake_control.bake_warnings(scene, request)  # the window shows them in the panel
         running = bake_control.start(scene, request)
-        for note in input_warnings.input_warnings(scene):  # the window shows them in the panel
+        for note in noted:
             handle_event({"event": "warning", **note.as_warning()})
         bake_control.wait()
     job = running.latest.driver.job
@@ -164,7 +168,24 @@ def _temporary_overrides(scene: bpy.types.Scene, options: argparse.Namespace) ->
             obj.sinew.role = BODY
 
 
+def _chosen_bodies(scene: bpy.types.Scene, names: list[str] | None) -> frozenset[int] | None:
+    """Returns the session ids of the bodies of some names; None for None."""
+    if names is None:
+        return None
+    bodies = roles.bodies(scene)
+    _check_names(scene, bodies, names)
+    return frozenset(obj.session_uid for obj in bodies if obj.name in names)
+
+
 def _exclude_bodies(scene: bpy.types.Scene, bodies: list[bpy.types.Object], names: list[str]) -> None:
+    _check_names(scene, bodies, names)
+    for obj in bodies:
+        if obj.name not in names:
+            obj.sinew.role = NONE
+
+
+def _check_names(scene: bpy.types.Scene, bodies: list[bpy.types.Object], names: list[str]) -> None:
+    """Raises BadInput where a name is none of a body."""
     body_names = {obj.name for obj in bodies}
     for name in names:
         if name not in body_names:
@@ -172,9 +193,6 @@ def _exclude_bodies(scene: bpy.types.Scene, bodies: list[bpy.types.Object], name
             raise (
                 BadInput("not-a-body", name=name) if exists else BadInput("no-such-object", name=name, scene=scene.name)
             )
-    for obj in bodies:
-        if obj.name not in names:
-            obj.sinew.role = NONE
 
 
 def _set_range(scene: bpy.types.Scene, first: int | None, last: int | None) -> None:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies of earlier passes, as their caches have them: the moving ground that the bodies of a pass follow.
+"""Baked bodies as their caches have them: the moving ground that the bodies of a bake follow.
 
-Each is a deforming collider with the key of the body, so that attachments to the body hold to it.
+They are of earlier passes, or those of the same pass that Simulate Selected leaves as they are. Each is a deforming
+collider with the key of the body, so that attachments to the body hold to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from ...solver.runtime.npz_reader import read_arrays
 from ...solver.scene.contact import Collider
 from ...solver.scene.scene import Body, Scene, Settings
 from ...solver.scene.tracks import TrackReader
+from ..cache import selected_bakes
 from ..cache.bake_passes import BakePass
 from ..evaluation.matrix_units import transform_points
 from .buffered_track_writer import BufferedTrackWriter
@@ -26,19 +29,19 @@ TIME_TOLERANCE = 1.0e-9  # [s]
 
 
 class BakedGround:
-    """A body of an earlier pass over time.
+    """A baked body over time.
 
     Attributes:
-        collider: What it is in the scene of the later pass.
-        settings: Of its own pass.
+        collider: What it is in the scene of the bodies that follow it.
+        settings: Of its own bake.
     """
 
     def __init__(self, cache: CacheReader, scene: Scene, tracks: TrackReader, body: Body) -> None:
         """Reads where it begins.
 
         Args:
-            cache: Of its pass, with all frames that are needed.
-            scene, tracks: The input of its pass.
+            cache: With all frames that are needed.
+            scene, tracks: The input of its bake.
             body: The body there.
         """
         self._cache, self.settings, self._tracks, self._body = cache, scene.settings, tracks, body
@@ -69,11 +72,12 @@ class BakedGround:
     def _all_samples(self) -> Iterator[tuple[float, Floats]]:
         """Yields times [s] and world positions [m], (n, 3), from the rest pose to the last frame."""
         settings, key = self.settings, self._body.key
-        step = 1.0 / (settings.fps * settings.samples_per_frame)
-        if settings.preroll:
-            positions = read_arrays(layout.preroll_path(self._cache.folder, key))["positions"]
-            for number, local in enumerate(positions[:-1]):  # the last one is the first frame
+        step, path = 1.0 / (settings.fps * settings.samples_per_frame), layout.preroll_path(self._cache.folder, key)
+        if settings.preroll and path.is_file():
+            for number, local in enumerate(read_arrays(path)["positions"][:-1]):  # the last one is the first frame
                 yield self._placed(settings.start_time + number * step, local)
+        elif settings.preroll:  # nothing followed it: it goes straight from the rest pose to its first frame
+            yield settings.start_time, self._body.vertices[: self._body.played_count]
         last = self._cache.last_frame()
         count = 0 if last is None else self._cache.metadata.sample_count(last)
         for number in range(count):
@@ -85,49 +89,88 @@ class BakedGround:
 
 
 def read_grounds(bake_pass: BakePass, end: int, bodies: ObjectKeys) -> list[BakedGround]:
-    """Returns the bodies of all passes before one; not what was baked there and is no body of these passes any more.
+    """Returns the bodies that those of a pass follow; not what was baked and is no body of these passes any more.
 
     Args:
         bake_pass: The pass that follows them.
         end: The last frame that it needs.
-        bodies: Those of earlier passes now, with their keys.
+        bodies: Those of earlier passes now, and those of the pass that are left as they are baked, with their keys.
 
     Raises:
-        BadInput: An earlier pass is not baked, or not to that frame, or without its pre-roll or one of the bodies.
+        BadInput: An earlier pass is not baked, or not to that frame, or without its pre-roll or one of the bodies. A
+            body of the pass itself is not baked to that frame, or it broke.
         StorageFailed: A cache cannot be read.
     """
     found = []
-    for earlier in bake_pass.earlier:
-        wanted = {key: obj.name for obj, key in bodies.items() if obj.sinew.bake_pass == earlier.number}
-        grounds = {each.collider.key: each for each in _read_pass(earlier, bake_pass.number, end)}
-        for key, name in wanted.items():
-            if key not in grounds:
-                raise BadInput("pass-without-body", number=bake_pass.number, earlier=earlier.number, name=name)
-        found += [ground for key, ground in grounds.items() if key in wanted]
+    for each in (*bake_pass.earlier, bake_pass):
+        wanted = {key: obj.name for obj, key in bodies.items() if obj.sinew.bake_pass == each.number}
+        if wanted and each.number < bake_pass.number:
+            found += _bodies_of_pass(each, bake_pass.number, end, wanted)
+        elif wanted:
+            found += _bodies_left_as_baked(each, end, wanted)
     return found
 
 
-def _read_pass(earlier: BakePass, number: int, end: int) -> Iterator[BakedGround]:
+def _bodies_of_pass(earlier: BakePass, number: int, end: int, wanted: Mapping[str, str]) -> list[BakedGround]:
+    """Returns bodies of an earlier pass, by key and name, that pass `number` follows to the frame `end`."""
+    found = {}
+    for folder in selected_bakes.played_folders(earlier.folder):
+        last = _last_frame(folder)
+        if last is None or last < end:
+            raise BadInput("pass-not-baked", number=number, earlier=earlier.number, done=_beyond(last))
+        played = {key for key in wanted if selected_bakes.folder_of_body(earlier.folder, key) == folder}
+        for ground in _read_bodies(folder, played):
+            key = ground.collider.key
+            if ground.settings.preroll and not layout.preroll_path(folder, key).is_file():
+                raise BadInput("pass-without-preroll", number=number, earlier=earlier.number)
+            found[key] = ground
+    for key, name in wanted.items():
+        if key not in found:
+            raise BadInput("pass-without-body", number=number, earlier=earlier.number, name=name)
+    return list(found.values())
+
+
+def _bodies_left_as_baked(bake_pass: BakePass, end: int, wanted: Mapping[str, str]) -> list[BakedGround]:
+    """Returns bodies of a pass, by key and name, that its other bodies follow to the frame `end`."""
+    found = []
+    for key, name in wanted.items():
+        folder = selected_bakes.folder_of_body(bake_pass.folder, key)
+        last, grounds = _last_frame(folder), list(_read_bodies(folder, {key}))
+        if last is None or last < end or not grounds:
+            raise BadInput("selected-follows-unbaked", name=name, done=_beyond(last if grounds else None))
+        if any(line.get("bodies", {}).get(key, {}).get("splits") for line in CacheReader(folder).report()):
+            raise BadInput("selected-follows-broken", name=name)
+        found += grounds
+    return found
+
+
+def _read_bodies(folder: Path, keys: Collection[str]) -> Iterator[BakedGround]:
+    """Yields those of some bodies that a cache has, in its order; none where there is no cache."""
+    if not keys or _last_frame(folder) is None:
+        return
+    scene_folder = folder / layout.SCENE_FOLDER
+    cache, scene, tracks = CacheReader(folder), Scene.load(scene_folder), TrackReader(scene_folder, wait=0.0)
+    for body in scene.bodies:
+        if body.key in keys:
+            yield BakedGround(cache, scene, tracks, body)
+
+
+def _last_frame(folder: Path) -> int | None:
+    """Returns the last frame of a cache, or None without a cache or a frame."""
     try:
-        cache = CacheReader(earlier.folder)
-        last = cache.last_frame()
+        return CacheReader(folder).last_frame()
     except StorageFailed as problem:
         if problem.kind != "cache-missing":
             raise
-        last = None
-    if last is None or last < end:
-        done = "" if last is None else f" beyond frame {last}"
-        raise BadInput("pass-not-baked", number=number, earlier=earlier.number, done=done)
-    folder = earlier.folder / layout.SCENE_FOLDER
-    scene, tracks = Scene.load(folder), TrackReader(folder, wait=0.0)
-    for body in scene.bodies:
-        if scene.settings.preroll and not layout.preroll_path(earlier.folder, body.key).is_file():
-            raise BadInput("pass-without-preroll", number=number, earlier=earlier.number)
-        yield BakedGround(cache, scene, tracks, body)
+        return None
+
+
+def _beyond(last: int | None) -> str:
+    return "" if last is None else f" beyond frame {last}"
 
 
 def check_same_times(grounds: Iterable[BakedGround], settings: Settings) -> None:
-    """Makes sure that an earlier pass was baked with the present frame rate, start and pre-roll.
+    """Makes sure that what is followed was baked with the present frame rate, start and pre-roll.
 
     Raises:
         BadInput: It was not.

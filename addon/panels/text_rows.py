@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 import bpy
 
 # widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
 LETTER_PIXELS, MARGIN_PIXELS = 6.4, 60
+MAX_NAMES = 2  # of objects in a row
 
 
 def wrapped_lines(line: str, context: bpy.types.Context) -> list[str]:
@@ -23,6 +25,12 @@ def draw_wrapped(layout: bpy.types.UILayout, line: str, icon: str, context: bpy.
     column = layout.box().column(align=True)
     for i, part in enumerate(wrapped_lines(line, context)):
         column.label(text=part, icon=icon if i == 0 else "BLANK1")
+
+
+def names_text(names: Sequence[str]) -> str:
+    """Returns the names of objects in a few words: "Biceps, Triceps and 10 more"."""
+    shown = ", ".join(names[:MAX_NAMES])
+    return shown if len(names) <= MAX_NAMES else f"{shown} and {len(names) - MAX_NAMES} more"
 
 
 def count_text(number: int, noun: str) -> str:
