@@ -20,6 +20,7 @@ from sinew.addon.cache.bake_passes import BakePass, body_folder, pass_numbers
 from sinew.addon.command_line.commands import run_in_blender
 from sinew.addon.export import export_scene
 from sinew.addon.objects import roles
+from sinew.addon.properties.table_editing import add_row
 from sinew.solver.bake.cache import CacheReader, delete_bake, is_cache, layout
 from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.runtime.errors import BadInput
@@ -316,3 +317,29 @@ def test_it_bakes_without_a_window(tmp_path: Path, capfd: pytest.CaptureFixture[
     assert "after the others" in capfd.readouterr().err
     assert run_in_blender(["bake", "--selected", "Lower", "--object", "Upper"]) == 2
     assert run_in_blender(["bake", "--selected", "Lower"]) == 0 and not status().outdated
+
+
+def test_attachments_of_the_others_hold_from_their_side(tmp_path: Path) -> None:
+    scene, lower, upper = two_boxes(4, (0.0, 0.0, 2.0 + GAP))
+    top = [vertex.index for vertex in lower.data.vertices if vertex.co.z > 0.9 and vertex.co.x > -0.1]
+    lower.vertex_groups.new(name="Half").add(top, 1.0, "REPLACE")
+    row = add_row(lower.sinew.attachments)
+    row.target, row.kind, row.reach, row.group = upper, "SPRING", 0.5, "Half"
+    for frame, strength in ((1, 10.0), (4, 2.0)):
+        row.strength = strength
+        lower.keyframe_insert("sinew.attachments[0].strength", frame=frame)
+    bake_pass = only_pass(scene, tmp_path / "c.sinew")
+    bake_here(scene, bake_pass)
+    together = played(bake_pass.folder, "Upper")
+    folder = bake_here(scene, bake_pass, upper)
+    written, tracks = Scene.load(folder / "scene"), TrackReader(folder / "scene")
+    (attachment,) = written.bodies[0].attachments
+    assert (attachment.target, attachment.kind, attachment.reach) == ("Lower", "spring", 0.5)
+    under = {tuple(np.round(v, 3)) for v in written.bodies[0].vertices[attachment.paint > 0.0] if v[2] < 1.1}
+    assert {x for x, _, _ in under} == {0.0, 0.5}, "painted as the vertices below"
+    assert tracks.sample("body.Upper.attachment.0.strength", 3.0 / scene.render.fps) == pytest.approx(2.0)
+    fall = [shown[:, :, 2].mean(axis=1)[-1] - shown[0, :, 2].mean() for shown in (together, played(folder, "Upper"))]
+    assert fall[1] == pytest.approx(fall[0], rel=0.05) and fall[0] < -0.02
+    upper.location.z += 1.0
+    with pytest.raises(BadInput, match="farther than the Reach"):
+        bake_here(scene, bake_pass, upper)

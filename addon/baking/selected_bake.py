@@ -18,7 +18,6 @@ from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, selected_bakes
 from ..cache.bake_passes import BakePass, body_folder, passes
 from ..evaluation.sample_times import frame_range
-from ..export.attachments import attachment_targets
 from ..objects import roles
 from .outdated_bodies import bodies_of_pass, outdated_bodies
 
@@ -74,15 +73,19 @@ def _last_baked_frame(scene: bpy.types.Scene, obj: bpy.types.Object, bake: Path)
 
 
 def selected_warnings(scene: bpy.types.Scene, bake: Path, chosen: Collection[bpy.types.Object]) -> Iterator[SinewError]:
-    """Yields what is doubtful about baking some bodies alone: others that have changed since they were baked."""
+    """Yields what is doubtful about baking some bodies alone.
+
+    Other bodies may have changed since they were baked; and what is baked of fat is its skin, not its Wrap inside.
+    """
     for bake_pass in chosen_passes(scene, bake, chosen):
         for obj in outdated_bodies(scene, bake_pass):
             if obj not in chosen:
                 yield SinewError("selected-follows-outdated", name=obj.name)
         for obj in bodies_of_pass(scene, bake_pass):
-            for target in attachment_targets(obj) if obj not in chosen else ():
-                if target in chosen and obj not in attachment_targets(target):
-                    yield SinewError("selected-attachment-not-felt", name=obj.name, target=target.name)
+            wrap = obj.sinew.wrap if obj not in chosen else None
+            for row in wrap.sinew.attachments if wrap is not None else ():
+                if row.is_on and row.target in chosen:
+                    yield SinewError("selected-below-wrap", name=row.target.name, wrap=wrap.name, body=obj.name)
 
 
 def chosen_passes(scene: bpy.types.Scene, bake: Path, chosen: Collection[bpy.types.Object]) -> list[BakePass]:

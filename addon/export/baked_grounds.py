@@ -32,8 +32,8 @@ class BakedGround:
     """A baked body over time.
 
     Attributes:
+        body, tracks, settings: The body in its own bake, and the tracks and settings there.
         collider: What it is in the scene of the bodies that follow it.
-        settings: Of its own bake.
     """
 
     def __init__(self, cache: CacheReader, scene: Scene, tracks: TrackReader, body: Body) -> None:
@@ -44,7 +44,7 @@ class BakedGround:
             scene, tracks: The input of its bake.
             body: The body there.
         """
-        self._cache, self.settings, self._tracks, self._body = cache, scene.settings, tracks, body
+        self._cache, self.settings, self.tracks, self.body = cache, scene.settings, tracks, body
         self._samples = self._all_samples()
         self._next = next(self._samples)
         count = body.played_count
@@ -71,20 +71,20 @@ class BakedGround:
 
     def _all_samples(self) -> Iterator[tuple[float, Floats]]:
         """Yields times [s] and world positions [m], (n, 3), from the rest pose to the last frame."""
-        settings, key = self.settings, self._body.key
+        settings, key = self.settings, self.body.key
         step, path = 1.0 / (settings.fps * settings.samples_per_frame), layout.preroll_path(self._cache.folder, key)
         if settings.preroll and path.is_file():
             for number, local in enumerate(read_arrays(path)["positions"][:-1]):  # the last one is the first frame
                 yield self._placed(settings.start_time + number * step, local)
         elif settings.preroll:  # nothing followed it: it goes straight from the rest pose to its first frame
-            yield settings.start_time, self._body.vertices[: self._body.played_count]
+            yield settings.start_time, self.body.vertices[: self.body.played_count]
         last = self._cache.last_frame()
         count = 0 if last is None else self._cache.metadata.sample_count(last)
         for number in range(count):
             yield self._placed(number * step, self._cache.read_samples(key, number)[0])
 
     def _placed(self, time: float, local: np.ndarray) -> tuple[float, Floats]:
-        matrix = floats(self._tracks.sample(f"body.{self._body.key}.matrix", time), 4, 4)
+        matrix = floats(self.tracks.sample(f"body.{self.body.key}.matrix", time), 4, 4)
         return time, transform_points(matrix, local.astype(np.float64))
 
 

@@ -43,6 +43,7 @@ from .input_digest import body_digests, settings_digest
 from .participants import ParticipantHandles, Participants, find_participants
 from .rest_frame_transforms import RestFrameTransforms, read_rest_frame_transforms
 from .rest_shape_animation import RestShapeReader
+from .reversed_attachments import ReversedStrength, with_reversed_attachments
 from .sampling_context import Sampling
 from .scene_reader import read_scene, sample_tracks
 
@@ -154,6 +155,7 @@ class _ExportState:
     body_vertices: BodyVertexReader
     activations: ActivationSampler
     grounds: list[BakedGround]
+    strengths: list[ReversedStrength]
     flexed: dict[str, FlexedShape] = field(default_factory=dict)
 
 
@@ -230,6 +232,7 @@ class SceneExporter:
         check_same_times(grounds, read.settings)
         if bake_pass is not None and bake_pass.has_later and read.settings.preroll:
             read = replace(read, settings=replace(read.settings, writes_preroll=True))
+        read, strengths = with_reversed_attachments(read, grounds)
         solver_scene = self._part.adapt(read)
         rest = read_rest_frame_transforms(scene_copy, inputs, solver_scene)
         with named_errors(self._folder.parent):
@@ -238,7 +241,9 @@ class SceneExporter:
             track_writer = BufferedTrackWriter(TrackWriter(self._folder, is_durable=False))
             colliders = ColliderSampler(solver_scene, track_writer)
         activations = ActivationSampler(scene_copy, inputs, self._part.time_shift)
-        return _ExportState(solver_scene, rest, track_writer, colliders, BodyVertexReader(), activations, grounds)
+        return _ExportState(
+            solver_scene, rest, track_writer, colliders, BodyVertexReader(), activations, grounds, strengths
+        )
 
     def _evaluate(self, scene_copy: SceneCopy, before: SampleTime | None) -> None:
         """Evaluates the next moment. If an input depends on earlier frames, evaluates these first, in order."""
@@ -258,6 +263,8 @@ class SceneExporter:
         state.activations.sample(scene_copy, inputs, sampling.moment.time)
         for ground in state.grounds:
             ground.add_until(state.track_writer, sampling.moment.time)
+        for strength in state.strengths:
+            strength.sample(state.track_writer, sampling.moment.time)
         if self._done == 0:
             state.flexed.update(read_flexed_shapes(sampling, inputs, state.rest, shapes))
         state.colliders.sample(sampling, inputs)

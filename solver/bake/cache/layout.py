@@ -115,6 +115,14 @@ def is_selected_name(name: str) -> bool:
     return _SELECTED_NAME.fullmatch(name) is not None
 
 
+def inner_cache(cache: Path) -> Path:
+    """Returns where a cache is inside of that of the whole bake: "pass-2/selected-1", or "." for the cache itself."""
+    found = Path()
+    while is_pass_name(cache.name) or is_selected_name(cache.name):
+        found, cache = Path(cache.name) / found, cache.parent
+    return found
+
+
 def preroll_path(cache: Path, key: str) -> Path:
     """Returns the file of a body's render positions in the pre-roll."""
     return cache / PREROLL_FOLDER / f"{key}.npz"
