@@ -20,6 +20,7 @@ from sinew.addon.cache.bake_passes import BakePass, body_folder, pass_numbers
 from sinew.addon.command_line.commands import run_in_blender
 from sinew.addon.export import export_scene
 from sinew.addon.objects import roles
+from sinew.addon.playback import mesh_cache
 from sinew.addon.properties.table_editing import add_row
 from sinew.solver.bake.cache import CacheReader, delete_bake, is_cache, layout
 from sinew.solver.bake.run_bake import run_bake
@@ -343,3 +344,75 @@ def test_attachments_of_the_others_hold_from_their_side(tmp_path: Path) -> None:
     upper.location.z += 1.0
     with pytest.raises(BadInput, match="farther than the Reach"):
         bake_here(scene, bake_pass, upper)
+
+
+@pytest.mark.slow
+def test_bodies_of_several_passes_are_baked_from_the_inside_out(tmp_path: Path) -> None:
+    scene, lower, upper = two_boxes(3, (0.0, 0.0, 2.0 + GAP))
+    beside = add_box("Beside")
+    beside.location.x = 9.0
+    roles.make_body(beside)
+    beside.sinew.divisions, beside.sinew.youngs_modulus = 2, STIFFNESS
+    upper.sinew.bake_pass = 2
+    row = add_row(upper.sinew.attachments)
+    row.target, row.kind, row.reach = lower, "SPRING", 0.5
+    scene.sinew.preroll = 2
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "layers.blend"))
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}
+    first, second = (BakePass(number, (1, 2), tmp_path / "layers.sinew") for number in (1, 2))
+    lower.sinew.density = 500.0
+    select(lower)
+    assert bpy.ops.sinew.simulate_chosen() == {"FINISHED"}
+    # what follows it is out of date, and follows the later frames then
+    assert status().due_passes == (2,) and status().label == "Out of Date: Simulate Pass 2"
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}
+    assert status().phase == "baked" and not status().due_passes and status().selected_names == ("Lower",)
+    tracks = TrackReader(second.folder / "scene")
+    time = 2.0 / scene.render.fps
+    assert tracks.sample("collider.Lower.vertices", time) == pytest.approx(played(first.folder, "Lower")[2], abs=1e-6)
+    assert selected_bakes.folder_of_body(first.folder, "Lower") == first.folder / "selected-1"
+    # bodies of two passes at once
+    lower.sinew.density = upper.sinew.density = 600.0
+    select(lower, upper)
+    assert bpy.ops.sinew.simulate_chosen() == {"FINISHED"}
+    assert not status().due_passes and status().selected_names == ("Lower", "Upper")
+    assert body_folder(scene, upper) == second.folder / "selected-1"
+    tracks = TrackReader(second.folder / "selected-1" / "scene")
+    assert tracks.sample("collider.Lower.vertices", time) == pytest.approx(played(first.folder, "Lower")[2], abs=1e-6)
+    # a pass that is baked anew has no bodies that were baked later
+    assert bpy.ops.sinew.simulate(bake_pass=1) == {"FINISHED"}
+    assert not layout.selected_paths(first.folder) and status().selected_names == ("Upper",)
+
+
+@pytest.mark.slow
+def test_nothing_follows_what_broke(tmp_path: Path) -> None:
+    scene, lower, upper = two_boxes(6, (9.0, 0.0, 0.0))
+    scene.sinew.cache_path = str(tmp_path / "c.sinew")
+    lower.sinew.preset = "CHOCOLATE"
+    lower.sinew.divisions, lower.sinew.breaking_stress = 3, 1.0e3
+    top = [vertex.index for vertex in lower.data.vertices if vertex.co.z > 0.9]
+    lower.vertex_groups.new(name="Top").add(top, 1.0, "REPLACE")
+    lower.sinew.pin_group = "Top"
+    bake_pass = only_pass(scene, tmp_path / "c.sinew")
+    base = bake_here(scene, bake_pass)
+    assert CacheReader(base).results(), "it did not break"
+    upper.sinew.density = 500.0
+    with pytest.raises(BadInput) as refusal:
+        bake_here(scene, bake_pass, upper)
+    assert refusal.value.kind == "selected-follows-broken" and '"Lower"' in refusal.value.sentence
+    assert not layout.selected_paths(base), "nothing was begun"
+    # it breaks anew where it is selected too
+    folder = bake_here(scene, bake_pass, lower, upper)
+    assert CacheReader(folder).results() and body_folder(scene, lower) == folder
+
+
+@pytest.mark.slow
+def test_a_cache_is_attached_as_its_bodies_play_it(tmp_path: Path) -> None:
+    scene, lower, upper = two_boxes(2, (9.0, 0.0, 0.0))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "two.blend"))
+    bake_pass = only_pass(scene, tmp_path / "two.sinew")
+    bake_here(scene, bake_pass)
+    later = bake_here(scene, bake_pass, upper)
+    assert run_in_blender(["attach", str(tmp_path / "two.sinew"), "--out", str(tmp_path / "out.blend")]) == 0
+    files = {obj.name: mesh_cache.attached_file(obj) for obj in (lower, upper)}
+    assert files == {"Lower": bake_pass.folder / "play" / "Lower.pc2", "Upper": later / "play" / "Upper.pc2"}

@@ -82,10 +82,11 @@ def selected_warnings(scene: bpy.types.Scene, bake: Path, chosen: Collection[bpy
             if obj not in chosen:
                 yield SinewError("selected-follows-outdated", name=obj.name)
         for obj in bodies_of_pass(scene, bake_pass):
-            wrap = obj.sinew.wrap if obj not in chosen else None
-            for row in wrap.sinew.attachments if wrap is not None else ():
-                if row.is_on and row.target in chosen:
-                    yield SinewError("selected-below-wrap", name=row.target.name, wrap=wrap.name, body=obj.name)
+            wrap = obj.sinew.wrap
+            if obj not in chosen and wrap is not None:
+                for row in wrap.sinew.attachments:
+                    if row.is_on and row.target in chosen:
+                        yield SinewError("selected-below-wrap", name=row.target.name, wrap=wrap.name, body=obj.name)
 
 
 def chosen_passes(scene: bpy.types.Scene, bake: Path, chosen: Collection[bpy.types.Object]) -> list[BakePass]:

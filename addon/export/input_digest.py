@@ -89,6 +89,7 @@ class _DependencyWalk:
 
     def __init__(self, scene: bpy.types.Scene) -> None:
         self._scene = scene
+        self._ignored = list(collision_filter.ignored_objects(scene))
         self._found: dict[Hashable, tuple[Any, list[bpy.types.ID]]] = {}
 
     def walk(self, bodies: BodyKeys, names: BodyKeys) -> tuple[Parts, set[bpy.types.ID]]:
@@ -100,7 +101,7 @@ class _DependencyWalk:
         """
         scene = self._scene
         has_heat = any(o.sinew.use_heat for o in bodies)
-        ignored = (pair for pair in collision_filter.ignored_objects(scene) if bodies.keys() & {*pair})
+        ignored = (pair for pair in self._ignored if pair[0] in bodies or pair[1] in bodies)
         pairs = sorted(repr(sorted(names.get(o, o.name) for o in pair)) for pair in ignored)
         holding = set(bones_that_hold(scene, bodies))
         seen: set[bpy.types.ID] = {scene}

@@ -86,6 +86,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Press Simulate, which bakes all bodies from the first frame.",
     ),
     # addon/command_line/headless.py
+    "selected-cancelled": ("Cancelled.", "The bake from before stays."),
     "selected-from-first-frame": (
         "Selected bodies are baked from the first frame.",
         "Leave out --resume or --selected.",
