@@ -11,6 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import add_box, evaluated, fresh, world
+from fixtures.fat_balls import fat_ball
 from fixtures.operator_scenes import panel_lines, status, until
 from sinew.addon.baking import bake_control, outdated_bodies
 from sinew.addon.baking.addon_session import session
@@ -24,6 +25,7 @@ from sinew.addon.playback import mesh_cache
 from sinew.addon.properties.table_editing import add_row
 from sinew.solver.bake.cache import CacheReader, delete_bake, is_cache, layout
 from sinew.solver.bake.run_bake import run_bake
+from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Scene
 from sinew.solver.scene.tracks import TrackReader
@@ -105,6 +107,7 @@ def test_the_others_are_moving_colliders_and_keep_their_files(tmp_path: Path) ->
     assert tracks.sample("collider.Lower.vertices", 0.5 * start) == pytest.approx(between, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_what_each_body_plays_and_whether_it_is_out_of_date(tmp_path: Path) -> None:
     scene, lower, upper = two_boxes(1, (9.0, 0.0, 0.0))
     scene.sinew.cache_path = str(tmp_path / "c.sinew")
@@ -320,6 +323,7 @@ def test_it_bakes_without_a_window(tmp_path: Path, capfd: pytest.CaptureFixture[
     assert run_in_blender(["bake", "--selected", "Lower"]) == 0 and not status().outdated
 
 
+@pytest.mark.slow
 def test_attachments_of_the_others_hold_from_their_side(tmp_path: Path) -> None:
     scene, lower, upper = two_boxes(4, (0.0, 0.0, 2.0 + GAP))
     top = [vertex.index for vertex in lower.data.vertices if vertex.co.z > 0.9 and vertex.co.x > -0.1]
@@ -416,3 +420,25 @@ def test_a_cache_is_attached_as_its_bodies_play_it(tmp_path: Path) -> None:
     assert run_in_blender(["attach", str(tmp_path / "two.sinew"), "--out", str(tmp_path / "out.blend")]) == 0
     files = {obj.name: mesh_cache.attached_file(obj) for obj in (lower, upper)}
     assert files == {"Lower": bake_pass.folder / "play" / "Lower.pc2", "Upper": later / "play" / "Upper.pc2"}
+
+
+@pytest.mark.slow
+def test_a_body_below_a_wrap_meets_it_as_the_fat_is_baked(tmp_path: Path) -> None:
+    scene, skin, wrap, core = fat_ball(is_open=True)
+    core.sinew.role = "NONE"
+    roles.make_body(core)
+    skin.sinew.divisions = core.sinew.divisions = 4
+    bake_pass = only_pass(scene, tmp_path / "c.sinew")
+    base = bake_here(scene, bake_pass)
+    folder = bake_here(scene, bake_pass, core)
+    written, tracks = Scene.load(folder / "scene"), TrackReader(folder / "scene")
+    (ground,) = written.colliders
+    (attachment,) = written.bodies[0].attachments
+    assert (attachment.target, attachment.reach) == ("Skin", 0.5) and (attachment.paint == 1.0).all()
+    count, fat = len(skin.data.vertices), Scene.load(base / "scene").bodies[1]
+    assert len(ground.vertices) == len(fat.vertices) == count + 1 + len(wrap.data.vertices)
+    assert find_manifold_defects(ground.triangles) is None, "the core is outside of what is closed"
+    now = tracks.sample("collider.Skin.vertices", 1.0 / scene.render.fps)
+    assert now[:count] == pytest.approx(played(base, "Skin")[1], abs=1e-6)
+    fall = (fat.vertices - now)[:, 2]
+    assert fall[count:].mean() == pytest.approx(fall[:count].mean(), rel=0.1) and fall.min() > 0.0

@@ -73,20 +73,11 @@ def _last_baked_frame(scene: bpy.types.Scene, obj: bpy.types.Object, bake: Path)
 
 
 def selected_warnings(scene: bpy.types.Scene, bake: Path, chosen: Collection[bpy.types.Object]) -> Iterator[SinewError]:
-    """Yields what is doubtful about baking some bodies alone.
-
-    Other bodies may have changed since they were baked; and what is baked of fat is its skin, not its Wrap inside.
-    """
+    """Yields what is doubtful about baking some bodies alone: others that have changed since they were baked."""
     for bake_pass in chosen_passes(scene, bake, chosen):
         for obj in outdated_bodies(scene, bake_pass):
             if obj not in chosen:
                 yield SinewError("selected-follows-outdated", name=obj.name)
-        for obj in bodies_of_pass(scene, bake_pass):
-            wrap = obj.sinew.wrap
-            if obj not in chosen and wrap is not None:
-                for row in wrap.sinew.attachments:
-                    if row.is_on and row.target in chosen:
-                        yield SinewError("selected-below-wrap", name=row.target.name, wrap=wrap.name, body=obj.name)
 
 
 def chosen_passes(scene: bpy.types.Scene, bake: Path, chosen: Collection[bpy.types.Object]) -> list[BakePass]:

@@ -21,6 +21,8 @@ from ...solver.scene.scene import Body, Scene, Settings
 from ...solver.scene.tracks import TrackReader
 from ..cache import selected_bakes
 from ..cache.bake_passes import BakePass
+from ..cache.baked_tets import body_tets
+from ..cache.surface_vertices import LastVertices
 from ..evaluation.matrix_units import transform_points
 from .buffered_track_writer import BufferedTrackWriter
 from .participants import ObjectKeys
@@ -36,18 +38,22 @@ class BakedGround:
         collider: What it is in the scene of the bodies that follow it.
     """
 
-    def __init__(self, cache: CacheReader, scene: Scene, tracks: TrackReader, body: Body) -> None:
+    def __init__(
+        self, cache: CacheReader, scene: Scene, tracks: TrackReader, body: Body, *, is_whole: bool = False
+    ) -> None:
         """Reads where it begins.
 
         Args:
             cache: With all frames that are needed.
             scene, tracks: The input of its bake.
             body: The body there.
+            is_whole: Whether others meet all of its surface, also closed holes and a Wrap, and not only what it plays.
         """
         self._cache, self.settings, self.tracks, self.body = cache, scene.settings, tracks, body
+        count = len(body.vertices) if is_whole else body.played_count
+        self._inner = _read_last_vertices(cache, body.key, count - body.played_count)
         self._samples = self._all_samples()
         self._next = next(self._samples)
-        count = body.played_count
         self.collider = Collider(
             key=body.key,
             name=body.name,
@@ -73,15 +79,20 @@ class BakedGround:
         """Yields times [s] and world positions [m], (n, 3), from the rest pose to the last frame."""
         settings, key = self.settings, self.body.key
         step, path = 1.0 / (settings.fps * settings.samples_per_frame), layout.preroll_path(self._cache.folder, key)
-        if settings.preroll and path.is_file():
+        if settings.preroll and path.is_file() and self._inner is None:
             for number, local in enumerate(read_arrays(path)["positions"][:-1]):  # the last one is the first frame
                 yield self._placed(settings.start_time + number * step, local)
-        elif settings.preroll:  # nothing followed it: it goes straight from the rest pose to its first frame
-            yield settings.start_time, self.body.vertices[: self.body.played_count]
+        elif settings.preroll:  # not written: it goes straight from the rest pose to its first frame
+            yield settings.start_time, self.body.vertices[: None if self._inner is not None else self.body.played_count]
         last = self._cache.last_frame()
         count = 0 if last is None else self._cache.metadata.sample_count(last)
         for number in range(count):
-            yield self._placed(number * step, self._cache.read_samples(key, number)[0])
+            time, skin = self._placed(number * step, self._cache.read_samples(key, number)[0])
+            if self._inner is None:
+                yield time, skin
+            elif number % settings.samples_per_frame == 0:  # the others are between frames
+                frame = settings.frame_start + number // settings.samples_per_frame
+                yield time, np.concatenate([skin, self._inner.positions(frame)])
 
     def _placed(self, time: float, local: np.ndarray) -> tuple[float, Floats]:
         matrix = floats(self.tracks.sample(f"body.{self.body.key}.matrix", time), 4, 4)
@@ -135,7 +146,7 @@ def _bodies_left_as_baked(bake_pass: BakePass, end: int, wanted: Mapping[str, st
     found = []
     for key, name in wanted.items():
         folder = selected_bakes.folder_of_body(bake_pass.folder, key)
-        last, grounds = _last_frame(folder), list(_read_bodies(folder, {key}))
+        last, grounds = _last_frame(folder), list(_read_bodies(folder, {key}, is_whole=True))
         if last is None or last < end or not grounds:
             raise BadInput("selected-follows-unbaked", name=name, done=_beyond(last if grounds else None))
         if any(line.get("bodies", {}).get(key, {}).get("splits") for line in CacheReader(folder).report()):
@@ -144,7 +155,7 @@ def _bodies_left_as_baked(bake_pass: BakePass, end: int, wanted: Mapping[str, st
     return found
 
 
-def _read_bodies(folder: Path, keys: Collection[str]) -> Iterator[BakedGround]:
+def _read_bodies(folder: Path, keys: Collection[str], *, is_whole: bool = False) -> Iterator[BakedGround]:
     """Yields those of some bodies that a cache has, in its order; none where there is no cache."""
     if not keys or _last_frame(folder) is None:
         return
@@ -152,7 +163,13 @@ def _read_bodies(folder: Path, keys: Collection[str]) -> Iterator[BakedGround]:
     cache, scene, tracks = CacheReader(folder), Scene.load(scene_folder), TrackReader(scene_folder, wait=0.0)
     for body in scene.bodies:
         if body.key in keys:
-            yield BakedGround(cache, scene, tracks, body)
+            yield BakedGround(cache, scene, tracks, body, is_whole=is_whole)
+
+
+def _read_last_vertices(cache: CacheReader, key: str, count: int) -> LastVertices | None:
+    """Returns the last vertices of the surface of a body, or None for none of them."""
+    tets = body_tets(cache, key) if count else None
+    return None if tets is None else LastVertices(cache, tets, key, count)
 
 
 def _last_frame(folder: Path) -> int | None:

@@ -2,7 +2,7 @@
 """Attachments of baked bodies to those that follow them: from the other side, since only what is simulated has any.
 
 Where all are baked together, both sides feel such an attachment. A body that follows the other one is attached to it by
-its own points instead, with the same kind, reach and strength.
+its own points instead, with the same kind and reach, and the strength that makes it as stiff.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from ..evaluation.nearest_vertices import nearest_vertices
 from .baked_grounds import BakedGround
 from .buffered_track_writer import BufferedTrackWriter
 
+MIN_THICKNESS = 1.0e-3  # of the longest side: open surfaces have no volume
+
 
 @dataclass(frozen=True)
 class ReversedStrength:
@@ -27,15 +29,17 @@ class ReversedStrength:
         ground: The baked body that has it.
         source: Its track there.
         track: The track of the body that follows.
+        factor: On it.
     """
 
     ground: BakedGround
     source: str
     track: str
+    factor: float
 
     def sample(self, track_writer: BufferedTrackWriter, time: float) -> None:
         """Adds the strength at a time [s]."""
-        track_writer.add(self.track, time, self.ground.tracks.sample(self.source, time))
+        track_writer.add(self.track, time, self.factor * self.ground.tracks.sample(self.source, time))
 
 
 def with_reversed_attachments(scene: Scene, grounds: Sequence[BakedGround]) -> tuple[Scene, list[ReversedStrength]]:
@@ -46,29 +50,40 @@ def with_reversed_attachments(scene: Scene, grounds: Sequence[BakedGround]) -> t
             source = f"body.{ground.body.key}.attachment.{number}.strength"
             if ground.tracks.has(source):
                 track = f"body.{body.key}.attachment.{len(body.attachments)}.strength"
-                strengths.append(ReversedStrength(ground, source, track))
+                strengths.append(ReversedStrength(ground, source, track, _strength_factor(body, ground.body)))
             body = replace(body, attachments=(*body.attachments, attachment))
         bodies.append(body)
     return replace(scene, bodies=tuple(bodies)), strengths
 
 
 def _reversed_attachments(body: Body, grounds: Sequence[BakedGround]) -> Iterator[tuple[BakedGround, int, Attachment]]:
-    """Yields the attachments of the skins of baked bodies to a body, from its side, with their numbers."""
+    """Yields the attachments of baked bodies to a body, from its side, with their numbers."""
     for ground in grounds:
         for number, given in enumerate(ground.body.attachments):
             if given.target == body.key:
-                made = _reverse(body, ground.body, given)
-                if made is not None:
-                    yield ground, number, made
+                yield ground, number, _reverse(body, ground.body, given)
 
 
-def _reverse(body: Body, other: Body, given: Attachment) -> Attachment | None:
-    """Returns an attachment of another body to one from the side of this one; None where it is of a Wrap.
+def _reverse(body: Body, other: Body, given: Attachment) -> Attachment:
+    """Returns an attachment of another body from the side of this one; its vertices are painted as the nearest ones."""
+    paint = given.paint
+    if len(paint):
+        paint = paint[nearest_vertices(other.vertices, body.vertices)]
+    return replace(given, target=other.key, strength=given.strength * _strength_factor(body, other), paint=paint)
 
-    A vertex is painted as the nearest one of the other body.
+
+def _strength_factor(body: Body, other: Body) -> float:
+    """Returns what makes an attachment of a body to a baked one as stiff as that of the other one is to the body.
+
+    Its stiffness per area is 30 E / L of the body that has it, and the E of the softer one where both are simulated.
     """
-    paint = given.paint if len(given.paint) else np.ones(len(other.vertices))
-    skin = slice(other.played_count)
-    if not paint[skin].any():
-        return None
-    return replace(given, target=other.key, paint=paint[skin][nearest_vertices(other.vertices[skin], body.vertices)])
+    own, others = body.material.youngs_modulus, other.material.youngs_modulus
+    return min(own, others) / own * _thickness(body) / _thickness(other)
+
+
+def _thickness(body: Body) -> float:
+    """Returns L = 3 V / A of a body as it was modeled [m]."""
+    a, b, c = (body.vertices[body.triangles[:, corner]] - body.vertices[0] for corner in range(3))
+    area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
+    volume = abs(np.einsum("ti,ti->", a, np.cross(b, c))) / 6.0
+    return max(3.0 * volume / area, MIN_THICKNESS * float(np.ptp(body.vertices, axis=0).max()))

@@ -96,10 +96,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" has changed since it was baked. The selected bodies follow it as it was baked.',
         "Select it as well, or press Simulate, to bake it as it is now.",
     ),
-    "selected-below-wrap": (
-        '"{name}" does not feel the Wrap "{wrap}", since "{body}" moves as it was baked.',
-        'Select "{body}" as well to let both feel each other.',
-    ),
     # addon/baking/pass_order.py
     "no-such-pass": (
         'Nothing in "{name}" is in pass {number}.',
