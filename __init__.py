@@ -49,7 +49,8 @@ _PUBLIC = {
     ".solver.mechanics.hyperelastic.anisotropic_terms": ("AnisotropicTerm",),
     ".solver.mechanics.hyperelastic.hyperelastic_bodies": ("Hyperelastic",),
     ".solver.constraints.external_forces": ("ExternalForces",),
-    ".solver.constraints.point_forces": ("PairForces", "PointForces"),
+    ".solver.constraints.pair_forces": ("PairForces",),
+    ".solver.constraints.point_forces": ("PointForces",),
     ".solver.integrators.step_report": ("StepReport",),
     ".solver.quasistatic.equilibrium": ("Equilibrium",),
     ".solver.quasistatic.fixed_nodes": ("FixedNodes",),
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     from .solver.bake.cache import CacheReader as CacheReader
     from .solver.bake.cache import delete_cache as delete_cache
     from .solver.constraints.external_forces import ExternalForces as ExternalForces
-    from .solver.constraints.point_forces import PairForces as PairForces
+    from .solver.constraints.pair_forces import PairForces as PairForces
     from .solver.constraints.point_forces import PointForces as PointForces
     from .solver.integrators.step_report import StepReport as StepReport
     from .solver.mechanics.hyperelastic.anisotropic_terms import AnisotropicTerm as AnisotropicTerm

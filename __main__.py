@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from .solver.runtime.bitwise_reproducibility import fix_numeric_environment
+from .solver.runtime.reproducible_library_environment import fix_numeric_environment
 
 NEED_BLENDER = ("bake", "attach")
 

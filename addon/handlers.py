@@ -23,7 +23,7 @@ from .blender_data import override_saving
 from .blender_data.scene_by_session_uid import find_scene
 from .cache import cache_folder_status, cache_paths
 from .cache.bake_passes import passes
-from .cache.selected_bakes import played_folders
+from .cache.selected_body_caches import played_folders
 from .cache.temporary_folders import temporary_folders
 from .evaluation import geometry_update_counter, weight_digest
 from .fracture_meshes.result_objects import results_of

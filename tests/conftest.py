@@ -12,7 +12,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from sinew.solver.runtime.bitwise_reproducibility import fix_numeric_environment
+from sinew.solver.runtime.reproducible_library_environment import fix_numeric_environment
 
 fix_numeric_environment()  # before a test loads NumPy: what is baked here has the bytes of a child's bake
 

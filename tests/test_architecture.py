@@ -116,7 +116,7 @@ ADDON_MAY_IMPORT = {
     "runtime.event_text",
     "runtime.locked_file_retries",
     "runtime.npz_reader",
-    "runtime.bitwise_reproducibility",
+    "runtime.reproducible_library_environment",
     "runtime.quantity_text",
     "runtime.storage_errors",
 }
@@ -148,7 +148,7 @@ ADDON_MAY_IMPORT_LATE = {
 ADDON_MAY_IMPORT_WITH_SCIPY = {
     "mesh.geometry.longitudinal_profile",
     "mesh.level_set.joined_surface",
-    "mesh.muscle_shape.drawn_muscle",
+    "mesh.muscle_shape.muscle_surface",
     "mesh.muscle_shape.profile",
 }
 

@@ -18,7 +18,7 @@ from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.check_process import CheckResult, CheckRow
 from sinew.addon.evaluation.evaluated_mesh import positions, triangles
 from sinew.addon.export.input_digest import settings_digest
-from sinew.addon.objects import diagnostic_fixes, object_diagnostics, roles
+from sinew.addon.objects import diagnostic_fixes, roles
 from sinew.addon.objects.diagnostic_fixes import FixTarget
 from sinew.addon.panels import check_layout
 from sinew.solver.mesh.geometry.triangle_surface import signed_volume
@@ -157,7 +157,7 @@ def test_an_object_that_cannot_be_read_hides_nothing_of_the_others() -> None:
 def findings() -> dict[str, str]:
     """Returns what Blender's objects say by themselves."""
     bpy.context.view_layer.update()
-    found = object_diagnostics.object_findings(bpy.context)
+    found = scene_check.object_findings(bpy.context)
     return {f"{obj.name}: {problem.kind}": problem.sentence for obj, problem in found}
 
 

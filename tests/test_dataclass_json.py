@@ -30,8 +30,8 @@ from sinew.solver.scene.scene import (
     Scene,
     Settings,
 )
-from sinew.solver.scene.serialisation.field_annotations import OneOf
 from sinew.solver.scene.serialisation.field_schema import declared_fields
+from sinew.solver.scene.serialisation.schema_constraints import OneOf
 from sinew.solver.scene.validation import check_scene
 
 SEED = 20

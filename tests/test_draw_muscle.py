@@ -13,7 +13,7 @@ from fixtures.closed_surfaces import sphere
 from sinew.addon.baking import fibre_preview
 from sinew.addon.evaluation.evaluated_mesh import positions, triangles
 from sinew.addon.evaluation.matrix_units import transform_points
-from sinew.addon.evaluation.mesh_distance import MeshDistance, welded
+from sinew.addon.evaluation.mesh_signed_distance import MeshDistance, welded
 from sinew.addon.objects import diagnostic_fixes, drawn_muscles, roles
 from sinew.addon.objects.diagnostic_fixes import FixTarget
 from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects

@@ -13,8 +13,8 @@ from sinew.solver.mesh.geometry.self_intersections import crossing_faces
 from sinew.solver.mesh.geometry.signed_distance_derivatives import MovingSurface
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 from sinew.solver.mesh.geometry.triangle_surface import signed_volume
-from sinew.solver.mesh.muscle_shape.drawn_muscle import DrawnMuscle, MuscleSurface, muscle_surface
 from sinew.solver.mesh.muscle_shape.framed_curve import framed_curve
+from sinew.solver.mesh.muscle_shape.muscle_surface import DrawnMuscle, MuscleSurface, muscle_surface
 from sinew.solver.mesh.muscle_shape.profile import BELLY, FAN, STRAP, MuscleProfile
 from sinew.solver.mesh.shapes import sphere
 from sinew.solver.scene.settings.muscle_shape_settings import MOST_HEADS

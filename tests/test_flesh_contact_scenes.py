@@ -20,7 +20,7 @@ from fixtures.flesh_contact_scenes import (
     squeezed,
     squeezed_limb,
 )
-from sinew.solver.quasistatic.contact import contact_penalty_at_poses, solve_in_contact
+from sinew.solver.quasistatic.contact import contact_penalty_at_poses, penalty_solve, solve_in_contact
 from sinew.solver.quasistatic.equilibrium import solve
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
@@ -93,6 +93,34 @@ def test_cylinders_squeeze_a_limb():
         over_frames = squeezed(scene, by, x)
         x = over_frames.equilibrium.x
     assert found.equilibrium.energy == pytest.approx(over_frames.equilibrium.energy, rel=1e-5)
+
+
+def test_a_solve_that_begins_with_the_penalty_of_the_last_one_is_short():
+    scene = squeezed_limb(0.5 * RADIUS)
+    first = squeezed(scene, 0.5, scene.X)
+    assert first.next_penalty_factor > 1.0
+    start = first.equilibrium.x
+    again, anew = squeezed(scene, 0.5, start, first.next_penalty_factor), squeezed(scene, 0.5, start)
+    assert again.equilibrium.converged and again.max_depth == pytest.approx(first.max_depth, rel=0.01)
+    assert 4 * again.equilibrium.newton_iterations <= anew.equilibrium.newton_iterations
+    assert again.next_penalty_factor == first.next_penalty_factor
+
+
+def test_a_penalty_harder_than_needed_gets_softer_again():
+    scene = squeezed_limb(0.5 * RADIUS)
+    factors = [16.0]
+    for _ in range(3):
+        factors.append(squeezed(scene, 0.02, scene.X, factors[-1]).next_penalty_factor)
+    assert factors == sorted(factors, reverse=True) and factors[-1] == 1.0
+
+
+def test_a_hard_penalty_that_does_not_converge_is_given_up(monkeypatch):
+    scene = squeezed_limb(0.5 * RADIUS)
+    monkeypatch.setattr(penalty_solve, "MAX_ITERATIONS_PER_RAISE", 1)
+    alone = squeezed(scene, 0.3, scene.X)
+    hard = squeezed(scene, 0.3, scene.X, 16.0)
+    assert hard.equilibrium.converged and hard.equilibrium.x.tobytes() == alone.equilibrium.x.tobytes()
+    assert hard.equilibrium.newton_iterations == alone.equilibrium.newton_iterations + 1
 
 
 def test_the_same_bytes_with_one_thread_and_again():

@@ -11,8 +11,8 @@ from harness.formulations import formulation
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.integrators.integrator_choice import step
+from sinew.solver.integrators.newton.newton_body_selection import nonlinear_bodies
 from sinew.solver.integrators.newton.newton_system import NewtonSystem
-from sinew.solver.integrators.newton.nonlinear_formulations import nonlinear_bodies
 from sinew.solver.integrators.solver_context import StepWorkspace
 from sinew.solver.integrators.step_input import StepInput
 from sinew.solver.mechanics.hierarchical.basis_transform import gather_forces, to_hierarchical, to_nodal

@@ -13,7 +13,7 @@ from mathutils import Matrix
 from fixtures.blender_scenes import add_mesh, fresh
 from fixtures.muscle_bodies import revolved
 from sinew.addon.evaluation.evaluated_mesh import positions, triangles
-from sinew.addon.evaluation.mesh_distance import MeshDistance
+from sinew.addon.evaluation.mesh_signed_distance import MeshDistance
 from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects
 from test_make_muscle import elbow, group, select, spindle
 

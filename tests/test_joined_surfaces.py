@@ -18,7 +18,7 @@ from sinew.solver.mesh.level_set.curvature_flow import fill_creases
 from sinew.solver.mesh.level_set.distance_grid import grid_of_blocks, sample_distance
 from sinew.solver.mesh.level_set.joined_surface import join_surfaces
 from sinew.solver.mesh.level_set.surface_nets import surface_net, well_composed
-from sinew.solver.mesh.muscle_shape.drawn_muscle import DrawnMuscle, muscle_surface
+from sinew.solver.mesh.muscle_shape.muscle_surface import DrawnMuscle, muscle_surface
 from sinew.solver.mesh.muscle_shape.profile import BELLY, STRAP, MuscleProfile
 from test_drawn_surfaces import mesh_distance
 

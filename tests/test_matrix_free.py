@@ -8,7 +8,8 @@ import pytest
 
 from fixtures.corotational_bars import LINEAR, POLAR, crumpled, dense, part
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.constraints.point_forces import PairForces, PointForces
+from sinew.solver.constraints.pair_forces import PairForces
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.solver_context import StepWorkspace
 from sinew.solver.integrators.system.step_matrix import assemble_system, compute_element_records

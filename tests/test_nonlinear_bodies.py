@@ -16,7 +16,7 @@ from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators import nonlinear_step
 from sinew.solver.integrators.dynamic_flesh_forces import SINGLE_SOLVE
 from sinew.solver.integrators.integrator_choice import step
-from sinew.solver.integrators.newton.nonlinear_formulations import nonlinear_bodies
+from sinew.solver.integrators.newton.newton_body_selection import nonlinear_bodies
 from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.state import State

@@ -8,7 +8,8 @@ import pytest
 
 from fixtures.flesh_dynamics import FLESH, energy_of, flesh_of, model_of, momentum
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.constraints.point_forces import PairForces, PointForces
+from sinew.solver.constraints.pair_forces import PairForces
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.newmark.substep_contacts import select_forces
 from sinew.solver.integrators.step_input import ContactCallbacks, StepOptions

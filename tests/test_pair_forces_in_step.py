@@ -6,7 +6,8 @@ import pytest
 
 from fixtures.tet_meshes import bar
 from sinew.solver.constraints.external_forces import ExternalForces
-from sinew.solver.constraints.point_forces import PairForces, PointForces
+from sinew.solver.constraints.pair_forces import PairForces
+from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.linalg import coupled_rigid_modes
 from sinew.solver.mechanics.model import Part, make_model

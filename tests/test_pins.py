@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import random as sparse_random
 
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.constraints.pin_regions import find_regions, make_region, tells_rotation
+from sinew.solver.constraints.pins import add_sparse_product
 from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.embedding import bind
 from sinew.solver.runtime.errors import SolveFailed
@@ -224,3 +226,13 @@ def test_targets_that_are_no_numbers_are_named(tmp_path):
     with pytest.raises(SolveFailed) as caught:
         run.advance(1)
     assert caught.value.kind == "targets-not-finite" and '"Block"' in caught.value.sentence
+
+
+def test_a_sparse_product_is_added_as_by_scipy():
+    rng = np.random.default_rng(3)
+    matrix = sparse_random(300, 40, density=0.05, format="csr", random_state=4)
+    values, out = rng.normal(size=(40, 3)), rng.normal(size=(300, 3))
+    expected = out + matrix @ values
+    assert np.diff(matrix.indptr).min() == 0 < np.diff(matrix.indptr).max()
+    add_sparse_product(matrix.indptr, matrix.indices, matrix.data, values, out)
+    assert np.array_equal(out, expected)

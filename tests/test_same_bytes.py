@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bake has the same bytes whatever the environment tells NumPy, SciPy, OpenBLAS, glibc and Numba's threads.
 
-The variables stand for other processors: without `bitwise_reproducibility` the libraries choose their code by these.
+The variables stand for other processors: without `reproducible_library_environment` the libraries choose their code by
+these.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pytest
 from fixtures.flesh_scenes import limb, write_limb
 from fixtures.fracture_bake import breaking_scene, write_breaking
 from fixtures.tiny_bakes import baked, tiny_scene, write_scene
-from sinew.solver.runtime.bitwise_reproducibility import fix_numeric_environment, has_x86_64_v3
+from sinew.solver.runtime.reproducible_library_environment import fix_numeric_environment, has_x86_64_v3
 from sinew.solver.scene.scene import Scene, Settings
 
 pytestmark = pytest.mark.slow

@@ -34,9 +34,9 @@ from sinew.solver.scene import (
     scene,
     stretch_limit,
 )
-from sinew.solver.scene.serialisation.field_annotations import Limits
 from sinew.solver.scene.serialisation.field_schema import declared_fields
 from sinew.solver.scene.serialisation.range_check import check_ranges
+from sinew.solver.scene.serialisation.schema_constraints import Limits
 from sinew.solver.scene.settings import setting as kinds
 from sinew.solver.scene.settings.setting import Setting
 from sinew.solver.scene.settings.tables import (

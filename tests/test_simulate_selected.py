@@ -16,7 +16,7 @@ from fixtures.operator_scenes import panel_lines, status, until
 from sinew.addon.baking import bake_control, outdated_bodies
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.bake_request import BakeRequest
-from sinew.addon.cache import cache_folder_status, cache_paths, selected_bakes
+from sinew.addon.cache import cache_folder_status, cache_paths, selected_body_caches
 from sinew.addon.cache.bake_passes import BakePass, body_folder, pass_numbers
 from sinew.addon.command_line.commands import run_in_blender
 from sinew.addon.export import export_scene
@@ -54,7 +54,7 @@ def only_pass(scene: bpy.types.Scene, folder: Path) -> BakePass:
 
 def bake_here(scene: bpy.types.Scene, bake_pass: BakePass, *chosen: bpy.types.Object) -> Path:
     """Exports and bakes a pass, or some of its bodies, in this process, and returns the cache."""
-    folder = selected_bakes.next_folder(bake_pass.folder) if chosen else bake_pass.folder
+    folder = selected_body_caches.next_folder(bake_pass.folder) if chosen else bake_pass.folder
     for _ in export_scene.export_scene(
         bpy.context, scene, folder, bake_pass=bake_pass, chosen=chosen if chosen else None
     ):
@@ -80,7 +80,7 @@ def own_files(cache: Path) -> dict[str, bytes]:
 
 def played(cache: Path, key: str) -> np.ndarray:
     """Returns what a body of a bake plays, (frames, vertices, 3)."""
-    reader = CacheReader(selected_bakes.folder_of_body(cache, key))
+    reader = CacheReader(selected_body_caches.folder_of_body(cache, key))
     return reader.read_samples(key, 0, reader.metadata.sample_count(reader.last_frame()))
 
 
@@ -117,19 +117,19 @@ def test_what_each_body_plays_and_whether_it_is_out_of_date(tmp_path: Path) -> N
     def outdated() -> list[str]:
         return [obj.name for obj in outdated_bodies.outdated_bodies(scene, bake_pass)]
 
-    assert outdated() == [] and selected_bakes.played_folders(base) == [base]
-    known = {selected_bakes.content(base)}
+    assert outdated() == [] and selected_body_caches.played_folders(base) == [base]
+    known = {selected_body_caches.content(base)}
     upper.sinew.density = 500.0
     assert outdated() == ["Upper"] and status().outdated
     first = bake_here(scene, bake_pass, upper)
     assert outdated() == [] and not status().outdated and status().selected_names == ("Upper",)
     assert [body_folder(scene, obj) for obj in (lower, upper)] == [base, first]
-    assert selected_bakes.content(base) not in known, "later passes follow other frames now"
+    assert selected_body_caches.content(base) not in known, "later passes follow other frames now"
     lower.sinew.density = 700.0
     assert outdated() == ["Lower"] and status().outdated
     second = bake_here(scene, bake_pass, lower, upper)
-    assert outdated() == [] and selected_bakes.played_folders(base) == [base, second]
-    selected_bakes.delete_unplayed(base)
+    assert outdated() == [] and selected_body_caches.played_folders(base) == [base, second]
+    selected_body_caches.delete_unplayed(base)
     assert layout.selected_paths(base) == [second]
     # one that is not complete does not count
     (second / "frames" / "000001.npz").unlink()
@@ -374,7 +374,7 @@ def test_bodies_of_several_passes_are_baked_from_the_inside_out(tmp_path: Path) 
     tracks = TrackReader(second.folder / "scene")
     time = 2.0 / scene.render.fps
     assert tracks.sample("collider.Lower.vertices", time) == pytest.approx(played(first.folder, "Lower")[2], abs=1e-6)
-    assert selected_bakes.folder_of_body(first.folder, "Lower") == first.folder / "selected-1"
+    assert selected_body_caches.folder_of_body(first.folder, "Lower") == first.folder / "selected-1"
     # bodies of two passes at once
     lower.sinew.density = upper.sinew.density = 600.0
     select(lower, upper)

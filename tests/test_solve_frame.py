@@ -17,7 +17,7 @@ from sinew.addon import handlers
 from sinew.addon.baking import frame_solve
 from sinew.addon.baking.addon_session import session
 from sinew.addon.blender_data import sinew_modifier
-from sinew.addon.evaluation.unkeyed_values import UnkeyedValues
+from sinew.addon.evaluation.unkeyed_value_snapshot import UnkeyedValues
 from sinew.addon.export import input_digest
 from sinew.addon.objects import roles
 from sinew.addon.panels import solved_frame_layout

@@ -10,7 +10,7 @@ import pytest
 
 from fixtures.multigrid_problems import unpacked
 from sinew.solver.linalg.multigrid.galerkin_products import quantize_row
-from sinew.solver.linalg.multigrid.int16_block_slots import empty_quads, quad_slots
+from sinew.solver.linalg.multigrid.int16_block_placement import empty_quads, quad_slots
 from sinew.solver.linalg.multigrid.product_pattern import SparseStructure
 from sinew.solver.runtime.jit import kernel
 from sinew.solver.runtime.simd.block_row_product import multiply_row

@@ -12,7 +12,7 @@ import pytest
 from fixtures.scenes import JELLY, rotation
 from fixtures.stiff_drops import Drop, outcome_of, run_of
 from fixtures.tet_meshes import bar
-from sinew.solver.bake.convergence_warnings import bake_warnings
+from sinew.solver.bake.contact_convergence_warnings import bake_warnings
 from sinew.solver.mechanics.finite_rotation_correction import with_finite_rotations
 from sinew.solver.mechanics.model import Part, make_model
 

@@ -13,7 +13,7 @@ from sinew.solver.mesh.embedding import bind
 from sinew.solver.mesh.formats.surface_files import read_surface
 from sinew.solver.mesh.geometry.closest_point import closest_points
 from sinew.solver.mesh.geometry.connected_components import connected_components
-from sinew.solver.mesh.geometry.segment_surface_crossings import exit_points
+from sinew.solver.mesh.geometry.surface_exit_points import exit_points
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 from sinew.solver.mesh.geometry.triangle_surface import Surface
 from sinew.solver.mesh.geometry.winding_number import winding_numbers

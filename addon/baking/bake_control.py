@@ -20,7 +20,7 @@ from ..cache import cache_folder_status, cache_paths
 from ..cache.bake_passes import BakePass, body_folder, pass_folder, pass_numbers, played_folders
 from ..evaluation import sample_times
 from ..export import export_scene, input_warnings
-from ..export.blender_simulation_inputs import follows_rigid_bodies
+from ..export.blender_physics_dependence import follows_rigid_bodies
 from ..fracture_meshes import show_results
 from ..objects import roles
 from ..playback import mesh_cache, solved_frame, wrap_motion
@@ -30,9 +30,9 @@ from . import (
     frame_report_reader,
     last_failure,
     move_caches_on_save,
-    pass_order,
+    passes_to_bake,
     playhead,
-    selected_bake,
+    simulate_selected,
     state_machine,
     undo_step,
 )
@@ -41,7 +41,7 @@ from .bake_driver import BakeDriver
 from .bake_preconditions import check_can_bake
 from .bake_request import DEFAULT_REQUEST, BakeRequest, child_arguments, copy_borrowed, make_resumable
 from .child_process import child_command, fallback_command
-from .pass_order import BakeOrder
+from .passes_to_bake import BakeOrder
 from .solver_warm_up import solver_in_waiting
 
 
@@ -62,11 +62,11 @@ def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> Run
     check_can_bake(scene, folder)
     chosen = _chosen_bodies(scene, request)
     if chosen is not None:
-        selected_bake.check_selected(scene, _present_folder(scene, request), chosen)
+        simulate_selected.check_selected(scene, _present_folder(scene, request), chosen)
     noted = bake_warnings(scene, request)
     session.end_frame_solve()
     solved_frame.remove(roles.bodies(scene))
-    order = pass_order.find_order(scene, folder, request)
+    order = passes_to_bake.find_order(scene, folder, request)
     _prepare_objects(scene)
     notes = [error_messages.note_of(note.as_warning()) for note in noted]
     bake = _start_pass(scene, request, order)
@@ -80,11 +80,11 @@ def bake_warnings(scene: bpy.types.Scene, request: BakeRequest) -> list[SinewErr
     chosen, found = _chosen_bodies(scene, request), list(input_warnings.input_warnings(scene))
     if chosen is None:
         return found
-    return [*selected_bake.selected_warnings(scene, _present_folder(scene, request), chosen), *found]
+    return [*simulate_selected.selected_warnings(scene, _present_folder(scene, request), chosen), *found]
 
 
 def _chosen_bodies(scene: bpy.types.Scene, request: BakeRequest) -> list[bpy.types.Object] | None:
-    return None if request.chosen is None else selected_bake.find_chosen(scene, request.chosen)
+    return None if request.chosen is None else simulate_selected.find_chosen(scene, request.chosen)
 
 
 def _present_folder(scene: bpy.types.Scene, request: BakeRequest) -> Path:
@@ -97,12 +97,12 @@ def _start_pass(scene: bpy.types.Scene, request: BakeRequest, order: BakeOrder) 
     folder, end = bake_pass.folder, sample_times.frame_range(scene)
     if request.chosen is not None:
         copy_borrowed(scene, request)
-        folder = selected_bake.new_folder(bake_pass)
+        folder = simulate_selected.new_folder(bake_pass)
     elif not bake_pass.is_only:
         copy_borrowed(scene, request)
-        request = pass_order.resuming_request(scene, request, bake_pass)
+        request = passes_to_bake.resuming_request(scene, request, bake_pass)
     elif request.resume:
-        selected_bake.check_resumable(scene, _present_folder(scene, request))
+        simulate_selected.check_resumable(scene, _present_folder(scene, request))
     resume_frame = make_resumable(scene, request, folder) if request.resume else None
     words, log = child_arguments(folder, request), folder / layout.LOG_FILE
     uid = scene.session_uid  # undo replaces scenes while a bake runs
@@ -135,7 +135,7 @@ def _start_following(scene_uid: int, request: BakeRequest, order: BakeOrder) -> 
     folder = None if scene is None else request.folder or cache_paths.own_folder(scene)
     if scene is None or folder is None:
         return None
-    rest = pass_order.rest_of_order(scene, folder, order)
+    rest = passes_to_bake.rest_of_order(scene, folder, order)
     return None if rest is None else _start_pass(scene, dataclasses.replace(request, resume=False), rest)
 
 
@@ -189,7 +189,7 @@ def _export(scene_uid: int, bake_pass: BakePass, folder: Path, chosen_uids: froz
     scene = find_scene(scene_uid)
     if scene is None:
         raise BadInput("no-such-scene", name="", path=bpy.data.filepath)
-    chosen = None if chosen_uids is None else selected_bake.find_chosen(scene, chosen_uids)
+    chosen = None if chosen_uids is None else simulate_selected.find_chosen(scene, chosen_uids)
     yield from export_scene.export_scene(bpy.context, scene, folder, bake_pass=bake_pass, chosen=chosen)
 
 
@@ -252,7 +252,7 @@ def _show_frames(scene: bpy.types.Scene, bake: RunningBake) -> None:
 def _attach_running(scene: bpy.types.Scene, bake: RunningBake) -> None:
     """Lets the bodies play what is baked so far, those that are baked alone too."""
     attach_bake.attach(scene, is_undoable=False)
-    for obj in selected_bake.find_chosen(scene, bake.chosen or ()):
+    for obj in simulate_selected.find_chosen(scene, bake.chosen or ()):
         key = body_key(obj)
         if layout.play_path(bake.folder, key).exists():
             attach_bake.attach_body(scene, obj, bake.folder, key, is_undoable=False)
@@ -262,7 +262,7 @@ def _drop_unfinished(scene: bpy.types.Scene, bake: RunningBake) -> None:
     """Deletes a bake of chosen bodies that did not come to its end, and what it replaces where it did."""
     if bake.chosen is None:
         return
-    problem = selected_bake.delete_unplayed(bake.folder)
+    problem = simulate_selected.delete_unplayed(bake.folder)
     bake.is_dropped = not bake.folder.exists()
     if problem is not None:
         last_failure.store_error_event(scene, problem.as_event())

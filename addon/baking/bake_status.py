@@ -18,7 +18,7 @@ import bpy
 from ...solver.bake.cache.convergence_summary import ConvergenceSummary
 from ...solver.runtime.errors import SinewError
 from ..blender_data.object_keys import body_key
-from ..cache import cache_folder_status, cache_paths, selected_bakes
+from ..cache import cache_folder_status, cache_paths, selected_body_caches
 from ..cache.bake_passes import BakePass, body_folder, pass_numbers, passes
 from ..evaluation import sample_times
 from ..export import input_digest
@@ -211,7 +211,7 @@ def pass_status(scene: bpy.types.Scene, bake_pass: BakePass | None) -> Status:
     frame = seen.last_frame if seen.problem is None else seen.frame_files
     if seen.metadata is None or frame is None:
         return Status(frame_start=first, frame_end=last, problem=seen.problem, busy_elsewhere=seen.is_written)
-    later = selected_bakes.played_folders(folder)[1:]
+    later = selected_body_caches.played_folders(folder)[1:]
     ends = (cache_folder_status.read_status(each).last_frame for each in later)
     frame = min([frame, *(end for end in ends if end is not None)])
     is_partial = seen.problem is not None or frame < last
@@ -239,7 +239,7 @@ def _worst_convergence(summaries: Iterable[ConvergenceSummary]) -> ConvergenceSu
 
 def _selected_names(scene: bpy.types.Scene, folder: Path) -> tuple[str, ...]:
     """Returns the names of the bodies that were baked after the others of a cache."""
-    keys = selected_bakes.selected_keys(folder)
+    keys = selected_body_caches.selected_keys(folder)
     return tuple(obj.name for obj in roles.bodies(scene) if body_key(obj) in keys) if keys else ()
 
 

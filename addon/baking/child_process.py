@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from ...solver.runtime.bitwise_reproducibility import fix_numeric_environment
+from ...solver.runtime.reproducible_library_environment import fix_numeric_environment
 
 PACKAGE = Path(__file__).resolve().parents[2]
 LAUNCHER = PACKAGE / "solver" / "cli" / "bootstrap.py"

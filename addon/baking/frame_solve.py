@@ -27,11 +27,11 @@ from ..blender_data.object_keys import body_key
 from ..blender_data.scene_by_session_uid import find_scene
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.sample_times import SampleTime, frame_range, frames_per_second, rest_frame
-from ..evaluation.unkeyed_values import UnkeyedValues
+from ..evaluation.unkeyed_value_snapshot import UnkeyedValues
 from ..export import validation
 from ..export.activation_inputs import source_of
-from ..export.chosen_participants import only_bodies, with_attached_flesh
 from ..export.export_scene import ExportPart, export_part
+from ..export.participant_subset import only_bodies, with_attached_flesh
 from ..export.participants import find_participants
 from ..objects import flesh_supports, roles
 from ..playback import solved_frame

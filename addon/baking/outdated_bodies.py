@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import bpy
 
 from ..blender_data.object_keys import body_key
-from ..cache import cache_folder_status, selected_bakes
+from ..cache import cache_folder_status, selected_body_caches
 from ..cache.bake_passes import BakePass
 from ..export.input_digest import body_digests, settings_digest
 from ..objects import roles
@@ -25,10 +25,10 @@ def is_outdated(
         find_body_digests: Returns those of its bodies, by key.
     """
     head = cache_folder_status.read_status(bake_pass.folder).metadata
-    if head is None or not selected_bakes.newest_first(bake_pass.folder):
+    if head is None or not selected_body_caches.newest_first(bake_pass.folder):
         return head is None or head.settings != find_digest()
     now = find_body_digests()
-    played = {body.key for body in head.bodies} | selected_bakes.selected_keys(bake_pass.folder)
+    played = {body.key for body in head.bodies} | selected_body_caches.selected_keys(bake_pass.folder)
     return played != now.keys() or bool(_outdated_keys(bake_pass, now))
 
 
@@ -51,5 +51,7 @@ def bodies_of_pass(scene: bpy.types.Scene, bake_pass: BakePass) -> list[bpy.type
 
 def _outdated_keys(bake_pass: BakePass, now: Mapping[str, str]) -> set[str]:
     """Returns the keys of the bodies whose digest now is not that of what they play."""
-    folders = {key: selected_bakes.folder_of_body(bake_pass.folder, key) for key in now}
-    return {key for key, value in now.items() if selected_bakes.read_body_settings(folders[key]).get(key) != value}
+    folders = {key: selected_body_caches.folder_of_body(bake_pass.folder, key) for key in now}
+    return {
+        key for key, value in now.items() if selected_body_caches.read_body_settings(folders[key]).get(key) != value
+    }

@@ -22,13 +22,16 @@ from ...solver.runtime.errors import BadInput, SinewError, SolveFailed
 from ...solver.scene.scene import Scene
 from ..blender_data.scene_by_session_uid import find_scene
 from ..evaluation.sample_times import SampleTime, rest_frame
-from ..evaluation.unkeyed_values import UnkeyedValues
+from ..evaluation.unkeyed_value_snapshot import UnkeyedValues
 from ..export import input_warnings, validation
-from ..export.chosen_participants import only_bodies
 from ..export.export_scene import ExportPart, export_part
 from ..export.input_digest import settings_digest
+from ..export.participant_subset import only_bodies
 from ..export.participants import Participants, find_participants
-from ..objects import object_diagnostics, roles
+from ..objects import roles
+from ..objects.muscle_end_diagnostics import end_findings, posed_twice_findings
+from ..objects.object_size_diagnostics import scale_findings, size_findings
+from ..objects.skeleton import skeleton_bones
 from . import bake_status, bake_timer
 from .addon_session import session
 from .check_process import FINDINGS_FILE, SCENE_FOLDER, CheckedObject, CheckProcess, CheckResult, CheckRow
@@ -75,9 +78,23 @@ def _problems_in_blender(context: bpy.types.Context) -> Iterator[tuple[bpy.types
     scene = context.scene
     for problem in validation.object_problems(scene):
         yield _named_object(scene, problem), problem
-    yield from object_diagnostics.object_findings(context)
+    yield from object_findings(context)
     for warning in input_warnings.input_warnings(scene):
         yield _named_object(scene, warning), warning
+
+
+def object_findings(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Object, SinewError]]:
+    """Yields objects of the scene and what is doubtful about each."""
+    scene = context.scene
+    bodies, bones = roles.bodies(scene), skeleton_bones(context, set(roles.bodies(scene)))
+    for obj in dict.fromkeys([*bodies, *roles.bones(scene)]):
+        yield from ((obj, problem) for problem in scale_findings(obj))
+    for obj in bodies:
+        if roles.is_flesh(obj):
+            yield from ((obj, problem) for problem in size_findings(obj, bones, scene.unit_settings.scale_length))
+            if obj.sinew.use_muscle:
+                yield from ((obj, problem) for problem in end_findings(obj, bones))
+                yield from ((obj, problem) for problem in posed_twice_findings(obj))
 
 
 def _named_object(scene: bpy.types.Scene, problem: SinewError) -> bpy.types.Object | None:

@@ -15,7 +15,7 @@ import bpy
 from ...solver.bake.cache import layout
 from ...solver.scene.settings.tables import BODY
 from ..blender_data.object_keys import body_key
-from . import cache_paths, selected_bakes
+from . import cache_paths, selected_body_caches
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ def body_folder(scene: bpy.types.Scene, obj: bpy.types.Object, bake: Path | None
     """Returns the cache that has what a body plays, in the present bake or that in a folder."""
     bake = cache_paths.cache_folder(scene) if bake is None else bake
     own = pass_folder(bake, int(obj.sinew.bake_pass), pass_numbers(scene))
-    return selected_bakes.folder_of_body(own, body_key(obj)) if selected_bakes.newest_first(own) else own
+    return selected_body_caches.folder_of_body(own, body_key(obj)) if selected_body_caches.newest_first(own) else own
 
 
 def played_folders(scene: bpy.types.Scene, bake: Path) -> list[Path]:
     """Returns all caches in the folder of a whole bake that bodies of a scene play, or the folder itself."""
-    found = [folder for each in passes(scene, bake) for folder in selected_bakes.played_folders(each.folder)]
+    found = [folder for each in passes(scene, bake) for folder in selected_body_caches.played_folders(each.folder)]
     return found or [bake]

@@ -23,7 +23,7 @@ from ..baking.addon_session import RunningBake, session
 from ..baking.bake_request import BakeRequest
 from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
-from ..cache import cache_paths, selected_bakes
+from ..cache import cache_paths, selected_body_caches
 from ..export import validation
 from ..objects import roles
 from ..properties.role_definitions import BODY, NONE
@@ -136,12 +136,12 @@ def _played_bodies(cache: Path) -> Iterator[tuple[Path, CachedBody]]:
     Raises:
         StorageFailed: Frames are damaged.
     """
-    for folder in selected_bakes.played_folders(cache):
+    for folder in selected_body_caches.played_folders(cache):
         reader = CacheReader(folder)
         for problem in reader.play_problems():
             raise StorageFailed("cache-problem", path=str(folder), problem=problem)
         for body in reader.metadata.bodies:
-            if selected_bakes.folder_of_body(cache, body.key) == folder:
+            if selected_body_caches.folder_of_body(cache, body.key) == folder:
                 yield folder, body
 
 

@@ -16,7 +16,7 @@ from ..evaluation.sample_times import SampleTime, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
 from . import activation_inputs
 from .activation_sampler import ActivationSampler, ActivationTrace
-from .blender_simulation_inputs import first_frame_needed, follows_rigid_bodies
+from .blender_physics_dependence import first_frame_needed, follows_rigid_bodies
 from .muscle_path import find_muscle_path
 from .participants import Participants, find_participants
 

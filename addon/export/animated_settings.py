@@ -11,7 +11,7 @@ from ...solver.scene.scene import Body
 from ...solver.scene.settings.activation_settings import HEAD_ACTIVATION, NO_SOURCE
 from ...solver.scene.settings.muscle_settings import ACTIVATION
 from ...solver.scene.settings.setting import SWITCH
-from ...solver.scene.settings.start_settings import ANIMATED
+from ...solver.scene.settings.size_and_start_settings import ANIMATED
 from ...solver.scene.settings.tables import BODY, settings_of_role
 from ..blender_data.rna_serialisation import animated_paths, stepped_paths
 from .activation_inputs import is_muscle, source_of

@@ -19,10 +19,10 @@ from ...solver.runtime.npz_reader import read_arrays
 from ...solver.scene.contact import Collider
 from ...solver.scene.scene import Body, Scene, Settings
 from ...solver.scene.tracks import TrackReader
-from ..cache import selected_bakes
+from ..cache import selected_body_caches
 from ..cache.bake_passes import BakePass
+from ..cache.baked_surface_vertices import LastVertices
 from ..cache.baked_tets import body_tets
-from ..cache.surface_vertices import LastVertices
 from ..evaluation.matrix_units import transform_points
 from .buffered_track_writer import BufferedTrackWriter
 from .participants import ObjectKeys
@@ -125,11 +125,11 @@ def read_grounds(bake_pass: BakePass, end: int, bodies: ObjectKeys) -> list[Bake
 def _bodies_of_pass(earlier: BakePass, number: int, end: int, wanted: Mapping[str, str]) -> list[BakedGround]:
     """Returns bodies of an earlier pass, by key and name, that pass `number` follows to the frame `end`."""
     found = {}
-    for folder in selected_bakes.played_folders(earlier.folder):
+    for folder in selected_body_caches.played_folders(earlier.folder):
         last = _last_frame(folder)
         if last is None or last < end:
             raise BadInput("pass-not-baked", number=number, earlier=earlier.number, done=_beyond(last))
-        played = {key for key in wanted if selected_bakes.folder_of_body(earlier.folder, key) == folder}
+        played = {key for key in wanted if selected_body_caches.folder_of_body(earlier.folder, key) == folder}
         for ground in _read_bodies(folder, played):
             key = ground.collider.key
             if ground.settings.preroll and not layout.preroll_path(folder, key).is_file():
@@ -145,7 +145,7 @@ def _bodies_left_as_baked(bake_pass: BakePass, end: int, wanted: Mapping[str, st
     """Returns bodies of a pass, by key and name, that its other bodies follow to the frame `end`."""
     found = []
     for key, name in wanted.items():
-        folder = selected_bakes.folder_of_body(bake_pass.folder, key)
+        folder = selected_body_caches.folder_of_body(bake_pass.folder, key)
         last, grounds = _last_frame(folder), list(_read_bodies(folder, {key}, is_whole=True))
         if last is None or last < end or not grounds:
             raise BadInput("selected-follows-unbaked", name=name, done=_beyond(last if grounds else None))

@@ -24,22 +24,22 @@ from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.scene import Scene
 from ...solver.scene.tracks import TrackWriter
 from ..cache.bake_passes import BakePass
-from ..cache.selected_bakes import body_settings_text
+from ..cache.selected_body_caches import body_settings_text
 from ..evaluation.rigid_body_evaluation import LiveScene
 from ..evaluation.sample_times import SampleTime, frame_range, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
-from ..evaluation.unkeyed_values import UnkeyedValues
+from ..evaluation.unkeyed_value_snapshot import UnkeyedValues
 from ..objects import roles
 from . import validation
 from .activation_sampler import ActivationSampler, write_activations
 from .baked_grounds import BakedGround, check_same_times, read_grounds
-from .blender_simulation_inputs import first_frame_needed, follows_rigid_bodies
+from .blender_physics_dependence import first_frame_needed, follows_rigid_bodies
 from .body_vertices import BodyVertexReader
 from .buffered_track_writer import BufferedTrackWriter
-from .chosen_participants import only_bodies
 from .colliders import ColliderSampler
 from .flexed_shapes import FlexedShape, read_flexed_shapes, write_rest_shapes
 from .input_digest import body_digests, settings_digest
+from .participant_subset import only_bodies
 from .participants import ParticipantHandles, Participants, find_participants
 from .rest_frame_transforms import RestFrameTransforms, read_rest_frame_transforms
 from .rest_shape_animation import RestShapeReader

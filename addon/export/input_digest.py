@@ -16,7 +16,7 @@ from ...solver.runtime.checksums import digest
 from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts
-from ..cache import selected_bakes
+from ..cache import selected_body_caches
 from ..cache.bake_passes import BakePass
 from ..evaluation.sample_times import preroll
 from ..objects import collision_filter
@@ -26,8 +26,8 @@ from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE, WRAP
 from . import activation_inputs, artist_tet_files, rigid_core
 from .attachments import attachment_parts
 from .bone_meshes import bones_that_hold
-from .digest_parts import field_parts, id_parts, object_parts, scene_parts
 from .fibre_objects import fibre_object_parts, find_fibre_objects
+from .input_digest_parts import field_parts, id_parts, object_parts, scene_parts
 from .relevant_settings import unread_settings
 
 BodyKeys = Mapping[bpy.types.Object, str]
@@ -80,7 +80,7 @@ def _pass_parts(bake_pass: BakePass) -> Parts:
 
 def _followed(scene: bpy.types.Scene, bake_pass: BakePass) -> Parts:
     """Returns what tells the bakes that a pass follows from others, and whether another one follows it."""
-    parts: Parts = [selected_bakes.content(earlier.folder) for earlier in bake_pass.earlier]
+    parts: Parts = [selected_body_caches.content(earlier.folder) for earlier in bake_pass.earlier]
     return [*parts, "its pre-roll is written"] if bake_pass.has_later and preroll(scene) else parts
 
 

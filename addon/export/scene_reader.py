@@ -31,7 +31,7 @@ from .attachments import attachment_owners, attachment_values, read_attachments
 from .body_vertices import BodyVertexReader
 from .bone_meshes import read_bone, sample_bone
 from .colliders import read_collider
-from .fat import with_wrap
+from .fat_geometry import with_wrap
 from .force_fields import read_field, sample_field
 from .formulation import read_formulation
 from .heat_sources import read_heat_source, sample_heat_source

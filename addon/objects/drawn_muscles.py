@@ -25,7 +25,7 @@ from .muscle_setup import TETS_ACROSS, MuscleEnd, MuscleShape, set_up_muscle, wr
 from .skeleton import SkeletonBone
 
 if TYPE_CHECKING:
-    from ...solver.mesh.muscle_shape.drawn_muscle import DrawnMuscle, MuscleSurface
+    from ...solver.mesh.muscle_shape.muscle_surface import DrawnMuscle, MuscleSurface
 
 NAME = "Muscle"
 # of the distance between both ends: the width that a profile begins with
@@ -68,7 +68,7 @@ def initial_width(points: Floats, profile: str) -> float:
 
 def drawn_muscle(drawing: MuscleDrawing) -> DrawnMuscle:
     """Returns the shape of a drawing in world space."""
-    from ...solver.mesh.muscle_shape.drawn_muscle import DrawnMuscle  # loads SciPy
+    from ...solver.mesh.muscle_shape.muscle_surface import DrawnMuscle  # loads SciPy
     from ...solver.mesh.muscle_shape.profile import MuscleProfile
 
     thickness = drawing.thickness or THICKNESS_SHARES[drawing.profile] * drawing.width
@@ -94,7 +94,7 @@ def new_muscle(context: bpy.types.Context, drawing: MuscleDrawing) -> bpy.types.
     Raises:
         BadInput: "drawn-points-together": its points are at one place. Nothing was changed.
     """
-    from ...solver.mesh.muscle_shape.drawn_muscle import muscle_surface  # loads SciPy
+    from ...solver.mesh.muscle_shape.muscle_surface import muscle_surface  # loads SciPy
 
     shape = drawn_muscle(drawing)
     without_obstacles = muscle_surface(shape)
@@ -182,7 +182,7 @@ def _write_path(obj: bpy.types.Object, points: Floats) -> None:
 
 def _build_surface(obj: bpy.types.Object) -> MuscleSurface | None:
     """Returns the surface of a drawn muscle in its own space, by its settings."""
-    from ...solver.mesh.muscle_shape.drawn_muscle import DrawnMuscle, muscle_surface  # loads SciPy
+    from ...solver.mesh.muscle_shape.muscle_surface import DrawnMuscle, muscle_surface  # loads SciPy
     from ...solver.mesh.muscle_shape.profile import MuscleProfile
 
     own = obj.sinew

@@ -13,7 +13,7 @@ from ...solver.mesh.geometry.manifold_defects import find_manifold_defects
 from ...solver.runtime.arrays import Floats
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import transform_points
-from ..evaluation.mesh_distance import MeshDistance, welded
+from ..evaluation.mesh_signed_distance import MeshDistance, welded
 from . import roles
 from .mirrored_references import object_of_other_side
 

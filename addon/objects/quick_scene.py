@@ -10,7 +10,7 @@ import bpy
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.material_presets import SIZED_PRESETS
 from ...solver.scene.settings.flesh_settings import JIGGLE
-from ...solver.scene.settings.start_settings import SIMULATED_SIZE, USE_SIMULATED_SIZE
+from ...solver.scene.settings.size_and_start_settings import SIMULATED_SIZE, USE_SIMULATED_SIZE
 from ..runtime.quantity_text import quantity_text
 from . import (
     coarse_mesh_subdivision,

@@ -29,6 +29,7 @@ from . import (
     keyframe_decorator,
     make_body,
     make_flesh,
+    make_wrap,
     move_below_armature,
     muscles,
     note_details,
@@ -39,14 +40,13 @@ from . import (
     select_role,
     self_weight_remedies,
     simulate,
-    simulate_chosen,
+    simulate_selected_bodies,
     softening_table,
     solve_frame,
     subdivide_coarse_mesh,
     table_rows,
     takes,
     tet_display,
-    wraps,
 )
 
 PARTS = (
@@ -73,7 +73,7 @@ PARTS = (
     subdivide_coarse_mesh,
     self_weight_remedies,
     simulate,
-    simulate_chosen,
+    simulate_selected_bodies,
     solve_frame,
     compile_ahead,
     finished_bake,
@@ -89,7 +89,7 @@ PARTS = (
     tet_display,
     build_fibres,
     check,
-    wraps,
+    make_wrap,
     quick_fat,
 )
 

@@ -8,7 +8,7 @@ from bpy.props import FloatProperty
 
 from ...solver.runtime.errors import BadInput
 from ..baking.error_messages import error_text
-from ..objects import joined_tendons
+from ..objects import muscle_tendon_union
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh, selected_meshes
 
@@ -46,7 +46,7 @@ class SINEW_OT_join_tendon(bpy.types.Operator):
         if not tendons:
             raise BadInput("join-without-tendon")
         count = len(tendons)
-        doubts = joined_tendons.join_tendons(context, muscle, tendons, self.voxel_size, self.seam_width)
+        doubts = muscle_tendon_union.join_tendons(context, muscle, tendons, self.voxel_size, self.seam_width)
         for doubt in doubts:
             self.report({"WARNING"}, error_text(doubt))
         if not doubts:

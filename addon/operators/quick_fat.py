@@ -10,8 +10,8 @@ import bpy
 from ...solver.runtime.errors import BadInput
 from ..baking.error_messages import error_text
 from ..objects import quick_fat
+from .make_wrap import WrapSizes, wrap_objects
 from .quick import QuickOperator
-from .wraps import WrapSizes, wrap_objects
 
 
 class SINEW_OT_quick_fat(QuickOperator, bpy.types.Operator):

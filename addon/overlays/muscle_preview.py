@@ -10,7 +10,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...solver.runtime.arrays import Floats, Indices
-from ..evaluation.mesh_distance import MeshDistance
+from ..evaluation.mesh_signed_distance import MeshDistance
 from ..objects import drawn_muscles, muscle_obstacles
 from ..objects.drawn_muscles import MuscleDrawing
 from .draw_handler import DrawHandler
@@ -46,7 +46,7 @@ class MusclePreview:
             self._handler = None
 
     def _surface_of(self, drawing: MuscleDrawing) -> tuple[Floats, Indices] | None:
-        from ...solver.mesh.muscle_shape.drawn_muscle import muscle_surface  # loads SciPy
+        from ...solver.mesh.muscle_shape.muscle_surface import muscle_surface  # loads SciPy
 
         low, high = drawing.points.min(axis=0) - drawing.width, drawing.points.max(axis=0) + drawing.width
         obstacles = [self._distance(obj) for obj in muscle_obstacles.obstacles_around(self._context, low, high)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.settings.start_settings import SIMULATED_SIZE, START_SETTINGS, USE_SIMULATED_SIZE
+from ...solver.scene.settings.size_and_start_settings import SIMULATED_SIZE, START_SETTINGS, USE_SIMULATED_SIZE
 from .property_rows import draw_settings, locked_column
 
 

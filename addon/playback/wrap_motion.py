@@ -20,8 +20,8 @@ from ...solver.runtime.errors import StorageFailed
 from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.scene import Scene
 from ..blender_data import sinew_modifier
+from ..cache.baked_surface_vertices import LastVertices
 from ..cache.baked_tets import body_tets
-from ..cache.surface_vertices import LastVertices
 from ..evaluation.matrix_units import scale_to_metres
 from ..evaluation.scene_copy import SceneCopy
 from . import mesh_cache

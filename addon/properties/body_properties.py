@@ -11,7 +11,7 @@ from ...solver.scene.settings.formulation_settings import FORMULATION_SETTINGS
 from ...solver.scene.settings.pin_settings import PIN_SETTINGS
 from ...solver.scene.settings.rest_scale_settings import REST_SCALE_SETTINGS
 from ...solver.scene.settings.rigid_core_settings import CORE_HINGE, CORE_PULL, CORE_SETTINGS
-from ...solver.scene.settings.start_settings import START_SETTINGS
+from ...solver.scene.settings.size_and_start_settings import START_SETTINGS
 from ...solver.scene.settings.tet_settings import DISPLAY_SETTINGS, TET_SETTINGS
 from .property_factory import make_property, settings_group
 

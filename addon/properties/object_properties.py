@@ -15,10 +15,10 @@ from .flesh_properties import BoneProperties, FleshProperties
 from .fracture_properties import FractureProperties, ResultProperties
 from .goal_properties import GoalProperties
 from .heat_properties import HeatProperties, HeatSourceProperties
-from .layer_properties import LayerProperties
 from .material_properties import MaterialProperties
 from .muscle_properties import FibreProperties, MuscleProperties
 from .muscle_shape_properties import MuscleShapeProperties
+from .pass_and_wrap_properties import PassAndWrapProperties
 from .plasticity_properties import PlasticityProperties
 from .pressure_properties import PressureProperties
 from .property_factory import OVERRIDABLE
@@ -51,7 +51,7 @@ class SinewObject(
     StretchLimitProperties,
     FibreProperties,
     AttachmentProperties,
-    LayerProperties,
+    PassAndWrapProperties,
     bpy.types.PropertyGroup,
 ):
     """What one object is to Sinew and how it behaves; filled in by the panels, read by the exporter."""

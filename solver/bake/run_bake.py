@@ -32,11 +32,10 @@ from .attributes.attribute_fields import attribute_warnings as attribute_warning
 from .bake_loop import Bake, OnEvent
 from .cache import CacheMetadata, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
-from .convergence_warnings import bake_warnings
+from .contact_convergence_warnings import bake_warnings
 from .pc2_repair import repair_pc2_files
 from .postprocess.breakable_frame_fields import breakable_keys
 from .resume_preparation import Checkpoint, find_checkpoint, with_initial_fields
-from .rigid_core_tets import core_arrays
 from .warmup.compile_kernels import announcing_compilation
 
 
@@ -214,7 +213,6 @@ def _prepare_bake(
                 arrays |= feature.to_arrays(number)
             for force in built.forces:
                 arrays |= force.to_arrays(body.range.nodes)
-            arrays |= core_arrays(built.model.cores, body.range.tets)
             writer.write_model(asked.key, arrays)
         event = _built_event(built, scene)
         bake = Bake(writer, head, simulation, warnings=warnings_in(event))

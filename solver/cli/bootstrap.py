@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     sys.path[:] = [folder for folder in sys.path if not folder or Path(folder).resolve() != here]
     sys.path[:] = [folder for folder in sys.path if folder] + [site for site in sites if site not in sys.path]
     _import_package(package)
-    importlib.import_module(f"{PACKAGE_NAME}.solver.runtime.bitwise_reproducibility").fix_numeric_environment()
+    importlib.import_module(f"{PACKAGE_NAME}.solver.runtime.reproducible_library_environment").fix_numeric_environment()
     with importlib.import_module(f"{PACKAGE_NAME}.solver.runtime.preload").loading_permanently():
         command_line = importlib.import_module(f"{PACKAGE_NAME}.solver.__main__")
     return int(command_line.main(rest))

@@ -21,7 +21,7 @@ from ..mesh.embedding import Binding
 from ..runtime.arrays import Floats, Indices
 from ..scene.goal import Goal
 from ..scene.scene import Body, Settings
-from ..scene.settings.start_settings import ANIMATED
+from ..scene.settings.size_and_start_settings import ANIMATED
 from ..scene.tracks import TIME_TOLERANCE, TrackReader
 from .force import ForceStep
 from .goal import BodyGoal, make_goal

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..mechanics.linearised_tet_forces import TetForces
 from ..runtime.arrays import Bools, Floats
-from .point_forces import PairForces, PointForces
+from .pair_forces import PairForces
+from .point_forces import PointForces
 
 if TYPE_CHECKING:
     from .attachments.attachment_potential import AttachmentPotential

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from ..mechanics.linearised_tet_forces import TetForces
 from ..runtime.arrays import Floats, Indices
-from .point_forces import PairForces, PointForces
+from .pair_forces import PairForces
+from .point_forces import PointForces
 
 ROUND_OFF = 1.0e-14  # of positions, over the largest coordinate
 

@@ -19,6 +19,7 @@ from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..mechanics.stretch_limit.limit_potential import LimitPotential
 from ..runtime.arrays import Bools, Floats
+from ..runtime.row_dot_products import row_dot_products
 from .attachments.attachment_potential import AttachmentPotential
 from .linear_forces import LinearForces
 
@@ -94,7 +95,7 @@ class LinearisedPotentials:
         return found.displaced(self.start.x - x, self.model.tets) if len(found) and x is not self.start.x else found
 
     def _island_norms(self, values: Floats) -> Floats:
-        squares = (values * values).sum(axis=1)
+        squares = row_dot_products(values, values)
         if self.is_fixed is not None:
             squares[self.is_fixed] = 0.0
         return np.sqrt(np.add.reduceat(squares, np.asarray(self.model.pattern.island_start, np.int64)[:-1]))

@@ -27,6 +27,7 @@ from ..mesh.embedding import Binding, interpolate_points
 from ..mesh.geometry.nearest_points import nearest_points
 from ..runtime.arrays import Bools, Floats, Indices, floats
 from ..runtime.errors import SolveFailed
+from ..runtime.jit import kernel
 from ..scene.scene import Body
 from ..scene.tracks import TrackReader
 from .force import Force, ForceStep
@@ -203,7 +204,8 @@ class BodyPins(Force):
         """Moves render positions [m], (n, 3), so that vertices of weight 1 are on their targets."""
         missed = state.fields.get(PIN_ERROR_FIELD.format(key=self.key))
         if missed is not None:
-            positions += self.correction @ missed
+            matrix = self.correction
+            add_sparse_product(matrix.indptr, matrix.indices, matrix.data, floats(missed), positions)
 
 
 def make_pins(body: Body, binding: Binding, model: Model, number: int, tet_size: float, gravity: float) -> BodyPins:
@@ -293,3 +295,24 @@ def correction_matrix(vertices: Floats, exact: Indices, radius: float) -> csr_ma
     matrix = csr_matrix((weights.ravel(), (rows, near.ravel())), shape=(len(vertices), len(exact)))
     matrix.eliminate_zeros()
     return matrix
+
+
+@kernel()
+def add_sparse_product(indptr, indices, data, values, out):
+    """Adds A values to `out`, (n, 3), for A sparse (n, e) in compressed rows and values (e, 3).
+
+    SciPy needs an array as large as `out` for that, which takes a tenth of the time between two steps of a bake.
+    """
+    for row in range(len(out)):
+        first, last = indptr[row], indptr[row + 1]
+        if first == last:
+            continue
+        x = y = z = 0.0
+        for k in range(first, last):
+            w, i = data[k], indices[k]
+            x += w * values[i, 0]
+            y += w * values[i, 1]
+            z += w * values[i, 2]
+        out[row, 0] += x
+        out[row, 1] += y
+        out[row, 2] += z

@@ -19,7 +19,8 @@ import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from ..runtime.jit import kernel
-from .point_forces import PairForces, PointForces
+from .pair_forces import PairForces
+from .point_forces import PointForces
 
 MAX_TETS_PER_CONTACT = 4  # the tet of the point, and one tet for each corner of the triangle
 MAX_PAIRS_PER_CONTACT = 6  # pairs of these tets

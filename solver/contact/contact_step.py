@@ -30,7 +30,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..constraints.point_forces import PairForces, PointForces
+from ..constraints.pair_forces import PairForces
+from ..constraints.point_forces import PointForces
 from ..constraints.tet_pair_springs import tet_pairs
 from ..mechanics.model import Model
 from ..mechanics.state import State

@@ -10,7 +10,7 @@ from ..runtime.threads.thread_count import limiting_threads
 from ..scene.scene import Settings
 from .bdf2 import bdf2_step, bodies_by_bdf2
 from .implicit_euler import implicit_euler_step
-from .newton.nonlinear_formulations import nonlinear_bodies
+from .newton.newton_body_selection import nonlinear_bodies
 from .solver_context import SolverContext
 from .step_input import DEFAULT_OPTIONS, NO_CONTACTS, ContactCallbacks, StepInput, StepOptions
 from .step_report import StepReport

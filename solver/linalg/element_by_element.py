@@ -18,6 +18,7 @@ import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from ..runtime.jit import kernel
+from ..runtime.row_dot_products import row_dot_products
 from ..runtime.simd.vec3 import vec3, vec3_axpy, vec3_fma, vec3_load, vec3_store, vec3_sum, vec3_unpack, vec3_zero
 from .block_pattern import BlockPattern
 from .pcg_row_passes import ACTIVE, VECTOR_COUNT, Q
@@ -75,7 +76,7 @@ class ElementProducts:
         """Returns dᵀ A d of every island, (islands,), for a direction d, (n, 3)."""
         product = np.zeros_like(d)
         self.add_product_to(d, product)
-        return np.add.reduceat((product * d).sum(axis=1), pattern.island_start[:-1].astype(np.int64))
+        return np.add.reduceat(row_dot_products(product, d), pattern.island_start[:-1].astype(np.int64))
 
 
 @kernel(allow_fma=True, inline=True, device_only=True)

@@ -46,6 +46,7 @@ SEPARATION_FIELD = "parting"  # two bodies, and how strongly their separation is
 # simulation/flesh/unchanged_pose.py
 INPUT_DIGEST_FIELD = "flesh.asked"  # digest of all inputs of the pose, and where the flesh is since then, (32,)
 RESULT_FIELD = "flesh.told"  # how the pose was found: five numbers, then residuals of bodies, (5 + b,)
+PENALTY_FIELD = "flesh.contact_penalty"  # factor on the contact penalty to begin with, where it is not 1, (1,)
 FAILED_BODIES_FIELD = "flesh.lost"  # which quasistatic bodies were not at rest, or inside out, (b,)
 # simulation/fracture/breakable_bodies.py
 CRACK_TIP_FIELD = "node.crack_tip"  # 1 at crack tips and notches, (n,) uint8

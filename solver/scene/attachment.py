@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .serialisation.field_annotations import OneOf, shape
+from .serialisation.schema_constraints import OneOf, shape
 from .serialisation.sequence_coercion import convert_sequences
 from .settings.surface_attachment_settings import ATTACHMENT_KIND, ATTACHMENT_REACH, ATTACHMENT_STRENGTH
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from .serialisation.field_annotations import at_least, closed_range
+from .serialisation.schema_constraints import at_least, closed_range
 
 WindComponent = Annotated[float, closed_range(-1.0e4, 1.0e4, "Wind")]
 

@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .serialisation import field_annotations
-from .serialisation.field_annotations import OneOf, RowsOf
+from .serialisation import schema_constraints
+from .serialisation.schema_constraints import OneOf, RowsOf
 from .serialisation.sequence_coercion import convert_sequences
 from .settings.collision_settings import BODY_FRICTION, COLLIDER_FRICTION
 from .settings.collision_settings import COLLIDER_SIDES as SIDES_SETTING
@@ -22,7 +22,7 @@ COLLIDER_SIDES = SIDES_SETTING.words
 SIDES_AUTO, SIDES_FRONT, SIDES_BOTH = COLLIDER_SIDES
 # what a collider may be (`Collider.shape`)
 COLLIDER_SHAPES = ("plane", "mesh")
-Faces = Annotated[Indices, field_annotations.shape("t", 3), RowsOf("vertices")]
+Faces = Annotated[Indices, schema_constraints.shape("t", 3), RowsOf("vertices")]
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,13 @@ class Collider:
     key: str = "collider"
     name: str = "Collider"
     shape: Annotated[str, OneOf(COLLIDER_SHAPES)] = "plane"
-    vertices: Annotated[Floats, field_annotations.points("n", 3)] = field(default_factory=lambda: np.zeros((0, 3)))
+    vertices: Annotated[Floats, schema_constraints.points("n", 3)] = field(default_factory=lambda: np.zeros((0, 3)))
     triangles: Faces = field(default_factory=lambda: np.zeros((0, 3), np.int32))
     friction: Annotated[float, COLLIDER_FRICTION.limits] = COLLIDER_FRICTION.default
     thickness: Annotated[float, THICKNESS_LIMITS] = 0.0
     sides: Annotated[str, OneOf(COLLIDER_SIDES)] = SIDES_AUTO
     absorption: Annotated[float, FIELD_ABSORPTION.limits] = 0.0
-    rest_vertices: Annotated[Floats, field_annotations.shape_or_empty("n", 3)] = field(
+    rest_vertices: Annotated[Floats, schema_constraints.shape_or_empty("n", 3)] = field(
         default_factory=lambda: np.zeros((0, 3))
     )
 

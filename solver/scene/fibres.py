@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .serialisation.field_annotations import OneOf, RowsOf, at_least, points, shape, shape_or_empty
+from .serialisation.schema_constraints import OneOf, RowsOf, at_least, points, shape, shape_or_empty
 from .serialisation.sequence_coercion import convert_sequences
 from .settings.fibre_settings import FIBRE_AXIS, FIBRE_SOURCE, PENNATION_ANGLE, TENDON_DEPTH, TENDON_ONLY
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .serialisation.field_annotations import OneOf, RowsOf, points, shape, shape_or_empty
+from .serialisation.schema_constraints import OneOf, RowsOf, points, shape, shape_or_empty
 from .settings.flesh_settings import BONE_DISTANCE, BONE_STIFFNESS, FLESH_LAW, JIGGLE_SCHEME
 
 # how flesh moves (`Flesh.motion`), its laws (`Flesh.law`), and how it steps where it is dynamic (`Flesh.scheme`)

@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .serialisation.field_annotations import OneOf, RowsOf, at_least, finite_number, greater_than, points, shape
+from .serialisation.schema_constraints import OneOf, RowsOf, at_least, finite_number, greater_than, points, shape
 from .serialisation.sequence_coercion import convert_sequences
 from .settings.field_settings import FIELD_CHARGE, FIELD_SIZE, FIELD_WEIGHTS
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
-from .serialisation.field_annotations import OneOf, at_least, closed_range
+from .serialisation.schema_constraints import OneOf, at_least, closed_range
 
 LINEAR, VERTEX_WARP, POLAR, QR = "linear", "vertex-warp", "polar", "qr"
 GREEN, HYBRID, HIERARCHICAL = "green", "hybrid", "hierarchical"

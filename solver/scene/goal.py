@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .serialisation.field_annotations import shape
+from .serialisation.schema_constraints import shape
 from .serialisation.sequence_coercion import convert_sequences
 from .settings.goal_settings import GOAL_DAMPING, GOAL_STIFFNESS, GOAL_STRENGTH
 

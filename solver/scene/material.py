@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .serialisation.field_annotations import OneOf, RowsOf, points, shape, shape_or_empty
+from .serialisation.schema_constraints import OneOf, RowsOf, points, shape, shape_or_empty
 from .settings.fracture_settings import BREAKING_STRESS, MOST_PIECES, MOST_SPLITS, SCATTER, SEED, TOUGHNESS
 from .settings.heat_settings import (
     CONDUCTIVITY,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from .serialisation.field_annotations import OneOf, at_least
+from .serialisation.schema_constraints import OneOf, at_least
 from .settings.tet_settings import DIVISIONS, FILL, INTERIOR_SIZE, TET_SIZE
 
 FILL_METHODS = FILL.words  # of `Meshing.method`

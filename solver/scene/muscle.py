@@ -10,7 +10,7 @@ import numpy as np
 
 from ..runtime.arrays import Floats
 from .fibres import Fibres
-from .serialisation.field_annotations import OneOf, shape
+from .serialisation.schema_constraints import OneOf, shape
 from .serialisation.sequence_coercion import convert_sequences
 from .settings.activation_settings import HEAD_ACTIVATION, MUSCLE_STRENGTH
 from .settings.muscle_settings import (

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .serialisation.field_annotations import shape_or_empty
+from .serialisation.schema_constraints import shape_or_empty
 from .settings.rest_scale_settings import REST_SCALE
 
 

@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .serialisation.field_annotations import coordinate, shape
+from .serialisation.schema_constraints import coordinate, shape
 from .settings.rigid_core_settings import PULL_DAMPING, PULL_STIFFNESS, SKIN_THICKNESS
 
 Coordinate = Annotated[float, coordinate()]

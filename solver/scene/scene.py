@@ -43,7 +43,9 @@ from .object_key_rule import check_keys
 from .pressure import Pressure
 from .rest_scale import RestScale
 from .rigid_core import Core
-from .serialisation.field_annotations import (
+from .serialisation.former_flesh_paint import read_former_flesh_paint, write_former_flesh_paint
+from .serialisation.range_check import check_ranges
+from .serialisation.schema_constraints import (
     OneOf,
     RowsOf,
     at_least,
@@ -53,8 +55,6 @@ from .serialisation.field_annotations import (
     shape,
     shape_or_empty,
 )
-from .serialisation.former_flesh_paint import read_former_flesh_paint, write_former_flesh_paint
-from .serialisation.range_check import check_ranges
 from .serialisation.sequence_coercion import convert_sequences
 from .serialisation.typed_json import InvalidValue, from_tree, to_tree
 from .settings.fracture_settings import ATTRIBUTES_SETTING
@@ -71,7 +71,7 @@ from .settings.simulation_settings import (
     TOLERANCE,
 )
 from .settings.simulation_settings import MAX_FRAME_NUMBER as MAX_FRAME_NUMBER
-from .settings.start_settings import ANIMATED, INITIAL_SPIN, INITIAL_VELOCITY
+from .settings.size_and_start_settings import ANIMATED, INITIAL_SPIN, INITIAL_VELOCITY
 from .settings.tables import later_fields
 from .stretch_limit import StretchLimit
 

@@ -14,7 +14,7 @@ from .settings.field_settings import FIELD_WEIGHTS
 from .settings.muscle_settings import ACTIVATION
 from .settings.pressure_settings import PRESSURE, TARGET_VOLUME
 from .settings.rest_scale_settings import REST_SCALE
-from .settings.start_settings import ANIMATED
+from .settings.size_and_start_settings import ANIMATED
 from .settings.stretch_limit_settings import STRETCH_LIMIT
 
 Shape = tuple[int, ...]

@@ -19,7 +19,7 @@ from ..runtime.errors import SolveFailed
 from .assembled_scene import AssembledScene
 from .current_model import current_model
 from .features.feature import BodyNumbers, FeatureStep
-from .flesh_interpolation import PoseInterpolation, begin_interpolation, finish_interpolation
+from .flesh_equilibrium_interpolation import PoseInterpolation, begin_interpolation, finish_interpolation
 from .simulated_scene import SimulatedScene
 from .step_boundary_conditions import begin_forces
 from .step_halving import take_step

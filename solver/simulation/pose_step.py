@@ -22,7 +22,12 @@ from .current_model import current_model, present_flesh
 from .flesh import FleshPart
 from .flesh.pose_contact import PoseContact
 from .flesh.pose_equilibrium import PoseConditions, PoseEquilibrium, solve_pose
-from .flesh.unchanged_pose import FAILED_BODIES_FIELD, reuse_equilibrium, store_equilibrium
+from .flesh.unchanged_pose import (
+    FAILED_BODIES_FIELD,
+    next_penalty_factor,
+    reuse_equilibrium,
+    store_equilibrium,
+)
 from .simulated_scene import SimulatedScene
 from .step_boundary_conditions import apply_forces, forces_on, potentials_of, surface_potentials_of
 
@@ -177,7 +182,8 @@ def _pose_conditions(
         )
     load = (model.mass * model.gravity_scale)[:, None] * gravity_at(scene, tracks, time)
     limits = tuple(each.of_tets(flesh.part.tets, model) for each in potentials_of(forces, step))
-    return PoseConditions(fixed, springs, floats(load, -1, 3), limits, links, contact.at if contact else None)
+    at = contact.at if contact else None
+    return PoseConditions(fixed, springs, floats(load, -1, 3), limits, links, at, next_penalty_factor(simulation.state))
 
 
 def _fixed_nodes(flesh: FleshPart, is_fixed: Bools, target: Floats) -> FixedNodes:

@@ -12,7 +12,8 @@ import numpy as np
 from ..constraints.attachments.attachment_potential import AttachmentPotential
 from ..constraints.external_forces import ExternalForces
 from ..constraints.linearised_potentials import LinearisedPotentials
-from ..constraints.point_forces import PairForces, PointForces
+from ..constraints.pair_forces import PairForces
+from ..constraints.point_forces import PointForces
 from ..contact.active_set.active_set import MAX_SOLVES_AT_IMPACT
 from ..integrators.integrator_choice import step
 from ..integrators.step_input import ContactCallbacks, StepOptions
@@ -28,7 +29,7 @@ from ..runtime.arrays import Bools, Floats, floats
 from ..scene.gravity import gravity_at
 from .build_contact_step import make_contact_step
 from .current_model import present_flesh
-from .flesh_interpolation import PoseInterpolation
+from .flesh_equilibrium_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
 from .step_boundary_conditions import boundary_conditions
 from .step_interval import StepPart

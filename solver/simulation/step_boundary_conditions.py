@@ -14,7 +14,7 @@ from ..constraints.point_forces import PointForces
 from ..mechanics.model import Model
 from ..mechanics.stretch_limit.limit_potential import LimitPotential
 from ..runtime.arrays import Bools, Floats
-from .flesh_interpolation import PoseInterpolation
+from .flesh_equilibrium_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
 from .step_interval import StepPart
 

@@ -24,7 +24,7 @@ from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import SolveFailed
-from .flesh_interpolation import PoseInterpolation
+from .flesh_equilibrium_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
 from .step_attempt import OnProgress, StepAttempt
 from .step_boundary_conditions import end_forces

@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 from bl_ext.user_default.sinew.addon.baking.addon_session import session
-from bl_ext.user_default.sinew.addon.cache import cache_paths, selected_bakes
+from bl_ext.user_default.sinew.addon.cache import cache_paths, selected_body_caches
 from bl_ext.user_default.sinew.solver.bake.cache import layout
 from desktop import Steps, mouse, picture, result
 from ui_driver import bake, keys, press, search, show_sidebar, status, view, wait_for
@@ -123,7 +123,7 @@ def _cache() -> Path:
 
 
 def _file(key: str) -> Path:
-    return layout.play_path(selected_bakes.folder_of_body(_cache(), key), key)
+    return layout.play_path(selected_body_caches.folder_of_body(_cache(), key), key)
 
 
 def _shown(name: str, frame: int) -> np.ndarray:

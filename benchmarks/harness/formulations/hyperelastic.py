@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinew.solver.integrators.newton.nonlinear_formulations import LAW_BY_METHOD
+from sinew.solver.integrators.newton.newton_body_selection import LAW_BY_METHOD
 from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import (
     energy,
     forces,

@@ -15,8 +15,8 @@ from ...runtime.errors import BadInput, StorageFailed
 from ...runtime.storage_errors import named_errors
 from ...scene.object_key_rule import check_keys, is_key
 from ...scene.scene import FrameNumber, FramesPerSecond, SamplesPerFrame, Scene
-from ...scene.serialisation.field_annotations import at_least
 from ...scene.serialisation.range_check import check_ranges
+from ...scene.serialisation.schema_constraints import at_least
 from ...scene.serialisation.typed_json import from_tree
 from .layout import METADATA_COPY, METADATA_FILE
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...constraints.external_forces import ExternalForces
-from ...constraints.point_forces import PairForces
+from ...constraints.pair_forces import PairForces
 from ...contact.active_set.active_set import ActiveSet
 from ...contact.active_set.active_set_update import CONVERGED, STOPPED
 from ...integrators.integrator_choice import step

@@ -30,7 +30,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Reads the meshes, wraps them, writes the wrap and reports its size."""
-    from ...mesh.wrap.wrap_files import read_wrapped_surfaces
+    from ...mesh.wrap.wrap_input_files import read_wrapped_surfaces
     from ...mesh.wrap.wrap_surface import WrapOptions, wrap_surface
     from ...scene.serialisation.range_check import check_ranges
 

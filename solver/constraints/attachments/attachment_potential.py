@@ -13,7 +13,8 @@ from ...mechanics.model import Model
 from ...mesh.geometry.signed_distance_derivatives import SignedDistances, SurfaceSnapshot
 from ...runtime.arrays import Bools, Floats, Indices
 from ..linear_forces import LinearForces
-from ..point_forces import PairForces, PointForces
+from ..pair_forces import PairForces
+from ..point_forces import PointForces
 from ..tet_pair_springs import PairTets, tet_pairs
 from .surface_links import LinkForces, SurfaceLinks, link_forces
 

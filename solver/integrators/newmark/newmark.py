@@ -24,13 +24,15 @@ import numpy as np
 
 from ...constraints.external_forces import ExternalForces
 from ...constraints.linear_forces import LinearForces
-from ...constraints.point_forces import PairForces, PointForces
+from ...constraints.pair_forces import PairForces
+from ...constraints.point_forces import PointForces
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.pcg import solve
 from ...linalg.rigid_modes import rigid_modes
 from ...mechanics.hyperelastic.hyperelastic_bodies import partition
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.errors import SolveFailed
+from ...runtime.row_dot_products import row_dot_products
 from ...runtime.threads.thread_pool import run_parts
 from ..dynamic_flesh_forces import FleshEvaluator, FleshGroup
 from ..step_input import StepInput
@@ -186,4 +188,4 @@ class NewmarkStep:
     def _island_norms(self, values: Floats) -> Floats:
         """Returns the norms of values of nodes, (n, 3), in every island, (k,)."""
         starts = np.asarray(self.model.pattern.island_start, np.int64)[:-1]
-        return np.sqrt(np.add.reduceat((values * values).sum(axis=1), starts))
+        return np.sqrt(np.add.reduceat(row_dot_products(values, values), starts))

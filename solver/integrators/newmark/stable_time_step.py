@@ -18,6 +18,7 @@ import numpy as np
 from ...linalg.block_pattern import BlockPattern
 from ...mechanics.hyperelastic.hyperelastic_bodies import partition
 from ...runtime.arrays import Bools, Floats
+from ...runtime.row_dot_products import row_dot_products
 from ...runtime.threads.thread_pool import run_parts
 from ..system.block_ops import multiply_rows
 
@@ -42,7 +43,7 @@ def highest_frequencies(
         return root * product
 
     def dot(a: Floats, b: Floats) -> Floats:
-        return np.add.reduceat((a * b).sum(axis=1), starts)
+        return np.add.reduceat(row_dot_products(a, b), starts)
 
     def spread(numbers: Floats) -> Floats:
         return np.repeat(numbers, counts)[:, None]

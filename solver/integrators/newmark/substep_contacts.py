@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...constraints.external_forces import ExternalForces
-from ...constraints.point_forces import PairForces, PointForces
+from ...constraints.pair_forces import PairForces
+from ...constraints.point_forces import PointForces
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ..system.external_blocks import pair_forces

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...constraints.point_forces import PairForces
+from ...constraints.pair_forces import PairForces
 from ...linalg.coupled_islands import island_coupling
 from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel
 from ...runtime.arrays import Floats
+from ...runtime.row_dot_products import row_dot_products
 
 
 class CoupledGroups:
@@ -35,7 +36,7 @@ class CoupledGroups:
         """Returns a·b of every group, (k,), for values of nodes, (n, 3)."""
         if self.part is None:
             return np.zeros(0)
-        along = (a * b).sum(axis=1)
+        along = row_dot_products(a, b)
         if self.group_of is None:
             return np.add.reduceat(along[self.part.nodes], [body.nodes.start for body in self.part.model.bodies])
         of_bodies = np.add.reduceat(along, [body.nodes.start for body in self.model.bodies])

@@ -22,6 +22,7 @@ from ...linalg.pcg import SolveResult
 from ...mechanics.submodel import Submodel
 from ...mechanics.vertex_warp import ghost_impulse, is_any_warped, is_unsymmetric
 from ...runtime.arrays import Bools, Floats, floats
+from ...runtime.row_dot_products import row_dot_products
 from ..dynamic_flesh_forces import DynamicFlesh, FleshEvaluator, FleshGroup
 from ..step_input import StepInput
 from ..system.block_ops import add_blocks, block_matrix_product, for_all_rows
@@ -290,4 +291,4 @@ class NewtonSystem:
         )
 
     def _norms(self, values: Floats) -> Floats:
-        return np.sqrt(np.add.reduceat((values * values).sum(axis=1), self.island_start))
+        return np.sqrt(np.add.reduceat(row_dot_products(values, values), self.island_start))

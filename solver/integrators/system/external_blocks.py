@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...constraints.point_forces import PairForces, PointForces
+from ...constraints.pair_forces import PairForces
+from ...constraints.point_forces import PointForces
 from ...linalg.block_pattern import BlockPattern
 from ...linalg.pair_stiffness_assembly import PairArrays, PairPatterns, add_pair_terms
 from ...linalg.point_stiffness_assembly import add_point_terms

@@ -10,7 +10,7 @@ import numpy as np
 from ...runtime.arrays import Floats, floats
 from ...runtime.frozen_memo import derived_from
 from ..block_pattern import BlockPattern, UInt32s
-from .int16_block_slots import quad_slots
+from .int16_block_placement import quad_slots
 from .lattice_coarsening import Int64s, Prolongation, lattice_prolongations
 from .product_pattern import ProductTerms, SparseProduct, SparseStructure, concatenated_row_starts, product_structure
 

@@ -19,7 +19,7 @@ from .cycle_schedule import MAX_TET_EIGENVALUE, cycle_schedule, smoother_factors
 from .galerkin_products import GalerkinProducts, LeftProducts, LevelMatrices, RightProducts, setup_levels
 from .hierarchy import Hierarchy
 from .hierarchy_reuse import MultigridWorkspace
-from .int16_block_slots import empty_quads
+from .int16_block_placement import empty_quads
 from .spectral_radius import island_scales, power_growth
 from .v_cycle import POWER_ITERATION, Coarsest, Float32s, QuadMatrices, TransferWeights, VCycle
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...linalg.block_pattern import BlockPattern
 from ...runtime.arrays import Bools, Floats
+from ...runtime.row_dot_products import row_dot_products
 
 MIN_EIGENVALUE_RATIO = 1.0e-10  # of the largest eigenvalue of ZᵀAZ: what motions are told apart by
 
@@ -32,7 +33,7 @@ class FreeRigidModes:
             return
         counts = np.diff(pattern.island_start.astype(np.int64))
         arms = X - (np.add.reduceat(X, self.starts) / counts[:, None])[self.of_node]
-        size = np.sqrt(np.add.reduceat((arms * arms).sum(axis=1), self.starts) / counts)
+        size = np.sqrt(np.add.reduceat(row_dot_products(arms, arms), self.starts) / counts)
         arms /= np.maximum(size, 1.0e-300)[self.of_node, None]
         own = alone[self.of_node, None]
         axes = np.eye(3)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
-from ...scene.serialisation.field_annotations import MAX_COORDINATE
+from ...scene.serialisation.schema_constraints import MAX_COORDINATE
 
 MIN_SIZE = 1.0e-9  # [m]: cubes of it stay far from the end of float64
 MIN_SIZE_OVER_DISTANCE = 1.0e-10  # size over distance from the origin: float64 then keeps six digits of the shape

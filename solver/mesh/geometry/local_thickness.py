@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...runtime.arrays import Floats
-from .segment_surface_crossings import exit_points
+from .surface_exit_points import exit_points
 from .triangle_bvh import build_bvh
 from .triangle_surface import Surface
 from .winding_number import winding_numbers

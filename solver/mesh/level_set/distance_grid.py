@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...runtime.arrays import Floats
-from ..geometry.signed_distance import SignedDistance
+from ..geometry.signed_distance_interface import SignedDistance
 from .voxel_grid import VoxelGrid
 
 BLOCK = 4  # nodes along the side of a block, of which one distance may tell that the surface is far from all

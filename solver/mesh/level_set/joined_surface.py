@@ -14,7 +14,7 @@ import scipy.ndimage
 from scipy.spatial import cKDTree
 
 from ...runtime.arrays import Bools, Floats, Indices
-from ..geometry.signed_distance import SignedDistance
+from ..geometry.signed_distance_interface import SignedDistance
 from .curvature_flow import fill_creases
 from .distance_grid import grid_of_blocks, sample_distance
 from .surface_nets import SurfaceNet, surface_net

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
-from ..geometry.segment_surface_crossings import exit_points
+from ..geometry.surface_exit_points import exit_points
 from ..geometry.triangle_bvh import Bvh
 from ..tet_mesh import FilledTets
 from .cut_edges import CutEdges, cut_edges

@@ -12,7 +12,7 @@ import scipy.ndimage
 
 from ...runtime.arrays import Floats, Indices
 from ...runtime.errors import BadInput
-from ...scene.serialisation.field_annotations import at_least, greater_than
+from ...scene.serialisation.schema_constraints import at_least, greater_than
 from ..geometry.closest_point import closest_points
 from ..geometry.triangle_bvh import build_bvh
 from ..geometry.triangle_surface import Surface

@@ -5,6 +5,9 @@ A finite penalty leaves a depth that is proportional to the pressure. If it is m
 raised and the solve continues; if that does not converge, the equilibrium under the softer penalty stays. If a solve
 stalls since contacts come and go, it continues with frozen contacts, then with new ones, and so on; only a solve with
 new contacts counts as converged.
+
+Flesh that lies on something does so in the next sample too. So a solve may begin with the penalty that the one before
+ended with; if it does not converge, it begins anew with the softest.
 """
 
 from __future__ import annotations
@@ -20,10 +23,11 @@ from .contact_penalty import ContactPenalty
 
 MAX_DEPTH = 0.05  # depth that is accepted, in tet sizes of the point's body
 PENALTY_GROWTH = 4.0  # factor by which the penalty is raised
-MAX_PENALTY_RAISES = 2
+MAX_PENALTY_FACTOR = 16.0
 MAX_ITERATIONS_PER_RAISE = 60  # iterations under a harder penalty
 FROZEN_ITERATIONS = 5  # iterations with frozen contacts
 MAX_FREEZES = 6
+SOFTENING_MARGIN = 0.5  # share of the accepted depth that a softer penalty may be expected to leave
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +37,16 @@ class ContactEquilibrium:
     Attributes:
         equilibrium: With the iterations of all solves.
         max_depth: Largest depth of a point that could move out [m].
-        penalty_raises: How often the penalty was raised.
+        depth_in_tets: The same in tet sizes, of contacts with their full penalty only.
         freezes: How often contacts were frozen.
+        next_penalty_factor: Of the penalty with which a solve that begins here should begin.
     """
 
     equilibrium: Equilibrium
     max_depth: float
-    penalty_raises: int
+    depth_in_tets: float
     freezes: int
+    next_penalty_factor: float
 
 
 class _SolveSequence:
@@ -79,7 +85,7 @@ def solve_in_contact(
     Args:
         problem, x, tolerance, max_iterations, on_iteration: As for `equilibrium.solve`; the contacts are not among the
             forces of the problem.
-        contact: What the bodies may touch.
+        contact: What the bodies may touch. Its penalty factor is the one to begin with.
     """
 
     with_contact = replace(problem, forces=[*problem.forces, contact])
@@ -87,25 +93,44 @@ def solve_in_contact(
     def begin(x: Floats, max_iterations: int, on_iteration: Callable[[Progress], None]) -> Equilibrium:
         return solve(with_contact, x, tolerance, max_iterations, on_iteration)
 
-    solves, freezes = _SolveSequence(begin, max_iterations, on_iteration), 0
-    is_free, best = problem.fixed.is_free(problem.model.node_count), None
-    for stage in range(MAX_PENALTY_RAISES + 1):
-        limit = solves.iterations_left if best is None else min(solves.iterations_left, MAX_ITERATIONS_PER_RAISE)
-        found = solves.solve_from(x, limit)
-        for _round in range(MAX_FREEZES if best is None else 0):
-            if found.converged or not solves.iterations_left:
-                break
-            freezes += 1
-            contact.freeze(found.x)
-            frozen = solves.solve_from(found.x, FROZEN_ITERATIONS)
-            contact.unfreeze()
-            found = solves.solve_from(frozen.x)
-        if best is not None and not found.converged:
-            break
-        x, best = found.x, ContactEquilibrium(found, contact.max_depth(found.x, is_free)[0], stage, freezes)
-        if not found.converged or not solves.iterations_left or contact.max_depth(x, is_free)[1] <= MAX_DEPTH:
+    solves, is_free = (
+        _SolveSequence(begin, max_iterations, on_iteration),
+        problem.fixed.is_free(problem.model.node_count),
+    )
+
+    def accepted(found: Equilibrium, freezes: int) -> ContactEquilibrium:
+        depth, in_tets = contact.max_depth(found.x, is_free)
+        is_soft_enough = in_tets * PENALTY_GROWTH <= SOFTENING_MARGIN * MAX_DEPTH
+        softer = max(contact.penalty_factor / PENALTY_GROWTH, 1.0)
+        return ContactEquilibrium(found, depth, in_tets, freezes, softer if is_soft_enough else contact.penalty_factor)
+
+    best = None
+    if contact.penalty_factor > 1.0:
+        found = solves.solve_from(x, MAX_ITERATIONS_PER_RAISE)
+        best = accepted(found, 0) if found.converged else None
+    if best is None:
+        contact.penalty_factor = 1.0
+        best = accepted(*_solve_with_freezes(solves, x, contact))
+    while best.equilibrium.converged and solves.iterations_left and best.depth_in_tets > MAX_DEPTH:
+        if contact.penalty_factor >= MAX_PENALTY_FACTOR:
             break
         contact.penalty_factor *= PENALTY_GROWTH
-    assert best is not None
+        found = solves.solve_from(best.equilibrium.x, MAX_ITERATIONS_PER_RAISE)
+        if not found.converged:
+            break
+        best = accepted(found, best.freezes)
     counted = replace(best.equilibrium, newton_iterations=solves.newton_iterations, cg_iterations=solves.cg_iterations)
     return replace(best, equilibrium=counted)
+
+
+def _solve_with_freezes(solves: _SolveSequence, x: Floats, contact: ContactPenalty) -> tuple[Equilibrium, int]:
+    """Returns the equilibrium under the softest penalty, or the last iterate, and how often contacts were frozen."""
+    found = solves.solve_from(x)
+    for freezes in range(MAX_FREEZES):
+        if found.converged or not solves.iterations_left:
+            return found, freezes
+        contact.freeze(found.x)
+        frozen = solves.solve_from(found.x, FROZEN_ITERATIONS)
+        contact.unfreeze()
+        found = solves.solve_from(frozen.x)
+    return found, MAX_FREEZES

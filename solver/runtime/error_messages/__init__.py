@@ -16,15 +16,15 @@ from . import (
     force_fields,
     formulations,
     fracture,
-    layers,
     materials,
     meshes,
     muscles,
     processes_and_files,
     rigid_cores,
+    wraps_and_passes,
 )
-from .measurement_texts import MEASUREMENTS
 from .minor_warnings import MINOR_WARNINGS
+from .tooltip_measurements import MEASUREMENTS
 
 __all__ = ["MEASUREMENTS", "MINOR_WARNINGS", "TEXTS"]
 
@@ -39,7 +39,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     **muscles.TEXTS,
     **activation.TEXTS,
     **attachments.TEXTS,
-    **layers.TEXTS,
+    **wraps_and_passes.TEXTS,
     **force_fields.TEXTS,
     **formulations.TEXTS,
     **convergence.TEXTS,

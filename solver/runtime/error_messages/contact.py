@@ -52,7 +52,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Where bodies touch, they may tremble or sink in a little.",
         "If you see that, use more Substeps Per Frame, or set a Thickness.",
     ),
-    # solver/bake/convergence_warnings.py
+    # solver/bake/contact_convergence_warnings.py
     "most-steps-unsettled": (
         "In {count} of {steps} steps with contact, the contact solve did not converge or bodies gained energy, so the "
         "motion may be wrong.",

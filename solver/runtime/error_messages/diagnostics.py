@@ -23,7 +23,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         '{percent} % of the surface of "{name}" lies over parts that are thinner than two of its tets of {tet_size} m.',
         "Fix makes the tets {wanted} m long.",
     ),
-    # solver/simulation/diagnostics/overlap_diagnostics.py
+    # solver/simulation/diagnostics/muscle_overlap_diagnostics.py
     "muscle-overlaps": (
         '"{name}" lies {depth} m deep in "{other}", more than a tenth of its thickness.',
         "Move the selected vertices out, or the other object.",
@@ -41,7 +41,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The heads "{one}" and "{other}" of "{name}" share {count} tets, each of which contracts with one of them.',
         "If the heads lie apart, choose smaller tets (panel Tets), or make each head an object of its own.",
     ),
-    # addon/objects/object_diagnostics.py
+    # addon/objects/object_size_diagnostics.py and muscle_end_diagnostics.py
     "scale-not-applied": (
         'The scale of "{name}" is {scale} instead of 1.',
         "Fix applies it to the mesh (Object > Apply > Scale), so that its modifiers measure what Sinew simulates.",

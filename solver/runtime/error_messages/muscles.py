@@ -73,7 +73,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "A muscle begins and ends on a bone.",
         "Click its last point on a bone, then press Enter or click twice there.",
     ),
-    # addon/objects/joined_tendons.py, addon/operators/join_tendon.py
+    # addon/objects/muscle_tendon_union.py, addon/operators/join_tendon.py
     "join-without-tendon": (
         "Join Tendon takes a muscle and at least one other mesh.",
         "Select the tendons, then the muscle last, so that it is the active one.",

@@ -13,7 +13,7 @@ from typing import Any
 
 import numba.core.config
 
-from ..bitwise_reproducibility import has_x86_64_v3
+from ..reproducible_library_environment import has_x86_64_v3
 
 TARGET_VARIABLE = "NUMBA_CPU_NAME"
 NATIVE = "native"  # whatever Numba finds; Numba's own index tells such kernels of different processors apart

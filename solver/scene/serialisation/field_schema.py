@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads from the annotations of a dataclass what each of its fields may be (`field_annotations.py`)."""
+"""Reads from the annotations of a dataclass what each of its fields may be (`schema_constraints.py`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FieldSchema:
 
     Attributes:
         kind: Its type without None and rules.
-        rules: Of `field_annotations.py`.
+        rules: Of `schema_constraints.py`.
         may_be_none: Whether None is allowed.
         items: Of each item of a tuple; one of any number of items where `is_list`.
         is_list: Whether it is a tuple of any length.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks the numbers of a dataclass against the ranges that its annotations declare (`field_annotations.py`)."""
+"""Checks the numbers of a dataclass against the ranges that its annotations declare (`schema_constraints.py`)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...runtime.errors import BadInput
-from .field_annotations import Limits
 from .field_schema import FieldSchema, declared_fields
+from .schema_constraints import Limits
 
 
 @dataclass(frozen=True)

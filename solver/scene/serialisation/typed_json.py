@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Frozen dataclasses as trees of plain values. Their arrays lie beside them, named by their path in the tree.
 
-The annotations of a dataclass are the schema of what is read back: types, None, words, ranges (`field_annotations.py`),
-and the types and shapes of arrays. A value that is left out has its default.
+The annotations of a dataclass are the schema of what is read back: types, None, words, ranges
+(`schema_constraints.py`), and the types and shapes of arrays. A value that is left out has its default.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .field_annotations import OneOf, RowsOf, Shape
 from .field_schema import FieldSchema, declared_fields
+from .schema_constraints import OneOf, RowsOf, Shape
 
 MAX_QUOTED_CHARACTERS = 40  # of a wrong value that a sentence repeats
 MAX_EXACT_INTEGER = 2**53  # as a float64 holds it exactly

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least, closed_range
+from ..serialisation.schema_constraints import at_least, closed_range
 from .muscle_settings import MUSCLE
 from .setting import (
     FILE,

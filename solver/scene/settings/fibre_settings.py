@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import closed_range
+from ..serialisation.schema_constraints import closed_range
 from .muscle_settings import MUSCLE
 from .setting import (
     FIELD_DEFAULT,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least, closed_range
+from ..serialisation.schema_constraints import at_least, closed_range
 from .setting import COLLECTION, FIELD_DEFAULT, Setting, When, length
 
 FEELS_FIELDS = When("motion", ("ELASTIC", "JIGGLE"))

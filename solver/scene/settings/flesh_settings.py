@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import greater_than
+from ..serialisation.schema_constraints import greater_than
 from .material_settings import DENSITY_GROUP, STIFFNESS_GROUP, VOLUME_GROUP
 from .setting import (
     FIELD_DEFAULT,

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from ..formulation import FORMULATION_LABELS, FORMULATION_SWITCHES, FORMULATIONS, FormulationSettings
-from ..serialisation.field_annotations import Limits
 from ..serialisation.field_schema import declared_fields
+from ..serialisation.schema_constraints import Limits
 from .flesh_settings import IS_ELASTIC
 from .setting import FIELD_DEFAULT, Choice, Setting, When, integer, menu, switch
 

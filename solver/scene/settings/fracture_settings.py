@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least, closed_range, greater_than, right_open_range
+from ..serialisation.schema_constraints import at_least, closed_range, greater_than, right_open_range
 from .setting import CHOICES, MATERIAL, UNBOUNDED, Choice, Setting, When, integer, paint, switch, weight_group
 
 MAX_SEED = 2**31 - 1

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least, closed_range
+from ..serialisation.schema_constraints import at_least, closed_range
 from .setting import Setting, When, paint, switch
-from .start_settings import FOLLOWS_NO_POSE
+from .size_and_start_settings import FOLLOWS_NO_POSE
 
 HAS_GOAL = When("use_goal", (True,))
 

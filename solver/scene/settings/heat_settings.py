@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least, greater_than
+from ..serialisation.schema_constraints import at_least, greater_than
 from .setting import TABLE, Setting, When, length, switch, temperature
 
 IS_HEATED = When("use_heat", (True,))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least, greater_than, right_open_range
+from ..serialisation.schema_constraints import at_least, greater_than, right_open_range
 from .setting import Setting, paint
 
 # Poisson's ratio up to which tets of a soft body, and those of flesh, give the right stiffness

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least, closed_range, greater_than
+from ..serialisation.schema_constraints import at_least, closed_range, greater_than
 from .flesh_settings import IS_FLESH
 from .setting import METRE, Choice, Setting, When, length, menu, switch, weight_group
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import closed_range, greater_than
+from ..serialisation.schema_constraints import closed_range, greater_than
 from .muscle_settings import MUSCLE
 from .setting import METRE, RADIAN, Choice, Setting, integer, length, menu
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least
+from ..serialisation.schema_constraints import at_least
 from .setting import Setting, When, weight_group
 
 PIN_GROUP = weight_group(

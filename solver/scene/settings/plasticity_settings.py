@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least
+from ..serialisation.schema_constraints import at_least
 from .setting import UNBOUNDED, Choice, Setting, When, menu, paint, switch
 
 IS_PLASTIC = When("use_plasticity", (True,))

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least, closed_range, greater_than
+from ..serialisation.schema_constraints import at_least, closed_range, greater_than
 from .setting import FIELD_DEFAULT, Setting, When, switch
-from .start_settings import FOLLOWS_NO_POSE
+from .size_and_start_settings import FOLLOWS_NO_POSE
 
 ATMOSPHERE = 101_325.0  # standard pressure of the air [Pa]
 MAX_PRESSURE = 1.0e9  # [Pa]

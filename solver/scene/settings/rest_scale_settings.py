@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import closed_range
+from ..serialisation.schema_constraints import closed_range
 from .setting import VECTOR_ATTRIBUTE, Setting, weight_group
 
 REST_SCALE = Setting(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least
+from ..serialisation.schema_constraints import at_least
 from .setting import OBJECT, Setting, When, length, switch, weight_group
 
 HAS_CORE = When("use_core", (True,))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..serialisation.field_annotations import MAX_SETTING, Limits, at_least, finite_number
+from ..serialisation.schema_constraints import MAX_SETTING, Limits, at_least, finite_number
 
 # what a setting may be
 NUMBER, INTEGER, SWITCH, VECTOR, TEXT = "number", "whole number", "on or off", "vector", "text"

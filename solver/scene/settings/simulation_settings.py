@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least, closed_range, open_range
+from ..serialisation.schema_constraints import at_least, closed_range, open_range
 from .setting import FOLDER, TEXT, Setting, When, integer, switch, temperature
 
 MAX_FRAME_NUMBER = 1_048_574  # Blender's largest frame number of a Mesh Cache modifier

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import closed_range
+from ..serialisation.schema_constraints import closed_range
 from .setting import Setting, When, switch, weight_group
 
 HAS_STRETCH_LIMIT = When("use_stretch_limit", (True,))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least, left_open_range
+from ..serialisation.schema_constraints import at_least, left_open_range
 from .setting import OBJECT, TABLE, Choice, Setting, length, menu, paint, switch
 
 MAX_REACH = 1.0e6  # [m]

@@ -14,10 +14,10 @@ from .formulation_settings import FORMULATION_SETTINGS
 from .fracture_settings import ATTRIBUTES_SETTING, BROKEN_MATERIAL, FRACTURE_SETTINGS, SEPARATE_PIECES
 from .goal_settings import GOAL_SETTINGS
 from .heat_settings import HEAT_SETTINGS, HEAT_SOURCE_SETTINGS
-from .layer_settings import LAYER_SETTINGS
 from .material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from .muscle_settings import MUSCLE_SETTINGS
 from .muscle_shape_settings import MUSCLE_SHAPE_SETTINGS
+from .pass_and_wrap_settings import PASS_AND_WRAP_SETTINGS
 from .pin_settings import PIN_SETTINGS
 from .plasticity_settings import PLASTICITY_SETTINGS
 from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET, MUSCLE_PRESET
@@ -35,7 +35,7 @@ from .simulation_settings import (
     SOLVER_SETTINGS,
     STEP_SETTINGS,
 )
-from .start_settings import START_SETTINGS
+from .size_and_start_settings import START_SETTINGS
 from .stretch_limit_settings import STRETCH_LIMIT_SETTINGS
 from .surface_attachment_settings import ATTACHMENTS
 from .tet_settings import DISPLAY_SETTINGS, TET_SETTINGS
@@ -82,7 +82,7 @@ SUBJECTS = (
     Subject("Tets", (BODY,), (*TET_SETTINGS, *DISPLAY_SETTINGS)),
     Subject("Pins", (BODY,), PIN_SETTINGS),
     Subject("Attachments", (BODY, WRAP), (ATTACHMENTS,)),
-    Subject("Layers", (BODY,), LAYER_SETTINGS),
+    Subject("Layers", (BODY,), PASS_AND_WRAP_SETTINGS),
     Subject("Goal", (BODY,), GOAL_SETTINGS),
     Subject("Pressure", (BODY,), PRESSURE_SETTINGS),
     Subject("Field Weights", (BODY,), FIELD_SETTINGS),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import at_least, closed_range, greater_than
+from ..serialisation.schema_constraints import at_least, closed_range, greater_than
 from .setting import FILE, Choice, Setting, When, integer, length, menu, switch
 
 IS_MESHED = When("method", ("SMOOTH", "ROBUST"))

@@ -15,7 +15,7 @@ from ..assembled_scene import AssembledBody
 from ..build import OnStage, build
 from .finding import Finding
 from .muscle_diagnostics import end_findings, head_findings
-from .overlap_diagnostics import overlap_findings
+from .muscle_overlap_diagnostics import overlap_findings
 from .surface_diagnostics import surface_findings, thinness_findings
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ...mechanics.model import Model
 from ...mechanics.self_weight_volume_penalty import pressure_of_flesh
 from ...mechanics.state import State
-from ...mechanics.state_fields import FAILED_BODIES_FIELD, INPUT_DIGEST_FIELD, RESULT_FIELD
+from ...mechanics.state_fields import FAILED_BODIES_FIELD, INPUT_DIGEST_FIELD, PENALTY_FIELD, RESULT_FIELD
 from ...runtime.frozen_memo import derived_from
 from ...scene.formulation import HIERARCHICAL, NEWTON_FORMULATIONS
 from ...scene.scene import Scene
@@ -40,7 +40,7 @@ class FleshFeature(Feature):
     bodies: FleshBodies
     materials: Materials | None
     muscles: Muscles | None
-    state_fields: ClassVar[tuple[str, ...]] = (INPUT_DIGEST_FIELD, RESULT_FIELD, FAILED_BODIES_FIELD)
+    state_fields: ClassVar[tuple[str, ...]] = (INPUT_DIGEST_FIELD, RESULT_FIELD, PENALTY_FIELD, FAILED_BODIES_FIELD)
 
     @classmethod
     def build(cls, inputs: BuildInputs) -> FleshFeature | None:

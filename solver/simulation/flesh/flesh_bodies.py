@@ -15,7 +15,7 @@ import numpy as np
 
 from ...integrators.dynamic_flesh_forces import DynamicFlesh, dynamic_flesh
 from ...integrators.newton.lagged_hybrid_shear import pressure_only
-from ...integrators.newton.nonlinear_formulations import LAW_BY_METHOD, scheme_of
+from ...integrators.newton.newton_body_selection import LAW_BY_METHOD, scheme_of
 from ...mechanics.hierarchical.hierarchical_bodies import hierarchical_numbers
 from ...mechanics.hyperelastic.hyperelastic_bodies import Hyperelastic, hyperelastic
 from ...mechanics.hyperelastic.law_numbers import EXTENDED_LAWS

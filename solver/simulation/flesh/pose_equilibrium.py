@@ -46,6 +46,7 @@ class PoseConditions:
         potentials: Of its tets: stretch limits.
         surface_potentials: Of what links its surfaces.
         make_contact: Makes what they may touch, for a solve that begins at positions x [m], (n, 3); None: nothing.
+        penalty_factor: On the contact penalty, to begin with.
     """
 
     fixed: FixedNodes
@@ -54,6 +55,7 @@ class PoseConditions:
     potentials: tuple[LimitPotential, ...] = ()
     surface_potentials: tuple[AttachmentPotential, ...] = ()
     make_contact: ContactFactory | None = None
+    penalty_factor: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,7 @@ class PoseEquilibrium:
         newton_iterations, cg_iterations: Of all tries.
         contacts: Points that are pushed.
         max_depth: How deep one of them is left in something [m].
+        next_penalty_factor: On the contact penalty, with which the next sample should begin.
     """
 
     x: Floats
@@ -82,6 +85,7 @@ class PoseEquilibrium:
     cg_iterations: int
     contacts: int
     max_depth: float
+    next_penalty_factor: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +95,7 @@ class _Attempt:
     equilibrium: Equilibrium
     contacts: int = 0
     max_depth: float = 0.0
+    next_penalty_factor: float = 1.0
 
     def is_clearly_better(self, other: _Attempt) -> bool:
         """Whether it came farther than another start, or ended in another equilibrium of lower energy."""
@@ -134,14 +139,16 @@ def solve_pose(
     problem = EquilibriumProblem(model, flesh.law, pose.fixed, pose.load, [*springs, *limits_of_tets, *links])
     limits = settings.pose_tolerance, settings.pose_iterations
 
-    def tried(start: Floats) -> _Attempt:
+    def tried(start: Floats, penalty_factor: float) -> _Attempt:
         if pose.make_contact is None:
             return _Attempt(solve(problem, start, *limits, on_iteration))
         touching = pose.make_contact(start)
+        touching.penalty_factor = penalty_factor
         found = solve_in_contact(problem, start, touching, *limits, on_iteration)
-        return _Attempt(found.equilibrium, touching.count(found.equilibrium.x), found.max_depth)
+        contacts = touching.count(found.equilibrium.x)
+        return _Attempt(found.equilibrium, contacts, found.max_depth, found.next_penalty_factor)
 
-    best = tried(x)
+    best = tried(x, pose.penalty_factor)
     tries, tolerance = [best], settings.pose_tolerance
     again = was_lost | _is_failed(
         model, best.equilibrium, _is_inverted(model, best.equilibrium.x) & ~is_crushed, tolerance
@@ -149,7 +156,7 @@ def solve_pose(
     targets = _spring_targets(model, pose.springs, x)
     if again.any():
         near = best.equilibrium.x if np.isfinite(best.equilibrium.x).all() else x
-        tries.append(tried(restart_from_rest(model, pose, targets, near, again)))
+        tries.append(tried(restart_from_rest(model, pose, targets, near, again), 1.0))
         best = tries[1] if tries[1].is_clearly_better(best) else best
     found = best.equilibrium
     is_inverted = _is_inverted(model, found.x)
@@ -165,6 +172,7 @@ def solve_pose(
         cg_iterations=sum(each.equilibrium.cg_iterations for each in tries),
         contacts=best.contacts,
         max_depth=best.max_depth,
+        next_penalty_factor=best.next_penalty_factor,
     )
 
 

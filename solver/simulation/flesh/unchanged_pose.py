@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...mechanics.state import State
-from ...mechanics.state_fields import FAILED_BODIES_FIELD, INPUT_DIGEST_FIELD, RESULT_FIELD
+from ...mechanics.state_fields import FAILED_BODIES_FIELD, INPUT_DIGEST_FIELD, PENALTY_FIELD, RESULT_FIELD
 from ...runtime.arrays import Bools, Floats
 from .pose_equilibrium import PoseEquilibrium
 
@@ -76,7 +76,19 @@ def reuse_equilibrium(state: State, asked: Iterable[np.ndarray], x: Floats, may_
         return None
     if not np.array_equal(state.fields[INPUT_DIGEST_FIELD], input_digest(asked, x, is_lost)):
         return None
-    return PoseEquilibrium(x=x, is_failed=is_lost, newton_iterations=0, cg_iterations=0, **result._asdict())
+    return PoseEquilibrium(
+        x=x,
+        is_failed=is_lost,
+        newton_iterations=0,
+        cg_iterations=0,
+        next_penalty_factor=next_penalty_factor(state),
+        **result._asdict(),
+    )
+
+
+def next_penalty_factor(state: State) -> float:
+    """Returns the factor on the contact penalty with which the next solve begins."""
+    return float(state.fields[PENALTY_FIELD][0]) if PENALTY_FIELD in state.fields else 1.0
 
 
 def store_equilibrium(state: State, asked: Iterable[np.ndarray], found: PoseEquilibrium) -> None:
@@ -84,3 +96,7 @@ def store_equilibrium(state: State, asked: Iterable[np.ndarray], found: PoseEqui
     state.fields[INPUT_DIGEST_FIELD] = input_digest(asked, found.x, found.is_failed)
     state.fields[RESULT_FIELD] = PoseResult.of(found).pack()
     state.fields[FAILED_BODIES_FIELD] = found.is_failed
+    if found.next_penalty_factor > 1.0:
+        state.fields[PENALTY_FIELD] = np.array([found.next_penalty_factor])
+    else:
+        state.fields.pop(PENALTY_FIELD, None)

@@ -18,7 +18,7 @@ from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.attachment import Attachment
 from ...solver.scene.scene import Body
-from ...solver.scene.serialisation.field_annotations import Shape
+from ...solver.scene.serialisation.schema_constraints import Shape
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.nearest_vertices import nearest_vertices

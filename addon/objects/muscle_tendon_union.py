@@ -15,7 +15,7 @@ from ...solver.runtime.arrays import Bools, Floats, Indices
 from ...solver.runtime.errors import BadInput, SinewError
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import transform_points
-from ..evaluation.mesh_distance import MeshDistance, welded
+from ..evaluation.mesh_signed_distance import MeshDistance, welded
 from ..fracture_meshes import result_mesh
 from ..fracture_meshes.source_mesh_arrays import read_modeled, removing_on_failure
 from ..playback import solved_frame

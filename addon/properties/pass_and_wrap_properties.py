@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ...solver.scene.settings.layer_settings import LAYER_SETTINGS, WRAP
+from ...solver.scene.settings.pass_and_wrap_settings import PASS_AND_WRAP_SETTINGS, WRAP
 from .property_factory import make_property, settings_group
 from .role_definitions import WRAP as WRAP_ROLE
 
@@ -16,9 +16,9 @@ def _is_wrap(_settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
     return obj.type == "MESH" and obj.sinew.role == WRAP_ROLE
 
 
-LayerProperties: Any = settings_group(
-    "LayerProperties",
+PassAndWrapProperties: Any = settings_group(
+    "PassAndWrapProperties",
     "The pass of a body, and the Wrap at which fat ends.",
-    LAYER_SETTINGS,
+    PASS_AND_WRAP_SETTINGS,
     more={WRAP.name: make_property(WRAP, poll=_is_wrap)},
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is doubtful about objects of a scene, found without filling them: scale, size, and the ends of muscles."""
+"""What is doubtful about the ends of muscles: bones that they should follow, and what else moves them."""
 
 from __future__ import annotations
 
@@ -11,66 +11,14 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import SinewError
 from ..blender_data import sinew_modifier
-from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import positions, triangles
 from ..evaluation.matrix_units import transform_points
-from . import roles
 from .flesh_supports import hooks_of
 from .muscle_setup import ENDS, INSERTION, ORIGIN, bones_as_modeled
-from .skeleton import SkeletonBone, skeleton_bones
-from .tet_estimate import measure_object
-
-SCALE_TOLERANCE = 1.0e-4
-MAX_MUSCLE_RATIO, MAX_FLESH_RATIO = 3.0, 30.0  # of the size of a body over that of the skeleton
-MIN_RATIO = 1.0 / 300.0  # the muscles of an eye are a sixtieth of a body
+from .skeleton import SkeletonBone
 
 
-def object_findings(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Object, SinewError]]:
-    """Yields objects of the scene and what is doubtful about each."""
-    scene = context.scene
-    bodies, bones = roles.bodies(scene), skeleton_bones(context, set(roles.bodies(scene)))
-    for obj in dict.fromkeys([*bodies, *roles.bones(scene)]):
-        yield from ((obj, problem) for problem in _scale_findings(obj))
-    for obj in bodies:
-        if roles.is_flesh(obj):
-            yield from ((obj, problem) for problem in _size_findings(obj, bones, scene.unit_settings.scale_length))
-            if obj.sinew.use_muscle:
-                yield from ((obj, problem) for problem in _end_findings(obj, bones))
-                yield from ((obj, problem) for problem in _posed_twice_findings(obj))
-
-
-def _scale_findings(obj: bpy.types.Object) -> Iterator[SinewError]:
-    scale = np.array(obj.scale)
-    if np.abs(scale - 1.0).max() > SCALE_TOLERANCE and "scale" not in animated_paths(obj):
-        text = f"{scale[0]:.3g}" if np.ptp(scale) < SCALE_TOLERANCE else ", ".join(f"{s:.3g}" for s in scale)
-        yield SinewError("scale-not-applied", name=obj.name, scale=text)
-
-
-def _size_findings(obj: bpy.types.Object, bones: Sequence[SkeletonBone], unit: float) -> Iterator[SinewError]:
-    """Compares the longest side of a body with that of the box around all bones."""
-    skeleton = skeleton_size(bones) * unit
-    size = measure_object(obj, unit).longest
-    if not (skeleton > 0.0 and size > 0.0):
-        return
-    ratio = size / skeleton
-    numbers = {"size": f"{size:.3g}", "skeleton": f"{skeleton:.3g}"}
-    if ratio > (MAX_MUSCLE_RATIO if obj.sinew.use_muscle else MAX_FLESH_RATIO):
-        yield SinewError("size-unlike-skeleton", name=obj.name, times=f"{ratio:.2g}", **numbers)
-    elif ratio < MIN_RATIO:
-        yield SinewError("size-beyond-skeleton", name=obj.name, times=f"{1.0 / ratio:.0f}", **numbers)
-
-
-def skeleton_size(bones: Sequence[SkeletonBone]) -> float:
-    """Returns the longest side of the box around bones [Blender units]; 0 for none."""
-    points = [np.asarray(bone.line) if bone.line is not None else _box_corners(bone.obj) for bone in bones]
-    return float(np.ptp(np.concatenate(points), axis=0).max()) if points else 0.0
-
-
-def _box_corners(obj: bpy.types.Object) -> Floats:
-    return transform_points(np.array(obj.matrix_world), np.array([list(corner) for corner in obj.bound_box]))
-
-
-def _end_findings(obj: bpy.types.Object, bones: Sequence[SkeletonBone]) -> Iterator[SinewError]:
+def end_findings(obj: bpy.types.Object, bones: Sequence[SkeletonBone]) -> Iterator[SinewError]:
     """Looks at the hooks that let the ends of a muscle follow bones."""
     settings = obj.sinew
     groups = {ORIGIN: settings.origin_group, INSERTION: settings.insertion_group}
@@ -103,7 +51,7 @@ def _is_posed_otherwise(obj: bpy.types.Object) -> bool:
     return obj.parent is not None or bool(obj.constraints) or any(modifier.type in posing for modifier in above)
 
 
-def _posed_twice_findings(obj: bpy.types.Object) -> Iterator[SinewError]:
+def posed_twice_findings(obj: bpy.types.Object) -> Iterator[SinewError]:
     """Finds armatures that also move the ends of a muscle, which follow their hooks."""
     if obj.sinew.pin_group != ENDS or not hooks_of(obj):
         return

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Simulate Selected: bakes some bodies anew, while the others move as they are baked and do not feel them.
 
-The new frames go into a cache of their own inside of that of the pass (`addon/cache/selected_bakes.py`), which counts
-once it is complete. So the former bake stays whatever happens, and the other bodies keep their files.
+The new frames go into a cache of their own inside of that of the pass (`addon/cache/selected_body_caches.py`), which
+counts once it is complete. So the former bake stays whatever happens, and the other bodies keep their files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import bpy
 from ...solver.bake.cache import layout
 from ...solver.runtime.errors import BadInput, SinewError, StorageFailed
 from ..blender_data.object_keys import body_key
-from ..cache import cache_folder_status, selected_bakes
+from ..cache import cache_folder_status, selected_body_caches
 from ..cache.bake_passes import BakePass, body_folder, passes
 from ..evaluation.sample_times import frame_range
 from ..objects import roles
@@ -62,7 +62,7 @@ def check_resumable(scene: bpy.types.Scene, bake: Path) -> None:
     Raises:
         BadInput: One was.
     """
-    if selected_bakes.newest_first(bake):
+    if selected_body_caches.newest_first(bake):
         raise BadInput("selected-not-resumable", name=scene.name)
 
 
@@ -92,8 +92,8 @@ def new_folder(bake_pass: BakePass) -> Path:
     Raises:
         StorageFailed: Another process is writing such a bake, or the operating system refused.
     """
-    selected_bakes.delete_unplayed(bake_pass.folder)
-    return selected_bakes.next_folder(bake_pass.folder)
+    selected_body_caches.delete_unplayed(bake_pass.folder)
+    return selected_body_caches.next_folder(bake_pass.folder)
 
 
 def delete_unplayed(folder: Path) -> SinewError | None:
@@ -104,7 +104,7 @@ def delete_unplayed(folder: Path) -> SinewError | None:
     """
     assert layout.is_selected_name(folder.name)
     try:
-        selected_bakes.delete_unplayed(folder.parent)
+        selected_body_caches.delete_unplayed(folder.parent)
     except StorageFailed as problem:
         return problem
     return None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import closed_range, greater_than
+from ..serialisation.schema_constraints import closed_range, greater_than
 from .setting import FIELD_DEFAULT, METRE_PER_SECOND, VECTOR, Setting, When, length, switch
 
 FOLLOWS_NO_POSE = When("motion", ("ELASTIC", "JIGGLE"))

@@ -72,7 +72,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Simulate Selected leaves "{name}" as it is baked, and nothing can follow the pieces that it broke into.',
         "Press Simulate, which bakes all bodies, or select it as well.",
     ),
-    # addon/baking/selected_bake.py
+    # addon/baking/simulate_selected.py
     "no-body-selected": (
         'None of the selected objects in "{name}" is a body.',
         "Select the bodies that are to be baked again.",
@@ -91,12 +91,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Selected bodies are baked from the first frame.",
         "Leave out --resume or --selected.",
     ),
-    # addon/baking/selected_bake.py
+    # addon/baking/simulate_selected.py
     "selected-follows-outdated": (
         '"{name}" has changed since it was baked. The selected bodies follow it as it was baked.',
         "Select it as well, or press Simulate, to bake it as it is now.",
     ),
-    # addon/baking/pass_order.py
+    # addon/baking/passes_to_bake.py
     "no-such-pass": (
         'Nothing in "{name}" is in pass {number}.',
         "Simulate another pass, or give an object this Pass in the panel Layers.",

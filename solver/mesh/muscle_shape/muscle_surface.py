@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...runtime.arrays import Floats
-from ..geometry.signed_distance import SignedDistance
+from ..geometry.signed_distance_interface import SignedDistance
 from .framed_curve import FramedCurve, framed_curve
-from .obstacles import move_curve_outside, shrink_outside
+from .obstacle_avoidance import move_curve_outside, shrink_outside
 from .profile import MuscleProfile
 from .swept_surface import STATIONS, Sections, SweptSurface, swept_surface
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..serialisation.field_annotations import closed_range
+from ..serialisation.schema_constraints import closed_range
 from .setting import OBJECT, Setting, integer
 
 FIRST_PASS, LAST_PASS = 1, 99
@@ -27,4 +27,4 @@ WRAP = Setting(
     None,
     since="0.3",
 )
-LAYER_SETTINGS = (BAKE_PASS, WRAP)
+PASS_AND_WRAP_SETTINGS = (BAKE_PASS, WRAP)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.runtime.errors import SinewError
-from ..baking import bake_status, selected_bake
+from ..baking import bake_status, simulate_selected
 from ..baking.addon_session import session
 from ..baking.bake_request import BakeRequest
 from ..baking.error_messages import error_text
@@ -48,7 +48,7 @@ def _problem(context: bpy.types.Context) -> str:
     if scene.sinew.protect and bake_status.status(scene).frame is not None:
         return "The bake is locked"
     try:
-        selected_bake.check_selected(scene, cache_paths.cache_folder(scene), _selected_bodies(context))
+        simulate_selected.check_selected(scene, cache_paths.cache_folder(scene), _selected_bodies(context))
     except SinewError as problem:
         return error_text(problem)
     return ""

@@ -16,7 +16,7 @@ from ...solver.runtime.errors import BadInput, SinewError
 from ..baking.child_process import child_command, fallback_command
 from ..baking.error_messages import error_text
 from ..baking.wrap_process import WrapRequest, find_wrap
-from ..export.modeled_meshes import modeled_meshes
+from ..export.rest_frame_meshes import modeled_meshes
 from ..objects import new_wraps, role_checks, roles
 from ..properties.role_definitions import WRAP
 from .error_reporting import reporting_errors

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from ...runtime.arrays import Floats, Indices
-from ..geometry.signed_distance import SignedDistance
+from ..geometry.signed_distance_interface import SignedDistance
 from .swept_surface import Sections, SweptSurface
 
 CURVE_ITERATIONS, SHRINK_ITERATIONS, PUSH_ITERATIONS = 30, 12, 8
