@@ -11,11 +11,11 @@ from bpy.app.handlers import persistent
 
 from .baking import (
     attach_bake,
-    bake_control,
     bake_status,
     bake_timer,
     last_failure,
     move_caches_on_save,
+    running_bake_playback,
     stale_errors,
 )
 from .baking.addon_session import session
@@ -63,7 +63,7 @@ def undo_post(*_: object) -> None:
     bake_status.invalidate()
     cache_folder_status.invalidate()
     stale_errors.invalidate()
-    bake_control.reattach()
+    running_bake_playback.reattach()
     for scene in bpy.data.scenes:
         attach_bake.attach(scene, is_undoable=False)
 
