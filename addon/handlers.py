@@ -11,11 +11,11 @@ from bpy.app.handlers import persistent
 
 from .baking import (
     attach_bake,
-    bake_control,
     bake_status,
     bake_timer,
     last_failure,
     move_caches_on_save,
+    running_bake_playback,
     stale_errors,
 )
 from .baking.addon_session import session
@@ -23,6 +23,7 @@ from .blender_data import override_saving
 from .blender_data.scene_by_session_uid import find_scene
 from .cache import cache_folder_status, cache_paths
 from .cache.bake_passes import passes
+from .cache.selected_body_caches import played_folders
 from .cache.temporary_folders import temporary_folders
 from .evaluation import geometry_update_counter, weight_digest
 from .fracture_meshes.result_objects import results_of
@@ -62,7 +63,7 @@ def undo_post(*_: object) -> None:
     bake_status.invalidate()
     cache_folder_status.invalidate()
     stale_errors.invalidate()
-    bake_control.reattach()
+    running_bake_playback.reattach()
     for scene in bpy.data.scenes:
         attach_bake.attach(scene, is_undoable=False)
 
@@ -129,12 +130,13 @@ def missing_bake_text(scene: bpy.types.Scene, frame: int) -> str:
     if not any(not obj.hide_render for obj in shown):
         return ""
     for bake_pass in passes(scene, cache_paths.cache_folder(scene)):
-        seen = cache_folder_status.read_status(bake_pass.folder)
+        ends = [cache_folder_status.read_status(each).last_frame for each in played_folders(bake_pass.folder)]
+        last = min((end for end in ends if end is not None), default=None)
         what = "" if bake_pass.is_only else f" of pass {bake_pass.number}"
-        if seen.metadata is None or seen.last_frame is None:
+        if last is None or ends[0] is None:
             return f'The bodies{what} of "{scene.name}" are not baked and render undeformed. Press Simulate first'
-        if frame > seen.last_frame:
-            known = f"up to frame {seen.last_frame} only"
+        if frame > last:
+            known = f"up to frame {last} only"
             return f'"{scene.name}" is baked {known}{what and f" in{what[3:]}"}: later frames render without motion'
     return ""
 

@@ -10,50 +10,23 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
-from fixtures.blender_scenes import add_mesh, evaluated, fresh
+from fixtures.blender_scenes import evaluated
 from fixtures.closed_surfaces import sphere
 from fixtures.export_scenes import exported, refused
+from fixtures.fat_balls import ball, fat_ball
 from fixtures.operator_scenes import status
 from sinew.addon.baking import attach_bake
 from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.export.input_warnings import input_warnings
-from sinew.addon.objects import roles
 from sinew.addon.properties.table_editing import add_row
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects
 from sinew.solver.mesh.geometry.triangle_surface import Surface
-from sinew.solver.mesh.geometry.welding import weld
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Body, Meshing, Scene, Settings
 from sinew.solver.scene.tracks import MemoryTracks
 from sinew.solver.simulation.build import build
-
-
-def ball(name: str, n: int, radius: float, *, is_open: bool = False) -> bpy.types.Object:
-    """Returns a ball, without its top where it is open."""
-    vertices, triangles = (np.asarray(each) for each in sphere(n, radius))
-    whole = Surface(vertices.astype(float), triangles.astype(np.int32))
-    joined = weld(whole)
-    _, first = np.unique(joined.ravel(), return_index=True)
-    points = whole.vertices[whole.triangles.ravel()[first]]
-    is_kept = points[joined].mean(axis=1)[:, 2] < (0.8 * radius if is_open else np.inf)
-    return add_mesh(name, points, joined[is_kept])
-
-
-def fat_ball(is_open: bool = False) -> tuple[bpy.types.Scene, bpy.types.Object, bpy.types.Object, bpy.types.Object]:
-    """Returns a ball of fat around a wrap around a core, on which the wrap slides."""
-    scene = fresh()
-    core, wrap, skin = ball("Core", 4, 0.5), ball("Wrap", 4, 0.6), ball("Skin", 6, 1.0, is_open=is_open)
-    roles.make_collider(core)
-    roles.make_wrap(wrap)
-    roles.make_body(skin)
-    skin.sinew.wrap = wrap
-    row = add_row(wrap.sinew.attachments)
-    row.target, row.reach = core, 0.5
-    scene.frame_end = 2
-    bpy.context.view_layer.update()
-    return scene, skin, wrap, core
 
 
 def test_the_scene_has_skin_caps_and_the_wrap_as_a_hollow(tmp_path: Path) -> None:

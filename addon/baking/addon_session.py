@@ -40,6 +40,8 @@ class RunningBake:
         pass_number: The pass that is baked where the scene has several, or None.
         following: The bake of the next pass, once it has begun.
         on_done: Begins the next pass, and returns its bake if there is one.
+        chosen: Session ids of the only bodies that are baked, while the others move as they are baked; None: all.
+        is_dropped: Whether it was one of chosen bodies that did not come to its end, and was deleted.
         only_cuts: Whether it bakes no frames, and only cuts meshes of broken bodies.
         is_shown: Whether the bodies play its frames.
         cracked_bodies: Keys of the bodies that have cracked by the last frame.
@@ -59,6 +61,8 @@ class RunningBake:
     pass_number: int | None = None
     following: RunningBake | None = None
     on_done: Callable[[], RunningBake | None] = lambda: None
+    chosen: frozenset[int] | None = None
+    is_dropped: bool = False
 
     @property
     def latest(self) -> RunningBake:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Starts the bake of the session, lets it go on, shows its frames and its end, and deletes bakes."""
+"""Starts the bake of the session, lets it go on, says how it ended, and deletes bakes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ import bpy
 from ...solver.bake.cache import delete_bake, delete_cache, is_cache, layout
 from ...solver.runtime.errors import BadInput, SinewError
 from ..blender_data import sinew_modifier
-from ..blender_data.object_keys import body_key
 from ..blender_data.scene_by_session_uid import find_scene
 from ..cache import cache_folder_status, cache_paths
-from ..cache.bake_passes import BakePass, body_folder, pass_folder, pass_numbers, passes
+from ..cache.bake_passes import BakePass, pass_folder, pass_numbers, played_folders
 from ..evaluation import sample_times
 from ..export import export_scene, input_warnings
 from ..export.blender_physics_dependence import follows_rigid_bodies
 from ..fracture_meshes import show_results
 from ..objects import roles
-from ..playback import mesh_cache, solved_frame, wrap_motion
+from ..playback import solved_frame
 from . import (
     attach_bake,
     error_messages,
@@ -31,7 +30,8 @@ from . import (
     last_failure,
     move_caches_on_save,
     passes_to_bake,
-    playhead,
+    running_bake_playback,
+    simulate_selected,
     state_machine,
     undo_step,
 )
@@ -59,29 +59,54 @@ def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> Run
         make_resumable(scene, request, folder)
         return _start_cutting(scene, _unfinished_folder(scene, folder), folder)
     check_can_bake(scene, folder)
+    chosen = _chosen_bodies(scene, request)
+    if chosen is not None:
+        simulate_selected.check_selected(scene, _present_folder(scene, request), chosen)
+    noted = bake_warnings(scene, request)
     session.end_frame_solve()
     solved_frame.remove(roles.bodies(scene))
     order = passes_to_bake.find_order(scene, folder, request)
     _prepare_objects(scene)
-    notes = [error_messages.note_of(note.as_warning()) for note in input_warnings.input_warnings(scene)]
+    notes = [error_messages.note_of(note.as_warning()) for note in noted]
     bake = _start_pass(scene, request, order)
     session.forget_messages(scene)
     session.messages(scene).notes = notes
     return bake
 
 
+def bake_warnings(scene: bpy.types.Scene, request: BakeRequest) -> list[SinewError]:
+    """Returns the warnings about a bake that is about to begin."""
+    chosen, found = _chosen_bodies(scene, request), list(input_warnings.input_warnings(scene))
+    if chosen is None:
+        return found
+    return [*simulate_selected.selected_warnings(scene, _present_folder(scene, request), chosen), *found]
+
+
+def _chosen_bodies(scene: bpy.types.Scene, request: BakeRequest) -> list[bpy.types.Object] | None:
+    return None if request.chosen is None else simulate_selected.find_chosen(scene, request.chosen)
+
+
+def _present_folder(scene: bpy.types.Scene, request: BakeRequest) -> Path:
+    return request.folder or cache_paths.cache_folder(scene)
+
+
 def _start_pass(scene: bpy.types.Scene, request: BakeRequest, order: BakeOrder) -> RunningBake:
     """Begins to bake the first pass of an order; raises as `start`."""
     bake_pass = BakePass(order.numbers[0], pass_numbers(scene), request.folder or cache_paths.own_folder(scene))
-    if not bake_pass.is_only:
+    folder, end = bake_pass.folder, sample_times.frame_range(scene)
+    if request.chosen is not None:
+        copy_borrowed(scene, request)
+        folder = simulate_selected.new_folder(bake_pass)
+    elif not bake_pass.is_only:
         copy_borrowed(scene, request)
         request = passes_to_bake.resuming_request(scene, request, bake_pass)
-    folder, end = bake_pass.folder, sample_times.frame_range(scene)
+    elif request.resume:
+        simulate_selected.check_resumable(scene, _present_folder(scene, request))
     resume_frame = make_resumable(scene, request, folder) if request.resume else None
     words, log = child_arguments(folder, request), folder / layout.LOG_FILE
     uid = scene.session_uid  # undo replaces scenes while a bake runs
     driver = BakeDriver(
-        lambda: _export(uid, bake_pass),
+        lambda: _export(uid, bake_pass, folder, request.chosen),
         _commands(words),
         log,
         request.on_event,
@@ -94,6 +119,7 @@ def _start_pass(scene: bpy.types.Scene, request: BakeRequest, order: BakeOrder) 
         bake_folder=bake_pass.bake,
         pass_number=None if bake_pass.is_only else bake_pass.number,
         on_done=lambda: _start_following(uid, request, order),
+        chosen=request.chosen,
     )
     return _run(bake, *end, resume_frame)
 
@@ -113,9 +139,8 @@ def _start_following(scene_uid: int, request: BakeRequest, order: BakeOrder) -> 
 
 
 def _unfinished_folder(scene: bpy.types.Scene, bake: Path) -> Path:
-    """Returns the cache of the first pass that lacks a final mesh, or of the first one where none does."""
-    found = [each.folder for each in passes(scene, bake)]
-    return next(filter(frame_report_reader.lacks_final_mesh, found), bake)
+    """Returns the first cache that bodies play and that lacks a final mesh, or the first one where none does."""
+    return next(filter(frame_report_reader.lacks_final_mesh, played_folders(scene, bake)), bake)
 
 
 def _start_cutting(scene: bpy.types.Scene, folder: Path, bake_folder: Path) -> RunningBake:
@@ -159,11 +184,12 @@ def wait(pause: float = 0.02) -> None:
     undo_step.attach_due()
 
 
-def _export(scene_uid: int, bake_pass: BakePass) -> Iterator[float]:
+def _export(scene_uid: int, bake_pass: BakePass, folder: Path, chosen_uids: frozenset[int] | None) -> Iterator[float]:
     scene = find_scene(scene_uid)
     if scene is None:
         raise BadInput("no-such-scene", name="", path=bpy.data.filepath)
-    yield from export_scene.export_scene(bpy.context, scene, bake_pass.folder, bake_pass=bake_pass)
+    chosen = None if chosen_uids is None else simulate_selected.find_chosen(scene, chosen_uids)
+    yield from export_scene.export_scene(bpy.context, scene, folder, bake_pass=bake_pass, chosen=chosen)
 
 
 def poll() -> bool:
@@ -180,13 +206,14 @@ def poll() -> bool:
         elif effect == state_machine.FRAMES_CHANGED:
             cache_folder_status.invalidate()
             if scene is not None:
-                _show_frames(scene, bake)
+                running_bake_playback.show_frames(scene, bake)
         elif effect == state_machine.END:
             session.bake = None
             if scene is not None:
+                _drop_unfinished(scene, bake)
                 move_caches_on_save.move_to_final_folder(scene)
                 cache_folder_status.invalidate()
-                _show_end(scene, bake)
+                running_bake_playback.show_end(scene, bake)
                 _report_end(scene, bake.driver.job)
                 if not _continue_with_pass(scene, bake):
                     _resume_cutting(scene, bake)
@@ -202,59 +229,14 @@ def _poll_driver(driver: BakeDriver) -> list[str]:
         return driver.poll()
 
 
-def _show_frames(scene: bpy.types.Scene, bake: RunningBake) -> None:
-    """Lets the bodies play what is baked so far; only tags updates once they do."""
-    if bake.driver.job.frame is None:
+def _drop_unfinished(scene: bpy.types.Scene, bake: RunningBake) -> None:
+    """Deletes a bake of chosen bodies that did not come to its end, and what it replaces where it did."""
+    if bake.chosen is None:
         return
-    if not bake.is_shown:
-        cache_paths.remember_bake(scene, bake.bake_folder or bake.folder)
-        cache_paths.lock_temporary_folders()
-        attach_bake.attach(scene, is_undoable=False)
-        bake.is_shown = True
-    if not bpy.app.background and not bake.only_cuts:
-        playhead.follow(scene, bake, bpy.context.window_manager.windows)
-    cracked = _cracked_bodies(bake.driver.job)
-    if cracked != bake.cracked_bodies:
-        bake.cracked_bodies = cracked
-        attach_bake.attach(scene, is_undoable=False)
-    if scene.frame_current_final >= bake.driver.job.frame - 1:
-        mesh_cache.refresh(roles.bodies(scene))
-
-
-def _show_end(scene: bpy.types.Scene, bake: RunningBake) -> None:
-    """Lets the bodies play all that was baked, what takes data-blocks in an undo step of its own."""
-    _write_wrap_motions(scene, bake)
-    # where nobody can press undo, nobody needs a step
-    attach_bake.attach(scene, detach_missing=bake.is_shown, is_undoable=bpy.app.background)
-    if not bpy.app.background and (bake.driver.job.frame is not None or not attach_bake.is_whole(scene)):
-        undo_step.schedule(scene)
-
-
-def _write_wrap_motions(scene: bpy.types.Scene, bake: RunningBake) -> None:
-    """Writes the motion of the wraps of bodies that were baked."""
-    if bake.driver.job.frame is None:
-        return
-    for obj in roles.bodies(scene):
-        if obj.sinew.wrap is not None and bake.pass_number in (None, obj.sinew.bake_pass):
-            try:
-                # where it is now: the first save of the file may have moved it meanwhile
-                wrap_motion.write_wrap_motion(scene, obj.sinew.wrap, body_folder(scene, obj), body_key(obj))
-            except SinewError as problem:
-                last_failure.store_error_event(scene, problem.as_event())
-
-
-def _cracked_bodies(job: state_machine.Job) -> frozenset[str]:
-    """Returns the keys of the bodies that have cracked by the last frame."""
-    numbers = (job.last_frame_event or {}).get("bodies", {})
-    return frozenset(key for key, said in numbers.items() if said.get("splits"))
-
-
-def reattach() -> None:
-    """Notes the running bake in the file again: an undo took that out."""
-    bake = session.bake
-    scene = find_scene(bake.scene_uid) if bake is not None else None
-    if scene is not None and bake is not None and bake.is_shown:
-        cache_paths.remember_bake(scene, bake.bake_folder or bake.folder)
+    problem = simulate_selected.delete_unplayed(bake.folder)
+    bake.is_dropped = not bake.folder.exists()
+    if problem is not None:
+        last_failure.store_error_event(scene, problem.as_event())
 
 
 def _continue_with_pass(scene: bpy.types.Scene, bake: RunningBake) -> bool:

@@ -30,6 +30,7 @@ class BakeRequest:
         only_cuts: Whether only to cut the mesh of what broke, of the frames that are there.
         strict: Whether a step that does not converge stops the bake.
         bake_pass: The only pass to bake; None: all that are missing or out of date, or else all.
+        chosen: Session ids of the only bodies to bake, while the others move as they are baked; None: all bodies.
         on_event: Called with each event that the child says.
     """
 
@@ -41,6 +42,7 @@ class BakeRequest:
     only_cuts: bool = False
     strict: bool = False
     bake_pass: int | None = None
+    chosen: frozenset[int] | None = None
     on_event: Callable[[Mapping[str, Any]], None] | None = None
 
 

@@ -7,8 +7,10 @@ A crash of Blender therefore leaves no "baking" state behind.
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -16,14 +18,15 @@ import bpy
 from ...solver.bake.cache.convergence_summary import ConvergenceSummary
 from ...solver.runtime.errors import SinewError
 from ..blender_data.object_keys import body_key
-from ..cache import cache_folder_status, cache_paths
+from ..cache import cache_folder_status, cache_paths, selected_body_caches
 from ..cache.bake_passes import BakePass, body_folder, pass_numbers, passes
 from ..evaluation import sample_times
 from ..export import input_digest
 from ..fracture_meshes.result_objects import results_of
+from ..objects import roles
 from ..playback import shape_keys
 from ..runtime.memo import Throttle
-from . import attach_bake, frame_report_reader, state_machine, undo_step
+from . import attach_bake, frame_report_reader, outdated_bodies, state_machine, undo_step
 from .addon_session import session
 from .stale_errors import DIGEST_TIME_SHARE
 
@@ -65,6 +68,7 @@ class Status:
         is_protected: Whether the artist has locked the bake.
         pass_number: The pass that is being baked where the scene has several, or None.
         due_passes: The passes that are missing or out of date, where the scene has several.
+        selected_names: The bodies that were baked after the others, which did not feel them.
     """
 
     phase: str = "none"
@@ -88,6 +92,7 @@ class Status:
     is_protected: bool = False
     pass_number: int | None = None
     due_passes: tuple[int, ...] = ()
+    selected_names: tuple[str, ...] = ()
 
     @property
     def is_running(self) -> bool:
@@ -150,8 +155,9 @@ def _percent(fraction: float) -> str:
     return f"{min(int(100.0 * fraction), 99)} %"
 
 
-# by session id of the scene: the digest of its settings, and its status while it is not being baked
+# by session id of the scene: the digest of its settings, those of its bodies, its status while it is not being baked
 _digests: Throttle[str] = Throttle(MAX_SCENES, cache_folder_status.MAX_AGE_SECONDS, DIGEST_TIME_SHARE)
+_body_digests: Throttle[dict[str, str]] = Throttle(MAX_SCENES, cache_folder_status.MAX_AGE_SECONDS, DIGEST_TIME_SHARE)
 _statuses: Throttle[Status] = Throttle(MAX_SCENES, cache_folder_status.MAX_AGE_SECONDS / 2.0)
 
 
@@ -190,9 +196,10 @@ def _status_of_passes(found: Sequence[tuple[BakePass, Status]]) -> Status:
         frame=min((each.frame for each in baked if each.frame is not None), default=None),
         problem=next((each.problem for each in statuses if each.problem is not None), None),
         resume_frame=None,  # each pass says its own
-        convergence=next((e.convergence for e in baked if e.convergence.not_converged), ConvergenceSummary()),
+        convergence=_worst_convergence([ConvergenceSummary(), *(each.convergence for each in baked)]),
         busy_elsewhere=any(each.busy_elsewhere for each in statuses),
         due_passes=tuple(due),
+        selected_names=tuple(name for each in statuses for name in each.selected_names),
     )
 
 
@@ -204,21 +211,36 @@ def pass_status(scene: bpy.types.Scene, bake_pass: BakePass | None) -> Status:
     frame = seen.last_frame if seen.problem is None else seen.frame_files
     if seen.metadata is None or frame is None:
         return Status(frame_start=first, frame_end=last, problem=seen.problem, busy_elsewhere=seen.is_written)
+    later = selected_body_caches.played_folders(folder)[1:]
+    ends = (cache_folder_status.read_status(each).last_frame for each in later)
+    frame = min([frame, *(end for end in ends if end is not None)])
     is_partial = seen.problem is not None or frame < last
     return Status(
         phase="partial" if is_partial else "baked",
         outdated=is_outdated(scene, seen, bake_pass),
-        is_unfinished=frame_report_reader.lacks_final_mesh(folder),
+        is_unfinished=any(map(frame_report_reader.lacks_final_mesh, [folder, *later])),
         is_whole=attach_bake.is_whole(scene) or undo_step.is_due(),
         frame=frame,
         problem=seen.problem,
-        resume_frame=seen.resume_frame(),
+        resume_frame=None if later else seen.resume_frame(),
         frame_start=seen.metadata.frame_start,
         frame_end=last,
-        convergence=cache_folder_status.convergence(folder),
+        convergence=_worst_convergence(map(cache_folder_status.convergence, [folder, *later])),
         busy_elsewhere=seen.is_written,
         is_protected=scene.sinew.protect,
+        selected_names=_selected_names(scene, folder),
     )
+
+
+def _worst_convergence(summaries: Iterable[ConvergenceSummary]) -> ConvergenceSummary:
+    """Returns the summary with the most steps that did not converge, the first where none has any."""
+    return max(summaries, key=lambda each: each.not_converged)
+
+
+def _selected_names(scene: bpy.types.Scene, folder: Path) -> tuple[str, ...]:
+    """Returns the names of the bodies that were baked after the others of a cache."""
+    keys = selected_body_caches.selected_keys(folder)
+    return tuple(obj.name for obj in roles.bodies(scene) if body_key(obj) in keys) if keys else ()
 
 
 def _running_status(job: state_machine.Job) -> Status:
@@ -260,7 +282,10 @@ def is_outdated(
 
     Looking takes 0.04 s with 90,000 vertices, 0.3 s where all of them are pinned.
     """
-    return seen.metadata is None or seen.metadata.settings != current_digest(scene, bake_pass)
+    if bake_pass is None:
+        return seen.metadata is None or seen.metadata.settings != current_digest(scene)
+    now = partial(current_digest, scene, bake_pass), partial(current_body_digests, scene, bake_pass)
+    return outdated_bodies.is_outdated(bake_pass, *now)
 
 
 def current_digest(scene: bpy.types.Scene, bake_pass: BakePass | None = None) -> str:
@@ -270,6 +295,12 @@ def current_digest(scene: bpy.types.Scene, bake_pass: BakePass | None = None) ->
     stamp = cache_folder_status.invalidation_count()  # it depends on the caches of earlier passes
     key = (scene.session_uid, bake_pass.number)
     return _digests.result(key, lambda: input_digest.settings_digest(scene, bake_pass), stamp)
+
+
+def current_body_digests(scene: bpy.types.Scene, bake_pass: BakePass) -> dict[str, str]:
+    """Returns the digests of the bodies of a pass, as old as `current_digest` may be."""
+    key, stamp = (scene.session_uid, bake_pass.number), cache_folder_status.invalidation_count()
+    return _body_digests.result(key, lambda: input_digest.body_digests(scene, bake_pass), stamp)
 
 
 def tet_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int | None:
@@ -299,7 +330,7 @@ def earlier_resume_frame(scene: bpy.types.Scene) -> int | None:
         return None
     seen = cache_folder_status.read_status(cache_paths.cache_folder(scene))
     end = sample_times.frame_range(scene)[1]
-    found = seen.resume_frame(scene.frame_current)
+    found = None if seen.selected else seen.resume_frame(scene.frame_current)
     if seen.metadata is None or found in (None, seen.resume_frame(), seen.metadata.frame_start) or found >= end:
         return None
     return found
@@ -325,4 +356,5 @@ def shape_key_bytes(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
 def invalidate() -> None:
     """Makes the next look a fresh one: another file is open, or an undo changed it."""
     _digests.clear()
+    _body_digests.clear()
     _statuses.clear()

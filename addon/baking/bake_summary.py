@@ -13,10 +13,12 @@ from .state_machine import Job
 UNSTABLE_RESIDUAL = 10.0
 
 
-def ending_message(job: Job) -> tuple[str, str]:
-    """Returns Blender's report level and the message for the end of a bake."""
+def ending_message(job: Job, is_dropped: bool = False) -> tuple[str, str]:
+    """Returns Blender's report level and the message for the end of a bake, whose frames may have been deleted."""
     if job.error is not None:
         return "ERROR", message_text(job.error["kind"], job.error["sentence"], job.error["next_step"])
+    if job.phase == "cancelled" and is_dropped:
+        return "INFO", "Cancelled. The bake from before stays"
     if job.phase == "cancelled":
         note = "" if job.frame is None else f" at frame {job.frame}. The baked frames stay"
         return "INFO", f"Cancelled{note}"

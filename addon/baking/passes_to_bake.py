@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..cache import cache_folder_status
+from ..cache import cache_folder_status, selected_body_caches
 from ..cache.bake_passes import BakePass, pass_numbers, passes
 from ..evaluation.sample_times import frame_range
-from ..export.input_digest import settings_digest
+from ..export.input_digest import body_digests, settings_digest
+from . import outdated_bodies, simulate_selected
 from .bake_request import BakeRequest
 
 
@@ -35,12 +37,16 @@ def find_order(scene: bpy.types.Scene, bake: Path, request: BakeRequest) -> Bake
     Args:
         scene: The scene.
         bake: The folder of the whole bake.
-        request: May ask for one pass alone.
+        request: May ask for one pass alone, or for some bodies.
 
     Raises:
         BadInput: The scene has no bodies of that pass.
     """
     numbers = pass_numbers(scene)
+    if request.chosen is not None:
+        chosen = simulate_selected.find_chosen(scene, request.chosen)
+        found = simulate_selected.chosen_passes(scene, bake, chosen)
+        return BakeOrder(tuple(each.number for each in found), is_forced=True)
     if request.bake_pass is not None:
         if request.bake_pass not in numbers:
             raise BadInput("no-such-pass", name=scene.name, number=request.bake_pass)
@@ -66,13 +72,19 @@ def is_current(scene: bpy.types.Scene, bake_pass: BakePass) -> bool:
     seen = cache_folder_status.read_status(bake_pass.folder)
     if seen.metadata is None or seen.last_frame is None or seen.problem is not None:
         return False
-    is_whole = seen.last_frame >= frame_range(scene)[1]
-    return is_whole and seen.metadata.settings == settings_digest(scene, bake_pass)
+    played, end = selected_body_caches.played_folders(bake_pass.folder), frame_range(scene)[1]
+    ends = (cache_folder_status.read_status(each).last_frame for each in played)
+    if any(last is None or last < end for last in ends):
+        return False
+    now = partial(settings_digest, scene, bake_pass), partial(body_digests, scene, bake_pass)
+    return not outdated_bodies.is_outdated(bake_pass, *now)
 
 
 def resuming_request(scene: bpy.types.Scene, request: BakeRequest, bake_pass: BakePass) -> BakeRequest:
     """Returns a request that goes on with what a pass has, where that is up to date."""
     seen = cache_folder_status.read_status(bake_pass.folder)
+    if selected_body_caches.newest_first(bake_pass.folder):
+        return replace(request, resume=False)
     end = frame_range(scene)[1]
     is_begun = seen.metadata is not None and seen.last_frame is not None and seen.last_frame < end
     fits = is_begun and seen.metadata is not None and seen.metadata.settings == settings_digest(scene, bake_pass)

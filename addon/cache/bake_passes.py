@@ -14,7 +14,8 @@ import bpy
 
 from ...solver.bake.cache import layout
 from ...solver.scene.settings.tables import BODY
-from . import cache_paths
+from ..blender_data.object_keys import body_key
+from . import cache_paths, selected_body_caches
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,13 @@ def pass_folder(bake: Path, number: int, numbers: tuple[int, ...]) -> Path:
 
 
 def body_folder(scene: bpy.types.Scene, obj: bpy.types.Object, bake: Path | None = None) -> Path:
-    """Returns the cache that has a body, in the present bake or that in a folder."""
+    """Returns the cache that has what a body plays, in the present bake or that in a folder."""
     bake = cache_paths.cache_folder(scene) if bake is None else bake
-    return pass_folder(bake, int(obj.sinew.bake_pass), pass_numbers(scene))
+    own = pass_folder(bake, int(obj.sinew.bake_pass), pass_numbers(scene))
+    return selected_body_caches.folder_of_body(own, body_key(obj)) if selected_body_caches.newest_first(own) else own
+
+
+def played_folders(scene: bpy.types.Scene, bake: Path) -> list[Path]:
+    """Returns all caches in the folder of a whole bake that bodies of a scene play, or the folder itself."""
+    found = [folder for each in passes(scene, bake) for folder in selected_body_caches.played_folders(each.folder)]
+    return found or [bake]

@@ -27,6 +27,7 @@ class CacheStatus:
         is_written: Whether a process is writing it.
         problem: Why the cache cannot be read or played, or None.
         frame_files: The last frame with a file, if PC2 files are damaged; resuming restores those.
+        selected: The caches inside of bodies that were baked after the others, rising.
     """
 
     metadata: CacheMetadata | None = None
@@ -35,6 +36,7 @@ class CacheStatus:
     is_written: bool = False
     problem: SinewError | None = None
     frame_files: int | None = None
+    selected: tuple[Path, ...] = ()
 
     def frame_shown_at(self, frame: int) -> int | None:
         """Returns the complete frame nearest to `frame`, or None without any."""
@@ -132,6 +134,7 @@ def _read_status(folder: Path) -> CacheStatus:
             last_frame=reader.last_frame(),
             resume_frames=tuple(reader.resume_frames()),
             is_written=reader.is_being_written(),
+            selected=tuple(layout.selected_paths(folder)),
         )
         return replace(seen, **_playback_damage(reader))
     except StorageFailed as problem:

@@ -59,7 +59,11 @@ def _bake_parser(with_file: bool) -> argparse.ArgumentParser:
     )
     if with_file:
         parser.add_argument("file", type=Path, metavar="FILE.blend")
-    parser.add_argument("--object", nargs="+", metavar="NAME", help="bake only these bodies")
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument("--object", nargs="+", metavar="NAME", help="bake only these bodies, as if there were no others")
+    part.add_argument(
+        "--selected", nargs="+", metavar="NAME", help="bake these bodies again, while the others move as they are baked"
+    )
     parser.add_argument("--scene", metavar="NAME", help="scene (the one that the file opens with)")
     parser.add_argument("--frame-start", type=int, metavar="N", help="frame, instead of the one in the file")
     parser.add_argument("--frame-end", type=int, metavar="N", help="frame, instead of the one in the file")

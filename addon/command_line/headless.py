@@ -14,18 +14,17 @@ from typing import Any
 
 import bpy
 
-from ...solver.bake.cache import CacheReader, is_cache
+from ...solver.bake.cache import CachedBody, CacheReader, is_cache
 from ...solver.runtime.errors import BadInput, Cancelled, StorageFailed
 from ...solver.runtime.event_text import residual_text
 from ...solver.scene.settings.simulation_settings import FRAME_LIMITS, MAX_FRAME_NUMBER
 from ..baking import attach_bake, attach_force_curves, bake_control, bake_summary
-from ..baking.addon_session import session
+from ..baking.addon_session import RunningBake, session
 from ..baking.bake_request import BakeRequest
-from ..baking.state_machine import Job
 from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
-from ..cache import cache_paths
-from ..export import input_warnings, validation
+from ..cache import cache_paths, selected_body_caches
+from ..export import validation
 from ..objects import roles
 from ..properties.role_definitions import BODY, NONE
 from . import blend_output
@@ -38,6 +37,8 @@ def bake(options: argparse.Namespace) -> int:
         SinewError: The command failed. The file on disk is unchanged.
     """
     scene = _find_scene(options.scene)
+    if options.selected and options.resume:
+        raise BadInput("selected-from-first-frame")
     if options.out:
         blend_output.check_writable_blend(options.out)
     send_event = options.emit or functools.partial(_print_event, printed=set())
@@ -54,14 +55,17 @@ def bake(options: argparse.Namespace) -> int:
         folder=options.cache.resolve() if options.cache else None,
         threads=options.threads,
         strict=options.strict,
+        chosen=_chosen_bodies(scene, options.selected),
         on_event=handle_event,
     )
     with _temporary_overrides(scene, options), _cancelling_on_signals():
+        noted = bake_control.bake_warnings(scene, request)  # the window shows them in the panel
         running = bake_control.start(scene, request)
-        for note in input_warnings.input_warnings(scene):  # the window shows them in the panel
+        for note in noted:
             handle_event({"event": "warning", **note.as_warning()})
         bake_control.wait()
-    job = running.latest.driver.job
+    ended = running.latest
+    job = ended.driver.job
     if options.out and job.frame is not None:
         attach_bake.attach(scene)
         if options.force_curves:
@@ -70,20 +74,21 @@ def bake(options: argparse.Namespace) -> int:
     if job.error is not None and "error" not in kinds:
         # the child reports its own errors, but not why it was stopped, nor errors of the export
         send_event(job.error)
-    return _report_end(job, is_silent=options.json)
+    return _report_end(ended, is_silent=options.json)
 
 
-def _report_end(job: Job, is_silent: bool) -> int:
+def _report_end(bake: RunningBake, is_silent: bool) -> int:
     """Prints how a bake ended, a success only unless `is_silent`, and returns the exit code.
 
     Raises:
         Cancelled: It was cancelled.
     """
+    job = bake.driver.job
     if job.error is not None:
         print(f"sinew: {bake_summary.ending_message(job)[1]}", file=sys.stderr)
         return int(job.error["exit_code"])
     if job.phase == "cancelled":
-        raise Cancelled()
+        raise Cancelled("selected-cancelled" if bake.is_dropped else "cancelled")
     if not is_silent:
         print(bake_summary.ending_message(job)[1])
     return 0
@@ -100,23 +105,20 @@ def attach(options: argparse.Namespace) -> int:
     if not is_cache(folder):
         raise BadInput("not-a-cache", path=str(folder))
     blend_output.check_writable_blend(target)
-    reader = CacheReader(folder)
-    for problem in reader.play_problems():
-        raise StorageFailed("cache-problem", path=str(folder), problem=problem)
-    head = reader.metadata
-    found = [(body, _find_object(scene, body.key, body.name)) for body in head.bodies]
-    pairs = [(body, obj) for body, obj in found if obj is not None]
+    start, played = CacheReader(folder).metadata.frame_start, list(_played_bodies(folder))
+    found = [(own, body, _find_object(scene, body.key, body.name)) for own, body in played]
+    pairs = [(own, body, obj) for own, body, obj in found if obj is not None]
     if not pairs:
         raise BadInput("nothing-to-attach", path=str(folder), name=scene.name)
-    for body, obj in pairs:
+    for _, body, obj in pairs:
         sinew_modifier.move_below_subdivision(obj)
-        count = validation.vertex_count(scene, obj, sinew_modifier.input_modifier_count(obj), head.frame_start)
+        count = validation.vertex_count(scene, obj, sinew_modifier.input_modifier_count(obj), start)
         if count != body.vertices:
             raise BadInput("attach-vertices", name=obj.name, count=count, wanted=body.vertices)
-    for body, obj in pairs:
+    for own, body, obj in pairs:
         obj.sinew.key = body.key
-        attach_bake.attach_body(scene, obj, folder, body.key)
-    attached = [obj.name for _, obj in pairs]
+        attach_bake.attach_body(scene, obj, own, body.key)
+    attached = [obj.name for _, _, obj in pairs]
     cache_paths.remember_bake(scene, folder, borrowed=True)
     if options.force_curves:
         attach_force_curves.create_curves(scene, roles.colliders(scene), folder)
@@ -126,6 +128,21 @@ def attach(options: argparse.Namespace) -> int:
     else:
         print(f"Attached {', '.join(attached)}")
     return 0
+
+
+def _played_bodies(cache: Path) -> Iterator[tuple[Path, CachedBody]]:
+    """Yields the bodies of a cache, each with the folder of the frames that it plays.
+
+    Raises:
+        StorageFailed: Frames are damaged.
+    """
+    for folder in selected_body_caches.played_folders(cache):
+        reader = CacheReader(folder)
+        for problem in reader.play_problems():
+            raise StorageFailed("cache-problem", path=str(folder), problem=problem)
+        for body in reader.metadata.bodies:
+            if selected_body_caches.folder_of_body(cache, body.key) == folder:
+                yield folder, body
 
 
 def _find_scene(name: str | None) -> bpy.types.Scene:
@@ -164,7 +181,24 @@ def _temporary_overrides(scene: bpy.types.Scene, options: argparse.Namespace) ->
             obj.sinew.role = BODY
 
 
+def _chosen_bodies(scene: bpy.types.Scene, names: list[str] | None) -> frozenset[int] | None:
+    """Returns the session ids of the bodies of some names; None for None."""
+    if names is None:
+        return None
+    bodies = roles.bodies(scene)
+    _check_names(scene, bodies, names)
+    return frozenset(obj.session_uid for obj in bodies if obj.name in names)
+
+
 def _exclude_bodies(scene: bpy.types.Scene, bodies: list[bpy.types.Object], names: list[str]) -> None:
+    _check_names(scene, bodies, names)
+    for obj in bodies:
+        if obj.name not in names:
+            obj.sinew.role = NONE
+
+
+def _check_names(scene: bpy.types.Scene, bodies: list[bpy.types.Object], names: list[str]) -> None:
+    """Raises BadInput where a name is none of a body."""
     body_names = {obj.name for obj in bodies}
     for name in names:
         if name not in body_names:
@@ -172,9 +206,6 @@ def _exclude_bodies(scene: bpy.types.Scene, bodies: list[bpy.types.Object], name
             raise (
                 BadInput("not-a-body", name=name) if exists else BadInput("no-such-object", name=name, scene=scene.name)
             )
-    for obj in bodies:
-        if obj.name not in names:
-            obj.sinew.role = NONE
 
 
 def _set_range(scene: bpy.types.Scene, first: int | None, last: int | None) -> None:

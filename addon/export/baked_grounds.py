@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies of earlier passes, as their caches have them: the moving ground that the bodies of a pass follow.
+"""Baked bodies as their caches have them: the moving ground that the bodies of a bake follow.
 
-Each is a deforming collider with the key of the body, so that attachments to the body hold to it.
+They are of earlier passes, or those of the same pass that Simulate Selected leaves as they are. Each is a deforming
+collider with the key of the body, so that attachments to the body hold to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 
@@ -17,7 +19,10 @@ from ...solver.runtime.npz_reader import read_arrays
 from ...solver.scene.contact import Collider
 from ...solver.scene.scene import Body, Scene, Settings
 from ...solver.scene.tracks import TrackReader
+from ..cache import selected_body_caches
 from ..cache.bake_passes import BakePass
+from ..cache.baked_surface_vertices import LastVertices
+from ..cache.baked_tets import body_tets
 from ..evaluation.matrix_units import transform_points
 from .buffered_track_writer import BufferedTrackWriter
 from .participants import ObjectKeys
@@ -26,25 +31,29 @@ TIME_TOLERANCE = 1.0e-9  # [s]
 
 
 class BakedGround:
-    """A body of an earlier pass over time.
+    """A baked body over time.
 
     Attributes:
-        collider: What it is in the scene of the later pass.
-        settings: Of its own pass.
+        body, tracks, settings: The body in its own bake, and the tracks and settings there.
+        collider: What it is in the scene of the bodies that follow it.
     """
 
-    def __init__(self, cache: CacheReader, scene: Scene, tracks: TrackReader, body: Body) -> None:
+    def __init__(
+        self, cache: CacheReader, scene: Scene, tracks: TrackReader, body: Body, *, is_whole: bool = False
+    ) -> None:
         """Reads where it begins.
 
         Args:
-            cache: Of its pass, with all frames that are needed.
-            scene, tracks: The input of its pass.
+            cache: With all frames that are needed.
+            scene, tracks: The input of its bake.
             body: The body there.
+            is_whole: Whether others meet all of its surface, also closed holes and a Wrap, and not only what it plays.
         """
-        self._cache, self.settings, self._tracks, self._body = cache, scene.settings, tracks, body
+        self._cache, self.settings, self.tracks, self.body = cache, scene.settings, tracks, body
+        count = len(body.vertices) if is_whole else body.played_count
+        self._inner = _read_last_vertices(cache, body.key, count - body.played_count)
         self._samples = self._all_samples()
         self._next = next(self._samples)
-        count = body.played_count
         self.collider = Collider(
             key=body.key,
             name=body.name,
@@ -68,66 +77,117 @@ class BakedGround:
 
     def _all_samples(self) -> Iterator[tuple[float, Floats]]:
         """Yields times [s] and world positions [m], (n, 3), from the rest pose to the last frame."""
-        settings, key = self.settings, self._body.key
-        step = 1.0 / (settings.fps * settings.samples_per_frame)
-        if settings.preroll:
-            positions = read_arrays(layout.preroll_path(self._cache.folder, key))["positions"]
-            for number, local in enumerate(positions[:-1]):  # the last one is the first frame
+        settings, key = self.settings, self.body.key
+        step, path = 1.0 / (settings.fps * settings.samples_per_frame), layout.preroll_path(self._cache.folder, key)
+        if settings.preroll and path.is_file() and self._inner is None:
+            for number, local in enumerate(read_arrays(path)["positions"][:-1]):  # the last one is the first frame
                 yield self._placed(settings.start_time + number * step, local)
+        elif settings.preroll:  # not written: it goes straight from the rest pose to its first frame
+            yield settings.start_time, self.body.vertices[: None if self._inner is not None else self.body.played_count]
         last = self._cache.last_frame()
         count = 0 if last is None else self._cache.metadata.sample_count(last)
         for number in range(count):
-            yield self._placed(number * step, self._cache.read_samples(key, number)[0])
+            time, skin = self._placed(number * step, self._cache.read_samples(key, number)[0])
+            if self._inner is None:
+                yield time, skin
+            elif number % settings.samples_per_frame == 0:  # the others are between frames
+                frame = settings.frame_start + number // settings.samples_per_frame
+                yield time, np.concatenate([skin, self._inner.positions(frame)])
 
     def _placed(self, time: float, local: np.ndarray) -> tuple[float, Floats]:
-        matrix = floats(self._tracks.sample(f"body.{self._body.key}.matrix", time), 4, 4)
+        matrix = floats(self.tracks.sample(f"body.{self.body.key}.matrix", time), 4, 4)
         return time, transform_points(matrix, local.astype(np.float64))
 
 
 def read_grounds(bake_pass: BakePass, end: int, bodies: ObjectKeys) -> list[BakedGround]:
-    """Returns the bodies of all passes before one; not what was baked there and is no body of these passes any more.
+    """Returns the bodies that those of a pass follow; not what was baked and is no body of these passes any more.
 
     Args:
         bake_pass: The pass that follows them.
         end: The last frame that it needs.
-        bodies: Those of earlier passes now, with their keys.
+        bodies: Those of earlier passes now, and those of the pass that are left as they are baked, with their keys.
 
     Raises:
-        BadInput: An earlier pass is not baked, or not to that frame, or without its pre-roll or one of the bodies.
+        BadInput: An earlier pass is not baked, or not to that frame, or without its pre-roll or one of the bodies. A
+            body of the pass itself is not baked to that frame, or it broke.
         StorageFailed: A cache cannot be read.
     """
     found = []
-    for earlier in bake_pass.earlier:
-        wanted = {key: obj.name for obj, key in bodies.items() if obj.sinew.bake_pass == earlier.number}
-        grounds = {each.collider.key: each for each in _read_pass(earlier, bake_pass.number, end)}
-        for key, name in wanted.items():
-            if key not in grounds:
-                raise BadInput("pass-without-body", number=bake_pass.number, earlier=earlier.number, name=name)
-        found += [ground for key, ground in grounds.items() if key in wanted]
+    for each in (*bake_pass.earlier, bake_pass):
+        wanted = {key: obj.name for obj, key in bodies.items() if obj.sinew.bake_pass == each.number}
+        if wanted and each.number < bake_pass.number:
+            found += _bodies_of_pass(each, bake_pass.number, end, wanted)
+        elif wanted:
+            found += _bodies_left_as_baked(each, end, wanted)
     return found
 
 
-def _read_pass(earlier: BakePass, number: int, end: int) -> Iterator[BakedGround]:
+def _bodies_of_pass(earlier: BakePass, number: int, end: int, wanted: Mapping[str, str]) -> list[BakedGround]:
+    """Returns bodies of an earlier pass, by key and name, that pass `number` follows to the frame `end`."""
+    found = {}
+    for folder in selected_body_caches.played_folders(earlier.folder):
+        last = _last_frame(folder)
+        if last is None or last < end:
+            raise BadInput("pass-not-baked", number=number, earlier=earlier.number, done=_beyond(last))
+        played = {key for key in wanted if selected_body_caches.folder_of_body(earlier.folder, key) == folder}
+        for ground in _read_bodies(folder, played):
+            key = ground.collider.key
+            if ground.settings.preroll and not layout.preroll_path(folder, key).is_file():
+                raise BadInput("pass-without-preroll", number=number, earlier=earlier.number)
+            found[key] = ground
+    for key, name in wanted.items():
+        if key not in found:
+            raise BadInput("pass-without-body", number=number, earlier=earlier.number, name=name)
+    return list(found.values())
+
+
+def _bodies_left_as_baked(bake_pass: BakePass, end: int, wanted: Mapping[str, str]) -> list[BakedGround]:
+    """Returns bodies of a pass, by key and name, that its other bodies follow to the frame `end`."""
+    found = []
+    for key, name in wanted.items():
+        folder = selected_body_caches.folder_of_body(bake_pass.folder, key)
+        last, grounds = _last_frame(folder), list(_read_bodies(folder, {key}, is_whole=True))
+        if last is None or last < end or not grounds:
+            raise BadInput("selected-follows-unbaked", name=name, done=_beyond(last if grounds else None))
+        if any(line.get("bodies", {}).get(key, {}).get("splits") for line in CacheReader(folder).report()):
+            raise BadInput("selected-follows-broken", name=name)
+        found += grounds
+    return found
+
+
+def _read_bodies(folder: Path, keys: Collection[str], *, is_whole: bool = False) -> Iterator[BakedGround]:
+    """Yields those of some bodies that a cache has, in its order; none where there is no cache."""
+    if not keys or _last_frame(folder) is None:
+        return
+    scene_folder = folder / layout.SCENE_FOLDER
+    cache, scene, tracks = CacheReader(folder), Scene.load(scene_folder), TrackReader(scene_folder, wait=0.0)
+    for body in scene.bodies:
+        if body.key in keys:
+            yield BakedGround(cache, scene, tracks, body, is_whole=is_whole)
+
+
+def _read_last_vertices(cache: CacheReader, key: str, count: int) -> LastVertices | None:
+    """Returns the last vertices of the surface of a body, or None for none of them."""
+    tets = body_tets(cache, key) if count else None
+    return None if tets is None else LastVertices(cache, tets, key, count)
+
+
+def _last_frame(folder: Path) -> int | None:
+    """Returns the last frame of a cache, or None without a cache or a frame."""
     try:
-        cache = CacheReader(earlier.folder)
-        last = cache.last_frame()
+        return CacheReader(folder).last_frame()
     except StorageFailed as problem:
         if problem.kind != "cache-missing":
             raise
-        last = None
-    if last is None or last < end:
-        done = "" if last is None else f" beyond frame {last}"
-        raise BadInput("pass-not-baked", number=number, earlier=earlier.number, done=done)
-    folder = earlier.folder / layout.SCENE_FOLDER
-    scene, tracks = Scene.load(folder), TrackReader(folder, wait=0.0)
-    for body in scene.bodies:
-        if scene.settings.preroll and not layout.preroll_path(earlier.folder, body.key).is_file():
-            raise BadInput("pass-without-preroll", number=number, earlier=earlier.number)
-        yield BakedGround(cache, scene, tracks, body)
+        return None
+
+
+def _beyond(last: int | None) -> str:
+    return "" if last is None else f" beyond frame {last}"
 
 
 def check_same_times(grounds: Iterable[BakedGround], settings: Settings) -> None:
-    """Makes sure that an earlier pass was baked with the present frame rate, start and pre-roll.
+    """Makes sure that what is followed was baked with the present frame rate, start and pre-roll.
 
     Raises:
         BadInput: It was not.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import shutil
 import time as clock
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.scene import Scene
 from ...solver.scene.tracks import TrackWriter
 from ..cache.bake_passes import BakePass
+from ..cache.selected_body_caches import body_settings_text
 from ..evaluation.rigid_body_evaluation import LiveScene
 from ..evaluation.sample_times import SampleTime, frame_range, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
@@ -37,10 +38,12 @@ from .body_vertices import BodyVertexReader
 from .buffered_track_writer import BufferedTrackWriter
 from .colliders import ColliderSampler
 from .flexed_shapes import FlexedShape, read_flexed_shapes, write_rest_shapes
-from .input_digest import settings_digest
+from .input_digest import body_digests, settings_digest
+from .participant_subset import only_bodies
 from .participants import ParticipantHandles, Participants, find_participants
 from .rest_frame_transforms import RestFrameTransforms, read_rest_frame_transforms
 from .rest_shape_animation import RestShapeReader
+from .reversed_attachments import ReversedStrength, with_reversed_attachments
 from .sampling_context import Sampling
 from .scene_reader import read_scene, sample_tracks
 
@@ -53,6 +56,7 @@ def export_scene(
     cache: Path,
     threads: int | None = None,
     bake_pass: BakePass | None = None,
+    chosen: Collection[bpy.types.Object] | None = None,
 ) -> Iterator[float]:
     """Exports `scene` into the folder `cache`/scene, and yields the fraction done after each slice.
 
@@ -64,6 +68,7 @@ def export_scene(
         cache: The cache that gets it, of the pass where one is given.
         threads: Instead of those of the preferences.
         bake_pass: What part of it; None: all bodies at once.
+        chosen: The bodies of the pass that are baked, while its others move as they are baked; None: all.
 
     Raises:
         BadInput: Something cannot be simulated as it is; nothing was changed.
@@ -74,14 +79,17 @@ def export_scene(
     made = _make_folder(cache)
     try:
         context.view_layer.update()
-        digest = settings_digest(scene, bake_pass)
-        writer = SceneExporter(scene, part, threads, _bodies_of_pass(scene, bake_pass))
+        part_of_scene = _part_of_scene(scene, bake_pass, chosen)
+        digest, each = settings_digest(scene, bake_pass), body_digests(scene, bake_pass)
+        each = {key: each[key] for key in part_of_scene.inputs.bodies.values()}
+        writer = SceneExporter(scene, part, threads, part_of_scene)
         while not writer.is_done:
             writer.write_slice()
             yield writer.fraction
         writer.close()
         with named_errors(cache):
             (part / layout.SETTINGS_FILE).write_text(digest, newline="\n")
+            (part / layout.BODY_SETTINGS_FILE).write_text(body_settings_text(each), newline="\n")
             sync_tree(part)
             replace_scene(part, target)
     finally:
@@ -107,7 +115,7 @@ class ExportPart:
         adapt: Returns the scene that is written instead of the one that is read.
         time_shift: Time of the artist's scene at time zero of the moments [s].
         unkeyed: Values that hold instead of animated ones at all moments but the first, and afterwards; None: none.
-        bake_pass: The pass of several whose bodies these are; those of earlier ones move as they are baked.
+        bake_pass: The pass whose bodies these are, where they follow others, which move as they are baked.
     """
 
     inputs: Participants
@@ -147,6 +155,7 @@ class _ExportState:
     body_vertices: BodyVertexReader
     activations: ActivationSampler
     grounds: list[BakedGround]
+    strengths: list[ReversedStrength]
     flexed: dict[str, FlexedShape] = field(default_factory=dict)
 
 
@@ -223,6 +232,7 @@ class SceneExporter:
         check_same_times(grounds, read.settings)
         if bake_pass is not None and bake_pass.has_later and read.settings.preroll:
             read = replace(read, settings=replace(read.settings, writes_preroll=True))
+        read, strengths = with_reversed_attachments(read, grounds)
         solver_scene = self._part.adapt(read)
         rest = read_rest_frame_transforms(scene_copy, inputs, solver_scene)
         with named_errors(self._folder.parent):
@@ -231,7 +241,9 @@ class SceneExporter:
             track_writer = BufferedTrackWriter(TrackWriter(self._folder, is_durable=False))
             colliders = ColliderSampler(solver_scene, track_writer)
         activations = ActivationSampler(scene_copy, inputs, self._part.time_shift)
-        return _ExportState(solver_scene, rest, track_writer, colliders, BodyVertexReader(), activations, grounds)
+        return _ExportState(
+            solver_scene, rest, track_writer, colliders, BodyVertexReader(), activations, grounds, strengths
+        )
 
     def _evaluate(self, scene_copy: SceneCopy, before: SampleTime | None) -> None:
         """Evaluates the next moment. If an input depends on earlier frames, evaluates these first, in order."""
@@ -251,6 +263,8 @@ class SceneExporter:
         state.activations.sample(scene_copy, inputs, sampling.moment.time)
         for ground in state.grounds:
             ground.add_until(state.track_writer, sampling.moment.time)
+        for strength in state.strengths:
+            strength.sample(state.track_writer, sampling.moment.time)
         if self._done == 0:
             state.flexed.update(read_flexed_shapes(sampling, inputs, state.rest, shapes))
         state.colliders.sample(sampling, inputs)
@@ -278,8 +292,10 @@ class SceneExporter:
                 self._state.colliders.with_world_vertices().save(self._folder)
 
 
-def _bodies_of_pass(scene: bpy.types.Scene, bake_pass: BakePass | None) -> ExportPart:
-    """Returns the bodies of a pass, or of a whole scene, with what they need.
+def _part_of_scene(
+    scene: bpy.types.Scene, bake_pass: BakePass | None, chosen: Collection[bpy.types.Object] | None
+) -> ExportPart:
+    """Returns the bodies of a pass, or of a whole scene, or those of them that are chosen, with what they need.
 
     Raises:
         BadInput: An object cannot be simulated as it is.
@@ -287,9 +303,14 @@ def _bodies_of_pass(scene: bpy.types.Scene, bake_pass: BakePass | None) -> Expor
     if not roles.bodies(scene):
         raise BadInput("no-bodies", name=scene.name)
     validation.check_objects(scene)
-    if bake_pass is None or bake_pass.is_only:
+    if bake_pass is None or (bake_pass.is_only and chosen is None):
         return ExportPart(find_participants(scene), sample_times(scene))
-    return ExportPart(find_participants(scene, bake_pass.number), sample_times(scene), bake_pass=bake_pass)
+    inputs = find_participants(scene, bake_pass.number)
+    if chosen is not None:
+        inputs = only_bodies(inputs, chosen, follow=True)
+        if not inputs.bodies:
+            raise BadInput("no-body-selected", name=scene.name)
+    return ExportPart(inputs, sample_times(scene), bake_pass=bake_pass)
 
 
 def _make_folder(folder: Path) -> list[Path]:

@@ -12,7 +12,6 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 import bpy
 import numpy as np
-from mathutils.kdtree import KDTree
 
 from ...solver.mesh.geometry.hole_caps import hole_caps
 from ...solver.runtime.arrays import Floats, Indices
@@ -22,6 +21,7 @@ from ...solver.scene.scene import Body
 from ...solver.scene.serialisation.schema_constraints import Shape
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
+from ..evaluation.nearest_vertices import nearest_vertices
 from ..evaluation.scene_copy import SceneCopy
 from . import validation
 from .attachments import read_attachments
@@ -52,7 +52,7 @@ def with_wrap(scene_copy: SceneCopy, inputs: Participants, body: Body, wrap: bpy
         faces = faces[:, ::-1]  # the inside of the Wrap is a hollow: its faces look into it
     first = len(body.vertices) + len(caps.middles)
     is_wrap = np.arange(len(vertices), dtype=np.int64) >= first
-    nearest = _nearest_vertices(body.vertices, np.concatenate([caps.middles, inner]))
+    nearest = nearest_vertices(body.vertices, np.concatenate([caps.middles, inner]))
     own = _extended(body, len(body.vertices), nearest)
     return dataclasses.replace(
         own,
@@ -92,15 +92,6 @@ def _on_wrap_alone(attachment: Attachment, is_wrap: np.ndarray) -> Attachment:
     paint = np.zeros(len(is_wrap))
     paint[is_wrap] = attachment.paint if len(attachment.paint) else 1.0
     return dataclasses.replace(attachment, paint=paint)
-
-
-def _nearest_vertices(vertices: Floats, points: Floats) -> Indices:
-    """Returns the nearest vertex to each point, (k,)."""
-    tree = KDTree(len(vertices))
-    for number, vertex in enumerate(vertices.tolist()):
-        tree.insert(vertex, number)
-    tree.balance()
-    return np.array([tree.find(point)[1] for point in points.tolist()], np.int32)
 
 
 def _extended(part: Part, count: int, nearest: Indices) -> Part:

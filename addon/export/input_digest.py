@@ -7,23 +7,18 @@ F-curves and drivers are taken instead; evaluated matrices are not taken at all.
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any
 
 import bpy
-import numpy as np
 
 from ...solver.runtime.checksums import digest
-from ...solver.scene.settings.setting import VECTOR_ATTRIBUTE, WEIGHT_GROUP, Setting
-from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import sinew_modifier
 from ..blender_data.object_keys import body_key
-from ..blender_data.rna_serialisation import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
-from ..cache import cache_folder_status
+from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts
+from ..cache import selected_body_caches
 from ..cache.bake_passes import BakePass
-from ..evaluation.sample_times import frame_range, preroll
-from ..evaluation.vertex_weights import VECTOR_TYPE, WEIGHT_TYPES, raw_vectors, raw_weights
-from ..evaluation.weight_digest import weight_digest
+from ..evaluation.sample_times import preroll
 from ..objects import collision_filter
 from ..objects.field_objects import acts_on, force_fields
 from ..objects.roles import roles_of
@@ -32,27 +27,10 @@ from . import activation_inputs, artist_tet_files, rigid_core
 from .attachments import attachment_parts
 from .bone_meshes import bones_that_hold
 from .fibre_objects import fibre_object_parts, find_fibre_objects
-from .force_fields import ALIASES, animated_properties
-from .relevant_settings import unread_scene_settings, unread_settings
+from .input_digest_parts import field_parts, id_parts, object_parts, scene_parts
+from .relevant_settings import unread_settings
 
-TRANSFORM_PROPERTIES = (
-    "location",
-    "rotation_mode",
-    "rotation_euler",
-    "rotation_quaternion",
-    "rotation_axis_angle",
-    "scale",
-    "delta_location",
-    "delta_rotation_euler",
-    "delta_rotation_quaternion",
-    "delta_scale",
-    "parent_type",
-    "parent_bone",
-    "track_axis",
-)
-STILL_IMAGE_SOURCES = {"FILE", "GENERATED", "TILED"}
-# what else the rest pose of an armature says of a bone than its place and its turn
-REST_BONE_PROPERTIES = ("name", "length", "use_deform", "use_inherit_rotation", "inherit_scale")
+BodyKeys = Mapping[bpy.types.Object, str]
 
 
 def settings_digest(scene: bpy.types.Scene, bake_pass: BakePass | None = None) -> str:
@@ -63,277 +41,126 @@ def settings_digest(scene: bpy.types.Scene, bake_pass: BakePass | None = None) -
         bake_pass: What part of it is baked, which follows earlier ones as their caches are now; None: all at once.
     """
     if bake_pass is None or bake_pass.is_only:
-        return digest(_walk_dependencies(scene)[0])
-    parts = [f"pass {bake_pass.number}", *_walk_dependencies(scene, bake_pass.number)[0]]
-    parts += [_baked_content(earlier.folder) for earlier in bake_pass.earlier]
-    if bake_pass.has_later and preroll(scene):
-        parts.append("its pre-roll is written")
-    return digest(parts)
+        keys = _body_keys(scene)
+        return digest(_DependencyWalk(scene).walk(keys, keys)[0])
+    keys = _body_keys(scene, bake_pass.number)
+    return digest([*_pass_parts(bake_pass), *_DependencyWalk(scene).walk(keys, keys)[0], *_followed(scene, bake_pass)])
 
 
-def _baked_content(cache: Path) -> str:
-    """Returns what tells the bake in a cache from another one, or ""."""
-    head = cache_folder_status.read_status(cache).metadata
-    return f"{head.scene} {head.tracks}" if head is not None else ""
+def body_digests(scene: bpy.types.Scene, bake_pass: BakePass | None = None) -> dict[str, str]:
+    """Returns such a digest of each body of a pass alone, by its key: of itself and of what it meets but other bodies.
+
+    Args:
+        scene: The scene.
+        bake_pass: The pass; None: all bodies of the scene.
+    """
+    is_only = bake_pass is None or bake_pass.is_only
+    before = [] if bake_pass is None or is_only else _pass_parts(bake_pass)
+    after = [] if bake_pass is None or is_only else _followed(scene, bake_pass)
+    names, walk = _body_keys(scene), _DependencyWalk(scene)
+    bodies = names if bake_pass is None or is_only else _body_keys(scene, bake_pass.number)
+    return {key: digest([*before, *walk.walk({obj: key}, names)[0], *after]) for obj, key in bodies.items()}
 
 
 def bake_dependencies(scene: bpy.types.Scene) -> set[bpy.types.ID]:
     """Returns the objects and node trees that a bake of `scene` depends on, taking part or not."""
-    return _walk_dependencies(scene)[1]
+    keys = _body_keys(scene)
+    return _DependencyWalk(scene).walk(keys, keys)[1]
 
 
-def _walk_dependencies(scene: bpy.types.Scene, number: int | None = None) -> tuple[Parts, set[bpy.types.ID]]:
-    """Returns the parts of the digest and what they are of, of all passes or that of a number."""
+def _body_keys(scene: bpy.types.Scene, number: int | None = None) -> dict[bpy.types.Object, str]:
+    """Returns the bodies of a scene, or of the pass of a number, with their keys."""
     bodies = [o for o in scene.objects if o.sinew.role == BODY and number in (None, o.sinew.bake_pass)]
-    has_heat = any(o.sinew.use_heat for o in bodies)
-    keys = {o: body_key(o) for o in bodies}
-    ignored = (pair for pair in collision_filter.ignored_objects(scene) if number is None or keys.keys() & {*pair})
-    pairs = sorted(repr(sorted(keys.get(o, o.name) for o in pair)) for pair in ignored)
-    holding = set(bones_that_hold(scene, keys))
-    seen: set[bpy.types.ID] = {scene}
-    waiting: list[bpy.types.ID] = []
-    found = []
-    for obj in scene.objects:
-        counts = {HEAT_SOURCE: has_heat, BONE: obj in holding, WRAP: False}
-        present = [role for role in roles_of(obj) if counts.get(role, True)]
-        if not present or (BODY in present and obj not in keys):
-            continue
-        # a body keeps its key when it is renamed
-        parts = [
-            keys.get(obj, ""),
-            *rna_parts(obj.sinew, unread_settings(obj, present), animated_paths(obj), "sinew."),
-        ]
-        if BONE in present:
-            parts.append(keys.get(obj.sinew.bone_body, ""))
-        cut = None
-        if BODY in present:
-            parts += [artist_tet_files.content_digest(obj)] if obj.sinew.method == "GIVEN" else []
-            waiting += [
-                *rigid_core.find_core_objects([obj]),
-                *activation_inputs.find_source_objects([obj]),
-                *find_fibre_objects([obj]),
-            ]
-            parts += [digest_of_data] if (digest_of_data := activation_inputs.source_digest(obj)) else []
-            parts += [*fibre_object_parts(obj), *attachment_parts(obj, keys)]
-            if obj.sinew.wrap is not None:
-                waiting.append(obj.sinew.wrap)
-                parts += ["wrap", *attachment_parts(obj.sinew.wrap, keys)]
-            cut = sinew_modifier.input_modifier_count(obj)
-        seen.add(obj)
-        found.append(digest(parts + _object_parts(obj, cut, waiting)))
-    for field in force_fields(scene) if bodies else ():
-        excluded = sorted(keys[body] for body in bodies if not acts_on(field, body))
-        found.append(digest([*_field_parts(field, waiting), *excluded]))
-    while waiting:
-        item = waiting.pop(0)
-        if item not in seen:
-            seen.add(item)
-            found.append(digest([item.name, *_id_parts(item, waiting)]))
-    # in no order, since that of the objects changes with their names
-    return [*_scene_parts(scene), *sorted(found), *pairs], seen
+    return {obj: body_key(obj) for obj in bodies}
 
 
-def _field_parts(obj: bpy.types.Object, waiting: list[bpy.types.ID]) -> Parts:
-    """Returns what bakes read of a force field; `obj` itself goes into `waiting` with where it is and its mesh."""
-    waiting.append(obj)
-    # a number with two names changes under both where one is animated
-    animated = {f"field.{name}" for name in animated_properties(obj)}
-    parts = ["field", obj.name, *rna_parts(obj.field, ALIASES, animated, "field.", waiting)]
-    texture = obj.field.texture
-    if texture is None:
-        return parts
-    return [*parts, *(_ramp_parts(texture) if texture.use_color_ramp else []), *_image_parts(texture)]
+def _pass_parts(bake_pass: BakePass) -> Parts:
+    return [f"pass {bake_pass.number}"]
 
 
-def _image_parts(texture: bpy.types.Texture) -> Parts:
-    """Returns the pixels of an image texture, which may have been painted and not be in any file."""
-    image = texture.image if texture.type == "IMAGE" else None
-    # the pixels of others change with the playhead
-    if image is None or image.source not in STILL_IMAGE_SOURCES:
-        return []
-    pixels = np.empty(len(image.pixels), np.float32)
-    image.pixels.foreach_get(pixels)
-    return [repr(tuple(image.size)), image.colorspace_settings.name, image.alpha_mode, pixels]
+def _followed(scene: bpy.types.Scene, bake_pass: BakePass) -> Parts:
+    """Returns what tells the bakes that a pass follows from others, and whether another one follows it."""
+    parts: Parts = [selected_body_caches.content(earlier.folder) for earlier in bake_pass.earlier]
+    return [*parts, "its pre-roll is written"] if bake_pass.has_later and preroll(scene) else parts
 
 
-def _ramp_parts(texture: bpy.types.Texture) -> Parts:
-    ramp, animated = texture.color_ramp, animated_paths(texture)
-    parts = rna_parts(ramp, (), animated, "color_ramp.")
-    for i, element in enumerate(ramp.elements):
-        # `rna_parts` takes colours for those of the interface
-        path = f"color_ramp.elements[{i}]."
-        parts += [
-            f"{path}{n}={_plain_value(getattr(element, n))}" for n in ("position", "color") if path + n not in animated
-        ]
-    return parts
+class _DependencyWalk:
+    """Walks through what bodies of a scene depend on; what several bodies share is looked at once."""
+
+    def __init__(self, scene: bpy.types.Scene) -> None:
+        self._scene = scene
+        self._ignored = list(collision_filter.ignored_objects(scene))
+        self._found: dict[Hashable, tuple[Any, list[bpy.types.ID]]] = {}
+
+    def walk(self, bodies: BodyKeys, names: BodyKeys) -> tuple[Parts, set[bpy.types.ID]]:
+        """Returns the parts of the digest of some bodies, and what they are of.
+
+        Args:
+            bodies: The bodies, with their keys.
+            names: Keys of them and others, which say what is meant where one is named.
+        """
+        scene = self._scene
+        has_heat = any(o.sinew.use_heat for o in bodies)
+        ignored = (pair for pair in self._ignored if pair[0] in bodies or pair[1] in bodies)
+        pairs = sorted(repr(sorted(names.get(o, o.name) for o in pair)) for pair in ignored)
+        holding = set(bones_that_hold(scene, bodies))
+        seen: set[bpy.types.ID] = {scene}
+        waiting: list[bpy.types.ID] = []
+        found = []
+        for obj in scene.objects:
+            counts = {HEAT_SOURCE: has_heat, BONE: obj in holding, WRAP: False}
+            present = [role for role in roles_of(obj) if counts.get(role, True)]
+            if not present or (BODY in present and obj not in bodies):
+                continue
+            seen.add(obj)
+            found.append(self._once((obj, *present), waiting, _participant_digest, obj, present, names))
+        for field in force_fields(scene) if bodies else ():
+            excluded = sorted(bodies[body] for body in bodies if not acts_on(field, body))
+            found.append(digest([*self._once((field, "field"), waiting, field_parts, field), *excluded]))
+        while waiting:
+            item = waiting.pop(0)
+            if item not in seen:
+                seen.add(item)
+                found.append(self._once(item, waiting, _named_digest, item))
+        # in no order, since that of the objects changes with their names
+        return [*scene_parts(scene, bodies), *sorted(found), *pairs], seen
+
+    def _once(self, key: Hashable, waiting: list[bpy.types.ID], compute: Callable[..., Any], *of: Any) -> Any:
+        """Returns what `compute` finds; what that depends on goes into `waiting` each time."""
+        if key not in self._found:
+            depends: list[bpy.types.ID] = []
+            self._found[key] = compute(*of, depends), depends
+        value, depends = self._found[key]
+        waiting += depends
+        return value
 
 
-def _scene_parts(scene: bpy.types.Scene) -> Parts:
-    render = scene.render
-    animated = animated_paths(scene)
-    parts = rna_parts(scene.sinew, unread_scene_settings(scene), animated, "sinew.")
-    numbers: list[float] = [
-        frame_range(scene)[0],
-        preroll(scene),
-        render.fps,
-        render.fps_base,
-        render.frame_map_old,
-        render.frame_map_new,
-        scene.unit_settings.scale_length,
-        scene.use_gravity,
+def _participant_digest(
+    obj: bpy.types.Object, present: Collection[str], names: BodyKeys, waiting: list[bpy.types.ID]
+) -> str:
+    """Returns the digest of an object in its roles; a body keeps its key when it is renamed."""
+    parts = [
+        names.get(obj, ""),
+        *rna_parts(obj.sinew, unread_settings(obj, present), animated_paths(obj), "sinew."),
     ]
-    if "gravity" not in animated:
-        numbers += list(scene.gravity)
-    return [*parts, repr(numbers), *animation_parts(scene, [])]
+    if BONE in present:
+        parts.append(names.get(obj.sinew.bone_body, ""))
+    cut = None
+    if BODY in present:
+        parts += [artist_tet_files.content_digest(obj)] if obj.sinew.method == "GIVEN" else []
+        waiting += [
+            *rigid_core.find_core_objects([obj]),
+            *activation_inputs.find_source_objects([obj]),
+            *find_fibre_objects([obj]),
+        ]
+        parts += [digest_of_data] if (digest_of_data := activation_inputs.source_digest(obj)) else []
+        parts += [*fibre_object_parts(obj), *attachment_parts(obj, names)]
+        if obj.sinew.wrap is not None:
+            waiting.append(obj.sinew.wrap)
+            parts += ["wrap", *attachment_parts(obj.sinew.wrap, names)]
+        cut = sinew_modifier.input_modifier_count(obj)
+    return digest(parts + object_parts(obj, cut, waiting))
 
 
-def _id_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
-    if isinstance(item, bpy.types.Object):
-        # a wrap plays the bake below Sinew's place
-        cut = sinew_modifier.input_modifier_count(item) if item.sinew.role == WRAP else None
-        return _object_parts(item, cut, waiting)
-    if isinstance(item, bpy.types.NodeTree):
-        return _tree_parts(item, waiting)
-    parts = animation_parts(item, waiting)
-    if isinstance(item, bpy.types.Collection):
-        waiting += list(item.all_objects)
-    else:
-        parts += rna_parts(item, set(), animated_paths(item), "")
-    return parts
-
-
-def _object_parts(obj: bpy.types.Object, cut: int | None, waiting: list[bpy.types.ID]) -> Parts:
-    animated = animated_paths(obj)
-    parts = animation_parts(obj, waiting)
-    parts += [f"{name}={_plain_value(getattr(obj, name))}" for name in TRANSFORM_PROPERTIES if name not in animated]
-    parts.append(repr([list(row) for row in obj.matrix_parent_inverse]))
-    for constraint in obj.constraints:
-        parts += rna_parts(constraint, set(), animated, f'constraints["{constraint.name}"].', waiting)
-    for modifier in list(obj.modifiers)[:cut]:
-        parts += rna_parts(modifier, set(), animated, f'modifiers["{modifier.name}"].', waiting)
-        parts += _inputs_of_nodes(modifier, animated, waiting)
-    if obj.parent is not None:
-        waiting.append(obj.parent)
-    return parts + _data_parts(obj, waiting)
-
-
-def _data_parts(obj: bpy.types.Object, waiting: list[bpy.types.ID]) -> Parts:
-    data = obj.data
-    if isinstance(data, bpy.types.Mesh):
-        return _mesh_parts(obj, data, waiting)
-    if isinstance(data, bpy.types.Armature):
-        return _armature_parts(obj, data, waiting)
-    if isinstance(data, bpy.types.Lattice):
-        points = np.empty(len(data.points) * 3, np.float32)
-        data.points.foreach_get("co_deform", points)
-        return [points, *_key_parts(data.shape_keys, waiting)]
-    return [] if data is None else rna_parts(data, set(), animated_paths(data), "")
-
-
-def _mesh_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh, waiting: list[bpy.types.ID]) -> Parts:
-    parts: Parts = []
-    for items, name, width, kind in (
-        (mesh.vertices, "co", 3, np.float32),
-        (mesh.loops, "vertex_index", 1, np.int32),
-        (mesh.polygons, "loop_total", 1, np.int32),
-    ):
-        array = np.empty(len(items) * width, kind)
-        items.foreach_get(name, array)
-        parts.append(array)
-    parts.append(weight_digest(obj))
-    return [*parts, *_painted_parts(obj, mesh), *_key_parts(mesh.shape_keys, waiting)]
-
-
-def _painted_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> Parts:
-    """Returns the values of the mesh's own attributes that settings name instead of a vertex group."""
-    parts: Parts = []
-    fields = [s.name for role in roles_of(obj) for s in settings_of_role(role) if s.kind == WEIGHT_GROUP]
-    rows = {row.group for row in [*obj.sinew.muscle_heads, *obj.sinew.attachments]}
-    for name in sorted({getattr(obj.sinew, field) for field in fields} | rows):
-        attribute = mesh.attributes.get(name) if name and name not in obj.vertex_groups else None
-        if attribute is not None and attribute.domain == "POINT" and attribute.data_type in WEIGHT_TYPES:
-            parts += [name, raw_weights(attribute, len(mesh.vertices))]
-    lines = {getattr(obj.sinew, s.name) for role in roles_of(obj) for s in settings_of_role(role) if _is_line(s)}
-    for name in sorted(lines):
-        attribute = mesh.attributes.get(name) if name else None
-        if attribute is not None and attribute.domain == "POINT" and attribute.data_type == VECTOR_TYPE:
-            parts += [name, raw_vectors(attribute, len(mesh.vertices))]
-    return parts
-
-
-def _is_line(setting: Setting) -> bool:
-    return setting.kind == VECTOR_ATTRIBUTE
-
-
-def _key_parts(keys: bpy.types.Key | None, waiting: list[bpy.types.ID]) -> Parts:
-    if keys is None:
-        return []
-    animated = animated_paths(keys)
-    parts = animation_parts(keys, waiting)
-    for block in keys.key_blocks:
-        parts += rna_parts(block, set(), animated, f'key_blocks["{block.name}"].')
-        array = np.empty(len(block.data) * 3, np.float32)
-        block.data.foreach_get("co", array)
-        parts.append(array)
-    return parts
-
-
-def _armature_parts(obj: bpy.types.Object, armature: bpy.types.Armature, waiting: list[bpy.types.ID]) -> Parts:
-    animated = animated_paths(obj)
-    parts: Parts = [repr([_plain_value(bone.matrix_local) for bone in armature.bones]), armature.pose_position]
-    parts.append(repr([[getattr(bone, name) for name in REST_BONE_PROPERTIES] for bone in armature.bones]))
-    for bone in obj.pose.bones:
-        path = f'pose.bones["{bone.name}"].'
-        names = ("location", "rotation_mode", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
-        parts += [f"{path}{name}={_plain_value(getattr(bone, name))}" for name in names if path + name not in animated]
-        for constraint in bone.constraints:
-            parts += rna_parts(constraint, set(), animated, f'{path}constraints["{constraint.name}"].', waiting)
-    return parts + animation_parts(armature, waiting)
-
-
-def _inputs_of_nodes(modifier: bpy.types.Modifier, animated: set[str], waiting: list[bpy.types.ID]) -> Parts:
-    if modifier.type != "NODES":
-        return []
-    path = f'modifiers["{modifier.name}"]'
-    if not hasattr(modifier, "properties"):
-        return _inputs_before_5_2(modifier, path, animated, waiting)
-    parts: Parts = []
-    for rna in modifier.properties.inputs.bl_rna.properties:
-        if rna.type == "POINTER" and rna.identifier not in INTERFACE_PROPERTIES:
-            socket = getattr(modifier.properties.inputs, rna.identifier)
-            parts += rna_parts(socket, (), animated, f"{path}.properties.inputs.{rna.identifier}.", waiting)
-    return parts
-
-
-def _inputs_before_5_2(
-    modifier: bpy.types.Modifier, path: str, animated: set[str], waiting: list[bpy.types.ID]
-) -> Parts:
-    parts: Parts = []
-    for name in sorted(modifier.keys()):
-        value = modifier[name]
-        if isinstance(value, bpy.types.ID):
-            waiting.append(value)
-        if f'{path}["{name}"]' not in animated:
-            parts.append(f"{name}={_plain_value(value)}")
-    return parts
-
-
-def _tree_parts(tree: bpy.types.NodeTree, waiting: list[bpy.types.ID]) -> Parts:
-    animated = animated_paths(tree)
-    parts = animation_parts(tree, waiting)
-    for node in tree.nodes:
-        path = f'nodes["{node.name}"].'
-        parts += [node.bl_idname, *rna_parts(node, {"location", "width", "height", "color"}, animated, path, waiting)]
-        for i, socket in enumerate(node.inputs):
-            if hasattr(socket, "default_value") and f"{path}inputs[{i}].default_value" not in animated:
-                parts.append(_plain_value(socket.default_value))
-    return parts + [f"{link.from_socket.path_from_id()}>{link.to_socket.path_from_id()}" for link in tree.links]
-
-
-def _plain_value(value: Any) -> str:
-    if isinstance(value, bpy.types.ID):
-        return value.name_full
-    try:
-        return repr([_plain_value(item) for item in value]) if not isinstance(value, str) else value
-    except TypeError:
-        return repr(value)
+def _named_digest(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> str:
+    return digest([item.name, *id_parts(item, waiting)])

@@ -17,12 +17,19 @@ from .participants import Participants
 from .rigid_core import find_core_objects
 
 
-def only_bodies(inputs: Participants, bodies: Collection[bpy.types.Object]) -> Participants:
-    """Returns participants with some of their bodies, and with what these need."""
+def only_bodies(inputs: Participants, bodies: Collection[bpy.types.Object], *, follow: bool = False) -> Participants:
+    """Returns participants with some of their bodies, and with what these need.
+
+    Args:
+        inputs: The participants.
+        bodies: Those that stay.
+        follow: Whether the others move as they are baked, and those that stay meet them so.
+    """
     kept = {obj: key for obj, key in inputs.bodies.items() if obj in bodies}
+    others = {obj: key for obj, key in inputs.bodies.items() if follow and obj not in kept}
     holding = set(bones_that_hold(inputs.scene, kept))
     followed = {*find_core_objects(kept), *find_source_objects(kept)}
-    fibres = set(find_fibre_objects(kept))
+    fibres, wraps = set(find_fibre_objects(kept)), {obj.sinew.wrap for obj in kept}
     return replace(
         inputs,
         bodies=kept,
@@ -30,6 +37,8 @@ def only_bodies(inputs: Participants, bodies: Collection[bpy.types.Object]) -> P
         armature_bones=[bone for bone in inputs.armature_bones if bone.body in kept],
         followed_objects={obj: key for obj, key in inputs.followed_objects.items() if obj in followed},
         fibre_objects={obj: key for obj, key in inputs.fibre_objects.items() if obj in fibres},
+        wraps={obj: key for obj, key in inputs.wraps.items() if obj in wraps},
+        grounds=inputs.grounds | others,
     )
 
 

@@ -51,7 +51,7 @@ class Participants:
         force_fields: Objects with a force field that acts on bodies, in the order of their names.
         fibre_objects: Lattices, curves and meshes of tendon of muscles; the key is the object's name.
         wraps: At which fat ends; the key is the object's name.
-        grounds: Bodies of earlier passes, which move as they are baked.
+        grounds: Bodies of earlier passes, and those left as they are, which move as they are baked.
         reads_attachments: Whether those of bodies are read, which needs what they are attached to.
     """
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import bpy
 
@@ -42,11 +42,11 @@ def unread_settings(obj: bpy.types.Object, roles: Collection[str]) -> set[str]:
     return {p.identifier for p in settings.bl_rna.properties} - read
 
 
-def unread_scene_settings(scene: bpy.types.Scene) -> set[str]:
-    """Returns the properties of the scene that a bake does not read."""
+def unread_scene_settings(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object] | None = None) -> set[str]:
+    """Returns the properties of the scene that a bake does not read, of some bodies or of all."""
     settings = scene.sinew
-    motions = {o.sinew.motion for o in scene.objects if o.sinew.role == BODY}
-    has_heat = any(o.sinew.role == BODY and o.sinew.use_heat for o in scene.objects)
+    chosen = [o for o in (scene.objects if bodies is None else bodies) if o.sinew.role == BODY]
+    motions, has_heat = {o.sinew.motion for o in chosen}, any(o.sinew.use_heat for o in chosen)
     read = {s.name for s in SCENE_SETTINGS.values() if _is_in_digest(settings, s)}
     read -= set() if has_heat else {"air_temperature"}
     read -= set() if POSE in motions else {"pose_tolerance", "pose_iterations"}

@@ -74,8 +74,7 @@ def move(scene: bpy.types.Scene, take: str, folder: Path) -> None:
         modifier = sinew_modifier.find_modifier(obj)
         if obj[GHOST_TAKE_KEY] == take and modifier is not None:
             former = Path(modifier.filepath.replace("\\", "/"))
-            inner = former.parent.parent.name
-            own = folder / inner if layout.is_pass_name(inner) else folder
+            own = folder / layout.inner_cache(former.parent.parent)
             mesh_cache.play_file(obj, modifier, CacheMetadata.load(own), layout.play_path(own, former.stem))
 
 

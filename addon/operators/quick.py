@@ -10,7 +10,6 @@ import bpy
 from ...solver.runtime.errors import SinewError
 from ..baking import last_failure
 from ..baking.addon_session import RunningBake, session
-from ..baking.state_machine import Job
 from ..blender_data.scene_by_session_uid import find_scene
 from ..objects import quick_scene
 from ..objects.initial_settings import JELLY_BY_SIZE
@@ -52,12 +51,13 @@ class QuickOperator(BakingOperator):
             self._restore_scene()
             raise
 
-    def _end(self, job: Job) -> set[str]:
+    def _end(self, bake: RunningBake) -> set[str]:
+        job = bake.driver.job
         if job.error is not None and job.frame is None:
             scene = self._restore_scene()
             if scene is not None:  # the panel forgets what was refused once the scene is another one
                 last_failure.store_error_event(scene, job.error)
-        return super()._end(job)
+        return super()._end(bake)
 
     def _restore_scene(self) -> bpy.types.Scene | None:
         """Takes back what was made, and returns the scene, if it is still there."""

@@ -11,7 +11,6 @@ from bpy.props import BoolProperty, IntProperty
 from ..baking import bake_control, bake_summary, bake_timer
 from ..baking.addon_session import Note, RunningBake, session
 from ..baking.bake_request import DEFAULT_REQUEST, BakeRequest
-from ..baking.state_machine import Job
 from ..objects import quick_scene
 from .error_reporting import reporting_errors
 from .selected_objects import selected_unshared_meshes
@@ -76,7 +75,7 @@ class BakingOperator:
         if self._bake is None or not self._bake.driver.job.is_running:
             self.cancel(context)
             if self._bake is not None:
-                self._end(self._bake.driver.job)
+                self._end(self._bake)
             return {"CANCELLED"}  # undo_step.py pushes the undo step
         if event.type == "ESC" and event.value == "PRESS":
             session.cancel()
@@ -94,13 +93,14 @@ class BakingOperator:
         """Bakes to the end and then returns: for scripts, and for Blender without a window."""
         bake = self._start(context)
         bake_control.wait()
-        return self._end(bake.latest.driver.job)
+        return self._end(bake.latest)
 
-    def _end(self, job: Job) -> set[str]:
-        level, line = bake_summary.ending_message(job)
+    def _end(self, bake: RunningBake) -> set[str]:
+        job = bake.driver.job
+        level, line = bake_summary.ending_message(job, bake.is_dropped)
         self.report({level}, line)  # type: ignore[attr-defined]
         # finished also when it was cancelled: frames stay, so there is something to undo
-        return {"FINISHED"} if job.frame is not None else {"CANCELLED"}
+        return {"FINISHED"} if job.frame is not None and not bake.is_dropped else {"CANCELLED"}
 
 
 class SINEW_OT_simulate(BakingOperator, bpy.types.Operator):

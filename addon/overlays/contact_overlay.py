@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import bpy
 import numpy as np
 
 from ..cache import cache_folder_status, cache_paths
+from ..cache.bake_passes import body_folder
 from ..objects import roles
+from ..properties.role_definitions import BODY
 from . import contact_geometry
 from .contact_geometry import Contacts
 from .draw_handler import DrawHandler
@@ -21,10 +25,18 @@ POINT_SIZE, NORMAL_WIDTH, ARROW_WIDTH = 4.0, 1.5, 2.0
 
 
 def contacts(scene: bpy.types.Scene) -> Contacts:
-    """Returns the contacts of the present bake at the playhead, or at its nearest frame."""
-    folder = cache_paths.cache_folder(scene)
+    """Returns the contacts at the playhead, or at its nearest frame, of the bake that the active body plays."""
+    folder = _shown_folder(scene)
     frame = cache_folder_status.read_status(folder).frame_shown_at(scene.frame_current)
     return contact_geometry.NO_CONTACTS if frame is None else contact_geometry.load_contacts(folder, frame)
+
+
+def _shown_folder(scene: bpy.types.Scene) -> Path:
+    """Returns the cache that the active body plays, or that of the scene."""
+    obj = bpy.context.object
+    if obj is not None and obj.sinew.role == BODY and scene in obj.users_scene:
+        return body_folder(scene, obj)
+    return cache_paths.cache_folder(scene)
 
 
 def median_body_size(scene: bpy.types.Scene) -> float:
@@ -39,7 +51,7 @@ def draw() -> None:
     scene, space = context.scene, context.space_data
     if not scene.sinew.show_contacts or space is None or not space.overlay.show_overlays:
         return
-    folder = cache_paths.cache_folder(scene)
+    folder = _shown_folder(scene)
     frame, size = cache_folder_status.read_status(folder).frame_shown_at(scene.frame_current), median_body_size(scene)
     if frame is None or not size > 0.0:
         return

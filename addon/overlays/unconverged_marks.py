@@ -10,6 +10,7 @@ import numpy as np
 
 from ..baking import frame_report_reader
 from ..cache import cache_folder_status, cache_paths
+from ..cache.bake_passes import played_folders
 from .draw_handler import DrawHandler
 from .gpu_batches import alpha_blending, draw_batch, make_batch
 
@@ -31,12 +32,13 @@ def consecutive_runs(frames: Iterable[int]) -> list[tuple[int, int]]:
 
 def unconverged_runs(scene: bpy.types.Scene) -> list[tuple[int, int]]:
     """Returns the runs of frames of the present bake that did not converge."""
-    folder = cache_paths.cache_folder(scene)
-    seen = cache_folder_status.read_status(folder)
-    if seen.metadata is None or seen.last_frame is None:
-        return []
-    first, last = seen.metadata.frame_start, seen.last_frame
-    return consecutive_runs(frame for frame in frame_report_reader.unconverged_frames(folder) if first <= frame <= last)
+    found = set[int]()
+    for folder in played_folders(scene, cache_paths.cache_folder(scene)):
+        seen = cache_folder_status.read_status(folder)
+        if seen.metadata is not None and seen.last_frame is not None:
+            shown = range(seen.metadata.frame_start, seen.last_frame + 1)
+            found |= {frame for frame in frame_report_reader.unconverged_frames(folder) if frame in shown}
+    return consecutive_runs(found)
 
 
 def mark_triangles(places: Collection[tuple[float, float]], scale: float, width: float) -> np.ndarray:

@@ -24,13 +24,15 @@ from . import orphaned_caches_layout, passes_layout
 from .note_rows import draw_note
 from .preferences_panel import COMPILING_LABEL
 from .property_rows import draw_settings, locked_column
-from .text_rows import count_text, draw_wrapped
+from .text_rows import count_text, draw_wrapped, few_names
 
 POSE_SETTINGS = (POSE_TOLERANCE, POSE_ITERATIONS)
 # Share of steps with unsettled contacts above which a note is shown
 UNSETTLED_SHARE_NOTED = 0.05
 # why settings are grey beside a finished bake
 LOCKED_NOTE = "Unlock the bake to change settings"
+# before the names of bodies that were baked after the others, which did not feel them
+SELECTED_LABEL = "Simulated Alone"
 
 
 def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offered: Mapping[str, str]) -> None:
@@ -128,6 +130,8 @@ def _draw_baked(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Stat
         act.resume = True
     if status.baked_label:
         layout.label(text=status.baked_label, icon="CHECKMARK")
+    if status.selected_names:
+        layout.label(text=f"{SELECTED_LABEL}: {few_names(status.selected_names)}", icon="RESTRICT_SELECT_OFF")
     if not status.is_whole:
         layout.operator("sinew.show_bake", icon="HIDE_OFF")
     row = layout.row(align=True)

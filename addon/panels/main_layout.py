@@ -15,7 +15,7 @@ from .fracture_layout import defect_hints
 from .hints import Fix, Hint, draw_hints
 from .property_rows import locked_column
 from .self_weight_hints import hints_of_all_bodies
-from .solved_frame_layout import draw_solve_frame
+from .solved_frame_layout import draw_simulate_chosen, draw_solve_frame
 from .text_rows import draw_wrapped
 
 # of bodies that are more than their role says
@@ -37,6 +37,7 @@ def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     offered = {hint.refusal: obj.name for hint in hints if hint.refusal and obj is not None}
     draw_simulate(layout, context, offered)
     draw_solve_frame(layout, context)
+    draw_simulate_chosen(layout, context)
     draw_hints(layout, context, "main", hints)
 
 

@@ -10,6 +10,7 @@ from ..objects.roles import roles_of
 from ..properties.role_definitions import BODY, ROLE_BY_KEY
 from .pie_menu import draw_simulate_entry
 from .role_menus import draw_roles
+from .solved_frame_layout import draw_simulate_chosen
 
 
 class SINEW_MT_outliner(bpy.types.Menu):
@@ -24,6 +25,7 @@ class SINEW_MT_outliner(bpy.types.Menu):
         layout.operator_context = "INVOKE_DEFAULT"
         draw_roles(layout, obj)
         draw_simulate_entry(layout, context)
+        draw_simulate_chosen(layout, context)
         layout.operator("sinew.show_tets", icon="MESH_ICOSPHERE")
         layout.operator("sinew.copy_settings", icon="COPYDOWN")
         if obj is not None and roles_of(obj):

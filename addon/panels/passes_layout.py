@@ -11,9 +11,8 @@ from ..cache import cache_folder_status, cache_paths
 from ..cache.bake_passes import BakePass, passes
 from ..objects import roles
 from ..runtime.quantity_text import duration_text, size_text
-from .text_rows import count_text
+from .text_rows import count_text, few_names
 
-MAX_NAMES = 2  # of bodies in a row
 ICONS = {"Baked": "CHECKMARK", "Out of Date": "ERROR", "Not Baked": "RADIOBUT_OFF"}
 
 
@@ -47,8 +46,7 @@ def draw_passes(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 def bodies_text(scene: bpy.types.Scene, number: int) -> str:
     """Returns the names of the bodies of a pass: "Biceps, Triceps and 10 more"."""
     names = [obj.name for obj in roles.bodies(scene) if obj.sinew.bake_pass == number]
-    shown = ", ".join(names[:MAX_NAMES])
-    return shown if len(names) <= MAX_NAMES else f"{shown} and {len(names) - MAX_NAMES} more"
+    return few_names(names)
 
 
 def state_text(status: Status) -> str:

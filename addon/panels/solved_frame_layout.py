@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The row that solves the present frame without a bake."""
+"""The buttons that simulate less than the whole: the present frame without a bake, or the selected bodies."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ from ..playback import solved_frame
 from .bake_layout import iteration_text
 
 SOLVING_LABEL = "Solving … (Esc)"
+
+
+def draw_simulate_chosen(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws Simulate Selected where several bodies are baked."""
+    status = bake_status.status(context.scene)
+    if status.frame is not None and not status.is_running and len(roles.bodies(context.scene)) > 1:
+        layout.operator("sinew.simulate_chosen", icon="RESTRICT_SELECT_OFF")
 
 
 def draw_solve_frame(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -10,7 +10,7 @@ import bpy
 
 # widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
 LETTER_PIXELS, MARGIN_PIXELS = 6.4, 60
-MAX_NAMES = 3  # that a sentence lists
+MAX_NAMES = 3  # that a row or a sentence lists
 
 
 def wrapped_lines(line: str, context: bpy.types.Context) -> list[str]:

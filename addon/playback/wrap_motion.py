@@ -20,7 +20,8 @@ from ...solver.runtime.errors import StorageFailed
 from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.scene import Scene
 from ..blender_data import sinew_modifier
-from ..cache.baked_tets import BodyTets, body_tets
+from ..cache.baked_surface_vertices import LastVertices
+from ..cache.baked_tets import body_tets
 from ..evaluation.matrix_units import scale_to_metres
 from ..evaluation.scene_copy import SceneCopy
 from . import mesh_cache
@@ -37,26 +38,19 @@ def write_wrap_motion(scene: bpy.types.Scene, wrap: bpy.types.Object, cache: Pat
     if tets is None or last is None:
         return
     body = next(each for each in Scene.load(cache / layout.SCENE_FOLDER).bodies if each.key == key)
-    model, count = reader.read_model(key), body.wrap_vertices
+    count = body.wrap_vertices
     if not count:
         return
-    bound, weights = model["binding_tet"][-count:], model["binding_weights"][-count:]
+    vertices = LastVertices(reader, tets, key, count)
     first = reader.metadata.frame_start
     matrices = _matrices(scene, wrap, first, last)
     samples = np.empty((last - first + 1, count, 3), np.float32)
     for number, inverse in enumerate(matrices):
-        x = _nodes(reader, tets, first + number)
-        world = np.einsum("va,vai->vi", weights, x[tets.tets[bound]])
-        samples[number] = world @ inverse[:3, :3].T + inverse[:3, 3]
+        samples[number] = vertices.positions(first + number) @ inverse[:3, :3].T + inverse[:3, 3]
     path = layout.wrap_path(cache, key)
     make_folder(path.parent)
     with named_errors(cache):
         write_atomic(path, pc2_bytes(samples, float(first), 1.0))
-
-
-def _nodes(reader: CacheReader, tets: BodyTets, frame: int) -> Floats:
-    x = np.asarray(reader.read_frame(frame).x, np.float64)
-    return x[tets.first_node : tets.first_node + tets.node_count]
 
 
 def _matrices(scene: bpy.types.Scene, wrap: bpy.types.Object, first: int, last: int) -> list[Floats]:

@@ -30,6 +30,7 @@ from layers import layers
 from muscle_activation import muscle_activation
 from muscle_bake import muscle_bake
 from quick_effects import quick_effects
+from selected_bodies import selected_by_mouse
 from several_objects import several_objects
 from takes import takes_by_mouse
 from ui_driver import bake, beat, choose_role, gaps, lowest_and_height, press, show_sidebar, status, view, wait_for
@@ -212,6 +213,7 @@ PARTS = (
     solve_by_mouse,
     drawn_muscle,
     layers,
+    selected_by_mouse,
     muscle_bake,
     muscle_activation,
     contact_bake,

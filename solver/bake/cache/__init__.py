@@ -2,7 +2,7 @@
 """The cache folder (docs/architecture.md). Loads neither Numba nor SciPy."""
 
 from .background_writer import BackgroundWriter
-from .delete import delete_bake, delete_cache, has_bake, is_cache
+from .delete import delete_bake, delete_cache, delete_folder, has_bake, is_cache
 from .final_mesh_counts import FractureResult
 from .frame_npz import Frame
 from .lock import CacheLock, is_locked
@@ -21,6 +21,7 @@ __all__ = [
     "BackgroundWriter",
     "delete_bake",
     "delete_cache",
+    "delete_folder",
     "free_space",
     "has_bake",
     "is_cache",

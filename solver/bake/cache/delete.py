@@ -25,7 +25,7 @@ def has_bake(folder: Path) -> bool:
 
 
 def delete_cache(folder: Path) -> list[Path]:
-    """Deletes the cache in `folder`; returns the other files in it, which stay.
+    """Deletes the cache in `folder` and those of bodies baked after the others; returns the other files, which stay.
 
     Raises:
         BadInput: `folder` is not a cache.
@@ -33,6 +33,23 @@ def delete_cache(folder: Path) -> list[Path]:
     """
     if not is_cache(folder):
         raise BadInput("not-a-cache", path=str(folder))
+    return [*delete_selected(folder), *delete_folder(folder)]
+
+
+def delete_selected(cache: Path) -> list[Path]:
+    """Deletes the caches of bodies that were baked after the others of a cache, finished or not.
+
+    Returns:
+        Other files in them, which stay.
+
+    Raises:
+        StorageFailed: Another process is writing one, or the operating system refused.
+    """
+    return [path for inner in layout.selected_paths(cache) for path in delete_folder(inner)]
+
+
+def delete_folder(folder: Path) -> list[Path]:
+    """Deletes Sinew's files in the folder of a cache, also of one that was never begun; as `delete_cache`."""
     lock = CacheLock(folder)
     try:
         with named_errors(folder):
@@ -62,7 +79,7 @@ def _delete_files(folder: Path) -> list[Path]:
     last = (folder / layout.METADATA_FILE, folder / layout.SCENE_FOLDER / "scene.json")
     foreign = []
     for parent, folders, names in os.walk(folder):  # does not follow links to other folders
-        folders[:] = [name for name in folders if not (Path(parent) == folder and layout.is_pass_name(name))]
+        folders[:] = [name for name in folders if not (Path(parent) == folder and _is_cache_name(name))]
         for path in (Path(parent) / name for name in names):
             if not layout.is_sinew_file(path.relative_to(folder)):
                 foreign.append(path)
@@ -71,6 +88,10 @@ def _delete_files(folder: Path) -> list[Path]:
     for path in reversed(last):
         remove_file(path)
     return foreign
+
+
+def _is_cache_name(name: str) -> bool:
+    return layout.is_pass_name(name) or layout.is_selected_name(name)
 
 
 def _delete_empty_folders(folder: Path) -> None:

@@ -22,6 +22,8 @@ RESUME_MARK = "goes-on"
 OLD_SUFFIX = ".old"
 # digest of Blender's settings at the export
 SETTINGS_FILE = "settings.txt"
+# the same of each body that is baked
+BODY_SETTINGS_FILE = "bodies.json"
 MODEL_FOLDER = "model"
 FRAME_FOLDER = "frames"
 RESUME_FOLDER = "resume"
@@ -54,6 +56,8 @@ BAKED_FOLDERS = (
 _NUMBERED_NAME = re.compile(r"(-?\d+)\.npz")
 # the cache of a later pass
 _PASS_NAME = re.compile(r"pass-(\d+)")
+# the cache of bodies that were baked after the others
+_SELECTED_NAME = re.compile(r"selected-(\d+)")
 _ATTRIBUTES_NAME = re.compile(r"(-?\d+)\.ply")
 
 
@@ -88,6 +92,35 @@ def pass_paths(cache: Path) -> list[Path]:
 def is_pass_name(name: str) -> bool:
     """Whether a folder inside of a cache has the name of the cache of a pass."""
     return _PASS_NAME.fullmatch(name) is not None
+
+
+def selected_path(cache: Path, number: int) -> Path:
+    """Returns the cache of bodies that are baked after the others of a cache, which follow these."""
+    return cache / f"selected-{number}"
+
+
+def selected_paths(cache: Path) -> list[Path]:
+    """Returns the caches of bodies that were baked after the others of a cache, from the first to the last."""
+    found = (path for path in cache.glob("selected-*") if path.is_dir() and is_selected_name(path.name))
+    return sorted(found, key=selected_number)
+
+
+def selected_number(path: Path) -> int:
+    """Returns the number in the name of such a cache."""
+    return int(path.name.rpartition("-")[2])
+
+
+def is_selected_name(name: str) -> bool:
+    """Whether a folder inside of a cache has the name of the cache of bodies that were baked after the others."""
+    return _SELECTED_NAME.fullmatch(name) is not None
+
+
+def inner_cache(cache: Path) -> Path:
+    """Returns where a cache is inside of that of the whole bake: "pass-2/selected-1", or "." for the cache itself."""
+    found = Path()
+    while is_pass_name(cache.name) or is_selected_name(cache.name):
+        found, cache = Path(cache.name) / found, cache.parent
+    return found
 
 
 def preroll_path(cache: Path, key: str) -> Path:
@@ -133,14 +166,15 @@ def is_sinew_file(relative: Path) -> bool:
     """Whether a path inside a cache folder has one of Sinew's names."""
     name = relative.name.removesuffix(PART_SUFFIX)
     folder = relative.parts[:-1]
-    if folder and is_pass_name(folder[0]):
-        folder = folder[1:]
+    for is_cache_name in (is_pass_name, is_selected_name):
+        if folder and is_cache_name(folder[0]):
+            folder = folder[1:]
     if folder and folder[0] in (SCENE_FOLDER + PART_SUFFIX, SCENE_FOLDER + OLD_SUFFIX):
         folder = (SCENE_FOLDER, *folder[1:])
     if not folder:
         return name in (METADATA_FILE, LOCK_FILE, LOG_FILE, REPORT_FILE, START_OVER_MARK, RESUME_MARK)
     if folder == (SCENE_FOLDER,):
-        return name in ("scene.json", "arrays.npz", SETTINGS_FILE)
+        return name in ("scene.json", "arrays.npz", SETTINGS_FILE, BODY_SETTINGS_FILE)
     if folder == (SCENE_FOLDER, "tracks"):
         return name == "complete"
     if folder[:2] == (SCENE_FOLDER, "tracks") and len(folder) == 3:

@@ -26,6 +26,7 @@ from ...runtime.locked_file_retries import remove_file, retry_while_locked
 from ...runtime.storage_errors import make_folder, named_errors
 from . import layout
 from .checkpoint_list import checkpoints_to_keep, is_list_intact, write_list
+from .delete import delete_selected
 from .frame_npz import Frame, frame_arrays
 from .frame_report import read_lines
 from .lock import CacheLock
@@ -58,13 +59,17 @@ class CacheWriter:
         self.close()
 
     def start_over(self, head: CacheMetadata) -> None:
-        """Deletes an earlier bake and starts a new one; nothing if a file is in place of a folder or the reverse."""
+        """Deletes an earlier bake and starts a new one; nothing if a file is in place of a folder or the reverse.
+
+        What some of its bodies were baked to afterwards (`layout.selected_paths`) goes with the earlier bake.
+        """
         for name in layout.BAKED_FOLDERS:
             if os.path.lexists(self.folder / name):
                 make_folder(self.folder / name)  # refuses a file in place of the folder
         with self._named():
             self._close_play()
             self._refuse_folders(head)
+            delete_selected(self.folder)
             write_atomic(self.folder / layout.START_OVER_MARK, b"")
             for name in (layout.METADATA_COPY, layout.METADATA_FILE):
                 remove_file(self.folder / name)

@@ -61,8 +61,40 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Press Simulate, which bakes what is out of date, or simulate pass {earlier} in the panel Cache first.",
     ),
     "pass-other-times": (
-        '"{name}", which this pass follows, was baked with another first frame, frame rate or pre-roll.',
-        "Simulate its pass again in the panel Cache.",
+        '"{name}", which this bake follows, was baked with another first frame, frame rate or pre-roll.',
+        "Press Simulate, which bakes all bodies, or simulate its pass again in the panel Cache.",
+    ),
+    "selected-follows-unbaked": (
+        'Simulate Selected leaves "{name}" as it is baked, and it is not baked{done}.',
+        "Press Simulate, which bakes all bodies, or select it as well.",
+    ),
+    "selected-follows-broken": (
+        'Simulate Selected leaves "{name}" as it is baked, and nothing can follow the pieces that it broke into.',
+        "Press Simulate, which bakes all bodies, or select it as well.",
+    ),
+    # addon/baking/simulate_selected.py
+    "no-body-selected": (
+        'None of the selected objects in "{name}" is a body.',
+        "Select the bodies that are to be baked again.",
+    ),
+    "selected-without-bake": (
+        '"{name}" is not baked yet, nor are the other bodies that Simulate Selected follows.',
+        "Press Simulate, which bakes all bodies, first.",
+    ),
+    "selected-not-resumable": (
+        'Some bodies of "{name}" were baked after the others, with Simulate Selected, and no bake goes on from there.',
+        "Press Simulate, which bakes all bodies from the first frame.",
+    ),
+    # addon/command_line/headless.py
+    "selected-cancelled": ("Cancelled.", "The bake from before stays."),
+    "selected-from-first-frame": (
+        "Selected bodies are baked from the first frame.",
+        "Leave out --resume or --selected.",
+    ),
+    # addon/baking/simulate_selected.py
+    "selected-follows-outdated": (
+        '"{name}" has changed since it was baked. The selected bodies follow it as it was baked.',
+        "Select it as well, or press Simulate, to bake it as it is now.",
     ),
     # addon/baking/passes_to_bake.py
     "no-such-pass": (

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Vertices of a body's surface in the frames of a cache, also those that its object does not play. Knows no Blender."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...solver.bake.cache import CacheReader
+from ...solver.runtime.arrays import Floats
+from .baked_tets import BodyTets
+
+
+class LastVertices:
+    """The last vertices of a body's surface, which are those of its Wrap, or of its closed holes and its Wrap."""
+
+    def __init__(self, reader: CacheReader, tets: BodyTets, key: str, count: int) -> None:
+        """Reads where they are in the tets.
+
+        Args:
+            reader: The cache.
+            tets: Of the body.
+            key: Of the body.
+            count: How many vertices, k ≥ 1.
+
+        Raises:
+            StorageFailed: The tets cannot be read.
+        """
+        model = reader.read_model(key)
+        self._reader, self._tets = reader, tets
+        self._bound, self._weights = model["binding_tet"][-count:], model["binding_weights"][-count:]
+
+    def positions(self, frame: int) -> Floats:
+        """Returns where they are at a frame [m], world, (k, 3).
+
+        Raises:
+            StorageFailed: The frame cannot be read.
+        """
+        found = self._reader.read_frame(frame)
+        tets, (first, end) = self._tets.tets_and_nodes(self._reader, found.topology)
+        x = np.asarray(found.x[first:end], np.float64)
+        return np.einsum("va,vai->vi", self._weights, x[tets[self._bound]])
