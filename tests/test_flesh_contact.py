@@ -132,12 +132,12 @@ def test_forces_are_those_of_the_energy_and_sum_to_zero():
         planes.penetrations.depth < planes.max_force_depth
     ).any()
     force = np.zeros_like(x)
-    energy, ties = planes.add(k, x, force)
-    assert energy == planes.energy(k, x) > 0.0
+    energies, ties = planes.add(k, x, force)
+    assert energies.sum() > 0.0 and np.array_equal(energies, planes.energies(k, x))
     np.testing.assert_allclose(force.sum(axis=0), 0.0, atol=1e-9 * np.abs(force).max())
     d = RNG.standard_normal(x.shape)
     h = 1e-6
-    slope = (planes.energy(k, x + h * d) - planes.energy(k, x - h * d)) / (2 * h)
+    slope = (planes.energies(k, x + h * d).sum() - planes.energies(k, x - h * d).sum()) / (2 * h)
     assert slope == pytest.approx(-float(np.sum(force * d)), rel=1e-6)
     after, before = np.zeros_like(x), np.zeros_like(x)
     planes.add(k, x + h * d, after)
@@ -161,7 +161,7 @@ def test_the_energy_agrees_with_the_distance_that_is_found_anew():
     h = 1e-5
 
     def fresh(y):
-        return find_linearised_contacts(scene.contact, y).energy(touching.contact.stiffness, y)
+        return find_linearised_contacts(scene.contact, y).energies(touching.contact.stiffness, y).sum()
 
     slope = (fresh(x + h * d) - fresh(x - h * d)) / (2 * h)
     assert slope == pytest.approx(-float(np.sum(force * d)), rel=2e-2)

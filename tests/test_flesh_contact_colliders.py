@@ -41,11 +41,11 @@ def test_forces_of_colliders_are_those_of_their_energy(collider):
     side = np.ones(len(scene.contact.points), np.int8)
     touching = contact_penalty_at_poses(scene.contact, [HERE], [side])
     values, force = np.zeros((scene.model.pattern.block_count, 9)), np.zeros_like(x)
-    energy = touching.add(x, values, force)
-    assert energy == touching.energy(x) > 0.0
+    energies = touching.add(x, values, force)
+    assert energies.sum() > 0.0 and np.array_equal(energies, touching.energies(x))
     assert touching.max_depth(x, np.ones(len(x), bool))[0] > 0.0
     d, h = RNG.standard_normal(x.shape), 1e-7
-    slope = (touching.energy(x + h * d) - touching.energy(x - h * d)) / (2 * h)
+    slope = (touching.energies(x + h * d).sum() - touching.energies(x - h * d).sum()) / (2 * h)
     assert slope == pytest.approx(-float(np.sum(force * d)), rel=1e-4)
     K = np.zeros((3 * len(x), 3 * len(x)))
     pattern = scene.model.pattern

@@ -17,7 +17,7 @@ from sinew.solver.quasistatic.equilibrium_residual import REFERENCE_STRAIN, forc
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.quasistatic.line_search import (
     MAX_EXTRAPOLATION,
-    backtracking_step_length,
+    backtracking_step_lengths,
     energy_round_off,
     secant_step_length,
 )
@@ -69,11 +69,14 @@ def test_steps_are_drawn_out_but_never_shortened():
 
 
 def test_steps_lower_the_energy_or_are_none():
-    assert backtracking_step_length(0.0, 1.0, 0.0, lambda s: 5.0 * s * s - s) == pytest.approx(0.1)
-    assert backtracking_step_length(0.0, 1.0, 0.0, lambda s: -s if s < 0.03 else np.inf) < 0.03
-    assert backtracking_step_length(0.0, 1.0, 0.0, lambda s: 1.0) == 0.0
+    def energies(s):
+        return np.array([5.0 * s[0] * s[0] - s[0], -s[1] if s[1] < 0.03 else np.inf, 1.0, -s[3]])
+
+    lengths = backtracking_step_lengths(np.zeros(4), np.ones(4), np.zeros(4), energies)
+    assert lengths[0] == pytest.approx(0.1) and 0.0 < lengths[1] < 0.03 and lengths[2] == 0.0 and lengths[3] == 1.0
     # what seems to rise by round-off alone is a way: at rest terms of large moduli cancel
-    assert backtracking_step_length(0.0, 1.0e-20, energy_round_off(0.0, 1.0), lambda s: 5.0e-16) == 1.0
+    noise = energy_round_off(np.zeros(1), np.ones(1))
+    assert backtracking_step_lengths(np.zeros(1), np.array([1.0e-20]), noise, lambda s: np.full(1, 5.0e-16)) == 1.0
 
 
 def test_starts_keep_what_is_held_and_move_the_rest():

@@ -87,7 +87,7 @@ def test_forces_and_stiffness_are_derivatives_of_the_energy(kind, tmp_path) -> N
     assert linear == pytest.approx(change[cube] / (2 * step), abs=1e-6 * np.abs(linear).max())
     # of bodies at rest the same, as blocks of the matrix and couplings
     at_rest, values, again = AttachmentForces(model, potential), np.zeros((model.pattern.block_count, 9)), still.copy()
-    assert at_rest.add(x, values, again) == pytest.approx(at_rest.energy(x))
+    assert at_rest.add(x, values, again) == pytest.approx(at_rest.energies(x))
     assert again == pytest.approx(force, abs=1e-9 * np.abs(force).max()) and at_rest.couplings() is not None
 
 

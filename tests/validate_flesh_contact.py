@@ -131,7 +131,7 @@ def test_cost(monkeypatch):
         monkeypatch.setattr(cls, before.__name__, run)
 
     bent(scene, 120.0, bent(scene, 100.0, scene.X).equilibrium.x)  # compiled
-    for method in (ContactPenalty.energy, ContactPenalty.add):
+    for method in (ContactPenalty.energies, ContactPenalty.add):
         timed(ContactPenalty, method)
     timed(CoupledPattern, CoupledPattern.extend)
     x, iterations = scene.X, 0

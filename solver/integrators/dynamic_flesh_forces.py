@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..linalg.block_pattern import BlockPattern
+from ..mechanics.hyperelastic.body_energies import body_energies
 from ..mechanics.hyperelastic.hyperelastic_bodies import (
     EvaluationResult,
     Hyperelastic,
@@ -20,7 +21,6 @@ from ..mechanics.hyperelastic.hyperelastic_bodies import (
     whole_tangent,
 )
 from ..mechanics.hyperelastic.nodal_averaging import NodalShare
-from ..mechanics.hyperelastic.nodal_passes import nodal_energies
 from ..mechanics.hyperelastic.rayleigh_damping import damping_matrix
 from ..mechanics.model import Model
 from ..mechanics.submodel import Submodel, make_submodel
@@ -195,13 +195,7 @@ class FleshEvaluator:
 
     def last_energies(self) -> Floats:
         """Returns the energies of the group's bodies at the last pass over their tets [J]."""
-        bodies, law, tets = self.model.bodies, self.group.law, self._work.tets
-        found = np.add.reduceat(tets.energy, [body.tets.start for body in bodies])
-        if law.left is not None:
-            nodes, of_nodes = nodal_energies(self.model, law, tets)
-            body = np.searchsorted([body.nodes.start for body in bodies], nodes, side="right") - 1
-            found = found + np.bincount(body, of_nodes, len(bodies))
-        return found
+        return body_energies(self.model, self.group.law, self._work.tets)
 
     def round_off(self, x: Floats) -> tuple[float, Floats]:
         """Returns what round-off alone leaves: of the sum of forces [N], and of the bodies' energies [J], (k,).

@@ -20,9 +20,13 @@ MIN_STEP_RATIO, MAX_STEP_RATIO = 0.1, 0.5  # length of the shorter step over tha
 @overload
 def falls_enough(before: float, after: float, length: float, slope: float, rounding: float) -> bool: ...
 @overload
-def falls_enough(before: float, after: Floats, length: Floats, slope: Floats, rounding: Floats) -> Bools: ...
+def falls_enough(before: float | Floats, after: Floats, length: Floats, slope: Floats, rounding: Floats) -> Bools: ...
 def falls_enough(
-    before: float, after: float | Floats, length: float | Floats, slope: float | Floats, rounding: float | Floats
+    before: float | Floats,
+    after: float | Floats,
+    length: float | Floats,
+    slope: float | Floats,
+    rounding: float | Floats,
 ) -> bool | Bools:
     """Returns whether a step meets the Armijo condition, Φ(s) ≤ Φ(0) − `ARMIJO_FACTOR` · s g + rounding.
 

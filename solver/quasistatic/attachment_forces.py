@@ -17,6 +17,7 @@ from ..mechanics.model import Model
 from ..runtime.arrays import Floats
 from .contact.linearised_contacts import MAX_NODES_PER_CONTACT, add_coupling_forces, fill_couplings
 from .contact_stiffness_blocks import NodeCouplings
+from .sums_by_body import SumsByBody
 
 MAX_MOVING_EVALUATIONS = 40
 
@@ -32,7 +33,7 @@ class AttachmentForces:
 
     def __init__(self, model: Model, potential: AttachmentPotential) -> None:
         """Takes the attachments of the tets of a model."""
-        self.model, self.moving = model, potential
+        self.model, self.moving, self.sums = model, potential, SumsByBody(model)
         self.begin()
 
     def begin(self) -> None:
@@ -40,12 +41,12 @@ class AttachmentForces:
         self.potential, self.evaluations = self.moving, 0
         self._couplings: NodeCouplings | None = None
 
-    def energy(self, x: Floats) -> float:
-        """Returns the energy at x [m], (n, 3), in joules."""
-        return self.potential.energy(x)
+    def energies(self, x: Floats) -> Floats:
+        """Returns the energy in each body at x [m], (n, 3), in joules, (b,)."""
+        return self._energies(self.potential.link_forces(x))
 
-    def add(self, x: Floats, values: Floats, force: Floats) -> float:
-        """Adds forces and stiffness at x; returns the energy [J]. See `PotentialForce`; `couplings` has the rest."""
+    def add(self, x: Floats, values: Floats, force: Floats) -> Floats:
+        """Adds forces and stiffness at x; returns the energies [J]. See `PotentialForce`; `couplings` has the rest."""
         self.evaluations += 1
         if self.evaluations == MAX_MOVING_EVALUATIONS:
             self.potential = self.potential.frozen(x)
@@ -56,11 +57,16 @@ class AttachmentForces:
             if has_other.any():
                 couplings.append(self._add_couplings(each, np.flatnonzero(has_other), force))
         self._couplings = NodeCouplings.concatenate(couplings) if couplings else None
-        return sum(each.energy for each in found)
+        return self._energies(found)
 
     def couplings(self) -> NodeCouplings | None:
         """Returns the part of the tangent that joins bodies, at the last x; see `CouplingForce`."""
         return self._couplings
+
+    def _energies(self, found: list[LinkForces]) -> Floats:
+        """Returns the energies of attachments, each in the body that has it."""
+        energies = np.array([each.energy for each in found if len(each.force)])
+        return self.sums.of_tets(energies, np.array([each.attachment.tet[0, 0] for each in found if len(each.force)]))
 
     def _add_points(self, found: LinkForces, values: Floats, force: Floats) -> None:
         """Adds forces and stiffness of the links to what is animated."""

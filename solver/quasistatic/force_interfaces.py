@@ -12,14 +12,17 @@ from .contact_stiffness_blocks import NodeCouplings
 class PotentialForce(Protocol):
     """Something outside that has an energy of node positions."""
 
-    def energy(self, x: Floats) -> float:
-        """Returns its energy at x [m], (n, 3), in joules; infinite where it has none."""
+    def energies(self, x: Floats) -> Floats:
+        """Returns its energy in each of b bodies at x [m], (n, 3), in joules, (b,); infinite where it has none.
 
-    def add(self, x: Floats, values: Floats, force: Floats) -> float:
+        That between two bodies counts for either of them.
+        """
+
+    def add(self, x: Floats, values: Floats, force: Floats) -> Floats:
         """Adds its forces at x to `force` [N], (n, 3), and blocks of K = −∂f/∂x to `values` [N/m], (b, 9).
 
         What is added to K is symmetric positive semi-definite, and in blocks that the model's pattern has. May look
-        anew for what touches what. Returns the energy at x [J].
+        anew for what touches what. Returns the energies at x [J], (b,).
         """
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..mechanics.armijo_backtracking import falls_enough, shorter_step
+from ..runtime.arrays import Floats
 
 MAX_EXTRAPOLATION = 4.0
 ENERGY_ROUND_OFF = 1.0e-12  # of the energy: what is no rise
@@ -66,24 +67,29 @@ class SlopeBracket:
         return True
 
 
-def energy_round_off(energy: float, moduli: float) -> float:
-    """Returns by how much an energy may seem to rise by round-off [J], for Σ V (2 μ + λ) of the tets [J]."""
-    return ENERGY_ROUND_OFF * abs(energy) + CANCELLATION_ROUND_OFF * moduli
+def energy_round_off(energies: Floats, moduli: Floats) -> Floats:
+    """Returns by how much energies may seem to rise by round-off [J], (k,), for Σ V (2 μ + λ) of the tets [J], (k,)."""
+    return ENERGY_ROUND_OFF * np.abs(energies) + CANCELLATION_ROUND_OFF * moduli
 
 
-def backtracking_step_length(energy: float, slope: float, rounding: float, at: Callable[[float], float]) -> float:
-    """Returns the length of a step that lowers the energy enough, or 0 where none is found.
+def backtracking_step_lengths(
+    energies: Floats, slopes: Floats, rounding: Floats, at: Callable[[Floats], Floats], found: Floats | None = None
+) -> Floats:
+    """Returns the lengths of steps of k groups of bodies that lower the energy of each enough, 0 where none is found.
 
     Args:
-        energy: Ψ at x [J].
-        slope: f·d = −dΨ [J].
-        rounding: Of `energy_round_off` [J].
-        at: Energy at x + length · d [J], for a length; infinite where there is none.
+        energies: Ψ of each group at x [J], (k,).
+        slopes: f·d = −dΨ of each [J], (k,).
+        rounding: Of `energy_round_off` [J], (k,).
+        at: Returns Ψ of each at x + length · d [J], (k,), for lengths, (k,); infinite where there is none.
+        found: What it returns for lengths of 1, where that is known.
     """
-    length = 1.0
-    while length >= MIN_STEP_LENGTH:
-        found = at(length)
-        if falls_enough(energy, found, length, slope, rounding):
-            return length
-        length = float(shorter_step(length, slope, found - energy + length * slope))
-    return 0.0
+    lengths = np.ones(len(slopes))
+    found = at(lengths) if found is None else found
+    while True:
+        is_long = ~falls_enough(energies, found, lengths, slopes, rounding) & (lengths > 0.0)
+        if not is_long.any():
+            return lengths
+        shorter = shorter_step(lengths, slopes, found - energies + lengths * slopes)
+        lengths = np.where(is_long, np.where(shorter >= MIN_STEP_LENGTH, shorter, 0.0), lengths)
+        found = at(lengths)

@@ -11,7 +11,6 @@ from ..linalg import pcg
 from ..linalg.block_pattern import BlockPattern
 from ..linalg.block_system import BlockSystem, StoppingCriteria
 from ..linalg.multigrid.lattice_multigrid import LatticeMultigrid
-from ..mechanics.armijo_backtracking import falls_enough
 from ..mechanics.hyperelastic.hyperelastic_bodies import (
     EvaluationResult,
     Hyperelastic,
@@ -29,7 +28,9 @@ from .equilibrium_problem import EquilibriumProblem
 from .equilibrium_residual import force_scales, relative_residual
 from .fixed_nodes import FixedNodes
 from .force_interfaces import CouplingForce, PotentialForce
-from .line_search import SlopeBracket, backtracking_step_length, energy_round_off, secant_step_length
+from .line_search import SlopeBracket, backtracking_step_lengths, energy_round_off, secant_step_length
+from .line_search_groups import StepGroups
+from .sums_by_body import SumsByBody
 
 MAX_CG_ITERATIONS = 2000
 TRUE_TANGENT_RESIDUAL = 1.0e-2  # residual from which the true tangent is tried
@@ -47,7 +48,10 @@ class NewtonIterate:
         self.is_free: Bools = problem.fixed.is_free(model.node_count)
         self.load, self.all_forces = problem.load, tuple(problem.forces)
         self.is_tangled = False  # forces that wait for untangling are off then
-        self.moduli = float(np.sum(model.volume * (2.0 * model.mu + model.lam)))
+        self.sums = SumsByBody(model)
+        self.moduli = self.sums.of_tets(
+            model.volume * (2.0 * model.mu + model.lam), np.arange(model.tet_count, dtype=np.int64)
+        )
         self.bodies = [(body.nodes, least) for body, least in zip(model.bodies, force_scales(model), strict=True)]
         self.values = np.empty((model.pattern.block_count, 9))
         self.force = np.empty((model.node_count, 3))
@@ -181,33 +185,47 @@ class NewtonIterate:
         Returns:
             The new positions, their evaluation, and whether the step has any length.
         """
-        slope, rounding = self._slope(d), energy_round_off(before.energy, self.moduli)
-        if (
-            not is_tangled
-            and not before.extended_count
-            and any(isinstance(acting, CouplingForce) for acting in self.active_forces)
-        ):
-            # an evaluation changes the contacts, and with them the energy that a step has to lower
-            length = backtracking_step_length(before.energy, slope, rounding, lambda s: self._energy(law, x + s * d))
-            answer, bracket = self._evaluate_next_tangent(law, x + length * d, before), SlopeBracket(slope, length)
-            while bracket.narrow(self._slope(d)):
-                answer = self._evaluate_next_tangent(law, x + bracket.length * d, before)
-            length = bracket.length
-            return x + length * d, answer, length > 0.0
         if is_tangled or before.extended_count:
+            slope = self._slope(d)
             answer = self.evaluate_forces(law, x + d)
             length = secant_step_length(slope, self._slope(d))
             return x + length * d, self.evaluate_tangent(law, x + length * d), True
+        groups = self._step_groups()
+        slopes, energies = self._slopes(d, groups), groups.sums(before.energies)
+        rounding = energy_round_off(energies, groups.sums(self.moduli))
+
+        def at(lengths: Floats) -> Floats:
+            return self._energies(law, x + groups.to_nodes(lengths) * d, groups)
+
+        def move(lengths: Floats) -> tuple[Floats, EvaluationResult, bool]:
+            end = x + groups.to_nodes(lengths) * d
+            return end, self._evaluate_next_tangent(law, end, before), bool(lengths.any())
+
+        if any(isinstance(acting, CouplingForce) for acting in self.active_forces):
+            # an evaluation changes the contacts, and with them the energy that a step has to lower
+            lengths = backtracking_step_lengths(energies, slopes, rounding, at)
+            brackets = [SlopeBracket(slope, length) for slope, length in zip(slopes, lengths, strict=True)]
+            end = move(lengths)
+            while True:
+                beyond = self._slopes(d, groups)
+                is_longer = [bracket.narrow(each) for bracket, each in zip(brackets, beyond, strict=True)]
+                if not any(is_longer):
+                    return end
+                end = move(np.array([bracket.length for bracket in brackets]))
         answer = self.evaluate_forces(law, x + d) if is_last else self._evaluate_next_tangent(law, x + d, before)
         if answer.extended_count:
-            length = secant_step_length(slope, self._slope(d))
-        elif falls_enough(before.energy, answer.energy, 1.0, slope, rounding):
-            length = 1.0
+            lengths = np.full(groups.count, secant_step_length(float(slopes.sum()), self._slope(d)))
         else:
-            length = backtracking_step_length(before.energy, slope, rounding, lambda s: self._energy(law, x + s * d))
-        if length == 1.0:
-            return x + d, answer, True
-        return x + length * d, self._evaluate_next_tangent(law, x + length * d, before), length > 0.0
+            lengths = backtracking_step_lengths(energies, slopes, rounding, at, groups.sums(answer.energies))
+        return (x + d, answer, True) if (lengths == 1.0).all() else move(lengths)
+
+    def _step_groups(self) -> StepGroups:
+        found = [acting.couplings() for acting in self.active_forces if isinstance(acting, CouplingForce)]
+        return StepGroups(self.model, self.sums, [each for each in found if each is not None])
+
+    def _slopes(self, d: Floats, groups: StepGroups) -> Floats:
+        """Returns f·d of every group at the last evaluation [J], (k,)."""
+        return groups.sums(self.sums.products(self.force, d))
 
     def _evaluate_next_tangent(self, law: Hyperelastic, x: Floats, before: EvaluationResult) -> EvaluationResult:
         """Evaluates the kind of tangent that led to x, or the true one where no tet is compressed much."""
@@ -252,9 +270,11 @@ class NewtonIterate:
     def _slope(self, d: Floats) -> float:
         return float(np.sum(self.force * d))  # np.dot's sum depends on the number of threads
 
-    def _energy(self, law: Hyperelastic, x: Floats) -> float:
-        found = self._with_load(self._energy_of_tets(law, x), x, sum(acting.energy(x) for acting in self.active_forces))
-        return found.energy if found.extended_count == 0 else np.inf
+    def _energies(self, law: Hyperelastic, x: Floats, groups: StepGroups) -> Floats:
+        """Returns the energy of every group at x [J], (k,); infinite where a tet of it is extended."""
+        added = [acting.energies(x) for acting in self.active_forces]
+        found = self._with_load(self._energy_of_tets(law, x), x, added)
+        return groups.sums(np.where(found.is_extended, np.inf, found.energies))
 
     def _energy_of_tets(self, law: Hyperelastic, x: Floats) -> EvaluationResult:
         return energy(*self._ordered_model(law), x, self.work)
@@ -270,10 +290,10 @@ class NewtonIterate:
         """Adds what acts at x to the forces and the tangent of tets."""
         if self.load is not None:
             self.force += self.load
-        added = sum(acting.add(x, self.values, self.force) for acting in self.active_forces)
-        return self._with_load(answer, x, added)
+        return self._with_load(answer, x, [acting.add(x, self.values, self.force) for acting in self.active_forces])
 
-    def _with_load(self, answer: EvaluationResult, x: Floats, added: float) -> EvaluationResult:
+    def _with_load(self, answer: EvaluationResult, x: Floats, added: list[Floats]) -> EvaluationResult:
+        total = sum(added, np.zeros(self.sums.count))
         if self.load is not None:
-            added -= float(np.sum(self.load * (x - self.model.X)))
-        return replace(answer, energy=answer.energy + added) if added else answer
+            total = total - self.sums.products(self.load, x - self.model.X)
+        return replace(answer, energies=answer.energies + total)

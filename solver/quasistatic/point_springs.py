@@ -11,6 +11,7 @@ from ..constraints.point_forces import PointForces
 from ..linalg.point_stiffness_assembly import add_point_terms
 from ..mechanics.model import Model
 from ..runtime.arrays import Floats, floats
+from .sums_by_body import SumsByBody
 
 
 class SpringForces:
@@ -22,24 +23,24 @@ class SpringForces:
     def __init__(self, model: Model, points: PointForces, x: Floats) -> None:
         """Takes the springs of a step that begins at x [m], (n, 3); their damping does not act on what is at rest."""
         self.model, self.points = model, replace(points, damping=np.zeros_like(points.stiffness))
-        self.start = points.positions(x, model.tets)
+        self.start, self.sums = points.positions(x, model.tets), SumsByBody(model)
 
-    def energy(self, x: Floats) -> float:
-        """Returns the energy at x [m], (n, 3), in joules."""
-        return self._energy_and_force(x)[0]
+    def energies(self, x: Floats) -> Floats:
+        """Returns the energy in each body at x [m], (n, 3), in joules, (b,)."""
+        return self._energies_and_force(x)[0]
 
-    def add(self, x: Floats, values: Floats, force: Floats) -> float:
-        """Adds forces and stiffness at x [m], (n, 3); see `outside.Acting`."""
-        energy, pull = self._energy_and_force(x)
+    def add(self, x: Floats, values: Floats, force: Floats) -> Floats:
+        """Adds forces and stiffness at x [m], (n, 3); see `PotentialForce.add`."""
+        energies, pull = self._energies_and_force(x)
         points, pattern = self.points, self.model.pattern
         add_point_terms(
             1.0, points.tet, points.weights, points.stiffness, points.damping, pull, self.model.tets,
             pattern.corner_block, values, force,
         )  # fmt: skip
-        return energy
+        return energies
 
-    def _energy_and_force(self, x: Floats) -> tuple[float, Floats]:
+    def _energies_and_force(self, x: Floats) -> tuple[Floats, Floats]:
         away = self.points.positions(x, self.model.tets) - self.start
         held_back = np.einsum("kij,kj->ki", self.points.stiffness, away)
-        energy = float(np.sum(0.5 * away * held_back - away * self.points.force))
-        return energy, floats(self.points.force - held_back)
+        energies = self.sums.of_tets(0.5 * away * held_back - away * self.points.force, self.points.tet)
+        return energies, floats(self.points.force - held_back)

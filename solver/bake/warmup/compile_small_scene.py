@@ -87,7 +87,7 @@ def _compile_flesh_contact(simulation: Simulation) -> None:
     values, force = np.zeros((flesh.model.pattern.block_count, 9)), np.zeros_like(x)
     touching = contact_penalty(flesh.contact, simulation.tracks, 0.0, x)
     touching.add(x, values, force)
-    touching.energy(x)
+    touching.energies(x)
 
 
 def _compile_formulations(simulation: Simulation) -> None:

@@ -21,13 +21,14 @@ import numpy.typing as npt
 
 from ...linalg.block_pattern import BlockPattern
 from ...mesh.local_tet_numbering import TET_EDGES
-from ...runtime.arrays import Floats
+from ...runtime.arrays import Bools, Floats
 from ...runtime.errors import BadInput
 from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
 from .added_volume_penalty import add_volume_tets
 from .anisotropic_terms import AnisotropicTerm, add_anisotropic_term
+from .body_energies import body_energies, extended_bodies
 from .edge_assembly import EdgePartition, edge_partition, gather_edges, gather_nodes
 from .law_numbers import CONSTANT_EXTENSION, DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
 from .nodal_averaging import NodalShare, nodal_share
@@ -103,7 +104,8 @@ class EvaluationResult:
     """How a set of positions is.
 
     Attributes:
-        energy: Ψ [J]; infinite where a law without an extension has none.
+        energies: Ψ of every body [J], (b,); infinite where a law without an extension has none.
+        is_extended: Which bodies have tets or averages below the threshold of the constant extension, (b,).
         extended_count: Number of tets and of averages below the threshold of the constant extension. Where it is zero,
             f = −∂Ψ/∂x.
         inverted: Number of tets with J < 0.
@@ -111,11 +113,17 @@ class EvaluationResult:
         smallest: The smallest σ3 of all.
     """
 
-    energy: float
+    energies: Floats
+    is_extended: Bools
     extended_count: int
     inverted: int
     flat: int
     smallest: float
+
+    @property
+    def energy(self) -> float:
+        """Ψ of all bodies [J]."""
+        return float(self.energies.sum())
 
 
 def hyperelastic(
@@ -176,14 +184,14 @@ def tet_arrays(pattern: BlockPattern) -> TetArrays:
 def energy(model: Model, law: Hyperelastic, x: Floats, work: TetArrays) -> EvaluationResult:
     """Returns Ψ(x) and what else is known of node positions x [m], (n, 3)."""
     _tet_pass(model, law, x, work, ENERGY_ONLY, False)
-    return _evaluation_result(law, work, nodal_pass(model, law, x, work, False, False))
+    return _evaluation_result(model, law, work, nodal_pass(model, law, x, work, False, False))
 
 
 def forces(model: Model, law: Hyperelastic, x: Floats, force: Floats, work: TetArrays) -> EvaluationResult:
     """Writes the elastic forces [N] at positions x [m] into `force`, (n, 3) each."""
     _tet_pass(model, law, x, work, WITH_FORCES, False)
     gather(model, work, False, np.empty((0, 9)), force)
-    return _evaluation_result(law, work, nodal_pass(model, law, x, work, True, False, force))
+    return _evaluation_result(model, law, work, nodal_pass(model, law, x, work, True, False, force))
 
 
 def forces_and_tangent(
@@ -196,7 +204,7 @@ def forces_and_tangent(
     else:
         _tet_pass(model, law, x, work, WITH_TANGENT, clamp)
         gather(model, work, True, values, force)
-    return _evaluation_result(law, work, nodal_pass(model, law, x, work, True, clamp, force))
+    return _evaluation_result(model, law, work, nodal_pass(model, law, x, work, True, clamp, force))
 
 
 def whole_tangent(model: Model, law: Hyperelastic, values: Floats, work: TetArrays) -> tuple[BlockPattern, Floats]:
@@ -262,16 +270,19 @@ def _gather_edges(edges: EdgePartition, begin: int, end: int, work: TetArrays, v
     gather_edges(begin, end, edges.upper, edges.lower, edges.start, edges.shares, work.record, values)
 
 
-def _evaluation_result(law: Hyperelastic, work: TetArrays, nodes: NodalArrays | None) -> EvaluationResult:
+def _evaluation_result(model: Model, law: Hyperelastic, work: TetArrays, nodes: NodalArrays | None) -> EvaluationResult:
     # numbers that are none count as inverted
     total, smallest = float(work.energy.sum()), work.smallest
     if nodes is not None:
         total, smallest = total + float(nodes.energy.sum()), np.concatenate([smallest, nodes.smallest])
+    extended_count = 0
+    if law.extension == CONSTANT_EXTENSION:
+        extended_count = int(np.count_nonzero(~(smallest >= law.threshold)))
+    is_alone = len(model.bodies) <= 1
     return EvaluationResult(
-        energy=total,
-        extended_count=int(np.count_nonzero(~(smallest >= law.threshold)))
-        if law.extension == CONSTANT_EXTENSION
-        else 0,
+        energies=np.array([total]) if is_alone else body_energies(model, law, work),
+        is_extended=np.array([extended_count > 0]) if is_alone else extended_bodies(model, law, work),
+        extended_count=extended_count,
         inverted=int(np.count_nonzero(~(work.smallest >= 0.0))),
         flat=int(np.count_nonzero((work.smallest >= 0.0) & (work.smallest < MIN_STRETCH))),
         smallest=float(smallest.min()) if len(smallest) else np.inf,

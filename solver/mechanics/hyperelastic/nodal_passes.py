@@ -72,6 +72,12 @@ def nodal_energies(model: Model, law: Hyperelastic, work: TetArrays) -> tuple[In
     return averages.nodes, kept.energy
 
 
+def nodal_stretches(model: Model, law: Hyperelastic, work: TetArrays) -> tuple[Indices, Floats]:
+    """Returns the nodes at which averages are, (k,), and the smallest singular value of each at the last pass, (k,)."""
+    averages, kept = _averages_and_arrays(model, law, work)
+    return averages.nodes, kept.smallest
+
+
 def tangent_with_averages(
     model: Model, law: Hyperelastic, values: Floats, work: TetArrays
 ) -> tuple[BlockPattern, Floats]:

@@ -41,8 +41,8 @@ class LimitPotential:
         """Whether any tet has a floor."""
         return bool(self.floor.any())
 
-    def forces_at(self, x: Floats) -> tuple[float, TetForces]:
-        """Returns the energy at x [m], (n, 3), in joules, and the forces on tets beyond their limit as they move on."""
+    def forces_at(self, x: Floats) -> tuple[Floats, TetForces]:
+        """Returns energies and forces of the k tets beyond their limit at x [m], (n, 3), as they move on; [J], (k,)."""
         x, is_beyond, (tets, Dm_inverse, _) = floats(x), np.empty(len(self.limit), bool), self.rest
         run_ranges(
             0,
@@ -60,13 +60,13 @@ class LimitPotential:
         found = np.flatnonzero(is_beyond).astype(np.int32)
         count = len(found)
         if not count:
-            return 0.0, TetForces()
+            return np.zeros(0), TetForces()
         forces = TetForces(found, np.empty((count, 4, 3)), np.empty((count, 4, 4, 3, 3)))
         energy = np.empty(count)
         linearise_limit(
             forces.tet, x, self.rest, self.limit, self.floor, self.modulus, energy, forces.force, forces.stiffness
         )  # fmt: skip
-        return float(energy.sum()), forces
+        return energy, forces
 
     def without(self, tets: Indices) -> LimitPotential:
         """Returns the same without limits of some tets."""

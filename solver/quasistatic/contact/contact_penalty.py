@@ -18,6 +18,7 @@ from ...linalg.point_stiffness_assembly import add_point_terms
 from ...runtime.arrays import Bools, Floats
 from ...scene.tracks import TrackReader
 from ..contact_stiffness_blocks import NodeCouplings
+from ..sums_by_body import SumsByBody
 from . import collider_sdf
 from .flesh_contact import FleshContact
 from .linearised_contacts import MAX_FORCE_DEPTH, LinearisedContacts, find_linearised_contacts
@@ -48,23 +49,26 @@ class ContactPenalty:
     def __init__(self, contact: FleshContact, poses: Sequence[Floats], sides: Sequence[np.ndarray]) -> None:
         self.contact, self.poses, self.sides = contact, tuple(poses), tuple(sides)
         self.penalty_factor = 1.0
+        self.sums = SumsByBody(contact.model)
         self._is_frozen = False
         self._linearised: LinearisedContacts | None = None
         self._couplings: NodeCouplings | None = None
 
-    def energy(self, x: Floats) -> float:
-        """Returns the energy at x [m], (n, 3), in joules."""
-        k, total = self.penalty_factor * self.contact.stiffness, 0.0
+    def energies(self, x: Floats) -> Floats:
+        """Returns the energy in each body at x [m], (n, 3), in joules, (b,)."""
+        k, total = self.penalty_factor * self.contact.stiffness, np.zeros(self.sums.count)
         for pressed in self._collider_penetrations(x):
-            total += self._energy(k, pressed)
-        return total + (0.0 if self._linearised is None else self._linearised.energy(k, x))
+            total += self._energies(k, pressed)
+        if self._linearised is not None:
+            total += self._in_bodies(self._linearised.energies(k, x), self._linearised)
+        return total
 
-    def add(self, x: Floats, values: Floats, force: Floats) -> float:
-        """Adds forces and tangent at x; returns the energy [J]. See `PotentialForce`; `couplings` has the rest."""
-        contact, k, total = self.contact, self.penalty_factor * self.contact.stiffness, 0.0
+    def add(self, x: Floats, values: Floats, force: Floats) -> Floats:
+        """Adds forces and tangent at x; returns the energies [J]. See `PotentialForce`; `couplings` has the rest."""
+        contact, k, total = self.contact, self.penalty_factor * self.contact.stiffness, np.zeros(self.sums.count)
         model, points = contact.model, contact.points
         for pressed in self._collider_penetrations(x):
-            which, total = pressed.point, total + self._energy(k, pressed)
+            which, total = pressed.point, total + self._energies(k, pressed)
             own = k[which] * np.minimum(1.0, self._max_force_depth[which] / pressed.depth)
             add_point_terms(
                 1.0,
@@ -82,17 +86,22 @@ class ContactPenalty:
             self._linearised = find_linearised_contacts(contact, x, self._linearised)
         self._couplings = None
         if self._linearised is not None:
-            energy, self._couplings = self._linearised.add(k, x, force)
-            total += energy
+            energies, self._couplings = self._linearised.add(k, x, force)
+            total += self._in_bodies(energies, self._linearised)
         return total
 
     @property
     def _max_force_depth(self) -> Floats:
         return MAX_FORCE_DEPTH * self.contact.points.tet_size
 
-    def _energy(self, k: Floats, pressed: ColliderPenetrations) -> float:
+    def _energies(self, k: Floats, pressed: ColliderPenetrations) -> Floats:
         limited = np.minimum(pressed.depth, self._max_force_depth[pressed.point])
-        return float(np.sum(k[pressed.point] * limited * (pressed.depth - 0.5 * limited)))
+        energies = k[pressed.point] * limited * (pressed.depth - 0.5 * limited)
+        return self.sums.of_tets(energies, self.contact.points.tet[pressed.point])
+
+    def _in_bodies(self, energies: Floats, contacts: LinearisedContacts) -> Floats:
+        """Returns the energies of contacts between pieces of flesh, (c,), in the bodies whose points they are, (b,)."""
+        return self.sums.of_tets(energies, self.contact.points.tet[contacts.penetrations.point])
 
     def couplings(self) -> NodeCouplings | None:
         """Returns the couplings of nodes of different tets at the last tangent; see `CouplingForce`."""

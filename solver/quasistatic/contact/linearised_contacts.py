@@ -50,27 +50,29 @@ class LinearisedContacts:
     penalty_share: Floats
     max_force_depth: Floats
 
-    def energy(self, k: Floats, x: Floats) -> float:
-        """Returns the energy [J] at x [m], (n, 3), for the penalty k of every point [N/m]."""
+    def energies(self, k: Floats, x: Floats) -> Floats:
+        """Returns the energies [J], (c,), at x [m], (n, 3), for the penalty k of every point [N/m]."""
         k, depth, lateral = self._depths(k, x)
-        return self._energy(k, depth, lateral)
+        return self._energies(k, depth, lateral)
 
-    def add(self, k: Floats, x: Floats, force: Floats) -> tuple[float, NodeCouplings]:
-        """Adds forces at x to `force` [N], (n, 3); returns the energy [J] and the tangent."""
+    def add(self, k: Floats, x: Floats, force: Floats) -> tuple[Floats, NodeCouplings]:
+        """Adds forces at x to `force` [N], (n, 3); returns the energies [J], (c,), and the tangent."""
         k, depth, lateral = self._depths(k, x)
         own = k * np.minimum(1.0, self.max_force_depth / np.maximum(depth, 1e-300))
         own_lateral = own[self.lateral_contact] * self.lateral_stiffness_ratio
         add_coupling_forces(self.couplings.arrays, own * depth, force)
         add_coupling_forces(self.lateral_couplings.arrays, own_lateral * lateral, force)
         tangent = [self.couplings.scaled(np.sqrt(own)), self.lateral_couplings.scaled(np.sqrt(own_lateral))]
-        return self._energy(k, depth, lateral), NodeCouplings.concatenate(tangent)
+        return self._energies(k, depth, lateral), NodeCouplings.concatenate(tangent)
 
-    def _energy(self, k: Floats, depth: Floats, lateral: Floats) -> float:
+    def _energies(self, k: Floats, depth: Floats, lateral: Floats) -> Floats:
         own = k * np.minimum(1.0, self.max_force_depth / np.maximum(depth, 1e-300))
         limited = np.minimum(depth, self.max_force_depth)
-        along = k * limited * (depth - 0.5 * limited)
+        energies = k * limited * (depth - 0.5 * limited)
         own_lateral = own[self.lateral_contact] * self.lateral_stiffness_ratio
-        return float(np.sum(along) + 0.5 * np.sum(own_lateral * lateral**2))
+        if len(lateral):
+            energies += np.bincount(self.lateral_contact, 0.5 * own_lateral * lateral**2, len(energies))
+        return energies
 
     def depths(self, is_free: Bools) -> tuple[Floats, np.ndarray, Floats]:
         """Returns depths at the search of points that free nodes can move [m], these points, and penalty shares."""
