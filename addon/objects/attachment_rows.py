@@ -59,8 +59,8 @@ def is_to_bone(row: bpy.types.PropertyGroup) -> bool:
 
 
 def is_without_target(row: bpy.types.PropertyGroup) -> bool:
-    """Whether a row that needs a target has none."""
-    return row.target_type == TO_OBJECT and row.target is None
+    """Whether a row that needs a target has none, or one that was deleted, which Blender keeps in no scene."""
+    return row.target_type == TO_OBJECT and (row.target is None or not row.target.users_scene)
 
 
 def holds_material(row: bpy.types.PropertyGroup) -> bool:
