@@ -89,6 +89,22 @@ def test_listed_bones_hold_what_they_held_before(tmp_path: Path) -> None:
     assert settings_digest(scene) == digest
 
 
+def test_bones_are_listed_as_the_row_all_bones_holds_them(tmp_path: Path) -> None:
+    scene, obj, lower, upper = arm()
+    every = add_attachment(obj, None)
+    every.target_type, every.kind, every.reach, every.stiffness, every.strength = "BONES", "SPRING", 0.25, 700.0, 0.5
+    before = held_nodes(*exported(scene, tmp_path / "a.sinew"))
+    assert add_bones(scene, obj) == 2
+    own = [(row.target, row.kind, row.reach, row.stiffness, row.strength) for row in obj.sinew.attachments]
+    assert own[1:] == [(bone, "SPRING", 0.25, 700.0, 0.5) for bone in (lower, upper)]
+    assert held_nodes(*exported(scene, tmp_path / "b.sinew")) == before
+    # no row of one bone says what keys say of all
+    obj.sinew.attachments.remove(2)
+    obj.sinew.attachments.remove(1)
+    obj.keyframe_insert("sinew.attachments[0].strength", frame=1)
+    assert add_bones(scene, obj) == 0 == len(obj.sinew.attachments) - 1
+
+
 def test_bones_of_an_armature_are_one_row(tmp_path: Path) -> None:
     scene = fresh()
     obj = add_box("Arm", divisions=4, height=2.0)
