@@ -60,6 +60,17 @@ def test_a_bone_is_shown_in_the_colour_of_its_row_as_far_as_the_row_reaches() ->
     assert own[:2] == ("Bone", BLUE) and without[0] == "Bone" and len(own[3]) > len(without[3]) > 0
 
 
+def test_a_new_row_has_a_colour_that_no_other_one_has() -> None:
+    fresh()
+    box = add_box("Box")
+    roles.make_body(box)
+    for _ in range(3):
+        add_attachment(box, None)
+    box.sinew.attachments.remove(0)
+    add_attachment(box, None)
+    assert len({tuple(row.color) for row in box.sinew.attachments}) == 3
+
+
 def test_what_is_hidden_is_shown_as_modeled_and_what_is_deleted_is_told() -> None:
     """Blender evaluates neither what is disabled in viewports nor what was deleted and is still a target."""
     scene = fresh()

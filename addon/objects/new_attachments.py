@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_GROUP,
@@ -34,7 +35,7 @@ def add_attachment(obj: bpy.types.Object, target: bpy.types.Object | None) -> bp
     """Adds a row, chooses it, and returns it: flesh is held by a bone mesh as the bone itself would, others slide."""
     table = obj.sinew.attachments
     row = add_row(table)
-    row.color, row.target = distinct_colour(len(table) - 1), target
+    row.color, row.target = _free_colour(table), target
     obj.sinew.attachments_index = len(table) - 1
     if target is not None and roles.is_flesh(obj) and roles.has_role(target, BONE):
         own = target.sinew
@@ -62,6 +63,13 @@ def add_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     row.target_type, row.kind = TO_ARMATURE, SPRING if own.use_armature_bone_spring else FIXED
     row.reach, row.stiffness = own.armature_bone_radius, own.armature_bone_stiffness
     return len(wanted) + 1
+
+
+def _free_colour(table: Sequence[bpy.types.PropertyGroup]) -> tuple[float, float, float]:
+    """Returns the first colour that no row of a table has."""
+    taken = [tuple(row.color) for row in table]
+    colours = map(distinct_colour, range(len(taken) + 1))
+    return next(each for each in colours if not any(np.allclose(each, other, atol=1.0e-4) for other in taken))
 
 
 def _keyed_rows(obj: bpy.types.Object) -> Iterator[bpy.types.PropertyGroup]:
