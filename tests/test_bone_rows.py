@@ -199,6 +199,17 @@ def test_rows_of_bones_are_drawn_copied_and_mirrored() -> None:
     assert tuple(other.sinew.attachments[0].color) == (0.0, 0.25, 1.0) and other.sinew.attachments[0].target == lower
 
 
+def test_a_row_of_all_bones_is_copied_to_the_object_that_it_was_about_before() -> None:
+    """A row that is about all bones keeps its former target, which the panel does not show."""
+    _, obj, *_ = arm()
+    other = add_box("Other")
+    roles.make_flesh(other)
+    add_attachment(obj, other).target_type = "BONES"
+    assert copy_settings(obj, other)
+    (row,) = other.sinew.attachments
+    assert (row.target_type, row.target) == ("BONES", None)
+
+
 def test_listed_bones_can_be_undone() -> None:
     scene, obj, *_ = arm()
     bpy.context.view_layer.objects.active = obj
