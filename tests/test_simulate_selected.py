@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import add_box, evaluated, fresh, world
 from fixtures.fat_balls import fat_ball
 from fixtures.operator_scenes import panel_lines, status, until
-from sinew.addon.baking import bake_control, outdated_bodies
+from sinew.addon.baking import bake_control, bake_status, outdated_bodies, simulate_selected
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.bake_request import BakeRequest
 from sinew.addon.cache import cache_folder_status, cache_paths, selected_body_caches
@@ -159,6 +159,27 @@ def test_a_bake_without_digests_of_its_bodies_may_be_of_other_settings(tmp_path:
     assert outdated_bodies.outdated_bodies(scene, bake_pass) == []
     upper.sinew.density = 500.0
     assert outdated_bodies.outdated_bodies(scene, bake_pass) == [lower, upper]
+
+
+@pytest.mark.slow
+def test_a_change_that_is_taken_back_makes_the_body_baked_with_it_out_of_date(tmp_path: Path) -> None:
+    scene, lower, upper = two_boxes(1, (9.0, 0.0, 0.0))
+    scene.sinew.cache_path = str(tmp_path / "c.sinew")
+    bake_pass = only_pass(scene, tmp_path / "c.sinew")
+    base = bake_here(scene, bake_pass)
+    density, upper.sinew.density = upper.sinew.density, 500.0
+    bake_here(scene, bake_pass, upper)
+    upper.sinew.density = density  # as all of them were baked, but it plays the other bake
+    assert outdated_bodies.outdated_bodies(scene, bake_pass) == [upper] and status().outdated
+    assert [each.kind for each in simulate_selected.selected_warnings(scene, base, [lower])] == [
+        "selected-follows-outdated"
+    ]
+    # beside a bake of an earlier version, which knows the digest of the whole alone
+    bake_here(scene, bake_pass, upper)
+    (base / "scene" / layout.BODY_SETTINGS_FILE).unlink()
+    cache_folder_status.invalidate()
+    bake_status.invalidate()
+    assert outdated_bodies.outdated_bodies(scene, bake_pass) == [] and not status().outdated
 
 
 def test_what_cannot_be_followed_is_told(tmp_path: Path) -> None:
