@@ -372,6 +372,26 @@ def test_attachments_of_the_others_hold_from_their_side(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_flesh_that_follows_a_pose_does_not_feel_what_is_thrown_at_it(tmp_path: Path) -> None:
+    """Where all are baked together, such flesh feels no contact and no attachment of a body that has inertia."""
+    scene, lower, upper = two_boxes(1, (0.0, 0.0, 2.0 + GAP))
+    lower.sinew.motion = "POSE"
+    base = [vertex.index for vertex in lower.data.vertices if vertex.co.z < -0.9]
+    lower.vertex_groups.new(name="Base").add(base, 1.0, "REPLACE")
+    lower.sinew.pin_group = "Base"
+    row = add_row(upper.sinew.attachments)
+    row.target, row.kind, row.reach = lower, "SPRING", 0.5
+    bake_pass = only_pass(scene, tmp_path / "c.sinew")
+    together = played(bake_here(scene, bake_pass), "Lower")
+    written = Scene.load(bake_here(scene, bake_pass, lower) / "scene")
+    assert written.bodies[0].attachments == () and written.ignored_pairs == (("Lower", "Upper"),)
+    assert played(bake_pass.folder, "Lower") == pytest.approx(together, abs=1e-5)
+    # the other way round it is felt
+    written = Scene.load(bake_here(scene, bake_pass, upper) / "scene")
+    assert len(written.bodies[0].attachments) == 1 and written.ignored_pairs == ()
+
+
+@pytest.mark.slow
 def test_bodies_of_several_passes_are_baked_from_the_inside_out(tmp_path: Path) -> None:
     scene, lower, upper = two_boxes(3, (0.0, 0.0, 2.0 + GAP))
     beside = add_box("Beside")

@@ -60,7 +60,7 @@ def _reversed_attachments(body: Body, grounds: Sequence[BakedGround]) -> Iterato
     """Yields the attachments of baked bodies to a body, from its side, with their numbers."""
     for ground in grounds:
         for number, given in enumerate(ground.body.attachments):
-            if given.target == body.key:
+            if given.target == body.key and ground.is_felt_by(body):
                 yield ground, number, _reverse(body, ground.body, given)
 
 
