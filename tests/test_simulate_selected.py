@@ -367,7 +367,7 @@ def test_attachments_of_the_others_hold_from_their_side(tmp_path: Path) -> None:
     fall = [shown[:, :, 2].mean(axis=1)[-1] - shown[0, :, 2].mean() for shown in (together, played(folder, "Upper"))]
     assert fall[1] == pytest.approx(fall[0], rel=0.05) and fall[0] < -0.02
     upper.location.z += 1.0
-    with pytest.raises(BadInput, match="farther than the Reach"):
+    with pytest.raises(BadInput, match='"Lower", which stays as it is baked, is attached to "Upper"'):
         bake_here(scene, bake_pass, upper)
 
 

@@ -69,7 +69,8 @@ def _reverse(body: Body, other: Body, given: Attachment) -> Attachment:
     paint = given.paint
     if len(paint):
         paint = paint[nearest_vertices(other.vertices, body.vertices)]
-    return replace(given, target=other.key, strength=given.strength * _strength_factor(body, other), paint=paint)
+    strength = given.strength * _strength_factor(body, other)
+    return replace(given, target=other.key, strength=strength, paint=paint, is_reversed=True)
 
 
 def _strength_factor(body: Body, other: Body) -> float:

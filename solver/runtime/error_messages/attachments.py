@@ -55,6 +55,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The surface of "{name}" is {distance} m away from "{target}", farther than the Reach of {reach} m.',
         "Move them closer, raise Reach, or paint the part that is near.",
     ),
+    "attachment-reversed-out-of-reach": (
+        '"{target}", which stays as it is baked, is attached to "{name}". Of this one, the nearest point that can be '
+        "tied is {distance} m away from it, farther than the Reach of {reach} m.",
+        'Select "{target}" as well, or press Simulate, which bakes all bodies.',
+    ),
     # solver/constraints/attachments/target_surface.py
     "attachment-target-changes": (
         '"{name}", to which a body is attached, has another number of vertices at {time} s.',
