@@ -151,6 +151,29 @@ def test_a_bone_of_another_body_holds_what_names_it(tmp_path: Path) -> None:
     assert [(bone.name, bone.bodies) for bone in written.bones] == [("Lower", ("Arm",))]
 
 
+def test_a_bone_holds_the_surface_alone_of_what_is_no_flesh(tmp_path: Path) -> None:
+    """A soft body slides along a bone inside of it that is of flesh, and along one that holds no flesh at all."""
+    scene, obj, lower, upper = arm()
+    upper.sinew.role = "NONE"
+    lower.sinew.bone_body = obj
+    soft = add_box("Soft")
+    roles.make_body(soft)
+    row = add_attachment(soft, lower)
+    row.kind, row.reach = "SLIDING", 0.5
+    bpy.context.view_layer.update()
+    written, tracks = exported(scene, tmp_path / "a.sinew")
+    built = build(written, tracks, lambda *stage: None)
+    found = make_bones(written, [body.mesh for body in built.bodies], built.model, tracks, built.pins)
+    assert [each.name for each in found.constraints] == ["Arm"]
+    obj.sinew.motion = "ELASTIC"
+    written, tracks = exported(scene, tmp_path / "b.sinew")
+    assert [bone.name for bone in written.bones] == ["Lower"]
+    check_scene(written)
+    built = build(written, tracks, lambda *stage: None)
+    assert make_bones(written, [body.mesh for body in built.bodies], built.model, tracks, built.pins) is None
+    assert any(force.kind == "attachments" for force in built.forces)
+
+
 def test_the_digest_reads_rows_but_no_colours() -> None:
     scene, obj, lower, _ = arm()
     found = [settings_digest(scene)]

@@ -46,8 +46,9 @@ class RestTransform:
 
 def bones_that_hold(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
     """Returns the bone meshes that may hold any of these bodies, or that rows of their attachments name."""
-    flesh = [obj for obj in bodies if roles.is_flesh(obj)]
-    named = {target for obj in flesh for target in attachment_targets(obj)}
+    every = list(bodies)
+    flesh = [obj for obj in every if roles.is_flesh(obj)]
+    named = {target for obj in every for target in attachment_targets(obj)}
     return [bone for bone in roles.bones(scene) if bone in named or any(may_hold(bone, obj) for obj in flesh)]
 
 
@@ -91,7 +92,7 @@ def read_bone(
 def _bodies_of(bone: bpy.types.Object, bodies: Mapping[bpy.types.Object, str]) -> tuple[str, ...]:
     """Returns the keys of the bodies of a bone that is of one body only: that one, and those that name the bone."""
     only = bone.sinew.bone_body
-    own = tuple(key for obj, key in bodies.items() if obj == only or _names(obj, bone))
+    own = tuple(key for obj, key in bodies.items() if (obj == only and roles.is_flesh(obj)) or _names(obj, bone))
     # of these alone, none: a Wrap is tied to it
     return own or tuple(key for obj, key in bodies.items() if bone in attachment_targets(obj))
 
