@@ -126,6 +126,8 @@ def test_bones_of_an_armature_are_one_row(tmp_path: Path) -> None:
     row.kind = "SLIDING"
     with pytest.raises(BadInput, match="slides along the bones of its armature"):
         check_scene(exported(scene, tmp_path / "c.sinew")[0])
+    own.motion = "ELASTIC"
+    assert refused(scene, tmp_path / "d.sinew").kind == "bones-hold-flesh-only"
 
 
 def test_a_row_counts_in_place_of_the_settings_of_its_bone() -> None:
@@ -149,6 +151,22 @@ def test_a_bone_of_another_body_holds_what_names_it(tmp_path: Path) -> None:
     add_attachment(obj, lower)
     written, _ = exported(scene, tmp_path / "a.sinew")
     assert [(bone.name, bone.bodies) for bone in written.bones] == [("Lower", ("Arm",))]
+
+
+@pytest.mark.parametrize(("motion", "kind"), [("POSE", "SLIDING"), ("POSE", "SPRING"), ("ELASTIC", "SPRING")])
+def test_the_surface_is_linked_to_all_bones(tmp_path: Path, motion: str, kind: str) -> None:
+    """Bones whose material hold is replaced by such a row take part all the same."""
+    scene, obj, *_ = arm()
+    obj.sinew.motion = motion
+    row = add_attachment(obj, None)
+    row.target_type, row.kind, row.reach, row.stiffness = "BONES", kind, 0.5, 0.0
+    written, tracks = exported(scene, tmp_path / "a.sinew")
+    check_scene(written)
+    assert [bone.name for bone in written.bones] == ["Lower", "Upper"]
+    built = build(written, tracks, lambda *stage: None)
+    assert make_bones(written, [body.mesh for body in built.bodies], built.model, tracks, built.pins) is None
+    (force,) = [force for force in built.forces if force.kind == "attachments"]
+    assert [links.target.name for links in force.links] == ["Lower", "Upper"]
 
 
 def test_a_bone_holds_the_surface_alone_of_what_is_no_flesh(tmp_path: Path) -> None:

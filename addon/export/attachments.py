@@ -86,6 +86,8 @@ def _read_row(inputs: Participants, reader: WeightReader, row: bpy.types.Propert
 
 def _target_key(inputs: Participants, owner: bpy.types.Object, row: bpy.types.PropertyGroup) -> str:
     """Returns the key of what a row is about; raises BadInput where that takes no part."""
+    if row.target_type == TO_ARMATURE and not roles.is_flesh(owner):
+        raise BadInput("bones-hold-flesh-only", name=owner.name)
     if row.target_type in EVERY_BONE:
         return EVERY_BONE[row.target_type]
     if row.target is None:

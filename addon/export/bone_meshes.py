@@ -19,7 +19,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
-from ..objects.attachment_rows import attachment_targets, counting_rows, row_target
+from ..objects.attachment_rows import attachment_targets, counting_rows, is_attached_to_all_bones, row_target
 from ..objects.flesh_supports import may_hold
 from . import validation
 from .sampling_context import Sampling
@@ -45,11 +45,18 @@ class RestTransform:
 
 
 def bones_that_hold(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
-    """Returns the bone meshes that may hold any of these bodies, or that rows of their attachments name."""
+    """Returns the bone meshes that may hold any of these bodies, or that rows of their attachments are about."""
     every = list(bodies)
     flesh = [obj for obj in every if roles.is_flesh(obj)]
     named = {target for obj in every for target in attachment_targets(obj)}
-    return [bone for bone in roles.bones(scene) if bone in named or any(may_hold(bone, obj) for obj in flesh)]
+    to_all = [obj for obj in every if is_attached_to_all_bones(obj)]
+    return [
+        bone
+        for bone in roles.bones(scene)
+        if bone in named
+        or any(may_hold(bone, obj) for obj in flesh)
+        or any(bone.sinew.bone_body in (None, obj) for obj in to_all)
+    ]
 
 
 def read_bone(
