@@ -21,6 +21,7 @@ from sinew.addon.cache.bake_passes import BakePass, body_folder, pass_numbers
 from sinew.addon.command_line.commands import run_in_blender
 from sinew.addon.export import export_scene
 from sinew.addon.objects import roles
+from sinew.addon.operators import simulate_selected_bodies
 from sinew.addon.playback import mesh_cache
 from sinew.addon.properties.table_editing import add_row
 from sinew.solver.bake.cache import CacheReader, delete_bake, is_cache, layout
@@ -215,6 +216,16 @@ def test_what_cannot_be_followed_is_told(tmp_path: Path) -> None:
     select()
     with pytest.raises(RuntimeError, match="None of the selected objects"):
         bpy.ops.sinew.simulate_chosen()
+
+
+def test_a_broken_body_is_selected_by_what_it_broke_into() -> None:
+    _, lower, upper = two_boxes(2, (9.0, 0.0, 0.0))
+    result = add_box("Upper Broken")
+    result.sinew.result_of = upper
+    upper.hide_set(True)
+    select(lower, result)
+    chosen = simulate_selected_bodies.SINEW_OT_simulate_chosen.request(None).chosen
+    assert chosen == {lower.session_uid, upper.session_uid}
 
 
 @pytest.mark.slow
