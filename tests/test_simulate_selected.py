@@ -403,6 +403,27 @@ def test_flesh_that_follows_a_pose_does_not_feel_what_is_thrown_at_it(tmp_path: 
 
 
 @pytest.mark.slow
+def test_flesh_stays_as_deep_in_flesh_that_is_baked_as_it_was_modeled(tmp_path: Path) -> None:
+    """Two boxes of flesh overlap by a tenth; baked together neither moves, and alone neither does."""
+    scene = fresh()
+    scene.frame_end, scene.use_gravity = 1, False
+    for name, x in (("Left", 0.0), ("Right", 0.9)):
+        obj, bone = add_box(name), add_box(f"Bone of {name}")
+        bone.scale = 0.3, 0.3, 0.6
+        obj.location.x = bone.location.x = x
+        roles.make_flesh(obj)
+        roles.make_bone(bone)
+        obj.sinew.divisions, bone.sinew.bone_body = 4, obj
+    bpy.context.view_layer.update()
+    left = scene.objects["Left"]
+    modeled = np.array([vertex.co[:] for vertex in left.data.vertices])
+    bake_pass = only_pass(scene, tmp_path / "c.sinew")
+    assert played(bake_here(scene, bake_pass), "Left")[0] == pytest.approx(modeled, abs=1e-6)
+    bake_here(scene, bake_pass, left)
+    assert played(bake_pass.folder, "Left")[0] == pytest.approx(modeled, abs=1e-6)
+
+
+@pytest.mark.slow
 def test_bodies_of_several_passes_are_baked_from_the_inside_out(tmp_path: Path) -> None:
     scene, lower, upper = two_boxes(3, (0.0, 0.0, 2.0 + GAP))
     beside = add_box("Beside")

@@ -65,6 +65,7 @@ class BakedGround:
             friction=body.collision.friction,
             thickness=body.collision.thickness,
             rest_vertices=body.vertices[:count],
+            keeps_overlap=is_whole,
         )
 
     def is_felt_by(self, body: Body) -> bool:

@@ -369,6 +369,8 @@ class Scene:
         for collider, own in zip(self.colliders, tree["colliders"], strict=True):
             if not len(collider.rest_vertices):
                 del arrays[own.pop("rest_vertices")["array"]]
+            if not collider.keeps_overlap:
+                del own["keeps_overlap"]  # earlier bakes did not have it
         _drop_later_defaults(self, tree, arrays)
         for own in tree["bodies"]:
             for name in ("material_paint", "rest_scale"):
