@@ -124,8 +124,10 @@ def test_bones_of_an_armature_are_one_row(tmp_path: Path) -> None:
     check_scene(after)
     assert any("The row Armature Bones" in text for text in drawn(obj, "draw_held_by").lines)
     row.kind = "SLIDING"
-    with pytest.raises(BadInput, match="slides along the bones of its armature"):
-        check_scene(exported(scene, tmp_path / "c.sinew")[0])
+    for kind, stiffness in (("SLIDING", 900.0), ("SPRING", 0.0)):
+        row.kind, row.stiffness = kind, stiffness
+        with pytest.raises(BadInput, match="no surface that it could slide along or hang on"):
+            check_scene(exported(scene, tmp_path / "c.sinew")[0])
     own.motion = "ELASTIC"
     assert refused(scene, tmp_path / "d.sinew").kind == "bones-hold-flesh-only"
 

@@ -28,8 +28,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Make a mesh a bone with Add Bone, or remove the row from the panel Attachments.",
     ),
     "attachment-armature-slides": (
-        '"{name}" slides along the bones of its armature, which have no surface.',
-        "Choose Fixed or Spring for Armature Bones in the panel Attachments.",
+        'The bones in the armature of "{name}" have no surface that it could slide along or hang on.',
+        "Choose Fixed, or Spring with a Spring Stiffness above 0, for Armature Bones in the panel Attachments.",
     ),
     "attachment-pose-to-motion": (
         '"{name}" follows the pose, but is attached to "{target}", which moves by its own inertia.',
