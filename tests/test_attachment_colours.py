@@ -12,6 +12,7 @@ from fixtures.blender_scenes import add_box, fresh
 from fixtures.scenes import Run
 from fixtures.sliding_scenes import attachments_of
 from sinew.addon.objects import roles
+from sinew.addon.objects.attachment_rows import is_without_target
 from sinew.addon.objects.new_attachments import add_attachment
 from sinew.addon.overlays import attached_points
 from sinew.addon.overlays.bone_attachment_overlay import preview_parts
@@ -57,6 +58,42 @@ def test_a_bone_is_shown_in_the_colour_of_its_row_as_far_as_the_row_reaches() ->
     row.reach, row.color = 0.2, BLUE
     (own,) = preview_parts(scene, obj, depsgraph)
     assert own[:2] == ("Bone", BLUE) and without[0] == "Bone" and len(own[3]) > len(without[3]) > 0
+
+
+def test_a_new_row_has_a_colour_that_no_other_one_has() -> None:
+    fresh()
+    box = add_box("Box")
+    roles.make_body(box)
+    for _ in range(3):
+        add_attachment(box, None)
+    box.sinew.attachments.remove(0)
+    add_attachment(box, None)
+    assert len({tuple(row.color) for row in box.sinew.attachments}) == 3
+
+
+def test_what_is_hidden_is_shown_as_modeled_and_what_is_deleted_is_told() -> None:
+    """Blender evaluates neither what is disabled in viewports nor what was deleted and is still a target."""
+    scene = fresh()
+    obj, bone, board = add_box("Arm"), add_box("Bone"), add_box("Board")
+    bone.scale = 0.3, 0.3, 0.3
+    roles.make_flesh(obj)
+    roles.make_bone(bone)
+    roles.make_body(board)
+    row = add_attachment(obj, board)
+    row.reach = 3.0
+    bpy.context.view_layer.update()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    shown = [(name, len(lines)) for name, _, _, lines in preview_parts(scene, obj, depsgraph)]
+    assert [name for name, _ in shown] == ["Bone", ""] and all(count for _, count in shown)
+    bone.hide_viewport = board.hide_viewport = True
+    bpy.context.view_layer.update()
+    assert [(name, len(lines)) for name, _, _, lines in preview_parts(scene, obj, depsgraph)] == shown
+    assert not is_without_target(row)
+    with bpy.context.temp_override(selected_objects=[board], selected_ids=[board]):
+        bpy.ops.object.delete()
+    bpy.context.view_layer.update()
+    assert row.target == board and is_without_target(row), "the panel shows it in red"
+    assert [name for name, *_ in preview_parts(scene, obj, depsgraph)] == ["Bone"]
 
 
 def test_a_bake_tells_where_it_has_linked_the_surface(tmp_path) -> None:

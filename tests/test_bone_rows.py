@@ -89,6 +89,22 @@ def test_listed_bones_hold_what_they_held_before(tmp_path: Path) -> None:
     assert settings_digest(scene) == digest
 
 
+def test_bones_are_listed_as_the_row_all_bones_holds_them(tmp_path: Path) -> None:
+    scene, obj, lower, upper = arm()
+    every = add_attachment(obj, None)
+    every.target_type, every.kind, every.reach, every.stiffness, every.strength = "BONES", "SPRING", 0.25, 700.0, 0.5
+    before = held_nodes(*exported(scene, tmp_path / "a.sinew"))
+    assert add_bones(scene, obj) == 2
+    own = [(row.target, row.kind, row.reach, row.stiffness, row.strength) for row in obj.sinew.attachments]
+    assert own[1:] == [(bone, "SPRING", 0.25, 700.0, 0.5) for bone in (lower, upper)]
+    assert held_nodes(*exported(scene, tmp_path / "b.sinew")) == before
+    # no row of one bone says what keys say of all
+    obj.sinew.attachments.remove(2)
+    obj.sinew.attachments.remove(1)
+    obj.keyframe_insert("sinew.attachments[0].strength", frame=1)
+    assert add_bones(scene, obj) == 0 == len(obj.sinew.attachments) - 1
+
+
 def test_bones_of_an_armature_are_one_row(tmp_path: Path) -> None:
     scene = fresh()
     obj = add_box("Arm", divisions=4, height=2.0)
@@ -108,8 +124,12 @@ def test_bones_of_an_armature_are_one_row(tmp_path: Path) -> None:
     check_scene(after)
     assert any("The row Armature Bones" in text for text in drawn(obj, "draw_held_by").lines)
     row.kind = "SLIDING"
-    with pytest.raises(BadInput, match="slides along the bones of its armature"):
-        check_scene(exported(scene, tmp_path / "c.sinew")[0])
+    for kind, stiffness in (("SLIDING", 900.0), ("SPRING", 0.0)):
+        row.kind, row.stiffness = kind, stiffness
+        with pytest.raises(BadInput, match="no surface that it could slide along or hang on"):
+            check_scene(exported(scene, tmp_path / "c.sinew")[0])
+    own.motion = "ELASTIC"
+    assert refused(scene, tmp_path / "d.sinew").kind == "bones-hold-flesh-only"
 
 
 def test_a_row_counts_in_place_of_the_settings_of_its_bone() -> None:
@@ -133,6 +153,45 @@ def test_a_bone_of_another_body_holds_what_names_it(tmp_path: Path) -> None:
     add_attachment(obj, lower)
     written, _ = exported(scene, tmp_path / "a.sinew")
     assert [(bone.name, bone.bodies) for bone in written.bones] == [("Lower", ("Arm",))]
+
+
+@pytest.mark.parametrize(("motion", "kind"), [("POSE", "SLIDING"), ("POSE", "SPRING"), ("ELASTIC", "SPRING")])
+def test_the_surface_is_linked_to_all_bones(tmp_path: Path, motion: str, kind: str) -> None:
+    """Bones whose material hold is replaced by such a row take part all the same."""
+    scene, obj, *_ = arm()
+    obj.sinew.motion = motion
+    row = add_attachment(obj, None)
+    row.target_type, row.kind, row.reach, row.stiffness = "BONES", kind, 0.5, 0.0
+    written, tracks = exported(scene, tmp_path / "a.sinew")
+    check_scene(written)
+    assert [bone.name for bone in written.bones] == ["Lower", "Upper"]
+    built = build(written, tracks, lambda *stage: None)
+    assert make_bones(written, [body.mesh for body in built.bodies], built.model, tracks, built.pins) is None
+    (force,) = [force for force in built.forces if force.kind == "attachments"]
+    assert [links.target.name for links in force.links] == ["Lower", "Upper"]
+
+
+def test_a_bone_holds_the_surface_alone_of_what_is_no_flesh(tmp_path: Path) -> None:
+    """A soft body slides along a bone inside of it that is of flesh, and along one that holds no flesh at all."""
+    scene, obj, lower, upper = arm()
+    upper.sinew.role = "NONE"
+    lower.sinew.bone_body = obj
+    soft = add_box("Soft")
+    roles.make_body(soft)
+    row = add_attachment(soft, lower)
+    row.kind, row.reach = "SLIDING", 0.5
+    bpy.context.view_layer.update()
+    written, tracks = exported(scene, tmp_path / "a.sinew")
+    built = build(written, tracks, lambda *stage: None)
+    found = make_bones(written, [body.mesh for body in built.bodies], built.model, tracks, built.pins)
+    assert [each.name for each in found.constraints] == ["Arm"]
+    obj.sinew.motion = "ELASTIC"
+    written, tracks = exported(scene, tmp_path / "b.sinew")
+    assert [bone.name for bone in written.bones] == ["Lower"]
+    check_scene(written)
+    built = build(written, tracks, lambda *stage: None)
+    assert make_bones(written, [body.mesh for body in built.bodies], built.model, tracks, built.pins) is None
+    assert any(force.kind == "attachments" for force in built.forces)
 
 
 def test_the_digest_reads_rows_but_no_colours() -> None:
@@ -174,13 +233,24 @@ def test_rows_of_bones_are_drawn_copied_and_mirrored() -> None:
     attachments_layout.draw_attachments(layout, context_of(obj))
     assert {"target_type", "target", "kind", "stiffness", "color"} <= {name for _, name in layout.drawn}
     assert "sinew.list_bone_attachments" in {name for name, _ in layout.buttons}
-    assert any("Without a row here" in line for line in layout.lines)
+    assert any("have no row here" in line for line in layout.lines)
     (made,) = mirror_muscles(bpy.context, [obj])
     assert made.sinew.attachments[0].target == upper and made.sinew.attachments[0].kind == "SPRING"
     other = add_box("Other")
     roles.make_flesh(other)
     assert copy_settings(obj, other)
     assert tuple(other.sinew.attachments[0].color) == (0.0, 0.25, 1.0) and other.sinew.attachments[0].target == lower
+
+
+def test_a_row_of_all_bones_is_copied_to_the_object_that_it_was_about_before() -> None:
+    """A row that is about all bones keeps its former target, which the panel does not show."""
+    _, obj, *_ = arm()
+    other = add_box("Other")
+    roles.make_flesh(other)
+    add_attachment(obj, other).target_type = "BONES"
+    assert copy_settings(obj, other)
+    (row,) = other.sinew.attachments
+    assert (row.target_type, row.target) == ("BONES", None)
 
 
 def test_listed_bones_can_be_undone() -> None:

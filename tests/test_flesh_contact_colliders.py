@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -34,9 +36,16 @@ def plane(thickness=0.0):
     )
 
 
-@pytest.mark.parametrize("collider", [plane(0.05), ball(), ball(0.05), sheet()], ids=["plane", "ball", "skin", "sheet"])
-def test_forces_of_colliders_are_those_of_their_energy(collider):
+@pytest.mark.parametrize(
+    ("collider", "overlap"),
+    [(plane(0.05), 0.0), (ball(), 0.0), (ball(0.05), 0.0), (sheet(), 0.0), (ball(), 0.2)],
+    ids=["plane", "ball", "skin", "sheet", "overlap"],
+)
+def test_forces_of_colliders_are_those_of_their_energy(collider, overlap):
     scene = flesh([box((-0.31, -0.27, -0.05))], 0.25, colliders=(collider,), self_contact=False)
+    if overlap:
+        known = {collider.key: np.full(len(scene.contact.points), overlap)}
+        scene = replace(scene, contact=replace(scene.contact, rest_overlap=known))
     x = scene.X + 0.003 * RNG.standard_normal(scene.X.shape)
     side = np.ones(len(scene.contact.points), np.int8)
     touching = contact_penalty_at_poses(scene.contact, [HERE], [side])

@@ -123,6 +123,17 @@ def test_a_hard_penalty_that_does_not_converge_is_given_up(monkeypatch):
     assert hard.equilibrium.newton_iterations == alone.equilibrium.newton_iterations + 1
 
 
+def test_a_hard_penalty_that_is_given_up_takes_no_iterations_from_the_soft_one(monkeypatch):
+    scene = squeezed_limb(0.5 * RADIUS)
+    monkeypatch.setattr(penalty_solve, "MAX_DEPTH", 1.0)  # the softest penalty does
+    alone = squeezed(scene, 0.3, scene.X)
+    needed = alone.equilibrium.newton_iterations
+    monkeypatch.setattr(penalty_solve, "MAX_ITERATIONS_PER_RAISE", 2)
+    hard = squeezed(scene, 0.3, scene.X, 16.0, needed + 1)
+    assert hard.equilibrium.converged and hard.equilibrium.x.tobytes() == alone.equilibrium.x.tobytes()
+    assert hard.equilibrium.newton_iterations == needed + 2
+
+
 def test_the_same_bytes_with_one_thread_and_again():
     scene = limb()
     first = bent(scene, 100.0, scene.X).equilibrium

@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import add_box, evaluated, fresh, world
 from fixtures.fat_balls import fat_ball
 from fixtures.operator_scenes import panel_lines, status, until
-from sinew.addon.baking import bake_control, outdated_bodies
+from sinew.addon.baking import bake_control, bake_status, outdated_bodies, simulate_selected
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.bake_request import BakeRequest
 from sinew.addon.cache import cache_folder_status, cache_paths, selected_body_caches
@@ -21,6 +21,7 @@ from sinew.addon.cache.bake_passes import BakePass, body_folder, pass_numbers
 from sinew.addon.command_line.commands import run_in_blender
 from sinew.addon.export import export_scene
 from sinew.addon.objects import roles
+from sinew.addon.operators import simulate_selected_bodies
 from sinew.addon.playback import mesh_cache
 from sinew.addon.properties.table_editing import add_row
 from sinew.solver.bake.cache import CacheReader, delete_bake, is_cache, layout
@@ -161,6 +162,27 @@ def test_a_bake_without_digests_of_its_bodies_may_be_of_other_settings(tmp_path:
     assert outdated_bodies.outdated_bodies(scene, bake_pass) == [lower, upper]
 
 
+@pytest.mark.slow
+def test_a_change_that_is_taken_back_makes_the_body_baked_with_it_out_of_date(tmp_path: Path) -> None:
+    scene, lower, upper = two_boxes(1, (9.0, 0.0, 0.0))
+    scene.sinew.cache_path = str(tmp_path / "c.sinew")
+    bake_pass = only_pass(scene, tmp_path / "c.sinew")
+    base = bake_here(scene, bake_pass)
+    density, upper.sinew.density = upper.sinew.density, 500.0
+    bake_here(scene, bake_pass, upper)
+    upper.sinew.density = density  # as all of them were baked, but it plays the other bake
+    assert outdated_bodies.outdated_bodies(scene, bake_pass) == [upper] and status().outdated
+    assert [each.kind for each in simulate_selected.selected_warnings(scene, base, [lower])] == [
+        "selected-follows-outdated"
+    ]
+    # beside a bake of an earlier version, which knows the digest of the whole alone
+    bake_here(scene, bake_pass, upper)
+    (base / "scene" / layout.BODY_SETTINGS_FILE).unlink()
+    cache_folder_status.invalidate()
+    bake_status.invalidate()
+    assert outdated_bodies.outdated_bodies(scene, bake_pass) == [] and not status().outdated
+
+
 def test_what_cannot_be_followed_is_told(tmp_path: Path) -> None:
     scene, lower, upper = two_boxes(2, (9.0, 0.0, 0.0))
     scene.sinew.cache_path = str(tmp_path / "c.sinew")
@@ -194,6 +216,16 @@ def test_what_cannot_be_followed_is_told(tmp_path: Path) -> None:
     select()
     with pytest.raises(RuntimeError, match="None of the selected objects"):
         bpy.ops.sinew.simulate_chosen()
+
+
+def test_a_broken_body_is_selected_by_what_it_broke_into() -> None:
+    _, lower, upper = two_boxes(2, (9.0, 0.0, 0.0))
+    result = add_box("Upper Broken")
+    result.sinew.result_of = upper
+    upper.hide_set(True)
+    select(lower, result)
+    chosen = simulate_selected_bodies.SINEW_OT_simulate_chosen.request(None).chosen
+    assert chosen == {lower.session_uid, upper.session_uid}
 
 
 @pytest.mark.slow
@@ -346,8 +378,49 @@ def test_attachments_of_the_others_hold_from_their_side(tmp_path: Path) -> None:
     fall = [shown[:, :, 2].mean(axis=1)[-1] - shown[0, :, 2].mean() for shown in (together, played(folder, "Upper"))]
     assert fall[1] == pytest.approx(fall[0], rel=0.05) and fall[0] < -0.02
     upper.location.z += 1.0
-    with pytest.raises(BadInput, match="farther than the Reach"):
+    with pytest.raises(BadInput, match='"Lower", which stays as it is baked, is attached to "Upper"'):
         bake_here(scene, bake_pass, upper)
+
+
+@pytest.mark.slow
+def test_flesh_that_follows_a_pose_does_not_feel_what_is_thrown_at_it(tmp_path: Path) -> None:
+    """Where all are baked together, such flesh feels no contact and no attachment of a body that has inertia."""
+    scene, lower, upper = two_boxes(1, (0.0, 0.0, 2.0 + GAP))
+    lower.sinew.motion = "POSE"
+    base = [vertex.index for vertex in lower.data.vertices if vertex.co.z < -0.9]
+    lower.vertex_groups.new(name="Base").add(base, 1.0, "REPLACE")
+    lower.sinew.pin_group = "Base"
+    row = add_row(upper.sinew.attachments)
+    row.target, row.kind, row.reach = lower, "SPRING", 0.5
+    bake_pass = only_pass(scene, tmp_path / "c.sinew")
+    together = played(bake_here(scene, bake_pass), "Lower")
+    written = Scene.load(bake_here(scene, bake_pass, lower) / "scene")
+    assert written.bodies[0].attachments == () and written.ignored_pairs == (("Lower", "Upper"),)
+    assert played(bake_pass.folder, "Lower") == pytest.approx(together, abs=1e-5)
+    # the other way round it is felt
+    written = Scene.load(bake_here(scene, bake_pass, upper) / "scene")
+    assert len(written.bodies[0].attachments) == 1 and written.ignored_pairs == ()
+
+
+@pytest.mark.slow
+def test_flesh_stays_as_deep_in_flesh_that_is_baked_as_it_was_modeled(tmp_path: Path) -> None:
+    """Two boxes of flesh overlap by a tenth; baked together neither moves, and alone neither does."""
+    scene = fresh()
+    scene.frame_end, scene.use_gravity = 1, False
+    for name, x in (("Left", 0.0), ("Right", 0.9)):
+        obj, bone = add_box(name), add_box(f"Bone of {name}")
+        bone.scale = 0.3, 0.3, 0.6
+        obj.location.x = bone.location.x = x
+        roles.make_flesh(obj)
+        roles.make_bone(bone)
+        obj.sinew.divisions, bone.sinew.bone_body = 4, obj
+    bpy.context.view_layer.update()
+    left = scene.objects["Left"]
+    modeled = np.array([vertex.co[:] for vertex in left.data.vertices])
+    bake_pass = only_pass(scene, tmp_path / "c.sinew")
+    assert played(bake_here(scene, bake_pass), "Left")[0] == pytest.approx(modeled, abs=1e-6)
+    bake_here(scene, bake_pass, left)
+    assert played(bake_pass.folder, "Left")[0] == pytest.approx(modeled, abs=1e-6)
 
 
 @pytest.mark.slow

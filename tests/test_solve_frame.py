@@ -20,6 +20,7 @@ from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.evaluation.unkeyed_value_snapshot import UnkeyedValues
 from sinew.addon.export import input_digest
 from sinew.addon.objects import roles
+from sinew.addon.objects.new_attachments import add_attachment
 from sinew.addon.panels import solved_frame_layout
 from sinew.addon.playback import solved_frame
 from sinew.solver.runtime.errors import BadInput
@@ -182,6 +183,12 @@ def test_it_says_what_it_cannot_solve() -> None:
         bpy.ops.sinew.solve_frame()
     roles.make_flesh(box)
     with pytest.raises(RuntimeError, match='Nothing holds the flesh of "Box"'):
+        bpy.ops.sinew.solve_frame()
+    jelly = add_box("Jelly")
+    roles.make_body(jelly)
+    jelly.sinew.motion, box.sinew.motion = "ELASTIC", "JIGGLE"
+    add_attachment(box, jelly)
+    with pytest.raises(RuntimeError, match='"Jelly", a soft body, which Solve This Frame leaves out'):
         bpy.ops.sinew.solve_frame()
     assert session.frame_solve is None
     _, muscle = bent_arm()

@@ -34,6 +34,7 @@ from ..export.export_scene import ExportPart, export_part
 from ..export.participant_subset import only_bodies, with_attached_flesh
 from ..export.participants import find_participants
 from ..objects import flesh_supports, roles
+from ..objects.attachment_rows import attachment_targets
 from ..playback import solved_frame
 from ..properties import preferences
 from . import bake_summary, last_failure
@@ -56,7 +57,8 @@ def start(scene: bpy.types.Scene, chosen: Collection[bpy.types.Object]) -> Frame
         chosen: Bodies; those that are no flesh are left out.
 
     Raises:
-        BadInput: None of them is flesh, something cannot be simulated as it is, or a bake runs.
+        BadInput: None of them is flesh, one is attached to a soft body, something cannot be simulated as it is, or a
+            bake runs.
     """
     if session.bake is not None or session.frame_solve is not None:
         raise BadInput("bake-running", name=scene.name)
@@ -64,7 +66,10 @@ def start(scene: bpy.types.Scene, chosen: Collection[bpy.types.Object]) -> Frame
     if not flesh:
         raise BadInput("no-flesh-to-solve", name=scene.name)
     _check_objects(scene, flesh)
+    soft_bodies = set(roles.bodies(scene)) - flesh
     for obj in flesh:
+        for target in soft_bodies.intersection(attachment_targets(obj)):
+            raise BadInput("solve-attached-to-soft-body", name=obj.name, target=target.name)
         if not flesh_supports.is_held(scene, obj):
             raise BadInput("flesh-not-held", name=obj.name)
     folder = Path(bpy.app.tempdir) / f"{FOLDER_PREFIX}{uuid.uuid4().hex[:12]}"

@@ -29,7 +29,7 @@ def is_outdated(
         return head is None or head.settings != find_digest()
     now = find_body_digests()
     played = {body.key for body in head.bodies} | selected_body_caches.selected_keys(bake_pass.folder)
-    return played != now.keys() or bool(_outdated_keys(bake_pass, now))
+    return played != now.keys() or bool(_outdated_keys(bake_pass, now, find_digest))
 
 
 def outdated_bodies(scene: bpy.types.Scene, bake_pass: BakePass) -> list[bpy.types.Object]:
@@ -37,10 +37,7 @@ def outdated_bodies(scene: bpy.types.Scene, bake_pass: BakePass) -> list[bpy.typ
 
     Of caches of earlier versions only the digest of the whole is known: all bodies may have changed where that has.
     """
-    head = cache_folder_status.read_status(bake_pass.folder).metadata
-    if head is not None and head.settings == settings_digest(scene, bake_pass):
-        return []
-    changed = _outdated_keys(bake_pass, body_digests(scene, bake_pass))
+    changed = _outdated_keys(bake_pass, body_digests(scene, bake_pass), lambda: settings_digest(scene, bake_pass))
     return [obj for obj in bodies_of_pass(scene, bake_pass) if body_key(obj) in changed]
 
 
@@ -49,9 +46,15 @@ def bodies_of_pass(scene: bpy.types.Scene, bake_pass: BakePass) -> list[bpy.type
     return [obj for obj in roles.bodies(scene) if obj.sinew.bake_pass == bake_pass.number]
 
 
-def _outdated_keys(bake_pass: BakePass, now: Mapping[str, str]) -> set[str]:
+def _outdated_keys(bake_pass: BakePass, now: Mapping[str, str], find_digest: Callable[[], str]) -> set[str]:
     """Returns the keys of the bodies whose digest now is not that of what they play."""
-    folders = {key: selected_body_caches.folder_of_body(bake_pass.folder, key) for key in now}
-    return {
+    base = bake_pass.folder
+    folders = {key: selected_body_caches.folder_of_body(base, key) for key in now}
+    found = {
         key for key, value in now.items() if selected_body_caches.read_body_settings(folders[key]).get(key) != value
     }
+    head = cache_folder_status.read_status(base).metadata
+    is_whole_known = head is not None and not selected_body_caches.read_body_settings(base)
+    if is_whole_known and head is not None and head.settings == find_digest():
+        return {key for key in found if folders[key] != base}
+    return found

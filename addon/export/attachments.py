@@ -78,14 +78,15 @@ def _read_row(inputs: Participants, reader: WeightReader, row: bpy.types.Propert
         if not paint.any():
             raise BadInput("group-empty", name=owner.name, group=row.group, field=ATTACHMENT_GROUP.label)
     kind = ATTACHMENT_KIND.solver_value(row.kind)
-    has_stiffness = roles.is_flesh(owner) and is_to_bone(row) and row.kind == SPRING
-    has_stiffness = has_stiffness and (row.stiffness > 0.0 or row.target_type == TO_ARMATURE)
+    has_stiffness = roles.is_flesh(owner) and is_to_bone(row) and row.kind == SPRING and row.stiffness > 0.0
     stiffness = row.stiffness if has_stiffness else None
     return Attachment(key, kind, row.reach * inputs.unit, row.strength, paint, stiffness)
 
 
 def _target_key(inputs: Participants, owner: bpy.types.Object, row: bpy.types.PropertyGroup) -> str:
     """Returns the key of what a row is about; raises BadInput where that takes no part."""
+    if row.target_type == TO_ARMATURE and not roles.is_flesh(owner):
+        raise BadInput("bones-hold-flesh-only", name=owner.name)
     if row.target_type in EVERY_BONE:
         return EVERY_BONE[row.target_type]
     if row.target is None:

@@ -35,6 +35,7 @@ class BakedGround:
 
     Attributes:
         body, tracks, settings: The body in its own bake, and the tracks and settings there.
+        is_whole: Whether it is of the pass of those that follow it, which meet all of its surface.
         collider: What it is in the scene of the bodies that follow it.
     """
 
@@ -49,6 +50,7 @@ class BakedGround:
             body: The body there.
             is_whole: Whether others meet all of its surface, also closed holes and a Wrap, and not only what it plays.
         """
+        self.is_whole = is_whole
         self._cache, self.settings, self.tracks, self.body = cache, scene.settings, tracks, body
         count = len(body.vertices) if is_whole else body.played_count
         self._inner = _read_last_vertices(cache, body.key, count - body.played_count)
@@ -63,7 +65,12 @@ class BakedGround:
             friction=body.collision.friction,
             thickness=body.collision.thickness,
             rest_vertices=body.vertices[:count],
+            keeps_overlap=is_whole,
         )
+
+    def is_felt_by(self, body: Body) -> bool:
+        """Whether a body that follows this one feels it, as it does where all of its pass are baked together."""
+        return not self.is_whole or not body.follows_pose or self.body.follows_pose
 
     def add_until(self, track_writer: BufferedTrackWriter, time: float) -> None:
         """Adds where it is to the tracks, from the sample after the last one added to one at a time [s]."""
@@ -184,6 +191,13 @@ def _last_frame(folder: Path) -> int | None:
 
 def _beyond(last: int | None) -> str:
     return "" if last is None else f" beyond frame {last}"
+
+
+def unfelt_pairs(scene: Scene, grounds: Iterable[BakedGround]) -> tuple[tuple[str, str], ...]:
+    """Returns the keys of the bodies of a scene and of what they follow but do not feel."""
+    return tuple(
+        (body.key, ground.collider.key) for ground in grounds for body in scene.bodies if not ground.is_felt_by(body)
+    )
 
 
 def check_same_times(grounds: Iterable[BakedGround], settings: Settings) -> None:

@@ -19,7 +19,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
-from ..objects.attachment_rows import attachment_targets, counting_rows, row_target
+from ..objects.attachment_rows import attachment_targets, counting_rows, is_attached_to_all_bones, row_target
 from ..objects.flesh_supports import may_hold
 from . import validation
 from .sampling_context import Sampling
@@ -45,10 +45,18 @@ class RestTransform:
 
 
 def bones_that_hold(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
-    """Returns the bone meshes that may hold any of these bodies, or that rows of their attachments name."""
-    flesh = [obj for obj in bodies if roles.is_flesh(obj)]
-    named = {target for obj in flesh for target in attachment_targets(obj)}
-    return [bone for bone in roles.bones(scene) if bone in named or any(may_hold(bone, obj) for obj in flesh)]
+    """Returns the bone meshes that may hold any of these bodies, or that rows of their attachments are about."""
+    every = list(bodies)
+    flesh = [obj for obj in every if roles.is_flesh(obj)]
+    named = {target for obj in every for target in attachment_targets(obj)}
+    to_all = [obj for obj in every if is_attached_to_all_bones(obj)]
+    return [
+        bone
+        for bone in roles.bones(scene)
+        if bone in named
+        or any(may_hold(bone, obj) for obj in flesh)
+        or any(bone.sinew.bone_body in (None, obj) for obj in to_all)
+    ]
 
 
 def read_bone(
@@ -91,7 +99,7 @@ def read_bone(
 def _bodies_of(bone: bpy.types.Object, bodies: Mapping[bpy.types.Object, str]) -> tuple[str, ...]:
     """Returns the keys of the bodies of a bone that is of one body only: that one, and those that name the bone."""
     only = bone.sinew.bone_body
-    own = tuple(key for obj, key in bodies.items() if obj == only or _names(obj, bone))
+    own = tuple(key for obj, key in bodies.items() if (obj == only and roles.is_flesh(obj)) or _names(obj, bone))
     # of these alone, none: a Wrap is tied to it
     return own or tuple(key for obj, key in bodies.items() if bone in attachment_targets(obj))
 

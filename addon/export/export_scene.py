@@ -32,7 +32,7 @@ from ..evaluation.unkeyed_value_snapshot import UnkeyedValues
 from ..objects import roles
 from . import validation
 from .activation_sampler import ActivationSampler, write_activations
-from .baked_grounds import BakedGround, check_same_times, read_grounds
+from .baked_grounds import BakedGround, check_same_times, read_grounds, unfelt_pairs
 from .blender_physics_dependence import first_frame_needed, follows_rigid_bodies
 from .body_vertices import BodyVertexReader
 from .buffered_track_writer import BufferedTrackWriter
@@ -232,6 +232,7 @@ class SceneExporter:
         check_same_times(grounds, read.settings)
         if bake_pass is not None and bake_pass.has_later and read.settings.preroll:
             read = replace(read, settings=replace(read.settings, writes_preroll=True))
+        read = replace(read, ignored_pairs=(*read.ignored_pairs, *unfelt_pairs(read, grounds)))
         read, strengths = with_reversed_attachments(read, grounds)
         solver_scene = self._part.adapt(read)
         rest = read_rest_frame_transforms(scene_copy, inputs, solver_scene)

@@ -60,7 +60,7 @@ def _reversed_attachments(body: Body, grounds: Sequence[BakedGround]) -> Iterato
     """Yields the attachments of baked bodies to a body, from its side, with their numbers."""
     for ground in grounds:
         for number, given in enumerate(ground.body.attachments):
-            if given.target == body.key:
+            if given.target == body.key and ground.is_felt_by(body):
                 yield ground, number, _reverse(body, ground.body, given)
 
 
@@ -69,7 +69,8 @@ def _reverse(body: Body, other: Body, given: Attachment) -> Attachment:
     paint = given.paint
     if len(paint):
         paint = paint[nearest_vertices(other.vertices, body.vertices)]
-    return replace(given, target=other.key, strength=given.strength * _strength_factor(body, other), paint=paint)
+    strength = given.strength * _strength_factor(body, other)
+    return replace(given, target=other.key, strength=strength, paint=paint, is_reversed=True)
 
 
 def _strength_factor(body: Body, other: Body) -> float:

@@ -53,14 +53,20 @@ def attachment_targets(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
         yield from (target for row in rows if (target := row_target(row)) is not None)
 
 
+def is_attached_to_all_bones(obj: bpy.types.Object) -> bool:
+    """Whether a row of a body or its Wrap is about all bone meshes."""
+    owners = (owner for owner, _ in attachment_owners(obj))
+    return any(row.target_type == TO_BONES for owner in owners for _, row in counting_rows(owner, owner.sinew))
+
+
 def is_to_bone(row: bpy.types.PropertyGroup) -> bool:
     """Whether a row is about a bone mesh, all of them, or bones of an armature."""
     return row.target_type != TO_OBJECT or (row.target is not None and roles.has_role(row.target, BONE))
 
 
 def is_without_target(row: bpy.types.PropertyGroup) -> bool:
-    """Whether a row that needs a target has none."""
-    return row.target_type == TO_OBJECT and row.target is None
+    """Whether a row that needs a target has none, or one that was deleted, which Blender keeps in no scene."""
+    return row.target_type == TO_OBJECT and (row.target is None or not row.target.users_scene)
 
 
 def holds_material(row: bpy.types.PropertyGroup) -> bool:

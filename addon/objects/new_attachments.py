@@ -3,22 +3,39 @@
 
 from __future__ import annotations
 
-import bpy
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from ...solver.scene.settings.surface_attachment_settings import FIXED, SPRING, TO_ARMATURE
+import bpy
+import numpy as np
+
+from ...solver.scene.settings.surface_attachment_settings import (
+    ATTACHMENT_GROUP,
+    ATTACHMENT_KIND,
+    ATTACHMENT_REACH,
+    ATTACHMENT_STIFFNESS,
+    ATTACHMENT_STRENGTH,
+    FIXED,
+    SPRING,
+    TO_ARMATURE,
+)
+from ..blender_data.rna_serialisation import animated_paths
 from ..properties.role_definitions import BONE
 from ..properties.table_editing import add_row
 from ..runtime.distinct_colors import distinct_colour
 from . import roles
-from .attachment_rows import counting_rows, row_about_armature, row_target
+from .attachment_rows import counting_rows, row_about_armature, row_about_bone, row_target
 from .flesh_supports import bones_of
+
+# how a row holds
+HOLD_SETTINGS = (ATTACHMENT_KIND, ATTACHMENT_REACH, ATTACHMENT_STIFFNESS, ATTACHMENT_STRENGTH, ATTACHMENT_GROUP)
 
 
 def add_attachment(obj: bpy.types.Object, target: bpy.types.Object | None) -> bpy.types.PropertyGroup:
     """Adds a row, chooses it, and returns it: flesh is held by a bone mesh as the bone itself would, others slide."""
     table = obj.sinew.attachments
     row = add_row(table)
-    row.color, row.target = distinct_colour(len(table) - 1), target
+    row.color, row.target = _free_colour(table), target
     obj.sinew.attachments_index = len(table) - 1
     if target is not None and roles.is_flesh(obj) and roles.has_role(target, BONE):
         own = target.sinew
@@ -30,15 +47,38 @@ def add_attachment(obj: bpy.types.Object, target: bpy.types.Object | None) -> bp
 def add_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     """Adds a row for each bone mesh that may hold flesh, and for those of its armature; returns how many were missing.
 
-    Nothing moves otherwise by it.
+    Nothing moves otherwise by it: a bone that the row All Bones is about brings the settings of that row, and has none
+    of its own where these have keys.
     """
-    named = {row_target(row) for _, row in counting_rows(obj, obj.sinew)}
-    wanted = [bone for bone in bones_of(scene, obj) if bone not in named]
-    for bone in wanted:
-        add_attachment(obj, bone)
+    named, keyed = {row_target(row) for _, row in counting_rows(obj, obj.sinew)}, list(_keyed_rows(obj))
+    present = {bone: row_about_bone(obj, bone) for bone in bones_of(scene, obj) if bone not in named}
+    wanted = {bone: _values(row) for bone, row in present.items() if row not in keyed}  # adding rows moves the others
+    for bone, values in wanted.items():
+        row = add_attachment(obj, bone)
+        for name, value in values.items():
+            setattr(row, name, value)
     if not obj.sinew.use_armature_bones or row_about_armature(obj) is not None:
         return len(wanted)
     own, row = obj.sinew, add_attachment(obj, None)
     row.target_type, row.kind = TO_ARMATURE, SPRING if own.use_armature_bone_spring else FIXED
     row.reach, row.stiffness = own.armature_bone_radius, own.armature_bone_stiffness
     return len(wanted) + 1
+
+
+def _free_colour(table: Sequence[bpy.types.PropertyGroup]) -> tuple[float, float, float]:
+    """Returns the first colour that no row of a table has."""
+    taken = [tuple(row.color) for row in table]
+    colours = map(distinct_colour, range(len(taken) + 1))
+    return next(each for each in colours if not any(np.allclose(each, other, atol=1.0e-4) for other in taken))
+
+
+def _keyed_rows(obj: bpy.types.Object) -> Iterator[bpy.types.PropertyGroup]:
+    animated = animated_paths(obj)
+    for path, row in counting_rows(obj, obj.sinew):
+        if any(each.startswith(f"{path}.") for each in animated):
+            yield row
+
+
+def _values(row: bpy.types.PropertyGroup | None) -> dict[str, Any]:
+    """Returns how a row holds, {} for none."""
+    return {} if row is None else {setting.name: getattr(row, setting.name) for setting in HOLD_SETTINGS}

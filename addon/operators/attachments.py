@@ -42,7 +42,8 @@ class SINEW_OT_list_bone_attachments(bpy.types.Operator):
         if not roles.is_flesh(obj):
             raise BadInput("bones-hold-flesh-only", name=obj.name)
         count = new_attachments.add_bones(context.scene, obj)
-        self.report({"INFO"}, f"Added {count} rows" if count != 1 else "Added a row")
+        added = f"Added {count} rows" if count != 1 else "Added a row"
+        self.report({"INFO"}, added if count else f'No bone that holds "{obj.name}" is without a row')
         return {"FINISHED"}
 
 

@@ -37,7 +37,9 @@ keeps the bake from before"""
 
 
 def _selected_bodies(context: bpy.types.Context) -> list[bpy.types.Object]:
-    return [obj for obj in roles.bodies(context.scene) if obj.select_get()]
+    """Returns the bodies that are selected, broken ones by what they broke into: they are hidden themselves."""
+    selected = {obj.sinew.result_of or obj for obj in context.scene.objects if obj.select_get()}
+    return [obj for obj in roles.bodies(context.scene) if obj in selected]
 
 
 def _problem(context: bpy.types.Context) -> str:

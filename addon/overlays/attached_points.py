@@ -9,14 +9,21 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 from mathutils import Matrix, Vector
-from mathutils.bvhtree import BVHTree
 
 from ...solver.runtime.arrays import Floats, Indices
 from ..evaluation.evaluated_mesh import positions
 from ..evaluation.matrix_units import transform_points
+from ..evaluation.surface_tree import surface_tree
 from ..evaluation.vertex_weights import group_weights
 from ..objects import roles
-from ..objects.attachment_rows import attachment_owners, counting_rows, holds_material, is_to_bone, row_target
+from ..objects.attachment_rows import (
+    attachment_owners,
+    counting_rows,
+    holds_material,
+    is_to_bone,
+    is_without_target,
+    row_target,
+)
 
 MAX_POINTS_PER_ROW = 4000  # of more, evenly chosen ones are shown
 Colour = tuple[float, float, float]
@@ -43,7 +50,7 @@ def points_at_rest(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Ite
     for owner, row in _numbered_rows(obj):
         target = row_target(row)
         is_held = roles.is_flesh(owner) and is_to_bone(row) and holds_material(row)
-        if target is not None and target.type == "MESH" and not is_held:
+        if target is not None and target.type == "MESH" and not is_held and not is_without_target(row):
             yield _colour(row), _vertices_in_reach(owner, target, row, depsgraph)
 
 
@@ -88,7 +95,7 @@ def _vertices_in_reach(
     if group is not None:
         points = points[group_weights(evaluated.data, [group.index])[0] > 0.0]
     points = points[_evenly(np.arange(len(points), dtype=np.int64))]
-    tree = BVHTree.FromObject(other, depsgraph)
+    tree = surface_tree(target, depsgraph)
     matrix: Matrix = other.matrix_world
     inverse = matrix.inverted_safe()
 

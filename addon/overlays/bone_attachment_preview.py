@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 from mathutils import Matrix, Vector
-from mathutils.bvhtree import BVHTree
 from mathutils.geometry import intersect_point_line
 
 from ...solver.runtime.arrays import Floats
+from ..evaluation.surface_tree import surface_tree
 from ..evaluation.vertex_weights import group_weights
 from ..export.armature_bones import automatic_radius
 from ..objects import flesh_supports, roles, tet_estimate
@@ -111,7 +111,7 @@ class _MeshQuery:
         self.inverse: Matrix = self.matrix.inverted_safe()
         self.mesh = self.evaluated.data
         self.groups = {group.name: group.index for group in obj.vertex_groups}
-        self.tree = BVHTree.FromObject(self.evaluated, depsgraph)
+        self.tree = surface_tree(obj, depsgraph)
 
     def box(self) -> tuple[Floats, Floats]:
         corners = np.array([self.matrix @ Vector(corner) for corner in self.evaluated.bound_box])

@@ -12,6 +12,7 @@ from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_ROW_SETTINGS,
     ATTACHMENT_TARGET,
     ATTACHMENTS,
+    TO_OBJECT,
 )
 from .property_factory import OVERRIDABLE, make_property, settings_group
 from .table_editing import add_row, remove_row
@@ -52,11 +53,12 @@ AttachmentProperties: Any = settings_group(
 
 def copy_attachments(source: bpy.types.PropertyGroup, target: bpy.types.PropertyGroup) -> None:
     """Gives the settings of one object the attachments of another, but none to itself."""
-    rows = [row for row in source.attachments if row.target != target.id_data]
+    rows = [row for row in source.attachments if row.target_type != TO_OBJECT or row.target != target.id_data]
     while len(target.attachments) > len(rows) and remove_row(target.attachments, len(target.attachments) - 1):
         pass
     while len(target.attachments) < len(rows):
         add_row(target.attachments)
     for row, wanted in zip(target.attachments, rows, strict=False):
         for setting in ATTACHMENT_ROW_SETTINGS:
-            setattr(row, setting.name, getattr(wanted, setting.name))
+            value = getattr(wanted, setting.name)
+            setattr(row, setting.name, None if value == target.id_data else value)

@@ -51,6 +51,7 @@ class Attachment:
         paint: Factors on it at the render vertices, (n,), or (0,) for 1 everywhere; bones hold what is nearest to where
             it is above ½.
         stiffness: Of springs between flesh and a bone, per mass [1/s²]; None: springs hold the surface alone.
+        is_reversed: Whether the target is a baked body that has it to this one, which follows that body.
     """
 
     target: str
@@ -59,6 +60,7 @@ class Attachment:
     strength: Annotated[float, ATTACHMENT_STRENGTH.limits] = ATTACHMENT_STRENGTH.default
     paint: Annotated[Floats, shape("n")] = field(default_factory=lambda: np.zeros(0))
     stiffness: Annotated[float, ATTACHMENT_STIFFNESS.limits] | None = None
+    is_reversed: bool = False
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""

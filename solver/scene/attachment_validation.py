@@ -8,7 +8,6 @@ import numpy as np
 from ..runtime.errors import BadInput
 from .attachment import ALL_BONES, ARMATURE_BONES, ATTACHMENT_KINDS, NOTHING, Attachment
 from .bone_attachments import surface_attachments
-from .flesh import QUASISTATIC
 from .scene import Body, Scene
 
 
@@ -62,7 +61,7 @@ def _check_target(scene: Scene, body: Body, attachment: Attachment) -> None:
         raise BadInput("attachment-to-itself", name=body.name)
     other = next((each for each in scene.bodies if each.key == attachment.target), None)
     if other is not None:
-        if _follows_pose(body) and not _follows_pose(other):
+        if body.follows_pose and not other.follows_pose:
             raise BadInput("attachment-pose-to-motion", name=body.name, target=other.name)
         return
     collider = next((each for each in scene.colliders if each.key == attachment.target), None)
@@ -72,7 +71,3 @@ def _check_target(scene: Scene, body: Body, attachment: Attachment) -> None:
         raise BadInput("attachment-target-missing", name=body.name, target=attachment.target)
     if not len(found.triangles) or (collider is not None and collider.shape != "mesh"):
         raise BadInput("attachment-without-surface", name=body.name, target=found.name)
-
-
-def _follows_pose(body: Body) -> bool:
-    return body.flesh is not None and body.flesh.motion == QUASISTATIC

@@ -14,11 +14,10 @@ from .scene import Body, Scene
 def attachment_to_bone(body: Body, bone: Bone) -> int | None:
     """Returns the number of the attachment that says how a bone holds a body, or None: the bone's own settings do.
 
-    An attachment to this bone comes before one to all bone meshes, and one that holds material before others. What
-    the Wrap inside a body slides on or is tied to says nothing about the material.
+    Of a body that is no flesh, it links the surface alone. An attachment to this bone comes before one to all bone
+    meshes, and one that holds material before others. What the Wrap inside a body slides on or is tied to says nothing
+    about the material.
     """
-    if body.flesh is None:
-        return None
     own = [number for number, each in enumerate(body.attachments) if _is_about_material(body, each)]
     every = ALL_BONES if len(bone.triangles) else ARMATURE_BONES
     for target in (bone.key, every if _may_hold(bone, body) else None):

@@ -66,6 +66,8 @@ class Collider:
         absorption: The share of a force field that it keeps from what is behind it.
         rest_vertices: Of a body of an earlier pass: `vertices` as it was modeled [m], world, where attachments begin;
             (0, 3): as at the first sample.
+        keeps_overlap: Whether flesh that follows a pose stays as deep in it as at rest, where `rest_vertices` say,
+            as it does in flesh that is baked with it.
     """
 
     key: str = "collider"
@@ -80,6 +82,7 @@ class Collider:
     rest_vertices: Annotated[Floats, schema_constraints.shape_or_empty("n", 3)] = field(
         default_factory=lambda: np.zeros((0, 3))
     )
+    keeps_overlap: bool = False
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""

@@ -29,7 +29,7 @@ from .attachment import Attachment
 from .constant_wind import Wind
 from .contact import Collider as Collider
 from .contact import Collision
-from .flesh import DYNAMIC, Bone, Flesh
+from .flesh import DYNAMIC, QUASISTATIC, Bone, Flesh
 from .force_fields import FieldWeights, ForceField
 from .formulation import FormulationSettings
 from .goal import Goal
@@ -192,6 +192,11 @@ class Body:
     def played_count(self) -> int:
         """How many of the first vertices are render vertices."""
         return len(self.vertices) - self.cap_vertices - self.wrap_vertices
+
+    @property
+    def follows_pose(self) -> bool:
+        """Whether it is flesh at rest in every sample, which feels no body that has inertia."""
+        return self.flesh is not None and self.flesh.motion == QUASISTATIC
 
     def __post_init__(self) -> None:
         """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
@@ -364,6 +369,8 @@ class Scene:
         for collider, own in zip(self.colliders, tree["colliders"], strict=True):
             if not len(collider.rest_vertices):
                 del arrays[own.pop("rest_vertices")["array"]]
+            if not collider.keeps_overlap:
+                del own["keeps_overlap"]  # earlier bakes did not have it
         _drop_later_defaults(self, tree, arrays)
         for own in tree["bodies"]:
             for name in ("material_paint", "rest_scale"):

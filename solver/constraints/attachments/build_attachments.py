@@ -152,7 +152,7 @@ def _make_links(
     if not len(own):
         nearest = float(np.abs(found.distance[paint > 0.0]).min(initial=np.inf))
         raise BadInput(
-            "attachment-out-of-reach",
+            "attachment-reversed-out-of-reach" if attachment.is_reversed else "attachment-out-of-reach",
             name=body.name,
             target=target.name,
             distance=f"{nearest:.3g}",

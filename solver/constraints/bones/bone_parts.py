@@ -65,7 +65,7 @@ class BonePart:
     def may_hold(self, body: Body) -> bool:
         """Whether it may hold a body."""
         if self.attachment is not None:
-            return self.attachment.attachment.holds_material
+            return body.flesh is not None and self.attachment.attachment.holds_material
         return may_hold(self.bone, body)
 
 

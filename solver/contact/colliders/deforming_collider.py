@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...mesh.geometry.closedness import has_inside
 from ...mesh.geometry.triangle_surface import make_surface, signed_volume
-from ...runtime.arrays import Floats, Indices, indices
+from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
 from ...scene.contact import SIDES_BOTH, SIDES_FRONT, Collider
 from ...scene.scene import Settings
@@ -33,6 +33,7 @@ class DeformingCollider:
         is_solid: Whether it has an inside, which it keeps bodies out of.
         size: Diameter of the box around all vertices [m].
         settings: Of the scene.
+        overlap_vertices: Where it was modeled [m], world, (n, 3), if flesh stays as deep in it as there; else (0, 3).
     """
 
     key: str
@@ -45,6 +46,7 @@ class DeformingCollider:
     is_solid: bool
     size: float
     settings: Settings
+    overlap_vertices: Floats = field(default_factory=lambda: np.zeros((0, 3)))
 
     def vertices_at(self, tracks: TrackReader, time: float) -> Floats:
         """Returns the positions of its vertices at a time [s]: [m], (n, 3).
@@ -128,6 +130,7 @@ def build_deforming(collider: Collider, tracks: TrackReader, settings: Settings)
         is_solid=is_closed and is_outward and collider.sides != SIDES_BOTH,
         size=float(np.linalg.norm(np.ptp(vertices, axis=0))),
         settings=settings,
+        overlap_vertices=floats(collider.rest_vertices[: len(vertices) if collider.keeps_overlap else 0]),
     )
 
 

@@ -16,7 +16,6 @@ from ...mesh.separate_coincident_vertices import separate_coincident_vertices
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...scene.contact import SIDES_FRONT
-from ...scene.flesh import QUASISTATIC
 from ...scene.scene import Body, Collider, Scene
 from ...scene.tracks import TrackReader
 from ..colliders.deforming_collider import DeformingCollider
@@ -87,19 +86,15 @@ def _contact_matrix(scene: Scene, prescribed: Sequence[int], sharp: Sequence[int
     ignored = {frozenset(pair) for pair in scene.ignored_pairs}
     may_touch = np.zeros((len(keys), len(keys)), bool)
     for a, body in enumerate(bodies):
-        may_touch[a, a] = body.collision.self_contact and not _follows_pose(body)
+        may_touch[a, a] = body.collision.self_contact and not body.follows_pose
         for b in range(a + 1, len(keys)):
             is_body = b < len(bodies)
-            moves = not _follows_pose(body) or (is_body and not _follows_pose(bodies[b]))
+            moves = not body.follows_pose or (is_body and not bodies[b].follows_pose)
             may = moves and frozenset((keys[a], keys[b])) not in ignored
             # what comes from behind would touch the points of a one-sided collider
             may_touch[b, a] = may and (is_body or scene.colliders[colliders[b - len(bodies)]].sides != SIDES_FRONT)
             may_touch[a, b] = may and b < len(bodies) + len(prescribed)
     return may_touch
-
-
-def _follows_pose(body: Body) -> bool:
-    return body.flesh is not None and body.flesh.motion == QUASISTATIC
 
 
 def _body_part(body: Body, mesh: TetMesh, binding: Binding) -> SurfacePart:

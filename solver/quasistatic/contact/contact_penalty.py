@@ -158,12 +158,23 @@ class ContactPenalty:
             depth, normal, curvature = collider_sdf.penetration_depths(
                 collider, pose, positions, side, reach, self.contact.extra_thickness
             )
+            overlap = self.contact.rest_overlap.get(collider.key.removesuffix(POSED_KEY_SUFFIX))
+            if overlap is not None:
+                depth, curvature = _beyond_overlap(depth, normal, curvature, overlap)
             ignoring = self.contact.ignoring_points.get(collider.key.removesuffix(POSED_KEY_SUFFIX))
             which = np.flatnonzero(depth > 0.0 if ignoring is None else (depth > 0.0) & ~ignoring)
             if len(which):
                 curvature = np.ascontiguousarray(curvature[which])
                 result.append(ColliderPenetrations(which, depth[which], normal[which], curvature))
         return result
+
+
+def _beyond_overlap(depth: Floats, normal: Floats, curvature: Floats, overlap: Floats) -> tuple[Floats, Floats]:
+    """Returns how much deeper points are than at rest [m], (k,), and the curvature of half its square, (k, 3, 3)."""
+    beyond = np.maximum(depth - overlap, 0.0)
+    along = np.einsum("ki,kj->kij", normal, normal)
+    share = beyond / np.maximum(depth, 1e-300)
+    return beyond, along + share[:, None, None] * (curvature - along)
 
 
 def contact_penalty(

@@ -46,6 +46,7 @@ class FleshContact:
         rest_depth: Depth of each point in other flesh at rest [m], infinite for points that touch nothing, (k,).
         extra_thickness: Distance beyond its thickness that each point keeps from colliders [m], (k,).
         ignoring_points: By key of a collider that bodies pass through: which points are theirs, (k,).
+        rest_overlap: By key of a collider that keeps its overlap: depth of each point in it at rest [m], (k,).
         ignored_bodies: Whether one body passes through another, (b, b); None: none does.
     """
 
@@ -62,6 +63,7 @@ class FleshContact:
     rest_depth: Floats
     extra_thickness: Floats
     ignoring_points: Mapping[str, Bools] = field(default_factory=dict)
+    rest_overlap: Mapping[str, Floats] = field(default_factory=dict)
     ignored_bodies: Bools | None = None
 
     def positions(self, x: Floats) -> Floats:

@@ -7,7 +7,7 @@ stalls since contacts come and go, it continues with frozen contacts, then with 
 new contacts counts as converged.
 
 Flesh that lies on something does so in the next sample too. So a solve may begin with the penalty that the one before
-ended with; if it does not converge, it begins anew with the softest.
+ended with; if it does not converge, it begins anew with the softest, and with all of its iterations.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def solve_in_contact(
         found = solves.solve_from(x, MAX_ITERATIONS_PER_RAISE)
         best = accepted(found, 0) if found.converged else None
     if best is None:
-        contact.penalty_factor = 1.0
+        contact.penalty_factor, solves.iterations_left = 1.0, max_iterations
         best = accepted(*_solve_with_freezes(solves, x, contact))
     while best.equilibrium.converged and solves.iterations_left and best.depth_in_tets > MAX_DEPTH:
         if contact.penalty_factor >= MAX_PENALTY_FACTOR:

@@ -28,8 +28,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Make a mesh a bone with Add Bone, or remove the row from the panel Attachments.",
     ),
     "attachment-armature-slides": (
-        '"{name}" slides along the bones of its armature, which have no surface.',
-        "Choose Fixed or Spring for Armature Bones in the panel Attachments.",
+        'The bones in the armature of "{name}" have no surface that it could slide along or hang on.',
+        "Choose Fixed, or Spring with a Spring Stiffness above 0, for Armature Bones in the panel Attachments.",
     ),
     "attachment-pose-to-motion": (
         '"{name}" follows the pose, but is attached to "{target}", which moves by its own inertia.',
@@ -54,6 +54,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     "attachment-out-of-reach": (
         'The surface of "{name}" is {distance} m away from "{target}", farther than the Reach of {reach} m.',
         "Move them closer, raise Reach, or paint the part that is near.",
+    ),
+    "attachment-reversed-out-of-reach": (
+        '"{target}", which stays as it is baked, is attached to "{name}". Of this one, the nearest point that can be '
+        "tied is {distance} m away from it, farther than the Reach of {reach} m.",
+        'Select "{target}" as well, or press Simulate, which bakes all bodies.',
     ),
     # solver/constraints/attachments/target_surface.py
     "attachment-target-changes": (

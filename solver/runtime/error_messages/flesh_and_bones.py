@@ -138,6 +138,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Nothing in the scene "{name}" is flesh, so nothing comes to rest in a pose.',
         "Press Make Flesh or Make Muscle, or press Simulate for soft bodies.",
     ),
+    "solve-attached-to-soft-body": (
+        '"{name}" is attached to "{target}", a soft body, which Solve This Frame leaves out.',
+        "Switch the attachment off in the panel Attachments, or press Simulate.",
+    ),
     "solved-at-rest": (
         "Frame {frame} has the pose of the Rest Frame {rest}, so nothing has moved.",
         "Key the pose of the bones in both frames, or choose another Rest Frame (panel Solver).",

@@ -11,7 +11,7 @@ import numpy as np
 from ...contact.colliders.deforming_collider import DeformingCollider, is_active
 from ...contact.colliders.rigid_colliders import BuiltCollider, posed_collider
 from ...quasistatic.contact import ContactPenalty, FleshContact, contact_penalty_at_poses
-from ...quasistatic.contact.collider_sdf import sheet_sides
+from ...quasistatic.contact.collider_sdf import penetration_depths, sheet_sides
 from ...runtime.arrays import Floats
 from ...scene.tracks import TrackReader
 
@@ -40,7 +40,8 @@ class PoseContact:
             if before < time
             else now
         )
-        self.contact = replace(contact, colliders=(*felt, *now))
+        overlap = {each.key: _rest_overlap(contact, each) for each in soft if len(each.overlap_vertices)}
+        self.contact = replace(contact, colliders=(*felt, *now), rest_overlap=overlap)
         self.poses = [collider.pose(tracks, time) for collider in felt] + [IDENTITY_POSE] * len(now)
         self.before = [(c, c.pose(tracks, before)) for c in felt] + [(c, IDENTITY_POSE) for c in earlier]
         keys = "/".join([*(collider.key for collider in felt), *(collider.key for collider in soft)]).encode()
@@ -52,3 +53,11 @@ class PoseContact:
         return contact_penalty_at_poses(
             self.contact, self.poses, [sheet_sides(collider, pose, places) for collider, pose in self.before]
         )
+
+
+def _rest_overlap(contact: FleshContact, collider: DeformingCollider) -> Floats:
+    """Returns how deep each point is at rest in a collider as it was modeled [m], (k,); 0 at open sheets."""
+    modeled, points = posed_collider(collider, collider.overlap_vertices), contact.rest
+    sides = sheet_sides(modeled, IDENTITY_POSE, points)
+    reach = np.zeros(len(points))
+    return penetration_depths(modeled, IDENTITY_POSE, points, sides, reach, contact.extra_thickness)[0]
