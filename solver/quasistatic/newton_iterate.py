@@ -214,7 +214,7 @@ class NewtonIterate:
                 end = move(np.array([bracket.length for bracket in brackets]))
         answer = self.evaluate_forces(law, x + d) if is_last else self._evaluate_next_tangent(law, x + d, before)
         if answer.extended_count:
-            lengths = np.full(groups.count, secant_step_length(float(slopes.sum()), self._slope(d)))
+            lengths = np.full(groups.count, secant_step_length(float(slopes.sum()), self._slope(d)), np.float64)
         else:
             lengths = backtracking_step_lengths(energies, slopes, rounding, at, groups.sums(answer.energies))
         return (x + d, answer, True) if (lengths == 1.0).all() else move(lengths)
