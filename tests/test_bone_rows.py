@@ -233,7 +233,7 @@ def test_rows_of_bones_are_drawn_copied_and_mirrored() -> None:
     attachments_layout.draw_attachments(layout, context_of(obj))
     assert {"target_type", "target", "kind", "stiffness", "color"} <= {name for _, name in layout.drawn}
     assert "sinew.list_bone_attachments" in {name for name, _ in layout.buttons}
-    assert any("have no row here" in line for line in layout.lines)
+    assert any("Bones without a row" in line for line in layout.lines)
     (made,) = mirror_muscles(bpy.context, [obj])
     assert made.sinew.attachments[0].target == upper and made.sinew.attachments[0].kind == "SPRING"
     other = add_box("Other")
@@ -295,3 +295,25 @@ def test_rows_of_an_override_stay_and_those_of_its_file_count(tmp_path: Path) ->
     written, _ = exported(scene, tmp_path / "a.sinew")
     reaches = {each.target: each.reach for each in written.bodies[0].attachments}
     assert reaches == {"Lower": 0.125, "Upper": 0.0625}
+
+
+def test_a_fixed_row_of_the_wrap_is_about_a_bone_of_the_fat_and_its_springs_are_not() -> None:
+    scene, obj, lower, upper = arm()
+    wrap = add_box("Wrap")
+    obj.sinew.wrap = wrap
+    row = add_attachment(wrap, lower)
+    row.kind, row.stiffness = "SPRING", 900.0
+    assert row_about_bone(obj, lower) is None and flesh_supports.bones_of(scene, obj) == [lower, upper]
+    row.kind = "FIXED"
+    assert row_about_bone(obj, lower) == row and row_about_bone(obj, upper) is None
+
+
+def test_rows_that_are_off_tie_nothing() -> None:
+    scene, obj, lower, upper = arm()
+    for bone in (lower, upper):
+        roles.clear_role(bone)
+    row = add_attachment(obj, lower)
+    row.kind = "SPRING"
+    assert flesh_supports.is_held(scene, obj)
+    row.is_on = False
+    assert not flesh_supports.is_held(scene, obj)

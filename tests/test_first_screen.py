@@ -11,6 +11,7 @@ from fixtures.blender_scenes import add_box, fresh
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.addon_session import session
+from sinew.addon.objects import roles
 from sinew.addon.panels import hints, main_layout, panels, role_menus
 from test_addon import context_of
 
@@ -68,6 +69,8 @@ def test_the_menu_offers_roles_only_where_there_is_none() -> None:
     assert draw_menu(obj) == [*role_menus.MADE_ROLES, *always]
     bpy.ops.sinew.make_body()
     assert draw_menu(obj) == always
+    roles.make_flesh(obj)
+    assert draw_menu(obj) == [*always, "sinew.solve_frame"], "where the search looks for it"
 
 
 def main(obj: bpy.types.Object) -> FakeLayout:

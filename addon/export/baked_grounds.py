@@ -21,8 +21,8 @@ from ...solver.scene.scene import Body, Scene, Settings
 from ...solver.scene.tracks import TrackReader
 from ..cache import selected_body_caches
 from ..cache.bake_passes import BakePass
-from ..cache.baked_surface_vertices import LastVertices
 from ..cache.baked_tets import body_tets
+from ..cache.baked_wrap_vertices import WrapVertices
 from ..evaluation.matrix_units import transform_points
 from .buffered_track_writer import BufferedTrackWriter
 from .participants import ObjectKeys
@@ -173,10 +173,10 @@ def _read_bodies(folder: Path, keys: Collection[str], *, is_whole: bool = False)
             yield BakedGround(cache, scene, tracks, body, is_whole=is_whole)
 
 
-def _read_last_vertices(cache: CacheReader, key: str, count: int) -> LastVertices | None:
+def _read_last_vertices(cache: CacheReader, key: str, count: int) -> WrapVertices | None:
     """Returns the last vertices of the surface of a body, or None for none of them."""
     tets = body_tets(cache, key) if count else None
-    return None if tets is None else LastVertices(cache, tets, key, count)
+    return None if tets is None else WrapVertices(cache, tets, key, count)
 
 
 def _last_frame(folder: Path) -> int | None:

@@ -70,25 +70,34 @@ def is_without_target(row: bpy.types.PropertyGroup) -> bool:
 
 
 def holds_material(row: bpy.types.PropertyGroup) -> bool:
-    """Whether a bone that a row is about holds all flesh in reach, and not just its surface."""
-    return row.kind == FIXED or (row.kind == SPRING and row.stiffness > 0.0)
+    """Whether a bone that a row is about holds all flesh in reach, and not just its surface.
+
+    Springs of a Wrap tie its surface: their stiffness is not asked for.
+    """
+    return row.kind == FIXED or (row.kind == SPRING and row.stiffness > 0.0 and roles.is_flesh(row.id_data))
 
 
 def row_about_armature(body: bpy.types.Object) -> bpy.types.PropertyGroup | None:
     """Returns the row of a body that says how bones of its armature hold it, or None: its panel Bones does."""
-    rows = (row for _, row in counting_rows(body, body.sinew) if row.target_type == TO_ARMATURE)
-    return next(rows, None)
+    return next((row for row in _rows_about_material(body) if row.target_type == TO_ARMATURE), None)
 
 
 def row_about_bone(body: bpy.types.Object, bone: bpy.types.Object) -> bpy.types.PropertyGroup | None:
     """Returns the row of a body that says how a bone mesh holds it, or None: the bone's own settings do.
 
-    One about this bone comes before one about all bones, and one that holds flesh before others.
+    One about this bone comes before one about all bones, and one that holds flesh before others, as
+    `attachment_to_bone` of the solver has it.
     """
-    if not len(body.sinew.attachments):
-        return None  # asked of every bone whenever a panel is drawn
-    rows = [row for _, row in counting_rows(body, body.sinew)]
+    rows = list(_rows_about_material(body))
     own = [row for row in rows if row_target(row) == bone]
     if not own and bone.sinew.bone_body in (None, body):
         own = [row for row in rows if row.target_type == TO_BONES]
     return min(own, key=lambda row: not holds_material(row), default=None)
+
+
+def _rows_about_material(body: bpy.types.Object) -> Iterator[bpy.types.PropertyGroup]:
+    """Yields the rows that may say how bones hold a body: its own, and those of its Wrap that hold material."""
+    for owner, _ in attachment_owners(body):
+        if not len(owner.sinew.attachments):
+            continue  # asked of every bone whenever a panel is drawn
+        yield from (row for _, row in counting_rows(owner, owner.sinew) if owner == body or holds_material(row))

@@ -11,7 +11,7 @@ from ...solver.scene.settings.surface_attachment_settings import FIXED, SPRING
 from ..blender_data import sinew_modifier
 from ..properties.role_definitions import BONE
 from . import roles
-from .attachment_rows import holds_material, row_about_armature, row_about_bone, row_target
+from .attachment_rows import counting_rows, holds_material, row_about_armature, row_about_bone, row_target
 
 
 def may_hold(bone: bpy.types.Object, body: bpy.types.Object) -> bool:
@@ -78,9 +78,8 @@ def is_held(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
 
 def _is_tied(obj: bpy.types.Object | None) -> bool:
     """Whether an object, a body or its Wrap, is fixed to another or tied to it by springs."""
-    return obj is not None and any(
-        row.kind in (FIXED, SPRING) and row_target(row) is not None for row in obj.sinew.attachments
-    )
+    rows = counting_rows(obj, obj.sinew) if obj is not None else ()
+    return any(row.kind in (FIXED, SPRING) and row_target(row) is not None for _, row in rows)
 
 
 def falls(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:

@@ -49,7 +49,7 @@ def points_at_rest(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Ite
     """
     for owner, row in _numbered_rows(obj):
         target = row_target(row)
-        is_held = roles.is_flesh(owner) and is_to_bone(row) and holds_material(row)
+        is_held = roles.is_flesh(obj) and is_to_bone(row) and holds_material(row)
         if target is not None and target.type == "MESH" and not is_held and not is_without_target(row):
             yield _colour(row), _vertices_in_reach(owner, target, row, depsgraph)
 

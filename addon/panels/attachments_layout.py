@@ -16,7 +16,7 @@ from .ui_list_base import RowList
 KIND_ICONS = {FIXED: "PINNED", SLIDING: "MOD_SMOOTH", SPRING: "FORCE_HARMONIC"}
 LIST_ROWS = 3
 COLOUR_SHARE, NAME_SHARE = 0.08, 0.65  # of a row; names are longer than kinds
-OTHER_BONES_NOTE = "These have no row here and hold as their panel Bone Mesh says: {names}"
+OTHER_BONES_NOTE = "Bones without a row hold as their panel Bone Mesh says: {names}"
 
 
 class SINEW_UL_attachments(RowList, bpy.types.UIList):

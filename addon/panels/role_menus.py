@@ -7,7 +7,7 @@ import bpy
 
 from ..objects.roles import roles_of
 from ..properties.role_definitions import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY
-from .solved_frame_layout import draw_simulate_chosen
+from .solved_frame_layout import draw_simulate_chosen, draw_solve_frame
 
 # the role that each operator gives an object, in the order of the entries
 MADE_ROLES = {
@@ -38,7 +38,9 @@ class SINEW_MT_add(bpy.types.Menu):
         self.layout.operator("sinew.import_tets", text="Import Tets…", icon="IMPORT")
         self.layout.separator()
         self.layout.operator("sinew.copy_settings", icon="COPYDOWN")
-        draw_simulate_chosen(self.layout, context)  # here Blender's search finds it
+        # here Blender's search finds them
+        draw_solve_frame(self.layout, context)
+        draw_simulate_chosen(self.layout, context)
 
 
 class SINEW_MT_make(bpy.types.Menu):

@@ -20,8 +20,8 @@ from ...solver.runtime.errors import StorageFailed
 from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.scene import Scene
 from ..blender_data import sinew_modifier
-from ..cache.baked_surface_vertices import LastVertices
 from ..cache.baked_tets import body_tets
+from ..cache.baked_wrap_vertices import WrapVertices
 from ..evaluation.matrix_units import scale_to_metres
 from ..evaluation.scene_copy import SceneCopy
 from . import mesh_cache
@@ -41,7 +41,7 @@ def write_wrap_motion(scene: bpy.types.Scene, wrap: bpy.types.Object, cache: Pat
     count = body.wrap_vertices
     if not count:
         return
-    vertices = LastVertices(reader, tets, key, count)
+    vertices = WrapVertices(reader, tets, key, count)
     first = reader.metadata.frame_start
     matrices = _matrices(scene, wrap, first, last)
     samples = np.empty((last - first + 1, count, 3), np.float32)

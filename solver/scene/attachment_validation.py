@@ -7,7 +7,7 @@ import numpy as np
 
 from ..runtime.errors import BadInput
 from .attachment import ALL_BONES, ARMATURE_BONES, ATTACHMENT_KINDS, NOTHING, Attachment
-from .bone_attachments import surface_attachments
+from .attachment_resolution import surface_attachments
 from .scene import Body, Scene
 
 

@@ -18,6 +18,7 @@ from bl_ext.user_default.sinew.addon.overlays import unconverged_marks
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from bone_rows import bone_rows
 from cache_bakes import cache_bakes
 from check_and_solve import check_by_mouse, solve_by_mouse
 from contact_bake import contact_bake
@@ -200,6 +201,10 @@ def flesh_bake() -> Steps:
     yield from picture("15-frames-that-did-not-converge")
 
 
+def rows_of_bones() -> Steps:
+    yield from bone_rows(make_limb)
+
+
 PARTS = (
     first_jelly,
     quick_effects,
@@ -208,6 +213,7 @@ PARTS = (
     cancelled_bake,
     breaking_bake,
     flesh_bake,
+    rows_of_bones,
     first_muscle,
     check_by_mouse,
     solve_by_mouse,

@@ -70,10 +70,6 @@ class AttachmentPotential:
     active: tuple[ActiveLinks, ...]
     tets: Indices
 
-    def energy(self, x: Floats) -> float:
-        """Returns the energy for nodes at x [m], (n, 3), in joules."""
-        return sum(each.forces(x, self.tets).energy for each in self.active)
-
     def link_forces(self, x: Floats) -> list[LinkForces]:
         """Returns what all attachments do, for nodes at x [m], (n, 3)."""
         return [each.forces(x, self.tets) for each in self.active]

@@ -21,7 +21,7 @@ from ...mesh.geometry.triangle_surface import Surface
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
 from ...scene.attachment import FIXED, SLIDING, Attachment
-from ...scene.bone_attachments import surface_attachments
+from ...scene.attachment_resolution import surface_attachments
 from ...scene.contact import Collider
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader

@@ -12,7 +12,7 @@ from ...scene.flesh import Bone
 from ...scene.tracks import TrackReader
 from .bone_inverted_tets import count_inverted
 from .bone_motion import BoneMotion
-from .bone_parts import AttachmentOfBone
+from .bone_parts import GoverningAttachment
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class BoneConstraint:
     rows: Indices
     motion: BoneMotion
     tets: Indices
-    attachment: AttachmentOfBone | None = None
+    attachment: GoverningAttachment | None = None
     target_shift: Floats = field(default_factory=lambda: np.zeros((0, 3)))
 
     def strength(self, tracks: TrackReader, time: float) -> float:

@@ -28,7 +28,7 @@ MIN_ENCLOSED_SHARE = 0.5  # share of a piece's vertices in another from which on
 
 
 @dataclass(frozen=True)
-class AttachmentOfBone:
+class GoverningAttachment:
     """An attachment of a body that is about a bone.
 
     Attributes:
@@ -60,7 +60,7 @@ class BonePart:
 
     bone: Bone
     number: int
-    attachment: AttachmentOfBone | None = None
+    attachment: GoverningAttachment | None = None
 
     def may_hold(self, body: Body) -> bool:
         """Whether it may hold a body."""

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
 from ...scene.attachment import ALL_BONES, ARMATURE_BONES, FIXED
-from ...scene.bone_attachments import attachment_to_bone
+from ...scene.attachment_resolution import attachment_to_bone
 from ...scene.scene import Body
 from .bone_attachment import BoneAttachment
 from .bone_distance import BoneShape
-from .bone_parts import AttachmentOfBone, BonePart
+from .bone_parts import BonePart, GoverningAttachment
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def bones_of_body(
         distance = piece.bone.distance if attachment.target == ARMATURE_BONES else attachment.reach
         bone = replace(piece.bone, distance=distance, stiffness=stiffness)
         key = f"body.{body.key}.attachment.{number}"
-        own_pieces[place] = replace(piece, bone=bone, attachment=AttachmentOfBone(attachment, key))
+        own_pieces[place] = replace(piece, bone=bone, attachment=GoverningAttachment(attachment, key))
         own_shapes[place] = shapes[place].with_bone(bone)
     return own_pieces, own_shapes
 

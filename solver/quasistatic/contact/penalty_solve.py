@@ -93,10 +93,8 @@ def solve_in_contact(
     def begin(x: Floats, max_iterations: int, on_iteration: Callable[[Progress], None]) -> Equilibrium:
         return solve(with_contact, x, tolerance, max_iterations, on_iteration)
 
-    solves, is_free = (
-        _SolveSequence(begin, max_iterations, on_iteration),
-        problem.fixed.is_free(problem.model.node_count),
-    )
+    solves = _SolveSequence(begin, max_iterations, on_iteration)
+    is_free = problem.fixed.is_free(problem.model.node_count)
 
     def accepted(found: Equilibrium, freezes: int) -> ContactEquilibrium:
         depth, in_tets = contact.max_depth(found.x, is_free)

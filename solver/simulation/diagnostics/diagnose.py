@@ -9,7 +9,7 @@ from dataclasses import replace
 from ...mesh.geometry.triangle_surface import Surface, make_surface
 from ...runtime.errors import SinewError
 from ...scene.attachment import NOTHING
-from ...scene.bone_attachments import surface_attachments
+from ...scene.attachment_resolution import surface_attachments
 from ...scene.force_fields import FieldWeights
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Vertices of a body's surface in the frames of a cache, also those that its object does not play. Knows no Blender."""
+"""Where the Wrap and the closed holes of fat are in the frames of a cache: its object plays the skin alone."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ...solver.runtime.arrays import Floats
 from .baked_tets import BodyTets
 
 
-class LastVertices:
-    """The last vertices of a body's surface, which are those of its Wrap, or of its closed holes and its Wrap."""
+class WrapVertices:
+    """The last vertices of the surface of fat, which are those of its Wrap, or of its closed holes and its Wrap."""
 
     def __init__(self, reader: CacheReader, tets: BodyTets, key: str, count: int) -> None:
         """Reads where they are in the tets.
@@ -20,7 +20,7 @@ class LastVertices:
             reader: The cache.
             tets: Of the body.
             key: Of the body.
-            count: How many vertices, k ≥ 1.
+            count: How many vertices, k ≥ 1: those of the Wrap, or of the holes and the Wrap.
 
         Raises:
             StorageFailed: The tets cannot be read.

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The bones of flesh as rows of its attachments, by mouse: listed, coloured, made to slide, removed, and baked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import bpy
+from bl_ext.user_default.sinew.addon.objects.attachment_rows import row_about_bone
+from desktop import Steps, picture, result
+from ui_driver import bake, keys, open_alone, press, status, wait_for
+
+BUTTONS = 92  # pixels from the middle of the sidebar to those beside a list
+
+
+def bone_rows(make_limb: Callable[[], Steps]) -> Steps:
+    yield from make_limb()
+    flesh = bpy.data.objects["Cube"]
+    bones = [obj.name for obj in bpy.context.scene.objects if obj.sinew.role == "BONE"]  # undo makes objects anew
+    bpy.ops.object.select_all(action="DESELECT")
+    flesh.select_set(True)
+    bpy.context.view_layer.objects.active = flesh
+    bpy.context.scene.frame_set(1)
+    bpy.ops.ed.undo_push(message="flesh on two bones")
+    open_alone("Attachments")
+    yield 1.0
+    yield from picture("85-bones-without-rows")
+    yield from press("bpy.ops.sinew.list_bone_attachments", BUTTONS)
+    yield from wait_for("the rows", lambda: len(_flesh().sinew.attachments) == 2, 10)
+    rows = _flesh().sinew.attachments
+    assert {row.target.name for row in rows} == set(bones)
+    assert all(row.kind == "FIXED" and abs(row.reach - 0.03) < 1e-6 for row in rows)
+    assert tuple(rows[0].color) != tuple(rows[1].color)
+    yield 1.0
+    yield from picture("86-a-row-for-each-bone")
+    yield from keys("ctrl+z")
+    yield from wait_for("undo", lambda: not len(_flesh().sinew.attachments), 10)
+    yield from keys("ctrl+shift+z")
+    yield from wait_for("redo", lambda: len(_flesh().sinew.attachments) == 2, 10)
+    yield from bake()
+    assert status().phase == "baked" and not status().convergence.poses_not_converged, status()
+    bpy.context.scene.frame_set(bpy.context.scene.frame_end)
+    yield 1.0
+    yield from picture("87-what-rows-hold-in-a-bake")
+    yield from press("bpy.ops.sinew.remove_attachment", BUTTONS)
+    yield from wait_for("one row", lambda: len(_flesh().sinew.attachments) == 1, 10)
+    without = [name for name in bones if row_about_bone(_flesh(), bpy.data.objects[name]) is None]
+    result["bones_without_a_row"] = without
+    assert len(without) == 1
+    yield from wait_for("Out of Date", lambda: status().outdated, 10)
+    yield 1.0
+    yield from picture("88-one-bone-by-its-row")
+
+
+def _flesh() -> bpy.types.Object:
+    """Returns the flesh, which undo makes anew."""
+    return bpy.data.objects["Cube"]
