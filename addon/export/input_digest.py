@@ -24,7 +24,7 @@ from ..objects.field_objects import acts_on, force_fields
 from ..objects.roles import roles_of
 from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE, WRAP
 from . import activation_inputs, artist_tet_files, rigid_core
-from .attachments import attachment_parts
+from .attachment_targets import attachment_parts
 from .bone_meshes import bones_that_hold
 from .fibre_objects import fibre_object_parts, find_fibre_objects
 from .input_digest_parts import field_parts, id_parts, object_parts, scene_parts
@@ -154,10 +154,10 @@ def _participant_digest(
             *find_fibre_objects([obj]),
         ]
         parts += [digest_of_data] if (digest_of_data := activation_inputs.source_digest(obj)) else []
-        parts += [*fibre_object_parts(obj), *attachment_parts(obj, names)]
+        parts += [*fibre_object_parts(obj), *attachment_parts(obj, names, waiting)]
         if obj.sinew.wrap is not None:
             waiting.append(obj.sinew.wrap)
-            parts += ["wrap", *attachment_parts(obj.sinew.wrap, names)]
+            parts += ["wrap", *attachment_parts(obj.sinew.wrap, names, waiting)]
         cut = sinew_modifier.input_modifier_count(obj)
     return digest(parts + object_parts(obj, cut, waiting))
 
