@@ -18,6 +18,7 @@ from ...solver.scene.settings.surface_attachment_settings import (
     TO_BONES,
     TO_OBJECT,
 )
+from ..blender_data.lasting_names import lasting_name
 from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts
 from ..evaluation.vertex_weights import WEIGHT_TYPES, raw_weights
 from ..objects import roles
@@ -98,7 +99,7 @@ def _wrap_keys(inputs: Participants, wrap: bpy.types.Object, names: Mapping[str,
 
 
 def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str], waiting: list[bpy.types.ID]) -> Parts:
-    """Returns what the digest has of the attachments of a body: of bodies the keys, which stay if they are renamed.
+    """Returns what the digest has of the attachments of a body: of bodies the keys.
 
     An armature goes into `waiting`.
     """
@@ -108,13 +109,18 @@ def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]
         keyed = [each.removeprefix(f"{path}.") for each in animated_paths(obj) if each.startswith(f"{path}.")]
         parts += rna_parts(row, {ATTACHMENT_TARGET.name, *later, *keyed}, (), f"attachments.{number}.")
         target = row_target(row)
-        parts.append(keys.get(target, target.name_full) if target is not None else "")
+        parts.append(_identity(target, keys) if target is not None else "")
         if row.target_type == TO_BONE and target is not None:
-            parts += [row.bone, *(keys.get(each, each.name_full) for each in row_surfaces(row))]
+            parts += [row.bone, *(_identity(each, keys) for each in row_surfaces(row))]
             waiting.append(target)
         if row.target_type == TO_OBJECT and row.target_group and target is not None:
             parts += [row.target_group, *_painted_attribute(target, row.target_group)]
     return parts
+
+
+def _identity(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]) -> str:
+    """Returns what says which object is meant, and stays when it is renamed after a bake."""
+    return keys.get(obj) or lasting_name(obj, obj.name_full)
 
 
 def _painted_attribute(obj: bpy.types.Object, name: str) -> Parts:

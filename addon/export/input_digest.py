@@ -14,6 +14,7 @@ import bpy
 
 from ...solver.runtime.checksums import digest
 from ..blender_data import sinew_modifier
+from ..blender_data.lasting_names import lasting_name
 from ..blender_data.object_keys import body_key
 from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts
 from ..cache import selected_body_caches
@@ -102,7 +103,7 @@ class _DependencyWalk:
         scene = self._scene
         has_heat = any(o.sinew.use_heat for o in bodies)
         ignored = (pair for pair in self._ignored if pair[0] in bodies or pair[1] in bodies)
-        pairs = sorted(repr(sorted(names.get(o, o.name) for o in pair)) for pair in ignored)
+        pairs = sorted(repr(sorted(names.get(o) or lasting_name(o, o.name) for o in pair)) for pair in ignored)
         holding = set(bones_that_hold(scene, bodies))
         seen: set[bpy.types.ID] = {scene}
         waiting: list[bpy.types.ID] = []
@@ -163,4 +164,4 @@ def _participant_digest(
 
 
 def _named_digest(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> str:
-    return digest([item.name, *id_parts(item, waiting)])
+    return digest([lasting_name(item, item.name), *id_parts(item, waiting)])
