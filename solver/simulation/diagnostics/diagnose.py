@@ -19,6 +19,7 @@ from .finding import Finding
 from .muscle_diagnostics import end_findings, head_findings
 from .muscle_overlap_diagnostics import overlap_findings
 from .surface_diagnostics import surface_findings, thinness_findings
+from .wrap_diagnostics import wrap_findings
 
 
 def diagnose(scene: Scene, tracks: TrackReader, on_stage: OnStage = lambda stage, body: None) -> list[Finding]:
@@ -35,6 +36,7 @@ def diagnose(scene: Scene, tracks: TrackReader, on_stage: OnStage = lambda stage
     for body in scene.bodies:
         found += _body_findings(body, scene, tracks, on_stage, surfaces, built)
     found += overlap_findings(scene, surfaces)
+    found += wrap_findings(scene, surfaces)
     if len(built) == len(scene.bodies):
         meshes = {key: (body.mesh, body.binding) for key, body in built.items()}
         try:  # the tets are there: only what bodies do together, and warnings that know of all
