@@ -10,7 +10,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from fixtures.blender_scenes import add_box, add_rig, fresh
+from fixtures.blender_scenes import add_box, add_rig, evaluated, fresh
 from fixtures.export_scenes import exported, refused
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.export.input_digest import settings_digest
@@ -222,3 +222,20 @@ def test_a_row_about_one_bone_is_drawn_shown_and_mirrored() -> None:
     row.bone, obj.name, obj.sinew.use_muscle = "Fore.L", "Arm.L", True
     (made,) = mirror_muscles(bpy.context, [obj])
     assert (made.sinew.attachments[0].armature, made.sinew.attachments[0].bone) == (rig, "Fore.R")
+
+
+@pytest.mark.slow
+def test_flesh_follows_the_bones_that_its_rows_name(tmp_path: Path) -> None:
+    """Without an Armature modifier, two rows bend flesh as the bones bend: its top goes with the upper one."""
+    scene, obj, rig, row = arm_beside_rig()
+    add_attachment(obj, rig).reach = 0.3
+    obj.sinew.attachments[1].bone = "upper"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "arm.blend"))
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}
+    before, after = (evaluated(obj, frame)[0] for frame in (1, 2))
+    bottom, top = before[:, 2] < -0.99, before[:, 2] > 0.99
+    turned = before[top].mean(axis=0)
+    cos, sin = np.cos(0.5), np.sin(0.5)
+    turned = np.array([turned[0], cos * turned[1] - sin * turned[2], sin * turned[1] + cos * turned[2]])
+    assert after[top].mean(axis=0) == pytest.approx(turned, abs=0.05)
+    assert after[bottom].mean(axis=0) == pytest.approx(before[bottom].mean(axis=0), abs=0.05)

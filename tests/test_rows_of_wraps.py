@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from fixtures.closed_surfaces import sphere
 from fixtures.export_scenes import exported, refused
 from fixtures.fat_balls import fat_ball
 from sinew.addon.export.input_digest import settings_digest
+from sinew.addon.export.reversed_attachments import with_reversed_attachments
 from sinew.addon.objects import roles
 from sinew.addon.objects.attachment_rows import attachment_targets
 from sinew.addon.properties.table_editing import add_row
@@ -85,6 +87,19 @@ def test_several_targets_are_one_attachment() -> None:
     own = replace(scene.bodies[1], attachments=(Attachment("far", "spring", 0.3),))
     with pytest.raises(BadInput, match='"Far"'):
         links_of(replace(scene, bodies=(scene.bodies[0], own, other)))
+
+
+def test_what_a_baked_body_has_to_a_wrap_is_reversed_onto_the_wrap_alone() -> None:
+    """Fat follows a baked core that is tied to its Wrap, where the core has painted it."""
+    fat = two_balls().bodies[0]
+    first = len(fat.vertices) - fat.wrap_vertices
+    given = Attachment("body/wrap", "spring", 0.3, target_paint=(fat.vertices[:, 0] > 0.0).astype(float))
+    core = with_core(given).bodies[1]
+    ground = SimpleNamespace(body=core, is_felt_by=lambda body: True, tracks=MemoryTracks({}, {}))
+    (own,) = with_reversed_attachments(Scene((fat,)), [ground])[0].bodies[0].attachments
+    assert (own.targets, own.kind, own.reach, own.is_reversed) == (("core",), "spring", 0.3, True)
+    assert not own.paint[:first].any() and not len(own.target_paint)
+    assert (own.paint[first:] == (fat.vertices[first:, 0] > 0.0)).all()
 
 
 def muscle_in_fat() -> tuple[bpy.types.Scene, bpy.types.Object, bpy.types.Object, bpy.types.Object]:

@@ -8,7 +8,7 @@ and scale. The bends of a bone with segments (B-bone) are not followed, and neit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import bpy
@@ -56,8 +56,16 @@ class ArmatureBone:
     is_named: bool = False
 
 
-def bones_of_armatures(obj: bpy.types.Object, body_key: str, taken: set[str]) -> list[ArmatureBone]:
+def bones_of_armatures(
+    obj: bpy.types.Object, body_key: str, taken: set[str], others: Collection[str]
+) -> list[ArmatureBone]:
     """Returns the bones that hold a body by its vertex groups, and those whose lines rows of attachments are about.
+
+    Args:
+        obj: The body.
+        body_key: Its key.
+        taken: Keys of bones, which gets those of these.
+        others: Keys of bodies and colliders, none of which a bone has that a row names.
 
     Raises:
         BadInput: The body asks for bones of its armature, and there are none.
@@ -68,7 +76,8 @@ def bones_of_armatures(obj: bpy.types.Object, body_key: str, taken: set[str]) ->
         if same:
             found[same[0]] = replace(found[same[0]], is_named=True)
         else:
-            key = new_key(f"{body_key}-{key_from_name(name)}", taken)
+            key = new_key(f"{body_key}-{key_from_name(name)}", taken.union(others))
+            taken.add(key)
             found.append(ArmatureBone(key, obj, rig, name, "", is_named=True))
     return found
 

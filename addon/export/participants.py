@@ -113,14 +113,15 @@ def find_participants(scene: bpy.types.Scene, number: int | None = None) -> Part
     everything = {obj: body_key(obj) for obj in roles.bodies(scene)}
     bodies = {obj: key for obj, key in everything.items() if number in (None, obj.sinew.bake_pass)}
     bones = _with_keys(bones_that_hold(scene, bodies))
-    taken = set(bones.values())
+    colliders = collider_keys(scene)
+    taken, others = set(bones.values()), {*everything.values(), *colliders.values()}
     return Participants(
         scene,
         bodies,
-        collider_keys(scene),
+        colliders,
         _with_keys(roles.heat_sources(scene)),
         bones,
-        [bone for obj, key in bodies.items() for bone in bones_of_armatures(obj, key, taken)],
+        [bone for obj, key in bodies.items() for bone in bones_of_armatures(obj, key, taken, others)],
         {obj: obj.name for obj in [*find_core_objects(bodies), *find_source_objects(bodies)]},
         _with_keys(force_fields(scene)),
         {obj: obj.name for obj in find_fibre_objects(bodies)},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bones of flesh as rows of its attachments, by mouse: listed, coloured, made to slide, removed, and baked."""
+"""The bones of flesh as rows of its attachments, by mouse: listed, coloured, removed, baked, and one of an armature."""
 
 from __future__ import annotations
 
@@ -50,6 +50,27 @@ def bone_rows(make_limb: Callable[[], Steps]) -> Steps:
     yield from wait_for("Out of Date", lambda: status().outdated, 10)
     yield 1.0
     yield from picture("88-one-bone-by-its-row")
+    yield from _one_bone_of_an_armature()
+
+
+def _one_bone_of_an_armature() -> Steps:
+    """Adds a row with an armature selected beside the flesh: it is about its bone, whose line holds."""
+    bpy.ops.object.armature_add(location=(0.0, 0.0, 0.0))
+    rig, flesh = bpy.context.object, _flesh()
+    flesh.select_set(True)
+    bpy.context.view_layer.objects.active = flesh
+    bpy.context.scene.frame_set(1)
+    bpy.ops.ed.undo_push(message="an armature beside the flesh")
+    yield 1.0
+    yield from press("bpy.ops.sinew.add_attachment", BUTTONS)
+    yield from wait_for("the row of the bone", lambda: len(_flesh().sinew.attachments) == 2, 10)
+    row = _flesh().sinew.attachments[1]
+    assert (row.target_type, row.armature.name, row.bone, row.kind) == ("BONE", rig.name, "Bone", "FIXED")
+    yield 1.0
+    yield from picture("89-one-bone-of-an-armature")
+    row.kind = "SLIDING"
+    yield 1.0
+    yield from picture("90-a-line-has-no-surface")
 
 
 def _flesh() -> bpy.types.Object:
