@@ -14,11 +14,13 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.closed_surfaces import sphere
 from fixtures.export_scenes import exported, refused
+from fixtures.fake_layout import FakeLayout
 from fixtures.fat_balls import fat_ball
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.export.reversed_attachments import with_reversed_attachments
 from sinew.addon.objects import roles
 from sinew.addon.objects.attachment_rows import attachment_targets
+from sinew.addon.panels import attachments_layout
 from sinew.addon.properties.table_editing import add_row
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.constraints.attachments.surface_links import SurfaceLinks
@@ -29,6 +31,7 @@ from sinew.solver.scene.scene import Body, Meshing, Scene
 from sinew.solver.scene.tracks import MemoryTracks, TrackReader
 from sinew.solver.scene.validation import check_scene
 from sinew.solver.simulation.build import build
+from test_addon import context_of
 from test_fat import two_balls
 from test_passes import bake_here, passes_at
 
@@ -150,6 +153,21 @@ def test_rows_about_a_wrap_that_cannot_be_are_told(tmp_path: Path) -> None:
     core.sinew.attachments[0].is_on, skin.sinew.bake_pass = True, 2
     problem = refused(scene, tmp_path / "c.sinew")
     assert problem.kind == "pass-follows-later" and '"Core"' in problem.sentence and '"Skin"' in problem.sentence
+
+
+def test_the_panel_says_what_a_wrap_stands_for() -> None:
+    scene, skin, wrap, core = muscle_in_fat()
+
+    def lines(obj: bpy.types.Object) -> str:
+        layout = FakeLayout()
+        attachments_layout.draw_attachments(layout, context_of(obj))
+        return " ".join(layout.lines)
+
+    assert "the Wrap inside of Skin" in lines(core)
+    add_row(skin.sinew.attachments).target = wrap
+    assert "moves with it anyway" in lines(skin)
+    skin.sinew.wrap = None
+    assert "nothing moves it" in lines(core)
 
 
 @pytest.mark.slow

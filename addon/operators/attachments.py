@@ -13,8 +13,7 @@ from .table_rows import remove_chosen_row
 
 
 class SINEW_OT_add_attachment(bpy.types.Operator):
-    """Attach the active body to a bone or another surface. With a second mesh selected, that is the target; with an
-    armature, its active bone"""
+    """Attach the active body to the other selected mesh, or to the active bone of a selected armature"""
 
     bl_idname = "sinew.add_attachment"
     bl_label = "Add Attachment"

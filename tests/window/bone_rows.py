@@ -8,9 +8,10 @@ from collections.abc import Callable
 import bpy
 from bl_ext.user_default.sinew.addon.objects.attachment_rows import row_about_bone
 from desktop import Steps, picture, result
-from ui_driver import bake, keys, open_alone, press, status, wait_for
+from ui_driver import bake, keys, open_alone, press, scroll, status, wait_for
 
 BUTTONS = 92  # pixels from the middle of the sidebar to those beside a list
+SCROLLS = 12  # clicks of the wheel to the settings of a row
 
 
 def bone_rows(make_limb: Callable[[], Steps]) -> Steps:
@@ -55,7 +56,8 @@ def bone_rows(make_limb: Callable[[], Steps]) -> Steps:
 
 def _one_bone_of_an_armature() -> Steps:
     """Adds a row with an armature selected beside the flesh: it is about its bone, whose line holds."""
-    bpy.ops.object.armature_add(location=(0.0, 0.0, 0.0))
+    bpy.ops.sinew.delete_bake()
+    bpy.ops.object.armature_add(location=(0.0, 0.0, -0.2))
     rig, flesh = bpy.context.object, _flesh()
     flesh.select_set(True)
     bpy.context.view_layer.objects.active = flesh
@@ -66,9 +68,10 @@ def _one_bone_of_an_armature() -> Steps:
     yield from wait_for("the row of the bone", lambda: len(_flesh().sinew.attachments) == 2, 10)
     row = _flesh().sinew.attachments[1]
     assert (row.target_type, row.armature.name, row.bone, row.kind) == ("BONE", rig.name, "Bone", "FIXED")
-    yield 1.0
+    row.reach = 0.0
+    yield from scroll(SCROLLS)
     yield from picture("89-one-bone-of-an-armature")
-    row.kind = "SLIDING"
+    _flesh().sinew.attachments[1].kind = "SLIDING"
     yield 1.0
     yield from picture("90-a-line-has-no-surface")
 

@@ -14,6 +14,8 @@ from ...mesh.geometry.triangle_surface import Surface
 from ...runtime.arrays import Floats, Indices
 from ...runtime.errors import SinewError
 from ...scene.attachment import WRAP_SUFFIX
+from ...scene.contact import Collider
+from ...scene.flesh import Bone
 from ...scene.scene import Body, Scene
 from ..wrap_position_check import distance_outside, skin_tree
 from .finding import Finding
@@ -46,7 +48,11 @@ def _solids(scene: Scene, body: Body, surfaces: Mapping[str, Surface]) -> list[_
     """Returns what the Wrap of a body may be around: other bodies, bone meshes, and what it is attached to."""
     attached = {target for each in body.attachments for target in each.targets}
     others = [each for each in scene.bodies if each.key != body.key and each.key in surfaces and not each.wrap_vertices]
-    meshes = [*others, *scene.bones, *(each for each in scene.colliders if each.key in attached)]
+    meshes: list[Body | Bone | Collider] = [
+        *others,
+        *scene.bones,
+        *(each for each in scene.colliders if each.key in attached),
+    ]
     found = ((each.name, each.vertices, each.triangles) for each in meshes if len(each.triangles))
     return [_Solid(name, vertices[triangles], build_bvh(vertices, triangles)) for name, vertices, triangles in found]
 
