@@ -55,7 +55,10 @@ def target_keys(inputs: Participants, body: bpy.types.Object, row: bpy.types.Pro
     if not surfaces:
         lines = (each for each in inputs.armature_bones if each.body == body and each.is_named)
         return tuple(each.key for each in lines if (each.rig, each.name) == (row.armature, row.bone))
-    return tuple(key for surface in surfaces for key in _surface_keys(inputs, row, surface))
+    keys = tuple(key for surface in surfaces for key in _surface_keys(inputs, row, surface))
+    if not keys:
+        raise BadInput("attachment-target-missing", name=owner.name, target=surfaces[0].name)
+    return keys
 
 
 def _check_bone(body: bpy.types.Object, row: bpy.types.PropertyGroup, has_surface: bool) -> None:
@@ -72,30 +75,23 @@ def _check_bone(body: bpy.types.Object, row: bpy.types.PropertyGroup, has_surfac
 
 
 def _surface_keys(inputs: Participants, row: bpy.types.PropertyGroup, surface: bpy.types.Object) -> list[str]:
-    """Returns the keys of a surface that a row is about: several, where several bodies end at a Wrap."""
-    names = {"name": row.id_data.name, "target": surface.name}
+    """Returns the keys of a surface that a row is about: none where it takes no part, several of some Wraps."""
     if roles.has_role(surface, WRAP):
-        return _wrap_keys(inputs, surface, names)
+        return _wrap_keys(inputs, row, surface)
     targets = [inputs.bodies, inputs.grounds, inputs.colliders, inputs.bones]
     if roles.is_flesh(row.id_data) and holds_material(row):
         targets.insert(0, inputs.bones)  # what is a bone and a collider, too, holds it as a bone
-    keys = [own[surface] for own in targets if surface in own]
-    if not keys:
-        raise BadInput("attachment-target-missing", **names)
-    return keys[:1]
+    return [own[surface] for own in targets if surface in own][:1]
 
 
-def _wrap_keys(inputs: Participants, wrap: bpy.types.Object, names: Mapping[str, str]) -> list[str]:
+def _wrap_keys(inputs: Participants, row: bpy.types.PropertyGroup, wrap: bpy.types.Object) -> list[str]:
     """Returns the keys of a Wrap inside of the bodies that end there."""
     bodies = bodies_at_wrap(wrap)
     if not bodies:
-        raise BadInput("attachment-to-free-wrap", **names)
+        raise BadInput("attachment-to-free-wrap", name=row.id_data.name, target=wrap.name)
     of_grounds = inputs.ground_wraps
     keys = [inputs.bodies[each] + WRAP_SUFFIX for each in bodies if each in inputs.bodies]
-    keys += [of_grounds[each] for each in bodies if each in of_grounds]
-    if not keys:
-        raise BadInput("attachment-target-missing", **names)
-    return keys
+    return keys + [of_grounds[each] for each in bodies if each in of_grounds]
 
 
 def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str], waiting: list[bpy.types.ID]) -> Parts:
