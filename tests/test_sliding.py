@@ -16,7 +16,7 @@ from sinew.solver.constraints.attachments.link_energy import link_energy
 from sinew.solver.mesh.geometry.signed_distance_derivatives import MovingSurface
 from sinew.solver.quasistatic.attachment_forces import AttachmentForces
 from sinew.solver.runtime.errors import BadInput, SolveFailed
-from sinew.solver.scene.attachment import Attachment
+from sinew.solver.scene.attachment import AttachedSurface, Attachment
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.scene import Body, Collider, Scene, Settings
 from sinew.solver.scene.validation import check_scene
@@ -90,6 +90,43 @@ def test_forces_and_stiffness_are_derivatives_of_the_energy(kind, tmp_path) -> N
     at_rest, values, again = AttachmentForces(model, potential), np.zeros((model.pattern.block_count, 9)), still.copy()
     assert at_rest.add(x, values, again) == pytest.approx(at_rest.energies(x))
     assert again == pytest.approx(force, abs=1e-9 * np.abs(force).max()) and at_rest.couplings() is not None
+
+
+@pytest.mark.parametrize("kind", ["sliding", "spring", "fixed"])
+def test_a_collider_attached_to_a_body_acts_as_the_body_that_it_was(kind, tmp_path) -> None:
+    """Forces and stiffness of the slab are those that it has where the cube is simulated, too, and is at rest."""
+    cube, slab = stacked(kind)
+    both = Run(tmp_path / "both", Scene((cube, slab), settings=WEIGHTLESS))
+    model = both.built.model
+    own, nodes = both.built.bodies[0], model.bodies[1].nodes
+    points = both.built.contact_points
+    area = points.area[points.tet < len(own.mesh.tets)].sum()
+    E = np.full(len(cube.vertices), cube.material.youngs_modulus)
+    thickness = 3.0 * model.volume[model.bodies[0].tets].sum() / area
+    attached = AttachedSurface(cube.attachments, E, float(thickness), own.mesh.report.tet_size)
+    collider = Collider("cube", "Cube", "mesh", cube.vertices, cube.triangles, rest_vertices=cube.vertices)
+    collider = replace(collider, attached_surface=attached)
+    alone = Run(tmp_path / "alone", Scene((slab,), (collider,), settings=WEIGHTLESS))
+    x = model.X.copy()
+    x[nodes] += 0.01 * np.random.default_rng(0).normal(size=x[nodes].shape)
+    way = np.random.default_rng(1).normal(size=x[nodes].shape)
+    still, moved = np.zeros_like(x), np.zeros_like(x)
+    moved[nodes] = way
+    wanted, found = potential_of(both), potential_of(alone)
+    forces, tets = found.forces_at(x[nodes]), alone.built.model.tets
+    for change, own_change in ((still, still[nodes]), (moved, way)):
+        expected = wanted.forces_at(x).nodal_forces(change, model.tets)[nodes]
+        assert forces.nodal_forces(own_change, tets) == pytest.approx(expected, abs=1e-9 * np.abs(expected).max())
+    assert attachment_energy(found, x[nodes]) == pytest.approx(attachment_energy(wanted, x))
+    assert found.split([0])[0].active and attachments_of(alone).restricted_to([0]) is not None
+    assert attachments_of(alone).to_arrays(alone.built.model.bodies[0].nodes) == {}
+    at_rest, values = AttachmentForces(alone.built.model, found), np.zeros((alone.built.model.pattern.block_count, 9))
+    again, force = np.zeros_like(way), forces.nodal_forces(0.0 * way, tets)
+    assert at_rest.add(x[nodes], values, again) == pytest.approx(at_rest.energies(x[nodes]))
+    assert again == pytest.approx(force, abs=1e-9 * np.abs(force).max())
+    with pytest.raises(BadInput, match='"Cube", which stays as it is baked, is attached to "Slab"'):
+        far = replace(slab, tet_nodes=slab.tet_nodes - [0.0, 0.0, 1.0], vertices=slab.vertices - [0.0, 0.0, 1.0])
+        Run(tmp_path / "far", Scene((far,), (collider,), settings=WEIGHTLESS))
 
 
 def test_links_pull_the_way_that_s07_corrects(tmp_path) -> None:

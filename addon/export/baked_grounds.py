@@ -7,6 +7,7 @@ collider with the key of the body, so that attachments to the body hold to it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -71,6 +72,16 @@ class BakedGround:
     def is_felt_by(self, body: Body) -> bool:
         """Whether a body that follows this one feels it, as it does where all of its pass are baked together."""
         return not self.is_whole or not body.follows_pose or self.body.follows_pose
+
+    def tet_volume(self) -> float:
+        """Returns the volume of its tets at rest [m³]; raises StorageFailed where they cannot be read."""
+        model = self._cache.read_model(self.body.key)
+        corners = model["nodes"][model["tets"]]
+        return float(np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])).sum() / 6.0)
+
+    def tet_size(self) -> float:
+        """Returns the size of its tets as they were made [m]; raises StorageFailed where they cannot be read."""
+        return float(json.loads(str(self._cache.read_model(self.body.key)["report"]))["tet_size"])
 
     def add_until(self, track_writer: BufferedTrackWriter, time: float) -> None:
         """Adds where it is to the tracks, from the sample after the last one added to one at a time [s]."""

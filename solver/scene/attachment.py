@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .serialisation.schema_constraints import OneOf, shape
+from .serialisation.schema_constraints import OneOf, greater_than, shape
 from .serialisation.sequence_coercion import convert_sequences
 from .settings.surface_attachment_settings import (
     ATTACHMENT_KIND,
@@ -51,7 +51,6 @@ class Attachment:
         paint: Factors on it at the render vertices, (n,), or (0,) for 1 everywhere; bones hold what is nearest to where
             it is above ½.
         stiffness: Of springs between flesh and a bone, per mass [1/s²]; None: springs hold the surface alone.
-        is_reversed: Whether the target is a baked body that has it to this one, which follows that body.
     """
 
     target: str
@@ -60,7 +59,6 @@ class Attachment:
     strength: Annotated[float, ATTACHMENT_STRENGTH.limits] = ATTACHMENT_STRENGTH.default
     paint: Annotated[Floats, shape("n")] = field(default_factory=lambda: np.zeros(0))
     stiffness: Annotated[float, ATTACHMENT_STIFFNESS.limits] | None = None
-    is_reversed: bool = False
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""
@@ -70,3 +68,28 @@ class Attachment:
     def holds_material(self) -> bool:
         """Whether a bone that is the target holds all material of flesh in reach, and not just its surface."""
         return self.kind == FIXED or (self.kind == SPRING and self.stiffness is not None)
+
+
+@dataclass(frozen=True)
+class AttachedSurface:
+    """The attachments that a collider has to bodies: those of a baked body to bodies that follow it.
+
+    Where all are baked together, both sides feel them; here the bodies alone do, at the same points.
+
+    Track: "collider.KEY.attachment.NUMBER.strength" (), instead of `strength`, with the number in `attachments`.
+
+    Attributes:
+        attachments: Painted at the vertices of the collider.
+        youngs_modulus: E of the baked body at the vertices of the collider [Pa], (n,).
+        thickness: L = 3 V / A of the baked body [m].
+        spacing: Its tet size [m]: points of its surface are no farther apart.
+    """
+
+    attachments: tuple[Attachment, ...]
+    youngs_modulus: Annotated[Floats, shape("n")]
+    thickness: Annotated[float, greater_than(0.0, unit="m")]
+    spacing: Annotated[float, greater_than(0.0, unit="m")]
+
+    def __post_init__(self) -> None:
+        """Takes lists for arrays."""
+        convert_sequences(self)
