@@ -4,50 +4,14 @@
 import numpy as np
 import pytest
 
+from fixtures.block_systems import dense, islands, spread
 from fixtures.tet_meshes import bar
-from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
 from sinew.solver.linalg.direct_small_islands import MAX_SMALL_ISLAND_NODES, solve_small_islands
 from sinew.solver.linalg.pattern_union import widen_pattern
 from sinew.solver.linalg.pcg import solve
 from sinew.solver.linalg.rigid_modes import rigid_modes
 from sinew.solver.runtime.simd.block_row_product import multiply_row
-
-CRUMB = np.array([[0, 1, 2, 3]], np.int32)
-
-
-def islands(count, tets=CRUMB):
-    """Returns the pattern of `count` times the same tets, none joined to another."""
-    nodes = int(tets.max()) + 1
-    every = np.concatenate([tets + number * nodes for number in range(count)])
-    return block_pattern(every, count * nodes, [number * nodes for number in range(count)])
-
-
-def dense(pattern, values):
-    n = pattern.node_count
-    A = np.zeros((n, 3, n, 3))
-    for i in range(n):
-        for k in range(pattern.row_start[i], pattern.row_start[i + 1]):
-            A[i, :, pattern.column[k]] = values[k].reshape(3, 3)
-    return A.reshape(3 * n, 3 * n)
-
-
-def spread(pattern, seed=0, hard=0.0):
-    """Returns blocks of a positive definite matrix: light masses, springs along edges, hard planes below nodes."""
-    rng = np.random.default_rng(seed)
-    values = np.zeros((pattern.block_count, 9))
-    rows = np.repeat(np.arange(pattern.node_count), np.diff(pattern.row_start.astype(int)))
-    directions = rng.normal(size=(pattern.node_count, pattern.node_count, 3))
-    for k, (i, j) in enumerate(zip(rows, pattern.column.astype(int), strict=True)):
-        if i != j:
-            d = directions[min(i, j), max(i, j)]
-            block = np.outer(d, d).ravel()
-            values[k] -= block
-            values[pattern.diagonal[i]] += block
-    for i in range(pattern.node_count):
-        n = rng.normal(size=3)
-        values[pattern.diagonal[i]] += 1e-5 * np.eye(3).ravel() + hard * (i % 4 < 3) * np.outer(n, n).ravel()
-    return values
 
 
 def solve_alone(pattern, *system):

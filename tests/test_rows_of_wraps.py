@@ -16,8 +16,12 @@ from fixtures.closed_surfaces import sphere
 from fixtures.export_scenes import exported, refused
 from fixtures.fake_layout import FakeLayout
 from fixtures.fat_balls import fat_ball
+from fixtures.scenes import Run
+from fixtures.selected_bodies import bake_here as bake_pass_here
+from fixtures.selected_bodies import only_pass
+from fixtures.sliding_scenes import attachments_of, check_felt_forces
+from sinew.addon.export.ground_attachments import with_ground_attachments
 from sinew.addon.export.input_digest import settings_digest
-from sinew.addon.export.reversed_attachments import with_reversed_attachments
 from sinew.addon.objects import roles
 from sinew.addon.objects.attachment_rows import attachment_targets
 from sinew.addon.panels import attachments_layout
@@ -25,9 +29,9 @@ from sinew.addon.properties.table_editing import add_row
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.constraints.attachments.surface_links import SurfaceLinks
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene.attachment import Attachment
+from sinew.solver.scene.attachment import NOTHING, Attachment
 from sinew.solver.scene.attachment_validation import attached_pairs
-from sinew.solver.scene.scene import Body, Meshing, Scene
+from sinew.solver.scene.scene import Body, Collider, Meshing, Scene
 from sinew.solver.scene.tracks import MemoryTracks, TrackReader
 from sinew.solver.scene.validation import check_scene
 from sinew.solver.simulation.build import build
@@ -92,17 +96,40 @@ def test_several_targets_are_one_attachment() -> None:
         links_of(replace(scene, bodies=(scene.bodies[0], own, other)))
 
 
-def test_what_a_baked_body_has_to_a_wrap_is_reversed_onto_the_wrap_alone() -> None:
-    """Fat follows a baked core that is tied to its Wrap, where the core has painted it."""
+def test_paint_on_a_wrap_is_that_of_its_own_vertices() -> None:
     fat = two_balls().bodies[0]
-    first = len(fat.vertices) - fat.wrap_vertices
-    given = Attachment("body/wrap", "spring", 0.3, target_paint=(fat.vertices[:, 0] > 0.0).astype(float))
-    core = with_core(given).bodies[1]
-    ground = SimpleNamespace(body=core, is_felt_by=lambda body: True, tracks=MemoryTracks({}, {}))
-    (own,) = with_reversed_attachments(Scene((fat,)), [ground])[0].bodies[0].attachments
-    assert (own.targets, own.kind, own.reach, own.is_reversed) == (("core",), "spring", 0.3, True)
-    assert not own.paint[:first].any() and not len(own.target_paint)
-    assert (own.paint[first:] == (fat.vertices[first:, 0] > 0.0)).all()
+    half = (fat.vertices[-fat.wrap_vertices :, 0] > 0.0).astype(float)
+    (whole,) = links_of(with_core(Attachment("body/wrap", "spring", 0.3)))
+    scene = with_core(Attachment("body/wrap", "spring", 0.3, target_paint=half))
+    (links,) = links_of(scene)
+    model = build(scene, MemoryTracks({}, {}), lambda *stage: None).model
+    at = links.points(model.X, model.tets)
+    assert 0.4 < len(at) / len(whole.stiffness) < 0.7 and at[:, 0].min() > -0.2
+    with pytest.raises(BadInput, match="Target Group"):
+        links_of(with_core(Attachment("body/wrap", "spring", 0.3, target_paint=np.ones(len(half) + 1))))
+
+
+def test_what_a_baked_body_has_to_several_bodies_goes_to_those_that_feel_it() -> None:
+    """A core is tied to Wraps of three bodies: one that is baked, too, one that feels it and one that does not."""
+    given = Attachment("baked/wrap", "spring", 0.3, more_targets=("body/wrap", "posed/wrap"), target_paint=[0.0, 1.0])
+    fat, core = with_core(given).bodies
+    collider = Collider("core", "Core", "mesh", core.vertices, core.triangles, rest_vertices=core.vertices)
+    ground = SimpleNamespace(
+        body=replace(core, attachments=(Attachment("baked"), given)),
+        collider=collider,
+        is_felt_by=lambda body: body.key != "posed",
+        tracks=MemoryTracks({"body.core.attachment.1.strength": (np.zeros(1), np.array([3.0]))}, {}),
+        tet_volume=lambda: 0.5,
+        tet_size=lambda: 0.1,
+    )
+    scene = Scene((fat, replace(fat, key="posed")), (collider,))
+    written, (strength,) = with_ground_attachments(scene, [ground])
+    assert written.bodies == scene.bodies and strength.track == "collider.core.attachment.0.strength"
+    (own,) = written.colliders[0].attached_surface.attachments
+    assert own.targets == (NOTHING, "body/wrap", NOTHING) and own.target_paint.tolist() == [0.0, 1.0]
+    assert (own.kind, own.reach) == ("spring", 0.3)
+    assert attached_pairs(written) == [("core", "body")]
+    check_scene(written)
 
 
 def muscle_in_fat() -> tuple[bpy.types.Scene, bpy.types.Object, bpy.types.Object, bpy.types.Object]:
@@ -168,6 +195,37 @@ def test_the_panel_says_what_a_wrap_stands_for() -> None:
     assert "moves with it anyway" in lines(skin)
     skin.sinew.wrap = None
     assert "nothing moves it" in lines(core)
+
+
+@pytest.mark.slow
+def test_fat_alone_feels_a_core_that_stays_as_where_both_are_baked(tmp_path: Path) -> None:
+    """The core is painted and has painted the Wrap: forces are the same, on what is painted alone.
+
+    It is not quite in the middle, where two places of the Wrap may be as near to a point.
+    """
+    scene, skin, wrap, core = muscle_in_fat()
+    scene.use_gravity, core.location = False, (0.013, 0.007, 0.011)
+    for obj, axis, name in ((wrap, 0, "target_group"), (core, 1, "group")):
+        painted = [vertex.index for vertex in obj.data.vertices if vertex.co[axis] > 0.0]
+        obj.vertex_groups.new(name="Half").add(painted, 1.0, "REPLACE")
+        setattr(core.sinew.attachments[0], name, "Half")
+    bake_pass = only_pass(scene, tmp_path / "c.sinew")
+    together = Scene.load(bake_pass_here(scene, bake_pass) / "scene")
+    selected = Scene.load(bake_pass_here(scene, bake_pass, skin) / "scene")
+    assert [body.key for body in together.bodies] == ["Core", "Skin"] and selected.bodies[0].attachments == ()
+    (collider,) = selected.colliders
+    surface = collider.attached_surface
+    (given,) = surface.attachments
+    assert given.targets == ("Skin/wrap",) and len(given.target_paint) == selected.bodies[0].wrap_vertices
+    for kind in ("sliding", "spring", "fixed"):
+        of_core = replace(together.bodies[0], attachments=(replace(given, kind=kind),))
+        on_collider = replace(collider, attached_surface=replace(surface, attachments=of_core.attachments))
+        both = Run(tmp_path / f"{kind}1", replace(together, bodies=(of_core, together.bodies[1])))
+        alone = Run(tmp_path / f"{kind}2", replace(selected, colliders=(on_collider,)))
+        check_felt_forces(both, alone, 1, 1e-5)
+        (links,) = attachments_of(alone).links
+        quarter = links.animated.positions(collider.rest_vertices)
+        assert len(quarter) > 20 and quarter[:, 0].min() > -0.3 and quarter[:, 1].min() > -0.3
 
 
 @pytest.mark.slow

@@ -10,13 +10,13 @@ import pytest
 
 from fixtures.bone_scenes import line
 from fixtures.scenes import Run, block
-from fixtures.sliding_scenes import attachment_energy, attachments_of, openings, potential_of
+from fixtures.sliding_scenes import attachment_energy, attachments_of, check_felt_forces, openings, potential_of
 from reference.fascia_correction import ALPHA, wanted_changes
 from sinew.solver.constraints.attachments.link_energy import link_energy
 from sinew.solver.mesh.geometry.signed_distance_derivatives import MovingSurface
 from sinew.solver.quasistatic.attachment_forces import AttachmentForces
 from sinew.solver.runtime.errors import BadInput, SolveFailed
-from sinew.solver.scene.attachment import Attachment
+from sinew.solver.scene.attachment import NOTHING, AttachedSurface, Attachment
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.scene import Body, Collider, Scene, Settings
 from sinew.solver.scene.validation import check_scene
@@ -90,6 +90,40 @@ def test_forces_and_stiffness_are_derivatives_of_the_energy(kind, tmp_path) -> N
     at_rest, values, again = AttachmentForces(model, potential), np.zeros((model.pattern.block_count, 9)), still.copy()
     assert at_rest.add(x, values, again) == pytest.approx(at_rest.energies(x))
     assert again == pytest.approx(force, abs=1e-9 * np.abs(force).max()) and at_rest.couplings() is not None
+
+
+@pytest.mark.parametrize("kind", ["sliding", "spring", "fixed"])
+def test_a_collider_attached_to_a_body_acts_as_the_body_that_it_was(kind, tmp_path) -> None:
+    """Forces and stiffness of the slab are those that it has where the cube is simulated, too, and is at rest."""
+    cube, slab = stacked(kind)
+    both = Run(tmp_path / "both", Scene((cube, slab), settings=WEIGHTLESS))
+    model = both.built.model
+    own = both.built.bodies[0]
+    points = both.built.contact_points
+    area = points.area[points.tet < len(own.mesh.tets)].sum()
+    E = np.full(len(cube.vertices), cube.material.youngs_modulus)
+    thickness = 3.0 * model.volume[model.bodies[0].tets].sum() / area
+    attached = AttachedSurface(cube.attachments, E, float(thickness), own.mesh.report.tet_size)
+    collider = Collider("cube", "Cube", "mesh", cube.vertices, cube.triangles, rest_vertices=cube.vertices)
+    collider = replace(collider, attached_surface=attached)
+    alone = Run(tmp_path / "alone", Scene((slab,), (collider,), settings=WEIGHTLESS))
+    x = check_felt_forces(both, alone, 1, 1e-9)
+    found, tets = potential_of(alone), alone.built.model.tets
+    assert found.split([0])[0].active and attachments_of(alone).restricted_to([0]) is not None
+    assert attachments_of(alone).to_arrays(alone.built.model.bodies[0].nodes) == {}
+    at_rest, values = AttachmentForces(alone.built.model, found), np.zeros((alone.built.model.pattern.block_count, 9))
+    again, force = np.zeros_like(x), found.forces_at(x).nodal_forces(np.zeros_like(x), tets)
+    assert at_rest.add(x, values, again) == pytest.approx(at_rest.energies(x))
+    assert again == pytest.approx(force, abs=1e-9 * np.abs(force).max())
+    far = replace(slab, tet_nodes=slab.tet_nodes - [0.0, 0.0, 1.0], vertices=slab.vertices - [0.0, 0.0, 1.0])
+    scene = Scene((far,), (collider,), settings=WEIGHTLESS)
+    with pytest.raises(BadInput, match='"Cube", which stays as it is baked, is attached to "Slab"'):
+        Run(tmp_path / "far", scene)
+    # one of several targets may be out of reach where the others are baked, too
+    own = replace(cube.attachments[0], more_targets=(NOTHING,))
+    collider = replace(collider, attached_surface=replace(attached, attachments=(own,)))
+    run = Run(tmp_path / "other", replace(scene, colliders=(collider,)))
+    assert not any(force.kind == "attachments" for force in run.built.forces)
 
 
 def test_links_pull_the_way_that_s07_corrects(tmp_path) -> None:
@@ -195,6 +229,24 @@ def with_attachment(*attachments: Attachment, **flesh: Flesh) -> Scene:
 def test_what_cannot_be_attached_is_told(scene, sentence) -> None:
     with pytest.raises(BadInput, match=sentence):
         check_scene(scene)
+
+
+@pytest.mark.parametrize(
+    ("attachment", "sentence"),
+    [
+        (Attachment("slab", more_targets=("gone",)), '"Cube" is attached to "gone", which is not in the simulation'),
+        (Attachment("slab/wrap"), '"Cube" is attached to "the Wrap of Slab"'),
+        (Attachment(NOTHING, more_targets=("cube",)), '"Cube" is attached to "cube"'),
+        (Attachment("slab", target_paint=np.ones(99)), 'The values of Target Group do not fit the vertices of "Cube"'),
+        (Attachment("slab", paint=np.ones(3)), "The values of Attachment do not fit"),
+    ],
+)
+def test_what_a_collider_cannot_be_attached_to_is_told(attachment, sentence) -> None:
+    cube, slab = stacked()
+    surface = AttachedSurface((attachment,), np.ones(len(cube.vertices)), 1.0, 1.0)
+    collider = Collider("cube", "Cube", "mesh", cube.vertices, cube.triangles, rest_vertices=cube.vertices)
+    with pytest.raises(BadInput, match=sentence):
+        check_scene(Scene((slab,), (replace(collider, attached_surface=surface),), WEIGHTLESS))
 
 
 def test_a_target_out_of_reach_is_told(tmp_path) -> None:

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from fixtures.scenes import Run, block
+from sinew.solver.constraints.force import ForceStep
 from sinew.solver.constraints.rest_shape_animation.rest_scale import RestStretch, with_rest_scales
-from sinew.solver.constraints.stretch_limit import STRETCH_FLOOR
+from sinew.solver.constraints.stretch_limit import LAST_FLOOR, STRETCH_FLOOR, StretchLimits
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.mechanics.stretch_limit.limit_kernels import (
     LIMIT_MARGIN,
@@ -281,6 +282,18 @@ def test_what_is_held_takes_hierarchical_bodies_along(tmp_path: Path) -> None:
     run.advance()
     moved = run.state.x - run.built.model.X
     assert moved == pytest.approx(np.broadcast_to(shift, moved.shape), abs=2e-4)
+
+
+@pytest.mark.parametrize(("law", "least"), [("stvk", STRETCH_FLOOR), ("stable-neo-hookean", LAST_FLOOR)])
+def test_poses_have_the_floor_of_their_law_where_there_is_a_limit(law: str, least: float, tmp_path: Path) -> None:
+    body = block((2, 2, 2), flesh=Flesh(law=law))
+    paint = (body.vertices[:, 2] > 0.3).astype(float)
+    run = Run(tmp_path, Scene((replace(body, stretch_limit=StretchLimit(1.5, paint)),), settings=SETTINGS))
+    (limits,) = (force for force in run.built.forces if isinstance(force, StretchLimits))
+    step = ForceStep(run.built.model, run.state, run.tracks, 0.0, 0.0, is_static=True)
+    found = limits.potential(step)
+    assert (found.floor == np.where(found.limit < np.inf, least, 0.0)).all() and 0.0 < found.floor.mean() < least
+    assert not limits.potential(replace(step, is_static=False)).has_floor
 
 
 def test_a_pose_of_stvk_turns_no_tet_inside_out(tmp_path: Path) -> None:

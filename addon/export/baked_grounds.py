@@ -8,6 +8,7 @@ which nothing collides with.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
@@ -99,6 +100,16 @@ class BakedGround:
         if self.part == GroundPart.WRAP:
             return False
         return self.part == GroundPart.PLAYED or not body.follows_pose or self.body.follows_pose
+
+    def tet_volume(self) -> float:
+        """Returns the volume of its tets at rest [m³]; raises StorageFailed where they cannot be read."""
+        model = self._cache.read_model(self.body.key)
+        corners = model["nodes"][model["tets"]]
+        return float(np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])).sum() / 6.0)
+
+    def tet_size(self) -> float:
+        """Returns the size of its tets as they were made [m]; raises StorageFailed where they cannot be read."""
+        return float(json.loads(str(self._cache.read_model(self.body.key)["report"]))["tet_size"])
 
     def add_until(self, track_writer: BufferedTrackWriter, time: float) -> None:
         """Adds where it is to the tracks, from the sample after the last one added to one at a time [s]."""

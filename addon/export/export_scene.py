@@ -38,12 +38,12 @@ from .body_vertices import BodyVertexReader
 from .buffered_track_writer import BufferedTrackWriter
 from .colliders import ColliderSampler
 from .flexed_shapes import FlexedShape, read_flexed_shapes, write_rest_shapes
+from .ground_attachments import GroundStrength, with_ground_attachments
 from .input_digest import body_digests, settings_digest
 from .participant_subset import only_bodies
 from .participants import ParticipantHandles, Participants, find_participants
 from .rest_frame_transforms import RestFrameTransforms, read_rest_frame_transforms
 from .rest_shape_animation import RestShapeReader
-from .reversed_attachments import ReversedStrength, with_reversed_attachments
 from .sampling_context import Sampling
 from .scene_reader import read_scene, sample_tracks
 
@@ -155,7 +155,7 @@ class _ExportState:
     body_vertices: BodyVertexReader
     activations: ActivationSampler
     grounds: list[BakedGround]
-    strengths: list[ReversedStrength]
+    strengths: list[GroundStrength]
     flexed: dict[str, FlexedShape] = field(default_factory=dict)
 
 
@@ -233,7 +233,7 @@ class SceneExporter:
         if bake_pass is not None and bake_pass.has_later and read.settings.preroll:
             read = replace(read, settings=replace(read.settings, writes_preroll=True))
         read = replace(read, ignored_pairs=(*read.ignored_pairs, *unfelt_pairs(read, grounds)))
-        read, strengths = with_reversed_attachments(read, grounds)
+        read, strengths = with_ground_attachments(read, grounds)
         solver_scene = self._part.adapt(read)
         rest = read_rest_frame_transforms(scene_copy, inputs, solver_scene)
         with named_errors(self._folder.parent):

@@ -40,6 +40,7 @@ class ExternalForces:
         is_frozen: Which nodes keep the result of the previous solve, (n,): whole islands that no pair joins to others;
             None: none. Only linear steps read it, and only when they solve again.
         turns: The islands whose rotations have to follow the previous solve, (k,), at once; None: none. As above.
+        tied_nodes: Which nodes pairs tie to other bodies by springs that are far stiffer than these, (n,); None: none.
         substep_potentials: What acts anew in every substep of Newmark's scheme, on tets of its bodies alone.
     """
 
@@ -57,6 +58,7 @@ class ExternalForces:
     relinearises_only: bool = False
     is_frozen: Bools | None = None
     turns: Bools | None = None
+    tied_nodes: Bools | None = None
     substep_potentials: tuple[AttachmentPotential, ...] = ()
 
     @property

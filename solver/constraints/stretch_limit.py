@@ -26,6 +26,9 @@ from .force import Force, ForceStep
 # all flat or turned inside out. Where others hang from it, no pose is at rest before hundreds of tets are.
 YIELDING_LAW = "stvk"
 STRETCH_FLOOR = 0.6
+# The other laws resist to the last, and turn where that is not enough: so does fat that a contracting muscle draws
+# around a bone.
+LAST_FLOOR = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +72,10 @@ class StretchLimits(Force):
         """Returns the least stretch of all tets of a pose, 0 where there is none, (m,)."""
         floor = np.zeros(step.model.tet_count)
         for number, (body, _) in self.bodies.items():
-            if body.flesh is not None and body.flesh.law == YIELDING_LAW:
+            if body.flesh is not None:
                 tets = step.model.bodies[number].tets
-                floor[tets] = np.where(limits[tets] < np.inf, STRETCH_FLOOR, 0.0)
+                least = STRETCH_FLOOR if body.flesh.law == YIELDING_LAW else LAST_FLOOR
+                floor[tets] = np.where(limits[tets] < np.inf, least, 0.0)
         return floor
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:

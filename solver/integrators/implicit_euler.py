@@ -179,6 +179,7 @@ def solve_step(
         tolerance=(share if by_motion else 1.0) * start.settings.tolerance,
         norm_floor=norm_floor,
         initial_direction=start.state.fields.get(VELOCITY_CHANGE) if previous_v is None else None,
+        tied_nodes=external_forces.tied_nodes,
     )
     solved = solve_system(
         model,

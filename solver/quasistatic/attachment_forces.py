@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..constraints.attachments.attachment_potential import AttachmentPotential, linear_forces
+from ..constraints.attachments.attachment_potential import AttachmentPotential, forces_on_points, tied_nodes
 from ..constraints.attachments.surface_links import LinkForces
 from ..linalg.point_stiffness_assembly import add_point_terms
 from ..mechanics.model import Model
@@ -27,6 +27,7 @@ class AttachmentForces:
 
     Attributes:
         waits_for_untangling: They do not act while inverted tets are untangled: surfaces have no sides then.
+        tied_nodes: Those that are fixed to another body, (n,); None: none are.
     """
 
     waits_for_untangling = True
@@ -34,6 +35,7 @@ class AttachmentForces:
     def __init__(self, model: Model, potential: AttachmentPotential) -> None:
         """Takes the attachments of the tets of a model."""
         self.model, self.moving, self.sums = model, potential, SumsByBody(model)
+        self.tied_nodes = tied_nodes([potential], model.node_count)
         self.begin()
 
     def begin(self) -> None:
@@ -64,13 +66,14 @@ class AttachmentForces:
         return self._couplings
 
     def _energies(self, found: list[LinkForces]) -> Floats:
-        """Returns the energies of attachments, each in the body that has it."""
-        energies = np.array([each.energy for each in found if len(each.force)])
-        return self.sums.of_tets(energies, np.array([each.attachment.tet[0, 0] for each in found if len(each.force)]))
+        """Returns the energies of attachments, each in the body that has it, or that a collider has it to."""
+        acting = [each for each in found if len(each.force)]
+        tets = [tet[0] if tet[0] >= 0 else tet.max() for tet in (each.attachment.tet[0] for each in acting)]
+        return self.sums.of_tets(np.array([each.energy for each in acting]), np.array(tets))
 
     def _add_points(self, found: LinkForces, values: Floats, force: Floats) -> None:
         """Adds forces and stiffness of the links to what is animated."""
-        points, model = linear_forces(found).points, self.model
+        points, model = forces_on_points(found), self.model
         if len(points):
             add_point_terms(
                 1.0, points.tet, points.weights, points.stiffness, points.damping, points.force, model.tets,

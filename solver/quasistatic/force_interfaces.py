@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from ..runtime.arrays import Floats
+from ..runtime.arrays import Bools, Floats
 from .contact_stiffness_blocks import NodeCouplings
 
 
@@ -32,9 +32,11 @@ class CouplingForce(PotentialForce, Protocol):
 
     Attributes:
         waits_for_untangling: Whether it does not act while tets that are inside out are led back.
+        tied_nodes: Which nodes it ties to other bodies by springs that are far stiffer than these, (n,); None: none.
     """
 
     waits_for_untangling: bool
+    tied_nodes: Bools | None
 
     def begin(self) -> None:
         """Forgets what it knows of earlier positions: a solve begins, where held nodes are where they are held."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..linalg import pcg
 from ..linalg.block_pattern import BlockPattern
 from ..linalg.block_system import BlockSystem, StoppingCriteria
+from ..linalg.factorised_nodes import FactorisedNodes
 from ..linalg.multigrid.lattice_multigrid import LatticeMultigrid
 from ..mechanics.hyperelastic.hyperelastic_bodies import (
     EvaluationResult,
@@ -232,11 +233,13 @@ class NewtonIterate:
     def _solve_for(self, d: Floats, b: Floats, tolerance: float) -> bool:
         pattern, values, lattices = self._system()
         lattices = replace(lattices, is_hard=self.is_hard, is_same=self.is_hard and self.is_matrix_solved)
+        tied = [acting.tied_nodes for acting in self.active_forces if isinstance(acting, CouplingForce)]
+        masks = [each for each in tied if each is not None]
         solved = pcg.solve(
             BlockSystem(pattern, values, b, self.is_free),
             d,
             StoppingCriteria(tolerance, MAX_CG_ITERATIONS),
-            preconditioner=lattices,
+            preconditioner=FactorisedNodes(np.logical_or.reduce(masks)) if masks else lattices,
         )
         self.is_hard, self.is_matrix_solved = solved.used_multigrid, True
         self.cg_iterations += solved.iterations

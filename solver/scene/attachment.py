@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .serialisation.schema_constraints import OneOf, shape
+from .serialisation.schema_constraints import OneOf, greater_than, shape
 from .serialisation.sequence_coercion import convert_sequences
 from .settings.surface_attachment_settings import (
     ATTACHMENT_KIND,
@@ -55,10 +55,10 @@ class Attachment:
         paint: Factors on it at the render vertices, (n,), or (0,) for 1 everywhere; bones fix what is nearest to where
             it is above ½.
         stiffness: Of springs between flesh and a bone, per mass [1/s²]; None: springs hold the surface alone.
-        is_reversed: Whether the target is a baked body that has it to this one, which follows that body.
         more_targets: Further targets, as `target`; of all, those that are in reach count.
-        target_paint: Factors on it at the vertices of the target, (m,), 0 at those after the last, or (0,) for 1
-            everywhere; a bone holds what is nearest to where it is above ½, in place of its own mask.
+        target_paint: Factors on it at the vertices of the target, of a Wrap its own ones, (m,), 0 at those after the
+            last, or (0,) for 1 everywhere; a bone holds what is nearest to where it is above ½, in place of its own
+            mask.
     """
 
     target: str
@@ -67,7 +67,6 @@ class Attachment:
     strength: Annotated[float, ATTACHMENT_STRENGTH.limits] = ATTACHMENT_STRENGTH.default
     paint: Annotated[Floats, shape("n")] = field(default_factory=lambda: np.zeros(0))
     stiffness: Annotated[float, ATTACHMENT_STIFFNESS.limits] | None = None
-    is_reversed: bool = False
     more_targets: tuple[str, ...] = ()
     target_paint: Annotated[Floats, shape("m")] = field(default_factory=lambda: np.zeros(0))
 
@@ -86,6 +85,32 @@ class Attachment:
         return self.kind == FIXED or (self.kind == SPRING and self.stiffness is not None)
 
 
+@dataclass(frozen=True)
+class AttachedSurface:
+    """The attachments that a collider has to bodies: those of a baked body to bodies that follow it.
+
+    Where all are baked together, both sides feel them; here the bodies alone do, at the same points.
+
+    Track: "collider.KEY.attachment.NUMBER.strength" (), instead of `strength`, with the number in `attachments`.
+
+    Attributes:
+        attachments: Painted at the vertices of the collider. Their targets are bodies or Wraps, and `NOTHING` for each
+            that is not simulated or does not feel it; with one of these, all others may be out of reach.
+        youngs_modulus: E of the baked body at the vertices of the collider [Pa], (n,).
+        thickness: L = 3 V / A of the baked body [m].
+        spacing: Its tet size [m]: points of its surface are no farther apart.
+    """
+
+    attachments: tuple[Attachment, ...]
+    youngs_modulus: Annotated[Floats, shape("n")]
+    thickness: Annotated[float, greater_than(0.0, unit="m")]
+    spacing: Annotated[float, greater_than(0.0, unit="m")]
+
+    def __post_init__(self) -> None:
+        """Takes lists for arrays."""
+        convert_sequences(self)
+
+
 def body_of_wrap(target: str) -> str:
     """Returns the key of the fat whose Wrap a target is, or the target itself where it is no Wrap."""
     return target.removesuffix(WRAP_SUFFIX)
@@ -100,6 +125,6 @@ def drop_unused_fields(attachments: Sequence[Attachment], trees: Sequence[Any], 
             del arrays[stored.pop("target_paint")["array"]]
 
 
-def padded(paint: Floats, count: int) -> Floats:
-    """Returns paint at the first vertices of a target, (k,), with zeros up to their number, (count,)."""
-    return np.pad(paint, (0, count - len(paint)))
+def padded(paint: Floats, count: int, first: int = 0) -> Floats:
+    """Returns paint at vertices from the first one of a target on, (k,), with zeros at all others, (count,)."""
+    return np.pad(paint, (first, count - first - len(paint)))

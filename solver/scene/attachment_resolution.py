@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .attachment import ALL_BONES, ARMATURE_BONES, Attachment, body_of_wrap
+from .attachment import ALL_BONES, ARMATURE_BONES, NOTHING, AttachedSurface, Attachment, body_of_wrap
 from .flesh import Bone
 from .scene import Body, Scene
 
@@ -48,6 +48,14 @@ def surface_attachments(scene: Scene, body: Body) -> Iterator[tuple[int, list[At
         own = {target for each in body.attachments for target in each.targets}
         free = [bone for bone in scene.bones if len(bone.triangles) and bone.key not in own and _may_hold(bone, body)]
         yield number, [replace(attachment, target=bone.key) for bone in free]
+
+
+def collider_attachments(surface: AttachedSurface) -> Iterator[tuple[int, list[Attachment], bool]]:
+    """Yields the attachments of a collider by their numbers: to each target, and whether one has to be in reach."""
+    for number, attachment in enumerate(surface.attachments):
+        bodies = [target for target in attachment.targets if target != NOTHING]
+        linked = [replace(attachment, target=target, more_targets=()) for target in bodies]
+        yield number, linked, NOTHING not in attachment.targets
 
 
 def _may_hold(bone: Bone, body: Body) -> bool:

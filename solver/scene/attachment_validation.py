@@ -8,31 +8,60 @@ import numpy as np
 from ..runtime.errors import BadInput
 from .attachment import ALL_BONES, ARMATURE_BONES, ATTACHMENT_KINDS, NOTHING, WRAP_SUFFIX, Attachment, body_of_wrap
 from .attachment_resolution import surface_attachments
+from .contact import Collider
 from .scene import Body, Scene
 
 
 def check_attachments(scene: Scene) -> None:
     """Raises BadInput where an attachment is of no kind, or its target is missing or of the wrong kind."""
+    for collider in scene.colliders:
+        _check_attached_surface(scene, collider)
     for body in scene.bodies:
         for attachment in body.attachments:
             _check_words(body, attachment)
             for target in attachment.targets:
                 _check_target(scene, body, attachment, target)
         for number, _ in surface_attachments(scene, body):
-            if not body.attachments[number].reach > 0.0:
-                raise BadInput(
-                    "setting-out-of-range", setting="Reach", name=body.name, value=0.0, range="more than 0 m"
-                )
+            _check_reach(body, body.attachments[number])
 
 
 def attached_pairs(scene: Scene) -> list[tuple[str, str]]:
     """Returns the pairs of keys of bodies and what they are attached to, which do not also collide."""
     known = {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
-    found = ((body.key, body_of_wrap(t)) for body in scene.bodies for each in body.attachments for t in each.targets)
+    owned = [(body.key, body.attachments) for body in scene.bodies]
+    attached = [(each.key, each.attached_surface) for each in scene.colliders]
+    owned += [(key, surface.attachments) for key, surface in attached if surface is not None]
+    found = ((key, body_of_wrap(target)) for key, own in owned for each in own for target in each.targets)
     return [pair for pair in found if pair[1] in known]
 
 
-def _check_words(body: Body, attachment: Attachment) -> None:
+def _check_attached_surface(scene: Scene, collider: Collider) -> None:
+    """Checks the attachments that a collider has to bodies."""
+    surface = collider.attached_surface
+    if surface is None:
+        return
+    if not len(collider.triangles) or len(collider.rest_vertices) != len(collider.vertices):
+        raise BadInput("attachment-without-surface", name=collider.name, target=collider.name)
+    E = surface.youngs_modulus
+    if len(E) != len(collider.vertices):
+        raise BadInput("paint-without-vertices", name=collider.name, setting="Stiffness")
+    if not (E >= 0.0).all():
+        limits = {"setting": "Stiffness", "value": float(E.min()), "range": "0 Pa or more"}
+        raise BadInput("setting-out-of-range", name=collider.name, **limits)
+    for attachment in surface.attachments:
+        _check_words(collider, attachment)
+        _check_reach(collider, attachment)
+        for target in attachment.targets:
+            if target != NOTHING and not _is_body(scene, collider, attachment, target):
+                raise BadInput("attachment-target-missing", name=collider.name, target=target)
+
+
+def _check_reach(owner: Body | Collider, attachment: Attachment) -> None:
+    if not attachment.reach > 0.0:
+        raise BadInput("setting-out-of-range", setting="Reach", name=owner.name, value=0.0, range="more than 0 m")
+
+
+def _check_words(body: Body | Collider, attachment: Attachment) -> None:
     if attachment.kind not in ATTACHMENT_KINDS:
         known = ", ".join(ATTACHMENT_KINDS)
         raise BadInput("attachment-kind", name=body.name, word=attachment.kind, known=known)
@@ -68,11 +97,8 @@ def _check_target(scene: Scene, body: Body, attachment: Attachment, target: str)
         raise BadInput("attachment-to-itself", name=body.name)
     if target == body.key + WRAP_SUFFIX:
         raise BadInput("attachment-to-own-wrap", name=body.name)
-    other = next((each for each in scene.bodies if each.key == body_of_wrap(target)), None)
-    if other is not None:
-        if target != other.key and not other.wrap_vertices:
-            raise BadInput("attachment-target-missing", name=body.name, target=f"the Wrap of {other.name}")
-        _check_target_paint(body, attachment, len(other.vertices))
+    if _is_body(scene, body, attachment, target):
+        other = next(each for each in scene.bodies if each.key == body_of_wrap(target))
         if body.follows_pose and not other.follows_pose:
             raise BadInput("attachment-pose-to-motion", name=body.name, target=other.name)
         return
@@ -90,6 +116,18 @@ def _check_target(scene: Scene, body: Body, attachment: Attachment, target: str)
         raise BadInput("attachment-without-surface", name=body.name, target=found.name)
 
 
-def _check_target_paint(body: Body, attachment: Attachment, count: int) -> None:
+def _is_body(scene: Scene, owner: Body | Collider, attachment: Attachment, target: str) -> bool:
+    """Checks a target that is a body or a Wrap; returns whether it is one."""
+    other = next((each for each in scene.bodies if each.key == body_of_wrap(target)), None)
+    if other is None:
+        return False
+    is_wrap = target != other.key
+    if is_wrap and not other.wrap_vertices:
+        raise BadInput("attachment-target-missing", name=owner.name, target=f"the Wrap of {other.name}")
+    _check_target_paint(owner, attachment, other.wrap_vertices if is_wrap else len(other.vertices))
+    return True
+
+
+def _check_target_paint(body: Body | Collider, attachment: Attachment, count: int) -> None:
     if len(attachment.target_paint) > count:
         raise BadInput("paint-without-vertices", name=body.name, setting="Target Group")

@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
+from .attachment import AttachedSurface
 from .serialisation import schema_constraints
 from .serialisation.schema_constraints import OneOf, RowsOf
 from .serialisation.sequence_coercion import convert_sequences
@@ -68,6 +69,7 @@ class Collider:
             (0, 3): as at the first sample.
         keeps_overlap: Whether flesh that follows a pose stays as deep in it as at rest, where `rest_vertices` say,
             as it does in flesh that is baked with it.
+        attached_surface: What attaches it to bodies, from where `rest_vertices` say; None: nothing does.
     """
 
     key: str = "collider"
@@ -83,6 +85,7 @@ class Collider:
         default_factory=lambda: np.zeros((0, 3))
     )
     keeps_overlap: bool = False
+    attached_surface: AttachedSurface | None = None
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""

@@ -372,6 +372,11 @@ class Scene:
                 del arrays[own.pop("rest_vertices")["array"]]
             if not collider.keeps_overlap:
                 del own["keeps_overlap"]  # earlier bakes did not have it
+            if collider.attached_surface is None:
+                del own["attached_surface"]
+            else:
+                attachments = collider.attached_surface.attachments
+                drop_unused_fields(attachments, own["attached_surface"]["attachments"], arrays)
         _drop_later_defaults(self, tree, arrays)
         for own in tree["bodies"]:
             for name in ("material_paint", "rest_scale"):

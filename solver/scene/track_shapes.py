@@ -29,7 +29,9 @@ def track_shapes(scene: Scene) -> dict[str, Shape]:
     for body in scene.bodies:
         found |= {f"body.{body.key}.{name}": shape for name, shape in _body_track_shapes(body).items()}
     for collider in scene.colliders:
-        names = {"matrix": MATRIX_SHAPE, "active": SCALAR_SHAPE, "cuts": SCALAR_SHAPE}
+        surface = collider.attached_surface
+        strengths = [f"attachment.{number}.strength" for number in range(len(surface.attachments) if surface else 0)]
+        names = {"matrix": MATRIX_SHAPE, **dict.fromkeys(("active", "cuts", *strengths), SCALAR_SHAPE)}
         found |= {f"collider.{collider.key}.{name}": shape for name, shape in names.items()}
     for source in scene.heat_sources:
         found |= {f"heat.{source.key}.matrix": MATRIX_SHAPE, f"heat.{source.key}.temperature": SCALAR_SHAPE}

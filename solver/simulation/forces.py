@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..constraints.animated_body import AnimatedBody, make_animated_body, may_be_animated
-from ..constraints.attachments.build_attachments import AttachableBodies, SurfacePoints, make_attachments
+from ..constraints.attachments.build_attachments import AttachableBodies, make_attachments
+from ..constraints.attachments.link_origins import ColliderPoints, SurfacePoints
 from ..constraints.attachments.surface_attachments import SurfaceAttachments
 from ..constraints.fields.field_force import make_fields
 from ..constraints.force import Force
@@ -19,8 +20,10 @@ from ..constraints.pressure import BodyPressure, make_pressure
 from ..constraints.rigid_core.core_drivers import make_core_springs
 from ..constraints.stretch_limit import make_stretch_limits
 from ..constraints.wind import make_wind
+from ..contact.detection.contact_sample_points import sample_surface
 from ..mesh.embedding import Binding
 from ..runtime.errors import BadInput
+from ..scene.contact import Collider
 from ..scene.scene import Body, Scene
 from ..scene.tracks import TrackReader
 from .features.feature import BuildInputs
@@ -126,11 +129,20 @@ def _make_pressures(inputs: BuildInputs) -> list[BodyPressure | None]:
 
 
 def _make_attachments(inputs: BuildInputs) -> list[SurfaceAttachments | None]:
-    if not any(body.attachments for body in inputs.scene.bodies):
+    scene, tracks, model = inputs.scene, inputs.tracks, inputs.model
+    attached = [(each, each.attached_surface) for each in scene.colliders]
+    on_colliders = {owner.key: _collider_points(owner, surface.spacing) for owner, surface in attached if surface}
+    if not on_colliders and not any(body.attachments for body in scene.bodies):
         return []
     points = [SurfacePoints(each.tet, each.weights, each.area) for each in inputs.body_contact_points]
-    scene, tracks, model = inputs.scene, inputs.tracks, inputs.model
-    return [make_attachments(AttachableBodies(scene, tracks, model, inputs.surfaces, inputs.bindings, points))]
+    bodies = AttachableBodies(scene, tracks, model, inputs.surfaces, inputs.bindings, points, on_colliders)
+    return [make_attachments(bodies)]
+
+
+def _collider_points(collider: Collider, spacing: float) -> ColliderPoints:
+    """Returns points all over a collider at rest, as those of a body with tets of a size [m]."""
+    used, extra, area = sample_surface(collider.rest_vertices, collider.triangles, spacing, collider.name)
+    return ColliderPoints(np.concatenate([collider.rest_vertices[used], extra]), area)
 
 
 FORCES = (

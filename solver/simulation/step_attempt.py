@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..constraints.attachments.attachment_potential import AttachmentPotential
+from ..constraints.attachments.attachment_potential import AttachmentPotential, tied_nodes
 from ..constraints.external_forces import ExternalForces
 from ..constraints.linearised_potentials import LinearisedPotentials
 from ..constraints.pair_forces import PairForces
@@ -99,6 +99,7 @@ class StepAttempt:
             surfaces = tuple(others for _, others in halves)
             self.substep_potentials = tuple(own.of_tets(part.tets, part.model) for own, _ in halves if own.active)
         surfaces = tuple(each for each in surfaces if each.active)
+        self.tied_nodes = tied_nodes(surfaces, self.model.node_count)
         self.potentials = LinearisedPotentials(
             potentials, surfaces, self.model, self.before, self.bounds.is_fixed, self.gravity, self.part.dt
         )
@@ -192,6 +193,7 @@ class StepAttempt:
             tets=linear.tets,
             is_frozen=is_frozen,
             turns=contacts.rotation_only_islands() if contacts else None,
+            tied_nodes=self.tied_nodes,
             substep_potentials=self.substep_potentials,
         )
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -29,12 +29,14 @@ class ActiveLinks:
         links: As at rest.
         strength: Factor on their stiffness.
         vertices: Of a collider or bone now [m], (v, 3); of a body they follow from its nodes, (0, 3).
+        own_vertices: The same of the side whose points the links begin at.
         places: Of sliding links: closest places that are kept as planes; None: they move.
     """
 
     links: SurfaceLinks
     strength: float
     vertices: Floats = field(default_factory=lambda: NO_VERTICES)
+    own_vertices: Floats = field(default_factory=lambda: NO_VERTICES)
     places: SignedDistances | None = None
 
     @functools.cached_property
@@ -47,15 +49,21 @@ class ActiveLinks:
         target = self.links.target
         return self.animated_target if target.body is None else target.surface.at(target.simulated_vertices(x, tets))
 
+    def points(self, x: Floats, tets: Indices) -> Floats:
+        """Returns where the points are [m], (k, 3), for nodes at x [m], (n, 3)."""
+        animated = self.links.animated
+        return self.links.points(x, tets) if animated is None else animated.positions(self.own_vertices)
+
     def forces(self, x: Floats, tets: Indices) -> LinkForces:
         """Returns what the links do, for nodes at x [m], (n, 3)."""
-        return link_forces(self.links, self.strength, x, tets, self.target_at(x, tets), self.places)
+        points, target = self.points(x, tets), self.target_at(x, tets)
+        return link_forces(self.links, self.strength, points, x, tets, target, self.places)
 
     def frozen(self, x: Floats, tets: Indices) -> ActiveLinks:
         """Returns the links with the closest places at x [m], (n, 3), kept as planes."""
         if not self.links.slides:
             return self
-        return replace(self, places=self.target_at(x, tets).distances(self.links.points(x, tets)))
+        return replace(self, places=self.target_at(x, tets).distances(self.points(x, tets)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +93,8 @@ class AttachmentPotential:
             own, none = each.links, np.zeros((len(each.links.tet), 3))
             stiffness = (each.strength * own.stiffness)[:, None, None] * np.eye(3)
             if not own.slides:
-                found.append(PointForces(own.tet, own.weights, none, stiffness, np.zeros_like(stiffness)))
+                held = (own.tet, own.weights) if own.animated is None else (own.anchor_tet, own.anchor_weights)
+                found.append(PointForces(*held, none, stiffness, np.zeros_like(stiffness)))
         return PointForces.concatenate(*found)
 
     def frozen(self, x: Floats) -> AttachmentPotential:
@@ -99,10 +108,7 @@ class AttachmentPotential:
 
     def split(self, bodies: Sequence[int]) -> tuple[AttachmentPotential, AttachmentPotential]:
         """Returns the attachments that move the bodies of these numbers alone, and all others."""
-        own = [
-            each.links.body in bodies and (each.links.target.body is None or each.links.target.body in bodies)
-            for each in self.active
-        ]
+        own = [each.links.moved_bodies <= set(bodies) for each in self.active]
         inner, others = (
             tuple(each for each, is_own in zip(self.active, own, strict=True) if is_own == wanted)
             for wanted in (True, False)
@@ -110,22 +116,58 @@ class AttachmentPotential:
         return replace(self, active=inner), replace(self, active=others)
 
 
+def tied_nodes(potentials: Iterable[AttachmentPotential], count: int) -> Bools | None:
+    """Returns which of `count` nodes are in tets that are fixed to those of another body, (n,); None: none are."""
+    is_tied = np.zeros(count, bool)
+    for potential in potentials:
+        for links in (each.links for each in potential.active):
+            if links.is_fixed and len(links.moved_bodies) == 2:
+                is_tied[potential.tets[links.tet]] = is_tied[potential.tets[links.anchor_tet]] = True
+    return is_tied if is_tied.any() else None
+
+
 def linear_forces(found: LinkForces) -> LinearForces:
-    """Returns the forces of links as forces of points, and as pairs where there is a body on both sides."""
+    """Returns the forces of links as forces of points, and as pairs where they move several tets."""
     tet, weights = found.attachment
-    has_other: Bools = (tet[:, 1:] >= 0).any(axis=1)
-    alone, pairs = np.flatnonzero(~has_other), np.flatnonzero(has_other)
-    stiffness = found.stiffness
-    points = PointForces(
-        tet[alone, 0].copy(),
-        weights[alone, :4].copy(),
-        found.force[alone],
-        stiffness[alone],
-        np.zeros((len(alone), 3, 3)),
-    )
+    pairs = np.flatnonzero((tet[:, 1:] >= 0).any(axis=1))
+    points = forces_on_points(found)
     if not len(pairs):
         return LinearForces(points=points)
-    none = np.zeros((len(pairs), 3, 3))
+    none, stiffness = np.zeros((len(pairs), 3, 3)), found.stiffness
     ends = PointForces(tet[pairs, 0], weights[pairs, :4], found.force[pairs], stiffness[pairs], none)
     between = tet_pairs(pairs, PairTets(tet, weights), ends)
+    if (tet[:, 0] < 0).any():
+        points = PointForces.concatenate(points, _forces_on_places(found))
     return LinearForces(points=points, pairs=between if len(between) else PairForces())
+
+
+def forces_on_points(found: LinkForces) -> PointForces:
+    """Returns the forces of those links whose other side is animated."""
+    tet, weights = found.attachment
+    alone = np.flatnonzero((tet[:, 0] >= 0) & (tet[:, 1:] < 0).all(axis=1))
+    none = np.zeros((len(alone), 3, 3))
+    return PointForces(
+        tet[alone, 0].copy(), weights[alone, :4].copy(), found.force[alone], found.stiffness[alone], none
+    )
+
+
+def _forces_on_places(found: LinkForces) -> PointForces:
+    """Returns the forces of those links whose points are animated, on each tet that moves their places.
+
+    A place that moves by u = Σ βₗ uₗ with several tets has, with l < m,
+
+        ½ uᵀ K u = ½ Σ βₗ uₗᵀ K uₗ − ½ Σ βₗ βₘ (uₗ − uₘ)ᵀ K (uₗ − uₘ);
+
+    the second sum is in the pairs of these tets (`tet_pair_springs.py`).
+    """
+    tet, weights = found.attachment
+    each = []
+    for end in range(1, tet.shape[1]):
+        which = np.flatnonzero((tet[:, 0] < 0) & (tet[:, end] >= 0))
+        own = weights[which, 4 * end : 4 * end + 4]
+        share = own.sum(axis=1)
+        force, stiffness = -share[:, None] * found.force[which], share[:, None, None] * found.stiffness[which]
+        each.append(
+            PointForces(tet[which, end].copy(), own / share[:, None], force, stiffness, np.zeros_like(stiffness))
+        )
+    return PointForces.concatenate(*each)

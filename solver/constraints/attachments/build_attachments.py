@@ -3,30 +3,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...mechanics.elastic_moduli import youngs_modulus
 from ...mechanics.model import Model
 from ...mesh.embedding import Binding
-from ...mesh.geometry.closest_point import closest_points
 from ...mesh.geometry.orient_outward import orient_outward
 from ...mesh.geometry.point_tet import barycentric_rows
 from ...mesh.geometry.signed_distance_derivatives import MovingSurface, SignedDistances
-from ...mesh.geometry.triangle_bvh import build_bvh
 from ...mesh.geometry.triangle_frames import triangle_frames
 from ...mesh.geometry.triangle_surface import Surface
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
 from ...scene.attachment import FIXED, SLIDING, Attachment, body_of_wrap, padded
-from ...scene.attachment_resolution import surface_attachments
+from ...scene.attachment_resolution import collider_attachments, surface_attachments
 from ...scene.contact import Collider
-from ...scene.scene import Body, Scene
+from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
 from .attachment_potential import NO_VERTICES
 from .link_energy import fade
+from .link_origins import (
+    ColliderPoints,
+    LinkOrigin,
+    SurfacePoints,
+    origin_of_body,
+    origin_of_collider,
+    softer_moduli,
+)
 from .surface_attachments import SurfaceAttachments
 from .surface_links import SurfaceLinks
 from .target_surface import TargetSurface, animated_vertices
@@ -41,24 +46,6 @@ NO_INDICES, NO_PLACES = np.zeros(0, np.int32), np.zeros((0, 4))
 
 
 @dataclass(frozen=True, eq=False)
-class SurfacePoints:
-    """Points all over the surface of a body, k of them.
-
-    Attributes:
-        tet, weights: In the tets of the model, (k,) and (k, 4).
-        area: Their share of the surface [m²], (k,).
-    """
-
-    tet: Indices
-    weights: Floats
-    area: Floats
-
-    def positions(self, model: Model) -> Floats:
-        """Returns where they are at rest [m], (k, 3)."""
-        return np.einsum("ka,kai->ki", self.weights, model.X[model.tets[self.tet]])
-
-
-@dataclass(frozen=True, eq=False)
 class AttachableBodies:
     """What attachments are found from: all bodies of a scene, in their order.
 
@@ -67,6 +54,7 @@ class AttachableBodies:
         model: All bodies in one.
         surfaces, bindings: Their render surfaces, and the vertices in tets of each body alone.
         points: On their surfaces, in tets of the model.
+        collider_points: On those of colliders that are attached to bodies, by key.
     """
 
     scene: Scene
@@ -75,6 +63,7 @@ class AttachableBodies:
     surfaces: Sequence[Surface]
     bindings: Sequence[Binding]
     points: Sequence[SurfacePoints]
+    collider_points: Mapping[str, ColliderPoints] = field(default_factory=dict)
 
 
 def make_attachments(bodies: AttachableBodies) -> SurfaceAttachments | None:
@@ -83,32 +72,57 @@ def make_attachments(bodies: AttachableBodies) -> SurfaceAttachments | None:
     Raises:
         BadInput: A target is out of reach; the sentence names it.
     """
-    links, targets = [], dict[str, TargetSurface]()
+    links, targets = [], _TargetSurfaces(bodies)
     for number, body in enumerate(bodies.scene.bodies):
+        origin: LinkOrigin | None = None
         for place, attachments in surface_attachments(bodies.scene, body):
-            for attachment in attachments:
-                if attachment.target not in targets:
-                    targets[attachment.target] = _target_surface(bodies, attachment.target)
-            key = f"body.{body.key}.attachment.{place}"
-            links += _links_in_reach(bodies, number, attachments, targets, key)
+            origin = origin or origin_of_body(
+                number, body, bodies.surfaces[number], bodies.points[number], bodies.model
+            )
+            links += _links_in_reach(bodies, origin, attachments, targets, f"body.{body.key}.attachment.{place}")
+    for collider in bodies.scene.colliders:
+        if collider.attached_surface is not None:
+            found = bodies.collider_points[collider.key]
+            origin = origin_of_collider(targets.find(collider.key), found, collider.attached_surface)
+            for place, attachments, must_reach in collider_attachments(collider.attached_surface):
+                key = f"collider.{collider.key}.attachment.{place}"
+                links += _links_in_reach(bodies, origin, attachments, targets, key, must_reach)
     return SurfaceAttachments(tuple(links)) if links else None
+
+
+class _TargetSurfaces:
+    """The surfaces that attachments need, each made once."""
+
+    def __init__(self, bodies: AttachableBodies) -> None:
+        self._bodies, self._made = bodies, dict[str, TargetSurface]()
+
+    def find(self, key: str) -> TargetSurface:
+        """Returns the surface of a body, a collider or a bone."""
+        if key not in self._made:
+            self._made[key] = _target_surface(self._bodies, key)
+        return self._made[key]
 
 
 def _links_in_reach(
     bodies: AttachableBodies,
-    number: int,
+    origin: LinkOrigin,
     attachments: Sequence[Attachment],
-    targets: dict[str, TargetSurface],
+    targets: _TargetSurfaces,
     key: str,
+    must_reach: bool = True,
 ) -> list[SurfaceLinks]:
-    """Returns the links of attachments that one row stands for; raises BadInput where none of them is in reach."""
+    """Returns the links of attachments that one row stands for.
+
+    Raises:
+        BadInput: None of them is in reach, and one has to be (`must_reach`).
+    """
     found, refused = [], []
     for attachment in attachments:
         try:
-            found.append(_make_links(bodies, number, attachment, targets[attachment.target], key))
+            found.append(_make_links(bodies, origin, attachment, targets.find(attachment.target), key))
         except BadInput as problem:
             refused.append(problem)
-    if refused and not found:
+    if refused and not found and must_reach:
         raise refused[0]
     return found
 
@@ -117,14 +131,22 @@ def _target_surface(bodies: AttachableBodies, key: str) -> TargetSurface:
     scene, model = bodies.scene, bodies.model
     for number, body in enumerate(scene.bodies):
         if body.key == body_of_wrap(key):
-            binding, first = bodies.bindings[number], model.bodies[number].tets.start
-            tet = indices(binding.tet + np.int32(first))
+            binding = bodies.bindings[number]
+            tet = indices(binding.tet + np.int32(model.bodies[number].tets.start))
             rest = np.einsum("va,vai->vi", binding.weights, model.X[model.tets[tet]])
             triangles = indices(orient_outward(bodies.surfaces[number]).surface.triangles)
+            first = 0
             if body.key != key:  # the Wrap inside of it alone
-                triangles = triangles[(triangles >= len(body.vertices) - body.wrap_vertices).all(axis=1)]
+                first = len(body.vertices) - body.wrap_vertices
+                triangles = triangles[(triangles >= first).all(axis=1)]
             return TargetSurface(
-                body.name, number, MovingSurface(rest, triangles), tet, binding.weights, np.zeros((0, 3))
+                body.name,
+                number,
+                MovingSurface(rest, triangles),
+                tet,
+                binding.weights,
+                np.zeros((0, 3)),
+                first_vertex=first,
             )
     animated = [("collider", collider) for collider in scene.colliders] + [("bone", bone) for bone in scene.bones]
     owner, found = next((owner, each) for owner, each in animated if each.key == key)
@@ -137,56 +159,50 @@ def _target_surface(bodies: AttachableBodies, key: str) -> TargetSurface:
 
 
 def _make_links(
-    bodies: AttachableBodies, number: int, attachment: Attachment, target: TargetSurface, key: str
+    bodies: AttachableBodies, origin: LinkOrigin, attachment: Attachment, target: TargetSurface, key: str
 ) -> SurfaceLinks:
-    """Returns the links of one attachment of the body of this number.
+    """Returns the links of one attachment of a surface.
 
     What is fixed is not made one body with its target, but tied by springs to the tets that its points are in at rest,
     so stiff that the gap stays below what can be seen: each body keeps its own tets and cache, and a key may let go.
     """
-    body, model, points, reach = bodies.scene.bodies[number], bodies.model, bodies.points[number], attachment.reach
-    positions, rest = points.positions(model), _rest_vertices(target, bodies)
-    found = target.surface.at(rest).distances(positions)
-    paint, normal = _surface_values(body, attachment.paint, bodies.surfaces[number], positions)
+    model, reach, rest = bodies.model, attachment.reach, _rest_vertices(target, bodies)
+    found = target.surface.at(rest).distances(origin.positions)
+    paint = origin.paint_at_points(attachment.paint)
     is_fixed = attachment.kind == FIXED
     if len(attachment.target_paint):
-        others = padded(attachment.target_paint, len(rest))[target.surface.triangles[found.triangle]]
+        painted = padded(attachment.target_paint, len(rest), target.first_vertex)
+        others = painted[target.surface.triangles[found.triangle]]
         paint = paint * np.einsum("kc,kc->k", others, found.weights)
     strength = paint * (np.abs(found.distance) < reach if is_fixed else fade(np.abs(found.distance), reach))
     own = np.flatnonzero(strength > 0.0)
     if not len(own):
-        nearest = float(np.abs(found.distance[paint > 0.0]).min(initial=np.inf))
-        raise BadInput(
-            "attachment-reversed-out-of-reach" if attachment.is_reversed else "attachment-out-of-reach",
-            name=body.name,
-            target=target.name,
-            distance=f"{nearest:.3g}",
-            reach=f"{reach:.3g}",
-        )
-    stiffness = strength[own] * points.area[own] * _stiffness_per_area(bodies, number, target, points.tet[own])
+        raise _out_of_reach(origin, target, reach, float(np.abs(found.distance[paint > 0.0]).min(initial=np.inf)))
+    per_area = STIFFNESS_FACTOR * softer_moduli(origin, target, model)[own] / origin.thickness
+    stiffness = strength[own] * origin.area[own] * per_area
     if is_fixed:
         stiffness *= FIXED_FACTOR
-    distance, slides = found.distance[own], attachment.kind == SLIDING
+    distance, slides, positions = found.distance[own], attachment.kind == SLIDING, origin.positions[own]
     # a surface faces what it touches; one in which the other is, or that is in the other, looks the same way
-    faces = np.einsum("ki,ki->k", normal[own], found.normal[own]) < 0.0
+    faces = np.einsum("ki,ki->k", origin.normals()[own], found.normal[own]) < 0.0
     anchor_tet, anchor_weights = (NO_INDICES, NO_PLACES)
     anchor_triangle, place, offset = NO_INDICES, np.zeros((0, 3)), np.zeros((0, 3))
     if not slides and target.body is not None:
-        anchor_tet, anchor_weights = _tet_anchors(model, target, found, own, positions[own])
+        anchor_tet, anchor_weights = _tet_anchors(model, target, found, own, positions)
     elif not slides:
         corners = rest[target.surface.triangles[found.triangle[own]]]
         anchor_triangle, place = found.triangle[own], found.weights[own]
-        apart = positions[own] - np.einsum("kc,kci->ki", place, corners)
+        apart = positions - np.einsum("kc,kci->ki", place, corners)
         offset = np.einsum("kij,kj->ki", triangle_frames(corners), apart)
     return SurfaceLinks(
         key=key,
-        body=number,
-        own=model.bodies[number],
-        name=body.name,
+        body=origin.body,
+        own=origin.own,
+        name=origin.name,
         strength=attachment.strength,
         reach=UNLIMITED_REACH if is_fixed else reach,
-        tet=points.tet[own],
-        weights=points.weights[own],
+        tet=origin.tet[own],
+        weights=origin.weights[own],
         stiffness=stiffness,
         target=target,
         rest_distance=distance if slides else np.zeros(0),
@@ -196,36 +212,22 @@ def _make_links(
         anchor_triangle=anchor_triangle,
         anchor_place=place,
         anchor_offset=offset,
+        animated=origin.animated.select(own) if origin.animated is not None else None,
+        is_fixed=is_fixed,
     )
+
+
+def _out_of_reach(origin: LinkOrigin, target: TargetSurface, reach: float, nearest: float) -> BadInput:
+    lengths = {"distance": f"{nearest:.3g}", "reach": f"{reach:.3g}"}
+    if origin.body is None:
+        return BadInput("attachment-reversed-out-of-reach", name=target.name, target=origin.name, **lengths)
+    return BadInput("attachment-out-of-reach", name=origin.name, target=target.name, **lengths)
 
 
 def _rest_vertices(target: TargetSurface, bodies: AttachableBodies) -> Floats:
     if target.body is not None:
         return target.simulated_vertices(bodies.model.X, bodies.model.tets)
     return target.rest_vertices
-
-
-def _surface_values(body: Body, paint: Floats, surface: Surface, positions: Floats) -> tuple[Floats, Floats]:
-    """Returns what is painted at points of the surface, (k,), and its outward normals there, (k, 3)."""
-    triangles = orient_outward(surface).surface.triangles
-    near = closest_points(build_bvh(body.vertices, triangles), positions)
-    corners = body.vertices[triangles[near.triangle]]
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    if not len(paint):
-        return np.ones(len(positions)), normal
-    return np.einsum("kc,kc->k", paint[triangles[near.triangle]], near.weights), normal
-
-
-def _stiffness_per_area(bodies: AttachableBodies, number: int, target: TargetSurface, tet: Indices) -> Floats:
-    """Returns 30 E / L at points in tets of a body [Pa/m], (k,)."""
-    model, points = bodies.model, bodies.points[number]
-    E = youngs_modulus(model.mu[tet], model.lam[tet])
-    if target.body is not None:
-        other = model.bodies[target.body].tets
-        volume = model.volume[other]
-        E = np.minimum(E, volume @ youngs_modulus(model.mu[other], model.lam[other]) / volume.sum())
-    size = 3.0 * model.volume[model.bodies[number].tets].sum() / points.area.sum()
-    return STIFFNESS_FACTOR * E / size
 
 
 def _tet_anchors(

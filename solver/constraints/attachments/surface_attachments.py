@@ -19,6 +19,7 @@ from ..force import Force, ForceStep
 from .attachment_potential import NO_VERTICES, ActiveLinks, AttachmentPotential
 from .attachment_strength import attachment_strength
 from .surface_links import SurfaceLinks
+from .target_surface import TargetSurface
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +36,14 @@ class SurfaceAttachments(Force):
 
     def restricted_to(self, bodies: Collection[int]) -> SurfaceAttachments | None:
         """Returns the attachments of the bodies of these numbers alone; None where there are none."""
-        own = tuple(links for links in self.links if links.body in bodies)
+        own = tuple(links for links in self.links if _has(links) in bodies)
         return replace(self, links=own) if own else None
 
     def surface_potential(self, step: ForceStep) -> AttachmentPotential:
         """Returns the energy of the attachments at the end of a step; raises as `Force.potential`."""
         strengths = [_strength(links, step) for links in self.links]
         active = [
-            ActiveLinks(links, strength, _vertices(links, step))
+            ActiveLinks(links, strength, _vertices(links.target, step), _own_vertices(links, step))
             for links, strength in zip(self.links, strengths, strict=True)
             if strength > 0.0
         ]
@@ -50,8 +51,9 @@ class SurfaceAttachments(Force):
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
         """Returns the strengths, and where what is animated is."""
-        vertices = [_vertices(links, step) for links in self.links]
-        return [np.array([_strength(links, step) for links in self.links]), *vertices]
+        vertices = [_vertices(links.target, step) for links in self.links]
+        own = [_own_vertices(links, step) for links in self.links if links.animated is not None]
+        return [np.array([_strength(links, step) for links in self.links]), *vertices, *own]
 
     def to_arrays(self, nodes: slice) -> dict[str, np.ndarray]:
         """Returns for `model/KEY.npz` the points at which a body with these nodes of the model is linked.
@@ -59,13 +61,13 @@ class SurfaceAttachments(Force):
         `linked_attachment` is the number of the attachment of each, (p,); `linked_tet` and `linked_weights` say where
         it is in the tets of the body, (p,) and (p, 4).
         """
-        own = [links for links in self.links if links.own.nodes == nodes]
+        own = [(links, links.own) for links in self.links if links.own is not None and links.own.nodes == nodes]
         if not own:
             return {}
         return {
-            "linked_attachment": np.concatenate([np.full(len(each.tet), each.number, np.int32) for each in own]),
-            "linked_tet": np.concatenate([each.tet - np.int32(each.own.tets.start) for each in own]),
-            "linked_weights": np.concatenate([each.weights for each in own]),
+            "linked_attachment": np.concatenate([np.full(len(each.tet), each.number, np.int32) for each, _ in own]),
+            "linked_tet": np.concatenate([each.tet - np.int32(body.tets.start) for each, body in own]),
+            "linked_weights": np.concatenate([each.weights for each, _ in own]),
         }
 
     def remapped(self, whole: Model, tets: Indices) -> SurfaceAttachments:
@@ -73,8 +75,17 @@ class SurfaceAttachments(Force):
         return self
 
 
-def _vertices(links: SurfaceLinks, step: ForceStep) -> Floats:
-    return NO_VERTICES if links.target.body is not None else links.target.animated_vertices(step.tracks, step.end)
+def _has(links: SurfaceLinks) -> int | None:
+    """Returns the number of the body that has an attachment, or that a collider has it to."""
+    return links.target.body if links.body is None else links.body
+
+
+def _vertices(surface: TargetSurface, step: ForceStep) -> Floats:
+    return NO_VERTICES if surface.body is not None else surface.animated_vertices(step.tracks, step.end)
+
+
+def _own_vertices(links: SurfaceLinks, step: ForceStep) -> Floats:
+    return NO_VERTICES if links.animated is None else _vertices(links.animated.surface, step)
 
 
 def _strength(links: SurfaceLinks, step: ForceStep) -> float:

@@ -31,17 +31,39 @@ TINY = 1.0e-300
 
 
 @dataclass(frozen=True, eq=False)
+class AnimatedPoints:
+    """Points on a surface that no body moves, k of them.
+
+    Attributes:
+        surface: A collider.
+        corners, weights: Vertices of the triangles that they are in, and barycentric weights in these, (k, 3) each.
+    """
+
+    surface: TargetSurface
+    corners: Indices
+    weights: Floats
+
+    def positions(self, vertices: Floats) -> Floats:
+        """Returns where they are [m], (k, 3), for vertices of the surface at [m], (v, 3)."""
+        return np.einsum("kc,kci->ki", self.weights, vertices[self.corners])
+
+    def select(self, which: Indices) -> AnimatedPoints:
+        """Returns some of the points."""
+        return replace(self, corners=self.corners[which], weights=self.weights[which])
+
+
+@dataclass(frozen=True, eq=False)
 class SurfaceLinks:
     """The links of one attachment, k of them.
 
     Attributes:
         key: Beginning of the names of its tracks.
-        body: Number of the body whose points they begin at.
+        body: Number of the body whose points they begin at; None: of a collider.
         own: Its nodes and tets in the model.
-        name: Of that body, for people.
+        name: Of that body or collider, for people.
         strength: Factor on the stiffness without a track.
         reach: r [m].
-        tet, weights: Of the points, in the tets of the model, (k,) and (k, 4).
+        tet, weights: Of the points, in the tets of the model, (k,) and (k, 4); of a collider −1 and 0.
         stiffness: k at a strength of 1 [N/m], (k,).
         target: The other surface.
         rest_distance: φ₀ of sliding links [m], (k,); (0,) of springs.
@@ -49,11 +71,13 @@ class SurfaceLinks:
         anchor_tet, anchor_weights: Of springs to a body: what their other ends are part of, (k,) and (k, 4).
         anchor_triangle, anchor_place, anchor_offset: Of springs to a collider or bone: a triangle, barycentric weights
             in it, and the way from there in its frame [m], (k,), (k, 3) and (k, 3).
+        animated: The points of a collider; None: of a body.
+        is_fixed: Whether they are springs that are meant not to be drawn out.
     """
 
     key: str
-    body: int
-    own: BodyRange
+    body: int | None
+    own: BodyRange | None
     name: str
     strength: float
     reach: float
@@ -68,6 +92,13 @@ class SurfaceLinks:
     anchor_triangle: Indices
     anchor_place: Floats
     anchor_offset: Floats
+    animated: AnimatedPoints | None = None
+    is_fixed: bool = False
+
+    @property
+    def moved_bodies(self) -> set[int]:
+        """Numbers of the bodies on both sides."""
+        return {number for number in (self.body, self.target.body) if number is not None}
 
     @property
     def number(self) -> int:
@@ -80,7 +111,7 @@ class SurfaceLinks:
         return len(self.rest_distance) > 0
 
     def points(self, x: Floats, tets: Indices) -> Floats:
-        """Returns where the points are [m], (k, 3), for nodes at x [m], (n, 3)."""
+        """Returns where the points of a body are [m], (k, 3), for nodes at x [m], (n, 3)."""
         return np.einsum("ka,kai->ki", self.weights, x[tets[self.tet]])
 
     def of_tets(self, rows: Indices) -> SurfaceLinks:
@@ -90,7 +121,8 @@ class SurfaceLinks:
             return np.searchsorted(rows, tet).astype(np.int32)
 
         target = replace(self.target, tet=renumbered(self.target.tet)) if self.target.body is not None else self.target
-        return replace(self, tet=renumbered(self.tet), anchor_tet=renumbered(self.anchor_tet), target=target)
+        own = self.tet if self.animated is not None else renumbered(self.tet)
+        return replace(self, tet=own, anchor_tet=renumbered(self.anchor_tet), target=target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +131,7 @@ class LinkForces:
 
     Attributes:
         energy: Of all [J].
-        attachment: The tets that they move: of the point, and of the place on the other side where that is a body's.
+        attachment: The tets that they move: of the point and of the place on the other side, where these are a body's.
         force: On the points, and against the places [N], (m, 3).
         directions: d with the stiffness Σ d dᵀ, (m, 3, 3) [√(N/m)].
     """
@@ -118,6 +150,7 @@ class LinkForces:
 def link_forces(
     links: SurfaceLinks,
     strength: float,
+    points: Floats,
     x: Floats,
     tets: Indices,
     target: SurfaceSnapshot,
@@ -128,14 +161,14 @@ def link_forces(
     Args:
         links: All of one attachment.
         strength: Factor on their stiffness.
+        points: Where their points are [m], (k, 3).
         x: Node positions [m], (n, 3).
         tets: Nodes of the tets, (m, 4).
         target: The other surface, now.
         places: Of sliding links: the closest places to keep as planes; None: where they are now.
     """
     if not links.slides:
-        return _spring_forces(links, strength, x, tets, target)
-    points = links.points(x, tets)
+        return _spring_forces(links, strength, points, x, tets, target)
     if places is None:
         places = target.distances(points)
         distance = places.distance
@@ -157,7 +190,7 @@ def link_forces(
 
 
 def _spring_forces(
-    links: SurfaceLinks, strength: float, x: Floats, tets: Indices, target: SurfaceSnapshot
+    links: SurfaceLinks, strength: float, points: Floats, x: Floats, tets: Indices, target: SurfaceSnapshot
 ) -> LinkForces:
     tet, weights = _no_places(links, np.arange(len(links.tet), dtype=np.int64))
     if links.target.body is not None:
@@ -167,7 +200,7 @@ def _spring_forces(
         corners = target.corners[links.anchor_triangle]
         anchor = np.einsum("kc,kci->ki", links.anchor_place, corners)
         anchor += np.einsum("kij,ki->kj", triangle_frames(corners), links.anchor_offset)
-    apart = links.points(x, tets) - anchor
+    apart = points - anchor
     length = np.sqrt(np.einsum("ki,ki->k", apart, apart))
     energy, secant = link_energy(length, strength * links.stiffness, links.reach)
     acts = np.flatnonzero(secant > 0.0)

@@ -26,6 +26,7 @@ class TargetSurface:
         vertices: Of a collider or bone, in the space of its matrices [m], (v, 3).
         track: Beginning of the names of its tracks, "collider.KEY" or "bone.KEY".
         rest_vertices: Of a collider or bone at rest [m], world, (v, 3).
+        first_vertex: The first one that its triangles have.
     """
 
     name: str
@@ -36,6 +37,7 @@ class TargetSurface:
     vertices: Floats
     track: str = ""
     rest_vertices: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+    first_vertex: int = 0
 
     def simulated_vertices(self, x: Floats, tets: Indices) -> Floats:
         """Returns the vertices of a body [m], (v, 3), for its nodes at x [m], (n, 3)."""

@@ -30,6 +30,7 @@ class LinearSystem:
         tolerance, norm_floor, initial_direction: As there.
         base_velocity: What v comes on top of [m/s], (n, 3): axes that move have moved cores so far; None: nothing.
         has_cores: Whether some rows are those of cores, which are no nodes of a mesh.
+        tied_nodes: As in `ExternalForces`; None where rows are not all nodes of the model.
     """
 
     pattern: BlockPattern
@@ -45,6 +46,7 @@ class LinearSystem:
     initial_direction: Floats | None
     base_velocity: Floats | None = None
     has_cores: bool = False
+    tied_nodes: Bools | None = None
 
 
 def solve_with_cores(

@@ -217,6 +217,7 @@ class NewtonSystem:
             tolerance=forcing_term,
             norm_floor=norm_floor,
             initial_direction=initial_direction,
+            tied_nodes=self.external_forces.tied_nodes,
         )
         if self.wide_tangent is None or not self.is_apart:
             return whole.v, self._solve(whole)
@@ -232,6 +233,7 @@ class NewtonSystem:
             X=self.model.X[own],
             norm_floor=norm_floor[wide.islands],
             initial_direction=None if initial_direction is None else floats(initial_direction[own]),
+            tied_nodes=None,
         )
         found = solve_system(self.model, part, self.settings, self.workspace)
         whole.v[own] = part.v

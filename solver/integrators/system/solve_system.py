@@ -10,12 +10,13 @@ from ...linalg.bicgstab import solve_unsymmetric
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.drop_zero_blocks import drop_zero_blocks
 from ...linalg.element_by_element import ElementProducts
+from ...linalg.factorised_nodes import FactorisedNodes
 from ...linalg.multigrid.hierarchy_reuse import ReusedHierarchy
-from ...linalg.pcg import SolveResult, solve
+from ...linalg.pcg import Preconditioner, SolveResult, solve
 from ...linalg.rigid_modes import rigid_modes
 from ...mechanics.model import Model
 from ...mechanics.vertex_warp import is_any_warped, is_unsymmetric, momentum_balance
-from ...scene.scene import Settings
+from ...scene.scene import AUTO_SOLVER, Settings
 from ..solver_context import StepWorkspace
 from .multigrid_policy import choose_multigrid
 
@@ -103,9 +104,18 @@ def _solve_symmetric(
         StoppingCriteria(system.tolerance, settings.max_iterations, system.norm_floor),
         initial_direction=system.initial_direction,
         modes=modes,
-        preconditioner=choose_multigrid(model, system, settings, multigrid_levels),
+        preconditioner=_choose_preconditioner(model, system, settings, multigrid_levels),
         workspace=workspace.pcg,
     )
+
+
+def _choose_preconditioner(
+    model: Model, system: LinearSystem, settings: Settings, multigrid_levels: ReusedHierarchy | None
+) -> Preconditioner | None:
+    """Returns what is used instead of block Jacobi, at once or after some iterations; None: nothing."""
+    if system.tied_nodes is not None and settings.linear_solver == AUTO_SOLVER:
+        return FactorisedNodes(system.tied_nodes)
+    return choose_multigrid(model, system, settings, multigrid_levels)
 
 
 def _solve_by_symmetry(

@@ -41,10 +41,12 @@ class ContactPenalty:
 
     Attributes:
         waits_for_untangling: It does not act while inverted tets are untangled, since these contain nothing.
+        tied_nodes: It ties none.
         penalty_factor: Factor on the penalty.
     """
 
     waits_for_untangling = True
+    tied_nodes: Bools | None = None
 
     def __init__(self, contact: FleshContact, poses: Sequence[Floats], sides: Sequence[np.ndarray]) -> None:
         self.contact, self.poses, self.sides = contact, tuple(poses), tuple(sides)

@@ -172,8 +172,9 @@ def fill_couplings(tets, attachment, nodes, coefficients, counts):
     tet, weights = attachment.tet, attachment.weights
     for c in range(len(tet)):
         count = 0
-        for a in range(4):
-            count = add_coefficient(tets[tet[c, 0], a], weights[c, a], nodes[c], coefficients[c], count)
+        if tet[c, 0] >= 0:
+            for a in range(4):
+                count = add_coefficient(tets[tet[c, 0], a], weights[c, a], nodes[c], coefficients[c], count)
         for end in range(1, MAX_TETS_PER_CONTACT):
             for a in range(4):
                 share = -weights[c, 4 * end + a]
