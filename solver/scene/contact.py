@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
-from .attachment import AttachedSurface
+from .attachment import AttachedSurface, drop_unused_fields
 from .serialisation import schema_constraints
 from .serialisation.schema_constraints import OneOf, RowsOf
 from .serialisation.sequence_coercion import convert_sequences
@@ -90,3 +91,18 @@ class Collider:
     def __post_init__(self) -> None:
         """Takes lists for arrays."""
         convert_sequences(self)
+
+
+def drop_unused_fields_of_colliders(
+    colliders: Sequence[Collider], trees: Sequence[Any], arrays: dict[str, np.ndarray]
+) -> None:
+    """Takes out of the trees of colliders what bakes of before did not have, where it says nothing."""
+    for collider, stored in zip(colliders, trees, strict=True):
+        if not len(collider.rest_vertices):
+            del arrays[stored.pop("rest_vertices")["array"]]
+        if not collider.keeps_overlap:
+            del stored["keeps_overlap"]
+        if collider.attached_surface is None:
+            del stored["attached_surface"]
+        else:
+            drop_unused_fields(collider.attached_surface.attachments, stored["attached_surface"]["attachments"], arrays)

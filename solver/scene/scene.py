@@ -28,7 +28,7 @@ from ..runtime.npz_reader import first_line, read_arrays
 from .attachment import Attachment, drop_unused_fields
 from .constant_wind import Wind
 from .contact import Collider as Collider
-from .contact import Collision
+from .contact import Collision, drop_unused_fields_of_colliders
 from .flesh import DYNAMIC, QUASISTATIC, Bone, Flesh
 from .force_fields import FieldWeights, ForceField
 from .formulation import FormulationSettings
@@ -367,16 +367,7 @@ class Scene:
             for name in ("cap_vertices", "wrap_vertices"):
                 if not getattr(body, name):
                     del own[name]
-        for collider, own in zip(self.colliders, tree["colliders"], strict=True):
-            if not len(collider.rest_vertices):
-                del arrays[own.pop("rest_vertices")["array"]]
-            if not collider.keeps_overlap:
-                del own["keeps_overlap"]  # earlier bakes did not have it
-            if collider.attached_surface is None:
-                del own["attached_surface"]
-            else:
-                attachments = collider.attached_surface.attachments
-                drop_unused_fields(attachments, own["attached_surface"]["attachments"], arrays)
+        drop_unused_fields_of_colliders(self.colliders, tree["colliders"], arrays)
         _drop_later_defaults(self, tree, arrays)
         for own in tree["bodies"]:
             for name in ("material_paint", "rest_scale"):
