@@ -28,7 +28,7 @@ MAX_OWN_DISTANCE = 0.25  # distance in tet sizes from its own place within which
 OUTER_REACH = 0.25  # height above an outer face that a tet still contains, in heights of the tet
 MAX_TETS_PER_POINT = 6
 STACK_SIZE = 128  # nodes
-MIXED, NONE = -1, -2  # no body
+MIXED = -1  # no body
 POINTS_PER_TASK = 512
 
 
@@ -75,7 +75,7 @@ class TetSearch:
         reach: Height above the faces opposite its nodes that each tet contains, in heights of the tet, (m, 4).
         group: Body of each tet, (m,).
         group_below: Body of all tets below each node of the tree; `MIXED` where there are several, (t,).
-        has_self_contact: Whether points of a body count in tets of the same body, (b,).
+        may_touch: Whether points of one body count in tets of another, or of the same, (b, b).
     """
 
     lower: Floats
@@ -85,7 +85,7 @@ class TetSearch:
     reach: Floats
     group: Indices
     group_below: Indices
-    has_self_contact: Bools
+    may_touch: Bools
 
     def find_enclosing(
         self, model: Model, x: Floats, points: Floats, rest: Floats, of: ContactPoints
@@ -115,8 +115,8 @@ class TetSearch:
 TetSearchArrays = kernel_tuple("TetSearchArrays", TetSearch)
 
 
-def make_tet_search(model: Model, has_self_contact: tuple[bool, ...]) -> TetSearch:
-    """Returns the search among the tets of a model; `has_self_contact` is of each body."""
+def make_tet_search(model: Model, may_touch: Bools) -> TetSearch:
+    """Returns the search among the tets of a model; `may_touch` is as in `TetSearch`."""
     corners = model.X[model.tets]
     tree = build_box_tree(corners.min(axis=1), corners.max(axis=1))
     edges = corners[:, 1:] - corners[:, :1]
@@ -131,7 +131,7 @@ def make_tet_search(model: Model, has_self_contact: tuple[bool, ...]) -> TetSear
         np.where(_outer_faces(model.tets), OUTER_REACH, 0.0),
         group,
         _groups_below(group[tree.order], len(tree.lower)),
-        np.array(has_self_contact, np.bool_),
+        may_touch,
     )
 
 
@@ -201,13 +201,13 @@ def _search_tree(i, x, X, tets, search, points, stack, tet, weights):
     leaves = len(lower) // 2
     p0, p1, p2 = points.positions[i, 0], points.positions[i, 1], points.positions[i, 2]
     own = points.tet[i]
-    ignored = NONE if search.has_self_contact[group[own]] else group[own]
+    counted = search.may_touch[group[own]]
     count, top = 0, 1
     stack[0] = 1
     while top > 0:
         top -= 1
         node = stack[top]
-        if below[node] == ignored or is_outside_box(p0, p1, p2, lower, upper, node):
+        if (below[node] != MIXED and not counted[below[node]]) or is_outside_box(p0, p1, p2, lower, upper, node):
             continue
         if node < leaves:
             stack[top], stack[top + 1] = 2 * node + 1, 2 * node
@@ -218,7 +218,7 @@ def _search_tree(i, x, X, tets, search, points, stack, tet, weights):
             t = order[slot]
             if count == MAX_TETS_PER_POINT or t == own:
                 continue
-            if group[t] == ignored:
+            if not counted[group[t]]:
                 continue
             if not encloses(p0, p1, p2, x, tets, t, search.min_volume[t], search.reach, weights[i, count]):
                 continue
