@@ -52,7 +52,8 @@ def make_wrap(
 def attach_wrap(obj: bpy.types.Object, wrapped: Sequence[bpy.types.Object], nearest: Indices, width: float) -> None:
     """Lets a Wrap slide on muscles, and ties it to bones where these are right below it.
 
-    Bones are bone meshes, and colliders, which muscles slide on. Rows of the list that there are for one of the objects stay as they are.
+    Bones are bone meshes, and colliders, which muscles slide on. Rows of the list that there are for one of the objects
+    stay as they are.
 
     Args:
         obj: The Wrap.
