@@ -19,8 +19,8 @@ BEST_LENGTH = 0.95  # fibres are taut at rest, so that none goes slack as joints
 STRENGTH = 0.4  # nobody lifts anything here
 FAT_TET_SIZE = 0.02  # [m]
 # each point of the Wrap slides on the muscles right below it, not on all that are within its width [m]
-WRAP_VOXEL, WRAP_REACH, WRAP_STRENGTH = 0.009, 0.020, 3.0
-HELD = (-0.135, 0.60)  # along x: the skin beyond these follows the rig [m]
+WRAP_VOXEL, WRAP_REACH, WRAP_STRENGTH = 0.009, 0.014, 3.0
+HELD = (-0.135, 0.50)  # along x: the skin beyond these follows the rig [m]
 UPPER, LOWER = "Humerus", "Ulna"
 # muscles by the flex control that keys them; those of the first group also contract by themselves as they shorten
 GROUPS = {
@@ -63,7 +63,6 @@ def build(tet_size: float = TET_SIZE, subdivisions: int = 0) -> None:
     make_fat(rig, skin, [*muscles, *bones])
     sleeve = make_sleeve(skin)
     _collect("Skin", [skin, sleeve])
-    skin.sinew.collision_collection = bpy.data.collections["Skin"]  # it meets itself; below it, the Wrap slides
     _show_without_skin()
     move(rig)
     flex(rig, muscles)
@@ -95,7 +94,7 @@ def make_fat(rig: bpy.types.Object, skin: bpy.types.Object, anatomy: list[bpy.ty
     skin.sinew.wrap, skin.sinew.bake_pass = wrap, 2
     held = skin.vertex_groups.new(name="Held")
     held.add([v.index for v in skin.data.vertices if not HELD[0] < v.co.x < HELD[1]], 1.0, "REPLACE")
-    skin.sinew.pin_group = "Held"  # the border and the fist follow the rig
+    skin.sinew.pin_group = "Held"  # the border, the wrist and the fist follow the rig
 
 
 def make_sleeve(skin: bpy.types.Object) -> bpy.types.Object:
