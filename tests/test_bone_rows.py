@@ -317,3 +317,36 @@ def test_rows_that_are_off_tie_nothing() -> None:
     assert flesh_supports.is_held(scene, obj)
     row.is_on = False
     assert not flesh_supports.is_held(scene, obj)
+
+
+def painted_group(obj: bpy.types.Object, name: str) -> str:
+    """Paints one half of a mesh and returns the name of the group."""
+    obj.vertex_groups.new(name=name).add([v.index for v in obj.data.vertices if v.co.x > 0.0], 1.0, "REPLACE")
+    return name
+
+
+@pytest.mark.parametrize("has_springs", [False, True])
+def test_listed_bones_take_masks_over(tmp_path: Path, has_springs: bool) -> None:
+    """The Mask of a bone mesh and the Attachment Group of the flesh become groups of the rows, and nothing moves."""
+    scene, obj, lower, upper = arm()
+    for bone in (lower, upper):
+        bone.sinew.bone_distance, bone.sinew.use_bone_spring = 0.3, has_springs
+        bone.sinew.bone_mask_group = painted_group(bone, "Mask")
+    obj.sinew.attachment_group = painted_group(obj, "Held")
+    before = held_nodes(*exported(scene, tmp_path / "a.sinew"))
+    assert add_bones(scene, obj) == 2
+    rows = [(row.target_group, row.group) for row in obj.sinew.attachments]
+    # springs would have weights between 0 and 1 as they are
+    assert rows == [("Mask", "" if has_springs else "Held")] * 2
+    if not has_springs:
+        obj.sinew.attachment_group = ""
+    for bone in (lower, upper):
+        bone.sinew.bone_mask_group = ""
+    written, tracks = exported(scene, tmp_path / "b.sinew")
+    assert held_nodes(written, tracks) == before and any(before)
+    assert set(written.bodies[0].attachments[0].target_paint) == {0.0, 1.0}
+    found = settings_digest(scene)
+    obj.sinew.attachments[0].target_group = ""
+    assert settings_digest(scene) != found
+    obj.sinew.attachments[0].target_group = "Nothing"
+    assert refused(scene, tmp_path / "c.sinew").kind == "group-gone"

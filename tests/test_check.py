@@ -65,6 +65,23 @@ def test_what_is_found_of_fat_is_selected_and_fixed_on_its_skin() -> None:
 
 
 @pytest.mark.slow
+def test_where_a_wrap_sticks_out_is_selected_on_it() -> None:
+    _, skin, wrap, core = fat_ball()
+    for vertex in wrap.data.vertices:
+        vertex.co.x += 0.45
+    wrap.data.update()
+    core.location.x = 0.45
+    bpy.context.view_layer.update()
+    row = checked()["Wrap: wrap-out-over"]
+    assert all(f'"{name}"' in row.line for name in ("Skin", "Core")) and not row.is_refused
+    assert press("select", "wrap-out-over") == {"FINISHED"}
+    assert bpy.context.object == wrap and bpy.context.mode == "EDIT_MESH"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    chosen = {vertex.index for vertex in wrap.data.vertices if vertex.select}
+    assert chosen == {v.index for v in wrap.data.vertices if v.co.length > 0.99} and chosen
+
+
+@pytest.mark.slow
 def test_what_is_wrong_with_several_objects_is_listed_at_once_selected_and_fixed() -> None:
     fresh()
     elbow("", 1.0)

@@ -154,10 +154,10 @@ def test_a_body_moves_along_with_its_held_nodes():
     search = NewtonIterate(EquilibriumProblem(model, law, held))
     jumped = model.X.copy()
     jumped[held.nodes] = held.positions
-    moved = search.move_with_fixed_nodes(law, model.X, held, 0.01)
+    moved = search.move_with_fixed_nodes(law, model.X, held)
     assert np.array_equal(moved[held.nodes], held.positions)
     assert search.evaluate_tangent(law, jumped).smallest < 0.0 < 0.7 < search.evaluate_tangent(law, moved).smallest
-    assert np.array_equal(search.move_with_fixed_nodes(law, jumped, held, 0.01), jumped) and search.system_count == 1
+    assert np.array_equal(search.move_with_fixed_nodes(law, jumped, held), jumped) and search.system_count == 0
 
 
 def test_round_off_in_what_is_held_moves_nothing_along():
@@ -181,7 +181,7 @@ def test_a_solve_that_stops_early_says_so():
         EquilibriumProblem(model, scenes.law_of(model, "neo-hookean"), held), model.X, 1e-8, 2, on_iteration=told.append
     )
     assert not found.converged and found.residual > 1e-8 and found.newton_iterations == 2
-    assert [step.newton_iterations for step in told] == [1, 2] and told[-1].residual == found.residual
+    assert [step.newton_iterations for step in told] == [0, 1, 2] and told[-1].residual == found.residual
     assert (
         outcome_classification.classify_outcome(
             EquilibriumProblem(model, scenes.law_of(model, "neo-hookean"), held), found, True, 1e-6

@@ -181,7 +181,7 @@ def with_attachment(*attachments: Attachment, **flesh: Flesh) -> Scene:
         (with_attachment(Attachment("nowhere")), '"Cube" is attached to "nowhere", which is not in the simulation'),
         (with_attachment(Attachment("cube")), '"Cube" is attached to itself'),
         (with_attachment(Attachment("collider")), "which has no faces"),
-        (with_attachment(Attachment("bone")), '"Line", which has no faces'),
+        (with_attachment(Attachment("bone")), 'cannot slide along "Line" or hang on it'),
         (with_attachment(Attachment("slab", "glued")), 'unknown kind, "glued"'),
         (with_attachment(Attachment("slab", reach=0.0)), "Reach"),
         (with_attachment(Attachment("slab", strength=-1.0)), "Strength"),

@@ -11,6 +11,7 @@ import bpy
 from ...solver.bake.cache import layout
 from ...solver.runtime.errors import SinewError
 from ..blender_data import sinew_modifier
+from ..blender_data.lasting_names import remember_names
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
 from ..cache.bake_passes import body_folder
@@ -35,7 +36,7 @@ def attach(
     """
     if scene is None or scene.library is not None:
         return
-    folder = folder or cache_paths.cache_folder(scene)
+    folder, is_baked = folder or cache_paths.cache_folder(scene), False
     for obj in roles.bodies(scene):
         key, own = body_key(obj), body_folder(scene, obj, folder)
         head = cache_folder_status.read_status(own).metadata
@@ -43,10 +44,13 @@ def attach(
             if obj.sinew.key != key:
                 obj.sinew.key = key  # it is found under this name even when it is renamed
             attach_body(scene, obj, own, key, is_undoable)
+            is_baked = True
         elif detach_missing:
             mesh_cache.detach(obj)
             attribute_modifier.detach(obj)
             show_results.restore_body(obj)
+    if is_baked:
+        remember_names(obj for obj in scene.objects if roles.roles_of(obj))
     _attach_wraps(scene, folder, detach_missing)
     if is_undoable:
         attach_force_curves.refresh_curves(scene, folder, detach_missing)

@@ -19,6 +19,7 @@ import bpy
 import numpy as np
 
 from ...solver.runtime.errors import BadInput, SinewError, SolveFailed
+from ...solver.scene.attachment import WRAP_SUFFIX
 from ...solver.scene.scene import Scene
 from ..blender_data.scene_by_session_uid import find_scene
 from ..evaluation.sample_times import SampleTime, rest_frame
@@ -131,11 +132,13 @@ def _at_rest(scene: Scene) -> Scene:
 
 
 def _checked_objects(inputs: Participants, scene: Scene) -> dict[str, CheckedObject]:
-    counts = {bone.key: (len(bone.vertices), len(bone.triangles)) for bone in scene.bones}
+    counts: dict[str, tuple[int, ...]] = {b.key: (len(b.vertices), len(b.triangles)) for b in scene.bones}
     for body in scene.bodies:
         is_own = (body.triangles < body.played_count).all(axis=1)
         counts[body.key] = body.played_count, int(np.count_nonzero(is_own))
-    objects = inputs.bodies | inputs.colliders | inputs.bones
+        counts[body.key + WRAP_SUFFIX] = (body.wrap_vertices,)
+    wraps = {obj.sinew.wrap: key + WRAP_SUFFIX for obj, key in inputs.bodies.items() if obj.sinew.wrap is not None}
+    objects = inputs.bodies | inputs.colliders | inputs.bones | wraps
     return {key: CheckedObject(obj.session_uid, *counts.get(key, ())) for obj, key in objects.items()}
 
 

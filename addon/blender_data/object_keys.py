@@ -46,14 +46,18 @@ def unique_keys(objects: Iterable[bpy.types.Object], others: Iterable[str] = ())
         else:
             rest.append(obj)
     for obj in rest:
-        base = key = key_from_name(obj.name)
-        number = 2
-        while key in used:
-            key = f"{base}_{number}"
-            number += 1
-        keys[obj] = key
-        used.add(key)
+        keys[obj] = new_key(key_from_name(obj.name), used)
     return keys
+
+
+def new_key(base: str, taken: set[str]) -> str:
+    """Returns a key that is not `taken`, with a number where it has to be, and takes it."""
+    key, number = base, 2
+    while key in taken:
+        key = f"{base}_{number}"
+        number += 1
+    taken.add(key)
+    return key
 
 
 def key_from_name(name: str) -> str:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bones of armatures that hold flesh directly, by the vertex groups that the mesh has for them anyway.
+"""Bones of armatures that hold flesh directly, by the vertex groups that the mesh has for them anyway, or since a row
+of attachments names them.
 
 Each is the straight line from its head to its tail in the rest pose, and moves as the bone does: location, rotation
 and scale. The bends of a bone with segments (B-bone) are not followed, and neither are envelopes.
@@ -7,8 +8,8 @@ and scale. The bends of a bone with segments (B-bone) are not followed, and neit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -18,12 +19,14 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.flesh import Bone
 from ...solver.scene.scene import Body
 from ..blender_data import sinew_modifier
-from ..blender_data.object_keys import key_from_name
+from ..blender_data.object_keys import key_from_name, new_key
 from ..evaluation.evaluated_mesh import evaluated_mesh
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import group_weights, weights
-from ..objects.flesh_supports import armature_radius
+from ..objects import roles
+from ..objects.attachment_rows import rows_about_lines
+from ..objects.flesh_supports import armature_radius, uses_armature
 from . import validation
 from .bone_meshes import RestTransform
 from .sampling_context import Sampling
@@ -41,7 +44,8 @@ class ArmatureBone:
         body: The body.
         rig: The object of the armature.
         name: Of the bone, and of the body's vertex group.
-        modifier: Name of the body's Armature modifier.
+        modifier: Name of the body's Armature modifier; "" where weights do not say what the bone holds.
+        is_named: Whether a row of attachments is about it.
     """
 
     key: str
@@ -49,6 +53,39 @@ class ArmatureBone:
     rig: bpy.types.Object
     name: str
     modifier: str
+    is_named: bool = False
+
+
+def bones_of_armatures(
+    obj: bpy.types.Object, body_key: str, taken: set[str], others: Collection[str]
+) -> list[ArmatureBone]:
+    """Returns the bones that hold a body by its vertex groups, and those whose lines rows of attachments are about.
+
+    Args:
+        obj: The body.
+        body_key: Its key.
+        taken: Keys of bones, which gets those of these.
+        others: Keys of bodies and colliders, none of which a bone has that a row names.
+
+    Raises:
+        BadInput: The body asks for bones of its armature, and there are none.
+    """
+    found = list(armature_bones(obj, body_key, taken)) if uses_armature(obj) else []
+    for rig, name in dict.fromkeys(named_lines(obj)):
+        same = [place for place, bone in enumerate(found) if (bone.rig, bone.name) == (rig, name)]
+        if same:
+            found[same[0]] = replace(found[same[0]], is_named=True)
+        else:
+            key = new_key(f"{body_key}-{key_from_name(name)}", taken.union(others))
+            taken.add(key)
+            found.append(ArmatureBone(key, obj, rig, name, "", is_named=True))
+    return found
+
+
+def named_lines(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, str]]:
+    """Yields the armatures and bones whose lines rows of a body and its Wrap are about."""
+    if roles.is_flesh(obj):
+        yield from ((row.armature, row.bone) for row in rows_about_lines(obj))
 
 
 def armatures(obj: bpy.types.Object) -> list[bpy.types.ArmatureModifier]:
@@ -74,12 +111,7 @@ def armature_bones(obj: bpy.types.Object, body_key: str, taken: set[str]) -> Ite
             if not bone.use_deform or bone.name not in obj.vertex_groups:
                 continue
             none = False
-            base = key = f"{body_key}-{key_from_name(bone.name)}"
-            number = 2
-            while key in taken:
-                key = f"{base}_{number}"
-                number += 1
-            taken.add(key)
+            key = new_key(f"{body_key}-{key_from_name(bone.name)}", taken)
             yield ArmatureBone(key, obj, modifier.object, bone.name, modifier.name)
     if none:
         raise BadInput("armature-no-groups", name=obj.name, armature=found[0].object.name)
@@ -88,7 +120,7 @@ def armature_bones(obj: bpy.types.Object, body_key: str, taken: set[str]) -> Ite
 def read_armature_bones(
     scene_copy: SceneCopy, found: list[ArmatureBone], bodies: Mapping[bpy.types.Object, Body], unit: float
 ) -> list[Bone]:
-    """Returns the bones that have a weight anywhere, in the rest pose.
+    """Returns the bones that have a weight anywhere, and those that rows name, in the rest pose.
 
     Args:
         scene_copy: Evaluated there.
@@ -101,16 +133,18 @@ def read_armature_bones(
     """
     made: list[Bone] = []
     for obj in dict.fromkeys(bone.body for bone in found):
-        holding = [bone for bone in found if bone.body == obj]
-        painted = bone_weights(scene_copy, obj, holding)
+        holding = [bone for bone in found if bone.body == obj and bone.modifier]
+        painted = bone_weights(scene_copy, obj, holding) if holding else np.zeros((0, 1))
         used = [i for i in range(len(holding)) if painted[i].any()]
-        if not used:
+        if holding and not used:
             raise BadInput("armature-no-groups", name=obj.name, armature=holding[0].rig.name)
-        strongest = painted.argmax(axis=0)
         for i in used:
             ends = _bone_ends(scene_copy, holding[i], unit)
-            around = bodies[obj].vertices[(strongest == i) & (painted[i] > 0.0)]
+            around = bodies[obj].vertices[(painted.argmax(axis=0) == i) & (painted[i] > 0.0)]
             made.append(_make_bone(holding[i], bodies[obj], ends, painted[i], around, unit))
+        weighing = {holding[i].key for i in used}
+        named = (bone for bone in found if bone.body == obj and bone.is_named and bone.key not in weighing)
+        made += [_make_line(bone, bodies[obj], _bone_ends(scene_copy, bone, unit)) for bone in named]
     return made
 
 
@@ -126,7 +160,7 @@ def bone_matrix(scene_copy: SceneCopy, bone: ArmatureBone, unit: float) -> Float
     Raises:
         BadInput: The bone was renamed or removed meanwhile, or a number in it is none.
     """
-    rig = bone.rig.evaluated_get(scene_copy.depsgraph)
+    rig = _evaluated_rig(scene_copy, bone)
     posed = rig.pose.bones.get(bone.name)
     if posed is None:
         raise BadInput("object-gone", name=bone.name)
@@ -136,10 +170,15 @@ def bone_matrix(scene_copy: SceneCopy, bone: ArmatureBone, unit: float) -> Float
     return matrix
 
 
+def _evaluated_rig(scene_copy: SceneCopy, bone: ArmatureBone) -> bpy.types.Object:
+    """Returns the armature of a bone: what the body depends on, or what was copied since a row names it."""
+    return bone.rig.evaluated_get(scene_copy.depsgraph) if bone.modifier else scene_copy.evaluated(bone.rig)
+
+
 def _bone_ends(scene_copy: SceneCopy, bone: ArmatureBone, unit: float) -> Floats:
     """Returns head and tail [m], world, (2, 3)."""
     validation.check_matrix(bone.name, bone_matrix(scene_copy, bone, unit))
-    rig = bone.rig.evaluated_get(scene_copy.depsgraph)
+    rig = _evaluated_rig(scene_copy, bone)
     posed = rig.pose.bones[bone.name]
     return transform_points(scale_to_metres(rig.matrix_world, unit), np.array([posed.head, posed.tail], np.float64))
 
@@ -159,6 +198,37 @@ def _make_bone(found: ArmatureBone, body: Body, ends: Floats, painted: Floats, a
     )
 
 
+def _make_line(found: ArmatureBone, body: Body, ends: Floats) -> Bone:
+    """Returns a bone that holds what is near its line, whatever weights say; the row that names it has its reach."""
+    return Bone(
+        key=found.key,
+        name=f"{found.rig.name}: {found.name}",
+        vertices=ends,
+        triangles=np.zeros((0, 3), np.int32),
+        distance=line_radius(ends, body.vertices, body.meshing.tet_size),
+        bodies=(body.key,),
+    )
+
+
+def line_radius(ends: Floats, skin: Floats, tet_size: float | None) -> float:
+    """Returns a third of the way from a line to the nearest skin or of its length, and a tet's edge at least [m].
+
+    Args:
+        ends: Of the line [m], (2, 3).
+        skin: Vertices [m], (n, 3).
+        tet_size: Edge length of the tets [m]; None: not known.
+    """
+    length = float(np.linalg.norm(ends[1] - ends[0]))
+    return max(tet_size or 0.0, RADIUS_SHARE * min(length, float(_distances_to_line(ends, skin).min())))
+
+
+def _distances_to_line(ends: Floats, points: Floats) -> Floats:
+    """Returns how far points [m], (n, 3), are from a line between ends [m], (2, 3)."""
+    axis = ends[1] - ends[0]
+    along = np.clip((points - ends[0]) @ axis / max(float(axis @ axis), 1e-30), 0.0, 1.0)
+    return np.linalg.norm(points - ends[0] - along[:, None] * axis, axis=1)
+
+
 def automatic_radius(ends: Floats, around: Floats, tet_size: float | None) -> float:
     """Returns a third of the way from a line to the skin that follows it, and a tet's edge at least [m].
 
@@ -170,10 +240,7 @@ def automatic_radius(ends: Floats, around: Floats, tet_size: float | None) -> fl
     smallest = tet_size or 0.0
     if not len(around):
         return max(smallest, RADIUS_SHARE * float(np.linalg.norm(ends[1] - ends[0])))
-    axis = ends[1] - ends[0]
-    along = np.clip((around - ends[0]) @ axis / max(float(axis @ axis), 1e-30), 0.0, 1.0)
-    ways = np.linalg.norm(around - ends[0] - along[:, None] * axis, axis=1)
-    return max(smallest, RADIUS_SHARE * float(np.median(ways)))
+    return max(smallest, RADIUS_SHARE * float(np.median(_distances_to_line(ends, around))))
 
 
 def bone_weights(scene_copy: SceneCopy, obj: bpy.types.Object, found: list[ArmatureBone]) -> Floats:

@@ -2,12 +2,15 @@
 """Baked bodies as their caches have them: the moving ground that the bodies of a bake follow.
 
 They are of earlier passes, or those of the same pass that Simulate Selected leaves as they are. Each is a deforming
-collider with the key of the body, so that attachments to the body hold to it.
+collider with the key of the body, so that attachments to the body hold to it. A Wrap that attachments name is one more,
+which nothing collides with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from enum import Enum
 from pathlib import Path
 
 import numpy as np
@@ -30,47 +33,72 @@ from .participants import ObjectKeys
 TIME_TOLERANCE = 1.0e-9  # [s]
 
 
+class GroundPart(Enum):
+    """What of the surface of a baked body those that follow it meet."""
+
+    PLAYED = "what its object plays"
+    WHOLE = "all of it, also closed holes and a Wrap"
+    WRAP = "the Wrap inside of it"
+
+    def vertex_range(self, body: Body) -> tuple[int, int]:
+        """Returns the first vertex of a body that belongs to it, and one past the last."""
+        if self == GroundPart.WRAP:
+            return len(body.vertices) - body.wrap_vertices, len(body.vertices)
+        return 0, body.played_count if self == GroundPart.PLAYED else len(body.vertices)
+
+
 class BakedGround:
     """A baked body over time.
 
     Attributes:
         body, tracks, settings: The body in its own bake, and the tracks and settings there.
-        is_whole: Whether it is of the pass of those that follow it, which meet all of its surface.
+        part: What of its surface it is.
         collider: What it is in the scene of the bodies that follow it.
     """
 
     def __init__(
-        self, cache: CacheReader, scene: Scene, tracks: TrackReader, body: Body, *, is_whole: bool = False
+        self, cache: CacheReader, settings: Settings, tracks: TrackReader, body: Body, part: GroundPart
     ) -> None:
         """Reads where it begins.
 
         Args:
             cache: With all frames that are needed.
-            scene, tracks: The input of its bake.
+            settings, tracks: Of its bake.
             body: The body there.
-            is_whole: Whether others meet all of its surface, also closed holes and a Wrap, and not only what it plays.
+            part: What of its surface.
         """
-        self.is_whole = is_whole
-        self._cache, self.settings, self.tracks, self.body = cache, scene.settings, tracks, body
-        count = len(body.vertices) if is_whole else body.played_count
-        self._inner = _read_last_vertices(cache, body.key, count - body.played_count)
+        self.part = part
+        self._cache, self.settings, self.tracks, self.body = cache, settings, tracks, body
+        self._first, end = part.vertex_range(body)
+        self._inner = _read_last_vertices(cache, body.key, end - max(self._first, body.played_count))
+        self._rest = body.vertices[self._first : end]
         self._samples = self._all_samples()
         self._next = next(self._samples)
+        is_own = ((body.triangles >= self._first) & (body.triangles < end)).all(axis=1)
         self.collider = Collider(
             key=body.key,
             name=body.name,
             shape="mesh",
             vertices=self._next[1],
-            triangles=body.triangles[(body.triangles < count).all(axis=1)],
+            triangles=body.triangles[is_own] - np.int32(self._first),
             friction=body.collision.friction,
             thickness=body.collision.thickness,
-            rest_vertices=body.vertices[:count],
-            keeps_overlap=is_whole,
+            rest_vertices=self._rest,
+            keeps_overlap=part == GroundPart.WHOLE,
         )
+
+    def wrap_inside(self, key: str, name: str) -> BakedGround:
+        """Returns the Wrap inside of it alone, as a collider with a key and a name of its own."""
+        body = replace(self.body, attachments=())  # the body itself has these
+        found = BakedGround(self._cache, self.settings, self.tracks, body, GroundPart.WRAP)
+        found.collider = replace(found.collider, key=key, name=name)
+        return found
 
     def is_felt_by(self, body: Body) -> bool:
         """Whether a body that follows this one feels it, as it does where all of its pass are baked together."""
-        return not self.is_whole or not body.follows_pose or self.body.follows_pose
+        if self.part == GroundPart.WRAP:
+            return False
+        return self.part == GroundPart.PLAYED or not body.follows_pose or self.body.follows_pose
 
     def add_until(self, track_writer: BufferedTrackWriter, time: float) -> None:
         """Adds where it is to the tracks, from the sample after the last one added to one at a time [s]."""
@@ -90,7 +118,7 @@ class BakedGround:
             for number, local in enumerate(read_arrays(path)["positions"][:-1]):  # the last one is the first frame
                 yield self._placed(settings.start_time + number * step, local)
         elif settings.preroll:  # not written: it goes straight from the rest pose to its first frame
-            yield settings.start_time, self.body.vertices[: None if self._inner is not None else self.body.played_count]
+            yield settings.start_time, self._rest
         last = self._cache.last_frame()
         count = 0 if last is None else self._cache.metadata.sample_count(last)
         for number in range(count):
@@ -99,20 +127,21 @@ class BakedGround:
                 yield time, skin
             elif number % settings.samples_per_frame == 0:  # the others are between frames
                 frame = settings.frame_start + number // settings.samples_per_frame
-                yield time, np.concatenate([skin, self._inner.positions(frame)])
+                yield time, np.concatenate([skin[self._first :], self._inner.positions(frame)])
 
     def _placed(self, time: float, local: np.ndarray) -> tuple[float, Floats]:
         matrix = floats(self.tracks.sample(f"body.{self.body.key}.matrix", time), 4, 4)
         return time, transform_points(matrix, local.astype(np.float64))
 
 
-def read_grounds(bake_pass: BakePass, end: int, bodies: ObjectKeys) -> list[BakedGround]:
+def read_grounds(bake_pass: BakePass, end: int, bodies: ObjectKeys, wrapped: ObjectKeys) -> list[BakedGround]:
     """Returns the bodies that those of a pass follow; not what was baked and is no body of these passes any more.
 
     Args:
         bake_pass: The pass that follows them.
         end: The last frame that it needs.
         bodies: Those of earlier passes now, and those of the pass that are left as they are baked, with their keys.
+        wrapped: Those of them whose Wraps attachments name, with the keys that these get.
 
     Raises:
         BadInput: An earlier pass is not baked, or not to that frame, or without its pre-roll or one of the bodies. A
@@ -126,7 +155,16 @@ def read_grounds(bake_pass: BakePass, end: int, bodies: ObjectKeys) -> list[Bake
             found += _bodies_of_pass(each, bake_pass.number, end, wanted)
         elif wanted:
             found += _bodies_left_as_baked(each, end, wanted)
-    return found
+    wraps = {bodies[obj]: (key, obj.sinew.wrap.name) for obj, key in wrapped.items()}
+    named = [ground for ground in found if ground.body.key in wraps]
+    return [*found, *(_wrap_of(ground, *wraps[ground.body.key]) for ground in named)]
+
+
+def _wrap_of(ground: BakedGround, key: str, name: str) -> BakedGround:
+    """Returns the Wrap inside of a body; raises BadInput where it was baked without."""
+    if not ground.body.wrap_vertices:
+        raise BadInput("baked-without-wrap", name=ground.body.name, wrap=name)
+    return ground.wrap_inside(key, name)
 
 
 def _bodies_of_pass(earlier: BakePass, number: int, end: int, wanted: Mapping[str, str]) -> list[BakedGround]:
@@ -153,7 +191,7 @@ def _bodies_left_as_baked(bake_pass: BakePass, end: int, wanted: Mapping[str, st
     found = []
     for key, name in wanted.items():
         folder = selected_body_caches.folder_of_body(bake_pass.folder, key)
-        last, grounds = _last_frame(folder), list(_read_bodies(folder, {key}, is_whole=True))
+        last, grounds = _last_frame(folder), list(_read_bodies(folder, {key}, GroundPart.WHOLE))
         if last is None or last < end or not grounds:
             raise BadInput("selected-follows-unbaked", name=name, done=_beyond(last if grounds else None))
         if any(line.get("bodies", {}).get(key, {}).get("splits") for line in CacheReader(folder).report()):
@@ -162,7 +200,7 @@ def _bodies_left_as_baked(bake_pass: BakePass, end: int, wanted: Mapping[str, st
     return found
 
 
-def _read_bodies(folder: Path, keys: Collection[str], *, is_whole: bool = False) -> Iterator[BakedGround]:
+def _read_bodies(folder: Path, keys: Collection[str], part: GroundPart = GroundPart.PLAYED) -> Iterator[BakedGround]:
     """Yields those of some bodies that a cache has, in its order; none where there is no cache."""
     if not keys or _last_frame(folder) is None:
         return
@@ -170,7 +208,7 @@ def _read_bodies(folder: Path, keys: Collection[str], *, is_whole: bool = False)
     cache, scene, tracks = CacheReader(folder), Scene.load(scene_folder), TrackReader(scene_folder, wait=0.0)
     for body in scene.bodies:
         if body.key in keys:
-            yield BakedGround(cache, scene, tracks, body, is_whole=is_whole)
+            yield BakedGround(cache, scene.settings, tracks, body, part)
 
 
 def _read_last_vertices(cache: CacheReader, key: str, count: int) -> WrapVertices | None:
@@ -194,10 +232,17 @@ def _beyond(last: int | None) -> str:
 
 
 def unfelt_pairs(scene: Scene, grounds: Iterable[BakedGround]) -> tuple[tuple[str, str], ...]:
-    """Returns the keys of the bodies of a scene and of what they follow but do not feel."""
-    return tuple(
-        (body.key, ground.collider.key) for ground in grounds for body in scene.bodies if not ground.is_felt_by(body)
-    )
+    """Returns the keys of the bodies of a scene and of what they follow but do not feel.
+
+    What is attached to a Wrap does not collide with the body around it, as where both are simulated.
+    """
+    pairs = []
+    for ground in grounds:
+        key = ground.collider.key
+        pairs += [(body.key, key) for body in scene.bodies if not ground.is_felt_by(body)]
+        attached = (body for body in scene.bodies if any(key in each.targets for each in body.attachments))
+        pairs += [(body.key, ground.body.key) for body in attached if ground.part == GroundPart.WRAP]
+    return tuple(pairs)
 
 
 def check_same_times(grounds: Iterable[BakedGround], settings: Settings) -> None:

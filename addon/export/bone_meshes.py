@@ -19,7 +19,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
-from ..objects.attachment_rows import attachment_targets, counting_rows, is_attached_to_all_bones, row_target
+from ..objects.attachment_rows import attachment_targets, counting_rows, is_about, is_attached_to_all_bones
 from ..objects.flesh_supports import may_hold
 from . import validation
 from .sampling_context import Sampling
@@ -105,7 +105,7 @@ def _bodies_of(bone: bpy.types.Object, bodies: Mapping[bpy.types.Object, str]) -
 
 
 def _names(obj: bpy.types.Object, bone: bpy.types.Object) -> bool:
-    return any(row_target(row) == bone for _, row in counting_rows(obj, obj.sinew))
+    return any(is_about(row, bone) for _, row in counting_rows(obj, obj.sinew))
 
 
 def sample_bone(sampling: Sampling, obj: bpy.types.Object, bone: Bone, rest: RestTransform | None) -> None:

@@ -227,7 +227,7 @@ class SceneExporter:
     def _begin(self, scene_copy: SceneCopy, inputs: Participants) -> _ExportState:
         """Writes the scene of the rest pose, in which `scene_copy` is."""
         bake_pass = self._part.bake_pass
-        grounds = [] if bake_pass is None else read_grounds(bake_pass, frame_range(inputs.scene)[1], inputs.grounds)
+        grounds = [] if bake_pass is None else _read_grounds(bake_pass, inputs)
         read = read_scene(scene_copy, inputs, self._threads, [ground.collider for ground in grounds])
         check_same_times(grounds, read.settings)
         if bake_pass is not None and bake_pass.has_later and read.settings.preroll:
@@ -291,6 +291,10 @@ class SceneExporter:
             writer.close()
             if self._state.colliders.has_deforming:
                 self._state.colliders.with_world_vertices().save(self._folder)
+
+
+def _read_grounds(bake_pass: BakePass, inputs: Participants) -> list[BakedGround]:
+    return read_grounds(bake_pass, frame_range(inputs.scene)[1], inputs.grounds, inputs.ground_wraps)
 
 
 def _part_of_scene(

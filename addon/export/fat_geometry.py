@@ -32,20 +32,20 @@ PER_VERTEX = "n"  # the length of arrays with a row per vertex, as dataclasses o
 Part = TypeVar("Part")
 
 
-def with_wrap(scene_copy: SceneCopy, inputs: Participants, body: Body, wrap: bpy.types.Object) -> Body:
+def with_wrap(scene_copy: SceneCopy, inputs: Participants, body: Body, obj: bpy.types.Object) -> Body:
     """Returns a body that ends at a Wrap.
 
     Args:
         scene_copy: Evaluated in the rest pose.
         inputs: What takes part.
         body: As it is without.
-        wrap: The Wrap.
+        obj: Its object, which has the Wrap.
 
     Raises:
         BadInput: The Wrap cannot be read, or what it is attached to takes no part.
     """
-    caps = hole_caps(body.vertices, body.triangles)
-    inner, faces, attachments = _read_wrap(scene_copy, inputs, wrap)
+    caps, wrap = hole_caps(body.vertices, body.triangles), obj.sinew.wrap
+    inner, faces, attachments = _read_wrap(scene_copy, inputs, obj, wrap)
     vertices = np.concatenate([body.vertices, caps.middles, inner])
     skin = np.concatenate([body.triangles, caps.triangles])
     if (_volume(vertices, skin) > 0.0) == (_volume(inner, faces) > 0.0):
@@ -65,15 +65,15 @@ def with_wrap(scene_copy: SceneCopy, inputs: Participants, body: Body, wrap: bpy
 
 
 def _read_wrap(
-    scene_copy: SceneCopy, inputs: Participants, wrap: bpy.types.Object
+    scene_copy: SceneCopy, inputs: Participants, obj: bpy.types.Object, wrap: bpy.types.Object
 ) -> tuple[Floats, Indices, tuple[Attachment, ...]]:
-    """Returns vertices [m], world, (n, 3), and faces, (t, 3), of a Wrap, and its attachments."""
+    """Returns vertices [m], world, (n, 3), and faces, (t, 3), of the Wrap of a body, and its attachments."""
     evaluated = scene_copy.evaluated(wrap)
     matrix = scale_to_metres(scene_copy.matrix(wrap), inputs.unit)
     validation.check_matrix(wrap.name, matrix)
     with evaluated_mesh(evaluated) as mesh:
         points, faces = positions(mesh), triangles(mesh)
-        attachments = read_attachments(inputs, WeightReader(wrap, evaluated, mesh))
+        attachments = read_attachments(scene_copy, inputs, obj, WeightReader(wrap, evaluated, mesh))
     if not len(faces):
         raise BadInput("mesh-empty", name=wrap.name)
     validation.check_points(wrap.name, points)

@@ -14,6 +14,7 @@ import bpy
 
 from ...solver.runtime.checksums import digest
 from ..blender_data import sinew_modifier
+from ..blender_data.lasting_names import lasting_name
 from ..blender_data.object_keys import body_key
 from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts
 from ..cache import selected_body_caches
@@ -24,7 +25,7 @@ from ..objects.field_objects import acts_on, force_fields
 from ..objects.roles import roles_of
 from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE, WRAP
 from . import activation_inputs, artist_tet_files, rigid_core
-from .attachments import attachment_parts
+from .attachment_targets import attachment_parts
 from .bone_meshes import bones_that_hold
 from .fibre_objects import fibre_object_parts, find_fibre_objects
 from .input_digest_parts import field_parts, id_parts, object_parts, scene_parts
@@ -102,7 +103,7 @@ class _DependencyWalk:
         scene = self._scene
         has_heat = any(o.sinew.use_heat for o in bodies)
         ignored = (pair for pair in self._ignored if pair[0] in bodies or pair[1] in bodies)
-        pairs = sorted(repr(sorted(names.get(o, o.name) for o in pair)) for pair in ignored)
+        pairs = sorted(repr(sorted(names.get(o) or lasting_name(o, o.name) for o in pair)) for pair in ignored)
         holding = set(bones_that_hold(scene, bodies))
         seen: set[bpy.types.ID] = {scene}
         waiting: list[bpy.types.ID] = []
@@ -154,13 +155,13 @@ def _participant_digest(
             *find_fibre_objects([obj]),
         ]
         parts += [digest_of_data] if (digest_of_data := activation_inputs.source_digest(obj)) else []
-        parts += [*fibre_object_parts(obj), *attachment_parts(obj, names)]
+        parts += [*fibre_object_parts(obj), *attachment_parts(obj, names, waiting)]
         if obj.sinew.wrap is not None:
             waiting.append(obj.sinew.wrap)
-            parts += ["wrap", *attachment_parts(obj.sinew.wrap, names)]
+            parts += ["wrap", *attachment_parts(obj.sinew.wrap, names, waiting)]
         cut = sinew_modifier.input_modifier_count(obj)
     return digest(parts + object_parts(obj, cut, waiting))
 
 
 def _named_digest(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> str:
-    return digest([item.name, *id_parts(item, waiting)])
+    return digest([lasting_name(item, item.name), *id_parts(item, waiting)])

@@ -14,7 +14,7 @@ from ..blender_data import sinew_modifier
 from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import transmissive_materials
 from ..objects import roles, self_weight_collapse
-from ..objects.attachment_rows import counting_rows, holds_material, is_to_bone, row_target
+from ..objects.attachment_rows import counting_rows, holds_material, is_to_bone, row_label, row_target
 from ..objects.field_objects import field_warnings
 from ..runtime.quantity_text import stress_text
 from . import artist_tet_files, contact_warnings
@@ -67,11 +67,11 @@ def _idle_bone_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
 def _attachment_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
     """Of two rows that say how a bone holds flesh, one counts."""
     rows = [row for _, row in counting_rows(obj, obj.sinew)] if roles.is_flesh(obj) else []
-    held = Counter((row.target_type, row_target(row)) for row in rows if holds_material(row) and is_to_bone(row))
-    for kind, target in (each for each, count in held.items() if count > 1):
-        every = obj.sinew.attachments[0].bl_rna.properties["target_type"].enum_items[kind].name
-        name = f'"{target.name}"' if target is not None else every
-        yield SinewError("attachment-twice", name=obj.name, target=name)
+    held = Counter(
+        (row_label(row), row_target(row) is not None) for row in rows if holds_material(row) and is_to_bone(row)
+    )
+    for label, is_name in (each for each, count in held.items() if count > 1):
+        yield SinewError("attachment-twice", name=obj.name, target=f'"{label}"' if is_name else label)
 
 
 def _custom_normal_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:

@@ -10,14 +10,13 @@ from typing import Any
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..blender_data.object_keys import body_key, unique_keys
-from ..blender_data.rna_serialisation import animated_paths
+from ..blender_data.object_keys import body_key, new_key, unique_keys
 from ..evaluation.scene_copy import input_modifier_counts
 from ..objects import roles
+from ..objects.attachment_rows import bodies_at_wraps_of_rows, painted_targets
 from ..objects.field_objects import force_fields
-from ..objects.flesh_supports import uses_armature
 from .activation_inputs import find_source_objects, has_flexed_shape
-from .armature_bones import ArmatureBone, armature_bones
+from .armature_bones import ArmatureBone, bones_of_armatures
 from .bone_meshes import bones_that_hold
 from .fibre_objects import find_fibre_objects
 from .rigid_core import find_core_objects
@@ -76,8 +75,23 @@ class Participants:
     @property
     def modifier_counts(self) -> dict[bpy.types.Object, int | None]:
         """All objects to evaluate, each with how many of its modifiers (None: all)."""
-        cuts = input_modifier_counts([*self.bodies, *self.wraps], [*self.colliders, *self.heat_sources, *self.bones])
-        return dict.fromkeys([*self.followed_objects, *self.force_fields, *self.fibre_objects]) | cuts
+        painted = [obj for obj in painted_targets(self.bodies) if obj in self.grounds]
+        cuts = input_modifier_counts(
+            [*self.bodies, *self.wraps, *painted], [*self.colliders, *self.heat_sources, *self.bones]
+        )
+        rigs = [bone.rig for bone in self.armature_bones if not bone.modifier]
+        return dict.fromkeys([*self.followed_objects, *self.force_fields, *self.fibre_objects, *rigs]) | cuts
+
+    @property
+    def ground_wraps(self) -> ObjectKeys:
+        """The grounds whose Wraps rows of the bodies name, with keys for these."""
+        taken = {*self.grounds.values(), *self.colliders.values(), *self.bodies.values()}
+        named = {target for obj in self.bodies for target in bodies_at_wraps_of_rows(obj)}
+        found = {}
+        for obj, key in self.grounds.items():
+            if obj in named:
+                found[obj] = new_key(f"{key}-wrap", taken)
+        return found
 
     @property
     def reshaped(self) -> list[bpy.types.Object]:
@@ -99,14 +113,15 @@ def find_participants(scene: bpy.types.Scene, number: int | None = None) -> Part
     everything = {obj: body_key(obj) for obj in roles.bodies(scene)}
     bodies = {obj: key for obj, key in everything.items() if number in (None, obj.sinew.bake_pass)}
     bones = _with_keys(bones_that_hold(scene, bodies))
-    taken = set(bones.values())
+    colliders = collider_keys(scene)
+    taken, others = set(bones.values()), {*everything.values(), *colliders.values()}
     return Participants(
         scene,
         bodies,
-        collider_keys(scene),
+        colliders,
         _with_keys(roles.heat_sources(scene)),
         bones,
-        [b for o, key in bodies.items() if uses_armature(o) for b in armature_bones(o, key, taken)],
+        [bone for obj, key in bodies.items() for bone in bones_of_armatures(obj, key, taken, others)],
         {obj: obj.name for obj in [*find_core_objects(bodies), *find_source_objects(bodies)]},
         _with_keys(force_fields(scene)),
         {obj: obj.name for obj in find_fibre_objects(bodies)},
@@ -117,13 +132,8 @@ def find_participants(scene: bpy.types.Scene, number: int | None = None) -> Part
 
 def collider_keys(scene: bpy.types.Scene) -> ObjectKeys:
     """Returns the colliders of a scene with their keys; no body has any of these, since contacts name both alike."""
-    colliders = [obj for obj in roles.colliders(scene) if is_ever_collider(obj)]
+    colliders = [obj for obj in roles.colliders(scene) if roles.is_ever_collider(obj)]
     return _with_keys(colliders, map(body_key, roles.bodies(scene)))
-
-
-def is_ever_collider(obj: bpy.types.Object) -> bool:
-    """Whether bodies feel a collider at some frame."""
-    return obj.sinew.use_collision or "sinew.use_collision" in animated_paths(obj)
 
 
 def _with_keys(objects: list[bpy.types.Object], others: Iterable[str] = ()) -> ObjectKeys:

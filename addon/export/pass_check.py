@@ -8,7 +8,7 @@ from collections.abc import Collection
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..objects.attachment_rows import row_target
+from ..objects.attachment_rows import attachment_owners, targets_of_owner
 from .deforming_mesh_check import shape_dependencies
 
 
@@ -22,10 +22,9 @@ def check_passes(bodies: Collection[bpy.types.Object]) -> None:
         return
     for obj in bodies:
         number = obj.sinew.bake_pass
-        for owner in (obj, obj.sinew.wrap):
-            for row in owner.sinew.attachments if owner is not None else ():
-                target = row_target(row)
-                if target is not None and _is_later(target, number, bodies):
+        for owner, _ in attachment_owners(obj):
+            for target in targets_of_owner(owner):
+                if _is_later(target, number, bodies):
                     names = {"name": owner.name, "target": target.name}
                     raise BadInput("pass-follows-later", number=number, later=target.sinew.bake_pass, **names)
         for other in sorted(shape_dependencies(obj) & {*bodies}, key=lambda o: o.name):
@@ -34,5 +33,5 @@ def check_passes(bodies: Collection[bpy.types.Object]) -> None:
                 raise BadInput("pass-shaped-by-later", number=number, later=other.sinew.bake_pass, **names)
 
 
-def _is_later(target: bpy.types.Object | None, number: int, bodies: Collection[bpy.types.Object]) -> bool:
-    return target is not None and target in bodies and target.sinew.bake_pass > number
+def _is_later(target: bpy.types.Object, number: int, bodies: Collection[bpy.types.Object]) -> bool:
+    return target in bodies and target.sinew.bake_pass > number

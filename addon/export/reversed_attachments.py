@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...solver.scene.attachment import Attachment
+from ...solver.scene.attachment import Attachment, body_of_wrap, padded
 from ...solver.scene.scene import Body, Scene
 from ..evaluation.nearest_vertices import nearest_vertices
 from .baked_grounds import BakedGround
@@ -60,17 +60,26 @@ def _reversed_attachments(body: Body, grounds: Sequence[BakedGround]) -> Iterato
     """Yields the attachments of baked bodies to a body, from its side, with their numbers."""
     for ground in grounds:
         for number, given in enumerate(ground.body.attachments):
-            if given.target == body.key and ground.is_felt_by(body):
-                yield ground, number, _reverse(body, ground.body, given)
+            for target in given.targets:
+                if body_of_wrap(target) == body.key and ground.is_felt_by(body):
+                    yield ground, number, _reverse(body, ground.body, replace(given, target=target))
 
 
 def _reverse(body: Body, other: Body, given: Attachment) -> Attachment:
-    """Returns an attachment of another body from the side of this one; its vertices are painted as the nearest ones."""
-    paint = given.paint
+    """Returns an attachment of another body to this one from the side of this one.
+
+    Its vertices are painted as the nearest ones of the other, times what that has painted on this one.
+    """
+    paint, count = given.paint, len(body.vertices)
     if len(paint):
         paint = paint[nearest_vertices(other.vertices, body.vertices)]
+    if 0 < len(given.target_paint) <= count:
+        paint = padded(given.target_paint, count) * (paint if len(paint) else 1.0)
+    if given.target != body.key:  # to its Wrap, which are its last vertices
+        is_wrap = np.arange(count, dtype=np.int64) >= count - body.wrap_vertices
+        paint = is_wrap * (paint if len(paint) else np.ones(count))
     strength = given.strength * _strength_factor(body, other)
-    return replace(given, target=other.key, strength=strength, paint=paint, is_reversed=True)
+    return Attachment(other.key, given.kind, given.reach, strength, paint, given.stiffness, is_reversed=True)
 
 
 def _strength_factor(body: Body, other: Body) -> float:

@@ -175,7 +175,7 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
             "core": read_core(scene_copy, settings, weights, unit),
             "goal": body_features.read_goal(settings, weights),
             "muscle": body_features.read_muscle(scene_copy, settings, weights, unit),
-            "attachments": read_attachments(inputs, weights),
+            "attachments": read_attachments(scene_copy, inputs, obj, weights),
             "stretch_limit": body_features.read_stretch_limit(settings, weights),
         }
         if fields["fracture"] is not None:
@@ -227,7 +227,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         **read_fields(Body, settings, unit),
         **(artist_tet_files.body_tets(obj, matrix) if settings.method == "GIVEN" else {}),
     )
-    return body if obj.sinew.wrap is None else with_wrap(scene_copy, inputs, body, obj.sinew.wrap)
+    return body if obj.sinew.wrap is None else with_wrap(scene_copy, inputs, body, obj)
 
 
 def _meshing(settings: bpy.types.PropertyGroup, world: Floats, faces: Indices, longest: float, unit: float) -> Meshing:

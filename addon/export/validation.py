@@ -18,6 +18,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh, positions
 from ..evaluation.render_levels import RenderLevels, may_differ, render_levels, uses_is_viewport
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import role_checks, roles
+from ..objects.attachment_rows import rows_about_lines
 from ..objects.flesh_supports import uses_armature
 from . import activation_inputs, artist_tet_files, formulation, rigid_core
 from .deforming_mesh_check import shape_dependencies
@@ -97,6 +98,7 @@ def _check_rigs(obj: bpy.types.Object) -> None:
     rigs = [other for other in activation_inputs.find_source_objects([obj]) if other.type == "ARMATURE"]
     if uses_armature(obj):
         rigs += [m.object for m in obj.modifiers if m.type == "ARMATURE" and m.object is not None]
+    rigs += [row.armature for row in rows_about_lines(obj)]
     for rig in rigs:
         if rig.mode == "EDIT":
             raise BadInput("in-edit-mode", name=rig.name)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows of the list of attachments: which of them count, and which say how a bone mesh holds flesh.
+"""Rows of the list of attachments: which count, what each is about, and which say how a bone mesh holds flesh.
 
 A bone mesh that no row is about holds flesh by its own settings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import bpy
 
@@ -15,12 +15,16 @@ from ...solver.scene.settings.surface_attachment_settings import (
     FIXED,
     SPRING,
     TO_ARMATURE,
+    TO_BONE,
     TO_BONES,
     TO_OBJECT,
 )
 from ..blender_data.rna_serialisation import animated_paths
-from ..properties.role_definitions import BONE
+from ..properties.role_definitions import BODY, BONE, COLLIDER, WRAP
 from . import roles
+from .meshes_on_bone import has_surface, meshes_on_bone, rides_on
+
+NO_TARGET = "No Target"
 
 
 def counting_rows(
@@ -35,8 +39,59 @@ def counting_rows(
 
 
 def row_target(row: bpy.types.PropertyGroup) -> bpy.types.Object | None:
-    """Returns the object that a row is about; None: it has none, or is about all bones or those of an armature."""
+    """Returns the object that a row names: its target, or the armature of its one bone."""
+    if row.target_type == TO_BONE:
+        return row.armature
     return row.target if row.target_type == TO_OBJECT else None
+
+
+def row_label(row: bpy.types.PropertyGroup) -> str:
+    """Returns how people call what a row is about."""
+    if row.target_type == TO_BONE and row.armature is not None and row.bone:
+        return f"{row.armature.name}: {row.bone}"
+    if row.target_type == TO_OBJECT:
+        return str(row.target.name) if row.target is not None else NO_TARGET
+    return str(row.bl_rna.properties["target_type"].enum_items[row.target_type].name)
+
+
+def row_surfaces(row: bpy.types.PropertyGroup) -> list[bpy.types.Object]:
+    """Returns the objects whose surfaces a row is about: its target, or what rides on its bone.
+
+    Rows about all bones, those of an armature, or the line of a bone have none.
+    """
+    if row.target_type == TO_OBJECT:
+        return [] if row.target is None else [row.target]
+    if row.target_type != TO_BONE or is_without_target(row):
+        return []
+    return meshes_on_bone(row.id_data, row.armature, row.bone, _roles_on_bone(row))
+
+
+def _roles_on_bone(row: bpy.types.PropertyGroup) -> tuple[str, ...]:
+    """Returns the roles of what a row about one bone takes for its surface: to hold flesh, bone meshes alone."""
+    is_of_flesh = roles.is_flesh(row.id_data) or roles.has_role(row.id_data, WRAP)
+    return (BONE,) if is_of_flesh and holds_material(row) else (BONE, COLLIDER)
+
+
+def is_about(row: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
+    """Whether an object is among the surfaces that a row is about."""
+    if row.target_type == TO_OBJECT:
+        return bool(row.target == obj)
+    if row.target_type != TO_BONE or is_without_target(row):
+        return False
+    return has_surface(obj, _roles_on_bone(row)) and rides_on(obj, row.armature, row.bone)
+
+
+def is_about_line(row: bpy.types.PropertyGroup) -> bool:
+    """Whether a row is about the line of one bone, on which no bone mesh rides."""
+    holds = row.target_type == TO_BONE and not is_without_target(row) and COLLIDER not in _roles_on_bone(row)
+    return holds and not row_surfaces(row)
+
+
+def bodies_at_wrap(wrap: bpy.types.Object) -> list[bpy.types.Object]:
+    """Returns the bodies that end at a Wrap, by name."""
+    objects = {obj for scene in wrap.users_scene for obj in scene.objects}
+    found = (o for o in objects if o.type == "MESH" and o.sinew.role == BODY and o.sinew.wrap == wrap)
+    return sorted(found, key=lambda o: o.name)
 
 
 def attachment_owners(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, int]]:
@@ -49,8 +104,29 @@ def attachment_owners(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.Object,
 def attachment_targets(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
     """Yields what a body and its Wrap are attached to in a bake."""
     for owner, _ in attachment_owners(obj):
-        rows = (row for _, row in counting_rows(owner, owner.sinew))
-        yield from (target for row in rows if (target := row_target(row)) is not None)
+        yield from targets_of_owner(owner)
+
+
+def targets_of_owner(owner: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    """Yields what the rows of one object are about in a bake: of a Wrap, the bodies that end there."""
+    for _, row in counting_rows(owner, owner.sinew):
+        for surface in row_surfaces(row):
+            yield from bodies_at_wrap(surface) if roles.has_role(surface, WRAP) else [surface]
+
+
+def bodies_at_wraps_of_rows(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    """Yields the bodies at whose Wraps a body or its Wrap is attached."""
+    for owner, _ in attachment_owners(obj):
+        for _, row in counting_rows(owner, owner.sinew):
+            if row.target_type == TO_OBJECT and row.target is not None and roles.has_role(row.target, WRAP):
+                yield from bodies_at_wrap(row.target)
+
+
+def painted_targets(bodies: Iterable[bpy.types.Object]) -> set[bpy.types.Object]:
+    """Returns the targets of rows of some bodies and their Wraps that have a Target Group."""
+    owners = (owner for obj in bodies for owner, _ in attachment_owners(obj))
+    rows = (row for owner in owners for _, row in counting_rows(owner, owner.sinew))
+    return {row.target for row in rows if row.target_type == TO_OBJECT and row.target is not None and row.target_group}
 
 
 def is_attached_to_all_bones(obj: bpy.types.Object) -> bool:
@@ -66,6 +142,8 @@ def is_to_bone(row: bpy.types.PropertyGroup) -> bool:
 
 def is_without_target(row: bpy.types.PropertyGroup) -> bool:
     """Whether a row that needs a target has none, or one that was deleted, which Blender keeps in no scene."""
+    if row.target_type == TO_BONE:
+        return row.armature is None or not row.armature.users_scene or row.bone not in row.armature.data.bones
     return row.target_type == TO_OBJECT and (row.target is None or not row.target.users_scene)
 
 
@@ -82,6 +160,16 @@ def row_about_armature(body: bpy.types.Object) -> bpy.types.PropertyGroup | None
     return next((row for row in _rows_about_material(body) if row.target_type == TO_ARMATURE), None)
 
 
+def rows_about_lines(body: bpy.types.Object) -> list[bpy.types.PropertyGroup]:
+    """Returns the rows of a body and its Wrap that are about lines of bones."""
+    return [row for row in _rows_about_material(body) if is_about_line(row)]
+
+
+def row_about_line(body: bpy.types.Object, name: str) -> bpy.types.PropertyGroup | None:
+    """Returns the row of a body about the line of the bone that a scene calls "Armature: Bone", or None."""
+    return next((row for row in rows_about_lines(body) if row_label(row) == name), None)
+
+
 def row_about_bone(body: bpy.types.Object, bone: bpy.types.Object) -> bpy.types.PropertyGroup | None:
     """Returns the row of a body that says how a bone mesh holds it, or None: the bone's own settings do.
 
@@ -89,7 +177,7 @@ def row_about_bone(body: bpy.types.Object, bone: bpy.types.Object) -> bpy.types.
     `attachment_to_bone` of the solver has it.
     """
     rows = list(_rows_about_material(body))
-    own = [row for row in rows if row_target(row) == bone]
+    own = [row for row in rows if is_about(row, bone)]
     if not own and bone.sinew.bone_body in (None, body):
         own = [row for row in rows if row.target_type == TO_BONES]
     return min(own, key=lambda row: not holds_material(row), default=None)

@@ -11,7 +11,14 @@ from ...solver.scene.settings.surface_attachment_settings import FIXED, SPRING
 from ..blender_data import sinew_modifier
 from ..properties.role_definitions import BONE
 from . import roles
-from .attachment_rows import counting_rows, holds_material, row_about_armature, row_about_bone, row_target
+from .attachment_rows import (
+    counting_rows,
+    holds_material,
+    is_about_line,
+    row_about_armature,
+    row_about_bone,
+    row_surfaces,
+)
 
 
 def may_hold(bone: bpy.types.Object, body: bpy.types.Object) -> bool:
@@ -79,7 +86,7 @@ def is_held(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
 def _is_tied(obj: bpy.types.Object | None) -> bool:
     """Whether an object, a body or its Wrap, is fixed to another or tied to it by springs."""
     rows = counting_rows(obj, obj.sinew) if obj is not None else ()
-    return any(row.kind in (FIXED, SPRING) and row_target(row) is not None for _, row in rows)
+    return any(row.kind in (FIXED, SPRING) and (row_surfaces(row) or is_about_line(row)) for _, row in rows)
 
 
 def falls(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:

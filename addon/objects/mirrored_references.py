@@ -33,11 +33,21 @@ def mirror_references(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
     _mirror_bone_groups(scene, obj)
     for row in obj.sinew.attachments:
         row.target = row.target and object_of_other_side(scene, row.target)
+        row.target_group = _group_of_other_side(row)
+        if row.armature is not None:
+            row.armature = object_of_other_side(scene, row.armature)
+            row.bone = bone_of_other_side(row.armature, row.bone)
     for setting in FIBRE_OBJECTS:
         other = getattr(obj.sinew, setting.name)
         if other is not None:
             setattr(obj.sinew, setting.name, object_of_other_side(scene, other))
     _mirror_directions(obj)
+
+
+def _group_of_other_side(row: bpy.types.PropertyGroup) -> str:
+    """Returns the Target Group of a row that has been turned to the other side, by its name there."""
+    other = str(bpy.utils.flip_name(row.target_group))
+    return other if row.target is not None and other in row.target.vertex_groups else str(row.target_group)
 
 
 def _mirror_parent(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:

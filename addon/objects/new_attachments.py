@@ -18,13 +18,14 @@ from ...solver.scene.settings.surface_attachment_settings import (
     FIXED,
     SPRING,
     TO_ARMATURE,
+    TO_BONE,
 )
 from ..blender_data.rna_serialisation import animated_paths
 from ..properties.role_definitions import BONE
 from ..properties.table_editing import add_row
 from ..runtime.distinct_colors import distinct_colour
 from . import roles
-from .attachment_rows import counting_rows, row_about_armature, row_about_bone, row_target
+from .attachment_rows import counting_rows, row_about_armature, row_about_bone, row_surfaces
 from .flesh_supports import bones_of
 
 # how a row holds
@@ -32,15 +33,27 @@ HOLD_SETTINGS = (ATTACHMENT_KIND, ATTACHMENT_REACH, ATTACHMENT_STIFFNESS, ATTACH
 
 
 def add_attachment(obj: bpy.types.Object, target: bpy.types.Object | None) -> bpy.types.PropertyGroup:
-    """Adds a row, chooses it, and returns it: flesh is held by a bone mesh as the bone itself would, others slide."""
+    """Adds a row, chooses it, and returns it: flesh is held by a bone mesh as the bone itself would, others slide.
+
+    Of an armature, the row is about its active bone.
+    """
     table = obj.sinew.attachments
     row = add_row(table)
-    row.color, row.target = _free_colour(table), target
+    row.color = _free_colour(table)
     obj.sinew.attachments_index = len(table) - 1
+    if target is not None and target.type == "ARMATURE":
+        active = target.data.bones.active
+        row.target_type, row.armature, row.bone = TO_BONE, target, "" if active is None else active.name
+        row.kind = FIXED
+        return row
+    row.target = target
     if target is not None and roles.is_flesh(obj) and roles.has_role(target, BONE):
         own = target.sinew
         row.kind = SPRING if own.use_bone_spring else FIXED
         row.reach, row.stiffness = own.bone_distance, own.bone_stiffness
+        row.target_group = own.bone_mask_group
+        # springs would have it as it is, and not where it is above ½ alone: they keep to the Attachment Group itself
+        row.group = obj.sinew.attachment_group if row.kind == FIXED else ""
     return row
 
 
@@ -50,7 +63,8 @@ def add_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     Nothing moves otherwise by it: a bone that the row All Bones is about brings the settings of that row, and has none
     of its own where these have keys.
     """
-    named, keyed = {row_target(row) for _, row in counting_rows(obj, obj.sinew)}, list(_keyed_rows(obj))
+    named = {bone for _, row in counting_rows(obj, obj.sinew) for bone in row_surfaces(row)}
+    keyed = list(_keyed_rows(obj))
     present = {bone: row_about_bone(obj, bone) for bone in bones_of(scene, obj) if bone not in named}
     wanted = {bone: _values(row) for bone, row in present.items() if row not in keyed}  # adding rows moves the others
     for bone, values in wanted.items():
@@ -62,6 +76,7 @@ def add_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     own, row = obj.sinew, add_attachment(obj, None)
     row.target_type, row.kind = TO_ARMATURE, SPRING if own.use_armature_bone_spring else FIXED
     row.reach, row.stiffness = own.armature_bone_radius, own.armature_bone_stiffness
+    row.group = own.attachment_group if row.kind == FIXED else ""
     return len(wanted) + 1
 
 

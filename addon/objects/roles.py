@@ -7,6 +7,7 @@ import bpy
 
 from ...solver.scene.settings.flesh_settings import ELASTIC, POSE
 from ..blender_data import sinew_modifier
+from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import show_results
 from ..playback import attribute_modifier, solved_frame
 from ..properties.role_definitions import BODY, BONE, COLLIDER, HEAT_SOURCE, NONE, ROLE_BY_KEY, ROLES, WRAP
@@ -39,6 +40,11 @@ def bodies(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 def colliders(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Returns the scene's colliders by name."""
     return sorted((o for o in scene.objects if has_role(o, COLLIDER)), key=lambda o: o.name)
+
+
+def is_ever_collider(obj: bpy.types.Object) -> bool:
+    """Whether bodies feel a collider at some frame."""
+    return bool(obj.sinew.use_collision or "sinew.use_collision" in animated_paths(obj))
 
 
 def heat_sources(scene: bpy.types.Scene) -> list[bpy.types.Object]:

@@ -22,6 +22,7 @@ from ..objects.attachment_rows import (
     holds_material,
     is_to_bone,
     is_without_target,
+    row_surfaces,
     row_target,
 )
 
@@ -37,7 +38,10 @@ def row_colours(obj: bpy.types.Object) -> tuple[Colour, ...]:
 def row_stamp(obj: bpy.types.Object) -> tuple:
     """Returns what the rows of a body and its Wrap say about points, and their colours."""
     return tuple(
-        (row.target_type, row.kind, row.reach, row.group, row.stiffness > 0.0, _colour(row), _target_stamp(row))
+        (
+            (row.target_type, row.kind, row.reach, row.group, row.target_group),
+            (row.stiffness > 0.0, row.bone, _colour(row), _target_stamp(row)),
+        )
         for _, row in _numbered_rows(obj)
     )
 
@@ -48,10 +52,10 @@ def points_at_rest(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Ite
     An estimate at the rest pose: a bake links points all over the surface. Rows about all bones are left out.
     """
     for owner, row in _numbered_rows(obj):
-        target = row_target(row)
         is_held = roles.is_flesh(obj) and is_to_bone(row) and holds_material(row)
-        if target is not None and target.type == "MESH" and not is_held and not is_without_target(row):
-            yield _colour(row), _vertices_in_reach(owner, target, row, depsgraph)
+        for target in [] if is_held or is_without_target(row) else row_surfaces(row):
+            if target.type == "MESH":
+                yield _colour(row), _vertices_in_reach(owner, target, row, depsgraph)
 
 
 def baked_points(model: Mapping[str, npt.NDArray], x: npt.ArrayLike) -> Iterator[tuple[int, Floats]]:

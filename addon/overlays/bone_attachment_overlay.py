@@ -20,7 +20,7 @@ from ..cache import cache_folder_status
 from ..cache.bake_passes import body_folder
 from ..evaluation.sample_times import rest_frame
 from ..objects import flesh_supports, roles
-from ..objects.attachment_rows import row_about_armature, row_about_bone
+from ..objects.attachment_rows import row_about_armature, row_about_bone, row_about_line
 from ..properties.role_definitions import BONE
 from ..runtime.distinct_colors import distinct_colour
 from . import attached_points, bone_attachment_geometry, bone_attachment_preview, tet_geometry
@@ -127,7 +127,7 @@ def _bone_colour(scene: bpy.types.Scene, obj: bpy.types.Object, name: str, numbe
     """Returns the colour of the row about a bone, or one that other bones do not have."""
     bone = scene.objects.get(name)
     is_mesh = bone is not None and roles.has_role(bone, BONE)
-    row = row_about_bone(obj, bone) if is_mesh else row_about_armature(obj)
+    row = row_about_bone(obj, bone) if is_mesh else row_about_line(obj, name) or row_about_armature(obj)
     return distinct_colour(number) if row is None else tuple(row.color)
 
 

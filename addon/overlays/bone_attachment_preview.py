@@ -15,11 +15,12 @@ from mathutils import Matrix, Vector
 from mathutils.geometry import intersect_point_line
 
 from ...solver.runtime.arrays import Floats
+from ...solver.scene.settings.surface_attachment_settings import TO_OBJECT
 from ..evaluation.surface_tree import surface_tree
 from ..evaluation.vertex_weights import group_weights
-from ..export.armature_bones import automatic_radius
+from ..export.armature_bones import automatic_radius, line_radius
 from ..objects import flesh_supports, roles, tet_estimate
-from ..objects.attachment_rows import row_about_armature, row_about_bone
+from ..objects.attachment_rows import row_about_armature, row_about_bone, row_about_line, row_label, rows_about_lines
 
 MAX_POINTS_PER_BONE = 4000  # above it, points get a wider spacing
 MASK_THRESHOLD = 0.5  # painted weights above it count
@@ -70,11 +71,15 @@ def preview_stamp(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.
         found += [each.name, tuple(map(tuple, evaluated.matrix_world)), tuple(box), len(evaluated.data.vertices)]
         # a change of mode stands for new paint
         row = row_about_bone(obj, each) if each != obj else None
-        reach = (each.sinew.bone_distance,) if row is None else (row.reach, row.group)
+        reach = (each.sinew.bone_distance,) if row is None else (row.reach, row.group, row.target_group)
         found += [*reach, each.sinew.bone_mask_group, each.mode]
     for rig in flesh_supports.armatures_of(obj) if flesh_supports.uses_armature(obj) else ():
         found += [flesh_supports.armature_radius(obj), tuple(map(tuple, rig.matrix_world))]
         found += [tuple(bone.head) + tuple(bone.tail) for bone in rig.pose.bones]
+    for row in rows_about_lines(obj):
+        bone = row.armature.pose.bones[row.bone]
+        found += [row_label(row), row.reach, row.group, tuple(map(tuple, row.armature.matrix_world))]
+        found += [tuple(bone.head) + tuple(bone.tail)]
     return (*settings, *found)
 
 
@@ -82,7 +87,7 @@ def preview(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.
     """Returns the estimate for `obj`. The present frame has to be its rest pose."""
     unit, body = scene.unit_settings.scale_length, _MeshQuery(obj, depsgraph)
     spacing = (tet_estimate.meshing(obj, unit).tet_size or 0.0) / unit
-    bones = [*_mesh_bones(scene, obj, depsgraph), *_armature_bones(obj, body, spacing)] if roles.is_flesh(obj) else []
+    bones = _bone_queries(scene, obj, depsgraph, body, spacing) if roles.is_flesh(obj) else []
     if not spacing > 0.0 or not bones:
         return Preview((), (), spacing)
     points_of_bone: list[list[Vector]] = [[] for _ in bones]
@@ -100,6 +105,13 @@ def preview(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.
                 points_of_bone[number].append(point)
     points = tuple(np.array(each, np.float64).reshape(-1, 3) for each in points_of_bone)
     return Preview(tuple(bone.name for bone in bones), points, spacing)
+
+
+def _bone_queries(
+    scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, body: _MeshQuery, spacing: float
+) -> list[_BoneQuery]:
+    lines = [*_armature_bones(obj, body, spacing), *_named_lines(obj, body, spacing)]
+    return [*_mesh_bones(scene, obj, depsgraph), *lines]
 
 
 class _MeshQuery:
@@ -152,6 +164,8 @@ def _mesh_bones(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.ty
 
 def _mesh_bone(solid: _MeshQuery, bone: bpy.types.Object, obj: bpy.types.Object) -> _BoneQuery:
     row, mask, painted = row_about_bone(obj, bone), bone.sinew.bone_mask_group, obj.sinew.attachment_group
+    if row is not None and row.target_type == TO_OBJECT and row.target_group:
+        mask = row.target_group
     distance = bone.sinew.bone_distance if row is None else row.reach
     if row is not None and row.group:
         painted = row.group
@@ -178,9 +192,25 @@ def _armature_bones(obj: bpy.types.Object, body: _MeshQuery, spacing: float) -> 
         ends = np.array([rig.matrix_world @ bone.head, rig.matrix_world @ bone.tail])
         around = skin[(strongest == number) & (weights[number] > 0.0)]
         radius = flesh_supports.armature_radius(obj) or automatic_radius(ends, around, spacing)
-        row = row_about_armature(obj)
+        name = f"{rig.name}: {bone.name}"
+        own = row_about_line(obj, name)
+        radius = own.reach if own is not None and own.reach > 0.0 else radius
+        row = own or row_about_armature(obj)
         painted = row.group if row is not None and row.group else obj.sinew.attachment_group
-        yield _line_bone(f"{rig.name}: {bone.name}", (bone.name, painted), ends, radius)
+        yield _line_bone(name, (bone.name, painted), ends, radius)
+
+
+def _named_lines(obj: bpy.types.Object, body: _MeshQuery, spacing: float) -> Iterator[_BoneQuery]:
+    """Yields the bones whose lines rows are about and that do not hold by weights."""
+    rigs = flesh_supports.armatures_of(obj) if flesh_supports.uses_armature(obj) else []
+    for row in rows_about_lines(obj):
+        if row.armature in rigs and row.bone in body.groups:
+            continue
+        bone, matrix = row.armature.pose.bones[row.bone], row.armature.matrix_world
+        ends = np.array([matrix @ bone.head, matrix @ bone.tail])
+        skin = np.array([body.matrix @ vertex.co for vertex in body.mesh.vertices])
+        radius = row.reach or line_radius(ends, skin, spacing)
+        yield _line_bone(row_label(row), ("", row.group or obj.sinew.attachment_group), ends, radius)
 
 
 def _line_bone(name: str, groups: tuple[str, str], ends: Floats, radius: float) -> _BoneQuery:

@@ -5,9 +5,18 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.settings.surface_attachment_settings import FIXED, SLIDING, SPRING, TO_OBJECT
+from ...solver.scene.settings.surface_attachment_settings import FIXED, SLIDING, SPRING, TO_BONE, TO_OBJECT
 from ..objects import flesh_supports, roles
-from ..objects.attachment_rows import is_to_bone, is_without_target, row_about_bone
+from ..objects.attachment_rows import (
+    bodies_at_wrap,
+    is_about_line,
+    is_to_bone,
+    is_without_target,
+    row_about_bone,
+    row_label,
+    row_surfaces,
+)
+from ..properties.role_definitions import WRAP
 from .flesh_layout import draw_attachment_display
 from .property_rows import locked_column
 from .text_rows import draw_wrapped, few_names
@@ -16,6 +25,12 @@ from .ui_list_base import RowList
 KIND_ICONS = {FIXED: "PINNED", SLIDING: "MOD_SMOOTH", SPRING: "FORCE_HARMONIC"}
 LIST_ROWS = 3
 COLOUR_SHARE, NAME_SHARE = 0.08, 0.65  # of a row; names are longer than kinds
+LINE_NOTE = "No bone mesh rides on this bone: the line from its head to its tail holds"
+NO_SURFACE_NOTE = "No bone mesh or collider rides on this bone: choose Fixed, or Spring with a Spring Stiffness"
+WRAP_NOTE = "Links to the Wrap inside of {names}"
+OWN_WRAP_NOTE = "This body ends at the Wrap, which moves with it anyway: remove the row"
+FREE_WRAP_NOTE = "No body ends at this Wrap, so nothing moves it: choose it in the panel Layers of the fat"
+SURFACES_NOTE = "On this bone: {names}"
 OTHER_BONES_NOTE = "Bones without a row hold as their panel Bone Mesh says: {names}"
 
 
@@ -29,15 +44,16 @@ class SINEW_UL_attachments(RowList, bpy.types.UIList):
         name = parts.split(factor=NAME_SHARE)
         name.active = row.is_on
         name.alert = is_without_target(row)
-        name.label(text=_target_name(row), icon=KIND_ICONS[row.kind])
+        name.label(text=_short_label(row), icon=KIND_ICONS[row.kind])
         name.label(text=row.bl_rna.properties["kind"].enum_items[row.kind].name)
         layout.prop(row, "is_on", text="")
 
 
-def _target_name(row: bpy.types.PropertyGroup) -> str:
-    if row.target_type != TO_OBJECT:
-        return str(row.bl_rna.properties["target_type"].enum_items[row.target_type].name)
-    return str(row.target.name) if row.target else "No Target"
+def _short_label(row: bpy.types.PropertyGroup) -> str:
+    """Returns what a row is about: of one bone its own name first, since the list is narrow."""
+    if row.target_type == TO_BONE and row.armature is not None and row.bone:
+        return f"{row.bone} ({row.armature.name})"
+    return row_label(row)
 
 
 def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -66,10 +82,13 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     chosen = settings.attachments[settings.attachments_index]
     rows = column.column()
     rows.active = chosen.is_on
-    if is_flesh or chosen.target_type != TO_OBJECT:
-        rows.prop(chosen, "target_type")
+    rows.prop(chosen, "target_type")
     if chosen.target_type == TO_OBJECT:
         rows.prop(chosen, "target")
+        if chosen.target is not None and roles.has_role(chosen.target, WRAP):
+            draw_wrapped(rows, _wrap_note(obj, chosen.target), "INFO", context)
+    elif chosen.target_type == TO_BONE:
+        _draw_bone(rows, context, chosen)
     rows.prop(chosen, "kind")
     numbers = rows.column(align=True)
     numbers.prop(chosen, "reach")
@@ -79,4 +98,27 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     keyed.use_property_decorate = True
     keyed.prop(chosen, "strength")
     rows.prop_search(chosen, "group", obj, "vertex_groups", results_are_suggestions=True)
+    if chosen.target_type == TO_OBJECT and chosen.target is not None:
+        rows.prop_search(chosen, "target_group", chosen.target, "vertex_groups", results_are_suggestions=True)
     rows.prop(chosen, "color")
+
+
+def _wrap_note(obj: bpy.types.Object, wrap: bpy.types.Object) -> str:
+    """Returns what a row of an object about a Wrap links to."""
+    bodies = bodies_at_wrap(wrap)
+    if obj in bodies:
+        return OWN_WRAP_NOTE
+    return WRAP_NOTE.format(names=few_names([each.name for each in bodies])) if bodies else FREE_WRAP_NOTE
+
+
+def _draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context, row: bpy.types.PropertyGroup) -> None:
+    """Draws the one bone that a row is about, and what it is taken for."""
+    layout.prop(row, "armature")
+    if row.armature is None:
+        return
+    layout.prop_search(row, "bone", row.armature.data, "bones")
+    surfaces = row_surfaces(row)
+    if surfaces:
+        draw_wrapped(layout, SURFACES_NOTE.format(names=few_names([each.name for each in surfaces])), "INFO", context)
+    elif not is_without_target(row):
+        draw_wrapped(layout, LINE_NOTE if is_about_line(row) else NO_SURFACE_NOTE, "INFO", context)

@@ -127,7 +127,7 @@ def _make_copy(obj: bpy.types.Object, mesh: bpy.types.Mesh, matrix_world: Matrix
     copy.constraints.clear()
     copy.parent = None
     copy.sinew.role = NONE
-    copy.sinew.key = ""
+    copy.sinew.key = copy.sinew.baked_name = ""
     copy.sinew.modifier_uid = 0
     copy.sinew.result_of, copy.sinew.result_stamp = None, ""
     copy.hide_viewport = copy.hide_render = False

@@ -9,6 +9,7 @@ import bpy
 from bpy.props import CollectionProperty, IntProperty
 
 from ...solver.scene.settings.surface_attachment_settings import (
+    ATTACHMENT_ARMATURE,
     ATTACHMENT_ROW_SETTINGS,
     ATTACHMENT_TARGET,
     ATTACHMENTS,
@@ -22,11 +23,18 @@ def _may_be_target(row: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
     return obj.type == "MESH" and obj != row.id_data and obj.sinew.result_of is None
 
 
+def _is_armature(_row: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
+    return bool(obj.type == "ARMATURE")
+
+
 _RowProperties: Any = settings_group(
     "AttachmentRowProperties",
     "A bone or another surface, and how the body is attached to it.",
     ATTACHMENT_ROW_SETTINGS,
-    more={ATTACHMENT_TARGET.name: make_property(ATTACHMENT_TARGET, poll=_may_be_target)},
+    more={
+        ATTACHMENT_TARGET.name: make_property(ATTACHMENT_TARGET, poll=_may_be_target),
+        ATTACHMENT_ARMATURE.name: make_property(ATTACHMENT_ARMATURE, poll=_is_armature),
+    },
 )
 
 

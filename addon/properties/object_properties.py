@@ -78,6 +78,12 @@ class SinewObject(
         options={"HIDDEN"},
         override=OVERRIDABLE,
     )
+    baked_name: StringProperty(
+        name="Baked Name",
+        description="What this object was called at its first bake, which stays up to date when it is renamed",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )
 
     modifier_uid: IntProperty(
         name="Modifier",

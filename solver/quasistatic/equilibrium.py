@@ -27,7 +27,6 @@ from .progress import Progress
 TANGLED_FORCING_TERM = 0.01  # where more than `TANGLED_SHARE` of the tets are inverted
 WEIGHTED_FORCING_TERM = 1.0e-5  # the same under weighted rotations, where errors are all the disorder that is left
 MAX_FORCING_TERM = 0.1  # of other solves far from rest; with 0.5 they never converge
-PREDICTOR_TOLERANCE = 0.03  # of the solve that moves a body along with its fixed nodes
 
 TANGLED_SHARE = 0.02  # share of inverted tets
 STALE_TANGENT_TOLERANCE_RATIO = 0.1  # expected residual over the tolerance below which an old tangent is used again
@@ -77,14 +76,13 @@ def solve(
         x: Start [m], (n, 3): the rest shape, the equilibrium of the frame before, or anything.
         tolerance: Residual to reach.
         max_iterations: Most Newton iterations.
-        on_iteration: Called before every iteration except the one that moves a body along with fixed nodes, and at the
-            end. An exception from it passes through.
+        on_iteration: Called before every iteration and at the end. An exception from it passes through.
         keeps_start: Whether to start at x even if it says nothing of the shape. Such a solve sometimes ends in a
             twisted equilibrium (`outcome_classification.py`).
     """
     model, law = problem.model, problem.law
     search = NewtonIterate(problem)
-    x = search.move_with_fixed_nodes(law, x, problem.fixed, PREDICTOR_TOLERANCE)
+    x = search.move_with_fixed_nodes(law, x, problem.fixed)
     search.begin()
     stages = LawStages(law, orders=keeps_start)
     answer = search.evaluate_tangent(stages.unextended, x)

@@ -23,6 +23,7 @@ from ..mechanics.hyperelastic.hyperelastic_bodies import (
 from ..mechanics.hyperelastic.morton_ordering import ordered_model
 from ..mechanics.model import Model
 from ..runtime.arrays import Bools, Floats
+from .blended_rigid_motions import blend_rigid_motions
 from .contact_stiffness_blocks import CoupledPattern, NodeCouplings
 from .equilibrium_problem import EquilibriumProblem
 from .equilibrium_residual import force_scales, relative_residual
@@ -35,7 +36,6 @@ from .sums_by_body import SumsByBody
 MAX_CG_ITERATIONS = 2000
 TRUE_TANGENT_RESIDUAL = 1.0e-2  # residual from which the true tangent is tried
 TRUE_TANGENT_STRETCH = 0.8  # smallest stretch from which it is tried sooner: hardly a tet's own is indefinite there
-MIN_FIXED_MOTION = 1.0e-12  # of the size of the mesh: what round-off alone moves fixed nodes by
 
 
 class NewtonIterate:
@@ -147,27 +147,17 @@ class NewtonIterate:
         self.may_be_definite, self.is_mildly_strained = residual > TRUE_TANGENT_RESIDUAL, False
         return None
 
-    def move_with_fixed_nodes(self, law: Hyperelastic, x: Floats, fixed: FixedNodes, tolerance: float) -> Floats:
-        """Returns x with the fixed nodes where they are fixed, and the others moved along as the tangent at x says.
+    def move_with_fixed_nodes(self, law: Hyperelastic, x: Floats, fixed: FixedNodes) -> Floats:
+        """Returns x with the fixed nodes where they are fixed, and the others moved along with them.
 
-        Fixed nodes that jump alone invert the tets next to them. If the tangent inverts more tets, as it may where
-        fixed nodes rotate far, they jump alone all the same.
+        Where that inverts more tets than if fixed nodes jumped alone, as it may where they turn far, they jump.
         """
-        jumped = x.copy()
+        moved, jumped = blend_rigid_motions(self.model, x, fixed), x.copy()
         jumped[fixed.nodes] = fixed.positions
-        farthest = float(np.abs(fixed.positions - x[fixed.nodes]).max(initial=0.0))
-        if (
-            farthest <= MIN_FIXED_MOTION * float(np.ptp(self.model.X, axis=0).max())
-            or self.evaluate_tangent(law, x).inverted
-        ):
-            return jumped
-        d, b = jumped - x, np.where(self.is_free[:, None], self.force, 0.0)
-        self._solve_for(d, b, tolerance)
-        if self._energy_of_tets(law, x + d).inverted > self._energy_of_tets(law, jumped).inverted:
-            return jumped
-        x = x + d
-        x[fixed.nodes] = fixed.positions
-        return x
+        if np.array_equal(moved, jumped):
+            return moved
+        inverted = [self._energy_of_tets(law, start).inverted for start in (moved, jumped)]
+        return jumped if inverted[0] > inverted[1] else moved
 
     def step(
         self, law: Hyperelastic, x: Floats, before: EvaluationResult, d: Floats, is_tangled: bool, is_last: bool = False

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ SLIDING, SPRING, FIXED = ATTACHMENT_KINDS
 # as targets: all bone meshes that may hold the body and are no targets of its other attachments; all lines that may
 ALL_BONES, ARMATURE_BONES = "/bones", "/armature"
 NOTHING = "/nothing"  # a target of what links no surface, and only has its number
+WRAP_SUFFIX = "/wrap"  # after the key of fat: the Wrap inside of it alone
 
 
 @dataclass(frozen=True)
@@ -34,24 +36,29 @@ class Attachment:
     as they are at rest: what overlaps or gaps there keeps its distance.
 
     Of flesh and bones, "fixed", and "spring" with a stiffness, say in place of the bone's own settings how the bone
-    holds the flesh (`constraints/bones/`). Any attachment to a bone takes the place of these.
+    holds the flesh (`constraints/bones/`). Any attachment to a bone takes the place of these. The line of an armature's
+    bone has no surface, and holds material alone.
 
     Track: "body.KEY.attachment.NUMBER.strength" (), instead of `strength`, with the number in `Body.attachments`.
 
     Attributes:
-        target: Key of another body, of a collider that is a mesh, or of a bone that is a mesh; or `ALL_BONES`
-            or `ARMATURE_BONES`, which keep their own distance.
+        target: Key of another body, of a collider that is a mesh, or of a bone; the key of fat with `WRAP_SUFFIX`; or
+            `ALL_BONES` or `ARMATURE_BONES`, which keep their own distance.
         kind: "sliding": surfaces keep their distance and slide freely, as fascia lets them. "spring": points stay at
             their places. "fixed": they do not move against the target.
         reach: r [m]. Points are attached that are less than this from the target at rest, those on springs or that
             slide and are farther than half of it more weakly. Drawn out by more than half of it such a link weakens,
-            and it is gone at r. Of bones, all material this near and all in a closed mesh is held.
+            and it is gone at r. Of bones, all material this near and all in a closed mesh is held; of a line, 0 is
+            the distance of the bone itself.
         strength: Factor on the stiffness per area, 30 E / L with E of the softer side and L = 3 V / A of the body; a
             thousand times that where fixed; or on the stiffness of springs of bones. A bone fixes where it is above 0.
-        paint: Factors on it at the render vertices, (n,), or (0,) for 1 everywhere; bones hold what is nearest to where
+        paint: Factors on it at the render vertices, (n,), or (0,) for 1 everywhere; bones fix what is nearest to where
             it is above ½.
         stiffness: Of springs between flesh and a bone, per mass [1/s²]; None: springs hold the surface alone.
         is_reversed: Whether the target is a baked body that has it to this one, which follows that body.
+        more_targets: Further targets, as `target`; of all, those that are in reach count.
+        target_paint: Factors on it at the vertices of the target, (m,), 0 at those after the last, or (0,) for 1
+            everywhere; a bone holds what is nearest to where it is above ½, in place of its own mask.
     """
 
     target: str
@@ -61,12 +68,38 @@ class Attachment:
     paint: Annotated[Floats, shape("n")] = field(default_factory=lambda: np.zeros(0))
     stiffness: Annotated[float, ATTACHMENT_STIFFNESS.limits] | None = None
     is_reversed: bool = False
+    more_targets: tuple[str, ...] = ()
+    target_paint: Annotated[Floats, shape("m")] = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""
         convert_sequences(self)
 
     @property
+    def targets(self) -> tuple[str, ...]:
+        """All targets."""
+        return (self.target, *self.more_targets)
+
+    @property
     def holds_material(self) -> bool:
         """Whether a bone that is the target holds all material of flesh in reach, and not just its surface."""
         return self.kind == FIXED or (self.kind == SPRING and self.stiffness is not None)
+
+
+def body_of_wrap(target: str) -> str:
+    """Returns the key of the fat whose Wrap a target is, or the target itself where it is no Wrap."""
+    return target.removesuffix(WRAP_SUFFIX)
+
+
+def drop_unused_fields(attachments: Sequence[Attachment], trees: Sequence[Any], arrays: dict[str, np.ndarray]) -> None:
+    """Takes out of the trees of attachments what bakes of before did not have, where it says nothing."""
+    for attachment, stored in zip(attachments, trees, strict=True):
+        if not attachment.more_targets:
+            del stored["more_targets"]
+        if not len(attachment.target_paint):
+            del arrays[stored.pop("target_paint")["array"]]
+
+
+def padded(paint: Floats, count: int) -> Floats:
+    """Returns paint at the first vertices of a target, (k,), with zeros up to their number, (count,)."""
+    return np.pad(paint, (0, count - len(paint)))

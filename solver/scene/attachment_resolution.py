@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .attachment import ALL_BONES, ARMATURE_BONES, Attachment
+from .attachment import ALL_BONES, ARMATURE_BONES, Attachment, body_of_wrap
 from .flesh import Bone
 from .scene import Body, Scene
 
@@ -21,27 +21,31 @@ def attachment_to_bone(body: Body, bone: Bone) -> int | None:
     own = [number for number, each in enumerate(body.attachments) if _is_about_material(body, each)]
     every = ALL_BONES if len(bone.triangles) else ARMATURE_BONES
     for target in (bone.key, every if _may_hold(bone, body) else None):
-        found = [number for number in own if body.attachments[number].target == target]
+        found = [number for number in own if target in body.attachments[number].targets]
         if found:
             return min(found, key=lambda number: (not body.attachments[number].holds_material, number))
     return None
 
 
 def surface_attachments(scene: Scene, body: Body) -> Iterator[tuple[int, list[Attachment]]]:
-    """Yields the attachments of a body that link its surface, by their numbers: to one target, or to all bones.
+    """Yields the attachments of a body that link its surface, by their numbers: to its targets, or to all bones.
 
     A target that is not in the scene is left out.
     """
     bones = {bone.key for bone in scene.bones}
     known = bones | {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
     for number, attachment in enumerate(body.attachments):
-        if body.flesh is not None and attachment.holds_material and attachment.target in bones | {ALL_BONES}:
+        holds_material = body.flesh is not None and attachment.holds_material
+        linked = [
+            replace(attachment, target=target, more_targets=())
+            for target in attachment.targets
+            if body_of_wrap(target) in known and not (holds_material and target in bones)
+        ]
+        if linked:
+            yield number, linked
+        if attachment.target != ALL_BONES or holds_material:
             continue
-        if attachment.target in known:
-            yield number, [attachment]
-        if attachment.target != ALL_BONES:
-            continue
-        own = {each.target for each in body.attachments}
+        own = {target for each in body.attachments for target in each.targets}
         free = [bone for bone in scene.bones if len(bone.triangles) and bone.key not in own and _may_hold(bone, body)]
         yield number, [replace(attachment, target=bone.key) for bone in free]
 

@@ -25,7 +25,7 @@ from ..runtime.atomic_files import write_atomic
 from ..runtime.checksums import digest, npz_bytes
 from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.npz_reader import first_line, read_arrays
-from .attachment import Attachment
+from .attachment import Attachment, drop_unused_fields
 from .constant_wind import Wind
 from .contact import Collider as Collider
 from .contact import Collision
@@ -363,6 +363,7 @@ class Scene:
                     del own[name]
             if not body.attachments:
                 del own["attachments"]
+            drop_unused_fields(body.attachments, own.get("attachments", ()), arrays)
             for name in ("cap_vertices", "wrap_vertices"):
                 if not getattr(body, name):
                     del own[name]

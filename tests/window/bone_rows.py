@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bones of flesh as rows of its attachments, by mouse: listed, coloured, made to slide, removed, and baked."""
+"""The bones of flesh as rows of its attachments, by mouse: listed, coloured, removed, baked, and one of an armature."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Callable
 import bpy
 from bl_ext.user_default.sinew.addon.objects.attachment_rows import row_about_bone
 from desktop import Steps, picture, result
-from ui_driver import bake, keys, open_alone, press, status, wait_for
+from ui_driver import bake, keys, open_alone, press, scroll, status, wait_for
 
 BUTTONS = 92  # pixels from the middle of the sidebar to those beside a list
+SCROLLS = 12  # clicks of the wheel to the settings of a row
 
 
 def bone_rows(make_limb: Callable[[], Steps]) -> Steps:
@@ -50,6 +51,29 @@ def bone_rows(make_limb: Callable[[], Steps]) -> Steps:
     yield from wait_for("Out of Date", lambda: status().outdated, 10)
     yield 1.0
     yield from picture("88-one-bone-by-its-row")
+    yield from _one_bone_of_an_armature()
+
+
+def _one_bone_of_an_armature() -> Steps:
+    """Adds a row with an armature selected beside the flesh: it is about its bone, whose line holds."""
+    bpy.ops.sinew.delete_bake()
+    bpy.ops.object.armature_add(location=(0.0, 0.0, -0.2))
+    rig, flesh = bpy.context.object, _flesh()
+    flesh.select_set(True)
+    bpy.context.view_layer.objects.active = flesh
+    bpy.context.scene.frame_set(1)
+    bpy.ops.ed.undo_push(message="an armature beside the flesh")
+    yield 1.0
+    yield from press("bpy.ops.sinew.add_attachment", BUTTONS)
+    yield from wait_for("the row of the bone", lambda: len(_flesh().sinew.attachments) == 2, 10)
+    row = _flesh().sinew.attachments[1]
+    assert (row.target_type, row.armature.name, row.bone, row.kind) == ("BONE", rig.name, "Bone", "FIXED")
+    row.reach = 0.0
+    yield from scroll(SCROLLS)
+    yield from picture("89-one-bone-of-an-armature")
+    _flesh().sinew.attachments[1].kind = "SLIDING"
+    yield 1.0
+    yield from picture("90-a-line-has-no-surface")
 
 
 def _flesh() -> bpy.types.Object:

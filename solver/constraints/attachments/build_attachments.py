@@ -20,7 +20,7 @@ from ...mesh.geometry.triangle_frames import triangle_frames
 from ...mesh.geometry.triangle_surface import Surface
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
-from ...scene.attachment import FIXED, SLIDING, Attachment
+from ...scene.attachment import FIXED, SLIDING, Attachment, body_of_wrap, padded
 from ...scene.attachment_resolution import surface_attachments
 from ...scene.contact import Collider
 from ...scene.scene import Body, Scene
@@ -116,11 +116,13 @@ def _links_in_reach(
 def _target_surface(bodies: AttachableBodies, key: str) -> TargetSurface:
     scene, model = bodies.scene, bodies.model
     for number, body in enumerate(scene.bodies):
-        if body.key == key:
+        if body.key == body_of_wrap(key):
             binding, first = bodies.bindings[number], model.bodies[number].tets.start
             tet = indices(binding.tet + np.int32(first))
             rest = np.einsum("va,vai->vi", binding.weights, model.X[model.tets[tet]])
             triangles = indices(orient_outward(bodies.surfaces[number]).surface.triangles)
+            if body.key != key:  # the Wrap inside of it alone
+                triangles = triangles[(triangles >= len(body.vertices) - body.wrap_vertices).all(axis=1)]
             return TargetSurface(
                 body.name, number, MovingSurface(rest, triangles), tet, binding.weights, np.zeros((0, 3))
             )
@@ -147,6 +149,9 @@ def _make_links(
     found = target.surface.at(rest).distances(positions)
     paint, normal = _surface_values(body, attachment.paint, bodies.surfaces[number], positions)
     is_fixed = attachment.kind == FIXED
+    if len(attachment.target_paint):
+        others = padded(attachment.target_paint, len(rest))[target.surface.triangles[found.triangle]]
+        paint = paint * np.einsum("kc,kc->k", others, found.weights)
     strength = paint * (np.abs(found.distance) < reach if is_fixed else fade(np.abs(found.distance), reach))
     own = np.flatnonzero(strength > 0.0)
     if not len(own):

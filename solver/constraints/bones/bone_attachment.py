@@ -42,6 +42,7 @@ class BoneAttachment:
         nodes: Those that each of these could have held, rising.
         distance: How far these are from it [m].
         masked_count: How many nodes masks and paint kept from each, (b,).
+        strength: What an attachment has painted for each node, on the springs that hold it, 1 without paint, (n,).
     """
 
     piece: Indices
@@ -49,6 +50,7 @@ class BoneAttachment:
     nodes: tuple[Indices, ...]
     distance: tuple[Floats, ...]
     masked_count: tuple[int, ...]
+    strength: Floats
 
 
 def attach(
@@ -65,12 +67,13 @@ def attach(
         shared_line_ends(bones),
     )
     best, chosen = np.full(len(nodes), np.inf), np.full(len(nodes), NO_BONE, np.int32)
+    strength = np.ones(len(nodes))
     reached, distance, masked = [], [], []
     for row, (number, bone) in enumerate(zip(numbers, bones, strict=True)):
         found = shapes[number].reach(nodes)
         is_reached = np.isfinite(found.distance)
-        own_paint = _attachment_paint(pieces[number])
-        may = is_painted(own_paint, body.triangles, surface) if len(own_paint) else painted
+        own_strength = _painted_strength(pieces[number], body, surface)
+        may = painted if own_strength is None else own_strength > 0.0
         allowed = is_reached & may & (leader == row if len(bone.weights) else True)
         allowed[allowed] = is_outside_cones(bone, shared[row], nodes[allowed])
         own = np.flatnonzero(allowed).astype(np.int32)
@@ -79,14 +82,23 @@ def attach(
         masked.append(found.masked_count + int(is_reached.sum()) - len(own))
         nearer = own[found.distance[own] < best[own]]
         best[nearer], chosen[nearer] = found.distance[nearer], number
+        strength[nearer] = 1.0 if own_strength is None else own_strength[nearer]
     is_exact = np.array([piece.bone.stiffness is None for piece in pieces])
     chosen = _free_joint_nodes(chosen, best, is_exact, tets)
-    return BoneAttachment(chosen, numbers, tuple(reached), tuple(distance), tuple(masked))
+    return BoneAttachment(chosen, numbers, tuple(reached), tuple(distance), tuple(masked), strength)
 
 
-def _attachment_paint(piece: BonePart) -> Floats:
-    """Returns the paint of the attachment that is about a bone, in place of that of the body, (v,), or (0,)."""
-    return piece.attachment.attachment.paint if piece.attachment is not None else np.zeros(0)
+def _painted_strength(piece: BonePart, body: Body, surface: ClosestPoints) -> Floats | None:
+    """Returns what the attachment that is about a bone has painted for each node, (n,), 0 where it is not held.
+
+    Springs have the paint as it is; what is fixed is held where it is above ½. None: it has none, the body decides.
+    """
+    paint = piece.attachment.attachment.paint if piece.attachment is not None else np.zeros(0)
+    if not len(paint):
+        return None
+    if piece.bone.stiffness is not None:
+        return interpolate_at(paint, body.triangles, surface)
+    return is_painted(paint, body.triangles, surface).astype(np.float64)
 
 
 def _dominant_bones(bones: Sequence[Bone], body: Body, surface: ClosestPoints) -> Indices:

@@ -43,6 +43,7 @@ class BoneConstraint:
         motion: Where these places are.
         tets: Tets of the model all of whose nodes it holds, by `rows`, (t, 4).
         attachment: Of the body, which says how strongly the bone holds it; None: always as its own settings say.
+        painted_strength: Factors on its springs, (k,).
         target_shift: Added to the targets of its springs: what holds the rest pose still against gravity [m], (k, 3),
             or (0, 3) for nothing.
     """
@@ -55,7 +56,8 @@ class BoneConstraint:
     rows: Indices
     motion: BoneMotion
     tets: Indices
-    attachment: GoverningAttachment | None = None
+    attachment: GoverningAttachment | None
+    painted_strength: Floats
     target_shift: Floats = field(default_factory=lambda: np.zeros((0, 3)))
 
     def strength(self, tracks: TrackReader, time: float) -> float:
@@ -89,4 +91,10 @@ class BoneConstraint:
         nodes, first = np.unique(tets.ravel()[corners], return_index=True)
         before = place[whole_tets.ravel()[corners[first]]]
         shift = self.target_shift[before] if len(self.target_shift) else self.target_shift
-        return replace(self, nodes=nodes.astype(np.int32), rows=self.rows[before], target_shift=shift)
+        return replace(
+            self,
+            nodes=nodes.astype(np.int32),
+            rows=self.rows[before],
+            painted_strength=self.painted_strength[before],
+            target_shift=shift,
+        )

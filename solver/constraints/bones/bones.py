@@ -99,7 +99,7 @@ class BoneConstraints(Force):
         soft = [hold for hold in self.constraints if hold.bone.stiffness is not None]
         nodes = np.concatenate([np.zeros(0, np.int32), *(hold.nodes for hold in soft)])
         factors = [hold.strength(tracks, time) * np.float64(hold.bone.stiffness) for hold in soft]
-        stiffness = [np.full(len(hold.nodes), k, np.float64) for hold, k in zip(soft, factors, strict=True)]
+        stiffness = [factor * hold.painted_strength for hold, factor in zip(soft, factors, strict=True)]
         return BoneSprings(
             nodes,
             np.concatenate([np.zeros((0, 3)), *(hold.targets(tracks, time) for hold in soft)]),

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput
-from ...scene.attachment import ALL_BONES, ARMATURE_BONES, FIXED
+from ...scene.attachment import ALL_BONES, ARMATURE_BONES, FIXED, Attachment, padded
 from ...scene.attachment_resolution import attachment_to_bone
+from ...scene.flesh import Bone
 from ...scene.scene import Body
 from .bone_attachment import BoneAttachment
 from .bone_distance import BoneShape
@@ -45,32 +46,43 @@ def bones_of_body(
             continue
         attachment = body.attachments[number]
         stiffness = None if attachment.kind == FIXED else attachment.stiffness
-        distance = piece.bone.distance if attachment.target == ARMATURE_BONES else attachment.reach
-        bone = replace(piece.bone, distance=distance, stiffness=stiffness)
+        keeps_distance = not len(piece.bone.triangles) and attachment.reach == 0.0
+        keeps_distance |= attachment.target == ARMATURE_BONES
+        distance = piece.bone.distance if keeps_distance else attachment.reach
+        bone = replace(piece.bone, distance=distance, stiffness=stiffness, mask=_mask(piece.bone, attachment))
         key = f"body.{body.key}.attachment.{number}"
         own_pieces[place] = replace(piece, bone=bone, attachment=GoverningAttachment(attachment, key))
         own_shapes[place] = shapes[place].with_bone(bone)
     return own_pieces, own_shapes
 
 
+def _mask(bone: Bone, attachment: Attachment) -> Floats:
+    """Returns the mask of a bone for an attachment, whose paint on the bone comes first."""
+    paint = attachment.target_paint
+    return padded(paint, len(bone.vertices)) if len(paint) else bone.mask
+
+
 def check_attached(held: HeldBody) -> None:
-    """Makes sure that each bone that an attachment of a body names reaches it.
+    """Makes sure that of the bones that an attachment of a body names one reaches it.
 
     Raises:
-        BadInput: One does not, or is kept from it by paint; both are named.
+        BadInput: None does, or paint keeps it from the body; both are named.
     """
-    rows_of: dict[int, list[int]] = {}
+    rows_of: dict[str, list[int]] = {}
     for row, number in enumerate(held.found.pieces):
         attachment = held.pieces[number].attachment
         if attachment is not None and attachment.attachment.target not in (ALL_BONES, ARMATURE_BONES):
-            rows_of.setdefault(held.pieces[number].number, []).append(row)
+            rows_of.setdefault(attachment.key, []).append(row)
     for rows in rows_of.values():
         if any(len(held.found.nodes[row]) for row in rows):
             continue
-        places = [held.found.pieces[row] for row in rows]
-        bone, name = held.pieces[places[0]].bone, held.body.name
-        if any(held.found.masked_count[row] for row in rows):
-            raise BadInput("bone-masked", name=bone.name, body=name)
-        away = min(float(held.shapes[place].distance_to(held.nodes).min()) for place in places)
-        numbers = {"distance": f"{away:.3g}", "reach": f"{bone.distance:.3g}"}
+        name = held.body.name
+        for row in rows:
+            if held.found.masked_count[row]:
+                raise BadInput("bone-masked", name=held.pieces[held.found.pieces[row]].bone.name, body=name)
+        pieces = [held.found.pieces[row] for row in rows]
+        ways = {place: float(held.shapes[place].distance_to(held.nodes).min()) for place in pieces}
+        place = min(ways, key=ways.__getitem__)
+        bone = held.pieces[place].bone
+        numbers = {"distance": f"{ways[place]:.3g}", "reach": f"{bone.distance:.3g}"}
         raise BadInput("attachment-out-of-reach", name=name, target=bone.name, **numbers)

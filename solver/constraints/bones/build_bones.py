@@ -108,7 +108,11 @@ def _make_constraints(
         motion = make_motion(shapes[number], floats(model.X[nodes]), tets, inside, tracks, tet_size)
         rows, name = np.arange(len(own), dtype=np.int32), scene.bodies[body].name
         piece = pieces[number]
-        made.append(BoneConstraint(piece.number, piece.bone, body, name, nodes, rows, motion, tets, piece.attachment))
+        made.append(
+            BoneConstraint(
+                piece.number, piece.bone, body, name, nodes, rows, motion, tets, piece.attachment, found.strength[own]
+            )
+        )
     return made
 
 

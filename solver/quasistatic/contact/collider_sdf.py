@@ -49,24 +49,27 @@ def penetration_depths(
         depth[:] = np.maximum(thickness - local @ collider.normal, 0.0)
         normal[:] = collider.normal
         curvature[:] = np.outer(collider.normal, collider.normal)
-    else:
-        arrays = collider.bvh.arrays
+        return depth, normal @ R.T, R @ curvature @ R.T
+    arrays, is_closed = collider.bvh.arrays, collider.is_closed
+    near = _points_near(arrays.boxes[0], local, thickness if is_closed else thickness + reach)
+    given = thickness[near], local[near], side[near], reach[near]
+    found = np.zeros(len(near)), np.zeros((len(near), 3)), np.zeros((len(near), 3, 3))
 
-        def work(part: slice) -> None:
-            fill_penetration_depths(
-                arrays,
-                collider.is_closed,
-                thickness[part],
-                local[part],
-                side[part],
-                reach[part],
-                depth[part],
-                normal[part],
-                curvature[part],
-            )
+    def work(part: slice) -> None:
+        fill_penetration_depths(arrays, is_closed, *(each[part] for each in given), *(each[part] for each in found))
 
-        run_in_chunks(len(points), work, POINTS_PER_TASK)
-    return depth, normal @ R.T, R @ curvature @ R.T
+    run_in_chunks(len(near), work, POINTS_PER_TASK)
+    is_inside = found[0] > 0.0
+    inside = near[is_inside]
+    depth[inside] = found[0][is_inside]
+    normal[inside] = found[1][is_inside] @ R.T
+    curvature[inside] = R @ found[2][is_inside] @ R.T
+    return depth, normal, curvature
+
+
+def _points_near(box: Floats, points: Floats, margin: Floats) -> np.ndarray:
+    """Returns the numbers of points that are in a box, (6,), enlarged by a margin [m], (k,)."""
+    return np.flatnonzero(((points >= box[:3] - margin[:, None]) & (points <= box[3:] + margin[:, None])).all(axis=1))
 
 
 def sheet_sides(collider: BuiltCollider, pose: Floats, points: Floats) -> np.ndarray:
@@ -93,7 +96,7 @@ def fill_sheet_sides(mesh, points, side):
 
 @kernel()
 def fill_penetration_depths(mesh, is_closed, thickness, points, side, reach, depth, normal, curvature):
-    """Writes depths, directions out and definite curvatures of points in the space of a mesh, `BvhArrays`.
+    """Writes depths, directions out and definite curvatures of points in or near the box of a mesh, `BvhArrays`.
 
     See `penetration_depths`.
     """
@@ -104,13 +107,7 @@ def fill_penetration_depths(mesh, is_closed, thickness, points, side, reach, dep
         size = max(size, boxes[0, 3 + i] - boxes[0, i])
     for k in range(len(points)):
         x, y, z = points[k, 0], points[k, 1], points[k, 2]
-        margin = thickness[k] if is_closed else thickness[k] + reach[k]
-        is_far = False
-        for i in range(3):
-            is_far |= points[k, i] > boxes[0, 3 + i] + margin or points[k, i] < boxes[0, i] - margin
-        if is_far:
-            continue
-        limit = np.inf if is_closed else margin
+        limit = np.inf if is_closed else thickness[k] + reach[k]
         d2, t, u, v, w = closest_point(boxes, tree, corners, x, y, z, limit * limit, stack)
         if t < 0:
             continue

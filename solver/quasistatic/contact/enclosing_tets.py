@@ -28,6 +28,7 @@ MAX_OWN_DISTANCE = 0.25  # distance in tet sizes from its own place within which
 OUTER_REACH = 0.25  # height above an outer face that a tet still contains, in heights of the tet
 MAX_TETS_PER_POINT = 6
 STACK_SIZE = 128  # nodes
+MIXED = -1  # no body
 POINTS_PER_TASK = 512
 
 
@@ -73,7 +74,8 @@ class TetSearch:
         min_volume: Volume times six from which each tet contains points [m³], (m,).
         reach: Height above the faces opposite its nodes that each tet contains, in heights of the tet, (m, 4).
         group: Body of each tet, (m,).
-        has_self_contact: Whether points of a body count in tets of the same body, (b,).
+        group_below: Body of all tets below each node of the tree; `MIXED` where there are several, (t,).
+        may_touch: Whether points of one body count in tets of another, or of the same, (b, b).
     """
 
     lower: Floats
@@ -82,7 +84,8 @@ class TetSearch:
     min_volume: Floats
     reach: Floats
     group: Indices
-    has_self_contact: Bools
+    group_below: Indices
+    may_touch: Bools
 
     def find_enclosing(
         self, model: Model, x: Floats, points: Floats, rest: Floats, of: ContactPoints
@@ -112,8 +115,8 @@ class TetSearch:
 TetSearchArrays = kernel_tuple("TetSearchArrays", TetSearch)
 
 
-def make_tet_search(model: Model, has_self_contact: tuple[bool, ...]) -> TetSearch:
-    """Returns the search among the tets of a model; `has_self_contact` is of each body."""
+def make_tet_search(model: Model, may_touch: Bools) -> TetSearch:
+    """Returns the search among the tets of a model; `may_touch` is as in `TetSearch`."""
     corners = model.X[model.tets]
     tree = build_box_tree(corners.min(axis=1), corners.max(axis=1))
     edges = corners[:, 1:] - corners[:, :1]
@@ -127,8 +130,23 @@ def make_tet_search(model: Model, has_self_contact: tuple[bool, ...]) -> TetSear
         MIN_VOLUME_RATIO * np.linalg.det(edges),
         np.where(_outer_faces(model.tets), OUTER_REACH, 0.0),
         group,
-        np.array(has_self_contact, np.bool_),
+        _groups_below(group[tree.order], len(tree.lower)),
+        may_touch,
     )
+
+
+def _groups_below(group: Indices, node_count: int) -> Indices:
+    """Returns the body of all tets below each node of a tree over tets of these bodies, `MIXED` of several, (t,)."""
+    leaves = node_count // 2
+    below = np.full(node_count, MIXED, np.int32)
+    slots = np.append(group, np.full(leaves * LEAF_SIZE - len(group), group[-1] if len(group) else MIXED, np.int32))
+    rows = slots.reshape(leaves, LEAF_SIZE)
+    below[leaves:] = np.where((rows == rows[:, :1]).all(axis=1), rows[:, 0], MIXED)
+    while leaves > 1:
+        one, other = below[leaves : 2 * leaves : 2], below[leaves + 1 : 2 * leaves : 2]
+        below[leaves // 2 : leaves] = np.where(one == other, one, MIXED)
+        leaves //= 2
+    return below
 
 
 def _outer_faces(tets: Indices) -> np.ndarray:
@@ -179,16 +197,17 @@ def find_enclosing_tets(x, X, tets, search, points, counts, tet, weights):
 @kernel(device_only=True, no_refcount=True)
 def _search_tree(i, x, X, tets, search, points, stack, tet, weights):
     """Writes the tets that contain point i, and returns how many there are; `stack` is a work array, (STACK_SIZE,)."""
-    lower, upper, order, group = search.lower, search.upper, search.order, search.group
+    lower, upper, order, group, below = search.lower, search.upper, search.order, search.group, search.group_below
     leaves = len(lower) // 2
     p0, p1, p2 = points.positions[i, 0], points.positions[i, 1], points.positions[i, 2]
     own = points.tet[i]
+    counted = search.may_touch[group[own]]
     count, top = 0, 1
     stack[0] = 1
     while top > 0:
         top -= 1
         node = stack[top]
-        if is_outside_box(p0, p1, p2, lower, upper, node):
+        if (below[node] != MIXED and not counted[below[node]]) or is_outside_box(p0, p1, p2, lower, upper, node):
             continue
         if node < leaves:
             stack[top], stack[top + 1] = 2 * node + 1, 2 * node
@@ -199,7 +218,7 @@ def _search_tree(i, x, X, tets, search, points, stack, tet, weights):
             t = order[slot]
             if count == MAX_TETS_PER_POINT or t == own:
                 continue
-            if group[t] == group[own] and not search.has_self_contact[group[t]]:
+            if not counted[group[t]]:
                 continue
             if not encloses(p0, p1, p2, x, tets, t, search.min_volume[t], search.reach, weights[i, count]):
                 continue

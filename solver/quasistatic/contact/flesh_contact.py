@@ -47,7 +47,6 @@ class FleshContact:
         extra_thickness: Distance beyond its thickness that each point keeps from colliders [m], (k,).
         ignoring_points: By key of a collider that bodies pass through: which points are theirs, (k,).
         rest_overlap: By key of a collider that keeps its overlap: depth of each point in it at rest [m], (k,).
-        ignored_bodies: Whether one body passes through another, (b, b); None: none does.
     """
 
     model: Model
@@ -64,7 +63,6 @@ class FleshContact:
     extra_thickness: Floats
     ignoring_points: Mapping[str, Bools] = field(default_factory=dict)
     rest_overlap: Mapping[str, Floats] = field(default_factory=dict)
-    ignored_bodies: Bools | None = None
 
     def positions(self, x: Floats) -> Floats:
         """Returns the positions of the points [m], (k, 3), for nodes at x, (n, 3)."""
@@ -97,9 +95,6 @@ class FleshContact:
         points = self.positions(x)
         found = self.tet_search.find_enclosing(self.model, x, points, self.rest, self.points)
         found = found.select(np.isfinite(self.rest_depth[found.point]))
-        if self.ignored_bodies is not None:
-            group = self.tet_search.group
-            found = found.select(~self.ignored_bodies[group[self.points.tet[found.point]], group[found.tet]])
         if not len(found.point) and (previous is None or not len(previous.point)):
             return SurfacePenetrations.empty()
         vertices = self.surface.vertices_at(self.model, x)
@@ -138,6 +133,7 @@ def make_flesh_contact(
     E = youngs_modulus(model.mu[own.tet], model.lam[own.tet])
     if added_moduli is not None:
         E = E + added_moduli[part.tets][own.tet]
+    may_touch = ~np.eye(len(surfaces), dtype=bool) | np.diag(np.array(self_contact, bool))
     rest = np.empty((len(own), 3))
     interpolate_points(model.X, model.tets, own.tet, own.weights, rest)
     triangle, weights = _closest_places(surface, own, rest)
@@ -148,7 +144,7 @@ def make_flesh_contact(
         stiffness=PENALTY_FACTOR * E * own.area / own.tet_size / lever,
         colliders=tuple(colliders),
         surface=surface,
-        tet_search=make_tet_search(model, tuple(self_contact)) if any(self_contact) or len(surfaces) > 1 else None,
+        tet_search=make_tet_search(model, may_touch) if may_touch.any() else None,
         triangle=triangle,
         weights=weights,
         rest=rest,

@@ -19,6 +19,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is attached to itself.',
         "Choose another object as the target of the attachment.",
     ),
+    "attachment-to-own-wrap": (
+        '"{name}" is attached to the Wrap at which it ends, and which moves with it anyway.',
+        "Remove the row, or attach the Wrap to what it is to slide on.",
+    ),
+    "attachment-line-slides": (
+        '"{name}" cannot slide along "{target}" or hang on it: no bone mesh or collider rides on this bone.',
+        "Parent one to the bone, or choose Fixed, or Spring with a Spring Stiffness above 0.",
+    ),
     "attachment-without-surface": (
         '"{name}" is attached to "{target}", which has no faces.',
         "Choose a mesh as the target of the attachment.",
@@ -35,10 +43,18 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" follows the pose, but is attached to "{target}", which moves by its own inertia.',
         'Choose the same Type for both, or attach "{target}" to "{name}" instead.',
     ),
-    # addon/export/attachments.py
+    # addon/export/attachment_targets.py
     "attachment-without-target": (
         '"{name}" has an attachment without a target.',
         "Choose the other object in the panel Attachments, or remove the row.",
+    ),
+    "attachment-without-bone": (
+        '"{name}" is attached to a bone "{bone}", which "{target}" does not have.',
+        "Choose the bone again in the panel Attachments.",
+    ),
+    "attachment-to-free-wrap": (
+        '"{name}" is attached to the Wrap "{target}", at which no body ends, so that nothing moves it.',
+        "Choose it as the Wrap of a body in the panel Layers, or remove the row.",
     ),
     # addon/export/input_warnings.py
     "attachment-twice": (

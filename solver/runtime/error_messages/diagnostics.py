@@ -28,6 +28,20 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" lies {depth} m deep in "{other}", more than a tenth of its thickness.',
         "Move the selected vertices out, or the other object.",
     ),
+    # solver/simulation/diagnostics/wrap_diagnostics.py
+    "wrap-out-with": (
+        'The Wrap inside of "{name}" is up to {distance} m outside of it, where "{other}" is up to {beyond} m outside.',
+        'Move "{other}" under the skin, or make the skin larger there.',
+    ),
+    "wrap-out-over": (
+        'The Wrap inside of "{name}" is up to {distance} m outside of it, over "{other}", which is only {depth} m '
+        "below the skin.",
+        'Move "{other}" deeper, make the skin larger there, or make the Wrap again with a smaller Width and Offset.',
+    ),
+    "wrap-sticks-out": (
+        'The Wrap inside of "{name}" is up to {distance} m outside of it.',
+        "Move the selected vertices under the skin, or make the skin larger there.",
+    ),
     # solver/simulation/diagnostics/muscle_diagnostics.py
     "muscle-on-no-bone": (
         'The muscle "{name}" touches no bone: nothing holds its ends.',

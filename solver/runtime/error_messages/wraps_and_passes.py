@@ -60,6 +60,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Pass {number} follows pass {earlier}, which was baked without "{name}".',
         "Press Simulate, which bakes what is out of date, or simulate pass {earlier} in the panel Cache first.",
     ),
+    "baked-without-wrap": (
+        '"{name}" was baked without the Wrap "{wrap}", to which a body that follows it is attached.',
+        "Press Simulate, which bakes what is out of date.",
+    ),
     "pass-other-times": (
         '"{name}", which this bake follows, was baked with another first frame, frame rate or pre-roll.',
         "Press Simulate, which bakes all bodies, or simulate its pass again in the panel Cache.",

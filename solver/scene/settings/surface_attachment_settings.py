@@ -4,10 +4,23 @@
 from __future__ import annotations
 
 from ..serialisation.schema_constraints import at_least
-from .setting import COLOR, OBJECT, TABLE, Choice, Setting, When, length, menu, spring_stiffness, switch, weight_group
+from .setting import (
+    COLOR,
+    OBJECT,
+    TABLE,
+    TEXT,
+    Choice,
+    Setting,
+    When,
+    length,
+    menu,
+    spring_stiffness,
+    switch,
+    weight_group,
+)
 
 # identifiers of the menus Attach To and Kind
-TO_OBJECT, TO_BONES, TO_ARMATURE = "OBJECT", "BONES", "ARMATURE"
+TO_OBJECT, TO_BONES, TO_ARMATURE, TO_BONE = "OBJECT", "BONES", "ARMATURE", "BONE"
 FIXED, SPRING, SLIDING = "FIXED", "SPRING", "SLIDING"
 
 ATTACHMENTS = Setting(
@@ -21,7 +34,7 @@ ATTACHMENTS = Setting(
 ATTACHMENT_TARGET = Setting(
     "target",
     "Target",
-    "The other surface: a body, a collider or a bone mesh. Bodies feel the attachment, too",
+    "The other surface: a body, a collider, a bone mesh, or the Wrap of a body. Bodies feel the attachment, too",
     OBJECT,
     None,
     when=(When("target_type", (TO_OBJECT,)),),
@@ -40,8 +53,32 @@ ATTACHMENT_TARGET_TYPE = menu(
             "A Reach of 0: a third of the distance from bone to skin, but at least one tet",
             2,
         ),
+        Choice(
+            TO_BONE,
+            "One Bone",
+            "One bone of an armature. Fixed and Spring hold flesh as the bone meshes do that are parented to it or "
+            "weighted to it alone; without any, all flesh within Reach of its line from head to tail follows. "
+            "Sliding needs a bone mesh or a collider on it",
+            3,
+        ),
     ),
     TO_OBJECT,
+)
+ATTACHMENT_ARMATURE = Setting(
+    "armature",
+    "Armature",
+    "The armature that has the bone",
+    OBJECT,
+    None,
+    when=(When("target_type", (TO_BONE,)),),
+)
+ATTACHMENT_BONE = Setting(
+    "bone",
+    "Bone",
+    "The bone. Of its line, a Reach of 0 is a third of the distance to the nearest skin, but at least one tet",
+    TEXT,
+    "",
+    when=(When("target_type", (TO_BONE,)),),
 )
 ATTACHMENT_KIND = menu(
     "kind",
@@ -94,8 +131,16 @@ ATTACHMENT_GROUP = weight_group(
     "group",
     "Group",
     "Multiplies the Strength of this attachment by a vertex group or attribute. Unpainted is 0. "
-    "Bones hold the flesh under the skin where it is above 0.5; without one, where Attachment Group says",
+    "Bones fix the flesh under the skin where it is above 0.5; without one, they hold it where Attachment Group says",
     field="Attachment.paint",
+)
+ATTACHMENT_TARGET_GROUP = weight_group(
+    "target_group",
+    "Target Group",
+    "Multiplies the Strength by a vertex group or attribute of the target. Unpainted is 0. "
+    "A bone mesh holds what is nearest to where it is above 0.5; without one, where its own Mask says",
+    when=(When("target_type", (TO_OBJECT,)),),
+    field="Attachment.target_paint",
 )
 # of one row of the list
 ATTACHMENT_ROW_SETTINGS = (
@@ -108,4 +153,9 @@ ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_TARGET_TYPE,
     ATTACHMENT_STIFFNESS,
     ATTACHMENT_COLOR,
+    ATTACHMENT_ARMATURE,
+    ATTACHMENT_BONE,
+    ATTACHMENT_TARGET_GROUP,
 )
+# rows that were made before these came have their defaults, and the digest leaves them out
+LATER_ROW_SETTINGS = (ATTACHMENT_ARMATURE, ATTACHMENT_BONE, ATTACHMENT_TARGET_GROUP)

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from ...mesh.geometry.triangle_surface import Surface, make_surface
 from ...runtime.errors import SinewError
-from ...scene.attachment import NOTHING
+from ...scene.attachment import ALL_BONES, NOTHING, Attachment
 from ...scene.attachment_resolution import surface_attachments
 from ...scene.force_fields import FieldWeights
 from ...scene.scene import Body, Scene
@@ -19,6 +19,7 @@ from .finding import Finding
 from .muscle_diagnostics import end_findings, head_findings
 from .muscle_overlap_diagnostics import overlap_findings
 from .surface_diagnostics import surface_findings, thinness_findings
+from .wrap_diagnostics import wrap_findings
 
 
 def diagnose(scene: Scene, tracks: TrackReader, on_stage: OnStage = lambda stage, body: None) -> list[Finding]:
@@ -35,6 +36,7 @@ def diagnose(scene: Scene, tracks: TrackReader, on_stage: OnStage = lambda stage
     for body in scene.bodies:
         found += _body_findings(body, scene, tracks, on_stage, surfaces, built)
     found += overlap_findings(scene, surfaces)
+    found += wrap_findings(scene, surfaces)
     if len(built) == len(scene.bodies):
         meshes = {key: (body.mesh, body.binding) for key, body in built.items()}
         try:  # the tets are there: only what bodies do together, and warnings that know of all
@@ -74,16 +76,22 @@ def _body_findings(
 
 def _scene_of_one(body: Body, scene: Scene) -> Scene:
     """Returns a scene of one body and the bones that hold it, without anything that it could touch."""
-    linking = {number for number, _ in surface_attachments(scene, body)}
+    linking = {number: {each.target for each in linked} for number, linked in surface_attachments(scene, body)}
     # those that link its surface stay without a target, since tracks have the numbers of all
-    attachments = tuple(
-        replace(each, target=NOTHING) if number in linking else each for number, each in enumerate(body.attachments)
-    )
+    attachments = tuple(_without_targets(each, linking.get(number, ())) for number, each in enumerate(body.attachments))
     weights = replace(body.field_weights, excluded=FieldWeights().excluded)
     plain = replace(body, attachments=attachments, field_weights=weights)
     holding = [bone for bone in scene.bones if not bone.bodies or body.key in bone.bodies]
     bones = tuple(replace(bone, bodies=(body.key,) if bone.bodies else ()) for bone in holding)
     return Scene((plain,), settings=scene.settings, bones=bones, heat_sources=scene.heat_sources)
+
+
+def _without_targets(attachment: Attachment, dropped: Collection[str]) -> Attachment:
+    """Returns an attachment without the targets that link a surface; to all bones, these are none of its own."""
+    if not dropped:
+        return attachment
+    kept = [each for each in attachment.targets if each not in dropped and each != ALL_BONES]
+    return replace(attachment, target=kept[0] if kept else NOTHING, more_targets=tuple(kept[1:]))
 
 
 def _key_of(problem: SinewError, scene: Scene) -> str:

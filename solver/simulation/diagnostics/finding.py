@@ -18,7 +18,7 @@ class Finding:
 
     Attributes:
         problem: What it is, never raised.
-        key: Of the body, bone or collider; "": of the scene.
+        key: Of the body, bone or collider; of fat with `WRAP_SUFFIX`, of its Wrap; "": of the scene.
         vertices: Where, of its mesh in the scene, (k,); none: all of it.
         triangles: Those of it that are to be turned, (t,).
     """

@@ -60,4 +60,7 @@ def _with_ignored(contact: FleshContact, ignored: Sequence[tuple[str, str]]) -> 
                 tets, tet = contact.model.bodies[numbers[key]].tets, contact.points.tet
                 own = (tet >= tets.start) & (tet < tets.stop)
                 unfelt[other] = unfelt[other] | own if other in unfelt else own
-    return replace(contact, ignoring_points=unfelt, ignored_bodies=passes if passes.any() else None)
+    search = contact.tet_search
+    if search is not None and passes.any():
+        search = replace(search, may_touch=search.may_touch & ~passes)
+    return replace(contact, ignoring_points=unfelt, tet_search=search)
