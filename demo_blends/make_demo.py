@@ -44,6 +44,7 @@ SCENES = (
     "biceps_curl",
     "pennate",
     "pec_bounce",
+    "arm_layers",
 )
 SHEET_PICTURES = 9
 
@@ -65,15 +66,28 @@ def bake(blend: Path, out: Path) -> Path:
     stage.ensure_sinew()
     bpy.ops.wm.save_as_mainfile(filepath=str(baked), compress=True, check_existing=False)
     bpy.ops.sinew.simulate()
+    if any(modifier.type == "CLOTH" for obj in bpy.context.scene.objects for modifier in obj.modifiers):
+        bpy.ops.ptcache.bake_all(bake=True)  # every second frame alone would not move it
     bpy.ops.wm.save_mainfile(compress=True)
     baked.with_suffix(".blend1").unlink(missing_ok=True)
     return baked
 
 
-def picture(baked: Path, out: Path, every: int = 1) -> tuple[Path, Path, Path]:
+def picture(baked: Path, out: Path, every: int = 1) -> list[Path]:
     """Renders the open, baked file, with `every` = 2 only every second frame at half the rate; returns a sheet of
-    pictures, a movie, and the same as an animated picture.
+    pictures, a movie, and the same as an animated picture, of each view layer; those after the first say which.
     """
+    layers, made = list(bpy.context.scene.view_layers), []
+    for layer in layers:
+        for each in layers:
+            each.use = each == layer
+        name = baked.stem if layer == layers[0] else f"{baked.stem}_{layer.name.lower().replace(' ', '_')}"
+        made += _picture(out, name, every)
+    return made
+
+
+def _picture(out: Path, name: str, every: int) -> tuple[Path, Path, Path]:
+    """Renders the view layers that are in use."""
     scene = bpy.context.scene
     count = len(range(scene.frame_start, scene.frame_end + 1, every))
     frames = []
@@ -81,7 +95,7 @@ def picture(baked: Path, out: Path, every: int = 1) -> tuple[Path, Path, Path]:
         frames.append(path)
         print(f"\rRendering {len(frames)} of {count} frames", end="", flush=True)
     print()
-    sheet, movie, animation = (out / f"{baked.stem}.{kind}" for kind in ("png", "mp4", "webp"))
+    sheet, movie, animation = (out / f"{name}.{kind}" for kind in ("png", "mp4", "webp"))
     step = max(1, (count - 1) // (SHEET_PICTURES - 1))
     pictures.write_sheet(frames[::step][:SHEET_PICTURES], sheet)
     fps = stage.FPS // every

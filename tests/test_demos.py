@@ -192,6 +192,102 @@ PINNED = {
             },
         },
     ),
+    "arm_layers": (
+        3,
+        {
+            "Biceps Long Head": {
+                "tets": (661, 26),
+                "volume_ratio": (1.0000, 0.004),
+                "lowest": (0.0322, 0.002),
+                "x_at_the_end": (0.1633, 0.002),
+                "height_at_the_end": (0.0338, 0.003),
+            },
+            "Biceps Short Head": {
+                "tets": (792, 32),
+                "volume_ratio": (1.0000, 0.004),
+                "lowest": (0.0292, 0.002),
+                "x_at_the_end": (0.1630, 0.002),
+                "height_at_the_end": (0.0364, 0.003),
+            },
+            "Brachialis": {
+                "tets": (505, 20),
+                "volume_ratio": (0.9999, 0.004),
+                "lowest": (0.0102, 0.002),
+                "x_at_the_end": (0.2070, 0.002),
+                "height_at_the_end": (0.0297, 0.003),
+            },
+            "Brachioradialis": {
+                "tets": (635, 25),
+                "volume_ratio": (1.0000, 0.004),
+                "lowest": (0.0055, 0.002),
+                "x_at_the_end": (0.3576, 0.002),
+                "height_at_the_end": (0.0345, 0.003),
+            },
+            "Deltoid Back": {
+                "tets": (369, 20),
+                "volume_ratio": (1.0000, 0.004),
+                "lowest": (-0.0525, 0.002),
+                "x_at_the_end": (0.0303, 0.002),
+                "height_at_the_end": (0.0393, 0.003),
+            },
+            "Deltoid Front": {
+                "tets": (397, 20),
+                "volume_ratio": (1.0000, 0.004),
+                "lowest": (0.0072, 0.002),
+                "x_at_the_end": (0.0307, 0.002),
+                "height_at_the_end": (0.0404, 0.003),
+            },
+            "Deltoid Middle": {
+                "tets": (386, 20),
+                "volume_ratio": (1.0000, 0.004),
+                "lowest": (-0.0216, 0.002),
+                "x_at_the_end": (0.0451, 0.002),
+                "height_at_the_end": (0.0364, 0.003),
+            },
+            "Forearm Extensors": {
+                "tets": (907, 36),
+                "volume_ratio": (1.0000, 0.004),
+                "lowest": (-0.0420, 0.002),
+                "x_at_the_end": (0.4114, 0.002),
+                "height_at_the_end": (0.0368, 0.003),
+            },
+            "Forearm Flexors": {
+                "tets": (1020, 41),
+                "volume_ratio": (1.0000, 0.004),
+                "lowest": (-0.0005, 0.002),
+                "x_at_the_end": (0.4068, 0.002),
+                "height_at_the_end": (0.0460, 0.003),
+            },
+            "Triceps Lateral Head": {
+                "tets": (352, 20),
+                "volume_ratio": (1.0000, 0.004),
+                "lowest": (-0.0341, 0.002),
+                "x_at_the_end": (0.2173, 0.002),
+                "height_at_the_end": (0.0318, 0.003),
+            },
+            "Triceps Long Head": {
+                "tets": (814, 33),
+                "volume_ratio": (1.0000, 0.004),
+                "lowest": (-0.0355, 0.002),
+                "x_at_the_end": (0.1202, 0.002),
+                "height_at_the_end": (0.0373, 0.003),
+            },
+            "Triceps Medial Head": {
+                "tets": (372, 20),
+                "volume_ratio": (1.0000, 0.004),
+                "lowest": (-0.0419, 0.002),
+                "x_at_the_end": (0.1625, 0.002),
+                "height_at_the_end": (0.0296, 0.003),
+            },
+            "Skin": {
+                "tets": (10666, 427),
+                "volume_ratio": (0.9878, 0.02),
+                "lowest": (-0.0768, 0.01),
+                "x_at_the_end": (0.2150, 0.004),
+                "height_at_the_end": (0.1840, 0.01),
+            },
+        },
+    ),
     "belly": (
         12,
         {
@@ -302,6 +398,7 @@ LARGEST_BLEND = {
     "flag_ear_dog": 400_000,
     "jelly_bowl": 550_000,
     "squeezed_ball": 400_000,
+    "arm_layers": 1_400_000,  # twelve muscles, and a skin with the weights of a rig
 }
 NEVER_INVERTED = (
     "balloon",

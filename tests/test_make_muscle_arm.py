@@ -51,7 +51,8 @@ def test_no_muscle_is_in_another_or_in_a_bone_by_a_tenth_of_its_thickness(limb):
     surfaces = {obj: _surface(obj) for obj in [*muscles, *bones]}
     trees = {obj: build_bvh(surface.vertices, surface.triangles) for obj, surface in surfaces.items()}
     for muscle in muscles:
-        thickness = 2.0 * max(radius for *_, radius in upper_limb.MUSCLES[muscle.name].points)
+        path = upper_limb.MUSCLES[muscle.name]
+        thickness = 2.0 * path.flat * max(half for *_, half in path.points)
         for other, tree in trees.items():
             if other is not muscle:
                 depth = penetration_depths(tree, surfaces[muscle].vertices).max()

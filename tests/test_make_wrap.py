@@ -17,8 +17,13 @@ from sinew.solver.bake.cache import CacheReader
 from test_make_muscle import elbow, select, spindle
 
 
-def limb() -> tuple[bpy.types.Object, bpy.types.Object, bpy.types.Object, bpy.types.Object]:
-    """Returns two bone meshes on an armature, a muscle beside them, and a box around all."""
+def limb(
+    make: str = "make_bone",
+) -> tuple[bpy.types.Object, bpy.types.Object, bpy.types.Object, bpy.types.Object]:
+    """Returns two bone meshes on an armature, a muscle beside them, and a box around all.
+
+    `make`: the operator that makes the bones, meshes that hold flesh or colliders.
+    """
     fresh()
     rig = elbow()
     bones = [add_box(name, height=0.9) for name in ("Upper", "Fore")]
@@ -26,7 +31,7 @@ def limb() -> tuple[bpy.types.Object, bpy.types.Object, bpy.types.Object, bpy.ty
         bone.location, bone.scale = (1.0, 0.0, z), (0.1, 0.1, 0.5)
         select(bone)
         bpy.ops.object.transform_apply(location=True, scale=True)
-        bpy.ops.sinew.make_bone()
+        getattr(bpy.ops.sinew, make)()
         bone.parent, bone.parent_type, bone.parent_bone = rig, "BONE", f"{bone.name}.L"
         bone.matrix_world.identity()
     muscle = spindle()
@@ -64,6 +69,20 @@ def test_a_wrap_slides_on_muscles_and_is_tied_to_bone_below_it() -> None:
     with pytest.raises(RuntimeError, match="more memory"):
         select(muscle)
         bpy.ops.sinew.make_wrap(width=0.2, voxel_size=0.0001)
+
+
+@pytest.mark.slow
+def test_a_wrap_is_tied_to_bones_that_are_colliders() -> None:
+    """As bones are that muscles slide on."""
+    upper, fore, muscle, skin = limb("make_collider")
+    select(muscle, upper, fore)
+    assert bpy.ops.sinew.make_wrap(width=0.2) == {"FINISHED"}
+    rows = {row.target: (row.kind, row.group) for row in bpy.context.object.sinew.attachments}
+    assert rows == {muscle: ("SLIDING", ""), upper: ("SPRING", "Bone"), fore: ("SPRING", "Bone")}
+    assert quick_fat.anatomy_inside(bpy.context.scene, skin) == [muscle, fore, upper]
+    fore.scale *= 4.0  # a collider that is not all inside may be a floor
+    bpy.context.view_layer.update()
+    assert quick_fat.anatomy_inside(bpy.context.scene, skin) == [muscle, upper]
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats, Indices
 from ..playback import mesh_cache
-from ..properties.role_definitions import BODY, BONE
+from ..properties.role_definitions import BODY, BONE, COLLIDER
 from . import roles
 from .new_attachments import add_attachment
 
@@ -50,9 +50,10 @@ def make_wrap(
 
 
 def attach_wrap(obj: bpy.types.Object, wrapped: Sequence[bpy.types.Object], nearest: Indices, width: float) -> None:
-    """Lets a Wrap slide on what it wraps, and ties it to bone meshes where these are right below it.
+    """Lets a Wrap slide on muscles, and ties it to bones where these are right below it.
 
-    Rows of the list that there are for one of the objects stay as they are.
+    Bones are bone meshes, and colliders, which muscles slide on. Rows of the list that there are for one of the objects
+    stay as they are.
 
     Args:
         obj: The Wrap.
@@ -60,7 +61,7 @@ def attach_wrap(obj: bpy.types.Object, wrapped: Sequence[bpy.types.Object], near
         nearest: Which of them is nearest to each vertex, (n,).
         width: Of the grooves that are bridged [Blender units].
     """
-    is_bone = np.array([roles.has_role(each, BONE) for each in wrapped], bool)
+    is_bone = np.array([roles.has_role(each, BONE) or roles.has_role(each, COLLIDER) for each in wrapped], bool)
     _paint(obj, is_bone[nearest])
     has_row = {row.target for row in obj.sinew.attachments}
     for number, target in enumerate(wrapped):

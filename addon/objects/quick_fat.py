@@ -9,7 +9,7 @@ from mathutils import Vector
 
 from ..evaluation.evaluated_mesh import positions
 from ..evaluation.matrix_units import transform_points
-from ..properties.role_definitions import BODY, BONE, WRAP
+from ..properties.role_definitions import BODY, BONE, COLLIDER, WRAP
 from . import flesh_supports, initial_settings, roles
 
 TETS_ACROSS = 2.0  # of the thickness of fat in the middle
@@ -23,12 +23,18 @@ def is_anatomy(obj: bpy.types.Object) -> bool:
 
 
 def anatomy_inside(scene: bpy.types.Scene, skin: bpy.types.Object) -> list[bpy.types.Object]:
-    """Returns the muscles and bone meshes of a scene whose middles are in the box around a character mesh."""
+    """Returns the muscles and bone meshes of a scene whose middles are in the box around a character mesh.
+
+    Beside muscles, colliders whose whole is in the box count as bones, on which muscles slide.
+    """
     corners = _box(skin)
     low, high = corners.min(axis=0), corners.max(axis=0)
     found = [o for o in scene.objects if is_anatomy(o) and not roles.has_role(o, WRAP) and o != skin]
-    middles = ((obj, _box(obj).mean(axis=0)) for obj in found)
-    return sorted((obj for obj, p in middles if ((low <= p) & (p <= high)).all()), key=lambda o: o.name)
+    places = [(obj, _box(obj).mean(axis=0)) for obj in found]
+    colliders = (o for o in scene.objects if o.type == "MESH" and roles.has_role(o, COLLIDER) and not is_anatomy(o))
+    if muscles_of(found):
+        places += [(obj, _box(obj)) for obj in colliders if obj != skin]
+    return sorted((obj for obj, p in places if ((low <= p) & (p <= high)).all()), key=lambda o: o.name)
 
 
 def make_fat(skin: bpy.types.Object, wrap: bpy.types.Object | None, muscles: list[bpy.types.Object]) -> None:

@@ -65,9 +65,11 @@ def main() -> None:
     bpy.context.scene.frame_end = frames
     bpy.ops.wm.save_mainfile()
     baked = make_demo.bake(blend, folder)
-    cache = CacheReader(baked.with_suffix(".sinew"))
-    report = cache.report()
-    bodies = measure(cache)
+    folder = baked.with_suffix(".sinew")
+    cache = CacheReader(folder)
+    passes = [cache, *(CacheReader(each) for each in sorted(folder.glob("pass-*")))]
+    report = [line for each in passes for line in each.report()]
+    bodies = {name: numbers for each in passes for name, numbers in measure(each).items()}
     if name in demo_flesh.MEASURES:
         body, flesh = demo_flesh.MEASURES[name]
         bodies[body].update(flesh(cache))
@@ -82,7 +84,7 @@ def main() -> None:
             bodies[body].update(of_pressure)
     numbers = {
         "bodies": bodies,
-        "frames": cache.last_frame(),
+        "frames": min(each.last_frame() or 0 for each in passes),
         "not_converged": sum(line["not_converged"] for line in report),
         "inverted": max(line["inverted_tets"] for line in report),
     }
