@@ -75,7 +75,7 @@ def _attached_surface(
     ground: BakedGround, collider: Collider, found: Sequence[tuple[int, Attachment]]
 ) -> AttachedSurface:
     body, count = ground.body, len(collider.vertices)
-    E = np.full(len(body.vertices), body.material.youngs_modulus / body.simulated_scale**2)
+    E = np.full(len(body.vertices), body.material.youngs_modulus / body.simulated_scale**2, np.float64)
     if len(body.material_paint.youngs_modulus):
         E *= body.material_paint.youngs_modulus
     a, b, c = (body.vertices[body.triangles[:, corner]] for corner in range(3))
