@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import add_box
 from fixtures.fat_balls import fat_ball
 from fixtures.operator_scenes import status
-from sinew.addon.blender_data.lasting_names import remember_names
+from sinew.addon.blender_data.names_at_first_bake import remember_names
 from sinew.addon.blender_data.object_keys import body_key
 from sinew.addon.export.input_digest import body_digests, settings_digest
 from sinew.addon.objects import roles

@@ -20,7 +20,7 @@ from fixtures.scenes import Run
 from fixtures.selected_bodies import bake_here as bake_pass_here
 from fixtures.selected_bodies import only_pass
 from fixtures.sliding_scenes import attachments_of, check_felt_forces
-from sinew.addon.export.ground_attachments import with_ground_attachments
+from sinew.addon.export.attachments_of_baked_bodies import with_attachments_of_baked_bodies
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.addon.objects.attachment_rows import attachment_targets
@@ -123,7 +123,7 @@ def test_what_a_baked_body_has_to_several_bodies_goes_to_those_that_feel_it() ->
         tet_size=lambda: 0.1,
     )
     scene = Scene((fat, replace(fat, key="posed")), (collider,))
-    written, (strength,) = with_ground_attachments(scene, [ground])
+    written, (strength,) = with_attachments_of_baked_bodies(scene, [ground])
     assert written.bodies == scene.bodies and strength.track == "collider.core.attachment.0.strength"
     (own,) = written.colliders[0].attached_surface.attachments
     assert own.targets == (NOTHING, "body/wrap", NOTHING) and own.target_paint.tolist() == [0.0, 1.0]

@@ -11,7 +11,7 @@ import bpy
 from ...solver.bake.cache import layout
 from ...solver.runtime.errors import SinewError
 from ..blender_data import sinew_modifier
-from ..blender_data.lasting_names import remember_names
+from ..blender_data.names_at_first_bake import remember_names
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
 from ..cache.bake_passes import body_folder

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import collider_force_curves
 from .animation_curves import action_curves
-from .lasting_names import lasting_name
+from .names_at_first_bake import name_at_first_bake
 from .sinew_modifier import SOLVED_MODIFIER_NAME
 
 # whose rows may be animated: digests have the curves instead of the present values
@@ -57,7 +57,7 @@ def rna_parts(
         if rna.type == "POINTER":
             target = getattr(struct, name)
             if isinstance(target, bpy.types.ID) and target != struct.id_data:
-                parts.append(f"{path}{name}={lasting_name(target, target.name_full)}")
+                parts.append(f"{path}{name}={name_at_first_bake(target, target.name_full)}")
                 if waiting is not None:
                     waiting.append(target)
         elif rna.type == "COLLECTION":
@@ -127,7 +127,7 @@ def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
             for target in variable.targets:
                 parts += [target.data_path, target.bone_target, target.transform_type, target.transform_space]
                 if target.id is not None and target.id != item:
-                    parts.append(lasting_name(target.id, target.id.name_full))
+                    parts.append(name_at_first_bake(target.id, target.id.name_full))
                     waiting.append(target.id)
                 if driver.data_path.startswith(PATHS_WITH_VALUES):
                     parts.append(_still_value(target))

@@ -18,7 +18,7 @@ from ...solver.scene.settings.surface_attachment_settings import (
     TO_BONES,
     TO_OBJECT,
 )
-from ..blender_data.lasting_names import lasting_name
+from ..blender_data.names_at_first_bake import name_at_first_bake
 from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts
 from ..evaluation.vertex_weights import WEIGHT_TYPES, raw_weights
 from ..objects import roles
@@ -116,7 +116,7 @@ def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]
 
 def _identity(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]) -> str:
     """Returns what says which object is meant, and stays when it is renamed after a bake."""
-    return keys.get(obj) or lasting_name(obj, obj.name_full)
+    return keys.get(obj) or name_at_first_bake(obj, obj.name_full)
 
 
 def _painted_attribute(obj: bpy.types.Object, name: str) -> Parts:

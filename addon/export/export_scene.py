@@ -32,13 +32,13 @@ from ..evaluation.unkeyed_value_snapshot import UnkeyedValues
 from ..objects import roles
 from . import validation
 from .activation_sampler import ActivationSampler, write_activations
+from .attachments_of_baked_bodies import GroundStrength, with_attachments_of_baked_bodies
 from .baked_grounds import BakedGround, check_same_times, read_grounds, unfelt_pairs
 from .blender_physics_dependence import first_frame_needed, follows_rigid_bodies
 from .body_vertices import BodyVertexReader
 from .buffered_track_writer import BufferedTrackWriter
 from .colliders import ColliderSampler
 from .flexed_shapes import FlexedShape, read_flexed_shapes, write_rest_shapes
-from .ground_attachments import GroundStrength, with_ground_attachments
 from .input_digest import body_digests, settings_digest
 from .participant_subset import only_bodies
 from .participants import ParticipantHandles, Participants, find_participants
@@ -233,7 +233,7 @@ class SceneExporter:
         if bake_pass is not None and bake_pass.has_later and read.settings.preroll:
             read = replace(read, settings=replace(read.settings, writes_preroll=True))
         read = replace(read, ignored_pairs=(*read.ignored_pairs, *unfelt_pairs(read, grounds)))
-        read, strengths = with_ground_attachments(read, grounds)
+        read, strengths = with_attachments_of_baked_bodies(read, grounds)
         solver_scene = self._part.adapt(read)
         rest = read_rest_frame_transforms(scene_copy, inputs, solver_scene)
         with named_errors(self._folder.parent):

@@ -14,7 +14,7 @@ import bpy
 
 from ...solver.runtime.checksums import digest
 from ..blender_data import sinew_modifier
-from ..blender_data.lasting_names import lasting_name
+from ..blender_data.names_at_first_bake import name_at_first_bake
 from ..blender_data.object_keys import body_key
 from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts
 from ..cache import selected_body_caches
@@ -103,7 +103,7 @@ class _DependencyWalk:
         scene = self._scene
         has_heat = any(o.sinew.use_heat for o in bodies)
         ignored = (pair for pair in self._ignored if pair[0] in bodies or pair[1] in bodies)
-        pairs = sorted(repr(sorted(names.get(o) or lasting_name(o, o.name) for o in pair)) for pair in ignored)
+        pairs = sorted(repr(sorted(names.get(o) or name_at_first_bake(o, o.name) for o in pair)) for pair in ignored)
         holding = set(bones_that_hold(scene, bodies))
         seen: set[bpy.types.ID] = {scene}
         waiting: list[bpy.types.ID] = []
@@ -164,4 +164,4 @@ def _participant_digest(
 
 
 def _named_digest(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> str:
-    return digest([lasting_name(item, item.name), *id_parts(item, waiting)])
+    return digest([name_at_first_bake(item, item.name), *id_parts(item, waiting)])

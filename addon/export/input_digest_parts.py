@@ -13,7 +13,7 @@ import numpy as np
 from ...solver.scene.settings.setting import VECTOR_ATTRIBUTE, WEIGHT_GROUP, Setting
 from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import sinew_modifier
-from ..blender_data.lasting_names import lasting_name
+from ..blender_data.names_at_first_bake import name_at_first_bake
 from ..blender_data.rna_serialisation import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
 from ..evaluation.sample_times import frame_range, preroll
 from ..evaluation.vertex_weights import VECTOR_TYPE, WEIGHT_TYPES, raw_vectors, raw_weights
@@ -48,7 +48,7 @@ def field_parts(obj: bpy.types.Object, waiting: list[bpy.types.ID]) -> Parts:
     waiting.append(obj)
     # a number with two names changes under both where one is animated
     animated = {f"field.{name}" for name in animated_properties(obj)}
-    parts = ["field", lasting_name(obj, obj.name), *rna_parts(obj.field, ALIASES, animated, "field.", waiting)]
+    parts = ["field", name_at_first_bake(obj, obj.name), *rna_parts(obj.field, ALIASES, animated, "field.", waiting)]
     texture = obj.field.texture
     if texture is None:
         return parts
@@ -245,7 +245,7 @@ def _tree_parts(tree: bpy.types.NodeTree, waiting: list[bpy.types.ID]) -> Parts:
 
 def _plain_value(value: Any) -> str:
     if isinstance(value, bpy.types.ID):
-        return lasting_name(value, value.name_full)
+        return name_at_first_bake(value, value.name_full)
     try:
         return repr([_plain_value(item) for item in value]) if not isinstance(value, str) else value
     except TypeError:

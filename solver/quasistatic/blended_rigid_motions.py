@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where a solve begins after fixed nodes have moved: at a blend of the rigid motions of groups of them.
 
-A group are fixed nodes that edges join, such as those on one bone. Its motion R_c x + t_c is fitted to its nodes, and
+Fixed nodes that edges join, such as those on one bone, are a group. Its motion R_c x + t_c is fitted to its nodes, and
 
     x ← Σ_c w_c (R_c x + t_c) + d
 

@@ -10,8 +10,8 @@ import numpy as np
 from ..linalg import pcg
 from ..linalg.block_pattern import BlockPattern
 from ..linalg.block_system import BlockSystem, StoppingCriteria
-from ..linalg.factorised_nodes import FactorisedNodes
 from ..linalg.multigrid.lattice_multigrid import LatticeMultigrid
+from ..linalg.schwarz_preconditioner import SchwarzPreconditioner
 from ..mechanics.hyperelastic.hyperelastic_bodies import (
     EvaluationResult,
     Hyperelastic,
@@ -239,7 +239,7 @@ class NewtonIterate:
             BlockSystem(pattern, values, b, self.is_free),
             d,
             StoppingCriteria(tolerance, MAX_CG_ITERATIONS),
-            preconditioner=FactorisedNodes(np.logical_or.reduce(masks)) if masks else lattices,
+            preconditioner=SchwarzPreconditioner(np.logical_or.reduce(masks)) if masks else lattices,
         )
         self.is_hard, self.is_matrix_solved = solved.used_multigrid, True
         self.cg_iterations += solved.iterations

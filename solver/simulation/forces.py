@@ -10,7 +10,7 @@ import numpy as np
 
 from ..constraints.animated_body import AnimatedBody, make_animated_body, may_be_animated
 from ..constraints.attachments.build_attachments import AttachableBodies, make_attachments
-from ..constraints.attachments.link_origins import ColliderPoints, SurfacePoints
+from ..constraints.attachments.origin_surface import ColliderPoints, SurfacePoints
 from ..constraints.attachments.surface_attachments import SurfaceAttachments
 from ..constraints.fields.field_force import make_fields
 from ..constraints.force import Force

@@ -24,9 +24,9 @@ from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
 from .attachment_potential import NO_VERTICES
 from .link_energy import fade
-from .link_origins import (
+from .origin_surface import (
     ColliderPoints,
-    LinkOrigin,
+    OriginSurface,
     SurfacePoints,
     origin_of_body,
     origin_of_collider,
@@ -74,7 +74,7 @@ def make_attachments(bodies: AttachableBodies) -> SurfaceAttachments | None:
     """
     links, targets = [], _TargetSurfaces(bodies)
     for number, body in enumerate(bodies.scene.bodies):
-        origin: LinkOrigin | None = None
+        origin: OriginSurface | None = None
         for place, attachments in surface_attachments(bodies.scene, body):
             origin = origin or origin_of_body(
                 number, body, bodies.surfaces[number], bodies.points[number], bodies.model
@@ -105,7 +105,7 @@ class _TargetSurfaces:
 
 def _links_in_reach(
     bodies: AttachableBodies,
-    origin: LinkOrigin,
+    origin: OriginSurface,
     attachments: Sequence[Attachment],
     targets: _TargetSurfaces,
     key: str,
@@ -159,7 +159,7 @@ def _target_surface(bodies: AttachableBodies, key: str) -> TargetSurface:
 
 
 def _make_links(
-    bodies: AttachableBodies, origin: LinkOrigin, attachment: Attachment, target: TargetSurface, key: str
+    bodies: AttachableBodies, origin: OriginSurface, attachment: Attachment, target: TargetSurface, key: str
 ) -> SurfaceLinks:
     """Returns the links of one attachment of a surface.
 
@@ -217,7 +217,7 @@ def _make_links(
     )
 
 
-def _out_of_reach(origin: LinkOrigin, target: TargetSurface, reach: float, nearest: float) -> BadInput:
+def _out_of_reach(origin: OriginSurface, target: TargetSurface, reach: float, nearest: float) -> BadInput:
     lengths = {"distance": f"{nearest:.3g}", "reach": f"{reach:.3g}"}
     if origin.body is None:
         return BadInput("attachment-reversed-out-of-reach", name=target.name, target=origin.name, **lengths)

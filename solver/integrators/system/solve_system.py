@@ -10,10 +10,10 @@ from ...linalg.bicgstab import solve_unsymmetric
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.drop_zero_blocks import drop_zero_blocks
 from ...linalg.element_by_element import ElementProducts
-from ...linalg.factorised_nodes import FactorisedNodes
 from ...linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ...linalg.pcg import Preconditioner, SolveResult, solve
 from ...linalg.rigid_modes import rigid_modes
+from ...linalg.schwarz_preconditioner import SchwarzPreconditioner
 from ...mechanics.model import Model
 from ...mechanics.vertex_warp import is_any_warped, is_unsymmetric, momentum_balance
 from ...scene.scene import AUTO_SOLVER, Settings
@@ -114,7 +114,7 @@ def _choose_preconditioner(
 ) -> Preconditioner | None:
     """Returns what is used instead of block Jacobi, at once or after some iterations; None: nothing."""
     if system.tied_nodes is not None and settings.linear_solver == AUTO_SOLVER:
-        return FactorisedNodes(system.tied_nodes)
+        return SchwarzPreconditioner(system.tied_nodes)
     return choose_multigrid(model, system, settings, multigrid_levels)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class FactorisedNodes:
+class SchwarzPreconditioner:
     """A preconditioner for systems in which some nodes are tied to each other; a `Preconditioner`.
 
     Attributes:

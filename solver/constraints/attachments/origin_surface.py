@@ -52,7 +52,7 @@ class ColliderPoints:
 
 
 @dataclass(frozen=True, eq=False)
-class LinkOrigin:
+class OriginSurface:
     """A surface at rest, and points on it at which links begin, k of them.
 
     Attributes:
@@ -93,11 +93,11 @@ class LinkOrigin:
         return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
 
 
-def origin_of_body(number: int, body: Body, surface: Surface, points: SurfacePoints, model: Model) -> LinkOrigin:
+def origin_of_body(number: int, body: Body, surface: Surface, points: SurfacePoints, model: Model) -> OriginSurface:
     """Returns the surface of the body of this number as what links begin at."""
     positions, own = points.positions(model), model.bodies[number]
     triangles = orient_outward(surface).surface.triangles
-    return LinkOrigin(
+    return OriginSurface(
         name=body.name,
         body=number,
         own=own,
@@ -114,13 +114,13 @@ def origin_of_body(number: int, body: Body, surface: Surface, points: SurfacePoi
     )
 
 
-def origin_of_collider(surface: TargetSurface, points: ColliderPoints, attached: AttachedSurface) -> LinkOrigin:
+def origin_of_collider(surface: TargetSurface, points: ColliderPoints, attached: AttachedSurface) -> OriginSurface:
     """Returns the surface of a collider as what links begin at."""
     vertices, count = surface.rest_vertices, len(points.area)
     triangles = orient_outward(make_surface(vertices, surface.surface.triangles, surface.name)).surface.triangles
     nearest = closest_points(build_bvh(vertices, triangles), points.positions)
     corners = triangles[nearest.triangle]
-    return LinkOrigin(
+    return OriginSurface(
         name=surface.name,
         body=None,
         own=None,
@@ -137,7 +137,7 @@ def origin_of_collider(surface: TargetSurface, points: ColliderPoints, attached:
     )
 
 
-def softer_moduli(origin: LinkOrigin, target: TargetSurface, model: Model) -> Floats:
+def softer_moduli(origin: OriginSurface, target: TargetSurface, model: Model) -> Floats:
     """Returns E of the softer side at the points [Pa], (k,): that of a target which is a body is its mean."""
     if target.body is None:
         return origin.youngs_modulus

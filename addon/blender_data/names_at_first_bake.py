@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import bpy
 
 
-def lasting_name(item: bpy.types.ID, name: str) -> str:
+def name_at_first_bake(item: bpy.types.ID, name: str) -> str:
     """Returns what an object was called at its first bake, or a name where it never was in one, or is no object.
 
     Another object that has that name now, or remembers it too, as duplicates do, must not be taken for this one.

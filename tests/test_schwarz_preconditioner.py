@@ -10,9 +10,9 @@ from fixtures.block_systems import dense, islands, spread
 from fixtures.tet_meshes import bar
 from sinew.solver.linalg.block_pattern import BlockPattern
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
-from sinew.solver.linalg.factorised_nodes import FactorisedNodes
 from sinew.solver.linalg.pattern_union import widen_pattern
 from sinew.solver.linalg.pcg import solve
+from sinew.solver.linalg.schwarz_preconditioner import SchwarzPreconditioner
 from sinew.solver.runtime.arrays import Bools, Floats, floats
 
 
@@ -45,7 +45,7 @@ def test_the_solution_is_that_of_numpy_in_as_few_iterations_whatever_the_springs
     rest = b.ravel()[free] - A[np.ix_(free, ~free)] @ wanted[~free]
     wanted[free] = np.linalg.solve(A[np.ix_(free, free)], rest)
     system = BlockSystem(pattern, values, b, is_free)
-    found = solve(system, x, StoppingCriteria(1e-10, 2000), preconditioner=FactorisedNodes(is_tied))
+    found = solve(system, x, StoppingCriteria(1e-10, 2000), preconditioner=SchwarzPreconditioner(is_tied))
     assert found.converged and found.iterations < 150
     assert x.ravel() == pytest.approx(wanted, abs=1e-6 * np.abs(wanted).max())
 
@@ -56,5 +56,5 @@ def test_what_cannot_be_factorised_is_left_to_block_jacobi() -> None:
     is_free = ~is_tied
     x = np.zeros_like(b)
     found = solve(BlockSystem(pattern, values, b, is_free), x, StoppingCriteria(1e-8, 4000),
-                  preconditioner=FactorisedNodes(is_tied))  # fmt: skip
+                  preconditioner=SchwarzPreconditioner(is_tied))  # fmt: skip
     assert found.converged and not x[is_tied].any()

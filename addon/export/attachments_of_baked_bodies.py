@@ -38,7 +38,9 @@ class GroundStrength:
         track_writer.add(self.track, time, self.ground.tracks.sample(self.source, time))
 
 
-def with_ground_attachments(scene: Scene, grounds: Sequence[BakedGround]) -> tuple[Scene, list[GroundStrength]]:
+def with_attachments_of_baked_bodies(
+    scene: Scene, grounds: Sequence[BakedGround]
+) -> tuple[Scene, list[GroundStrength]]:
     """Returns a scene whose bodies feel the attachments that baked ones have to them, and the strengths to sample.
 
     Raises:
