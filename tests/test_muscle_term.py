@@ -22,14 +22,22 @@ CURVES = {"active": active_curve, "passive": passive_curve, "tendon": tendon_cur
 
 
 def textbook(curve: str, at: float) -> float:
-    """Returns the force over the peak force, as Blemker, Pinsky and Delp 2005 have it."""
+    """Returns the force over the peak force, of tendon over that at 1.03, as Blemker, Pinsky and Delp 2005 have it."""
     if curve == "active":
         if 0.6 <= at <= 1.4:
             return 1.0 - 4.0 * (1.0 - at) ** 2
         if 0.4 < at < 0.6:
             return 9.0 * (at - 0.4) ** 2
         return 9.0 * (at - 1.6) ** 2 if 1.4 < at < 1.6 else 0.0
-    scale, exponent, straight = (0.05, 6.6, 1.4) if curve == "passive" else (9.0, 46.4, 1.03)
+    scale, exponent, straight = (
+        (0.05, 6.6, 1.4)
+        if curve == "passive"
+        else (
+            1.0 / (math.exp(46.4 * 0.03) - 1.0),
+            46.4,
+            1.03,
+        )
+    )
     if at <= 1.0:
         return 0.0
     if at <= straight:
@@ -75,14 +83,15 @@ def test_the_energy_is_that_of_appendix_a():
         psi = along * (I5 / I4**2 - 1.0) + across * math.acosh(omega) ** 2
         stretch = math.sqrt(I4) * (J ** (-1.0 / 3.0) if term.arrays.is_deviatoric[k] else 1.0)
         peak, optimal, tendon = term.arrays.peak_stress[k], term.arrays.optimal_stretch[k], term.arrays.tendon[k]
+        drawn = term.arrays.tendon_stress[k]
         activation, kinks = term.activation[term.arrays.unit[k]], (0.4, 0.6, 1.0, 1.4)
-        for share, curve, scale, end in (
-            (1.0 - tendon, "passive", 1.0, stretch / optimal),
-            (1.0 - tendon, "active", activation, stretch / optimal),
-            (tendon, "tendon", 1.0, stretch),
+        for scale, curve, end in (
+            ((1.0 - tendon) * peak, "passive", stretch / optimal),
+            ((1.0 - tendon) * peak * activation, "active", stretch / optimal),
+            (tendon * drawn, "tendon", stretch),
         ):
             points = [kink for kink in kinks if kink < end]
-            psi += share * scale * peak * quad(lambda a, curve=curve: textbook(curve, a), 0.0, end, points=points)[0]
+            psi += scale * quad(lambda a, curve=curve: textbook(curve, a), 0.0, end, points=points)[0]
         excess = np.maximum(np.linalg.svd(f)[1] - 1.0, 0.0)
         psi += 0.5 * term.arrays.fascia[k] * np.sum(excess**2)
         assert energy[k] == pytest.approx(psi, rel=1e-6, abs=1e-6 * MU)

@@ -15,6 +15,7 @@ from ...solver.scene.settings.muscle_settings import (
     CROSS_SHEAR,
     MUSCLE_MODEL,
     PEAK_STRESS,
+    TENDON_STIFFNESS,
 )
 from ...solver.scene.settings.preset_settings import CUSTOM_PRESET
 from ...solver.scene.settings.setting import CHOICE
@@ -26,6 +27,7 @@ TISSUE_FIELDS = {
     POISSON_RATIO: "poisson_ratio",
     FLESH_LAW: "law",
     PEAK_STRESS: "peak_stress",
+    TENDON_STIFFNESS: "tendon_stiffness",
     BULK_RATIO: "bulk_ratio",
     MUSCLE_MODEL: "model",
     ALONG_SHEAR: "along_shear",

@@ -25,6 +25,7 @@ from .settings.muscle_settings import (
     OPTIMAL_STRETCH,
     ORIGIN_TENDON,
     PEAK_STRESS,
+    TENDON_STIFFNESS,
 )
 
 SIMPLIFIED_MODEL, FULL_MODEL = MUSCLE_MODEL.words
@@ -65,6 +66,7 @@ class Muscle:
         origin, insertion: At the render vertices: the ends are where these are above ½, (n,) each.
         origin_tendon, insertion_tendon: How far tendon reaches from there along the fibres [m].
         peak_stress: σ_max [Pa].
+        tendon_stiffness: Stress of tendon at a strain of 3 %, over σ_max.
         optimal_stretch: λ_o, the stretch from the rest pose at which fibres pull hardest.
         model: "simplified": the law of the flesh beside the fibres; "full": shear along and across fibres instead.
         along_shear, cross_shear: G1 and G2 of the full model [Pa].
@@ -82,6 +84,7 @@ class Muscle:
     origin_tendon: Annotated[float, ORIGIN_TENDON.limits] = ORIGIN_TENDON.default
     insertion_tendon: Annotated[float, INSERTION_TENDON.limits] = INSERTION_TENDON.default
     peak_stress: Annotated[float, PEAK_STRESS.limits] = PEAK_STRESS.default
+    tendon_stiffness: Annotated[float, TENDON_STIFFNESS.limits] = TENDON_STIFFNESS.default
     optimal_stretch: Annotated[float, OPTIMAL_STRETCH.limits] = OPTIMAL_STRETCH.default
     model: Annotated[str, OneOf(MUSCLE_MODEL.words)] = SIMPLIFIED_MODEL
     along_shear: Annotated[float, ALONG_SHEAR.limits] = ALONG_SHEAR.default
@@ -96,6 +99,11 @@ class Muscle:
     def __post_init__(self) -> None:
         """Takes lists for arrays."""
         convert_sequences(self)
+
+    @property
+    def tendon_stress(self) -> float:
+        """σ_t of tendon at a strain of 3 % [Pa]."""
+        return self.tendon_stiffness * self.peak_stress
 
     @property
     def bulk_modulus(self) -> float:

@@ -25,8 +25,9 @@ class MuscleTissue:
         youngs_modulus: E [Pa] of the law of the flesh; the full model does not read it.
         poisson_ratio: ν of that law.
         law: Of the flesh.
-        peak_stress: σ_max [Pa]; of tendon, what its force–length curve is over.
+        peak_stress: σ_max [Pa].
         bulk_ratio: κ / σ_max.
+        tendon_stiffness: Stress of tendon at a strain of 3 %, over σ_max.
         model: Of the muscle.
         along_shear, cross_shear: G1 and G2 of the full model [Pa].
         tendon_only: Whether nothing of it contracts.
@@ -37,6 +38,7 @@ class MuscleTissue:
     law: str = "stable-neo-hookean"
     peak_stress: float = 3.0e5
     bulk_ratio: float = 33.0
+    tendon_stiffness: float = 3.0
     model: str = SIMPLIFIED_MODEL
     along_shear: float = 500.0
     cross_shear: float = 500.0
@@ -61,7 +63,10 @@ class MusclePreset:
     tissue: MuscleTissue = field(default_factory=MuscleTissue)
 
 
-_TENDON = MuscleTissue(model=FULL_MODEL, along_shear=5.0e4, cross_shear=5.0e4, tendon_only=True)
+_BLEMKER_STIFFNESS = 27.2  # 2.7 MPa (exp(46.4 · 0.03) − 1) / 300 kPa
+_TENDON = MuscleTissue(
+    tendon_stiffness=_BLEMKER_STIFFNESS, model=FULL_MODEL, along_shear=5.0e4, cross_shear=5.0e4, tendon_only=True
+)
 _TABLE = (
     MusclePreset(
         "MUSCLE",

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Force–length curves of muscle fibres and of tendon, over the peak isometric stress, with integral and slope.
+"""Force–length curves of muscle fibres and of tendon, with integral and slope.
+
+Those of fibres are over the peak isometric stress, that of tendon over its stress at a strain of 3 %.
 
 ℓ is the length of a fibre over its optimal length. The active curve has its largest force, 1, at ℓ = 1 and none
 outside 0.4 to 1.6; its slope jumps at 0.6 and 1.4. The passive curve begins at ℓ = 1 and is a straight line from 1.4
@@ -17,7 +19,8 @@ from ...runtime.jit import kernel
 SHORTEST_ACTIVE, STEEP_UNTIL, STEEP_FROM, LONGEST_ACTIVE = 0.4, 0.6, 1.4, 1.6  # ℓ
 ACTIVE_STEEPNESS, ACTIVE_CURVATURE = 9.0, 4.0
 PASSIVE_SCALE, PASSIVE_EXPONENT, PASSIVE_STRAIGHT_FROM = 0.05, 6.6, 1.4
-TENDON_SCALE, TENDON_EXPONENT, TENDON_STRAIGHT_FROM = 9.0, 46.4, 1.03  # 2.7 MPa over a peak stress of 0.3 MPa
+TENDON_EXPONENT, TENDON_STRAIGHT_FROM = 46.4, 1.03
+TENDON_SCALE = 1.0 / math.expm1(TENDON_EXPONENT * (TENDON_STRAIGHT_FROM - 1.0))
 
 
 @kernel(inline=True)

@@ -6,7 +6,8 @@
     ψ = G1 (I5 / I4² − 1) + G2 arcosh² ω + ψ_f(λ),   ω = (I I4 − I5) / (2 J √I4)
 
 G1 is the modulus of shear along fibres, G2 that of shear across them. Fibres with the activation a and the optimal
-stretch λ_o have ψ_f' = σ_max / λ_o (a f_a + f_p)(λ / λ_o); of tendon, whose share in a tet is τ, ψ_f' = σ_max f_t(λ).
+stretch λ_o have ψ_f' = σ_max / λ_o (a f_a + f_p)(λ / λ_o); of tendon, whose share in a tet is τ and whose stress at a
+strain of 3 % is σ_t, ψ_f' = σ_t f_t(λ).
 So the stress is affine in a. Where J or I4 is small, their powers go on as cubics, so that ψ and its derivatives are
 finite for every F; arcosh² ω is −arccos² ω below ω = 1, which is the same power series.
 
@@ -64,7 +65,7 @@ def squared_arcosh(w):
 
 
 @kernel(device_only=True)
-def fibre_energy(stretch, activation, tendon, peak_stress, optimal_stretch):
+def fibre_energy(stretch, activation, tendon, peak_stress, tendon_stress, optimal_stretch):
     """Returns ψ_f [J/m³], ψ_f' and ψ_f'' [Pa] at a stretch λ."""
     length = stretch / optimal_stretch
     work, force, slope = passive_curve(length)
@@ -79,7 +80,7 @@ def fibre_energy(stretch, activation, tendon, peak_stress, optimal_stretch):
     )
     if tendon > 0.0:
         a, b, c = tendon_curve(stretch)
-        drawn = tendon * peak_stress
+        drawn = tendon * tendon_stress
         return psi + drawn * a, first + drawn * b, second + drawn * c
     return psi, first, second
 
@@ -91,7 +92,7 @@ def muscle_energy(I, J, I4, I5, least_J, fibre, shear, slopes):  # noqa: E741
     Args:
         I, J, I4, I5: The invariants.
         least_J: J below which its powers go on as cubics.
-        fibre: a, τ, σ_max [Pa] and λ_o, and whether λ is without the change of volume.
+        fibre: a, τ, σ_max and σ_t [Pa], λ_o, and whether λ is without the change of volume.
         shear: G1 and G2 [Pa].
         slopes: (14,), out: by I, J, 4, 5; II, IJ, I4, I5, JJ, J4, J5, 44, 45, 55.
     """
@@ -106,10 +107,10 @@ def muscle_energy(I, J, I4, I5, least_J, fibre, shear, slopes):  # noqa: E741
         slopes[11], slopes[12] = along * I5 * r2, along * r1
     if across > 0.0:
         psi += add_cross_shear(I, J, I4, I5, least_J, across, slopes)
-    activation, tendon, peak_stress, optimal_stretch, is_deviatoric = fibre
+    activation, tendon, peak_stress, tendon_stress, optimal_stretch, is_deviatoric = fibre
     c, c1, c2 = extended_power(J, -1.0 / 3.0, least_J) if is_deviatoric else (1.0, 0.0, 0.0)
     length = math.sqrt(I4)
-    energy, force, slope = fibre_energy(c * length, activation, tendon, peak_stress, optimal_stretch)
+    energy, force, slope = fibre_energy(c * length, activation, tendon, peak_stress, tendon_stress, optimal_stretch)
     psi += energy
     if (force != 0.0) | (slope != 0.0):
         by_J, by_4 = c1 * length, 0.5 * c / length

@@ -32,6 +32,7 @@ class MuscleArrays(NamedTuple):
         unit: The contractile unit of each tet, whose activation it has, (k,).
         tendon: Share τ of tendon, (k,).
         peak_stress: σ_max [Pa], (k,).
+        tendon_stress: σ_t of tendon at a strain of 3 % [Pa], (k,).
         optimal_stretch: λ_o, (k,).
         is_deviatoric: Whether the stretch λ of fibres is without the change of volume, (k,).
         shear: Moduli of shear along and across fibres G1, G2 [Pa], (k, 2).
@@ -42,6 +43,7 @@ class MuscleArrays(NamedTuple):
     unit: npt.NDArray[np.int32]
     tendon: Floats
     peak_stress: Floats
+    tendon_stress: Floats
     optimal_stretch: Floats
     is_deviatoric: Bools
     shear: Floats
@@ -97,8 +99,10 @@ def muscle_stresses(begin, stretches, V, arrays, activation, least_J, stress, ta
 @kernel(inline=True, device_only=True)
 def material_of(tet, arrays, activation):
     """Returns what `muscle_energy` takes as `fibre` and `shear`."""
-    peak_stress, optimal_stretch = arrays.peak_stress[tet], arrays.optimal_stretch[tet]
-    fibre = activation[arrays.unit[tet]], arrays.tendon[tet], peak_stress, optimal_stretch, arrays.is_deviatoric[tet]
+    peak_stress, tendon_stress = arrays.peak_stress[tet], arrays.tendon_stress[tet]
+    optimal_stretch, is_deviatoric = arrays.optimal_stretch[tet], arrays.is_deviatoric[tet]
+    a, tendon = activation[arrays.unit[tet]], arrays.tendon[tet]
+    fibre = a, tendon, peak_stress, tendon_stress, optimal_stretch, is_deviatoric
     return fibre, (arrays.shear[tet, 0], arrays.shear[tet, 1])
 
 

@@ -105,6 +105,21 @@ PEAK_STRESS = Setting(
     field="Muscle.peak_stress",
     since="0.3",
 )
+TENDON_STIFFNESS = Setting(
+    "tendon_stiffness",
+    "Tendon Stiffness",
+    "Pull of tendon that is stretched by 3 %, per area, over the Peak Stress. With 3, tendon with a third of the area "
+    "of the belly stretches by 3 % at full pull, as in people (Zajac, 1989)",
+    default=3.0,
+    term="Stress of tendon at a strain of 3 %, over σ_max",
+    limits=greater_than(0.0, "Tendon Stiffness"),
+    soft=(0.3, 30.0),
+    precision=1,
+    step=100,
+    when=MUSCLE,
+    field="Muscle.tendon_stiffness",
+    since="0.3",
+)
 BULK_RATIO = Setting(
     "bulk_ratio",
     "Volume Stiffness",
@@ -192,6 +207,7 @@ MUSCLE_SETTINGS = (
     ORIGIN_TENDON,
     INSERTION_TENDON,
     PEAK_STRESS,
+    TENDON_STIFFNESS,
     BULK_RATIO,
     OPTIMAL_STRETCH,
     FASCIA_STIFFNESS,

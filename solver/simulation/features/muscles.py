@@ -201,6 +201,7 @@ def _muscle_arrays(body: Body, mesh: TetMesh, ends: tuple[Bools, Bools]) -> Musc
         unit=units_of_tets(body, muscle, mesh),
         tendon=floats(fibres.tendon),
         peak_stress=np.full(count, muscle.peak_stress * scale, np.float64),
+        tendon_stress=np.full(count, muscle.tendon_stress * scale, np.float64),
         optimal_stretch=np.full(count, muscle.optimal_stretch, np.float64),
         is_deviatoric=np.ones(count, np.bool_),
         shear=np.tile(shear, (count, 1)),
