@@ -37,7 +37,7 @@ def mirror_muscles(context: bpy.types.Context, muscles: Sequence[bpy.types.Objec
     sides = MirrorSymmetry(context.scene)
     formers = [_former(sides, obj) for obj in muscles]
     for obj, former in zip(muscles, formers, strict=True):
-        if former in muscles:
+        if former is not None and former in muscles:
             raise BadInput("muscle-both-sides", name=obj.name, other=former.name)
         if obj.mode == "EDIT":
             raise BadInput("leave-edit-mode", name=obj.name)

@@ -72,7 +72,7 @@ def _mirror_bone_groups(sides: MirrorSymmetry, obj: bpy.types.Object) -> None:
 
 def _bone_groups_of_other_side(sides: MirrorSymmetry, obj: bpy.types.Object) -> dict[str, str]:
     """Returns the names of the vertex groups of bones, and of the bones of the other side that they are to be for."""
-    names = {}
+    names: dict[str, str] = {}
     for rig in armatures_of(obj):
         other = sides.object(rig)
         for group in obj.vertex_groups:
