@@ -10,6 +10,8 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
+from mathutils import Vector
+
 from fixtures.blender_scenes import add_box, add_rig, fresh
 from fixtures.operator_scenes import status
 from sinew.addon.objects import quick_fat, roles
@@ -43,6 +45,12 @@ def limb(
     return (*bones, muscle, skin)
 
 
+def painted(obj: bpy.types.Object, group: str) -> np.ndarray:
+    """Returns which vertices are in a vertex group, (n,)."""
+    index = obj.vertex_groups[group].index
+    return np.array([any(e.group == index and e.weight == 1.0 for e in v.groups) for v in obj.data.vertices])
+
+
 @pytest.mark.slow
 def test_a_wrap_slides_on_muscles_and_is_tied_to_bone_below_it() -> None:
     upper, fore, muscle, _ = limb()
@@ -51,11 +59,16 @@ def test_a_wrap_slides_on_muscles_and_is_tied_to_bone_below_it() -> None:
     wrap = bpy.context.object
     assert roles.wraps(bpy.context.scene) == [wrap] and wrap.hide_render
     rows = {row.target: (row.kind, row.group) for row in wrap.sinew.attachments}
-    assert rows == {muscle: ("SLIDING", ""), upper: ("SPRING", "Bone"), fore: ("SPRING", "Bone")}
+    assert rows == {obj: (kind, f"On {obj.name}") for obj, kind in ((muscle, "SLIDING"), (upper, "SPRING"), (fore, "SPRING"))}
     points = np.array([v.co[:] for v in wrap.data.vertices])
-    on_bone = np.array([any(e.weight > 0.5 for e in v.groups) for v in wrap.data.vertices])
-    # bones are around y = 0, the muscle is around y = 0.1
+    parts = [painted(wrap, f"On {obj.name}") for obj in (muscle, upper, fore)]
+    assert (np.sum(parts, axis=0) == 1).all()  # each vertex is attached to one object
+    on_bone = ~parts[0]
+    # bones are around y = 0, the muscle is around y = 0.1; the upper one is above z = 1
     assert points[on_bone, 1].mean() < 0.05 < points[~on_bone, 1].mean() and 0.1 < on_bone.mean() < 0.6
+    assert points[parts[1], 2].min() > 0.9 and points[parts[2], 2].max() < 1.1
+    nearest = [muscle.closest_point_on_mesh(p)[1] - Vector(p) for p in points.tolist()]  # at the origin, not turned
+    assert np.linalg.norm(nearest, axis=1)[~on_bone].max() < 0.2
     # another surface for the same Wrap: what the artist has set stays
     wrap.sinew.attachments[0].strength = 3.0
     count, uid = len(wrap.data.vertices), wrap.session_uid
@@ -63,6 +76,15 @@ def test_a_wrap_slides_on_muscles_and_is_tied_to_bone_below_it() -> None:
     assert bpy.ops.sinew.make_wrap(width=0.2, voxel_size=0.1) == {"FINISHED"}
     assert bpy.context.object.session_uid == uid and len(wrap.data.vertices) < count
     assert [row.strength for row in wrap.sinew.attachments] == [3.0, 10.0, 10.0]
+    groups = {row.target: painted(wrap, row.group) for row in wrap.sinew.attachments}
+    assert (np.sum(list(groups.values()), axis=0) == 1).all() and all(part.any() for part in groups.values())
+    # a Wrap from before there were groups per object keeps its group of all bones
+    for row in wrap.sinew.attachments:
+        row.group = "" if row.target == muscle else "Bone"
+    select(wrap, muscle, upper, fore)
+    assert bpy.ops.sinew.make_wrap(width=0.2, voxel_size=0.1) == {"FINISHED"}
+    assert (painted(wrap, "Bone") == (groups[upper] | groups[fore])).all()
+    assert {row.target: row.group for row in wrap.sinew.attachments} == {muscle: "", upper: "Bone", fore: "Bone"}
     select(wrap)
     with pytest.raises(RuntimeError, match="Nothing that can be wrapped"):
         bpy.ops.sinew.make_wrap()
@@ -78,7 +100,7 @@ def test_a_wrap_is_tied_to_bones_that_are_colliders() -> None:
     select(muscle, upper, fore)
     assert bpy.ops.sinew.make_wrap(width=0.2) == {"FINISHED"}
     rows = {row.target: (row.kind, row.group) for row in bpy.context.object.sinew.attachments}
-    assert rows == {muscle: ("SLIDING", ""), upper: ("SPRING", "Bone"), fore: ("SPRING", "Bone")}
+    assert rows == {obj: (kind, f"On {obj.name}") for obj, kind in ((muscle, "SLIDING"), (upper, "SPRING"), (fore, "SPRING"))}
     assert quick_fat.anatomy_inside(bpy.context.scene, skin) == [muscle, fore, upper]
     fore.scale *= 4.0  # a collider that is not all inside may be a floor
     bpy.context.view_layer.update()
