@@ -45,6 +45,16 @@ def limb(
     return (*bones, muscle, skin)
 
 
+def rows_of(wrap: bpy.types.Object) -> dict[bpy.types.Object, tuple[str, str]]:
+    """Returns kind and group of each row, by its target."""
+    return {row.target: (row.kind, row.group) for row in wrap.sinew.attachments}
+
+
+def rows_by_default(muscle: bpy.types.Object, *bones: bpy.types.Object) -> dict[bpy.types.Object, tuple[str, str]]:
+    """Returns what `rows_of` should find where Make Wrap has made the rows."""
+    return {obj: ("SLIDING" if obj == muscle else "SPRING", f"On {obj.name}") for obj in (muscle, *bones)}
+
+
 def painted(obj: bpy.types.Object, group: str) -> np.ndarray:
     """Returns which vertices are in a vertex group, (n,)."""
     index = obj.vertex_groups[group].index
@@ -58,8 +68,7 @@ def test_a_wrap_slides_on_muscles_and_is_tied_to_bone_below_it() -> None:
     assert bpy.ops.sinew.make_wrap(width=0.2) == {"FINISHED"}
     wrap = bpy.context.object
     assert roles.wraps(bpy.context.scene) == [wrap] and wrap.hide_render
-    rows = {row.target: (row.kind, row.group) for row in wrap.sinew.attachments}
-    assert rows == {obj: (kind, f"On {obj.name}") for obj, kind in ((muscle, "SLIDING"), (upper, "SPRING"), (fore, "SPRING"))}
+    assert rows_of(wrap) == rows_by_default(muscle, upper, fore)
     points = np.array([v.co[:] for v in wrap.data.vertices])
     parts = [painted(wrap, f"On {obj.name}") for obj in (muscle, upper, fore)]
     assert (np.sum(parts, axis=0) == 1).all()  # each vertex is attached to one object
@@ -99,8 +108,7 @@ def test_a_wrap_is_tied_to_bones_that_are_colliders() -> None:
     upper, fore, muscle, skin = limb("make_collider")
     select(muscle, upper, fore)
     assert bpy.ops.sinew.make_wrap(width=0.2) == {"FINISHED"}
-    rows = {row.target: (row.kind, row.group) for row in bpy.context.object.sinew.attachments}
-    assert rows == {obj: (kind, f"On {obj.name}") for obj, kind in ((muscle, "SLIDING"), (upper, "SPRING"), (fore, "SPRING"))}
+    assert rows_of(bpy.context.object) == rows_by_default(muscle, upper, fore)
     assert quick_fat.anatomy_inside(bpy.context.scene, skin) == [muscle, fore, upper]
     fore.scale *= 4.0  # a collider that is not all inside may be a floor
     bpy.context.view_layer.update()
