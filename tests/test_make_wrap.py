@@ -116,7 +116,7 @@ def test_a_wrap_is_tied_to_bones_that_are_colliders() -> None:
 
 
 @pytest.mark.slow
-def test_quick_fat_bakes_muscles_and_fat_in_one_click(tmp_path: Path) -> None:
+def test_quick_fat_bakes_muscles_and_fat_in_one_click(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, _, muscle, skin = limb()
     bpy.context.scene.frame_end = 2
     muscle.sinew.tet_size = 0.1
@@ -128,6 +128,7 @@ def test_quick_fat_bakes_muscles_and_fat_in_one_click(tmp_path: Path) -> None:
     assert CacheReader(tmp_path / "limb.sinew" / "pass-2").last_frame() == 2
     thickness = quick_fat.fat_thickness(skin, skin.sinew.wrap)
     assert skin.sinew.tet_size == pytest.approx(thickness / 2.0, rel=1e-5) and 0.1 < thickness < 0.6
+    assert "half of its thickness" in capsys.readouterr().out
 
 
 def test_quick_fat_without_anatomy_holds_to_the_armature() -> None:
@@ -138,5 +139,42 @@ def test_quick_fat_without_anatomy_holds_to_the_armature() -> None:
         bpy.ops.sinew.quick_fat()
     assert not roles.roles_of(box)
     add_rig(box)
-    quick_fat.make_fat(box, None, [])
+    quick_fat.make_fat_on_armature(box)
     assert roles.is_flesh(box) and box.sinew.use_armature_bones and quick_fat.has_support(box)
+
+
+def shells(gap: float, unit: float = 1.0) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """Returns a cube of 1 m and a Wrap inside, `gap` [m] below each face, in a scene with a unit of metres."""
+    fresh()
+    bpy.context.scene.unit_settings.scale_length = unit
+    skin, wrap = (add_box(name, divisions=24, height=1.0) for name in ("Skin", "Wrap"))
+    skin.scale, wrap.scale = (1.0 / unit,) * 3, ((1.0 - 2.0 * gap) / unit,) * 3
+    bpy.context.view_layer.update()
+    return skin, wrap
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.01])
+def test_fat_gets_two_tets_across_while_these_are_not_too_many(unit: float) -> None:
+    """A cube of 1 m: 6 m² of fat, of which tets of half its thickness make 25 per thickness² and more."""
+    sizing = quick_fat.fat_sizing(*shells(0.1, unit), unit)
+    assert sizing.thickness == pytest.approx(0.1, rel=0.01) and sizing.tet_size == pytest.approx(0.05, rel=0.01)
+    assert not sizing.is_covered and 20_000 < sizing.count < 100_000 and sizing.text.endswith("half of its thickness")
+    coarser = quick_fat.fat_sizing(*shells(0.04, unit), unit)
+    assert not coarser.is_covered and coarser.thickness / 2.0 < coarser.tet_size <= coarser.thickness
+    assert coarser.count == pytest.approx(100_000, rel=0.01) and "more than 100,000" in coarser.text
+    thin = quick_fat.fat_sizing(*shells(0.005, unit), unit)
+    assert thin.is_covered and thin.tet_size > thin.thickness == pytest.approx(0.005, rel=0.02)
+    assert thin.count == pytest.approx(100_000, rel=0.01) and "Robust" in thin.text
+
+
+def test_the_thickness_of_fat_is_that_of_its_thin_parts() -> None:
+    """Half of the skin is drawn far away, and what is inside of the Wrap has no fat."""
+    skin, wrap = shells(0.1)
+    for vertex in skin.data.vertices:
+        if vertex.co.z > 0.1:
+            vertex.co.z *= 10.0
+    assert quick_fat.fat_thickness(skin, wrap) == pytest.approx(0.1, rel=0.01)
+    for vertex in skin.data.vertices:
+        vertex.co *= 0.01
+    assert quick_fat.fat_thickness(skin, wrap) == 0.0
+    assert quick_fat.fat_sizing(skin, wrap, 1.0).is_covered
