@@ -19,7 +19,7 @@ def deep_contact_warnings(lines: Iterable[Mapping[str, Any]], scene: Scene) -> l
         lines: Of the report of a bake, one per frame.
         scene: With the names.
     """
-    names = {each.key: each.name for each in (*scene.bodies, *scene.colliders)}
+    names = {body.key: body.name for body in scene.bodies} | {each.key: each.name for each in scene.colliders}
     worst: dict[frozenset[str], tuple[float, int, str, str]] = {}
     for line in lines:
         for key, others in line.get("deep_contacts", {}).items():
