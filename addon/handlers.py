@@ -19,7 +19,7 @@ from .baking import (
     stale_errors,
 )
 from .baking.addon_session import session
-from .blender_data import override_saving
+from .blender_data import invalid_drivers, override_saving
 from .blender_data.scene_by_session_uid import find_scene
 from .cache import cache_folder_status, cache_paths
 from .cache.bake_passes import passes
@@ -178,6 +178,7 @@ def register() -> None:
         bpy.app.timers.register(check_rendered_frames, first_interval=RENDER_POLL_SECONDS, persistent=True)
     # while Blender starts, add-ons are enabled before there is a file to look at
     if hasattr(bpy.data, "scenes"):
+        invalid_drivers.retry_drivers()  # Blender itself does where it loads a file
         _find_caches(is_undoable=bpy.app.background)
 
 

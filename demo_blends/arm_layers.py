@@ -75,7 +75,7 @@ def make_muscles(rig: bpy.types.Object, meshes: list[bpy.types.Object], tet_size
     _select(meshes)
     bpy.ops.sinew.make_muscle()
     for obj in meshes:
-        obj.sinew.tet_size = tet_size
+        obj.sinew.tet_size, obj.sinew.method = tet_size, "ROBUST"  # their tendons are thinner than a tet
         obj.sinew.optimal_stretch, obj.sinew.muscle_strength = BEST_LENGTH, STRENGTH
     _select([*meshes, rig])
     bpy.ops.sinew.add_flex_controls()

@@ -10,6 +10,7 @@ import pytest
 
 from fixtures.scenes import Run, block
 from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.fibres import Fibres
 from sinew.solver.scene.flesh import DYNAMIC, Flesh
 from sinew.solver.scene.material import Material
 from sinew.solver.scene.muscle import FULL_MODEL, Muscle
@@ -119,6 +120,20 @@ def test_tendon_stays_as_long_as_it_is(tmp_path):
     at_end_of_belly = np.abs(start - (LONG - 0.08)) < 0.007
     assert 0.0 < -moved[at_end_of_belly].mean() + 0.05 * 0.08
     assert np.abs(moved[at_end_of_belly]).max() < 0.1 * 0.08
+
+
+def test_tendon_of_the_full_model_has_shear_moduli_of_its_own(tmp_path):
+    def shear(**settings) -> tuple[np.ndarray, np.ndarray]:
+        run = run_of(tmp_path / str(len(list(tmp_path.iterdir()))), muscle_block(cells=(16, 3, 3), **settings))
+        arrays = run.built.feature(Muscles).arrays
+        return arrays.shear, arrays.tendon[:, None]
+
+    found, tendon = shear(model=FULL_MODEL, insertion_tendon=0.08, along_shear=800.0, cross_shear=9.0e4)
+    assert tendon.min() == 0.0 and tendon.max() == 1.0
+    assert found == pytest.approx(np.hstack([800.0 + tendon * (5.0e4 - 800.0), 9.0e4 + 0.0 * tendon]))
+    found, _ = shear(model=FULL_MODEL, fibres=Fibres(tendon_only=True), along_shear=800.0)
+    assert found == pytest.approx(np.tile([800.0, 500.0], (len(found), 1))), "what is only tendon has its own values"
+    assert not shear(insertion_tendon=0.08)[0].any()
 
 
 def test_a_resumed_muscle_has_the_activation_of_its_state(tmp_path):

@@ -25,10 +25,10 @@ from sinew.solver.simulation.simulation import Simulation
 LENGTH, BELLY = 1.0, 0.12
 
 
-def spindle(key: str = "biceps", shift=(0.0, 0.0, 0.0), tet_size: float = 0.08, **muscle) -> Body:
+def spindle(key: str = "biceps", shift=(0.0, 0.0, 0.0), tet_size: float = 0.08, tendon: float = 0.04, **muscle) -> Body:
     """Returns a muscle along z whose ends are pinned."""
     z = np.linspace(0.0, LENGTH, 21)
-    radius = 0.04 + (BELLY - 0.04) * np.sin(np.pi * z) ** 2
+    radius = tendon + (BELLY - tendon) * np.sin(np.pi * z) ** 2
     surface = revolved(np.concatenate([[0.0], radius, [0.0]]), np.concatenate([[0.0], z, [LENGTH]]), 12)
     height = surface.vertices[:, 2]
     origin, insertion = (height < 0.02).astype(float), (height > LENGTH - 0.02).astype(float)
@@ -117,6 +117,17 @@ def test_ends_that_nothing_holds_are_on_no_bone() -> None:
     found = of_kind(found_in(half), "muscle-end-loose")
     assert found.problem.details["end"] == "insertion"
     assert found.vertices.tolist() == np.flatnonzero(body.muscle.insertion > 0.5).tolist()
+
+
+def test_tendons_thinner_than_tets_are_told_and_robust_tets_reach_them() -> None:
+    body = spindle(tendon=0.005)
+    found = [each for each in found_in(body) if each.problem.kind == "muscle-end-without-tets"]
+    for each, end in zip(found, ("origin", "insertion"), strict=True):
+        assert each.problem.details["end"] == end and 0.08 < float(each.problem.details["distance"]) < 0.15
+        assert each.vertices.tolist() == np.flatnonzero(getattr(body.muscle, end) > 0.5).tolist()
+    covered = replace(body, meshing=replace(body.meshing, method="robust"))
+    assert "muscle-end-without-tets" not in {kind for _, kind in kinds(covered)}
+    assert "muscle-end-without-tets" not in {kind for _, kind in kinds(spindle())}
 
 
 def test_an_attachment_lets_a_bone_hold_an_end_with_the_strength_of_its_own_number() -> None:

@@ -112,6 +112,11 @@ def _refine(context: bpy.types.Context, target: FixTarget) -> str:
     return f'Tet Size of "{target.obj.name}" is {target.wanted:.3g} m'
 
 
+def _cover_with_tets(_context: bpy.types.Context, target: FixTarget) -> str:
+    target.obj.sinew.method = "ROBUST"
+    return f'Fill of "{target.obj.name}" is Robust'
+
+
 def _hold_ends(context: bpy.types.Context, target: FixTarget) -> str:
     obj = target.obj
     muscle_setup.hold_ends_to_nearest_bones(context, obj)
@@ -174,6 +179,7 @@ FIXES: dict[str, Fix] = {
     "surface-doubled": _merge_doubles,
     "surface-inside-out": _turn_faces,
     "surface-thin": _refine,
+    "muscle-end-without-tets": _cover_with_tets,
     "muscle-on-no-bone": _hold_ends,
     "muscle-end-loose": _hold_ends,
     "muscle-end-still": _hold_ends,

@@ -15,6 +15,7 @@ from . import roles
 from .new_attachments import add_attachment
 
 NAME, BONE_GROUP = "Wrap", "Bone"
+GROUP_PREFIX = "On "  # of the vertex groups of what is nearest to one object
 SLIDING, SPRING = "SLIDING", "SPRING"
 REACH_WIDTHS = 1.0  # reach of the attachments of a new wrap, in its Width
 # of them: a muscle that bulges under fat then hardly parts from it (`validate_layers.py`)
@@ -50,10 +51,12 @@ def make_wrap(
 
 
 def attach_wrap(obj: bpy.types.Object, wrapped: Sequence[bpy.types.Object], nearest: Indices, width: float) -> None:
-    """Lets a Wrap slide on muscles, and ties it to bones where these are right below it.
+    """Lets each vertex of a Wrap slide on the muscle right below it, or ties it to the bone there.
 
-    Bones are bone meshes, and colliders, which muscles slide on. Rows of the list that there are for one of the objects
-    stay as they are.
+    Each row has a vertex group of what is nearest to its target, so that rows do not fight over one place: two muscles
+    side by side move against each other, and what slides on both stops them or is torn. Bones are bone meshes, and
+    colliders, which muscles slide on. Rows of the list that there are for one of the objects stay as they are; their
+    groups that were made here are painted anew.
 
     Args:
         obj: The Wrap.
@@ -62,21 +65,25 @@ def attach_wrap(obj: bpy.types.Object, wrapped: Sequence[bpy.types.Object], near
         width: Of the grooves that are bridged [Blender units].
     """
     is_bone = np.array([roles.has_role(each, BONE) or roles.has_role(each, COLLIDER) for each in wrapped], bool)
-    _paint(obj, is_bone[nearest])
-    has_row = {row.target for row in obj.sinew.attachments}
+    rows = list(obj.sinew.attachments)
+    if any(row.group == BONE_GROUP for row in rows):  # Wraps made earlier have one group for all bones
+        _paint(obj, BONE_GROUP, is_bone[nearest])
     for number, target in enumerate(wrapped):
-        if target in has_row or not (is_bone[number] or target.sinew.role == BODY):
-            continue
-        if is_bone[number] and not (nearest == number).any():
-            continue  # it lies under muscles all around
+        own, present = nearest == number, [row for row in rows if row.target == target]
+        for row in present:
+            if row.group.startswith(GROUP_PREFIX):
+                _paint(obj, row.group, own)
+        if present or not own.any() or not (is_bone[number] or target.sinew.role == BODY):
+            continue  # where nothing is nearest to it, it lies under others all around
         row = add_attachment(obj, target)
         row.reach, row.strength = REACH_WIDTHS * width, STRENGTH
         row.kind = SPRING if is_bone[number] else SLIDING
-        row.group = BONE_GROUP if is_bone[number] else ""
+        row.group = _paint(obj, f"{GROUP_PREFIX}{target.name}", own)
 
 
-def _paint(obj: bpy.types.Object, is_bone: np.ndarray) -> None:
-    """Gives the vertices that lie on bone a vertex group."""
-    group = obj.vertex_groups.get(BONE_GROUP) or obj.vertex_groups.new(name=BONE_GROUP)
-    group.remove(list(range(len(is_bone))))
-    group.add(np.flatnonzero(is_bone).tolist(), 1.0, "REPLACE")
+def _paint(obj: bpy.types.Object, name: str, is_in: np.ndarray) -> str:
+    """Paints vertices, (n,), into a vertex group of a name, and returns the name that it got."""
+    group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
+    group.remove(list(range(len(is_in))))
+    group.add(np.flatnonzero(is_in).tolist(), 1.0, "REPLACE")
+    return str(group.name)

@@ -38,13 +38,14 @@ class SINEW_OT_quick_fat(QuickOperator, bpy.types.Operator):
 
     def _make_fat(self, context: bpy.types.Context, skin: bpy.types.Object, anatomy: list[bpy.types.Object]) -> str:
         if not anatomy:
-            quick_fat.make_fat(skin, None, [])
+            quick_fat.make_fat_on_armature(skin)
             return f'Made "{skin.name}" fat on the bones of its armature'
         wrap, doubts = wrap_objects(context, anatomy, None, WrapSizes())
         for doubt in doubts:
             self.report({"WARNING"}, error_text(doubt))
-        quick_fat.make_fat(skin, wrap, quick_fat.muscles_of(anatomy))
-        return f'Made "{skin.name}" fat around "{wrap.name}", in pass {skin.sinew.bake_pass}'
+        unit = context.scene.unit_settings.scale_length
+        sizing = quick_fat.make_fat(skin, wrap, quick_fat.muscles_of(anatomy), unit)
+        return f'Made "{skin.name}" fat around "{wrap.name}", in pass {skin.sinew.bake_pass}: {sizing.text}'
 
 
 CLASSES = (SINEW_OT_quick_fat,)

@@ -205,6 +205,8 @@ class Bake:
         Another thread may call it while the simulation advances.
         """
         number, line = self.frame, json_value({"frame": self.frame, **dataclasses.asdict(report)})
+        if not report.deep_contacts:
+            del line["deep_contacts"]  # most bakes have none, and lines of earlier versions do not say it
         warned, self.warnings = {"warnings": self.warnings} if self.warnings else {}, []
         frame, samples, attributes = recorder.frame_data()
         contacts = recorder.contacts()

@@ -33,6 +33,7 @@ from .bake_loop import Bake, OnEvent
 from .cache import CacheMetadata, CacheReader, CacheWriter
 from .cache.layout import SCENE_FOLDER, SETTINGS_FILE
 from .contact_convergence_warnings import bake_warnings
+from .deep_contact_warnings import deep_contact_warnings
 from .pc2_repair import repair_pc2_files
 from .postprocess.breakable_frame_fields import breakable_keys
 from .resume_preparation import Checkpoint, find_checkpoint, with_initial_fields
@@ -132,9 +133,15 @@ def run_bake(
                             traceback.print_exc()
                     raise problem
                 _make_final_meshes(folder, scene, on_event, should_stop)
-                for warning in bake_warnings(CacheReader(folder).report()[1:], scene.settings.substeps):
+                for warning in _end_warnings(folder, scene):
                     on_event({"event": "warning", **warning.as_warning()})
                 on_event(_done_event(folder, scene, started))
+
+
+def _end_warnings(folder: Path, scene: Scene) -> list[SinewError]:
+    """Returns warnings about a whole bake."""
+    lines = CacheReader(folder).report()
+    return [*bake_warnings(lines[1:], scene.settings.substeps), *deep_contact_warnings(lines, scene)]
 
 
 def _check_scene_is_there(folder: Path) -> None:

@@ -30,6 +30,8 @@ from .settings.muscle_settings import (
 
 SIMPLIFIED_MODEL, FULL_MODEL = MUSCLE_MODEL.words
 END_WEIGHT = 0.5  # of a painted end, above which it is the end
+# G1 and G2 of tendon in the full model [Pa], a hundred times that of muscle. Source: Blemker, Pinsky and Delp 2005
+TENDON_SHEAR_MODULUS = 5.0e4
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ class Muscle:
         tendon_stiffness: Stress of tendon at a strain of 3 %, over σ_max.
         optimal_stretch: λ_o, the stretch from the rest pose at which fibres pull hardest.
         model: "simplified": the law of the flesh beside the fibres; "full": shear along and across fibres instead.
-        along_shear, cross_shear: G1 and G2 of the full model [Pa].
+        along_shear, cross_shear: G1 and G2 of the full model [Pa]; tendon beside muscle has at least
+            `TENDON_SHEAR_MODULUS`.
         fascia_stiffness: E of what resists elongation near the surface [Pa].
         fascia_depth: Depth at which it ends [m].
         strength: Factor on all activations, in [0, 1].

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .material_presets import MATERIAL_PRESETS, NEARLY_INCOMPRESSIBLE
-from .muscle import FULL_MODEL, SIMPLIFIED_MODEL
+from .muscle import FULL_MODEL, SIMPLIFIED_MODEL, TENDON_SHEAR_MODULUS
 
 RELAXED = MATERIAL_PRESETS["FLESH"]
 
@@ -65,7 +65,11 @@ class MusclePreset:
 
 _BLEMKER_STIFFNESS = 27.2  # 2.7 MPa (exp(46.4 · 0.03) − 1) / 300 kPa
 _TENDON = MuscleTissue(
-    tendon_stiffness=_BLEMKER_STIFFNESS, model=FULL_MODEL, along_shear=5.0e4, cross_shear=5.0e4, tendon_only=True
+    tendon_stiffness=_BLEMKER_STIFFNESS,
+    model=FULL_MODEL,
+    along_shear=TENDON_SHEAR_MODULUS,
+    cross_shear=TENDON_SHEAR_MODULUS,
+    tendon_only=True,
 )
 _TABLE = (
     MusclePreset(

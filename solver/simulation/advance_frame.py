@@ -55,6 +55,8 @@ class FrameReport:
         colliders: Force [N] and torque about its origin [N m] on every collider, six numbers by key: averages over the
             frame.
         deepest_contact: How deep a point of flesh that follows a pose is left in something [m].
+        deep_contacts: Such flesh that sank into something, by key of the body, with the keys of what it is in and the
+            largest depths [m].
     """
 
     iterations: int
@@ -72,6 +74,7 @@ class FrameReport:
     poses_not_converged: int = 0
     colliders: dict[str, tuple[float, ...]] = field(default_factory=dict)
     deepest_contact: float = 0.0
+    deep_contacts: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
 def advance_frame(
@@ -184,6 +187,7 @@ def _frame_report(
         pose_residual=max((pose.residual for pose in poses), default=0.0),
         poses_not_converged=sum(not pose.converged for pose in poses),
         deepest_contact=max((pose.max_depth for pose in poses), default=0.0),
+        deep_contacts=_largest_depths(poses),
     )
 
 
@@ -248,6 +252,16 @@ def _mean_collider_loads(simulation: SimulatedScene, loads: list[Floats]) -> dic
         return {}
     keys, numbers = loaded_collider_keys(simulation.contacts), np.mean(loads, axis=0).tolist()
     return {key: tuple(row) for key, row in zip(keys, numbers, strict=True)}
+
+
+def _largest_depths(poses: list[PoseReport]) -> dict[str, dict[str, float]]:
+    """Returns the largest depth of each body in each thing over all poses [m], by their keys."""
+    found: dict[str, dict[str, float]] = {}
+    for pose in poses:
+        for key, others in pose.deep.items():
+            own = found.setdefault(key, {})
+            own.update({other: max(depth, own.get(other, 0.0)) for other, depth in others.items()})
+    return found
 
 
 def _largest_by_body(name: str, steps: list[dict[str, float]]) -> dict[str, dict[str, float]]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..constraints.force import Force, ForceStep
 from ..constraints.point_forces import PointForces
 from ..mechanics.model import Model
 from ..mechanics.muscle.muscle_term import MuscleTerm
+from ..quasistatic.contact.deep_contacts import DepthsByPair, deep_contacts, may_have_sunk
 from ..quasistatic.fixed_nodes import FixedNodes
 from ..quasistatic.progress import Progress
 from ..runtime.arrays import Bools, Floats, floats
@@ -46,6 +47,7 @@ class PoseReport:
         inverted_tets: Tets inside out.
         max_depth: How deep one of them is left in something [m].
         residuals: By key of the body.
+        deep: Bodies that are deep in something, by key, with the keys of what they are in and the largest depths [m].
         settled: Whether contacts were content at the end.
     """
 
@@ -57,6 +59,7 @@ class PoseReport:
     inverted_tets: int
     max_depth: float
     residuals: dict[str, float]
+    deep: DepthsByPair = field(default_factory=dict)
     settled: bool = True
 
 
@@ -101,7 +104,12 @@ def equilibrate_flesh(
     ended = ForceStep(built.model, state, simulation.tracks, before, time)
     for force in forces:
         force.end_step(ended)
-    return _report(equilibrium, model)
+    if contact is None or not may_have_sunk(contact.contact, equilibrium.max_depth):
+        return _report(equilibrium, model)
+    at_rest = contact.at_rest(simulation.tracks, simulation.scene.settings.start_time)
+    is_free = pose.fixed.is_free(len(x))
+    deep = deep_contacts(contact.at(x), at_rest, equilibrium.x, is_free)
+    return replace(_report(equilibrium, model), deep=deep)
 
 
 def _flesh_now(simulation: SimulatedScene) -> tuple[FleshPart, Model]:

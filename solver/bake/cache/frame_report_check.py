@@ -29,6 +29,14 @@ def is_report_line(line: Any) -> bool:
         and isinstance(colliders, Mapping)
         and all(isinstance(own, list) and all(map(_is_number, own)) for own in colliders.values())
         and is_list_of_warnings(line.get("warnings", []))
+        and _is_depths_by_pair(line.get("deep_contacts", {}))
+    )
+
+
+def _is_depths_by_pair(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(own, Mapping) and all(depth is not None and _is_number(depth) for depth in own.values())
+        for own in value.values()
     )
 
 

@@ -9,7 +9,7 @@ surface may be equally close, and an energy that jumps from one to the other wou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,12 +28,29 @@ SHEET_PENETRATION_REACH = 4.0  # depth behind an open sheet up to which it pushe
 
 @dataclass(frozen=True, eq=False)
 class ColliderPenetrations:
-    """Points inside a collider: numbers, depths [m], directions out, and the definite part of ∂²(½ φ²)."""
+    """Points inside a collider: its key, numbers, depths [m], directions out, and the definite part of ∂²(½ φ²)."""
 
+    collider: str
     point: np.ndarray
     depth: Floats
     normal: Floats
     curvature: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class PointDepths:
+    """How deep points are in one collider, or in flesh: their numbers, depths [m] and shares of the penalty, (c,).
+
+    Attributes:
+        collider: The key of the collider; None: flesh.
+        triangle: Of flesh, that of its surface where each point would come out, (c,).
+    """
+
+    point: np.ndarray
+    depth: Floats
+    share: Floats
+    collider: str | None = None
+    triangle: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
 class ContactPenalty:
@@ -137,19 +154,31 @@ class ContactPenalty:
             The depth [m]; and in tets of the point's body, of contacts with their full penalty only: at the bottom of a
             fold a harder penalty changes little.
         """
-        contact, depths = self.contact, [(0.0, 0.0)]
+        depths = [(0.0, 0.0), *map(self._largest, self.depths(x, is_free))]
+        return max(depth for depth, _ in depths), max(in_tets for _, in_tets in depths)
+
+    def depths(self, x: Floats, is_free: Bools) -> list[PointDepths]:
+        """Returns how deep points are that free nodes, (n,), could bring out, for nodes at x [m], (n, 3)."""
+        found, planes = self.collider_depths(x, is_free), find_linearised_contacts(self.contact, x)
+        if planes is not None:
+            depth, which, share = planes.depths(is_free)
+            at = planes.penetrations.select(which)
+            found.append(PointDepths(at.point, depth, share, None, at.triangle))
+        return found
+
+    def collider_depths(self, x: Floats, is_free: Bools) -> list[PointDepths]:
+        """Returns the same in colliders alone."""
+        contact, found = self.contact, []
         can_move = is_free[contact.model.tets[contact.points.tet]].any(axis=1)
         for pressed in self._collider_penetrations(x):
             own = can_move[pressed.point]
-            depths.append(self._largest(pressed.depth[own], pressed.point[own], np.ones(int(own.sum()))))
-        planes = find_linearised_contacts(contact, x)
-        if planes is not None:
-            depths.append(self._largest(*planes.depths(is_free)))
-        return max(depth for depth, _ in depths), max(in_tets for _, in_tets in depths)
+            share = np.ones(int(own.sum()))
+            found.append(PointDepths(pressed.point[own], pressed.depth[own], share, pressed.collider))
+        return found
 
-    def _largest(self, depth: Floats, point: np.ndarray, share: Floats) -> tuple[float, float]:
-        sizes = self.contact.points.tet_size[point]
-        return float(depth.max(initial=0.0)), float((depth / sizes)[share >= 1.0].max(initial=0.0))
+    def _largest(self, of: PointDepths) -> tuple[float, float]:
+        in_tets = of.depth / self.contact.points.tet_size[of.point]
+        return float(of.depth.max(initial=0.0)), float(in_tets[of.share >= 1.0].max(initial=0.0))
 
     def _collider_penetrations(self, x: Floats) -> list[ColliderPenetrations]:
         if not self.poses:
@@ -167,7 +196,7 @@ class ContactPenalty:
             which = np.flatnonzero(depth > 0.0 if ignoring is None else (depth > 0.0) & ~ignoring)
             if len(which):
                 curvature = np.ascontiguousarray(curvature[which])
-                result.append(ColliderPenetrations(which, depth[which], normal[which], curvature))
+                result.append(ColliderPenetrations(collider.key, which, depth[which], normal[which], curvature))
         return result
 
 

@@ -75,13 +75,9 @@ class LinearisedContacts:
         return energies
 
     def depths(self, is_free: Bools) -> tuple[Floats, np.ndarray, Floats]:
-        """Returns depths at the search of points that free nodes can move [m], these points, and penalty shares."""
+        """Returns depths at the search of points that free nodes can move [m], which contacts these are, and shares."""
         kept = has_free_node(self.couplings, is_free)
-        return (
-            (self.penetrations.depth - self.rest_depth)[kept],
-            self.penetrations.point[kept],
-            self.penalty_share[kept],
-        )
+        return (self.penetrations.depth - self.rest_depth)[kept], kept, self.penalty_share[kept]
 
     def _depths(self, k: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
         depth = coupling_distances(self.couplings, x) - self.rest_depth

@@ -58,6 +58,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "motion may be wrong.",
         "Use more Substeps Per Frame, or lower the Stiffness of small hard bodies.",
     ),
+    # solver/bake/deep_contact_warnings.py
+    "sank-in": (
+        'At frame {frame}, "{name}" has sunk {depth} m into "{other}", more than contact could push out.',
+        "Choose a smaller Tet Size for it, lower the Activation of what presses it, or move both apart in that pose.",
+    ),
     # solver/simulation/step_halving.py
     "step-gains-energy": (
         'At {time} the solver cannot compute the impact on "{name}": even with the step split into up to {parts} '

@@ -51,6 +51,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The {end} of the muscle "{name}" is on no bone.',
         "Fix holds both ends to the bones nearest to them, as Make Muscle does.",
     ),
+    "muscle-end-without-tets": (
+        'The tets of the muscle "{name}" end {distance} m before its {end}, which is thinner than their {tet_size} m.',
+        "Fix chooses Robust as its Fill (panel Tets), whose tets cover it.",
+    ),
     "muscle-heads-share-tets": (
         'The heads "{one}" and "{other}" of "{name}" share {count} tets, each of which contracts with one of them.',
         "If the heads lie apart, choose smaller tets (panel Tets), or make each head an object of its own.",

@@ -168,9 +168,17 @@ MUSCLE_MODEL = menu(
     field="Muscle.model",
     since="0.3",
 )
-ALONG_SHEAR = _shear_modulus("along_shear", "Shear Along Fibres", "How hard fibres slide past each other", "G₁")
+ALONG_SHEAR = _shear_modulus(
+    "along_shear",
+    "Shear Along Fibres",
+    "How hard fibres slide past each other. Tendon in the muscle has at least 50 kPa",
+    "G₁",
+)
 CROSS_SHEAR = _shear_modulus(
-    "cross_shear", "Shear Across Fibres", "How hard the cross section of a bundle of fibres changes its shape", "G₂"
+    "cross_shear",
+    "Shear Across Fibres",
+    "How hard the cross section of a bundle of fibres changes its shape. Tendon in the muscle has at least 50 kPa",
+    "G₂",
 )
 FASCIA_STIFFNESS = Setting(
     "fascia_stiffness",

@@ -16,7 +16,7 @@ from ...scene.tracks import TrackReader
 from ..assembled_scene import AssembledBody
 from ..build import OnStage, build
 from .finding import Finding
-from .muscle_diagnostics import end_findings, head_findings
+from .muscle_diagnostics import end_findings, head_findings, lost_end_findings
 from .muscle_overlap_diagnostics import overlap_findings
 from .surface_diagnostics import surface_findings, thinness_findings
 from .wrap_diagnostics import wrap_findings
@@ -70,6 +70,7 @@ def _body_findings(
         if body.muscle is not None:
             yield from end_findings(body, body.muscle, assembled, alone, tracks)
             yield from head_findings(body, body.muscle, part.binding)
+            yield from lost_end_findings(body, body.muscle, part)
     except SinewError as problem:
         yield Finding(problem, body.key)
 

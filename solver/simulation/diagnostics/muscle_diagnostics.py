@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Findings about muscles once they have tets: ends that nothing holds, and heads that share tets."""
+"""Findings about muscles once they have tets: ends without tets or hold, and heads that share tets."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from ...scene.attachment import FIXED, NOTHING, SPRING
 from ...scene.muscle import END_WEIGHT, Muscle
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
-from ..assembled_scene import AssembledScene
+from ..assembled_scene import AssembledBody, AssembledScene
 from ..step_boundary_conditions import apply_forces
 from .finding import Finding
 
 ENDS = ("origin", "insertion")
+MAX_LOST_TETS = 1.0  # distance of an end from the tets, in tet sizes
 
 
 def end_findings(
@@ -49,6 +50,28 @@ def end_findings(
         return
     for end, vertices in loose:
         yield Finding(SinewError("muscle-end-loose", name=body.name, end=end), body.key, vertices)
+
+
+def lost_end_findings(body: Body, muscle: Muscle, part: AssembledBody) -> Iterator[Finding]:
+    """Yields ends of a muscle to which its tets do not reach, as where they are larger than a tendon is thick.
+
+    Such an end is held where the tets end: its vertices move with those nodes, as far as they are from them.
+
+    Args:
+        body, muscle: The body, and what its muscle is.
+        part: The body with its tets.
+    """
+    nodes, binding, size = part.mesh.nodes, part.binding, part.mesh.report.tet_size
+    inside = np.maximum(binding.weights, 0.0)
+    inside /= inside.sum(axis=1, keepdims=True)
+    apart = np.einsum("kj,kji->ki", binding.weights - inside, nodes[part.mesh.tets[binding.tet]])
+    distances = np.sqrt(np.sum(apart**2, axis=1))
+    for end in ENDS:
+        vertices = np.flatnonzero(getattr(muscle, end) > END_WEIGHT).astype(np.int32)
+        distance = float(np.median(distances[vertices])) if len(vertices) else 0.0
+        if distance > MAX_LOST_TETS * size:
+            numbers = {"distance": f"{distance:.3g}", "tet_size": f"{size:.3g}"}
+            yield Finding(SinewError("muscle-end-without-tets", name=body.name, end=end, **numbers), body.key, vertices)
 
 
 def held_nodes(built: AssembledScene, scene: Scene, tracks: TrackReader) -> Bools:

@@ -28,7 +28,7 @@ from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats, Indices, floats
 from ...runtime.errors import BadInput
 from ...runtime.frozen_memo import derived_from
-from ...scene.muscle import END_WEIGHT, FULL_MODEL, Muscle
+from ...scene.muscle import END_WEIGHT, FULL_MODEL, TENDON_SHEAR_MODULUS, Muscle
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from .feature import BuildInputs, Feature, FeatureStep
@@ -199,8 +199,6 @@ def _muscle_arrays(body: Body, mesh: TetMesh, ends: tuple[EndNodes, EndNodes]) -
     region = replace(region, end_depths=(ends[0].depth[used_nodes(mesh.tets)], ends[1].depth[used_nodes(mesh.tets)]))
     samples = sample_tets(mesh, build_bvh(body.vertices, body.triangles))
     fibres = muscle_fibres(body, muscle, samples, region)
-    is_full = muscle.model == FULL_MODEL
-    shear = np.array([muscle.along_shear, muscle.cross_shear]) * scale if is_full else np.zeros(2)
     return MuscleArrays(
         direction=floats(fibres.direction),
         unit=units_of_tets(body, muscle, mesh),
@@ -209,9 +207,18 @@ def _muscle_arrays(body: Body, mesh: TetMesh, ends: tuple[EndNodes, EndNodes]) -
         tendon_stress=np.full(count, muscle.tendon_stress * scale, np.float64),
         optimal_stretch=np.full(count, muscle.optimal_stretch, np.float64),
         is_deviatoric=np.ones(count, np.bool_),
-        shear=np.tile(shear, (count, 1)),
+        shear=scale * _shear_moduli(muscle, floats(fibres.tendon)),
         fascia=muscle.fascia_stiffness * scale * _fascia_share(muscle, body, samples),
     )
+
+
+def _shear_moduli(muscle: Muscle, tendon: Floats) -> Floats:
+    """Returns G1 and G2 of the full model by the share of tendon [Pa], (k, 2); zero in the simplified one."""
+    if muscle.model != FULL_MODEL:
+        return np.zeros((len(tendon), 2))
+    own = np.array([muscle.along_shear, muscle.cross_shear])
+    added = np.zeros(2) if muscle.fibres.tendon_only else np.maximum(TENDON_SHEAR_MODULUS - own, 0.0)
+    return own + tendon[:, None] * added
 
 
 def _fascia_share(muscle: Muscle, body: Body, samples: TetSamples) -> Floats:

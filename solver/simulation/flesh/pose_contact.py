@@ -41,6 +41,7 @@ class PoseContact:
             else now
         )
         overlap = {each.key: _rest_overlap(contact, each) for each in soft if len(each.overlap_vertices)}
+        self._felt, self._soft = felt, soft
         self.contact = replace(contact, colliders=(*felt, *now), rest_overlap=overlap)
         self.poses = [collider.pose(tracks, time) for collider in felt] + [IDENTITY_POSE] * len(now)
         self.before = [(c, c.pose(tracks, before)) for c in felt] + [(c, IDENTITY_POSE) for c in earlier]
@@ -53,6 +54,12 @@ class PoseContact:
         return contact_penalty_at_poses(
             self.contact, self.poses, [sheet_sides(collider, pose, places) for collider, pose in self.before]
         )
+
+    def at_rest(self, tracks: TrackReader, start: float) -> ContactPenalty:
+        """Returns the same with the colliders where they are when the simulation starts [s], as flesh is at rest."""
+        then = [posed_collider(collider, collider.vertices_at(tracks, start)) for collider in self._soft]
+        poses = [collider.pose(tracks, start) for collider in self._felt] + [IDENTITY_POSE] * len(then)
+        return contact_penalty_at_poses(replace(self.contact, colliders=(*self._felt, *then)), poses)
 
 
 def _rest_overlap(contact: FleshContact, collider: DeformingCollider) -> Floats:
