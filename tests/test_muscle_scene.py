@@ -10,7 +10,7 @@ import pytest
 
 from fixtures.scenes import Run, block
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene.fibres import Fibres
+from sinew.solver.scene.fibres import FibreCurves, Fibres
 from sinew.solver.scene.flesh import DYNAMIC, Flesh
 from sinew.solver.scene.material import Material
 from sinew.solver.scene.muscle import FULL_MODEL, Muscle
@@ -91,9 +91,17 @@ def test_keys_end_where_a_constant_activation_is(tmp_path):
     assert here == pytest.approx(there, abs=1e-3 * LONG)
 
 
+def test_parallel_fibres_between_clamped_ends_pull_without_moving(tmp_path):
+    """Their stress is T along x everywhere, which has no divergence and no traction on the sides."""
+    body = muscle_block(activation=0.6)
+    assert run_of(tmp_path, body).advance(1) == pytest.approx(body.vertices, abs=1e-9)
+
+
 def test_a_muscle_that_jiggles_comes_to_rest_where_it_would_in_a_pose(tmp_path):
-    pose = run_of(tmp_path / "pose", muscle_block(activation=0.6))
-    moving = run_of(tmp_path / "moving", muscle_block(activation=0.6, motion=DYNAMIC))
+    # slanted fibres: parallel ones between clamped ends are in equilibrium where they are
+    slanted = Fibres("curves", curves=FibreCurves([[0.0, 0.0, 0.5 * WIDE], [LONG, WIDE, 0.5 * WIDE]], [2], "Strands"))
+    pose = run_of(tmp_path / "pose", muscle_block(activation=0.6, fibres=slanted))
+    moving = run_of(tmp_path / "moving", muscle_block(activation=0.6, fibres=slanted, motion=DYNAMIC))
     there, here = pose.advance(1), moving.advance(12)
     assert all(report.converged for report in moving.reports)
     assert np.abs(there - muscle_block().vertices).max() > 0.02 * WIDE
