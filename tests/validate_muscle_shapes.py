@@ -91,8 +91,8 @@ def test_a_loaded_muscle_shortens_and_thickens_in_one_frame(model, reach, tmp_pa
 def test_a_pennate_muscle_shortens_and_thickens(model, reach, tmp_path):
     """From relaxed to fully active between two frames, one end free under a load.
 
-    Relaxed, the full model is drawn out further, since muscle has 500 Pa of shear there. The bound of its length was set
-    when 0.957 was seen.
+    Relaxed, the full model is drawn out further, since muscle has 500 Pa of shear there. The bound of its length was
+    set when 0.957 was seen.
     """
     loaded = replace(SETTINGS, gravity=(PENNATE_PULL, 0.0, 0.0))
     times, activation = np.arange(5) / 24.0, np.array([0.0, 0.0, 1.0, 1.0, 1.0])

@@ -20,6 +20,7 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.muscle_shape_settings import MOST_HEADS
 from ..evaluation.evaluated_mesh import positions
 from ..evaluation.matrix_units import transform_points
+from .mirror_symmetry import MirrorSymmetry
 from .muscle_obstacles import MIRRORED, mirror_obstacles, scale_obstacles, store_obstacles, stored_obstacles
 from .muscle_setup import TETS_ACROSS, MuscleEnd, MuscleShape, set_up_muscle, write_end_groups, write_group
 from .skeleton import SkeletonBone
@@ -139,7 +140,7 @@ def rebuild_shape(obj: bpy.types.Object) -> None:
     _write_groups(obj, found)
 
 
-def mirror_shape(scene: bpy.types.Scene, obj: bpy.types.Object, made: bpy.types.Object, mirror: Matrix) -> None:
+def mirror_shape(sides: MirrorSymmetry, obj: bpy.types.Object, made: bpy.types.Object, mirror: Matrix) -> None:
     """Lets the shape of a mirrored muscle be the mirror image of that of the muscle that it was copied of.
 
     The path stays that of the muscle, so that the vertices keep their order, and painted weights their places. Around
@@ -148,7 +149,7 @@ def mirror_shape(scene: bpy.types.Scene, obj: bpy.types.Object, made: bpy.types.
     if not is_drawn(obj):
         return
     made.sinew.shape_mirrored = not obj.sinew.shape_mirrored
-    mirror_obstacles(scene, obj, made, mirror)
+    mirror_obstacles(sides, obj, made, mirror)
 
 
 def scale_shape(obj: bpy.types.Object, factor: float) -> None:

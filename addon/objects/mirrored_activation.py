@@ -2,21 +2,34 @@
 """What activates a muscle of the other side: its poses are turns of the other side's bones, and so are its via points.
 
 A bone mirrored by name has mirrored axes, so of its turns against its rest position only the signs of y and z change,
-as where Blender pastes a pose flipped.
+as where Blender pastes a pose flipped. One that is found by its place may have any axes.
 """
 
 from __future__ import annotations
 
 import bpy
+from mathutils import Quaternion
 
-from .mirrored_references import object_of_other_side
+from .flesh_supports import rigs_of
+from .mirror_symmetry import MirrorSymmetry
 
 
-def mirror_activation(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
-    """Turns what a mirrored muscle has of the muscle that it was copied of to the other side."""
-    for pose in obj.sinew.activation_poses:
+def mirror_activation(sides: MirrorSymmetry, obj: bpy.types.Object, made: bpy.types.Object) -> None:
+    """Turns what a mirrored muscle, `made`, has of the muscle that it was copied of, `obj`, to the other side."""
+    rig = obj.sinew.pose_rig or next(iter(rigs_of(obj)), None)
+    for pose in made.sinew.activation_poses:
         for joint in pose.rotations:
-            w, x, y, z = joint.rotation
-            joint.name, joint.rotation = bpy.utils.flip_name(joint.name), (w, x, -y, -z)
-    for row in obj.sinew.via_points:
-        row.object = row.object and object_of_other_side(scene, row.object)
+            _mirror_joint(sides, rig, joint)
+    made.sinew.pose_rig = made.sinew.pose_rig and sides.object(made.sinew.pose_rig)
+    for row in made.sinew.via_points:
+        row.object = row.object and sides.object(row.object)
+
+
+def _mirror_joint(sides: MirrorSymmetry, rig: bpy.types.Object | None, joint: bpy.types.PropertyGroup) -> None:
+    turn = sides.rotation_turn(rig, joint.name) if rig is not None else None
+    w, x, y, z = joint.rotation
+    if rig is None or turn is None:
+        joint.name, joint.rotation = bpy.utils.flip_name(joint.name), (w, x, -y, -z)
+        return
+    joint.name = sides.bone(rig, joint.name)
+    joint.rotation = (turn @ Quaternion((w, x, y, z)).to_matrix() @ turn.transposed()).to_quaternion()

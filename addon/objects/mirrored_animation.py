@@ -16,7 +16,7 @@ from mathutils import Matrix
 
 from ..blender_data.animation_curves import action_curves
 from . import flex_controls
-from .mirrored_references import bone_of_other_side, object_of_other_side
+from .mirror_symmetry import MirrorSymmetry
 
 # data path → indices that change their sign
 MIRRORED_CHANNELS = {
@@ -31,39 +31,40 @@ MIRRORED_CHANNELS = {
 QUOTED_NAME = re.compile(r'\["((?:[^"\\]|\\.)*)"\]')
 
 
-def mirror_drivers(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
+def mirror_drivers(sides: MirrorSymmetry, obj: bpy.types.Object) -> None:
     """Turns the drivers of a mirrored muscle, and of its shape keys, to the other side."""
     for owner in (obj, obj.data.shape_keys):
         data = owner.animation_data if owner is not None else None
         for curve in data.drivers if data is not None else ():
             for variable in curve.driver.variables:
                 for target in variable.targets:
-                    _mirror_target(scene, target)
+                    _mirror_target(sides, target)
             curve.driver.expression = curve.driver.expression  # a driver that found no property tries again
 
 
-def _mirror_target(scene: bpy.types.Scene, target: bpy.types.DriverTarget) -> None:
+def _mirror_target(sides: MirrorSymmetry, target: bpy.types.DriverTarget) -> None:
     if not isinstance(target.id, bpy.types.Object):
         return
-    other = object_of_other_side(scene, target.id)
+    owner = target.id
     if target.bone_target:
-        target.bone_target = bone_of_other_side(other, target.bone_target)
-    path = QUOTED_NAME.sub(lambda found: _mirrored_name(other, target.data_path, found), target.data_path)
-    target.id = other
+        target.bone_target = sides.bone(owner, target.bone_target)
+    path = QUOTED_NAME.sub(lambda found: _mirrored_name(sides, owner, target.data_path, found), target.data_path)
+    target.id = sides.object(owner)
     target.data_path = path
 
 
-def _mirrored_name(owner: bpy.types.Object, path: str, found: re.Match[str]) -> str:
+def _mirrored_name(sides: MirrorSymmetry, owner: bpy.types.Object, path: str, found: re.Match[str]) -> str:
     """Returns a name in a data path as the other side has it: of a bone, or of a property of the owner."""
     name = bpy.utils.unescape_identifier(found[1])
     other = str(bpy.utils.flip_name(name))
     if found.start() == 0:
+        there = sides.object(owner)
         if other != name and name.startswith(flex_controls.PREFIX):
-            flex_controls.ensure_control(owner, other)
-        is_there = other in owner
-    else:
-        is_there = owner.type == "ARMATURE" and other in owner.data.bones and path.startswith("pose.bones")
-    return f'["{bpy.utils.escape_identifier(other if is_there else name)}"]'
+            flex_controls.ensure_control(there, other)
+        name = other if other in there else name
+    elif owner.type == "ARMATURE" and path.startswith("pose.bones"):
+        name = sides.bone(owner, name)
+    return f'["{bpy.utils.escape_identifier(name)}"]'
 
 
 def has_animated_transform(obj: bpy.types.Object) -> bool:

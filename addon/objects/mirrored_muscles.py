@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Muscles of the other side of a character, mirrored at the plane x = 0 of the world.
 
-Names that end in .L and .R, as Blender mirrors bones, name the muscle and the bones there. A bone without a side is the
-same for both.
+Names that end in .L and .R, as Blender mirrors bones, name the muscle and the bones there. Where there is no such name,
+what is at the mirrored place counts. A bone without a counterpart is the same for both.
 """
 
 from __future__ import annotations
@@ -10,56 +10,71 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import bpy
-from mathutils import Matrix
 
 from ...solver.runtime.errors import BadInput
 from ..blender_data import sinew_modifier
 from ..playback import solved_frame
 from . import roles
 from .drawn_muscles import mirror_shape
+from .mirror_symmetry import MIRROR, MirrorSymmetry
 from .mirrored_activation import mirror_activation
 from .mirrored_animation import has_animated_transform, mirror_drivers, mirror_transform
-from .mirrored_references import bone_of_other_side, mirror_references, object_of_other_side
+from .mirrored_references import mirror_references
 from .skeleton import SkeletonBone, rest_matrix
-
-MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
 
 
 def mirror_muscles(context: bpy.types.Context, muscles: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
     """Makes the muscles of the other side, in place of those that have their names; returns them.
 
     Raises:
-        BadInput: "muscles-none-selected"; "muscle-no-side": one has no side in its name; "muscle-both-sides";
-            "mirror-name-taken": by something else than a muscle; "leave-edit-mode". Nothing was changed.
+        BadInput: "muscles-none-selected"; "muscle-no-side": one is its own mirror image, and its name has no side;
+            "muscle-both-sides"; "mirror-name-taken": by something else than a muscle; "leave-edit-mode". Nothing was
+            changed.
     """
     if not muscles:
         raise BadInput("muscles-none-selected")
-    for obj in muscles:
-        name = bpy.utils.flip_name(obj.name)
-        former = context.scene.objects.get(name)
-        if name == obj.name:
-            raise BadInput("muscle-no-side", name=obj.name)
-        if former in muscles:
-            raise BadInput("muscle-both-sides", name=obj.name, other=name)
-        if former is not None and not _is_muscle(former):
-            raise BadInput("mirror-name-taken", name=obj.name, other=name)
+    context.view_layer.update()  # places are those of now
+    sides = MirrorSymmetry(context.scene)
+    formers = [_former(sides, obj) for obj in muscles]
+    for obj, former in zip(muscles, formers, strict=True):
+        if former is not None and former in muscles:
+            raise BadInput("muscle-both-sides", name=obj.name, other=former.name)
         if obj.mode == "EDIT":
             raise BadInput("leave-edit-mode", name=obj.name)
     # first all of them, since they may refer to each other
-    made = [_copy(context.scene, obj) for obj in muscles]
+    made = [_copy(obj, former) for obj, former in zip(muscles, formers, strict=True)]
     for obj, other in zip(muscles, made, strict=True):
-        _mirror(context.scene, obj, other)
+        sides.pair(obj, other)
+    for obj, other in zip(muscles, made, strict=True):
+        _mirror(sides, obj, other)
     return made
+
+
+def _former(sides: MirrorSymmetry, obj: bpy.types.Object) -> bpy.types.Object | None:
+    """Returns the muscle that is in the place of the mirror image of one, by its name or where it is; None: nothing.
+
+    Raises:
+        BadInput: The muscle is its own mirror image, or something else has its name.
+    """
+    former, name = sides.find_object(obj), bpy.utils.flip_name(obj.name)
+    if former == obj and name == obj.name:
+        raise BadInput("muscle-no-side", name=obj.name)
+    if former is None or former == obj:
+        return None
+    if _is_muscle(former):
+        return former
+    if former.name == name:
+        raise BadInput("mirror-name-taken", name=obj.name, other=name)
+    return None
 
 
 def _is_muscle(obj: bpy.types.Object) -> bool:
     return roles.is_flesh(obj) and bool(obj.sinew.use_muscle)
 
 
-def _copy(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object:
-    """Returns a copy of a muscle with the name of the other side, in place of the one that has it."""
-    name = bpy.utils.flip_name(obj.name)
-    former = scene.objects.get(name)
+def _copy(obj: bpy.types.Object, former: bpy.types.Object | None) -> bpy.types.Object:
+    """Returns a copy of a muscle with the name of the other side, in place of the one that was there."""
+    name = former.name if former is not None else bpy.utils.flip_name(obj.name)
     made, made.data = obj.copy(), obj.data.copy()
     made.data.name = bpy.utils.flip_name(obj.data.name)
     played = sinew_modifier.find_modifier(made)
@@ -73,32 +88,33 @@ def _copy(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object:
     if former is not None:
         former.user_remap(made)  # attachments, bones and drivers keep the muscle
         bpy.data.objects.remove(former)
-    made.name = name
+    if name != obj.name:  # else Blender has numbered it
+        made.name = name
     return made
 
 
-def _mirror(scene: bpy.types.Scene, obj: bpy.types.Object, made: bpy.types.Object) -> None:
+def _mirror(sides: MirrorSymmetry, obj: bpy.types.Object, made: bpy.types.Object) -> None:
     """Makes the copy of a muscle its mirror image."""
-    mirror_references(scene, made)
-    mirror_activation(scene, made)
-    mirror_drivers(scene, made)
+    mirror_references(sides, made)
+    mirror_activation(sides, obj, made)
+    mirror_drivers(sides, made)
     # mirror the vertices instead of the object: a negative scale would turn the mesh inside out
     if has_animated_transform(obj):
         mirror_transform(obj, made, MIRROR)
     else:
         made.matrix_world = MIRROR @ obj.matrix_world @ MIRROR
-    mirror_shape(scene, obj, made, MIRROR)
+    mirror_shape(sides, obj, made, MIRROR)
     made.data.transform(MIRROR, shape_keys=True)
     made.data.flip_normals()
     for hook in made.modifiers:
         if hook.type == "HOOK" and hook.object is not None:
-            _mirror_hook(scene, hook)
+            _mirror_hook(sides, hook)
 
 
-def _mirror_hook(scene: bpy.types.Scene, hook: bpy.types.Modifier) -> None:
+def _mirror_hook(sides: MirrorSymmetry, hook: bpy.types.Modifier) -> None:
     """Lets a hook follow the bone of the other side, and be in the rest pose the mirror image of what it was there."""
-    other = object_of_other_side(scene, hook.object)
-    bone = bone_of_other_side(other, hook.subtarget) if hook.subtarget else ""
+    other = sides.object(hook.object)
+    bone = sides.bone(hook.object, hook.subtarget) if hook.subtarget else ""
     placed = rest_matrix(SkeletonBone(hook.object, hook.subtarget, 0)) @ hook.matrix_inverse
     hook.object, hook.subtarget = other, bone
     hook.matrix_inverse = rest_matrix(SkeletonBone(other, bone, 0)).inverted_safe() @ MIRROR @ placed @ MIRROR

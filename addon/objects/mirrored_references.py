@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a muscle of the other side refers to: objects and bones there, found by their names, and mirrored directions.
+"""What a muscle of the other side refers to: objects and bones there, and mirrored directions.
 
 What has no counterpart stays: a body in the middle is the same for both sides.
 """
@@ -14,33 +14,23 @@ from ...solver.scene.settings.setting import VECTOR_ATTRIBUTE, WEIGHT_GROUP
 from ...solver.scene.settings.tables import BODY, settings_of_role
 from ..evaluation.vertex_weights import VECTOR_TYPE, raw_vectors
 from .flesh_supports import armatures_of
+from .mirror_symmetry import MirrorSymmetry
 
 
-def object_of_other_side(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object:
-    """Returns the object that has the name of the other side, or the same one where there is none."""
-    return scene.objects.get(bpy.utils.flip_name(obj.name)) or obj
-
-
-def bone_of_other_side(rig: bpy.types.Object, bone: str) -> str:
-    """Returns the bone that has the name of the other side, or the same one where there is none."""
-    other = str(bpy.utils.flip_name(bone))
-    return other if other in rig.data.bones else bone
-
-
-def mirror_references(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
+def mirror_references(sides: MirrorSymmetry, obj: bpy.types.Object) -> None:
     """Turns what a mirrored muscle has of the muscle that it was copied of to the other side."""
-    _mirror_parent(scene, obj)
-    _mirror_bone_groups(scene, obj)
+    _mirror_parent(sides, obj)
+    _mirror_bone_groups(sides, obj)
     for row in obj.sinew.attachments:
-        row.target = row.target and object_of_other_side(scene, row.target)
+        row.target = row.target and sides.object(row.target)
         row.target_group = _group_of_other_side(row)
         if row.armature is not None:
-            row.armature = object_of_other_side(scene, row.armature)
-            row.bone = bone_of_other_side(row.armature, row.bone)
+            row.bone = sides.bone(row.armature, row.bone)
+            row.armature = sides.object(row.armature)
     for setting in FIBRE_OBJECTS:
         other = getattr(obj.sinew, setting.name)
         if other is not None:
-            setattr(obj.sinew, setting.name, object_of_other_side(scene, other))
+            setattr(obj.sinew, setting.name, sides.object(other))
     _mirror_directions(obj)
 
 
@@ -50,22 +40,21 @@ def _group_of_other_side(row: bpy.types.PropertyGroup) -> str:
     return other if row.target is not None and other in row.target.vertex_groups else str(row.target_group)
 
 
-def _mirror_parent(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
+def _mirror_parent(sides: MirrorSymmetry, obj: bpy.types.Object) -> None:
     if obj.parent is None:
         return
-    obj.parent = object_of_other_side(scene, obj.parent)
     if obj.parent_type == "BONE":
-        obj.parent_bone = bone_of_other_side(obj.parent, obj.parent_bone)
+        obj.parent_bone = sides.bone(obj.parent, obj.parent_bone)
+    obj.parent = sides.object(obj.parent)
 
 
-def _mirror_bone_groups(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
+def _mirror_bone_groups(sides: MirrorSymmetry, obj: bpy.types.Object) -> None:
     """Gives the weights of each bone to the bone of the other side."""
+    names = _bone_groups_of_other_side(sides, obj)
     for modifier in obj.modifiers:
         if modifier.type == "ARMATURE" and modifier.object is not None:
-            modifier.object = object_of_other_side(scene, modifier.object)
-    bones = {bone.name: rig for rig in armatures_of(obj) for bone in rig.data.bones}
-    groups = [group for group in obj.vertex_groups if bpy.utils.flip_name(group.name) in bones]
-    names = {group.name: str(bpy.utils.flip_name(group.name)) for group in groups}
+            modifier.object = sides.object(modifier.object)
+    groups = [group for group in obj.vertex_groups if group.name in names]
     wanted = [names[group.name] for group in groups]
     for group in groups:
         group.name = f".{group.name}"  # so that two may exchange their names
@@ -79,6 +68,17 @@ def _mirror_bone_groups(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
     for modifier in obj.modifiers:
         if getattr(modifier, "vertex_group", "") in names:
             modifier.vertex_group = names[modifier.vertex_group]
+
+
+def _bone_groups_of_other_side(sides: MirrorSymmetry, obj: bpy.types.Object) -> dict[str, str]:
+    """Returns the names of the vertex groups of bones, and of the bones of the other side that they are to be for."""
+    names: dict[str, str] = {}
+    for rig in armatures_of(obj):
+        other = sides.object(rig)
+        for group in obj.vertex_groups:
+            if group.name in rig.data.bones or bpy.utils.flip_name(group.name) in other.data.bones:
+                names.setdefault(group.name, sides.bone(rig, group.name))
+    return names
 
 
 def _mirror_directions(obj: bpy.types.Object) -> None:

@@ -15,7 +15,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import transform_points
 from ..evaluation.mesh_signed_distance import MeshDistance, welded
 from . import roles
-from .mirrored_references import object_of_other_side
+from .mirror_symmetry import MirrorSymmetry
 
 MIRRORED = (-1.0, 1.0, 1.0)
 
@@ -80,7 +80,7 @@ def stored_obstacles(obj: bpy.types.Object) -> Iterator[MeshDistance]:
                 yield distance
 
 
-def mirror_obstacles(scene: bpy.types.Scene, obj: bpy.types.Object, made: bpy.types.Object, mirror: Matrix) -> None:
+def mirror_obstacles(sides: MirrorSymmetry, obj: bpy.types.Object, made: bpy.types.Object, mirror: Matrix) -> None:
     """Lets a mirrored muscle keep out of the objects of the other side, as they are now.
 
     What is the same for both sides stays where it was.
@@ -89,7 +89,7 @@ def mirror_obstacles(scene: bpy.types.Scene, obj: bpy.types.Object, made: bpy.ty
     for row in made.sinew.shape_obstacles:
         if row.object is None:
             continue
-        other = object_of_other_side(scene, row.object)
+        other = sides.object(row.object)
         is_same = other == row.object
         world = obj.matrix_world @ _matrix(row) if is_same else other.matrix_world
         row.object = other if other != made else None

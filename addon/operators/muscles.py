@@ -43,7 +43,7 @@ class SINEW_OT_make_muscle(bpy.types.Operator):
 
 
 class SINEW_OT_mirror_muscle(bpy.types.Operator):
-    """Make the selected muscles on the other side, too. Names that end in .L or .R name the muscles and bones there"""
+    """Make the selected muscles on the other side. Names that end in .L or .R name what is there, or else its place"""
 
     bl_idname = "sinew.mirror_muscle"
     bl_label = "Mirror Muscle"

@@ -111,8 +111,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Make it a muscle in that file.",
     ),
     "muscle-no-side": (
-        'The muscle "{name}" has no side in its name.',
-        "End its name in .L or .R, as bones have it.",
+        'The muscle "{name}" is its own mirror image at the plane x = 0 of the world.',
+        "Select muscles that lie on one side only.",
     ),
     "muscle-both-sides": (
         'Both "{name}" and "{other}" are selected, and each would take the place of the other.',

@@ -20,8 +20,7 @@ from ...mechanics.muscle.fibres.muscle_region import MuscleRegion
 from ...mesh.geometry.closedness import has_inside
 from ...mesh.geometry.closest_point import closest_points
 from ...mesh.geometry.triangle_bvh import build_bvh
-from ...mesh.geometry.winding_number import winding_numbers
-from ...mesh.tet_mesh import TetMesh
+from ...mesh.tet_averages import TetSamples, are_inside, meets_surface
 from ...mesh.tet_paint_values import extrapolate_to_tets
 from ...runtime.arrays import Floats, floats
 from ...runtime.errors import BadInput
@@ -30,7 +29,6 @@ from ...scene.muscle import Muscle
 from ...scene.scene import Body
 
 SOURCE_WORDS = {LATTICE_SOURCE: "a lattice", CURVE_SOURCE: "curves"}
-INSIDE_WINDING = 0.5  # winding number above which a place is inside a mesh
 
 
 def needs_ends(muscle: Muscle) -> bool:
@@ -57,14 +55,14 @@ def check_fibre_source(body: Body, muscle: Muscle) -> None:
         raise BadInput("fibre-source-points", name=body.name, source=found.name, wanted=wanted, given=given)
 
 
-def muscle_fibres(body: Body, muscle: Muscle, mesh: TetMesh, region: MuscleRegion) -> FibreField:
+def muscle_fibres(body: Body, muscle: Muscle, samples: TetSamples, region: MuscleRegion) -> FibreField:
     """Returns the fibres of all tets of a body.
 
     Args:
         body: The body.
         muscle: Its muscle.
-        mesh: Its tets.
-        region: The same with their ends.
+        samples: Points of its tets, of which those inside count.
+        region: The tets with their ends.
 
     Raises:
         BadInput: Fibres are not determined; the sentence says by what.
@@ -72,11 +70,13 @@ def muscle_fibres(body: Body, muscle: Muscle, mesh: TetMesh, region: MuscleRegio
     """
     fibres = muscle.fibres
     tendon = (
-        TendonSource(painted=np.ones(len(mesh.tets)))
+        TendonSource(painted=np.ones(len(samples.mesh.tets)))
         if fibres.tendon_only
-        else TendonSource(muscle.origin_tendon, muscle.insertion_tendon, _painted_tendon(body, muscle, mesh))
+        else TendonSource(
+            muscle.origin_tendon, muscle.insertion_tendon, _painted_tendon(body, muscle, samples), samples
+        )
     )
-    return build_fibres(region, _source(muscle), tendon, _correction(body, muscle, mesh))
+    return build_fibres(region, _source(muscle), tendon, _correction(body, muscle, samples))
 
 
 def _source(muscle: Muscle) -> LatticeSource | CurveSource | None:
@@ -93,36 +93,45 @@ def _source(muscle: Muscle) -> LatticeSource | CurveSource | None:
     return None
 
 
-def _painted_tendon(body: Body, muscle: Muscle, mesh: TetMesh) -> Floats:
+def _painted_tendon(body: Body, muscle: Muscle, samples: TetSamples) -> Floats:
     """Returns the share of tendon that the paint and the mesh of tendon say, (m,), or (0,) for none."""
     fibres = muscle.fibres
     found = []
     if len(fibres.tendon_paint):
-        found += extrapolate_to_tets(body, mesh, fibres.tendon_paint)
-        if fibres.tendon_depth > 0.0:
-            centroids = floats(mesh.nodes[mesh.tets].mean(axis=1))
-            below = closest_points(build_bvh(body.vertices, body.triangles), centroids).distance
-            found[0] = np.where(below <= fibres.tendon_depth, found[0], 0.0)
+        found.append(_share_painted(body, muscle, samples))
     if fibres.tendon_mesh is not None:
-        found.append(_share_inside(body, fibres.tendon_mesh, mesh))
+        found.append(_share_inside(body, fibres.tendon_mesh, samples))
     return np.maximum.reduce(found) if found else np.zeros(0)
 
 
-def _share_inside(body: Body, around: TendonMesh, mesh: TetMesh) -> Floats:
-    """Returns 1 in tets whose centroid is inside a closed mesh, 0 elsewhere, (m,)."""
+def _share_painted(body: Body, muscle: Muscle, samples: TetSamples) -> Floats:
+    """Returns the mean of the paint over each tet, which reaches as deep as its depth says, (m,)."""
+    points = samples.at_points(samples.mesh.nodes)
+    near = closest_points(build_bvh(body.vertices, body.triangles), floats(points.reshape(-1, 3)))
+    paint = np.einsum("ka,ka->k", muscle.fibres.tendon_paint[body.triangles[near.triangle]], near.weights)
+    if muscle.fibres.tendon_depth > 0.0:
+        paint = np.where(near.distance <= muscle.fibres.tendon_depth, paint, 0.0)
+    return samples.average(paint.reshape(points.shape[:2]))
+
+
+def _share_inside(body: Body, around: TendonMesh, samples: TetSamples) -> Floats:
+    """Returns the share of each tet that is inside a closed mesh, (m,)."""
     if not len(around.triangles) or not has_inside(around.vertices, around.triangles):
         raise BadInput("tendon-mesh-open", name=around.name, body=body.name)
-    centroids = floats(mesh.nodes[mesh.tets].mean(axis=1))
-    winding = winding_numbers(build_bvh(around.vertices, around.triangles), centroids)
-    is_inside = np.abs(winding) > INSIDE_WINDING  # whichever way its faces look
-    if not is_inside.any():
+    surface = build_bvh(around.vertices, around.triangles)
+    share = are_inside(surface, samples.mesh.nodes[samples.mesh.tets].mean(axis=1)[:, None])[:, 0].astype(np.float64)
+    cut = np.flatnonzero(meets_surface(samples.mesh, surface))
+    share[cut] = samples.average(
+        are_inside(surface, samples.at_points(samples.mesh.nodes, cut)).astype(np.float64), cut
+    )
+    if not share.any():
         raise BadInput("tendon-mesh-empty", name=around.name, body=body.name)
-    return is_inside.astype(np.float64)
+    return share
 
 
-def _correction(body: Body, muscle: Muscle, mesh: TetMesh) -> FibreCorrection:
+def _correction(body: Body, muscle: Muscle, samples: TetSamples) -> FibreCorrection:
     fibres = muscle.fibres
     if not len(fibres.direction):
         return FibreCorrection(pennation=fibres.pennation)
-    paints = extrapolate_to_tets(body, mesh, fibres.direction_paint, *fibres.direction.T)
+    paints = extrapolate_to_tets(body, samples.mesh, fibres.direction_paint, *fibres.direction.T)
     return FibreCorrection(np.stack(paints[1:], axis=1), paints[0], fibres.pennation)

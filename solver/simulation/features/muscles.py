@@ -16,21 +16,23 @@ import numpy.typing as npt
 
 from ...mechanics.hyperelastic.hyperelastic_bodies import Hyperelastic
 from ...mechanics.model import Model
-from ...mechanics.muscle.fibres.muscle_region import muscle_region
+from ...mechanics.muscle.fibres.muscle_region import muscle_region, used_nodes
 from ...mechanics.muscle.muscle_kernels import MuscleArrays
 from ...mechanics.muscle.muscle_term import MuscleTerm
 from ...mechanics.state import State
 from ...mechanics.state_fields import ACTIVATION_FIELD
-from ...mesh.embedding import Binding
-from ...mesh.geometry.nearest_points import nearest_points
+from ...mesh.geometry.closest_point import closest_points
+from ...mesh.geometry.triangle_bvh import build_bvh
+from ...mesh.tet_averages import TetSamples, meets_surface, sample_tets
 from ...mesh.tet_mesh import TetMesh
-from ...runtime.arrays import Bools, Floats, Indices, floats
+from ...runtime.arrays import Floats, Indices, floats
 from ...runtime.errors import BadInput
 from ...runtime.frozen_memo import derived_from
 from ...scene.muscle import END_WEIGHT, FULL_MODEL, TENDON_SHEAR_MODULUS, Muscle
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from .feature import BuildInputs, Feature, FeatureStep
+from .muscle_ends import EndNodes, end_nodes
 from .muscle_fibres import check_fibre_source, muscle_fibres, needs_ends
 from .muscle_units import activations_at, constant_activations, has_activation_track, unit_count, units_of_tets
 
@@ -172,28 +174,31 @@ def with_muscle_moduli(model: Model, bodies: Mapping[int, Body]) -> Model:
     return replace(model, mu=mu, lam=lam)
 
 
-def _ends(inputs: BuildInputs, number: int) -> tuple[Bools, Bools]:
-    """Returns which nodes of a body are its origin and its insertion, (n,) each."""
-    muscle, mesh, binding = muscle_of(inputs.scene.bodies[number]), inputs.meshes[number], inputs.bindings[number]
-    return _end_nodes(muscle.origin, mesh, binding), _end_nodes(muscle.insertion, mesh, binding)
+def _ends(inputs: BuildInputs, number: int) -> tuple[EndNodes, EndNodes]:
+    """Returns the nodes of the origin and of the insertion of a body."""
+    body, mesh, binding = inputs.scene.bodies[number], inputs.meshes[number], inputs.bindings[number]
+    muscle = muscle_of(body)
+    return end_nodes(muscle.origin, body, mesh, binding), end_nodes(muscle.insertion, body, mesh, binding)
 
 
-def _cached_arrays(arrays: MuscleArrays, ends: tuple[Bools, Bools]) -> dict[str, npt.NDArray]:
+def _cached_arrays(arrays: MuscleArrays, ends: tuple[EndNodes, EndNodes]) -> dict[str, npt.NDArray]:
     """Returns what a cache keeps of a muscle, its units numbered from 0."""
     return {
         "fibre_direction": arrays.direction.astype(np.float32),
         "fibre_tendon": arrays.tendon.astype(np.float32),
         "fibre_unit": arrays.unit,
-        "is_origin": ends[0],
-        "is_insertion": ends[1],
+        "is_origin": ends[0].is_end,
+        "is_insertion": ends[1].is_end,
     }
 
 
-def _muscle_arrays(body: Body, mesh: TetMesh, ends: tuple[Bools, Bools]) -> MuscleArrays:
+def _muscle_arrays(body: Body, mesh: TetMesh, ends: tuple[EndNodes, EndNodes]) -> MuscleArrays:
     """Returns what the tets of a muscle are made of, its units numbered from 0."""
     muscle, count, scale = muscle_of(body), len(mesh.tets), 1.0 / body.simulated_scale**2
-    region = muscle_region(body.name, mesh.nodes, mesh.tets, *ends)
-    fibres = muscle_fibres(body, muscle, mesh, region)
+    region = muscle_region(body.name, mesh.nodes, mesh.tets, *(end.is_end for end in ends))
+    region = replace(region, end_depths=(ends[0].depth[used_nodes(mesh.tets)], ends[1].depth[used_nodes(mesh.tets)]))
+    samples = sample_tets(mesh, build_bvh(body.vertices, body.triangles))
+    fibres = muscle_fibres(body, muscle, samples, region)
     return MuscleArrays(
         direction=floats(fibres.direction),
         unit=units_of_tets(body, muscle, mesh),
@@ -203,7 +208,7 @@ def _muscle_arrays(body: Body, mesh: TetMesh, ends: tuple[Bools, Bools]) -> Musc
         optimal_stretch=np.full(count, muscle.optimal_stretch, np.float64),
         is_deviatoric=np.ones(count, np.bool_),
         shear=scale * _shear_moduli(muscle, floats(fibres.tendon)),
-        fascia=muscle.fascia_stiffness * scale * _fascia_share(muscle, body, mesh),
+        fascia=muscle.fascia_stiffness * scale * _fascia_share(muscle, body, samples),
     )
 
 
@@ -216,19 +221,14 @@ def _shear_moduli(muscle: Muscle, tendon: Floats) -> Floats:
     return own + tendon[:, None] * added
 
 
-def _end_nodes(weights: Floats, mesh: TetMesh, binding: Binding) -> Bools:
-    """Returns the nodes of tets that hold the vertices of an end, (n,)."""
-    is_end = np.zeros(len(mesh.nodes), np.bool_)
-    if not len(weights):  # fibres that need no ends
-        return is_end
-    is_end[mesh.tets[np.unique(binding.tet[weights > END_WEIGHT])]] = True
-    return is_end
-
-
-def _fascia_share(muscle: Muscle, body: Body, mesh: TetMesh) -> Floats:
-    """Returns 1 in tets at the surface, falling to 0 at the depth of the fascia, (k,)."""
+def _fascia_share(muscle: Muscle, body: Body, samples: TetSamples) -> Floats:
+    """Returns the mean over each tet of what is 1 at the surface and falls to 0 at the depth of the fascia, (k,)."""
+    share = np.zeros(len(samples.mesh.tets))
     if muscle.fascia_stiffness == 0.0:
-        return np.zeros(len(mesh.tets))
-    centroids = mesh.nodes[mesh.tets].mean(axis=1)
-    distance, _ = nearest_points(floats(body.vertices), centroids, 1, within=muscle.fascia_depth)
-    return np.maximum(1.0 - distance[:, 0] / muscle.fascia_depth, 0.0)
+        return share
+    surface, depth = build_bvh(body.vertices, body.triangles), muscle.fascia_depth
+    near = np.flatnonzero(meets_surface(samples.mesh, surface, depth))
+    points = samples.at_points(samples.mesh.nodes, near)
+    distance = closest_points(surface, floats(points.reshape(-1, 3)), depth).distance.reshape(points.shape[:2])
+    share[near] = samples.average(np.maximum(1.0 - distance / depth, 0.0), near)
+    return share

@@ -15,6 +15,7 @@ import numpy as np
 
 from ....linalg.mesh_laplacian import shape_gradients
 from ....mesh.geometry.connected_components import mesh_components
+from ....mesh.tet_averages import TetSamples
 from ....runtime.arrays import Bools, Floats
 from ....runtime.errors import BadInput
 from .aponeurosis_planes import APONEUROSIS_SHARE, lay_in_sheet, sheet_planes
@@ -67,11 +68,13 @@ class TendonSource:
     Attributes:
         at_origin, at_insertion: Lengths along the fibres from both ends [m].
         painted: Share of tendon of each tet in addition, (k,), or (0,) for none.
+        samples: Points of the tets: of those that the surface of the muscle cuts, the part inside counts; None: whole.
     """
 
     at_origin: float = 0.0
     at_insertion: float = 0.0
     painted: Floats = field(default_factory=lambda: np.zeros(0))
+    samples: TetSamples | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +164,7 @@ def _tendon_by_length(region: MuscleRegion, coordinate: Floats, tendon: TendonSo
     if not (tendon.at_origin > 0.0 or tendon.at_insertion > 0.0):
         return np.zeros(len(region.tets))
     lengths = fibre_lengths(region, coordinate)
-    share = tendon_shares(region, lengths, tendon.at_origin, tendon.at_insertion)
+    share = tendon_shares(lengths, region.tets, tendon.at_origin, tendon.at_insertion, tendon.samples)
     if (share >= 1.0).all():
         longest = float((lengths.from_origin + lengths.from_insertion).max())
         raise BadInput("tendon-without-muscle", name=region.name, length=f"{longest:.3g}")

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....linalg.mesh_laplacian import shape_gradients
+from ....mesh.tet_averages import TetSamples
 from ....runtime.arrays import Bools, Floats, Indices, floats
 from ....runtime.errors import SolveFailed
 from .muscle_region import MuscleRegion
@@ -50,14 +51,33 @@ def fibre_lengths(region: MuscleRegion, t: Floats) -> FibreLengths:
     Raises:
         SolveFailed: The equations are singular, as with flat tets.
     """
-    return FibreLengths(_lengths_down(region, t, region.is_origin), _lengths_down(region, 1.0 - t, region.is_insertion))
+    return FibreLengths(
+        _lengths_down(region, t, region.is_origin, region.end_depths[0]),
+        _lengths_down(region, 1.0 - t, region.is_insertion, region.end_depths[1]),
+    )
 
 
-def tendon_shares(region: MuscleRegion, lengths: FibreLengths, at_origin: float, at_insertion: float) -> Floats:
-    """Returns the share of each tet that lies within tendon lengths [m] from the ends of its fibres, (k,)."""
-    own = region.tets
-    share = fractions_below(lengths.from_origin[own], at_origin)
-    share += fractions_below(lengths.from_insertion[own], at_insertion)
+def tendon_shares(
+    lengths: FibreLengths, tets: Indices, at_origin: float, at_insertion: float, samples: TetSamples | None = None
+) -> Floats:
+    """Returns the share of each tet that lies within tendon lengths [m] from the ends of its fibres, (k,).
+
+    Args:
+        lengths: Along the fibres at the nodes.
+        tets: (k, 4).
+        at_origin, at_insertion: The tendon lengths; 0: none.
+        samples: Of the same tets: where a surface cuts one, its part inside counts; None: all tets count whole.
+    """
+    share = np.zeros(len(tets))
+    cut = np.flatnonzero(~samples.is_whole) if samples is not None else np.zeros(0, np.int64)
+    is_tendon = np.zeros((len(cut), 0 if samples is None else len(samples.barycentric)), np.bool_)
+    for values, level in ((lengths.from_origin, at_origin), (lengths.from_insertion, at_insertion)):
+        if level > 0.0:
+            share += fractions_below(values[tets], level)
+            if samples is not None:
+                is_tendon |= np.einsum("qa,ka->kq", samples.barycentric, values[tets[cut]]) < level
+    if samples is not None and len(cut):
+        share[cut] = samples.average(is_tendon.astype(np.float64), cut)
     return np.minimum(share, 1.0)
 
 
@@ -102,8 +122,8 @@ class _Descents(NamedTuple):
     rise: Floats
 
 
-def _lengths_down(region: MuscleRegion, t: Floats, is_end: Bools) -> Floats:
-    """Returns L at the nodes [m], (n,), zero at an end, which has the least t."""
+def _lengths_down(region: MuscleRegion, t: Floats, is_end: Bools, depths: Floats) -> Floats:
+    """Returns L at the nodes [m], (n,): at an end, which has the least t, the depths there, (n,), or zero."""
     from scipy.sparse import csc_matrix
     from scipy.sparse.linalg import splu
 
@@ -119,7 +139,7 @@ def _lengths_down(region: MuscleRegion, t: Floats, is_end: Bools) -> Floats:
     rows = np.concatenate([diagonal, *(rank[np.repeat(part.node, 3)] for part in (steepest, around))])
     columns = np.concatenate([diagonal, *(rank[part.other.ravel()] for part in (steepest, around))])
     values = np.concatenate([np.ones(count), *(-part.weights.ravel() for part in (steepest, around))])
-    rise = np.zeros(count)
+    rise = np.where(is_end, depths, 0.0) if len(depths) else np.zeros(count)
     rise[steepest.node] = steepest.rise
     matrix = csc_matrix((values, (rows, columns)), shape=(count, count))
     try:

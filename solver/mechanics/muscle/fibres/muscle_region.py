@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,6 +21,8 @@ class MuscleRegion:
         nodes: At rest [m], (n, 3).
         tets: (k, 4).
         is_origin, is_insertion: Nodes where the muscle is attached, (n,); none where nobody said.
+        end_depths: Of origin and insertion, how far along the fibres their nodes are from the surface of the end [m],
+            (n,) each; (0,): not at all.
     """
 
     name: str
@@ -28,6 +30,7 @@ class MuscleRegion:
     tets: Indices
     is_origin: Bools
     is_insertion: Bools
+    end_depths: tuple[Floats, Floats] = field(default_factory=lambda: (np.zeros(0), np.zeros(0)))
 
     @property
     def centroids(self) -> Floats:
@@ -53,6 +56,11 @@ class MuscleRegion:
             if is_detached.any():
                 lost = int(is_detached[piece[self.tets[:, 0]]].sum())
                 raise BadInput("muscle-piece-unattached", name=self.name, end=end, count=lost, pieces=count)
+
+
+def used_nodes(tets: Indices) -> Indices:
+    """Returns the nodes that tets use, ascending, as `muscle_region` numbers them, (n,)."""
+    return np.unique(tets)
 
 
 def muscle_region(name: str, X: Floats, tets: Indices, is_origin: Bools, is_insertion: Bools) -> MuscleRegion:
