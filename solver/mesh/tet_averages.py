@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..runtime.arrays import Bools, Floats, Indices, floats
+from ..runtime.arrays import Bools, Floats, floats
 from .geometry.closest_point import closest_points
 from .geometry.triangle_bvh import Bvh
 from .geometry.winding_number import winding_numbers
@@ -40,11 +40,11 @@ class TetSamples:
     counts: Bools
     is_whole: Bools
 
-    def at_points(self, values: Floats, rows: Indices | slice = slice(None)) -> Floats:
+    def at_points(self, values: Floats, rows: np.ndarray | slice = slice(None)) -> Floats:
         """Returns what is linear in every tet at the points of some of them, given it at the nodes, (k, q, …)."""
         return np.asarray(np.einsum("qa,ka...->kq...", self.barycentric, values[self.mesh.tets[rows]]))
 
-    def average(self, values: Floats, rows: Indices | slice = slice(None)) -> Floats:
+    def average(self, values: Floats, rows: np.ndarray | slice = slice(None)) -> Floats:
         """Returns the averages over tets of values at their points, (k, q), as (k,)."""
         counts = self.counts[rows]
         return np.asarray((values * counts).sum(axis=1) / counts.sum(axis=1))

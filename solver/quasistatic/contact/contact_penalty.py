@@ -186,17 +186,21 @@ class ContactPenalty:
         positions, result = self.contact.positions(x), []
         reach = SHEET_PENETRATION_REACH * self.contact.points.tet_size
         for collider, pose, side in zip(self.contact.colliders, self.poses, self.sides, strict=True):
+            key = collider.key.removesuffix(POSED_KEY_SUFFIX)
+            ignoring = self.contact.ignoring_points.get(key)
+            felt = np.arange(len(positions), dtype=np.int64) if ignoring is None else np.flatnonzero(~ignoring)
+            if not len(felt):
+                continue
             depth, normal, curvature = collider_sdf.penetration_depths(
-                collider, pose, positions, side, reach, self.contact.extra_thickness
+                collider, pose, positions[felt], side[felt], reach[felt], self.contact.extra_thickness[felt]
             )
-            overlap = self.contact.rest_overlap.get(collider.key.removesuffix(POSED_KEY_SUFFIX))
+            overlap = self.contact.rest_overlap.get(key)
             if overlap is not None:
-                depth, curvature = _beyond_overlap(depth, normal, curvature, overlap)
-            ignoring = self.contact.ignoring_points.get(collider.key.removesuffix(POSED_KEY_SUFFIX))
-            which = np.flatnonzero(depth > 0.0 if ignoring is None else (depth > 0.0) & ~ignoring)
-            if len(which):
-                curvature = np.ascontiguousarray(curvature[which])
-                result.append(ColliderPenetrations(collider.key, which, depth[which], normal[which], curvature))
+                depth, curvature = _beyond_overlap(depth, normal, curvature, overlap[felt])
+            deep = np.flatnonzero(depth > 0.0)
+            if len(deep):
+                curvature = np.ascontiguousarray(curvature[deep])
+                result.append(ColliderPenetrations(collider.key, felt[deep], depth[deep], normal[deep], curvature))
         return result
 
 

@@ -218,7 +218,7 @@ def _shear_moduli(muscle: Muscle, tendon: Floats) -> Floats:
         return np.zeros((len(tendon), 2))
     own = np.array([muscle.along_shear, muscle.cross_shear])
     added = np.zeros(2) if muscle.fibres.tendon_only else np.maximum(TENDON_SHEAR_MODULUS - own, 0.0)
-    return own + tendon[:, None] * added
+    return floats(own + tendon[:, None] * added)
 
 
 def _fascia_share(muscle: Muscle, body: Body, samples: TetSamples) -> Floats:
