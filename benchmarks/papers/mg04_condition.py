@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness import plots
+from harness import demo_scenes, plots
 from harness.formulations import formulation
 from harness.result import Picture, Result
 from papers import mg04_demo_scenes
@@ -63,7 +63,7 @@ def run(quick: bool) -> Result:
     ax.set_xticks(range(len(names)), names, rotation=60, ha="right")
     ax.axhspan(-25.0, 25.0, color="0.9", zorder=0)
     ax.legend()
-    if mg04_demo_scenes.can_run() and not quick:
+    if demo_scenes.can_run() and not quick:
         for name in mg04_demo_scenes.PAPER_TABLE_1:
             count, change = moving_body_change(name, SAMPLE_INTERVAL)
             told = f"{change:.1%} at most"

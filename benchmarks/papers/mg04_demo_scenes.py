@@ -4,18 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import importlib.util
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from sinew.solver.bake.cache import layout
-from sinew.solver.scene.scene import JACOBI, Scene
-from sinew.solver.scene.tracks import TrackReader
+from harness.demo_scenes import demo_script, export_open_file
+from sinew.solver.scene.scene import JACOBI
 from sinew.solver.simulation.advance_frame import advance_step
 from sinew.solver.simulation.simulation import Simulation
 
@@ -25,24 +21,11 @@ ITERATIONS = 20
 PAPER_TABLE_1 = {"snake": (440, 22_000), "wax_cow": (970, 5_800), "dragon": (834, 10_000)}
 
 
-def can_run() -> bool:
-    """Returns whether Blender's module is there."""
-    return importlib.util.find_spec("bpy") is not None
-
-
 def demo_simulation(name: str, folder: Path) -> Simulation:
     """Returns a demo scene, exported into a folder and built, with the paper's number of iterations."""
-    import bpy
-
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "demo_blends"))
-    from sinew.addon.export.export_scene import export_scene
-
-    importlib.import_module(name).build()
-    for _ in export_scene(bpy.context, bpy.context.scene, folder):
-        pass
-    scene = Scene.load(folder / layout.SCENE_FOLDER)
+    demo_script(name).build()
+    scene, tracks = export_open_file(folder)
     assert np.isclose(scene.settings.substeps * scene.settings.fps, 1.0 / DT)
-    tracks = TrackReader(folder / layout.SCENE_FOLDER)
     simulated = Simulation(scene, tracks)
     # no residual is small enough to stop before
     settings = dataclasses.replace(scene.settings, tolerance=0.0, max_iterations=ITERATIONS, linear_solver=JACOBI)

@@ -9,7 +9,7 @@ from statistics import median
 
 import numpy as np
 
-from harness import plots
+from harness import demo_scenes, plots
 from harness.result import Picture, Result
 from papers import mg04_demo_scenes
 from papers.experiment import Experiment, Row, claim_row
@@ -20,7 +20,7 @@ RUNS = 3
 
 def run(quick: bool) -> Result:
     """Steps every scene through all its frames."""
-    if not mg04_demo_scenes.can_run():
+    if not demo_scenes.can_run():
         missing = "not measured: the scenes are made by Blender's module, which is not installed"
         return Result([Row("table 1's scenes", "real time", missing)])
     rows, values = [], {}
