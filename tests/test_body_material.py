@@ -158,7 +158,9 @@ def joined(folder: Path, scene: Scene, name: str, frame: int, until: int) -> Sta
 
 
 @pytest.mark.parametrize("name", VALUES)
-@pytest.mark.parametrize("kind", ALL_KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.slow if "levels=2" in kind else ()) for kind in ALL_KINDS]
+)
 def test_a_key_gives_the_bits_of_two_bakes_joined(kind: str, name: str, tmp_path: Path) -> None:
     body = block((2, 2, 3), (0.2, 0.2, 0.3), material=replace(JELLY, mass_damping=0.5), **ALL_KINDS[kind])
     side = np.flatnonzero(body.vertices[:, 0] < 1e-9).astype(np.int32)
