@@ -94,16 +94,13 @@ def draw() -> None:
 
 
 def _draw(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> None:
-    import gpu
-
+    """Draws in front of everything, so that an end that points away from the eye is seen through the muscle."""
     found = shown_ends(obj, depsgraph)
     if found is None:
         return
     with alpha_blending():
-        gpu.state.face_culling_set("BACK")
         for shader, batch, colour in _make_batches(*found):
             draw_batch(shader, batch, colour)
-        gpu.state.face_culling_set("NONE")
 
 
 def _make_batches(faces: EndFaces, points: Floats) -> Iterator[tuple]:
