@@ -18,6 +18,7 @@ PARTS = (
     "overlays.bone_attachment_overlay",
     "overlays.contact_overlay",
     "overlays.fibre_overlay",
+    "overlays.muscle_end_overlay",
     "overlays.statistics_overlay",
     "overlays.unconverged_marks",
     "handlers",

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from fixtures.source_imports import ROOT, foreign_imports, imports, name_of, sources
+from fixtures.source_trees import nodes_of, tree_of
 
 # low to high: a room imports itself and rooms of lower tiers (docs/architecture.md has the same table)
 SOLVER_TIERS = {
@@ -186,7 +187,7 @@ def test_late_imports_are_inside_functions():
     """An exception of the tiers that loads with its file would load Blender's rooms in a circle."""
     for module, room in sorted(LATE_EXCEPTIONS):
         path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
-        top = {node.lineno for node in ast.parse(path.read_bytes()).body}
+        top = {node.lineno for node in tree_of(path).body}
         lines = {line for line, name in imports(path) if ".".join(room_of(name) or ()) == room}
         assert lines and not lines & top, f"{path.relative_to(ROOT)} {sorted(lines)}"
 
@@ -216,9 +217,9 @@ def module_state(tree: ast.Module) -> Iterator[str]:
 def test_the_addon_hides_no_state():
     found, globals_said = set(), []
     for path in sources("addon"):
-        tree = ast.parse(path.read_bytes())
+        tree = tree_of(path)
         found |= {(name_of(path), name) for name in module_state(tree)}
-        globals_said += [f"{name_of(path)}:{node.lineno}" for node in ast.walk(tree) if isinstance(node, ast.Global)]
+        globals_said += [f"{name_of(path)}:{node.lineno}" for node in nodes_of(path) if isinstance(node, ast.Global)]
     assert not globals_said
     assert found == STATEFUL_OBJECTS.keys(), sorted(found ^ STATEFUL_OBJECTS.keys())
 
@@ -321,7 +322,7 @@ def test_benchmarks_import_what_they_may():
                 if (base := name.split(".")[0]) in {*may, "fixtures"} and base not in allowed
             ]
     for path in sources("benchmarks/speed"):
-        body = ast.parse(path.read_bytes()).body
+        body = tree_of(path).body
         names = {alias.name for node in body if isinstance(node, ast.Import) for alias in node.names}
         names |= {node.module for node in body if isinstance(node, ast.ImportFrom) and node.module}
         at_once = {name.split(".")[0] for name in names} & peers
@@ -333,7 +334,7 @@ def test_functions_say_their_types():
     """All but kernels, whose types Numba finds, and functions inside functions."""
     missing = []
     for path in [*sources("solver"), *sources("addon"), *sources("scripts")]:
-        tree = ast.parse(path.read_bytes())
+        tree = tree_of(path)
         scopes = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
         for node in [inner for scope in scopes for inner in scope.body if isinstance(inner, ast.FunctionDef)]:
             is_kernel = any("kernel" in ast.unparse(decorator) for decorator in node.decorator_list)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.source_trees import nodes_of
 from sinew.addon.baking.child_process import ChildProcess
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,7 +64,7 @@ def test_every_function_that_starts_a_process_opens_no_window() -> None:
     starting = []
     for folder in ("solver", "addon"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            for function in ast.walk(ast.parse(path.read_bytes())):
+            for function in nodes_of(path):
                 if isinstance(function, ast.FunctionDef) and any(map(starts_a_process, ast.walk(function))):
                     starting.append((path.relative_to(ROOT).as_posix(), "CREATE_NO_WINDOW" in ast.unparse(function)))
     assert starting and all(is_quiet for _, is_quiet in starting), starting

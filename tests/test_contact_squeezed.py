@@ -49,6 +49,7 @@ def wedged() -> tuple[Scene, dict]:
     return Scene((body,), tuple(colliders), STILL), tracks
 
 
+@pytest.mark.slow
 def test_walls_do_not_press_ever_harder_on_what_cannot_come_out(tmp_path):
     """What is in both walls is pushed out of each into the other."""
     scene, tracks = wedged()

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from fixtures.source_trees import nodes_of
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # folders whose prose names what the product has, and others, whose prose may name what they have themselves
@@ -36,12 +38,6 @@ NAMES = {*keyword.kwlist, *dir(builtins), "jsonl", "bl_ext"}
 @cache
 def sources(folder: str) -> tuple[Path, ...]:
     return tuple(sorted(path for path in (ROOT / folder).rglob("*.py") if "__pycache__" not in path.parts))
-
-
-@cache
-def nodes_of(path: Path) -> tuple[ast.AST, ...]:
-    """Returns the syntax tree of a file, node by node; the first is the module."""
-    return tuple(ast.walk(ast.parse(path.read_bytes())))
 
 
 def files_of(folders: tuple[str, ...]) -> list[Path]:

@@ -139,6 +139,7 @@ def distance_from(obj, other) -> np.ndarray:
     return field(world)[0]
 
 
+@pytest.mark.slow
 def test_it_is_kept_outside_bone_meshes_and_other_muscles() -> None:
     fresh()
     upper, lower = bone_mesh("Upper", (0, 0, 2.2), 0.2), bone_mesh("Lower", (0, 0, -0.2), 0.2)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.source_trees import nodes_of
 from sinew.solver.runtime import errors
 from sinew.solver.runtime.error_messages import TEXTS
 
@@ -26,7 +27,7 @@ def sources() -> list[Path]:
 def raised() -> Iterator[tuple[str, str, set[str] | None]]:
     """Yields (place, kind, names of the details or None where they are not written out)."""
     for path in sources():
-        for node in ast.walk(ast.parse(path.read_bytes())):
+        for node in nodes_of(path):
             if not isinstance(node, ast.Call) or not node.args:
                 continue
             name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
@@ -61,7 +62,7 @@ def test_every_kind_is_used_somewhere():
     words = {
         node.value
         for path in sources()
-        for node in ast.walk(ast.parse(path.read_bytes()))
+        for node in nodes_of(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     left_over = sorted(set(TEXTS) - words)

@@ -176,24 +176,6 @@ def test_a_column_of_a_file_activates(tmp_path: Path) -> None:
     assert refused(scene, tmp_path / "d.sinew").kind == "data-file"
 
 
-def test_baked_keys_do_what_the_source_did(tmp_path: Path) -> None:
-    scene, obj = pulled_muscle()
-    obj.sinew.activation_source = "LENGTH"
-    key_activation(obj, (1, 0.1), (13, 0.2))
-    obj.keyframe_insert("location", frame=1)
-    former = obj.animation_data.action
-    before = at_frames(exported(scene, tmp_path / "c.sinew")[1])
-    select_only(obj)
-    bpy.ops.sinew.bake_activation()
-    action = obj.animation_data.action
-    assert action != former and former.use_fake_user and obj.sinew.activation_source == "NONE"
-    assert curve_of(obj, "location") is not None, "all else of the action is in the new one"
-    assert len(curve_of(obj, "sinew.activation").keyframe_points) == 13
-    assert at_frames(exported(scene, tmp_path / "d.sinew")[1]) == pytest.approx(before, abs=1e-6)
-    with pytest.raises(RuntimeError, match="has a source"):
-        bpy.ops.sinew.bake_activation()
-
-
 def test_a_flex_control_drives_its_muscles(tmp_path: Path) -> None:
     scene, obj, rig = posed_muscle()
     other = add_box("Loose")

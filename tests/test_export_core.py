@@ -230,6 +230,7 @@ def test_a_bake_gets_out_of_date_with_what_it_reads_and_with_nothing_else() -> N
         assert not changes(lambda name=name, value=value: setattr(own, name, value)), name
 
 
+@pytest.mark.slow
 def test_a_head_on_a_hinge_is_baked_as_it_is_pulled(tmp_path: Path) -> None:
     """From the panel to the picture: the core turns about the hinge alone, as far as the hand pulls it."""
     scene = fresh()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.source_trees import tree_of
 from sinew.solver.runtime.jit import kernel
 from sinew.solver.runtime.kernel_cache.source_digests import PACKAGE_FOLDER
 
@@ -26,7 +27,7 @@ def _named(node: ast.AST) -> set[str]:
 
 
 def test_what_is_compiled_for_kernels_alone_is_called_by_kernels_alone() -> None:
-    trees = {file: ast.parse(file.read_bytes()) for file in PACKAGE_FOLDER.rglob("*.py")}
+    trees = {file: tree_of(file) for file in PACKAGE_FOLDER.rglob("*.py")}
     kernels = {file: _kernels(tree) for file, tree in trees.items()}
     inside = {
         (file, f.name) for file, found in kernels.items() for f in found if MARK in ast.unparse(f.decorator_list[0])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +32,34 @@ def test_a_preset_arrives_in_the_scene(tmp_path: Path, key: str) -> None:
     assert (body.flesh.law, body.muscle.model) == (tissue.law, tissue.model)
     assert body.muscle.bulk_modulus == pytest.approx(tissue.bulk_ratio * tissue.peak_stress)
     assert body.muscle.fibres.tendon_only == tissue.tendon_only and body.muscle.along_shear == tissue.along_shear
+
+
+SETTINGS_OF_LITERATURE = (
+    "peak_stress",
+    "tendon_stiffness",
+    "bulk_ratio",
+    "along_shear",
+    "cross_shear",
+    "fascia_stiffness",
+)
+SOURCE = re.compile(r"(Zajac|Blemker|Sifakis)[^()]*, (1989|2005|2007)")
+VALUE = re.compile(r"\d (k|G)?Pa\b")
+
+
+@pytest.mark.parametrize("key", MUSCLE_PRESETS)
+def test_the_tooltip_of_a_preset_tells_its_source_and_values(key: str) -> None:
+    _, obj = muscle_box()
+    tooltip = obj.sinew.bl_rna.properties["muscle_preset"].enum_items[key].description
+    assert SOURCE.search(tooltip), tooltip
+    assert VALUE.search(tooltip) or "As Tendon" in tooltip, tooltip
+
+
+def test_the_tooltips_of_settings_tell_where_their_values_come_from() -> None:
+    _, obj = muscle_box()
+    properties = obj.sinew.bl_rna.properties
+    tooltips = [properties[name].description for name in SETTINGS_OF_LITERATURE]
+    tooltips += [item.description for item in properties["muscle_model"].enum_items]
+    assert [text for text in tooltips if not SOURCE.search(text)] == []
 
 
 @pytest.mark.parametrize(

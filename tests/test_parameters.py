@@ -7,6 +7,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from fixtures.source_trees import tree_of
+
 ROOT = Path(__file__).resolve().parent.parent
 MAX_PARAMETERS = 8  # of a Python function, `self` and `cls` not counted
 MAX_KERNEL_PARAMETERS = 12
@@ -20,7 +22,7 @@ def sources() -> Iterator[tuple[str, ast.Module]]:
     for top in ("solver", "addon"):
         for path in sorted((ROOT / top).rglob("*.py")):
             if "__pycache__" not in path.parts:
-                yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_bytes())
+                yield path.relative_to(ROOT).as_posix(), tree_of(path)
 
 
 def is_kernel(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

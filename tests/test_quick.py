@@ -95,6 +95,7 @@ def test_a_first_suzanne_has_one_note(tmp_path: Path) -> None:
     assert sum(note.is_minor for note in notes) == 2
 
 
+@pytest.mark.slow
 def test_flesh_on_an_armature_swings(tmp_path: Path) -> None:
     obj = arm(divisions=6)  # in a new scene, and flesh already: it would keep its settings
     obj.sinew.role = "NONE"

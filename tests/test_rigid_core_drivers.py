@@ -82,6 +82,7 @@ def test_pull_brings_its_point_to_the_animation(tmp_path):
     assert np.abs(run.state.v).max() < 0.05
 
 
+@pytest.mark.slow
 def test_pull_beside_the_body_is_a_lever(tmp_path):
     """The spring hangs the body up: in the end its centre is below the point where it is pulled."""
     pull = Pull((1.5, 0.5, 0.5), stiffness=2000.0, damping=5.0)

@@ -209,7 +209,7 @@ def test_what_does_not_fit_into_memory_is_refused_with_the_numbers():
     assert len(tetrahedralize(surface, Meshing("robust", tet_size=4 * fitting, memory_limit=10**9), "Ball").tets) > 100
 
 
-@pytest.mark.parametrize("divisions", [8, 20])
+@pytest.mark.parametrize("divisions", [8, pytest.param(20, marks=pytest.mark.slow)])
 def test_files_of_all_kinds_are_covered(shared, divisions):
     folder = shared / "testdata"
     for path in ("wild/suzanne.ply", "wild/soup.stl", "wild/Offset1.obj", "surface/spot_control_quads.obj"):

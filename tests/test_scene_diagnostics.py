@@ -98,6 +98,7 @@ def bone(name: str, low: float, high: float) -> Bone:
     return Bone(name.lower(), name, vertices, triangles, distance=0.01)
 
 
+@pytest.mark.slow
 def test_the_ends_of_a_muscle_may_be_in_bone_but_not_its_belly() -> None:
     body = replace(spindle(), pinned=np.zeros(0, np.int32), pin_weights=np.zeros(0))
     ends = bone("Upper", LENGTH - 0.02, LENGTH + 0.3), bone("Lower", -0.3, 0.02)
@@ -119,6 +120,7 @@ def test_ends_that_nothing_holds_are_on_no_bone() -> None:
     assert found.vertices.tolist() == np.flatnonzero(body.muscle.insertion > 0.5).tolist()
 
 
+@pytest.mark.slow
 def test_tendons_thinner_than_tets_are_told_and_robust_tets_reach_them() -> None:
     body = spindle(tendon=0.005)
     found = [each for each in found_in(body) if each.problem.kind == "muscle-end-without-tets"]
@@ -130,6 +132,7 @@ def test_tendons_thinner_than_tets_are_told_and_robust_tets_reach_them() -> None
     assert "muscle-end-without-tets" not in {kind for _, kind in kinds(spindle())}
 
 
+@pytest.mark.slow
 def test_an_attachment_lets_a_bone_hold_an_end_with_the_strength_of_its_own_number() -> None:
     body = replace(spindle(), pinned=np.zeros(0, np.int32), pin_weights=np.zeros(0))
     bones = bone("Upper", LENGTH + 0.03, LENGTH + 0.3), bone("Lower", -0.3, 0.02)
@@ -143,6 +146,7 @@ def test_an_attachment_lets_a_bone_hold_an_end_with_the_strength_of_its_own_numb
         assert {each.problem.kind for each in found} & of_ends == wanted
 
 
+@pytest.mark.slow
 def test_heads_that_share_tets_are_those_whose_vertices_a_slow_search_finds_in_one_tet() -> None:
     body = spindle()
     x = body.vertices[:, 0]

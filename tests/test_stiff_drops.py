@@ -20,7 +20,7 @@ from sinew.solver.mechanics.model import Part, make_model
 @pytest.mark.parametrize(
     "drop",
     [
-        Drop("ball", 2.0e-3, 7.0e10, 2500.0, 0.1, 4, 0.3, (0.0, 0.0, 0.0)),
+        pytest.param(Drop("ball", 2.0e-3, 7.0e10, 2500.0, 0.1, 4, 0.3, (0.0, 0.0, 0.0)), marks=pytest.mark.slow),
         Drop("cube", 3.0e-3, 1.0e9, 1000.0, 1.0, 4, 0.7, (0.4, 1.1, 0.2)),
         Drop("rock", 1.0e-4, 1.0e5, 1000.0, 0.3, 2, 0.6, (1.0, 2.0, 0.5)),
     ],

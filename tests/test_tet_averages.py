@@ -69,16 +69,17 @@ def built(folder, body: Body):
 
 
 COARSE, MEDIUM = WIDE / 1.5, WIDE / 4.0
+SIZES = [COARSE, pytest.param(MEDIUM, marks=pytest.mark.slow)]
 
 
-@pytest.mark.parametrize("tet_size", [COARSE, WIDE / 2.0, MEDIUM])
+@pytest.mark.parametrize("tet_size", [*SIZES, WIDE / 2.0])
 def test_tendon_by_length_has_its_volume(tmp_path, tet_size):
     arrays, volume = built(tmp_path, muscle_of(tet_size, origin_tendon=0.043, insertion_tendon=0.021))
     assert volume.sum() == pytest.approx(VOLUME, rel=0.02)
     assert (arrays.tendon * volume).sum() == pytest.approx(0.064 * WIDE * WIDE, rel=0.02)
 
 
-@pytest.mark.parametrize("tet_size", [COARSE, MEDIUM])
+@pytest.mark.parametrize("tet_size", SIZES)
 def test_a_sheet_of_tendon_thinner_than_a_tet_has_its_volume(tmp_path, tet_size):
     vertices, triangles = shapes.box(size=(0.6 * LONG, 0.17 * WIDE, 0.8 * WIDE))
     middle = vertices - 0.5 * (vertices.min(axis=0) + vertices.max(axis=0)) + 0.5 * SIZE
@@ -88,7 +89,7 @@ def test_a_sheet_of_tendon_thinner_than_a_tet_has_its_volume(tmp_path, tet_size)
     assert 0 < ((arrays.tendon > 0.0) & (arrays.tendon < 1.0)).sum()
 
 
-@pytest.mark.parametrize("tet_size", [COARSE, MEDIUM])
+@pytest.mark.parametrize("tet_size", SIZES)
 def test_painted_tendon_has_the_volume_of_its_depth(tmp_path, tet_size):
     depth = 0.2 * WIDE
     fibres = Fibres(tendon_paint=np.ones(len(bar_surface()[0])), tendon_depth=depth)
@@ -96,7 +97,7 @@ def test_painted_tendon_has_the_volume_of_its_depth(tmp_path, tet_size):
     assert (arrays.tendon * volume).sum() == pytest.approx(VOLUME - np.prod(SIZE - 2.0 * depth), rel=0.05)
 
 
-@pytest.mark.parametrize("tet_size", [COARSE, MEDIUM])
+@pytest.mark.parametrize("tet_size", SIZES)
 def test_fascia_is_measured_from_the_surface_not_from_the_tets(tmp_path, tet_size):
     depth, stiffness = 0.25 * WIDE, 1.0e5
     body = muscle_of(tet_size, fascia_stiffness=stiffness, fascia_depth=depth)

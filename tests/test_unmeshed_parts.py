@@ -73,6 +73,7 @@ def test_a_body_with_no_thin_parts_loses_nothing():
         assert lost(Surface(points @ turn, faces), tet_size) == ()
 
 
+@pytest.mark.slow
 def test_a_small_piece_is_named_and_the_size_told_keeps_it():
     surface = together(sphere(16), box([1.5, 0, 0], [1.58, 0.08, 0.5]))
     (part,) = lost(surface, 0.2)

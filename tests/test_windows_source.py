@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.source_trees import nodes_of
+
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH_DEPENDS_ON_THE_SYSTEM = {"int", "np.int_", "np.uint", "np.long", "np.ulong", "np.intc"}
 
@@ -74,7 +76,7 @@ def writes_other_line_ends(call: ast.Call) -> bool:
 def found(asks: Callable[[ast.Call], bool], *folders: str) -> Iterator[str]:
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_bytes())):
+            for node in nodes_of(path):
                 if isinstance(node, ast.Call) and asks(node):
                     yield f"{path.relative_to(ROOT).as_posix()}:{node.lineno} {ast.unparse(node)[:80]}"
 

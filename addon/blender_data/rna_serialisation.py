@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import bpy
 import numpy as np
@@ -98,13 +98,31 @@ def animated_paths(item: bpy.types.ID) -> set[str]:
 
 
 def stepped_paths(item: bpy.types.ID) -> set[str]:
-    """Returns the data paths of `item` whose values hold from key to key: all keys have constant interpolation."""
+    """Returns the data paths of `item` whose values hold from key to key: all keys have constant interpolation.
+
+    What NLA strips set has no steps: strips may fade in and out.
+    """
     data = item.animation_data
-    if data is None or any(len(track.strips) for track in _tracks(data)):
+    if data is None:
         return set()
     curves = list(action_curves(data.action, data.action_slot))
     moving = {curve.data_path for curve in [*data.drivers, *curves] if not _is_stepped(curve)}
-    return {curve.data_path for curve in curves} - moving
+    return {curve.data_path for curve in curves} - moving - strip_paths(item)
+
+
+def strip_paths(item: bpy.types.ID) -> set[str]:
+    """Returns the data paths of `item` that playing NLA strips set: neither muted nor beside a solo track."""
+    data = item.animation_data
+    tracks = [track for track in _tracks(data) if not track.mute] if data is not None and data.use_nla else []
+    tracks = [track for track in tracks if track.is_solo] or tracks
+    return {curve.data_path for track in tracks for curve in _playing_curves(track.strips)}
+
+
+def _playing_curves(strips: Iterable[bpy.types.NlaStrip]) -> Iterator[bpy.types.FCurve]:
+    for strip in strips:
+        if not strip.mute:
+            yield from action_curves(strip.action, strip.action_slot)
+            yield from _playing_curves(strip.strips)  # those of a meta strip
 
 
 def _is_stepped(curve: bpy.types.FCurve) -> bool:

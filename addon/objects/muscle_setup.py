@@ -200,6 +200,7 @@ def _choose_settings(obj: bpy.types.Object, shape: MuscleShape) -> None:
         settings.weight_gravity = 0.0  # what lies around a muscle carries it
     if not len(settings.path_points):  # a drawn muscle has those that it was drawn with
         settings.origin_tendon, settings.insertion_tendon = shape.surface.thin_ends()
+    settings.show_ends = True  # until a bake shows the muscle itself
     settings.sizing, settings.tet_size = "SIZE", shape.surface.thickness() / TETS_ACROSS
 
 

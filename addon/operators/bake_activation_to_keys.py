@@ -9,6 +9,7 @@ import numpy as np
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.activation_settings import NO_SOURCE
 from ..blender_data.animation_curves import driven_paths, own_copy_of_action, write_curve
+from ..blender_data.rna_serialisation import strip_paths
 from ..evaluation.sample_times import frame_range, frames_per_second
 from ..export.activation_evaluation import evaluate_activations
 from ..export.activation_inputs import source_of
@@ -16,6 +17,8 @@ from ..objects.flex_controls import ACTIVATION_PATH
 from ..objects.role_checks import check_changeable
 from .error_reporting import reporting_errors
 from .selected_objects import selected_and_active
+
+WHOLE_BLENDING = ("REPLACE", "COMBINE")  # where no strip sets a property, its value is that of the action
 
 
 class SINEW_OT_bake_activation(bpy.types.Operator):
@@ -34,8 +37,7 @@ class SINEW_OT_bake_activation(bpy.types.Operator):
             raise BadInput("no-activation-source")
         for obj in muscles:
             check_changeable(obj)
-            if ACTIVATION_PATH in driven_paths(obj):
-                raise BadInput("activation-driven", name=obj.name)
+            _check_keys_count(obj)
         first, last = frame_range(scene)
         frames = np.arange(first, last + 1, dtype=np.float64)
         for obj, trace in evaluate_activations(scene, muscles).items():
@@ -45,6 +47,20 @@ class SINEW_OT_bake_activation(bpy.types.Operator):
             obj.sinew.activation_source = NO_SOURCE
         self.report({"INFO"}, f"Keyed {len(muscles)} muscles on {len(frames)} frames")
         return {"FINISHED"}
+
+
+def _check_keys_count(obj: bpy.types.Object) -> None:
+    """Raises BadInput if keys of the activation would not be its value: a driver or NLA strips set or change it."""
+    if ACTIVATION_PATH in driven_paths(obj):
+        raise BadInput("activation-driven", name=obj.name)
+    if ACTIVATION_PATH in strip_paths(obj):
+        raise BadInput("activation-in-nla", name=obj.name)
+    data = obj.animation_data
+    if data is None or not data.use_nla or not len(data.nla_tracks):
+        return  # how an action blends counts beside tracks only
+    is_whole = data.action_blend_type in WHOLE_BLENDING and data.action_influence == 1.0
+    if not is_whole or any(track.is_solo for track in data.nla_tracks):
+        raise BadInput("action-blended", name=obj.name)
 
 
 CLASSES = (SINEW_OT_bake_activation,)

@@ -13,7 +13,7 @@ from muscle_scenes import LAST_FRAME, bend, two_bones, width_at
 from ui_driver import bake, search, show_sidebar, status
 
 ON_UPPER_ARM, BESIDE, ON_FOREARM = (0.0, 0.0, 0.25), (0.35, 0.0, 0.9), (0.0, 0.0, 1.6)
-WHEEL_CLICKS = 3
+WHEEL_CLICKS, MOST_CLICKS = 3, 10
 
 
 def drawn_muscle() -> Steps:
@@ -44,6 +44,7 @@ def drawn_muscle() -> Steps:
     assert muscle is not None and muscle.sinew.use_muscle, "the double click made no muscle"
     result["drawn_muscle_seconds"] = round(time.monotonic() - start, 1)
     result["drawn_muscle_clicks"] = clicks() - first
+    assert clicks() - first <= MOST_CLICKS, result
     hooks = {hook.name: hook.subtarget for hook in muscle.modifiers if hook.type == "HOOK"}
     assert hooks == {"Origin": "Bone", "Insertion": "Bone.001"}, hooks
     middle = sum((muscle.matrix_world @ Vector(corner) for corner in muscle.bound_box), Vector()) / 8

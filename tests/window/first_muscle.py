@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 
 import bpy
+from bl_ext.user_default.sinew.addon.overlays.muscle_end_overlay import is_shown, shown_ends
 from desktop import Steps, mouse, picture, result
 from muscle_scenes import LAST_FRAME, bend, spindle, two_bones, width_at
 from ui_driver import bake, find, open_alone, search, show_sidebar, status, under_the_mouse
@@ -18,27 +19,39 @@ def first_muscle() -> Steps:
     yield from show_sidebar()
     bpy.data.objects.remove(bpy.data.objects["Cube"])
     rig, sphere = two_bones(), spindle()
+    _look_near()
     yield from search("Make Muscle")
     yield from picture("61-make-muscle-found-by-search")
     mouse("key", "Return")
     yield 1.0
     hooks = {hook.name: hook.subtarget for hook in sphere.modifiers if hook.type == "HOOK"}
     assert sphere.sinew.use_muscle and hooks == {"Origin": "Bone", "Insertion": "Bone.001"}, hooks
+    yield from picture("61b-its-ends-in-color")
+    faces, _ = shown_ends(sphere, bpy.context.evaluated_depsgraph_get())
+    assert is_shown(bpy.context.scene, sphere) and len(faces.origin) and len(faces.insertion)
     bend(rig)
     open_alone("Muscle")
     yield 1.0
     for frame, activation in ((1, "0"), (LAST_FRAME, "1")):
         bpy.context.scene.frame_set(frame)
         yield from _key_activation(activation)
+    yield from picture("61c-activation-keyed")
     assert [round(p.co[1], 3) for p in _activation_curve(sphere).keyframe_points] == [0.0, 1.0]
     bpy.context.scene.frame_end = LAST_FRAME
     yield from bake()
+    assert not is_shown(bpy.context.scene, sphere), "the bake takes the place of the colors"
     result["first_muscle_seconds"] = round(time.monotonic() - start, 1)
     assert status().phase == "baked" and not status().convergence.not_converged, status()
     relaxed, active = (width_at(sphere, frame) for frame in (1, LAST_FRAME))
     result["first_muscle_widths"] = [relaxed, active]
     yield from picture("62-the-first-muscle")
     assert active > 1.2 * relaxed, result
+
+
+def _look_near() -> None:
+    """Lets the view show both bones, as Home does."""
+    space = next(a for a in bpy.context.window_manager.windows[0].screen.areas if a.type == "VIEW_3D").spaces.active
+    space.region_3d.view_location, space.region_3d.view_distance = (0.0, 0.0, 1.0), 5.0
 
 
 def _key_activation(value: str) -> Steps:

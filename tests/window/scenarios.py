@@ -18,6 +18,7 @@ from bl_ext.user_default.sinew.addon.overlays import unconverged_marks
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from arm_muscles import arm_muscles
 from bone_rows import bone_rows
 from cache_bakes import cache_bakes
 from check_and_solve import check_by_mouse, solve_by_mouse
@@ -215,6 +216,7 @@ PARTS = (
     flesh_bake,
     rows_of_bones,
     first_muscle,
+    arm_muscles,
     check_by_mouse,
     solve_by_mouse,
     drawn_muscle,

@@ -85,6 +85,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         'A driver sets the Activation of "{name}", so keyframes would change nothing.',
         "Delete the driver first (context menu of Activation).",
     ),
+    "activation-in-nla": (
+        'NLA strips animate the Activation of "{name}", so keyframes would blend with them.',
+        "Mute these strips (NLA editor), or delete the curve of Activation in their actions.",
+    ),
+    "action-blended": (
+        'The NLA of "{name}" blends or silences its action, so keyframes would not be its Activation.',
+        "End Solo, and set Blending to Replace and Influence to 1 (NLA editor, Action).",
+    ),
     "activation-animated": (
         'Keyframes or a driver set the Activation of "{name}", which the flex control would override.',
         "Clear them first (context menu of Activation).",

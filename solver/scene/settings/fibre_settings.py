@@ -150,6 +150,14 @@ SHOW_FIBRES = switch(
     changes_bake=False,
     since="0.3",
 )
+SHOW_ENDS = switch(
+    "show_ends",
+    "Show Ends",
+    "Color the origin green, the insertion purple and tendon pale on the mesh, until a bake or Build Fibres is there",
+    when=MUSCLE,
+    changes_bake=False,
+    since="0.3",
+)
 FIBRE_COLOR = menu(
     "fibre_color",
     "Fibre Color",
@@ -178,4 +186,4 @@ FIBRE_SETTINGS = (
     TENDON_MESH,
     TENDON_ONLY,
 )
-FIBRE_DISPLAY_SETTINGS = (SHOW_FIBRES, FIBRE_COLOR)
+FIBRE_DISPLAY_SETTINGS = (SHOW_ENDS, SHOW_FIBRES, FIBRE_COLOR)

@@ -93,7 +93,7 @@ INSERTION_TENDON = length(
 PEAK_STRESS = Setting(
     "peak_stress",
     "Peak Stress",
-    "Pull of the fully active muscle at its best length, per area. 300 kPa in people",
+    "Pull of the fully active muscle at its best length, per area. 300 kPa in people (Zajac, 1989)",
     default=3.0e5,
     term="Peak isometric stress σ_max",
     unit="Pa",
@@ -124,7 +124,7 @@ BULK_RATIO = Setting(
     "bulk_ratio",
     "Volume Stiffness",
     "Resistance to a change of volume, over the Peak Stress. From 33 on, a contraction changes the volume by at most "
-    "1 %",
+    "1 %; 0.75 lets it swell by a third (Sifakis, 2007, 2.5)",
     default=33.0,
     term="Bulk modulus κ / σ_max",
     limits=greater_than(0.0, "Volume Stiffness"),
@@ -171,19 +171,22 @@ MUSCLE_MODEL = menu(
 ALONG_SHEAR = _shear_modulus(
     "along_shear",
     "Shear Along Fibres",
-    "How hard fibres slide past each other. Tendon in the muscle has at least 50 kPa",
+    "How hard fibres slide past each other: 500 Pa in muscle. Tendon in the muscle has at least 50 kPa (Blemker, "
+    "Pinsky and Delp, 2005)",
     "G₁",
 )
 CROSS_SHEAR = _shear_modulus(
     "cross_shear",
     "Shear Across Fibres",
-    "How hard the cross section of a bundle of fibres changes its shape. Tendon in the muscle has at least 50 kPa",
+    "How hard the cross section of a bundle of fibres changes its shape: 500 Pa in muscle. Tendon in the muscle has at "
+    "least 50 kPa (Blemker, Pinsky and Delp, 2005)",
     "G₂",
 )
 FASCIA_STIFFNESS = Setting(
     "fascia_stiffness",
     "Fascia Stiffness",
-    "Resistance to being drawn out in any direction near the surface, as of the sheath around a muscle. 0: no sheath",
+    "Resistance to being drawn out in any direction near the surface, as of the sheath around a muscle (Sifakis, 2007, "
+    "2.5). 0: no sheath",
     default=0.0,
     term="Young's modulus of fascia",
     unit="Pa",
