@@ -29,6 +29,8 @@ GROUPS = {
     "Triceps": ("Triceps Long Head", "Triceps Lateral Head", "Triceps Medial Head"),
     "Forearm": ("Forearm Flexors", "Forearm Extensors"),
 }
+# muscles that slide along bones beside them
+IN_FASCIA = ("Brachioradialis", "Forearm Flexors", "Forearm Extensors")
 # frame → upper arm and forearm raised [degrees]: a curl, held; down into the guard, drawn back, a punch, held; rest
 MOVES = (
     (1, 0.0, 0.0), (20, 8.0, 95.0), (27, 8.0, 95.0), (40, -28.0, 92.0), (45, -30.0, 95.0),
@@ -77,6 +79,8 @@ def make_muscles(rig: bpy.types.Object, meshes: list[bpy.types.Object], tet_size
     for obj in meshes:
         obj.sinew.tet_size, obj.sinew.method = tet_size, "ROBUST"  # their tendons are thinner than a tet
         obj.sinew.optimal_stretch, obj.sinew.muscle_strength = BEST_LENGTH, STRENGTH
+    _select([obj for obj in meshes if obj.name in IN_FASCIA])
+    bpy.ops.sinew.add_fascia()  # or they leave their bones as the elbow bends
     _select([*meshes, rig])
     bpy.ops.sinew.add_flex_controls()
 
