@@ -18,7 +18,7 @@ TET_SIZE = 0.014  # of all muscles [m]: 7,000 tets; 0.0051 makes 150,000
 BEST_LENGTH = 0.95  # fibres are taut at rest, so that none goes slack as joints bend
 STRENGTH = 0.4  # nobody lifts anything here
 FAT_TET_SIZE = 0.02  # [m]
-WRAP_VOXEL = 0.009  # [m]
+WRAP_VOXEL, WRAP_OFFSET = 0.009, 0.003  # [m]
 HELD = (-0.135, 0.50)  # along x: the skin beyond these follows the rig [m]
 UPPER, LOWER = "Humerus", "Ulna"
 # muscles by the flex control that keys them; those of the first group also contract by themselves as they shorten
@@ -84,7 +84,7 @@ def make_muscles(rig: bpy.types.Object, meshes: list[bpy.types.Object], tet_size
 def make_fat(rig: bpy.types.Object, skin: bpy.types.Object, anatomy: list[bpy.types.Object]) -> None:
     """Makes the skin fat around a Wrap of the anatomy, in a second pass."""
     _select(anatomy)
-    bpy.ops.sinew.make_wrap(voxel_size=WRAP_VOXEL)
+    bpy.ops.sinew.make_wrap(voxel_size=WRAP_VOXEL, offset=WRAP_OFFSET)
     wrap = bpy.context.object
     rigged.follow(skin, rig, upper_limb.BONES)
     stage.make_flesh(skin, "POSE", "FAT", FAT_TET_SIZE)
