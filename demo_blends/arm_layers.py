@@ -18,7 +18,7 @@ TET_SIZE = 0.014  # of all muscles [m]: 7,000 tets; 0.0051 makes 150,000
 BEST_LENGTH = 0.95  # fibres are taut at rest, so that none goes slack as joints bend
 STRENGTH = 0.4  # nobody lifts anything here
 FAT_TET_SIZE = 0.02  # [m]
-WRAP_VOXEL, WRAP_OFFSET = 0.009, 0.003  # [m]
+WRAP_VOXEL = 0.009  # [m]
 HELD = (-0.135, 0.50)  # along x: the skin beyond these follows the rig [m]
 UPPER, LOWER = "Humerus", "Ulna"
 # muscles by the flex control that keys them; those of the first group also contract by themselves as they shorten
@@ -30,7 +30,7 @@ GROUPS = {
 }
 # frame → upper arm and forearm raised [degrees]: a curl, held; down into the guard, drawn back, a punch, held; rest
 MOVES = (
-    (1, 0.0, 0.0), (20, 8.0, 95.0), (27, 8.0, 95.0), (40, -28.0, 92.0), (45, -30.0, 95.0),
+    (1, 0.0, 0.0), (20, 8.0, 84.0), (27, 8.0, 84.0), (40, -28.0, 82.0), (45, -30.0, 84.0),
     (52, 6.0, 6.0), (58, 5.0, 7.0), (70, 0.0, 0.0), (72, 0.0, 0.0),
 )  # fmt: skip
 # flex control → frame and value
@@ -84,12 +84,13 @@ def make_muscles(rig: bpy.types.Object, meshes: list[bpy.types.Object], tet_size
 def make_fat(rig: bpy.types.Object, skin: bpy.types.Object, anatomy: list[bpy.types.Object]) -> None:
     """Makes the skin fat around a Wrap of the anatomy, in a second pass."""
     _select(anatomy)
-    bpy.ops.sinew.make_wrap(voxel_size=WRAP_VOXEL, offset=WRAP_OFFSET)
+    bpy.ops.sinew.make_wrap(voxel_size=WRAP_VOXEL)
     wrap = bpy.context.object
     rigged.follow(skin, rig, upper_limb.BONES)
     stage.make_flesh(skin, "POSE", "FAT", FAT_TET_SIZE)
     skin.sinew.method = "ROBUST"  # the fat is thinner than its tets, so these cover it
     skin.sinew.wrap, skin.sinew.bake_pass = wrap, 2
+    skin.sinew.self_contact = False  # as Quick Fat has it
     held = skin.vertex_groups.new(name="Held")
     held.add([v.index for v in skin.data.vertices if not HELD[0] < v.co.x < HELD[1]], 1.0, "REPLACE")
     skin.sinew.pin_group = "Held"  # the border, the wrist and the fist follow the rig

@@ -12,7 +12,7 @@ import stage
 import upper_limb
 
 CUT = -0.145  # along x, where the shoulder ends in an open border [m]
-FAT = 0.008  # over muscles [m]
+FAT = 0.010  # over muscles [m]
 VOXEL, SMOOTHING = 0.0062, 7
 SKIN, PALE, RED = np.array((0.60, 0.36, 0.26)), np.array((0.66, 0.43, 0.33)), np.array((0.58, 0.27, 0.20))
 # x, height, half the width and half the height of what fills the grooves between muscles [m]
