@@ -14,7 +14,7 @@ import upper_limb
 import upper_limb_skin
 
 FRAMES = 72
-TET_SIZE = 0.014  # of all muscles [m]: 7,000 tets; 0.0051 makes 150,000
+TET_SIZE = 0.014  # of all muscles [m]: 10,600 tets
 BEST_LENGTH = 0.95  # fibres are taut at rest, so that none goes slack as joints bend
 STRENGTH = 0.4  # nobody lifts anything here
 FAT_TET_SIZE = 0.02  # [m]
