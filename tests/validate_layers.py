@@ -80,8 +80,8 @@ def test_a_body_baked_alone_moves_as_in_a_bake_of_all(reach, tmp_path):
     linked to the Wrap, instead of those of the Wrap to it. The tolerance is a hundredth of the default one. What is
     left is no error of it: where a point of the Wrap comes to rest between two faces of the muscle depends on how it
     got there. One vertex in a hundred is left out, since the free rim of the skin gives way in one frame: seven of its
-    vertices come to rest a millimetre apart. Links have the Strength that Make Wrap gave them then, 10: with 1, which it
-    gives them now, the muscle rests less firmly in its fat, and the means are 1.3 % (biceps) and 0.3 % (skin).
+    vertices come to rest a millimetre apart. Links have the Strength that Make Wrap gave them then, 10: with 1, as it
+    is now, the muscle rests less firmly in its fat, and the means are 1.3 % (biceps) and 0.3 % (skin).
     """
     arm = layered_arm(FRAMES, 1)
     for row in arm.wrap.sinew.attachments:
