@@ -14,12 +14,11 @@ import upper_limb
 import upper_limb_skin
 
 FRAMES = 72
-TET_SIZE = 0.014  # of all muscles [m]: 7,000 tets; 0.0051 makes 150,000
+TET_SIZE = 0.014  # of all muscles [m]: 10,600 tets
 BEST_LENGTH = 0.95  # fibres are taut at rest, so that none goes slack as joints bend
 STRENGTH = 0.4  # nobody lifts anything here
 FAT_TET_SIZE = 0.02  # [m]
-# each point of the Wrap slides on the muscles right below it, not on all that are within its width [m]
-WRAP_VOXEL, WRAP_REACH, WRAP_STRENGTH = 0.009, 0.014, 3.0
+WRAP_VOXEL = 0.009  # [m]
 HELD = (-0.135, 0.50)  # along x: the skin beyond these follows the rig [m]
 UPPER, LOWER = "Humerus", "Ulna"
 # muscles by the flex control that keys them; those of the first group also contract by themselves as they shorten
@@ -31,7 +30,7 @@ GROUPS = {
 }
 # frame → upper arm and forearm raised [degrees]: a curl, held; down into the guard, drawn back, a punch, held; rest
 MOVES = (
-    (1, 0.0, 0.0), (20, 8.0, 95.0), (27, 8.0, 95.0), (40, -28.0, 92.0), (45, -30.0, 95.0),
+    (1, 0.0, 0.0), (20, 8.0, 84.0), (27, 8.0, 84.0), (40, -28.0, 82.0), (45, -30.0, 84.0),
     (52, 6.0, 6.0), (58, 5.0, 7.0), (70, 0.0, 0.0), (72, 0.0, 0.0),
 )  # fmt: skip
 # flex control → frame and value
@@ -77,6 +76,7 @@ def make_muscles(rig: bpy.types.Object, meshes: list[bpy.types.Object], tet_size
     for obj in meshes:
         obj.sinew.tet_size, obj.sinew.method = tet_size, "ROBUST"  # their tendons are thinner than a tet
         obj.sinew.optimal_stretch, obj.sinew.muscle_strength = BEST_LENGTH, STRENGTH
+    bpy.ops.sinew.add_fascia()  # without it muscles leave their bones as the elbow bends
     _select([*meshes, rig])
     bpy.ops.sinew.add_flex_controls()
 
@@ -86,12 +86,11 @@ def make_fat(rig: bpy.types.Object, skin: bpy.types.Object, anatomy: list[bpy.ty
     _select(anatomy)
     bpy.ops.sinew.make_wrap(voxel_size=WRAP_VOXEL)
     wrap = bpy.context.object
-    for row in wrap.sinew.attachments:
-        row.reach, row.strength = WRAP_REACH, WRAP_STRENGTH
     rigged.follow(skin, rig, upper_limb.BONES)
     stage.make_flesh(skin, "POSE", "FAT", FAT_TET_SIZE)
     skin.sinew.method = "ROBUST"  # the fat is thinner than its tets, so these cover it
     skin.sinew.wrap, skin.sinew.bake_pass = wrap, 2
+    skin.sinew.self_contact = False  # as Quick Fat has it
     held = skin.vertex_groups.new(name="Held")
     held.add([v.index for v in skin.data.vertices if not HELD[0] < v.co.x < HELD[1]], 1.0, "REPLACE")
     skin.sinew.pin_group = "Held"  # the border, the wrist and the fist follow the rig

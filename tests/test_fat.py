@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ from sinew.solver.mesh.geometry.triangle_surface import Surface
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.scene import Body, Meshing, Scene, Settings
 from sinew.solver.scene.tracks import MemoryTracks
-from sinew.solver.simulation.build import build
+from sinew.solver.simulation.build import LEAST_FAT_FILL, build
 
 
 def test_the_scene_has_skin_caps_and_the_wrap_as_a_hollow(tmp_path: Path) -> None:
@@ -139,6 +140,18 @@ def test_tets_fill_the_space_between_skin_and_wrap_alone() -> None:
     with pytest.raises(BadInput) as refusal:
         build(two_balls(inner_at=0.6), MemoryTracks({}, {}), lambda stage, body: None)
     assert refusal.value.kind == "wrap-outside"
+
+
+def test_robust_tets_of_fat_that_hold_hardly_any_of_it_have_a_least_fill() -> None:
+    """Empty ones cover the surfaces, and would turn inside out first."""
+    fat = two_balls().bodies[0]
+    fills = []
+    for wrap_vertices in (fat.wrap_vertices, 0):
+        body = replace(fat, meshing=Meshing("robust", divisions=8), wrap_vertices=wrap_vertices)
+        scene = Scene((body,), settings=Settings(1, 2))
+        fills.append(build(scene, MemoryTracks({}, {}), lambda stage, body: None).bodies[0].mesh.fill)
+    assert fills[0].min() == LEAST_FAT_FILL > fills[1].min()
+    assert (fills[0] == np.maximum(fills[1], LEAST_FAT_FILL)).all()
 
 
 @pytest.mark.slow

@@ -76,7 +76,10 @@ def test_a_wrap_slides_on_muscles_and_is_tied_to_bone_below_it() -> None:
     # bones are around y = 0, the muscle is around y = 0.1; the upper one is above z = 1
     assert points[on_bone, 1].mean() < 0.05 < points[~on_bone, 1].mean() and 0.1 < on_bone.mean() < 0.6
     assert points[parts[1], 2].min() > 0.9 and points[parts[2], 2].max() < 1.1
-    nearest = [muscle.closest_point_on_mesh(p)[1] - Vector(p) for p in points.tolist()]  # at the origin, not turned
+    found = [(*muscle.closest_point_on_mesh(p)[1:3], Vector(p)) for p in points.tolist()]  # at the origin, not turned
+    inside = np.array([(place - closest).dot(normal) < 0.0 for closest, normal, place in found])[~on_bone].mean()
+    assert inside < 0.05, "smoothing sinks hardly anything into the muscle"
+    nearest = [closest - place for closest, _, place in found]
     assert np.linalg.norm(nearest, axis=1)[~on_bone].max() < 0.2
     # another surface for the same Wrap: what the artist has set stays
     wrap.sinew.attachments[0].strength = 3.0
@@ -84,7 +87,7 @@ def test_a_wrap_slides_on_muscles_and_is_tied_to_bone_below_it() -> None:
     select(wrap, muscle, upper, fore)
     assert bpy.ops.sinew.make_wrap(width=0.2, voxel_size=0.1) == {"FINISHED"}
     assert bpy.context.object.session_uid == uid and len(wrap.data.vertices) < count
-    assert [row.strength for row in wrap.sinew.attachments] == [3.0, 10.0, 10.0]
+    assert [row.strength for row in wrap.sinew.attachments] == [3.0, 1.0, 1.0]
     groups = {row.target: painted(wrap, row.group) for row in wrap.sinew.attachments}
     assert (np.sum(list(groups.values()), axis=0) == 1).all() and all(part.any() for part in groups.values())
     # a Wrap from before there were groups per object keeps its group of all bones
@@ -127,7 +130,8 @@ def test_quick_fat_bakes_muscles_and_fat_in_one_click(tmp_path: Path, capsys: py
     assert status().phase == "baked" and not status().outdated
     assert CacheReader(tmp_path / "limb.sinew" / "pass-2").last_frame() == 2
     thickness = quick_fat.fat_thickness(skin, skin.sinew.wrap)
-    assert skin.sinew.tet_size == pytest.approx(thickness / 2.0, rel=1e-5) and 0.1 < thickness < 0.6
+    assert skin.sinew.tet_size == pytest.approx(thickness / 2.0, rel=0.01) and 0.1 < thickness < 0.6
+    assert not skin.sinew.self_contact
     assert "half of its thickness" in capsys.readouterr().out
 
 

@@ -14,7 +14,11 @@ from fixtures.sliding_scenes import attachment_energy, attachments_of, check_fel
 from reference.fascia_correction import ALPHA, wanted_changes
 from sinew.solver.constraints.attachments.link_energy import link_energy
 from sinew.solver.mesh.geometry.signed_distance_derivatives import MovingSurface
-from sinew.solver.quasistatic.attachment_forces import AttachmentForces
+from sinew.solver.quasistatic.attachment_forces import (
+    MAX_MOVING_EVALUATIONS,
+    MIN_MOVING_EVALUATIONS,
+    AttachmentForces,
+)
 from sinew.solver.runtime.errors import BadInput, SolveFailed
 from sinew.solver.scene.attachment import NOTHING, AttachedSurface, Attachment
 from sinew.solver.scene.flesh import Flesh
@@ -90,6 +94,20 @@ def test_forces_and_stiffness_are_derivatives_of_the_energy(kind, tmp_path) -> N
     at_rest, values, again = AttachmentForces(model, potential), np.zeros((model.pattern.block_count, 9)), still.copy()
     assert at_rest.add(x, values, again) == pytest.approx(at_rest.energies(x))
     assert again == pytest.approx(force, abs=1e-9 * np.abs(force).max()) and at_rest.couplings() is not None
+
+
+def test_closest_places_stay_as_planes_once_a_solve_hardly_moves(tmp_path) -> None:
+    """Else a point in a crease goes to and fro in shorter and shorter steps, and the solve ends there."""
+    run = Run(tmp_path, Scene(tuple(stacked(reach=0.2)), settings=WEIGHTLESS))
+    model = run.built.model
+    for move, most in ((1.0e-3, MAX_MOVING_EVALUATIONS), (1.0e-6, MIN_MOVING_EVALUATIONS + 1)):
+        forces, values = AttachmentForces(model, potential_of(run)), np.zeros((model.pattern.block_count, 9))
+        for number in range(1, most + 1):
+            assert forces.potential is forces.moving
+            forces.add(model.X + number * move, values, np.zeros_like(model.X))
+        assert all(each.places is not None for each in forces.potential.active)
+        forces.begin()
+        assert forces.potential is forces.moving
 
 
 @pytest.mark.parametrize("kind", ["sliding", "spring", "fixed"])

@@ -18,8 +18,7 @@ NAME, BONE_GROUP = "Wrap", "Bone"
 GROUP_PREFIX = "On "  # of the vertex groups of what is nearest to one object
 SLIDING, SPRING = "SLIDING", "SPRING"
 REACH_WIDTHS = 1.0  # reach of the attachments of a new wrap, in its Width
-# of them: a muscle that bulges under fat then hardly parts from it (`validate_layers.py`)
-STRENGTH = 10.0
+STRENGTH = 1.0  # of them: ten times as much draws fat into every groove that opens between muscles
 
 
 def make_wrap(

@@ -83,6 +83,7 @@ def make_fat(skin: bpy.types.Object, wrap: bpy.types.Object, muscles: list[bpy.t
     """
     initial_settings.make_new_flesh(skin)
     skin.sinew.wrap = wrap
+    skin.sinew.self_contact = False  # fat around muscles hardly meets itself, and to look for it takes most of the time
     if muscles:
         skin.sinew.bake_pass = max(obj.sinew.bake_pass for obj in muscles) + 1
     sizing = fat_sizing(skin, wrap, unit)

@@ -6,9 +6,10 @@ from __future__ import annotations
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ..objects import new_attachments, roles
+from ..export.rest_frame_meshes import modeled_meshes
+from ..objects import fascia, new_attachments, role_checks, roles
 from .error_reporting import reporting_errors
-from .selected_objects import active_mesh
+from .selected_objects import active_mesh, selected_and_active
 from .table_rows import remove_chosen_row
 
 
@@ -47,6 +48,34 @@ class SINEW_OT_list_bone_attachments(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class SINEW_OT_add_fascia(bpy.types.Operator):
+    """Let the selected muscles slide along the bone meshes and colliders beside them, which they then do not leave"""
+
+    bl_idname = "sinew.add_fascia"
+    bl_label = "Add Fascia"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Adds rows to the attachments of every selected muscle, or of none."""
+        scene, chosen = context.scene, selected_and_active(context)
+        muscles = [obj for obj in chosen if roles.is_flesh(obj) and obj.sinew.use_muscle]
+        if not muscles:
+            raise BadInput("fascia-of-nothing", name=chosen[0].name)
+        for obj in muscles:
+            role_checks.check_changeable(obj)
+        bones, unit = fascia.bones_beside_muscles(scene), scene.unit_settings.scale_length
+        meshes = modeled_meshes(scene, [*muscles, *bones])
+        placed = [
+            fascia.PlacedMesh(obj, vertices / unit, triangles)
+            for obj, (vertices, triangles) in zip([*muscles, *bones], meshes, strict=True)
+        ]
+        count = fascia.slide_on_bones(placed[: len(muscles)], placed[len(muscles) :])
+        added = f"Added {count} rows" if count != 1 else "Added a row"
+        self.report({"INFO"}, f"{added} to Attachments" if count else "All bones beside them have rows")
+        return {"FINISHED"}
+
+
 class SINEW_OT_remove_attachment(bpy.types.Operator):
     """Remove the chosen attachment"""
 
@@ -61,4 +90,4 @@ class SINEW_OT_remove_attachment(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (SINEW_OT_add_attachment, SINEW_OT_list_bone_attachments, SINEW_OT_remove_attachment)
+CLASSES = (SINEW_OT_add_attachment, SINEW_OT_list_bone_attachments, SINEW_OT_add_fascia, SINEW_OT_remove_attachment)

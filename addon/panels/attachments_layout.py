@@ -75,6 +75,8 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
         others = [b.name for b in flesh_supports.bones_of(context.scene, obj) if row_about_bone(obj, b) is None]
         if others:
             draw_wrapped(column, OTHER_BONES_NOTE.format(names=few_names(others)), "INFO", context)
+    if is_flesh and settings.use_muscle:
+        column.operator("sinew.add_fascia", icon=KIND_ICONS[SLIDING])
     if len(settings.attachments):
         draw_attachment_display(layout, context, obj)
     if not 0 <= settings.attachments_index < len(settings.attachments):

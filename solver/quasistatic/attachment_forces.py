@@ -2,8 +2,9 @@
 """Attachments between surfaces, as they act on bodies at rest.
 
 The closest places move with every evaluation, of the energy too, so a line search sees the energy whose slope the
-forces are. After `MAX_MOVING_EVALUATIONS` tangents of a solve they stay as planes: a point that is pressed into a
-crease, where two faces are as close, would go to and fro between them.
+forces are. A point that is pressed into a crease, where two faces are as close, would go to and fro between them, in
+steps that get shorter and shorter. So closest places stay as planes once nodes hardly move between two tangents of a
+solve, and after `MAX_MOVING_EVALUATIONS` of these in any case.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from .contact.linearised_contacts import MAX_NODES_PER_CONTACT, add_coupling_for
 from .contact_stiffness_blocks import NodeCouplings
 from .sums_by_body import SumsByBody
 
-MAX_MOVING_EVALUATIONS = 40
+MIN_MOVING_EVALUATIONS, MAX_MOVING_EVALUATIONS = 8, 40
+STALLED_MOVE = 1.0e-4  # of the reach: what nodes have to move between two tangents, or closest places stay
 
 
 class AttachmentForces:
@@ -35,12 +37,14 @@ class AttachmentForces:
     def __init__(self, model: Model, potential: AttachmentPotential) -> None:
         """Takes the attachments of the tets of a model."""
         self.model, self.moving, self.sums = model, potential, SumsByBody(model)
+        self._least_move = STALLED_MOVE * min((each.links.reach for each in potential.active), default=0.0)
         self.tied_nodes = tied_nodes([potential], model.node_count)
         self.begin()
 
     def begin(self) -> None:
         """Begins a solve, in which closest places move."""
         self.potential, self.evaluations = self.moving, 0
+        self._last: Floats | None = None  # where nodes were at the last tangent
         self._couplings: NodeCouplings | None = None
 
     def energies(self, x: Floats) -> Floats:
@@ -50,8 +54,9 @@ class AttachmentForces:
     def add(self, x: Floats, values: Floats, force: Floats) -> Floats:
         """Adds forces and stiffness at x; returns the energies [J]. See `PotentialForce`; `couplings` has the rest."""
         self.evaluations += 1
-        if self.evaluations == MAX_MOVING_EVALUATIONS:
-            self.potential = self.potential.frozen(x)
+        if self.potential is self.moving and (self.evaluations >= MAX_MOVING_EVALUATIONS or self._has_stalled(x)):
+            self.potential = self.moving.frozen(x)
+        self._last = x.copy()
         found, couplings = self.potential.link_forces(x), []
         for each in found:
             has_other = (each.attachment.tet[:, 1:] >= 0).any(axis=1)
@@ -60,6 +65,12 @@ class AttachmentForces:
                 couplings.append(self._add_couplings(each, np.flatnonzero(has_other), force))
         self._couplings = NodeCouplings.concatenate(couplings) if couplings else None
         return self._energies(found)
+
+    def _has_stalled(self, x: Floats) -> bool:
+        """Whether nodes hardly moved to x [m], (n, 3), since the last tangent, and a solve had time to come near."""
+        if self._last is None or self.evaluations <= MIN_MOVING_EVALUATIONS:
+            return False
+        return float(np.abs(x - self._last).max(initial=0.0)) < self._least_move
 
     def couplings(self) -> NodeCouplings | None:
         """Returns the part of the tangent that joins bodies, at the last x; see `CouplingForce`."""

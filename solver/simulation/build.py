@@ -52,6 +52,8 @@ from .wrap_position_check import check_wrap_is_inside
 
 OnStage = Callable[[str, str], None]
 StoredMeshes = Mapping[str, tuple[TetMesh, Binding]]
+# filled share of the tets of fat: emptier ones, which cover its surfaces, turn inside out where it folds
+LEAST_FAT_FILL = 0.125
 
 
 def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMeshes | None = None) -> AssembledScene:
@@ -247,7 +249,8 @@ def _fill_body(body: Body, surface: Surface) -> TetMesh:
         return separate_hinges(_fill_breakable(body, surface, body.fracture.seed))
     if body.meshing.method == "given":
         return user_tets(body.tet_nodes, body.tets, surface, body.name)
-    return meshing.tetrahedralize(surface, body.meshing, body.name)
+    mesh = meshing.tetrahedralize(surface, body.meshing, body.name)
+    return replace(mesh, fill=np.maximum(mesh.fill, LEAST_FAT_FILL)) if body.wrap_vertices else mesh
 
 
 def _refine_mesh(body: Body, mesh: TetMesh) -> TetMesh:

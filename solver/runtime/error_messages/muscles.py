@@ -52,6 +52,15 @@ TEXTS: dict[str, tuple[str, str]] = {
         "There are {count} bones for a muscle, which ends on two; hidden armatures do not count.",
         "Add or show an armature, or make the meshes of bones bone meshes (Add, Make Bone Mesh).",
     ),
+    # addon/objects/fascia.py, addon/operators/attachments.py
+    "fascia-no-bones": (
+        'The muscle "{name}" has no bone mesh or collider within {distance} along which it could slide.',
+        "Make the bones beside it colliders (Add, Add Collider), or add a row to its Attachments by hand.",
+    ),
+    "fascia-of-nothing": (
+        '"{name}" is no muscle, and nothing else that is selected is one.',
+        "Select muscles, or make some first (Add, Make Muscle).",
+    ),
     # addon/objects/drawn_muscles.py, addon/operators/draw_muscle.py
     "drawn-points-together": (
         "The points of the drawn muscle are at one place.",
