@@ -27,6 +27,9 @@ from .progress import Progress
 TANGLED_FORCING_TERM = 0.01  # where more than `TANGLED_SHARE` of the tets are inverted
 WEIGHTED_FORCING_TERM = 1.0e-5  # the same under weighted rotations, where errors are all the disorder that is left
 MAX_FORCING_TERM = 0.1  # of other solves far from rest; with 0.5 they never converge
+# of muscles: fibres and volume hold so much of the residual that a tenth of it leaves soft directions as they were, and
+# steps of a fraction of their length follow (with 0.1 a curl of one muscle takes a third more iterations)
+MAX_FORCING_TERM_OF_MUSCLES = 0.01
 
 TANGLED_SHARE = 0.02  # share of inverted tets
 STALE_TANGENT_TOLERANCE_RATIO = 0.1  # expected residual over the tolerance below which an old tangent is used again
@@ -95,6 +98,7 @@ def solve(
     if stages.law is not stages.unextended:
         answer = search.evaluate_tangent(stages.law, x)
     iterations, before, has_way = search.system_count, np.inf, True
+    loosest = MAX_FORCING_TERM if law.anisotropic_term is None else MAX_FORCING_TERM_OF_MUSCLES
     while True:
         residual = search.residual()
         if stages.next_stage(answer, residual, tolerance, iterations):
@@ -105,7 +109,7 @@ def solve(
         if residual <= tolerance or iterations >= max_iterations or not has_way:
             break
         tangled = stages.is_untangling
-        exact = _forcing_term(stages, answer.inverted / model.tet_count, residual, before, tolerance)
+        exact = min(loosest, _forcing_term(stages, answer.inverted / model.tet_count, residual, before, tolerance))
         is_smooth, d = not tangled and answer.extended_count == 0, None
         if is_smooth and residual * residual <= STALE_TANGENT_TOLERANCE_RATIO * tolerance * before < np.inf:
             d = search.stale_direction(exact)
