@@ -21,6 +21,7 @@ FRAMES = 4
 APART = 1.0  # along x, of the second character [m]
 THICKNESS = 2.0 * BELLY
 SAME = 0.01  # of the thickness: two characters in one solve come to rest within the same tolerances, not the same bytes
+SAGGED = 0.1  # the same of fat that nothing but a sliding Wrap holds along the arm, under its weight; 0.05 measured
 ARM_THICKNESS = 0.124
 
 
@@ -96,4 +97,6 @@ def test_two_of_a_layered_character_bake_beside_the_shot(tmp_path: Path) -> None
         moved = np.linalg.norm(expected - modeled[name] + [APART, 0.0, 0.0], axis=1)
         assert moved.max() > 0.5 * size, "what bends moves far"
         assert np.linalg.norm(own - expected, axis=1).max() < SAME * size, name
-        assert np.linalg.norm(other - modeled[name], axis=1).max() < SAME * size, "the other one keeps still"
+        first = shape(resting[name], 1)
+        assert np.linalg.norm(other - first, axis=1).max() < SAME * size, "the other one keeps still"
+        assert np.linalg.norm(first - modeled[name], axis=1).max() < SAGGED * size, "and is where it was modeled"
