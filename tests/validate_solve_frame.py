@@ -5,7 +5,7 @@ python -m pytest -s tests/validate_solve_frame.py
 
 One muscle: the armature of two bones and the stretched sphere of docs/first_muscle.md, made a muscle by Make Muscle,
 fully active with the second bone bent by 70°. Spindles: twelve around an elbow that bends by 0.5 rad, those of one
-side active. The arm of demo_blends/arm_layers: its twelve muscles in two poses of the curl, as the demo is.
+side active. The arm of demo_blends/arm_layers.py: its twelve muscles in two poses of the curl, as the demo is.
 """
 
 from __future__ import annotations
