@@ -14,6 +14,7 @@ from fixtures.blender_scenes import add_box
 from fixtures.export_scenes import exported, refused
 from fixtures.muscle_objects import select_only
 from sinew.addon.objects import roles
+from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.runtime.errors import BadInput
 from test_export_muscle import muscle_box
@@ -113,6 +114,8 @@ def test_a_muscle_without_faults_is_not_refused(tmp_path: Path) -> None:
     scene.frame_end = 2
     exported(scene, tmp_path / "c.sinew")
     run_bake(tmp_path / "c.sinew", lambda event: None)
+    report = CacheReader(tmp_path / "c.sinew").report()
+    assert len(report) == 2 and all(line["converged"] for line in report)
 
 
 @pytest.mark.parametrize("way", ["attached", "shaped"])

@@ -18,7 +18,7 @@ from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row, missing_peer_r
 LINE = 13
 FRAMES_PER_SECOND, ARM_SECONDS = 25.0, 2.0
 MUSCLE_TET_SIZE, ARM_TET_SIZE = 0.00815, 0.0051  # 10,000 and 150,000 tets [m]
-MUSCLE_FRAMES, ARM_FRAMES = 28, 6  # the curl; its first frames, which are neither easier nor harder than others
+MUSCLE_FRAMES, ARM_FRAMES = 28, 6  # the curl of the one; the first of the arm, later ones take longer
 ITERATIONS_OF_FINE_ARM = 6  # that are timed; a whole frame takes minutes
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import bpy
 from bpy_extras import view3d_utils
-from desktop import Steps, clicks, mouse, picture, result
+from desktop import Steps, click_at, clicks, mouse, picture, result
 from mathutils import Vector
 from ui_driver import keys, search, show_sidebar, wait_for
 
@@ -86,10 +86,4 @@ def _click_on(name: str) -> Steps:
     eye = view.view_matrix.inverted().translation
     seen = min((obj.matrix_world @ vertex.co for vertex in obj.data.vertices), key=lambda p: (Vector(p) - eye).length)
     at = view3d_utils.location_3d_to_region_2d(region, view, seen)
-    x, y = round(region.x + at.x), round(window.height - (region.y + at.y))
-    mouse("mousemove", x - 3, y - 3)
-    yield 0.3
-    mouse("mousemove", x, y)
-    yield 0.5
-    mouse("click", 1)
-    yield 0.7
+    yield from click_at(round(region.x + at.x), round(window.height - (region.y + at.y)))
