@@ -21,6 +21,7 @@ from ..scene.gravity import gravity_at
 from .assembled_scene import AssembledScene
 from .current_model import current_model, present_flesh
 from .flesh import FleshPart
+from .flesh.linked_start import moved_links
 from .flesh.pose_contact import PoseContact
 from .flesh.pose_equilibrium import PoseConditions, PoseEquilibrium, solve_pose
 from .flesh.unchanged_pose import (
@@ -91,6 +92,7 @@ def equilibrate_flesh(
     forces = _forces_on_flesh(simulation, flesh)
     step = ForceStep(whole, state, simulation.tracks, time, time, is_static=True)
     pose = _pose_conditions(simulation, flesh, forces, model, contact, step)
+    pose = replace(pose, moved_links=tuple(moved_links(pose.surface_potentials, simulation.tracks, before)))
     inputs = _input_arrays(simulation, flesh, forces, model, pose, step) + (contact.asked if contact else [])
     # a pre-roll is there to come to rest
     is_preroll = time <= simulation.scene.settings.time(simulation.scene.settings.frame_start)

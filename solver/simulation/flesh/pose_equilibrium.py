@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Flesh that follows a pose: at rest under what holds it, found from where it was in the sample before.
 
+It begins moved along with what holds it and what its surface is linked to (`linked_start.py`).
 Where that start does not arrive, and where the sample before did not, the rest shape moved along with what holds it is
 another start for the bodies concerned: what was lost in one frame must not stay lost. Of two equilibria the one of
 clearly lower energy is taken; of those that are as good, the one near the sample before, so that nothing flickers.
@@ -30,6 +31,7 @@ from ...runtime.arrays import Bools, Floats, Indices
 from ...scene.scene import Settings
 from .flesh_bodies import FleshPart
 from .inverted_fixed_tets import relax_inverted_held_tets
+from .linked_start import MovedLinks, start_along_links
 
 ContactFactory = Callable[[Floats], ContactPenalty]
 MIN_RELATIVE_IMPROVEMENT = 1.0e-3  # share of an energy or residual by which another one has to be lower
@@ -47,6 +49,7 @@ class PoseConditions:
         surface_potentials: Of what links its surfaces.
         make_contact: Makes what they may touch, for a solve that begins at positions x [m], (n, 3); None: nothing.
         penalty_factor: On the contact penalty, to begin with.
+        moved_links: What its surfaces are linked to, with where that was in the sample before.
     """
 
     fixed: FixedNodes
@@ -56,6 +59,7 @@ class PoseConditions:
     surface_potentials: tuple[AttachmentPotential, ...] = ()
     make_contact: ContactFactory | None = None
     penalty_factor: float = 1.0
+    moved_links: tuple[MovedLinks, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,16 +143,16 @@ def solve_pose(
     problem = EquilibriumProblem(model, flesh.law, pose.fixed, pose.load, [*springs, *limits_of_tets, *links])
     limits = settings.pose_tolerance, settings.pose_iterations
 
-    def tried(start: Floats, penalty_factor: float) -> _Attempt:
+    def tried(start: Floats, before: Floats, penalty_factor: float) -> _Attempt:
         if pose.make_contact is None:
             return _Attempt(solve(problem, start, *limits, on_iteration))
-        touching = pose.make_contact(start)
+        touching = pose.make_contact(before)
         touching.penalty_factor = penalty_factor
         found = solve_in_contact(problem, start, touching, *limits, on_iteration)
         contacts = touching.count(found.equilibrium.x)
         return _Attempt(found.equilibrium, contacts, found.max_depth, found.next_penalty_factor)
 
-    best = tried(x, pose.penalty_factor)
+    best = tried(start_along_links(model, x, pose.fixed, pose.moved_links), x, pose.penalty_factor)
     tries, tolerance = [best], settings.pose_tolerance
     again = was_lost | _is_failed(
         model, best.equilibrium, _is_inverted(model, best.equilibrium.x) & ~is_crushed, tolerance
@@ -156,7 +160,8 @@ def solve_pose(
     targets = _spring_targets(model, pose.springs, x)
     if again.any():
         near = best.equilibrium.x if np.isfinite(best.equilibrium.x).all() else x
-        tries.append(tried(restart_from_rest(model, pose, targets, near, again), 1.0))
+        restart = restart_from_rest(model, pose, targets, near, again)
+        tries.append(tried(restart, restart, 1.0))
         best = tries[1] if tries[1].is_clearly_better(best) else best
     found = best.equilibrium
     is_inverted = _is_inverted(model, found.x)
