@@ -3,7 +3,7 @@
 
 python -m pytest -s tests/validate_arm_layers.py
 
-It takes seven minutes on two cores. tests/test_demos.py bakes the first three frames alone.
+It takes ten minutes on two cores. tests/test_demos.py bakes the first three frames alone.
 """
 
 from __future__ import annotations
