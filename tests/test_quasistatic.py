@@ -160,6 +160,19 @@ def test_a_body_moves_along_with_its_held_nodes():
     assert np.array_equal(search.move_with_fixed_nodes(law, jumped, held), jumped) and search.system_count == 0
 
 
+def test_a_solve_begins_at_a_prediction_only_where_that_has_less_energy():
+    model = scenes.bar_model()
+    problem = EquilibriumProblem(model, hyperelastic(model), scenes.ends(model.X, stretch=0.3))
+    plain = solve(problem, model.X, 1.0e-8)
+    right = solve(problem, model.X, 1.0e-8, prediction=plain.x)
+    assert plain.newton_iterations > 2 and right.newton_iterations == 0
+    start = NewtonIterate(problem).move_with_fixed_nodes(problem.law, model.X, problem.fixed)
+    far = solve(problem, model.X, 1.0e-8, prediction=2.0 * plain.x - start)  # half of the way to it is right
+    assert far.newton_iterations == 0
+    strewn = solve(problem, model.X, 1.0e-8, prediction=initial_guesses.scattered(model.X, problem.fixed, 1.0, 3))
+    assert np.array_equal(strewn.x, plain.x) and strewn.newton_iterations == plain.newton_iterations
+
+
 def test_round_off_in_what_is_held_moves_nothing_along():
     model = scenes.bar_model()
     held = scenes.ends(model.X, stretch=0.1)

@@ -71,6 +71,7 @@ def solve(
     max_iterations: int = 300,
     on_iteration: Callable[[Progress], None] = lambda progress: None,
     keeps_start: bool = False,
+    prediction: Floats | None = None,
 ) -> Equilibrium:
     """Returns the equilibrium, or the last iterate; `converged` says which.
 
@@ -82,12 +83,16 @@ def solve(
         on_iteration: Called before every iteration and at the end. An exception from it passes through.
         keeps_start: Whether to start at x even if it says nothing of the shape. Such a solve sometimes ends in a
             twisted equilibrium (`outcome_classification.py`).
+        prediction: Where nodes would be if they went on as they moved before [m], (n, 3). The solve begins there, or
+            half way there, where the energy is less.
     """
     model, law = problem.model, problem.law
     search = NewtonIterate(problem)
     x = search.move_with_fixed_nodes(law, x, problem.fixed)
     search.begin()
     stages = LawStages(law, orders=keeps_start)
+    if prediction is not None:
+        x = search.best_start(stages.unextended, x, search.move_with_fixed_nodes(law, prediction, problem.fixed))
     answer = search.evaluate_tangent(stages.unextended, x)
     fresh = harmonic_reset(search, x) if answer.smallest <= FLAT_STRETCH and not keeps_start else None
     if fresh is None:

@@ -35,6 +35,7 @@ from .line_search_groups import StepGroups
 from .sums_by_body import SumsByBody
 
 MAX_CG_ITERATIONS = 2000
+PREDICTION_SHARES = (1.0, 0.5)  # of the way from where a solve would begin to where nodes are predicted
 TRUE_TANGENT_RESIDUAL = 1.0e-2  # residual from which the true tangent is tried
 TRUE_TANGENT_STRETCH = 0.8  # smallest stretch from which it is tried sooner: hardly a tet's own is indefinite there
 
@@ -159,6 +160,18 @@ class NewtonIterate:
             return moved
         inverted = [self._energy_of_tets(law, start).inverted for start in (moved, jumped)]
         return jumped if inverted[0] > inverted[1] else moved
+
+    def best_start(self, law: Hyperelastic, x: Floats, prediction: Floats) -> Floats:
+        """Returns x, the prediction or their middle [m], (n, 3): of every group, where its energy is least."""
+        energies = self.evaluate_forces(law, x).energies  # finds what touches at x
+        groups = self._step_groups()
+        least, motion = groups.sums(energies), prediction - x
+        lengths = np.zeros(groups.count)
+        for share in PREDICTION_SHARES:
+            found = self._energies(law, x + share * motion, groups)
+            is_less = found < least
+            lengths[is_less], least = share, np.where(is_less, found, least)
+        return x + groups.to_nodes(lengths) * motion
 
     def step(
         self, law: Hyperelastic, x: Floats, before: EvaluationResult, d: Floats, is_tangled: bool, is_last: bool = False

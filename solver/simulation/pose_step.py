@@ -85,6 +85,7 @@ def equilibrate_flesh(
     flesh, whole = _flesh_now(simulation)
     nodes, model = flesh.part.nodes, flesh.model if whole is built.model else flesh.model_in_rest_shapes(whole)
     x = floats(state.x[nodes])
+    simulated = simulation.mean_speed(before, time) * (time - before)
     contact = None
     if flesh.contact is not None:
         contact = PoseContact(flesh.contact, built.colliders, built.deforming, simulation.tracks, before, time)
@@ -96,9 +97,10 @@ def equilibrate_flesh(
     is_preroll = time <= simulation.scene.settings.time(simulation.scene.settings.frame_start)
     equilibrium = reuse_equilibrium(state, inputs, x, may_go_on=is_preroll)
     if equilibrium is None:
-        equilibrium = _solve_pose(simulation, flesh, model, pose, x, on_progress)
+        motion = state.v[nodes] * simulated
+        prediction = x + motion if motion.any() else None
+        equilibrium = _solve_pose(simulation, flesh, model, pose, x, prediction, on_progress)
     state.x[nodes] = equilibrium.x
-    simulated = simulation.mean_speed(before, time) * (time - before)
     state.v[nodes] = (equilibrium.x - x) / simulated if simulated > 0.0 else 0.0
     store_equilibrium(state, inputs, equilibrium)
     ended = ForceStep(built.model, state, simulation.tracks, before, time)
@@ -123,14 +125,20 @@ def _flesh_now(simulation: SimulatedScene) -> tuple[FleshPart, Model]:
 
 
 def _solve_pose(
-    simulation: SimulatedScene, flesh: FleshPart, model: Model, pose: PoseConditions, x: Floats, on_progress: OnProgress
+    simulation: SimulatedScene,
+    flesh: FleshPart,
+    model: Model,
+    pose: PoseConditions,
+    x: Floats,
+    prediction: Floats | None,
+    on_progress: OnProgress,
 ) -> PoseEquilibrium:
     was_failed = simulation.state.fields.get(FAILED_BODIES_FIELD)
     if was_failed is None or len(was_failed) != len(
         model.bodies
     ):  # a bake may go on with more flesh than it began with
         was_failed = np.zeros(len(model.bodies), bool)
-    return solve_pose(flesh, model, pose, x, was_failed, simulation.scene.settings, on_progress)
+    return solve_pose(flesh, model, pose, x, was_failed, simulation.scene.settings, prediction, on_progress)
 
 
 def _forces_on_flesh(simulation: SimulatedScene, flesh: FleshPart) -> list[Force]:

@@ -79,19 +79,23 @@ def solve_in_contact(
     tolerance: float = 1.0e-6,
     max_iterations: int = 300,
     on_iteration: Callable[[Progress], None] = lambda progress: None,
+    prediction: Floats | None = None,
 ) -> ContactEquilibrium:
     """Returns the equilibrium of bodies in contact, or the last iterate.
 
     Args:
-        problem, x, tolerance, max_iterations, on_iteration: As for `equilibrium.solve`; the contacts are not among the
-            forces of the problem.
+        problem, x, tolerance, max_iterations, on_iteration, prediction: As for `equilibrium.solve`; the contacts are
+            not among the forces of the problem. Only a solve that begins at x goes by the prediction.
         contact: What the bodies may touch. Its penalty factor is the one to begin with.
     """
 
     with_contact = replace(problem, forces=[*problem.forces, contact])
 
+    begins = x
+
     def begin(x: Floats, max_iterations: int, on_iteration: Callable[[Progress], None]) -> Equilibrium:
-        return solve(with_contact, x, tolerance, max_iterations, on_iteration)
+        ahead = prediction if x is begins else None
+        return solve(with_contact, x, tolerance, max_iterations, on_iteration, prediction=ahead)
 
     solves = _SolveSequence(begin, max_iterations, on_iteration)
     is_free = problem.fixed.is_free(problem.model.node_count)

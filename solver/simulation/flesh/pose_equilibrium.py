@@ -118,6 +118,7 @@ def solve_pose(
     x: Floats,
     was_lost: Bools,
     settings: Settings,
+    prediction: Floats | None = None,
     on_iteration: Callable[[Progress], None] = lambda progress: None,
 ) -> PoseEquilibrium:
     """Returns where flesh is at rest, or how far it came.
@@ -129,6 +130,7 @@ def solve_pose(
         x: Where they were in the sample before [m], (n, 3).
         was_lost: Which of them were not at rest there, or inside out, (b,).
         settings: Its `pose_tolerance` and `pose_iterations` are read.
+        prediction: Where they would be if they went on as they moved before [m], (n, 3).
         on_iteration: Called before every Newton iteration; what it raises goes through.
     """
     model, is_crushed = relax_inverted_held_tets(model, pose.fixed)
@@ -139,16 +141,16 @@ def solve_pose(
     problem = EquilibriumProblem(model, flesh.law, pose.fixed, pose.load, [*springs, *limits_of_tets, *links])
     limits = settings.pose_tolerance, settings.pose_iterations
 
-    def tried(start: Floats, penalty_factor: float) -> _Attempt:
+    def tried(start: Floats, penalty_factor: float, prediction: Floats | None = None) -> _Attempt:
         if pose.make_contact is None:
-            return _Attempt(solve(problem, start, *limits, on_iteration))
+            return _Attempt(solve(problem, start, *limits, on_iteration, prediction=prediction))
         touching = pose.make_contact(start)
         touching.penalty_factor = penalty_factor
-        found = solve_in_contact(problem, start, touching, *limits, on_iteration)
+        found = solve_in_contact(problem, start, touching, *limits, on_iteration, prediction)
         contacts = touching.count(found.equilibrium.x)
         return _Attempt(found.equilibrium, contacts, found.max_depth, found.next_penalty_factor)
 
-    best = tried(x, pose.penalty_factor)
+    best = tried(x, pose.penalty_factor, prediction)
     tries, tolerance = [best], settings.pose_tolerance
     again = was_lost | _is_failed(
         model, best.equilibrium, _is_inverted(model, best.equilibrium.x) & ~is_crushed, tolerance
