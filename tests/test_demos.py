@@ -400,7 +400,7 @@ LARGEST_BLEND = {
     "flag_ear_dog": 400_000,
     "jelly_bowl": 550_000,
     "squeezed_ball": 400_000,
-    "arm_layers": 1_400_000,  # twelve muscles, and a skin with the weights of a rig
+    "arm_layers": 1_450_000,  # twelve muscles, and a skin with the weights of a rig; builds differ by 7 kB
 }
 NEVER_INVERTED = (
     "arm_layers",

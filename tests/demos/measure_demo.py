@@ -87,6 +87,7 @@ def main() -> None:
         "frames": min(each.last_frame() or 0 for each in passes),
         "not_converged": sum(line["not_converged"] for line in report),
         "inverted": max(line["inverted_tets"] for line in report),
+        "deepest_contact": max(line.get("deepest_contact", 0.0) for line in report),
     }
     print("NUMBERS " + json.dumps(numbers))
 
