@@ -8,6 +8,10 @@ new contacts counts as converged.
 
 Flesh that lies on something does so in the next sample too. So a solve may begin with the penalty that the one before
 ended with; if it does not converge, it begins anew with the softest, and with all of its iterations.
+
+A raise moves what touches by most of the accepted depth, which is seen as a pop where everything else moves slowly. So
+a sample that comes near that depth asks the next one for a penalty that is harder by as much, and the depth stays just
+below it while the pressure grows slowly; raises are for what is pressed quickly. Softer the penalty gets by and by.
 """
 
 from __future__ import annotations
@@ -27,7 +31,9 @@ MAX_PENALTY_FACTOR = 16.0
 MAX_ITERATIONS_PER_RAISE = 60  # iterations under a harder penalty
 FROZEN_ITERATIONS = 5  # iterations with frozen contacts
 MAX_FREEZES = 6
-SOFTENING_MARGIN = 0.5  # share of the accepted depth that a softer penalty may be expected to leave
+EASED_DEPTH = 0.8  # share of the accepted depth that the penalty of the next sample is to leave at most
+SOFT_DEPTH = 0.125  # share of it below which the penalty of the next sample is softer
+SOFTENING = 1.2  # by this factor
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +108,7 @@ def solve_in_contact(
 
     def accepted(found: Equilibrium, freezes: int) -> ContactEquilibrium:
         depth, in_tets = contact.max_depth(found.x, is_free)
-        is_soft_enough = in_tets * PENALTY_GROWTH <= SOFTENING_MARGIN * MAX_DEPTH
-        softer = max(contact.penalty_factor / PENALTY_GROWTH, 1.0)
-        return ContactEquilibrium(found, depth, in_tets, freezes, softer if is_soft_enough else contact.penalty_factor)
+        return ContactEquilibrium(found, depth, in_tets, freezes, _next_factor(contact.penalty_factor, in_tets))
 
     best = None
     if contact.penalty_factor > 1.0:
@@ -123,6 +127,14 @@ def solve_in_contact(
         best = accepted(found, best.freezes)
     counted = replace(best.equilibrium, newton_iterations=solves.newton_iterations, cg_iterations=solves.cg_iterations)
     return replace(best, equilibrium=counted)
+
+
+def _next_factor(factor: float, depth_in_tets: float) -> float:
+    """Returns the penalty factor with which the next sample is to begin, after one that left a depth [tet sizes]."""
+    share = depth_in_tets / MAX_DEPTH
+    if share > EASED_DEPTH:  # depth is as the pressure over the factor
+        return max(factor, min(factor * share / EASED_DEPTH, MAX_PENALTY_FACTOR))
+    return max(factor / SOFTENING, 1.0) if share < SOFT_DEPTH else factor
 
 
 def _solve_with_freezes(solves: _SolveSequence, x: Floats, contact: ContactPenalty) -> tuple[Equilibrium, int]:
