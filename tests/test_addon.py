@@ -244,6 +244,9 @@ def test_panels_for_nothing_a_lamp_a_mesh_and_a_collider() -> None:
     scene.collection.objects.link(lamp)
     assert "Lamp is not a mesh: select one" in drawn(lamp).lines
     assert "parent the empty to it" in " ".join(drawn(lamp).lines)
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    scene.collection.objects.link(rig)
+    assert "Draw a muscle on it, or select a mesh" in drawn(rig).lines
     box = add_box()
     assert {"Simulate", "Add"} <= set(drawn(box).lines)
     roles.make_collider(box)

@@ -13,11 +13,14 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box
 from fixtures.export_scenes import exported, refused
 from fixtures.muscle_objects import select_only
+from sinew.addon.export.input_warnings import input_warnings
 from sinew.addon.objects import roles
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.runtime.errors import BadInput
 from test_export_muscle import muscle_box
+
+ON_NO_BONE = "muscle-on-no-bone"
 
 
 def held_muscle() -> tuple[bpy.types.Scene, bpy.types.Object]:
@@ -42,6 +45,28 @@ def refusal_of_bake(scene: bpy.types.Scene, cache: Path) -> BadInput:
 
 def on_no_bone(obj: bpy.types.Object) -> None:
     obj.sinew.pin_group = ""
+
+
+def bones_hold_another(obj: bpy.types.Object) -> None:
+    """A bone mesh holds flesh beside the muscle, and neither it nor anything else the muscle."""
+    obj.sinew.pin_group = ""
+    other, bone = add_box("Cheek"), add_box("Jaw")
+    for each in (other, bone):
+        each.location.y = 5.0
+    bone.scale = (0.4, 0.4, 0.4)
+    bpy.context.view_layer.update()
+    roles.make_body(other)
+    other.sinew.motion, other.sinew.sizing, other.sinew.divisions = "POSE", "DIVISIONS", 8
+    roles.make_bone(bone)
+
+
+def bone_out_of_reach(obj: bpy.types.Object) -> None:
+    obj.sinew.pin_group = ""
+    bone = add_box("Femur")
+    bone.location.y = 5.0
+    bpy.context.view_layer.update()
+    roles.make_bone(bone)
+    bone.sinew.bone_body = obj
 
 
 def origin_is_insertion(obj: bpy.types.Object) -> None:
@@ -90,7 +115,9 @@ def lattice_too_small(obj: bpy.types.Object) -> None:
 @pytest.mark.parametrize(
     ("spoil", "kind", "words"),
     [
-        (on_no_bone, "flesh-loose", ("nothing holds",)),
+        (on_no_bone, ON_NO_BONE, ("touches no bone",)),
+        (bones_hold_another, ON_NO_BONE, ("touches no bone",)),
+        (bone_out_of_reach, "bone-outside", ('"Femur"', "holds no flesh")),
         (origin_is_insertion, "muscle-ends-overlap", ("Origin and insertion",)),
         (origin_unpainted, "group-empty", ("Origin",)),
         (a_piece_has_no_origin, "muscle-piece-unattached", ("piece", "origin")),
@@ -107,6 +134,17 @@ def test_a_bake_names_the_muscle_and_what_it_lacks(
     assert problem.kind == kind
     assert all(word in problem.sentence for word in ('"Biceps"', *words)), problem.sentence
     assert problem.next_step
+
+
+def test_the_button_names_a_muscle_on_no_bone_and_one_with_inertia_falls_with_a_warning() -> None:
+    scene, obj = held_muscle()
+    on_no_bone(obj)
+    with pytest.raises(RuntimeError, match='"Biceps" touches no bone'):
+        bpy.ops.sinew.simulate()
+    obj.sinew.motion = "JIGGLE"
+    assert '"Biceps" touches no bone' in {each.kind: each for each in input_warnings(scene)}[ON_NO_BONE].sentence
+    obj.sinew.pin_group = "Ends"
+    assert ON_NO_BONE not in {each.kind for each in input_warnings(scene)}
 
 
 def test_a_muscle_without_faults_is_not_refused(tmp_path: Path) -> None:

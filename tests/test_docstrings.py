@@ -97,10 +97,10 @@ def assigned_in(body: list[ast.stmt]) -> set[str]:
     return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
 
 
-def docstring_nodes(path: Path) -> Iterator[ast.Constant]:
-    for node in nodes_of(path):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
-            yield node.body[0].value
+@cache
+def docstring_nodes(path: Path) -> tuple[ast.Constant, ...]:
+    described = [node for node in nodes_of(path) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    return tuple(node.body[0].value for node in described if ast.get_docstring(node) is not None)
 
 
 @cache
@@ -267,12 +267,12 @@ def test_constants_exist():
     wrong, count = [], 0
     for path in files_of((*PRODUCT, *OTHERS)):
         is_product = path.relative_to(ROOT).parts[0] in PRODUCT
-        known = CAPITALS | names_in(*PRODUCT, *(() if is_product else OTHERS))
+        known = names_in(*PRODUCT, *(() if is_product else OTHERS))
         pattern = r"(?<![\w.])(?:[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+" + (r"|[A-Z]{4,})\b" if is_product else r")\b")
         for line, text in prose_of(path):
             words = re.findall(pattern, re.sub(r"(?m)^ *python3? .*", "", text))
             count += len(words)
-            wrong += [f"{path.relative_to(ROOT)}:{line} {word}" for word in words if word not in known]
+            wrong += [f"{path.relative_to(ROOT)}:{line} {word}" for word in {*words} - CAPITALS - known]
     assert count > 300 and not wrong, f"{count}\n" + "\n".join(wrong)
 
 
@@ -285,13 +285,14 @@ def test_names_exist():
     for path in files_of((*PRODUCT, *OTHERS)):
         is_product = path.relative_to(ROOT).parts[0] in PRODUCT
         tops = PRODUCT if is_product else (*PRODUCT, *OTHERS)
-        known = NAMES | definitions() | (names_of(path) if is_product else names_in(*tops))
+        near = names_of(path) if is_product else names_in(*tops)
         for line, text in prose_of(path):
             found = re.findall(r"`((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:\(\))?`", text)
             found += re.findall(r"(?<![\w./])[a-z]{2,}\d*(?:_[a-z0-9]{2,})+\b(?!\.\w)", text)
             found = [name for name in found if not name.endswith(".py") and path != Path(__file__)]
             count += len(found)
-            gone = [name for name in found if {*name.split(".")} - known or not has_member(name, tops)]
+            unknown = [name for name in found if {*name.split(".")} - NAMES - near - definitions()]
+            gone = [*unknown, *(name for name in found if name not in unknown and not has_member(name, tops))]
             wrong += [f"{path.relative_to(ROOT)}:{line} {name}" for name in gone]
     assert count > 1000 and not wrong, f"{count}\n" + "\n".join(wrong)
 
@@ -303,9 +304,21 @@ def has_member(name: str, tops: tuple[str, ...]) -> bool:
     known = classes()
     if owner in known and name != "Scene.sinew":  # Blender's Scene
         return any(member in members(node, known) for node in known[owner])
-    modules = [path for path in files_of(tops) if owner == path.stem]
-    is_folder = any(owner == path.parent.name for path in files_of(PRODUCT))
-    return is_folder or not modules or any(member in names_of(path) for path in modules)
+    modules = modules_by_name(tops).get(owner, [])
+    return owner in folder_names() or not modules or any(member in names_of(path) for path in modules)
+
+
+@cache
+def modules_by_name(folders: tuple[str, ...]) -> dict[str, list[Path]]:
+    result: dict[str, list[Path]] = {}
+    for path in files_of(folders):
+        result.setdefault(path.stem, []).append(path)
+    return result
+
+
+@cache
+def folder_names() -> frozenset[str]:
+    return frozenset(path.parent.name for path in files_of(PRODUCT))
 
 
 def test_pages_name_what_exists():

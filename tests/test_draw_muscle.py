@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+from mathutils import Matrix
 
 from fixtures.blender_scenes import add_mesh, evaluated, fresh
 from fixtures.closed_surfaces import sphere
@@ -16,6 +20,7 @@ from sinew.addon.evaluation.matrix_units import transform_points
 from sinew.addon.evaluation.mesh_signed_distance import MeshDistance, welded
 from sinew.addon.objects import diagnostic_fixes, drawn_muscles, roles
 from sinew.addon.objects.diagnostic_fixes import FixTarget
+from sinew.addon.operators.draw_muscle import SINEW_OT_draw_muscle
 from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects
 from sinew.solver.mesh.geometry.signed_distance_derivatives import MovingSurface
 from sinew.solver.mesh.geometry.triangle_surface import signed_volume
@@ -237,3 +242,20 @@ def test_fibres_run_through_every_shape_and_turn_by_the_pennation_angle() -> Non
             found = built_fibres(muscle)
             assert np.allclose(np.linalg.norm(found["fibre_direction"], axis=1), 1.0)
             assert found["is_origin"].any() and found["is_insertion"].any()
+
+
+def test_a_second_click_at_one_place_of_one_view_ends_a_muscle_however_late_it_comes() -> None:
+    view = SimpleNamespace(perspective_matrix=Matrix())
+    area = SimpleNamespace(spaces=SimpleNamespace(active=SimpleNamespace(region_3d=view)))
+    drawing = SimpleNamespace(_last_press=None, _picks=[], _area=area)
+
+    def press(x: int, y: int) -> bool:
+        return SINEW_OT_draw_muscle._is_second_click(drawing, SimpleNamespace(mouse_x=x, mouse_y=y))
+
+    assert not press(100, 100) and not press(100, 100), "the muscle has no origin yet"
+    drawing._picks = ["origin"]
+    assert not press(140, 100) and not press(140, 106)
+    assert press(142, 104)
+    view.perspective_matrix = Matrix.Translation((0.1, 0.0, 0.0))
+    assert not press(142, 104), "the artist has turned the view since"
+    assert press(142, 104)

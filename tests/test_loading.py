@@ -36,8 +36,8 @@ from sinew.solver.__main__ import main
 assert main(["simulate", {str(tmp_path / "cube.sinew")!r}]) == 0
 print(*[name for name in {IDLE!r} if name in sys.modules])
 """
-    _told(code)  # compiles, where this is the first bake on the machine
-    assert _told(code) == ""
+    # the first bake on a machine compiles, and loads what that needs
+    assert _told(code) == "" or _told(code) == ""
 
 
 def test_all_is_loaded_ahead() -> None:

@@ -160,6 +160,17 @@ def test_a_body_moves_along_with_its_held_nodes():
     assert np.array_equal(search.move_with_fixed_nodes(law, jumped, held), jumped) and search.system_count == 0
 
 
+def test_a_solve_begins_elsewhere_only_where_that_has_less_energy():
+    model = scenes.bar_model()
+    problem = EquilibriumProblem(model, hyperelastic(model), scenes.ends(model.X, stretch=0.3))
+    plain = solve(problem, model.X, 1.0e-8)
+    strewn = initial_guesses.scattered(model.X, problem.fixed, 1.0, 3)
+    right = solve(problem, model.X, 1.0e-8, other_starts=[strewn, plain.x])
+    assert plain.newton_iterations > 2 and right.newton_iterations == 0
+    wrong = solve(problem, model.X, 1.0e-8, other_starts=[strewn])
+    assert np.array_equal(wrong.x, plain.x) and wrong.newton_iterations == plain.newton_iterations
+
+
 def test_round_off_in_what_is_held_moves_nothing_along():
     model = scenes.bar_model()
     held = scenes.ends(model.X, stretch=0.1)

@@ -15,6 +15,7 @@ import pytest
 from fixtures.tiny_bakes import baked, tiny_scene, write_scene
 from sinew.addon.baking.child_process import child_command
 from sinew.addon.baking.solver_warm_up import COMPILE_ARGUMENTS, WarmSolver
+from sinew.solver.bake.run_bake import run_bake
 
 # stands for the compiler until its input ends or the file SYS.ARGV[1] is there
 COMPILER = "import pathlib, sys, time\nwhile not pathlib.Path(sys.argv[1]).exists(): time.sleep(0.01)"
@@ -105,8 +106,7 @@ def test_what_waited_bakes_the_same_bytes_and_writes_its_log(tmp_path: Path) -> 
     plain, waited = tmp_path / "plain", tmp_path / "waited"
     for cache in (plain, waited):
         write_scene(cache, tiny_scene(4))
-    ended = subprocess.run([sys.executable, "-m", "sinew", "simulate", str(plain)], capture_output=True)
-    assert ended.returncode == 0, ended.stderr
+    run_bake(plain, lambda event: None)
     ahead = WarmSolver()
     until(lambda: looks(ahead, compiles=False), 300.0)
     child = ahead.take_over(["simulate", str(waited), "--child", "--json"], waited / "log.txt")
@@ -119,7 +119,7 @@ def test_what_waited_bakes_the_same_bytes_and_writes_its_log(tmp_path: Path) -> 
 
 
 def test_waiting_ends_with_standard_input_and_minds_no_other_line() -> None:
-    for words in (b"", b"no\n[1]\n" + json.dumps({"command": "cancel"}).encode() + b"\n"):
-        ended = subprocess.run(child_command(["wait", "--json"]), input=words, capture_output=True, timeout=120)
-        assert ended.returncode == 0, ended.stderr
-        assert [json.loads(line)["event"] for line in ended.stdout.splitlines()] == ["ready"]
+    words = b"no\n[1]\n" + json.dumps({"command": "cancel"}).encode() + b"\n"
+    ended = subprocess.run(child_command(["wait", "--json"]), input=words, capture_output=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    assert [json.loads(line)["event"] for line in ended.stdout.splitlines()] == ["ready"]

@@ -104,3 +104,13 @@ def test_the_dot_beside_a_proxy_keyframes_what_it_shows(own: bpy.types.PropertyG
     obj.driver_add(path)
     assert drawn_icon() == "DECORATE_DRIVER"
     assert bpy.ops.sinew.toggle_keyframe(setting="youngs_modulus") == {"CANCELLED"}
+
+
+def test_a_dot_stands_beside_what_can_be_keyframed_without_a_proxy(own: bpy.types.PropertyGroup) -> None:
+    layout = FakeLayout()
+    for name in ("activation", "origin_group"):
+        draw_setting(layout, own, name)  # type: ignore[arg-type]
+    assert layout.dots == ["activation"]
+    layout.use_property_split = True
+    draw_setting(layout, own, "activation")  # type: ignore[arg-type]
+    assert layout.dots == ["activation"], "Blender draws it itself where names stand beside fields"

@@ -71,7 +71,7 @@ def start(scene: bpy.types.Scene, chosen: Collection[bpy.types.Object]) -> Frame
         for target in soft_bodies.intersection(attachment_targets(obj)):
             raise BadInput("solve-attached-to-soft-body", name=obj.name, target=target.name)
         if not flesh_supports.is_held(scene, obj):
-            raise BadInput("flesh-not-held", name=obj.name)
+            raise BadInput(flesh_supports.not_held_kind(obj), name=obj.name)
     folder = Path(bpy.app.tempdir) / f"{FOLDER_PREFIX}{uuid.uuid4().hex[:12]}"
     uids = {body_key(obj): obj.session_uid for obj in flesh}
     words, log = ["simulate", str(folder), "--child", "--json"], folder / layout.LOG_FILE

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 import bpy
 
 from ...solver.runtime.errors import BadInput, SinewError
+from ...solver.scene.settings.flesh_settings import POSE
 from ..blender_data import sinew_modifier
 from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import transmissive_materials
-from ..objects import roles, self_weight_collapse
+from ..objects import flesh_supports, roles, self_weight_collapse
 from ..objects.attachment_rows import counting_rows, holds_material, is_to_bone, row_label, row_target
 from ..objects.field_objects import field_warnings
 from ..runtime.quantity_text import stress_text
@@ -36,6 +37,7 @@ def input_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
     yield from field_warnings(scene)
     for obj in roles.bodies(scene):
         yield from _custom_normal_warnings(obj)
+        yield from _loose_muscle_warnings(obj, scene)
         yield from _posed_twice_warnings(obj)
         yield from _affect_group_warnings(obj)
         yield from _shape_key_warnings(obj)
@@ -79,6 +81,13 @@ def _custom_normal_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
     normals = obj.data.attributes.get("custom_normal")
     if normals is not None and normals.data_type == "FLOAT_VECTOR":
         yield SinewError("normals-free", name=obj.name)
+
+
+def _loose_muscle_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
+    """A muscle with inertia that nothing holds falls; one that follows a pose is refused."""
+    is_muscle = obj.sinew.use_muscle and roles.is_flesh(obj)
+    if is_muscle and obj.sinew.motion != POSE and flesh_supports.falls(scene, obj):
+        yield SinewError(flesh_supports.not_held_kind(obj), name=obj.name)
 
 
 def _posed_twice_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:

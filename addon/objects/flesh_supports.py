@@ -108,4 +108,9 @@ def check_held(scene: bpy.types.Scene) -> None:
     """
     for obj in roles.bodies(scene):
         if obj.sinew.motion == POSE and not is_held(scene, obj):
-            raise BadInput("flesh-not-held", name=obj.name)
+            raise BadInput(not_held_kind(obj), name=obj.name)
+
+
+def not_held_kind(obj: bpy.types.Object) -> str:
+    """Returns the kind of the error that nothing holds flesh."""
+    return "muscle-on-no-bone" if obj.sinew.use_muscle else "flesh-not-held"

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import math
-import time
-
 import bpy
 import numpy as np
 from bpy.props import CollectionProperty, EnumProperty, FloatProperty, StringProperty
+from mathutils import Matrix
 
 from ...solver.runtime.errors import BadInput, SinewError
 from ...solver.scene.settings.muscle_shape_settings import PROFILE
@@ -106,7 +104,7 @@ class SINEW_OT_draw_muscle(bpy.types.Operator):
             raise BadInput("muscle-no-bones", count=len(self._bones))
         self._picks: list[Pick] = []
         self._factor = 1.0
-        self._last_press = (-math.inf, 0, 0)
+        self._last_press: tuple[int, int, Matrix] | None = None
         self._preview = MusclePreview(context)
         self._area = context.area
         self._hover(context, event)
@@ -133,6 +131,7 @@ class SINEW_OT_draw_muscle(bpy.types.Operator):
             return self._finish(context)
         if kind == "BACK_SPACE":
             del self._picks[-1:]
+            self._last_press = None
         elif kind in WIDER | NARROWER:
             self._factor *= WIDTH_STEP if kind in WIDER else 1.0 / WIDTH_STEP
         elif kind in PROFILE_KEYS:
@@ -161,12 +160,15 @@ class SINEW_OT_draw_muscle(bpy.types.Operator):
         return holds(own) and not any(holds(region) for region in regions)
 
     def _is_second_click(self, event: bpy.types.Event) -> bool:
-        """Whether a press follows another one at the same place at once."""
-        now, (before, x, y) = time.monotonic(), self._last_press
-        self._last_press = (now, event.mouse_x, event.mouse_y)
-        pause = 0.001 * bpy.context.preferences.inputs.mouse_double_click_time
-        is_near = max(abs(event.mouse_x - x), abs(event.mouse_y - y)) <= DOUBLE_CLICK_PIXELS
-        return event.value == "DOUBLE_CLICK" or (is_near and now - before <= pause)
+        """Whether a press is where the one before was, in the same view.
+
+        It may come late: a point upon a point means nothing else, and while a slow view is drawn no time can be told.
+        """
+        last, view = self._last_press, self._area.spaces.active.region_3d.perspective_matrix.copy()
+        self._last_press = (event.mouse_x, event.mouse_y, view)
+        if last is None or last[2] != view or not self._picks:
+            return False
+        return max(abs(event.mouse_x - last[0]), abs(event.mouse_y - last[1])) <= DOUBLE_CLICK_PIXELS
 
     def _pick(self, context: bpy.types.Context, event: bpy.types.Event) -> Pick | None:
         own = next(r for r in self._area.regions if r.type == "WINDOW")

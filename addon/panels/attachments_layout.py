@@ -18,7 +18,7 @@ from ..objects.attachment_rows import (
 )
 from ..properties.role_definitions import WRAP
 from .flesh_layout import draw_attachment_display
-from .property_rows import locked_column
+from .property_rows import draw_keyed, locked_column
 from .text_rows import draw_wrapped, few_names
 from .ui_list_base import RowList
 
@@ -96,9 +96,7 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     numbers.prop(chosen, "reach")
     if is_flesh and chosen.kind == SPRING and is_to_bone(chosen):
         numbers.prop(chosen, "stiffness")
-    keyed = numbers.row(align=True)
-    keyed.use_property_decorate = True
-    keyed.prop(chosen, "strength")
+    draw_keyed(numbers, chosen, "strength")
     rows.prop_search(chosen, "group", obj, "vertex_groups", results_are_suggestions=True)
     if chosen.target_type == TO_OBJECT and chosen.target is not None:
         rows.prop_search(chosen, "target_group", chosen.target, "vertex_groups", results_are_suggestions=True)

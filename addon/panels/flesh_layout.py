@@ -37,7 +37,7 @@ def attachment_hints(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[Hint
         if flesh_supports.armatures_of(obj):
             fixes.insert(0, Fix("use_armature_bones", "Hold by Armature", "ARMATURE_DATA"))
         words = NOT_HELD_NOTE if obj.sinew.motion == POSE else FALLS_NOTE
-        hints.append(Hint("loose", words, tuple(fixes), refusal="flesh-not-held"))
+        hints.append(Hint("loose", words, tuple(fixes), refusal=flesh_supports.not_held_kind(obj)))
     return hints
 
 

@@ -66,6 +66,8 @@ def _draw_role(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
     elif not roles.roles_of(obj):
         if obj.type == "MESH":
             _draw_simulate_selected(column, context)
+        elif obj.type == "ARMATURE":
+            column.label(text="Draw a muscle on it, or select a mesh", icon="INFO")
         elif obj.type != "EMPTY":
             column.label(text=f"{obj.name} is not a mesh: select one", icon="INFO")
             if obj.type == "LIGHT":

@@ -105,14 +105,25 @@ def draw_setting(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, 
     options = {"text": label_with_unit(settings, name), **options}
     is_animatable = settings.bl_rna.properties[name].is_animatable
     proxy = shown_proxy(settings, SETTINGS[name])
+    if is_animatable and proxy is None:
+        draw_keyed(layout, settings, name, **options)
+        return
     if is_animatable:
         layout = layout.row(align=True)
-        layout.use_property_decorate = proxy is None
     layout.prop(settings, name if proxy is None else proxy.name, **options)
     if is_animatable and proxy is not None:
         path, frame = settings.path_from_id(name), bpy.context.scene.frame_current
         icon = keyframe_icon(settings.id_data, path, frame)
         layout.operator("sinew.toggle_keyframe", text="", icon=icon, emboss=False).setting = name
+
+
+def draw_keyed(layout: bpy.types.UILayout, owner: bpy.types.bpy_struct, name: str, **options: Any) -> None:
+    """Draws a property with the dot that keyframes it; Blender itself draws it only where names stand beside fields."""
+    row = layout.row(align=True)
+    row.use_property_decorate = True
+    row.prop(owner, name, **options)
+    if not layout.use_property_split:
+        row.prop_decorator(owner, name)
 
 
 def draw_weight_group(layout: bpy.types.UILayout, obj: bpy.types.Object, name: str) -> None:

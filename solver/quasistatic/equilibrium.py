@@ -11,7 +11,7 @@ Source: S07, chapter 3; tolerances of the linear solves: Eisenstat and Walker 19
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,6 +71,7 @@ def solve(
     max_iterations: int = 300,
     on_iteration: Callable[[Progress], None] = lambda progress: None,
     keeps_start: bool = False,
+    other_starts: Sequence[Floats] = (),
 ) -> Equilibrium:
     """Returns the equilibrium, or the last iterate; `converged` says which.
 
@@ -82,12 +83,17 @@ def solve(
         on_iteration: Called before every iteration and at the end. An exception from it passes through.
         keeps_start: Whether to start at x even if it says nothing of the shape. Such a solve sometimes ends in a
             twisted equilibrium (`outcome_classification.py`).
+        other_starts: Positions [m], (n, 3), at which nodes begin instead where that has less energy, for each group of
+            bodies that touch.
     """
     model, law = problem.model, problem.law
     search = NewtonIterate(problem)
     x = search.move_with_fixed_nodes(law, x, problem.fixed)
     search.begin()
     stages = LawStages(law, orders=keeps_start)
+    if other_starts:
+        others = [search.move_with_fixed_nodes(law, start, problem.fixed) for start in other_starts]
+        x = search.best_start(stages.unextended, x, others)
     answer = search.evaluate_tangent(stages.unextended, x)
     fresh = harmonic_reset(search, x) if answer.smallest <= FLAT_STRETCH and not keeps_start else None
     if fresh is None:

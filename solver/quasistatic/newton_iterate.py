@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -159,6 +160,17 @@ class NewtonIterate:
             return moved
         inverted = [self._energy_of_tets(law, start).inverted for start in (moved, jumped)]
         return jumped if inverted[0] > inverted[1] else moved
+
+    def best_start(self, law: Hyperelastic, x: Floats, others: Sequence[Floats]) -> Floats:
+        """Returns x or, of every group of bodies, that of the others [m], (n, 3), in which its energy is least."""
+        energies = self.evaluate_forces(law, x).energies  # finds what touches at x
+        groups = self._step_groups()
+        best, least = x, groups.sums(energies)
+        for other in others:
+            found = self._energies(law, other, groups)
+            best = np.where(groups.to_nodes(np.where(found < least, 1.0, 0.0)) > 0.0, other, best)
+            least = np.minimum(found, least)
+        return best
 
     def step(
         self, law: Hyperelastic, x: Floats, before: EvaluationResult, d: Floats, is_tangled: bool, is_last: bool = False

@@ -15,10 +15,9 @@ from ..mechanics.muscle.muscle_term import MuscleTerm
 from ..quasistatic.contact.deep_contacts import DepthsByPair, deep_contacts, may_have_sunk
 from ..quasistatic.fixed_nodes import FixedNodes
 from ..quasistatic.progress import Progress
-from ..runtime.arrays import Bools, Floats, floats
+from ..runtime.arrays import Bools, Floats, Indices, floats
 from ..runtime.errors import BadInput, SolveFailed
 from ..scene.gravity import gravity_at
-from .assembled_scene import AssembledScene
 from .current_model import current_model, present_flesh
 from .flesh import FleshPart
 from .flesh.linked_start import moved_links
@@ -76,7 +75,8 @@ def equilibrate_flesh(
         on_progress: Called before every Newton iteration; what it raises goes through, and nothing is changed then.
 
     Raises:
-        BadInput, SolveFailed: "flesh-loose": a piece is held by nothing, at the beginning or later.
+        BadInput, SolveFailed: "flesh-loose": a piece is held by nothing, at the beginning or later;
+            "muscle-on-no-bone": at the beginning nothing holds any of a muscle.
     """
     built, state = simulation.built, simulation.state
     if built.flesh is None or built.flesh.quasistatic is None:
@@ -86,6 +86,7 @@ def equilibrate_flesh(
     flesh, whole = _flesh_now(simulation)
     nodes, model = flesh.part.nodes, flesh.model if whole is built.model else flesh.model_in_rest_shapes(whole)
     x = floats(state.x[nodes])
+    simulated = simulation.mean_speed(before, time) * (time - before)
     contact = None
     if flesh.contact is not None:
         contact = PoseContact(flesh.contact, built.colliders, built.deforming, simulation.tracks, before, time)
@@ -98,9 +99,10 @@ def equilibrate_flesh(
     is_preroll = time <= simulation.scene.settings.time(simulation.scene.settings.frame_start)
     equilibrium = reuse_equilibrium(state, inputs, x, may_go_on=is_preroll)
     if equilibrium is None:
-        equilibrium = _solve_pose(simulation, flesh, model, pose, x, on_progress)
+        motion = state.v[nodes] * simulated
+        prediction = x + motion if motion.any() else None
+        equilibrium = _solve_pose(simulation, flesh, model, pose, x, prediction, on_progress)
     state.x[nodes] = equilibrium.x
-    simulated = simulation.mean_speed(before, time) * (time - before)
     state.v[nodes] = (equilibrium.x - x) / simulated if simulated > 0.0 else 0.0
     store_equilibrium(state, inputs, equilibrium)
     ended = ForceStep(built.model, state, simulation.tracks, before, time)
@@ -125,14 +127,20 @@ def _flesh_now(simulation: SimulatedScene) -> tuple[FleshPart, Model]:
 
 
 def _solve_pose(
-    simulation: SimulatedScene, flesh: FleshPart, model: Model, pose: PoseConditions, x: Floats, on_progress: OnProgress
+    simulation: SimulatedScene,
+    flesh: FleshPart,
+    model: Model,
+    pose: PoseConditions,
+    x: Floats,
+    prediction: Floats | None,
+    on_progress: OnProgress,
 ) -> PoseEquilibrium:
     was_failed = simulation.state.fields.get(FAILED_BODIES_FIELD)
     if was_failed is None or len(was_failed) != len(
         model.bodies
     ):  # a bake may go on with more flesh than it began with
         was_failed = np.zeros(len(model.bodies), bool)
-    return solve_pose(flesh, model, pose, x, was_failed, simulation.scene.settings, on_progress)
+    return solve_pose(flesh, model, pose, x, was_failed, simulation.scene.settings, prediction, on_progress)
 
 
 def _forces_on_flesh(simulation: SimulatedScene, flesh: FleshPart) -> list[Force]:
@@ -184,12 +192,7 @@ def _pose_conditions(
     holding = PointForces.concatenate(springs, *(each.spring_points() for each in links))
     loose = flesh.pieces.unconstrained_nodes(model, fixed, holding)
     if len(loose):
-        problem = (
-            BadInput if time <= scene.settings.start_time else SolveFailed
-        )  # what was baked before it is let go stays
-        raise problem(
-            "flesh-loose", name=_body_name(built, flesh, int(loose[0])), count=len(loose), time=round(time, 3)
-        )
+        raise _loose_problem(simulation, flesh.part.nodes[loose], time)
     load = (model.mass * model.gravity_scale)[:, None] * gravity_at(scene, tracks, time)
     limits = tuple(each.of_tets(flesh.part.tets, model) for each in potentials_of(forces, step))
     at = contact.at if contact else None
@@ -209,9 +212,16 @@ def _springs_in_part(flesh: FleshPart, springs: PointForces) -> PointForces:
     return springs
 
 
-def _body_name(built: AssembledScene, flesh: FleshPart, node: int) -> str:
-    number = flesh.part.nodes[node]
-    return next(body.name for body in built.bodies if body.range.nodes.start <= number < body.range.nodes.stop)
+def _loose_problem(simulation: SimulatedScene, nodes: Indices, time: float) -> BadInput | SolveFailed:
+    """Returns the error about nodes of all bodies, (k,), which are a piece of flesh that nothing holds."""
+    scene, bodies = simulation.scene, simulation.built.bodies
+    number = next(n for n, b in enumerate(bodies) if b.range.nodes.start <= nodes[0] < b.range.nodes.stop)
+    name, held = bodies[number].name, bodies[number].range.nodes
+    is_start = time <= scene.settings.start_time
+    if is_start and scene.bodies[number].muscle is not None and len(nodes) == held.stop - held.start:
+        return BadInput("muscle-on-no-bone", name=name)
+    problem = BadInput if is_start else SolveFailed  # what was baked before it is let go stays
+    return problem("flesh-loose", name=name, count=len(nodes), time=round(time, 3))
 
 
 def _report(equilibrium: PoseEquilibrium, model: Model) -> PoseReport:

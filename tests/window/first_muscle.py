@@ -8,7 +8,7 @@ import time
 import bpy
 from bl_ext.user_default.sinew.addon.overlays.muscle_end_overlay import is_shown, shown_ends
 from desktop import Steps, mouse, picture, result
-from muscle_scenes import LAST_FRAME, bend, spindle, two_bones, width_at
+from muscle_scenes import LAST_FRAME, bend, look_from_front, spindle, two_bones, width_at
 from ui_driver import bake, find, open_alone, search, show_sidebar, status, under_the_mouse
 
 
@@ -19,7 +19,7 @@ def first_muscle() -> Steps:
     yield from show_sidebar()
     bpy.data.objects.remove(bpy.data.objects["Cube"])
     rig, sphere = two_bones(), spindle()
-    _look_near()
+    look_from_front()
     yield from search("Make Muscle")
     yield from picture("61-make-muscle-found-by-search")
     mouse("key", "Return")
@@ -46,12 +46,6 @@ def first_muscle() -> Steps:
     result["first_muscle_widths"] = [relaxed, active]
     yield from picture("62-the-first-muscle")
     assert active > 1.2 * relaxed, result
-
-
-def _look_near() -> None:
-    """Lets the view show both bones, as Home does."""
-    space = next(a for a in bpy.context.window_manager.windows[0].screen.areas if a.type == "VIEW_3D").spaces.active
-    space.region_3d.view_location, space.region_3d.view_distance = (0.0, 0.0, 1.0), 5.0
 
 
 def _key_activation(value: str) -> Steps:

@@ -9,6 +9,7 @@ import bpy
 from mathutils import Matrix
 
 LAST_FRAME, BEND = 25, 70.0  # [degrees]
+VIEW_MIDDLE, VIEW_DISTANCE = (0.45, 0.0, 1.0), 3.3  # [m]
 
 
 def two_bones() -> bpy.types.Object:
@@ -35,6 +36,14 @@ def bend(rig: bpy.types.Object, last: int = LAST_FRAME, most: float = BEND) -> N
         turn = Matrix.Rotation(math.radians(degrees), 3, "Y")
         bone.rotation_quaternion = (rest.inverted() @ turn @ rest).to_quaternion()
         bone.keyframe_insert("rotation_quaternion", frame=frame)
+
+
+def look_from_front() -> None:
+    """Lets the view look along y from the front, beside the sidebar, at both bones: the elbow bends in its plane."""
+    space = next(a for a in bpy.context.window_manager.windows[0].screen.areas if a.type == "VIEW_3D").spaces.active
+    view = space.region_3d
+    view.view_rotation, view.view_perspective = (2**-0.5, 2**-0.5, 0.0, 0.0), "ORTHO"
+    view.view_location, view.view_distance = VIEW_MIDDLE, VIEW_DISTANCE
 
 
 def width_at(obj: bpy.types.Object, frame: int) -> float:

@@ -36,6 +36,8 @@ inside() { "$tools/enter.sh" "$blender" -b "$PWD:/repo" -b "$tools:/tools" -e "S
 rm -rf "$blender/root/.config/blender" "$blender/root/.cache/sinew"
 # A run that was killed leaves the lock of its X server, which then takes any process of that number for itself.
 rm -f "$blender"/tmp/.X*-lock "$blender"/tmp/.X11-unix/X*
+# So are its caches, of which the panel would tell in every picture.
+rm -rf "$blender"/tmp/sinew-*
 inside blender --command extension validate "/repo/$zip"
 status=0
 run() {

@@ -8,11 +8,15 @@ new contacts counts as converged.
 
 Flesh that lies on something does so in the next sample too. So a solve may begin with the penalty that the one before
 ended with; if it does not converge, it begins anew with the softest, and with all of its iterations.
+
+A raise moves what touches by most of the accepted depth, which is seen as a pop where everything else moves slowly. So
+a sample that comes near that depth asks the next one for a penalty that is harder by as much, and the depth stays just
+below it while the pressure grows slowly; raises are for what is pressed quickly. Softer the penalty gets by and by.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ...runtime.arrays import Floats
@@ -27,7 +31,9 @@ MAX_PENALTY_FACTOR = 16.0
 MAX_ITERATIONS_PER_RAISE = 60  # iterations under a harder penalty
 FROZEN_ITERATIONS = 5  # iterations with frozen contacts
 MAX_FREEZES = 6
-SOFTENING_MARGIN = 0.5  # share of the accepted depth that a softer penalty may be expected to leave
+EASED_DEPTH = 0.8  # share of the accepted depth that the penalty of the next sample is to leave at most
+SOFT_DEPTH = 0.125  # share of it below which the penalty of the next sample is softer
+SOFTENING = 1.2  # by this factor
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,28 +85,30 @@ def solve_in_contact(
     tolerance: float = 1.0e-6,
     max_iterations: int = 300,
     on_iteration: Callable[[Progress], None] = lambda progress: None,
+    other_starts: Sequence[Floats] = (),
 ) -> ContactEquilibrium:
     """Returns the equilibrium of bodies in contact, or the last iterate.
 
     Args:
-        problem, x, tolerance, max_iterations, on_iteration: As for `equilibrium.solve`; the contacts are not among the
-            forces of the problem.
+        problem, x, tolerance, max_iterations, on_iteration, other_starts: As for `equilibrium.solve`; the contacts are
+            not among the forces of the problem. Only a solve that begins at x has the other starts.
         contact: What the bodies may touch. Its penalty factor is the one to begin with.
     """
 
     with_contact = replace(problem, forces=[*problem.forces, contact])
 
+    begins = x
+
     def begin(x: Floats, max_iterations: int, on_iteration: Callable[[Progress], None]) -> Equilibrium:
-        return solve(with_contact, x, tolerance, max_iterations, on_iteration)
+        others = other_starts if x is begins else ()
+        return solve(with_contact, x, tolerance, max_iterations, on_iteration, other_starts=others)
 
     solves = _SolveSequence(begin, max_iterations, on_iteration)
     is_free = problem.fixed.is_free(problem.model.node_count)
 
     def accepted(found: Equilibrium, freezes: int) -> ContactEquilibrium:
         depth, in_tets = contact.max_depth(found.x, is_free)
-        is_soft_enough = in_tets * PENALTY_GROWTH <= SOFTENING_MARGIN * MAX_DEPTH
-        softer = max(contact.penalty_factor / PENALTY_GROWTH, 1.0)
-        return ContactEquilibrium(found, depth, in_tets, freezes, softer if is_soft_enough else contact.penalty_factor)
+        return ContactEquilibrium(found, depth, in_tets, freezes, _next_factor(contact.penalty_factor, in_tets))
 
     best = None
     if contact.penalty_factor > 1.0:
@@ -119,6 +127,14 @@ def solve_in_contact(
         best = accepted(found, best.freezes)
     counted = replace(best.equilibrium, newton_iterations=solves.newton_iterations, cg_iterations=solves.cg_iterations)
     return replace(best, equilibrium=counted)
+
+
+def _next_factor(factor: float, depth_in_tets: float) -> float:
+    """Returns the penalty factor with which the next sample is to begin, after one that left a depth [tet sizes]."""
+    share = depth_in_tets / MAX_DEPTH
+    if share > EASED_DEPTH:  # depth is as the pressure over the factor
+        return max(factor, min(factor * share / EASED_DEPTH, MAX_PENALTY_FACTOR))
+    return max(factor / SOFTENING, 1.0) if share < SOFT_DEPTH else factor
 
 
 def _solve_with_freezes(solves: _SolveSequence, x: Floats, contact: ContactPenalty) -> tuple[Equilibrium, int]:

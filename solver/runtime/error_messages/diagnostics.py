@@ -43,9 +43,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Move the selected vertices under the skin, or make the skin larger there.",
     ),
     # solver/simulation/diagnostics/muscle_diagnostics.py
+    # the bake says it too: solver/simulation/pose_step.py, addon/objects/flesh_supports.py
     "muscle-on-no-bone": (
         'The muscle "{name}" touches no bone: nothing holds its ends.',
-        "Fix holds both ends to the bones nearest to them, as Make Muscle does.",
+        "Fix in the panel Check holds both ends to the bones nearest to them, as Make Muscle does.",
     ),
     "muscle-end-loose": (
         'The {end} of the muscle "{name}" is on no bone.',

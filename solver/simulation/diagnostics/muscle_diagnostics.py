@@ -11,8 +11,9 @@ import numpy as np
 from ...constraints.force import ForceStep
 from ...mesh.embedding import Binding
 from ...runtime.arrays import Bools, Indices
-from ...runtime.errors import SinewError
+from ...runtime.errors import BadInput, SinewError
 from ...scene.attachment import FIXED, NOTHING, SPRING
+from ...scene.flesh import QUASISTATIC
 from ...scene.muscle import END_WEIGHT, Muscle
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
@@ -46,7 +47,9 @@ def end_findings(
         if len(vertices) and not is_held[tets[binding.tet[vertices]]].any():
             loose.append((end, vertices))
     if len(loose) == len(ENDS):
-        yield Finding(SinewError("muscle-on-no-bone", name=body.name), body.key)
+        assert body.flesh is not None
+        problem = BadInput if body.flesh.motion == QUASISTATIC else SinewError  # the latter falls
+        yield Finding(problem("muscle-on-no-bone", name=body.name), body.key)
         return
     for end, vertices in loose:
         yield Finding(SinewError("muscle-end-loose", name=body.name, end=end), body.key, vertices)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Flesh that follows a pose: at rest under what holds it, found from where it was in the sample before.
 
-It begins moved along with what holds it and what its surface is linked to (`linked_start.py`).
+It begins moved along with what holds it; or also with what its surface is linked to (`linked_start.py`), or where it
+would be if it went on as it moved, where that has less energy.
 Where that start does not arrive, and where the sample before did not, the rest shape moved along with what holds it is
 another start for the bodies concerned: what was lost in one frame must not stay lost. Of two equilibria the one of
 clearly lower energy is taken; of those that are as good, the one near the sample before, so that nothing flickers.
@@ -9,7 +10,7 @@ clearly lower energy is taken; of those that are as good, the one near the sampl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,6 +123,7 @@ def solve_pose(
     x: Floats,
     was_lost: Bools,
     settings: Settings,
+    prediction: Floats | None = None,
     on_iteration: Callable[[Progress], None] = lambda progress: None,
 ) -> PoseEquilibrium:
     """Returns where flesh is at rest, or how far it came.
@@ -133,6 +135,7 @@ def solve_pose(
         x: Where they were in the sample before [m], (n, 3).
         was_lost: Which of them were not at rest there, or inside out, (b,).
         settings: Its `pose_tolerance` and `pose_iterations` are read.
+        prediction: Where they would be if they went on as they moved before [m], (n, 3).
         on_iteration: Called before every Newton iteration; what it raises goes through.
     """
     model, is_crushed = relax_inverted_held_tets(model, pose.fixed)
@@ -143,16 +146,16 @@ def solve_pose(
     problem = EquilibriumProblem(model, flesh.law, pose.fixed, pose.load, [*springs, *limits_of_tets, *links])
     limits = settings.pose_tolerance, settings.pose_iterations
 
-    def tried(start: Floats, before: Floats, penalty_factor: float) -> _Attempt:
+    def tried(start: Floats, penalty_factor: float, other_starts: Sequence[Floats] = ()) -> _Attempt:
         if pose.make_contact is None:
-            return _Attempt(solve(problem, start, *limits, on_iteration))
-        touching = pose.make_contact(before)
+            return _Attempt(solve(problem, start, *limits, on_iteration, other_starts=other_starts))
+        touching = pose.make_contact(start)
         touching.penalty_factor = penalty_factor
-        found = solve_in_contact(problem, start, touching, *limits, on_iteration)
+        found = solve_in_contact(problem, start, touching, *limits, on_iteration, other_starts)
         contacts = touching.count(found.equilibrium.x)
         return _Attempt(found.equilibrium, contacts, found.max_depth, found.next_penalty_factor)
 
-    best = tried(start_along_links(model, x, pose.fixed, pose.moved_links), x, pose.penalty_factor)
+    best = tried(x, pose.penalty_factor, _other_starts(model, x, pose, prediction))
     tries, tolerance = [best], settings.pose_tolerance
     again = was_lost | _is_failed(
         model, best.equilibrium, _is_inverted(model, best.equilibrium.x) & ~is_crushed, tolerance
@@ -160,8 +163,7 @@ def solve_pose(
     targets = _spring_targets(model, pose.springs, x)
     if again.any():
         near = best.equilibrium.x if np.isfinite(best.equilibrium.x).all() else x
-        restart = restart_from_rest(model, pose, targets, near, again)
-        tries.append(tried(restart, restart, 1.0))
+        tries.append(tried(restart_from_rest(model, pose, targets, near, again), 1.0))
         best = tries[1] if tries[1].is_clearly_better(best) else best
     found = best.equilibrium
     is_inverted = _is_inverted(model, found.x)
@@ -179,6 +181,13 @@ def solve_pose(
         max_depth=best.max_depth,
         next_penalty_factor=best.next_penalty_factor,
     )
+
+
+def _other_starts(model: Model, x: Floats, pose: PoseConditions, prediction: Floats | None) -> list[Floats]:
+    """Returns where a solve may begin instead of at x [m], (n, 3): along with links, as it moved before, or half so."""
+    linked = start_along_links(model, x, pose.fixed, pose.moved_links)
+    starts = [] if linked is x else [linked]
+    return starts if prediction is None else [*starts, prediction, 0.5 * (x + prediction)]
 
 
 def restart_from_rest(model: Model, pose: PoseConditions, targets: Floats, x: Floats, which: Bools) -> Floats:
