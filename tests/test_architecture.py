@@ -45,6 +45,9 @@ SOLVER_TIERS = {
     "Bake": {
         "bake": "writes a cache: frames, checkpoints, verification, attributes, meshes of broken bodies",
     },
+    "Live": {
+        "live": "runs a scene while somebody handles it: commands, samples in shared files, recording, replay",
+    },
     "Library": {
         "api": "what `import sinew` gives in one call: tets, equilibria, steps, bakes",
     },

@@ -11,7 +11,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 HARD_STOP_SECONDS = 0.7  # the parent waits 0.9 s (addon/baking/state_machine.py)
 INPUT_CLOSED_SECONDS = 2.0
@@ -97,7 +97,9 @@ class CancellationToken:
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), stop)
 
-    def listen_to_input(self, on_hard_stop: Callable[[], None]) -> None:
+    def listen_to_input(
+        self, on_hard_stop: Callable[[], None], on_command: Callable[[dict[str, Any]], None] = lambda command: None
+    ) -> None:
         """Starts a thread that reads commands from standard input. When the input closes, the parent has gone.
 
         A step of a huge mesh may take longer than a person waits. So the process ends `HARD_STOP_SECONDS` after the
@@ -106,6 +108,7 @@ class CancellationToken:
 
         Args:
             on_hard_stop: Called before such an end, in the reading thread.
+            on_command: Called with every other command, in the same thread.
         """
 
         def end() -> None:
@@ -130,8 +133,12 @@ class CancellationToken:
                     command = json.loads(line)
                 except ValueError:
                     continue
-                if isinstance(command, dict) and command.get("command") == "cancel":
+                if not isinstance(command, dict):
+                    continue
+                if command.get("command") == "cancel":
                     request_stop(HARD_STOP_SECONDS, 1)
+                else:
+                    on_command(command)
             request_stop(INPUT_CLOSED_SECONDS, INPUT_CLOSED_REQUESTS)
 
         threading.Thread(target=listen, name="commands", daemon=True).start()

@@ -35,6 +35,9 @@ CONTACT_FOLDER = "contacts"
 PREROLL_FOLDER = "preroll"
 # motion of wraps, which Blender writes
 WRAP_FOLDER = "wrap"
+# the last samples of a live run, and what was done in it
+LIVE_FOLDER = "live"
+LIVE_FILES = ("controls.json", "head.bin", "inputs.jsonl")
 # the list of checkpoints
 RESUME_LIST = f"{RESUME_FOLDER}/points.json"
 # copy of cache.json, in case that is lost
@@ -186,7 +189,10 @@ def is_sinew_file(relative: Path) -> bool:
         return _NUMBERED_NAME.fullmatch(name) is not None
     if folder[:1] == (ATTRIBUTE_FOLDER,) and len(folder) == 2:
         return is_key(folder[1]) and _ATTRIBUTES_NAME.fullmatch(name) is not None
+    if folder == (LIVE_FOLDER,) and name in LIVE_FILES:
+        return True
     endings: dict[tuple[str, ...], tuple[str, ...]] = {
+        (LIVE_FOLDER,): (".pc2",),
         (MODEL_FOLDER,): (".npz",),
         (PLAY_FOLDER,): (".pc2",),
         (PREROLL_FOLDER,): (".npz",),

@@ -16,6 +16,7 @@ from . import (
     force_fields,
     formulations,
     fracture,
+    live,
     materials,
     meshes,
     muscles,
@@ -46,4 +47,5 @@ TEXTS: dict[str, tuple[str, str]] = {
     **rigid_cores.TEXTS,
     **processes_and_files.TEXTS,
     **diagnostics.TEXTS,
+    **live.TEXTS,
 }

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Grabs: springs by which a hand pulls places of bodies while a simulation runs.
+
+A grab takes the place p₀ of a render surface, or all vertices within a radius of it, and pulls each of them towards
+where it was beside the hand when it was taken: with the hand at h, point i of the share s_i feels
+
+    f⁺ = s_i k (h + (p_i − p₀) − p⁺),    Σ s_i = 1.
+
+The spring sees the end of the step, so no stiffness makes it unstable (MDMJC02, 5). Its k is such that weight, inertia
+and the stiffness of the body itself keep the place near the hand: `stiffness_to_follow`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ..mechanics.model import Model
+from ..mesh.embedding import Binding
+from ..runtime.arrays import Floats, Indices, floats
+from .force import Force, ForceStep
+from .point_forces import PointForces
+
+# k is the largest of these: the weight draws the place from the hand by 1/100 of the size of the body, a body at rest
+# follows a hand that suddenly moves by half its size a second within 1/40 of it (ω = 20 / s), and a dent of a tet is
+# a tenth as stiff as the hand
+WEIGHT_FACTOR = 100.0
+ANGULAR_FREQUENCY = 20.0  # [1/s]
+MODULUS_FACTOR = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Grab:
+    """Places that a hand holds.
+
+    Attributes:
+        body: Number of the body.
+        points: The places, in tets of the model.
+        offsets: Where they are beside the hand [m], (k, 3).
+        shares: Of the stiffness, of sum 1, (k,).
+        stiffness: k [N/m].
+        hand: Where the hand is at the end of the step [m], (3,).
+    """
+
+    body: int
+    points: Binding
+    offsets: Floats
+    shares: Floats
+    stiffness: float
+    hand: Floats
+
+    def moved_to(self, hand: Floats) -> Grab:
+        """Returns the grab with the hand elsewhere [m], (3,)."""
+        return replace(self, hand=hand)
+
+    def forces(self, x: Floats, tets: Indices) -> PointForces:
+        """Returns its springs for nodes at x [m], (n, 3)."""
+        points = self.points
+        here = np.einsum("ka,kai->ki", points.weights, x[tets[points.tet]])
+        each = self.stiffness * self.shares
+        stiffness = each[:, None, None] * np.eye(3)
+        force = each[:, None] * (self.hand + self.offsets - here)
+        return PointForces(points.tet, points.weights, force, stiffness, np.zeros_like(stiffness))
+
+
+class Grabs(Force):
+    """All grabs of a simulation that runs live.
+
+    Attributes:
+        held: The grabs, by the number that the hand gave each. Whoever runs the simulation changes them between steps.
+    """
+
+    kind: ClassVar[str] = "grab"
+    affects_quasistatic: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self.held: dict[int, Grab] = {}
+
+    def point_forces(self, step: ForceStep) -> PointForces:
+        """Returns the springs of all grabs, in the order of their numbers."""
+        found = [self.held[number].forces(step.state.x, step.model.tets) for number in sorted(self.held)]
+        return PointForces.concatenate(*found)
+
+    def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
+        """Returns where hands are, and what they hold."""
+        grabs = [self.held[number] for number in sorted(self.held)]
+        return [array for each in grabs for array in (each.points.tet, each.points.weights, each.hand + each.offsets)]
+
+
+def make_grab(
+    model: Model, body: int, binding: Binding, vertices: Floats, place: Floats, radius: float, gravity: float
+) -> Grab:
+    """Returns the grab of the place of a render surface that is nearest to a hand.
+
+    Args:
+        model: All bodies.
+        body: Number of the body.
+        binding: Its render vertices in tets of the model.
+        vertices: Where these are now [m], (v, 3).
+        place: Where the hand is [m], (3,).
+        radius: Up to where it takes vertices [m]; 0: the nearest one alone.
+        gravity: Size of the acceleration [m/s²].
+    """
+    distance = np.linalg.norm(vertices - place, axis=1)
+    nearest = int(np.argmin(distance))
+    around = np.linalg.norm(vertices - vertices[nearest], axis=1)
+    taken = np.flatnonzero(around < radius) if radius > 0.0 else np.zeros(0, np.int64)
+    taken = taken if len(taken) else np.array([nearest])
+    shares = (1.0 - (around[taken] / radius) ** 2) ** 2 if radius > 0.0 else np.ones(1)
+    return Grab(
+        body,
+        Binding(binding.tet[taken], binding.weights[taken]),
+        floats(vertices[taken] - place),
+        shares / shares.sum(),
+        stiffness_to_follow(model, body, gravity),
+        floats(place),
+    )
+
+
+def stiffness_to_follow(model: Model, body: int, gravity: float) -> float:
+    """Returns k [N/m] of a spring that keeps a place of a body near the hand, for a gravity [m/s²]."""
+    part = model.bodies[body]
+    X, tets = model.X[part.nodes], part.tets
+    mass = float(model.mass[part.nodes].sum())
+    size = max(float(np.ptp(X, axis=0).max()), 1.0e-12)
+    edge = float(np.cbrt(6.0 * model.volume[tets].mean()))
+    modulus = float(np.max(2.0 * model.mu[tets] + model.lam[tets]))
+    return max(WEIGHT_FACTOR * mass * gravity / size, mass * ANGULAR_FREQUENCY**2, MODULUS_FACTOR * modulus * edge)

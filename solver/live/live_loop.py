@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs a scene live in a cache folder, as a hand wants it, and once more as it was written down."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from ..bake.cache.layout import LIVE_FOLDER, SCENE_FOLDER
+from ..runtime.errors import BadInput, SinewError, StorageFailed
+from ..scene.scene import Scene
+from ..scene.track_shapes import track_shapes
+from ..scene.tracks import TrackReader
+from ..simulation.advance_frame import FrameReport
+from ..simulation.build import OnStage
+from .commands import parse_command
+from .live_run import LiveRun, LiveSample
+from .pacing import Pace
+from .recording import DIGEST_INTERVAL, InputRecorder, RecordedInputs, read_controls, read_inputs
+from .sample_files import SampleWriter
+
+OnEvent = Callable[[Mapping[str, Any]], None]
+EVENT_SECONDS = 0.5  # between events that say how it goes
+
+
+class _Ended(Exception):
+    """Ends a run between two steps."""
+
+
+@dataclass(frozen=True)
+class LiveOptions:
+    """How a run goes on.
+
+    Attributes:
+        steps: After how many it ends; None: when it is told to.
+        make_pace: Makes what it waits for, for Δt [s].
+    """
+
+    steps: int | None = None
+    make_pace: Callable[[float], Pace] = Pace
+
+
+def run_live(
+    folder: Path,
+    scene: Scene,
+    commands: SimpleQueue[Mapping[str, Any]],
+    should_stop: Callable[[], bool],
+    on_event: OnEvent,
+    options: LiveOptions,
+) -> None:
+    """Runs the scene in a cache folder until it is told to stop.
+
+    Args:
+        folder: The cache; samples and inputs are written into its folder "live".
+        scene: What is in it.
+        commands: What the hand does, as it comes.
+        should_stop: Asked before every step.
+        on_event: Called with `live` events and warnings.
+        options: How it goes on.
+
+    Raises:
+        BadInput, SolveFailed, StorageFailed: As `LiveRun` and the files.
+    """
+    controls = read_controls(folder)
+    run = LiveRun(scene, _tracks_of(folder, scene), controls, _announcing(on_event))
+    recorder = InputRecorder(folder, controls)
+    pace = options.make_pace(1.0 / (scene.settings.fps * run.scene.settings.substeps))
+    loop = _Loop(run, recorder, pace, on_event)
+
+    def before_step() -> None:
+        if should_stop() or run.step == options.steps:
+            recorder.end(run.step, run.digest())  # here: an exception takes the state back to the last frame
+            raise _Ended
+        pace.wait()
+        loop.take(commands)
+
+    try:
+        run.run(before_step, loop.show, loop.report)
+    except _Ended:
+        on_event({"event": "done", "steps": run.step, "not_converged": loop.not_converged})
+    finally:
+        loop.close()
+
+
+class _Loop:
+    """What is done around the steps of a run."""
+
+    def __init__(self, run: LiveRun, recorder: InputRecorder, pace: Pace, on_event: OnEvent) -> None:
+        self.run, self.recorder, self.pace, self.on_event = run, recorder, pace, on_event
+        self.samples: SampleWriter | None = None
+        self.command_count = self.not_converged = 0
+        self.last_event = clock.monotonic()
+
+    def take(self, commands: SimpleQueue[Mapping[str, Any]]) -> None:
+        """Applies all commands that have come; what cannot be done is a warning."""
+        while True:
+            try:
+                given = commands.get_nowait()
+            except Empty:
+                return
+            self.command_count += 1
+            try:
+                self.run.apply(parse_command(given))
+            except BadInput as problem:
+                self.on_event({"event": "warning", **problem.as_warning()})
+            else:
+                self.recorder.record(self.run.step, given)
+
+    def show(self, sample: LiveSample) -> None:
+        """Writes a sample where the other process sees it, and says how it goes."""
+        if self.samples is None:
+            self.samples = SampleWriter(self.recorder.path.parent, sample.positions)
+            self._say(sample, is_first=True)
+        self.samples.write(sample.step, self.command_count, sample.time, sample.positions)
+        if sample.step and sample.step % DIGEST_INTERVAL == 0:
+            self.recorder.record_digest(sample.step, self.run.digest())
+        if clock.monotonic() - self.last_event >= EVENT_SECONDS:
+            self._say(sample)
+
+    def report(self, report: FrameReport) -> None:
+        """Counts what did not converge."""
+        self.not_converged += report.not_converged
+
+    def close(self) -> None:
+        """Lets the files go."""
+        self.recorder.release()
+        if self.samples is not None:
+            self.samples.close()
+
+    def _say(self, sample: LiveSample, is_first: bool = False) -> None:
+        self.last_event = clock.monotonic()
+        tets = {"tets": self.run.simulation.built.model.tet_count} if is_first else {}
+        numbers = {"ratio": self.pace.ratio, "not_converged": self.not_converged}
+        self.on_event({"event": "live", "step": sample.step, "time": sample.time, **numbers, **tets})
+
+
+def replay(folder: Path, scene: Scene, on_event: OnEvent) -> None:
+    """Repeats the run of a cache folder and compares it with what it was.
+
+    Raises:
+        StorageFailed: "live-inputs-unreadable".
+        SinewError: "live-replay-differs": positions or velocities are others.
+        BadInput, SolveFailed: As `LiveRun`.
+    """
+    recorded = read_inputs(folder)
+    run = LiveRun(scene, _tracks_of(folder, scene), recorded.controls, _announcing(on_event))
+    compared = 0
+
+    def before_step() -> None:
+        nonlocal compared
+        compared += _compare(run, recorded)
+        if run.step >= recorded.steps:
+            raise _Ended
+        for given in recorded.commands.get(run.step, ()):
+            try:
+                run.apply(parse_command(given))
+            except BadInput as problem:
+                raise StorageFailed(
+                    "live-inputs-unreadable", path=str(folder / LIVE_FOLDER), problem=problem.sentence
+                ) from problem
+
+    try:
+        run.run(before_step, lambda sample: None)
+    except _Ended:
+        on_event({"event": "done", "steps": run.step, "compared": compared})
+
+
+def _compare(run: LiveRun, recorded: RecordedInputs) -> int:
+    """Returns how many digests were compared at this step, 0 or 1."""
+    wanted = recorded.digests.get(run.step)
+    if wanted is None:
+        return 0
+    if run.digest() != wanted:
+        raise SinewError("live-replay-differs", step=run.step)
+    return 1
+
+
+def _tracks_of(folder: Path, scene: Scene) -> TrackReader:
+    return TrackReader(folder / SCENE_FOLDER, shapes=track_shapes(scene))
+
+
+def _announcing(on_event: OnEvent) -> OnStage:
+    return lambda stage, body: on_event({"event": "building", "stage": stage, "body": body})

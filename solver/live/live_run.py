@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A scene that moves on step by step while somebody handles it."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..constraints.grabs import Grabs, make_grab
+from ..mesh.embedding import Binding
+from ..runtime.arrays import Floats
+from ..runtime.errors import BadInput
+from ..scene.gravity import gravity_at
+from ..scene.scene import MAX_FRAME_NUMBER, Scene
+from ..scene.track_shapes import track_shapes
+from ..scene.tracks import TrackReader
+from ..simulation.advance_frame import FrameReport
+from ..simulation.build import OnStage, build
+from ..simulation.simulation import FrameCallbacks, Simulation
+from .commands import Command, MoveGrab, ReleaseGrab, SetTrack, TakeGrab
+from .live_tracks import LiveTracks
+
+STEPS_PER_SECOND = 60.0  # at least: so many steps a frame that there are as many, each one a sample
+
+
+@dataclass(frozen=True, eq=False)
+class LiveSample:
+    """What is seen after a step.
+
+    Attributes:
+        step: Number of the step, counted from 1; 0: the beginning.
+        time: Of the scene [s].
+        positions: Render vertices of every body [m], (n, 3), by key.
+    """
+
+    step: int
+    time: float
+    positions: dict[str, Floats]
+
+
+class LiveRun:
+    """A simulation, what is handled in it, and how far it has come.
+
+    Attributes:
+        scene: With the settings of a live run: a step is a sample, and there is no last frame.
+        tracks: Its inputs.
+        simulation: Between two steps.
+        step: Steps taken.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        tracks: TrackReader,
+        controls: Mapping[str, Any] | None = None,
+        on_stage: OnStage = lambda stage, body: None,
+    ) -> None:
+        """Fills the bodies with tets and makes ready for the first step.
+
+        Args:
+            scene: Begins at its first frame.
+            tracks: Of the scene.
+            controls: First values of the tracks that may be handled, by name.
+            on_stage: As for `Simulation`.
+
+        Raises:
+            BadInput: Something cannot be simulated, or there is no such track; the sentence names it.
+        """
+        self.scene = live_scene(scene)
+        shapes, given = track_shapes(scene), controls or {}
+        for name in given:
+            if name not in shapes:
+                raise BadInput("track-unknown", name=name, example="collider.KEY.matrix")
+        self.tracks = LiveTracks(tracks, given, shapes)
+        self.grabs, self.step = Grabs(), 0
+        built = build(self.scene, self.tracks, on_stage)
+        built = replace(built, forces=(*built.forces, self.grabs))
+        self.simulation = Simulation(self.scene, self.tracks, built)
+
+    @property
+    def step_end(self) -> float:
+        """Time at which the next step ends [s], as `advance_frame` counts it."""
+        settings = self.scene.settings
+        frame, number = divmod(self.step, settings.substeps)
+        return settings.time(settings.frame_start + frame + (number + 1) / settings.substeps)
+
+    def run(
+        self,
+        before_step: Callable[[], None],
+        on_sample: Callable[[LiveSample], None],
+        on_frame: Callable[[FrameReport], None] = lambda report: None,
+    ) -> None:
+        """Takes steps until `before_step` raises, which passes through.
+
+        Args:
+            before_step: Called before every step; may `apply` commands.
+            on_sample: Called with the beginning, and after every step.
+            on_frame: Called with how the steps of every frame went.
+
+        Raises:
+            SolveFailed: A step gave no numbers.
+        """
+
+        def show(positions: dict[str, Floats]) -> None:
+            self.step += 1
+            on_sample(LiveSample(self.step, self.simulation.state.time, positions))
+
+        callbacks = FrameCallbacks(on_sample=show, before_step=before_step)
+        on_sample(LiveSample(0, self.simulation.state.time, self.simulation.start().positions))
+        while True:
+            on_frame(self.simulation.advance(callbacks).report)
+
+    def apply(self, command: Command) -> None:
+        """Lets a command act from the next step on.
+
+        Raises:
+            BadInput: There is no such body, grab or track that may be handled, or the value has another shape.
+        """
+        match command:
+            case TakeGrab():
+                self._take(command)
+            case MoveGrab():
+                self._check_grab(command.grab)
+                self.grabs.held[command.grab] = self.grabs.held[command.grab].moved_to(command.place)
+            case ReleaseGrab():
+                self._check_grab(command.grab)
+                del self.grabs.held[command.grab]
+            case SetTrack():
+                self._set(command)
+
+    def digest(self) -> str:
+        """Returns 64 hex digits of where all nodes are and how they move."""
+        state, found = self.simulation.state, hashlib.sha256()
+        for array in (state.x, state.v):
+            found.update(np.ascontiguousarray(array, "<f8").tobytes())
+        return found.hexdigest()
+
+    def _take(self, command: TakeGrab) -> None:
+        simulation = self.simulation
+        built = simulation.built
+        number = next((n for n, body in enumerate(built.bodies) if body.key == command.body), None)
+        if number is None:
+            raise BadInput("live-no-such-body", name=command.body)
+        body = built.bodies[number]
+        in_model = Binding(body.binding.tet + np.int32(body.range.tets.start), body.binding.weights)
+        gravity = float(np.linalg.norm(gravity_at(self.scene, self.tracks, simulation.state.time)))
+        self.grabs.held[command.grab] = make_grab(
+            built.model, number, in_model, simulation.positions()[body.key], command.place, command.radius, gravity
+        )
+
+    def _check_grab(self, number: int) -> None:
+        if number not in self.grabs.held:
+            raise BadInput("live-no-such-grab", number=number)
+
+    def _set(self, command: SetTrack) -> None:
+        if command.track not in self.tracks.controls:
+            raise BadInput("live-no-such-control", name=command.track)
+        wanted = self.tracks.shapes[command.track]
+        if command.value.shape != wanted:
+            problem = f"the value of {command.track} has the shape {command.value.shape} instead of {wanted}"
+            raise BadInput("live-command-invalid", command="set", problem=problem)
+        self.tracks.set(command.track, self.simulation.state.time, self.step_end, command.value)
+
+
+def live_scene(scene: Scene) -> Scene:
+    """Returns a scene whose steps are samples, at least `STEPS_PER_SECOND` of them, without a last frame."""
+    steps = max(math.ceil(STEPS_PER_SECOND / scene.settings.fps - 1.0e-9), 1)
+    settings = replace(
+        scene.settings, substeps=steps, samples_per_frame=steps, frame_end=MAX_FRAME_NUMBER, strict=False
+    )
+    return replace(scene, settings=settings)
+
+
+def apply_all(run: LiveRun, commands: Sequence[Command]) -> list[BadInput]:
+    """Applies commands in order and returns what was wrong with those that could not be."""
+    problems = []
+    for command in commands:
+        try:
+            run.apply(command)
+        except BadInput as problem:
+            problems.append(problem)
+    return problems

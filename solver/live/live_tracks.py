@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tracks that get longer while a simulation runs: those of the scene, and those that are handled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..runtime.arrays import Floats, floats
+from ..scene.tracks import MemoryTracks, Track, TrackReader
+
+KEPT_SAMPLES = 8  # of a track that is handled: none is asked for what was longer ago
+
+
+class LiveTracks(MemoryTracks):
+    """The tracks of a scene, of which some follow what somebody does.
+
+    A value that is set at the end of a step is reached during that step, from the value before.
+    """
+
+    def __init__(
+        self, scene_tracks: TrackReader, controls: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]
+    ) -> None:
+        """Takes the tracks of the scene, and by name the first values of those that may be handled.
+
+        Raises:
+            BadInput: "track-invalid": a value cannot be one of its track.
+        """
+        tracks = {name: Track([0.0], floats(value)[None]) for name, value in controls.items()}
+        super().__init__(tracks, shapes)
+        self.scene_tracks, self.controls = scene_tracks, frozenset(controls)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a track of that name."""
+        return name in self.controls or self.scene_tracks.has(name)
+
+    def sample(self, name: str, time: float) -> Floats:
+        """Returns the value of a track at a time [s]; what is handled keeps its last value."""
+        return super().sample(name, time) if name in self.controls else self.scene_tracks.sample(name, time)
+
+    def samples_around(self, name: str, begin: float, end: float) -> tuple[Floats, Floats, int]:
+        """Returns samples around a span of time [s], as `TrackReader.samples_around`."""
+        if name in self.controls:
+            return super().samples_around(name, begin, end)
+        return self.scene_tracks.samples_around(name, begin, end)
+
+    def set(self, name: str, begin: float, end: float, value: Floats) -> None:
+        """Lets a track that is handled go from its value at `begin` to a new one at `end` [s]."""
+        track = self._loaded[name]
+        before = super().sample(name, begin)
+        earlier = track.times < begin
+        times = np.concatenate([track.times[earlier], [begin, end]])[-KEPT_SAMPLES:]
+        values = np.concatenate([track.values[earlier], before[None], floats(value)[None]])[-KEPT_SAMPLES:]
+        track.times, track.values = times, values

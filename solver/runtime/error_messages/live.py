@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Messages about simulations that run live."""
+
+TEXTS: dict[str, tuple[str, str]] = {
+    "live-command-invalid": ('Sinew cannot do "{command}": {problem}.', "See docs/architecture.md for the commands."),
+    "live-no-such-body": (
+        'There is no body "{name}" to grab.',
+        "Stop, and start again with the objects as they are now.",
+    ),
+    "live-no-such-grab": ("Nothing is grabbed by the number {number}.", "Grab something first."),
+    "live-no-such-control": (
+        'The running simulation does not read "{name}".',
+        "Stop, and start again: it then has the setting as it is now.",
+    ),
+    "live-rate": ("A rate of {rate:g} is no speed.", "Choose a --rate above 0."),
+    "live-controls-unreadable": ("Sinew cannot read {path}: {problem}.", "Stop, and start again."),
+    "live-inputs-unreadable": ("Sinew cannot repeat the run in {path}: {problem}.", "Run it live again."),
+    "live-replay-differs": (
+        "The run differs from the recorded one at step {step}.",
+        "It was recorded by another version of Sinew, or the scene has changed: run it live again.",
+    ),
+}

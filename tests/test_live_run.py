@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A scene that is handled while it runs: what is grabbed follows, what is set acts, and a repetition is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fixtures.scenes import JELLY, block
+from sinew.solver.constraints.grabs import Grabs, make_grab, stiffness_to_follow
+from sinew.solver.live.commands import parse_command
+from sinew.solver.live.live_run import LiveRun, LiveSample, live_scene
+from sinew.solver.mesh.embedding import Binding
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.contact import Collider
+from sinew.solver.scene.scene import Scene, Settings
+from sinew.solver.scene.tracks import NoTracks
+
+Given = Mapping[str, Any]
+
+
+class _Enough(Exception):
+    """Ends a run."""
+
+
+def drive(run: LiveRun, steps: int, hand: Callable[[int], list[Given]] = lambda step: []) -> list[LiveSample]:
+    """Takes steps, before each of which a hand does something, and returns all samples."""
+    samples: list[LiveSample] = []
+
+    def before_step() -> None:
+        if run.step == steps:
+            raise _Enough
+        for given in hand(run.step):
+            run.apply(parse_command(given))
+
+    with pytest.raises(_Enough):
+        run.run(before_step, lambda sample: samples.append(replace(sample, positions=dict(sample.positions))))
+    return samples
+
+
+def jelly(fps: float = 30.0, **settings: Any) -> Scene:
+    return Scene((block((3, 3, 3), (0.1, 0.1, 0.1), (0.0, 0.0, 0.0)),), settings=Settings(fps=fps, **settings))
+
+
+def take(place: list[float], radius: float = 0.0) -> dict[str, Any]:
+    return {"command": "grab", "grab": 1, "body": "block", "place": place, "radius": radius}
+
+
+def move(place: list[float]) -> dict[str, Any]:
+    return {"command": "move", "grab": 1, "place": place}
+
+
+@pytest.mark.parametrize(("fps", "steps"), [(24.0, 3), (25.0, 3), (30.0, 2), (60.0, 1), (120.0, 1)])
+def test_every_step_is_a_sample_and_there_are_sixty_a_second(fps: float, steps: int) -> None:
+    settings = live_scene(jelly(fps)).settings
+    assert settings.substeps == settings.samples_per_frame == steps and fps * steps >= 60.0
+    samples = drive(LiveRun(jelly(fps), NoTracks()), 4)
+    assert [sample.step for sample in samples] == [0, 1, 2, 3, 4]
+    assert [sample.time for sample in samples] == pytest.approx([k / (fps * steps) for k in range(5)])
+
+
+def test_a_grabbed_corner_follows_a_hand_and_falls_when_it_is_let_go() -> None:
+    """Half of the size a second, under gravity: within 5 % of the size."""
+    run, size, speed = LiveRun(jelly(gravity=(0.0, 0.0, -9.81)), NoTracks()), 0.1, 0.05
+
+    def place(step: int) -> list[float]:
+        return [0.1 + speed * step / 60.0, 0.1, 0.1]
+
+    def hand(step: int) -> list[Given]:
+        return [take(place(0))] if step == 0 else [move(place(step))] if step < 60 else [] if step > 60 else [release]
+
+    release = {"command": "release", "grab": 1}
+    samples = drive(run, 90, hand)
+    corner = int(np.argmin(np.linalg.norm(samples[0].positions["block"] - place(0), axis=1)))
+    away = [np.linalg.norm(s.positions["block"][corner] - place(s.step - 1)) for s in samples[1:61]]
+    assert max(away) < 0.05 * size
+    heights = [sample.positions["block"][corner, 2] for sample in samples]
+    assert heights[60] > 0.09 and heights[90] < -0.5 and not run.grabs.held
+
+
+def test_a_radius_takes_what_is_around_and_keeps_its_shape() -> None:
+    run = LiveRun(jelly(gravity=(0.0, 0.0, 0.0)), NoTracks())
+    samples = drive(run, 1, lambda step: [take([0.05, 0.05, 0.1], 0.06)])
+    grab = run.grabs.held[1]
+    assert len(grab.shares) > 4 and grab.shares.sum() == pytest.approx(1.0) and (grab.shares > 0.0).all()
+    assert np.abs(samples[1].positions["block"] - samples[0].positions["block"]).max() < 1.0e-9  # it was at rest
+
+
+def test_springs_of_a_grab_are_as_they_say() -> None:
+    """Their force is −∂E/∂p of ½ k Σ s_i |h + o_i − p_i|², by differences."""
+    run = LiveRun(jelly(), NoTracks())
+    model, body = run.simulation.built.model, run.simulation.built.bodies[0]
+    binding = Binding(body.binding.tet, body.binding.weights)
+    vertices = run.simulation.positions()["block"]
+    grab = make_grab(model, 0, binding, vertices, np.array([0.05, 0.05, 0.1]), 0.06, 9.81)
+    x = model.X + 0.01 * np.random.default_rng(1).standard_normal(model.X.shape)
+    tets = model.tets
+
+    def energy(x: np.ndarray) -> float:
+        points = np.einsum("ka,kai->ki", grab.points.weights, x[tets[grab.points.tet]])
+        apart = grab.hand + grab.offsets - points
+        return float(0.5 * grab.stiffness * np.sum(grab.shares * np.einsum("ki,ki->k", apart, apart)))
+
+    found = grab.forces(x, tets)
+    direction = np.random.default_rng(2).standard_normal(x.shape)
+    work = float(np.sum(found.force * found.positions(direction, tets)))
+    step = 1.0e-6
+    slope = (energy(x + step * direction) - energy(x - step * direction)) / (2.0 * step)
+    assert work == pytest.approx(-slope, rel=1.0e-6)
+    assert grab.stiffness == stiffness_to_follow(model, 0, 9.81) > 0.0
+
+
+def test_a_collider_that_is_moved_pushes_at_once() -> None:
+    floor = Collider("floor", "Floor")
+    scene = replace(jelly(gravity=(0.0, 0.0, 0.0)), colliders=(floor,))
+    name = "collider.floor.matrix"
+    run = LiveRun(scene, NoTracks(), {name: np.eye(4).tolist()})
+
+    def hand(step: int) -> list[Given]:
+        matrix = np.eye(4)
+        matrix[2, 3] = 0.002 * (step + 1)
+        return [{"command": "set", "track": name, "value": matrix.tolist()}]
+
+    samples = drive(run, 30, hand)
+    lowest = [sample.positions["block"][:, 2].min() for sample in samples]
+    assert lowest[0] == pytest.approx(0.0) and lowest[30] > 0.055
+
+
+def test_what_was_done_and_done_again_has_the_same_bytes() -> None:
+    def hand(step: int) -> list[Given]:
+        return {2: [take([0.1, 0.1, 0.1], 0.03)], 5: [move([0.2, 0.1, 0.2])], 20: [move([0.0, 0.1, 0.0])]}.get(step, [])
+
+    runs = [LiveRun(jelly(24.0), NoTracks()) for _ in range(2)]
+    one, two = (drive(run, 40, hand) for run in runs)
+    assert all(np.array_equal(a.positions["block"], b.positions["block"]) for a, b in zip(one, two, strict=True))
+    other = drive(LiveRun(jelly(24.0), NoTracks()), 40)
+    assert not np.array_equal(one[-1].positions["block"], other[-1].positions["block"])
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ({"command": "dance"}, "live-command-invalid"),
+        ({"command": "grab", "grab": 1, "body": "block"}, "live-command-invalid"),
+        ({"command": "grab", "grab": True, "body": "block", "place": [0, 0, 0]}, "live-command-invalid"),
+        ({"command": "grab", "grab": 1, "body": "block", "place": [0, 0, float("nan")]}, "live-command-invalid"),
+        ({"command": "grab", "grab": 1, "body": "block", "place": [0, 0, 0], "radius": -1}, "live-command-invalid"),
+        ({"command": "grab", "grab": 1, "body": "ball", "place": [0, 0, 0]}, "live-no-such-body"),
+        ({"command": "move", "grab": 7, "place": [0, 0, 0]}, "live-no-such-grab"),
+        ({"command": "release", "grab": 7}, "live-no-such-grab"),
+        ({"command": "set", "track": "gravity", "value": [0, 0]}, "live-command-invalid"),
+        ({"command": "set", "track": "speed", "value": 1.0}, "live-no-such-control"),
+    ],
+)
+def test_what_cannot_be_done_is_named(given: Given, kind: str) -> None:
+    run = LiveRun(jelly(), NoTracks(), {"gravity": [0.0, 0.0, -9.81]})
+    with pytest.raises(BadInput) as caught:
+        run.apply(parse_command(given))
+    assert caught.value.kind == kind and isinstance(run.grabs, Grabs)
+
+
+def test_controls_that_nothing_reads_are_named() -> None:
+    with pytest.raises(BadInput, match="gravitation"):
+        LiveRun(jelly(), NoTracks(), {"gravitation": [0.0, 0.0, 0.0]})
+
+
+def test_gravity_can_be_turned_while_it_runs() -> None:
+    run = LiveRun(replace(jelly(), bodies=(block(material=JELLY),)), NoTracks(), {"gravity": [0.0, 0.0, -9.81]})
+    turned = {"command": "set", "track": "gravity", "value": [9.81, 0.0, 0.0]}
+    samples = drive(run, 60, lambda step: [turned] if step == 30 else [])
+    middle = [sample.positions["block"].mean(axis=0) for sample in samples]
+    assert middle[30][0] == pytest.approx(middle[0][0], abs=1e-9) and middle[60][0] > middle[30][0] + 0.9
