@@ -160,6 +160,28 @@ def test_the_scene_is_one_frame_with_the_activation_of_its_time(tmp_path: Path) 
         assert not solve.folder.exists() and session.frame_solve is None
 
 
+def test_several_muscles_go_by_poses_of_the_animation(tmp_path: Path) -> None:
+    rig, muscle = bent_arm()
+    scene = bpy.context.scene
+    other = muscle.copy()
+    other.data = muscle.data.copy()
+    other.name = "Other"
+    scene.collection.objects.link(other)
+    scene.frame_set(8)
+    rig.pose.bones["Fore"].rotation_euler.x = 2.4  # not keyed
+    solve = frame_solve.start(scene, [muscle, other])
+    try:
+        found, tracks = exported(solve)
+        assert (found.settings.preroll, found.settings.fps) == (7, pytest.approx(0.1))  # one for each frame
+        way = [tracks.sample("body.Biceps.targets", -10.0 * step) for step in range(7, -1, -1)]
+        steps = [np.abs(after - before).max() for before, after in zip(way, way[1:], strict=False)]
+        assert max(steps[:-1]) < 0.5 * steps[-1]  # keyed poses on the way, and what is not keyed at its end
+        assert min(steps[1:]) > 0.0
+    finally:
+        session.end_frame_solve()
+    assert rig.pose.bones["Fore"].rotation_euler.x == pytest.approx(2.4)
+
+
 def test_values_without_keys_come_back_whatever_was_evaluated() -> None:
     rig, muscle = bent_arm()
     fore = rig.pose.bones["Fore"]

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Solve This Frame: brings flesh to rest in the pose of one frame, without a bake.
 
-It is a bake of one frame into a temporary folder, from the rest pose to the present one, in which all flesh follows its
-pose. The child process is that of bakes, and the one that waits where there is one.
+It is a bake of one frame into a temporary folder, from the rest pose by some poses of the animation to the present one,
+in which all flesh follows its pose. The child process is that of bakes, and the one that waits where there is one.
 """
 
 from __future__ import annotations
 
+import math
 import shutil
 import time as clock
 import uuid
@@ -44,8 +45,9 @@ from .child_process import child_command, fallback_command
 from .error_messages import error_text
 from .solver_warm_up import solver_in_waiting
 
-SETTLE_SECONDS = 10.0  # from the rest pose to the frame: activation that rises and falls gets there
+SETTLE_SECONDS = 10.0  # of each step on the way: activation that rises and falls gets there
 STILL_SHARE = 1.0e-4  # of the size of a body
+MOST_POSES = 8  # of the animation, on the way from the rest pose to the frame
 FOLDER_PREFIX = "sinew-solve-"
 
 
@@ -107,19 +109,39 @@ def _export(solve: FrameSolve, uids: set[int]) -> Iterator[float]:
     inputs = only_bodies(inputs, {obj for obj in inputs.bodies if obj.session_uid in uids})
     inputs = replace(inputs, heat_sources={}, force_fields={})
     has_source = any(source_of(obj) != NO_SOURCE for obj in inputs.bodies)
-    moments = [SampleTime(rest_frame(scene), 0.0, -SETTLE_SECONDS), SampleTime(solve.frame, solve.subframe, 0.0)]
-    if has_source:  # half of the time to get there, half to settle
-        moments.insert(1, replace(moments[1], time=-0.5 * SETTLE_SECONDS))
+    most = MOST_POSES if len(inputs.bodies) > 1 else 1  # one body alone does without
+    moments = _way_there(rest_frame(scene), solve.frame + solve.subframe, most, settles=has_source)
+    steps = round(-moments[0].time / SETTLE_SECONDS)
     shift = (solve.frame + solve.subframe - frame_range(scene)[0]) / frames_per_second(scene)
     unkeyed = UnkeyedValues(scene.objects)
-    part = ExportPart(inputs, moments, lambda read: _one_frame(read, solve.frame), shift, unkeyed)
+    part = ExportPart(inputs, moments, lambda read: _one_frame(read, solve.frame, steps), shift, unkeyed)
     written = export_part(scene, solve.folder / layout.SCENE_FOLDER, part)
     solve.rest = {body.key: body.vertices[: body.played_count] for body in written.bodies}
     yield 1.0
 
 
-def _one_frame(scene: Scene, frame: int) -> Scene:
-    """Returns a scene of one frame, to which a step of `SETTLE_SECONDS` leads from the rest pose."""
+def _way_there(rest: int, frame: float, most: int, settles: bool) -> list[SampleTime]:
+    """Returns moments from the rest pose to the present one, with poses of the animation between.
+
+    Muscles that jump by a whole bend come to lie in each other, and take long to find out.
+
+    Args:
+        rest: Frame of the rest pose.
+        frame: The present one.
+        most: How many steps may lead there, of `SETTLE_SECONDS` each.
+        settles: Whether half of the last one is left to settle there.
+    """
+    count = max(min(math.ceil(abs(frame - rest)), most), 1)
+    moments = [SampleTime(rest, 0.0, -SETTLE_SECONDS * count)]
+    for number in range(1, count):
+        at = rest + number / count * (frame - rest)
+        moments.append(SampleTime(math.floor(at), at - math.floor(at), SETTLE_SECONDS * (number - count)))
+    present = SampleTime(math.floor(frame), frame - math.floor(frame), 0.0)
+    return [*moments, *([replace(present, time=-0.5 * SETTLE_SECONDS)] if settles else []), present]
+
+
+def _one_frame(scene: Scene, frame: int, steps: int) -> Scene:
+    """Returns a scene of one frame, to which some steps of `SETTLE_SECONDS` lead from the rest pose."""
     settings = replace(
         scene.settings,
         frame_start=frame,
@@ -127,7 +149,7 @@ def _one_frame(scene: Scene, frame: int) -> Scene:
         fps=1.0 / SETTLE_SECONDS,
         substeps=1,
         samples_per_frame=1,
-        preroll=1,
+        preroll=steps,
     )
     return replace(scene, settings=settings, bodies=tuple(map(_at_rest, scene.bodies)))
 

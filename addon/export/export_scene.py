@@ -114,7 +114,8 @@ class ExportPart:
         moments: When they are read, rising; the first one is the rest pose.
         adapt: Returns the scene that is written instead of the one that is read.
         time_shift: Time of the artist's scene at time zero of the moments [s].
-        unkeyed: Values that hold instead of animated ones at all moments but the first, and afterwards; None: none.
+        unkeyed: Values that hold instead of animated ones at the frame of the last moment, but for the rest pose, and
+            afterwards; None: none.
         bake_pass: The pass whose bodies these are, where they follow others, which move as they are baked.
     """
 
@@ -252,7 +253,9 @@ class SceneExporter:
         if self._first_needed is not None and (before is None or moment.frame < before.frame):
             scene_copy.evaluate_frames(self._first_needed, moment.frame)
         scene_copy.set_frame(moment.frame, moment.subframe)
-        if self._done and self._part.unkeyed is not None:
+        last = self._moments[-1]
+        is_present = (moment.frame, moment.subframe) == (last.frame, last.subframe)
+        if self._done and is_present and self._part.unkeyed is not None:
             self._part.unkeyed.apply(scene_copy.scene.view_layers[0])
 
     def _sample(

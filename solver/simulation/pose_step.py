@@ -18,6 +18,7 @@ from ..quasistatic.progress import Progress
 from ..runtime.arrays import Bools, Floats, Indices, floats
 from ..runtime.errors import BadInput, SolveFailed
 from ..scene.gravity import gravity_at
+from ..scene.scene import Settings
 from .current_model import current_model, present_flesh
 from .flesh import FleshPart
 from .flesh.linked_start import moved_links
@@ -31,6 +32,8 @@ from .flesh.unchanged_pose import (
 )
 from .simulated_scene import SimulatedScene
 from .step_boundary_conditions import apply_forces, forces_on, potentials_of, surface_potentials_of
+
+PREROLL_TOLERANCE = 0.1  # residual at which flesh counts as at rest before the first frame
 
 OnProgress = Callable[[Progress], None]
 
@@ -96,12 +99,14 @@ def equilibrate_flesh(
     pose = replace(pose, moved_links=tuple(moved_links(pose.surface_potentials, simulation.tracks, before)))
     inputs = _input_arrays(simulation, flesh, forces, model, pose, step) + (contact.asked if contact else [])
     # a pre-roll is there to come to rest
-    is_preroll = time <= simulation.scene.settings.time(simulation.scene.settings.frame_start)
+    first = simulation.scene.settings.time(simulation.scene.settings.frame_start)
+    is_preroll = time <= first
     equilibrium = reuse_equilibrium(state, inputs, x, may_go_on=is_preroll)
     if equilibrium is None:
         motion = state.v[nodes] * simulated
         prediction = x + motion if motion.any() else None
-        equilibrium = _solve_pose(simulation, flesh, model, pose, x, prediction, on_progress)
+        settings = simulation.scene.settings if time >= first else _settings_of_preroll(simulation.scene.settings)
+        equilibrium = _solve_pose(simulation, flesh, model, pose, x, prediction, settings, on_progress)
     state.x[nodes] = equilibrium.x
     state.v[nodes] = (equilibrium.x - x) / simulated if simulated > 0.0 else 0.0
     store_equilibrium(state, inputs, equilibrium)
@@ -133,6 +138,7 @@ def _solve_pose(
     pose: PoseConditions,
     x: Floats,
     prediction: Floats | None,
+    settings: Settings,
     on_progress: OnProgress,
 ) -> PoseEquilibrium:
     was_failed = simulation.state.fields.get(FAILED_BODIES_FIELD)
@@ -140,7 +146,12 @@ def _solve_pose(
         model.bodies
     ):  # a bake may go on with more flesh than it began with
         was_failed = np.zeros(len(model.bodies), bool)
-    return solve_pose(flesh, model, pose, x, was_failed, simulation.scene.settings, prediction, on_progress)
+    return solve_pose(flesh, model, pose, x, was_failed, settings, prediction, on_progress)
+
+
+def _settings_of_preroll(settings: Settings) -> Settings:
+    """Returns the settings for poses before the first frame: they lead to it, and nobody sees them."""
+    return replace(settings, pose_tolerance=max(settings.pose_tolerance, PREROLL_TOLERANCE))
 
 
 def _forces_on_flesh(simulation: SimulatedScene, flesh: FleshPart) -> list[Force]:
