@@ -116,7 +116,7 @@ def test_twelve_spindles_take_less_than_eight_seconds() -> None:
 
 
 @pytest.mark.timed
-@pytest.mark.xfail(reason="16.3 and 29.1 s on two cores, in some 80 Newton iterations of which none takes most of the time")
+@pytest.mark.xfail(reason="16.3 and 29.1 s on two cores, in some 80 Newton iterations")
 @pytest.mark.parametrize("frame", [5, 20])
 def test_the_muscles_of_arm_layers_take_less_than_eight_seconds(frame: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(DEMO_FOLDER))

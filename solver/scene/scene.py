@@ -225,6 +225,8 @@ class Settings:
         pose_tolerance: Relative residual (`quasistatic/equilibrium_residual.py`) at which quasistatic flesh is at rest.
         pose_iterations: Newton iterations that a try to bring a sample of it to rest may take; where the first try
             does not arrive there is a second one. That none did is reported, never hidden.
+        preroll_tolerance: The same as `pose_tolerance`, for poses before the first frame, which only lead to it; None:
+            `pose_tolerance`.
         linear_solver: Of `LINEAR_SOLVERS`, the preconditioner of conjugate gradients in a step: "jacobi" (blocks of the
             diagonal), "multigrid" (from the first iteration, where bodies are neither coupled by contacts nor have a
             rigid core), or "auto" (multigrid where a system needs it).
@@ -246,6 +248,7 @@ class Settings:
     preroll: Annotated[int, PREROLL.limits] = PREROLL.default
     pose_tolerance: Annotated[float, POSE_TOLERANCE.limits] = POSE_TOLERANCE.default
     pose_iterations: Annotated[int, POSE_ITERATIONS.limits] = POSE_ITERATIONS.default
+    preroll_tolerance: Annotated[float, POSE_TOLERANCE.limits] | None = None
     linear_solver: Annotated[str, OneOf(LINEAR_SOLVERS)] = AUTO_SOLVER
     speed: Annotated[float, SPEED.limits] = SPEED.default
     writes_preroll: bool = False

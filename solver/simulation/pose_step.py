@@ -33,8 +33,6 @@ from .flesh.unchanged_pose import (
 from .simulated_scene import SimulatedScene
 from .step_boundary_conditions import apply_forces, forces_on, potentials_of, surface_potentials_of
 
-PREROLL_TOLERANCE = 0.1  # residual at which flesh counts as at rest before the first frame
-
 OnProgress = Callable[[Progress], None]
 
 
@@ -105,7 +103,9 @@ def equilibrate_flesh(
     if equilibrium is None:
         motion = state.v[nodes] * simulated
         prediction = x + motion if motion.any() else None
-        settings = simulation.scene.settings if time >= first else _settings_of_preroll(simulation.scene.settings)
+        settings = simulation.scene.settings
+        if time < first and settings.preroll_tolerance is not None:
+            settings = replace(settings, pose_tolerance=settings.preroll_tolerance)
         equilibrium = _solve_pose(simulation, flesh, model, pose, x, prediction, settings, on_progress)
     state.x[nodes] = equilibrium.x
     state.v[nodes] = (equilibrium.x - x) / simulated if simulated > 0.0 else 0.0
@@ -147,11 +147,6 @@ def _solve_pose(
     ):  # a bake may go on with more flesh than it began with
         was_failed = np.zeros(len(model.bodies), bool)
     return solve_pose(flesh, model, pose, x, was_failed, settings, prediction, on_progress)
-
-
-def _settings_of_preroll(settings: Settings) -> Settings:
-    """Returns the settings for poses before the first frame: they lead to it, and nobody sees them."""
-    return replace(settings, pose_tolerance=max(settings.pose_tolerance, PREROLL_TOLERANCE))
 
 
 def _forces_on_flesh(simulation: SimulatedScene, flesh: FleshPart) -> list[Force]:
