@@ -10,14 +10,21 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from fixtures.muscle_blocks import random_muscle
-from reference.hyperelastic_laws import KINDS, MU, differences, gradients, rotations, size
+from fixtures.muscle_blocks import random_muscle, random_muscle_of
+from reference.hyperelastic_laws import KINDS, MU, clamp, differences, gradients, rotations, size
 from reference.muscle_fibres import found_with, single_tets
 from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import forces, hyperelastic, tet_arrays
 from sinew.solver.mechanics.muscle.force_length_curves import active_curve, passive_curve, tendon_curve
 from sinew.solver.mechanics.muscle.muscle_term import MuscleTerm
+from sinew.solver.scene.muscle import FULL_MODEL, SIMPLIFIED_MODEL
+from sinew.solver.scene.muscle_presets import MUSCLE_PRESETS
 
 COUNT = 80
+TISSUES = {
+    f"{key}, {model}": replace(preset.tissue, model=model)
+    for key, preset in MUSCLE_PRESETS.items()
+    for model in (SIMPLIFIED_MODEL, FULL_MODEL)
+}
 CURVES = {"active": active_curve, "passive": passive_curve, "tendon": tendon_curve}
 
 
@@ -68,6 +75,21 @@ def test_stress_and_tangent_are_derivatives_of_the_energy(kind: str, shear: floa
     assert np.max(size(here.T - T) / size(T)) < 1e-6
     alone = found_with(None, "stvk", "linear", F)
     assert np.median(size(here.T - alone.T) / size(alone.T)) > 0.1  # so muscle is seen
+
+
+@pytest.mark.parametrize("extension", ["linear", "constant"])
+@pytest.mark.parametrize("name", TISSUES)
+def test_the_clamped_tangent_is_semidefinite(name: str, extension: str):
+    """Of the values of every preset in both models, from relaxed to fully active, beside the law of the preset."""
+    tissue, changed = TISSUES[name], 0
+    for number, kind in enumerate(KINDS):
+        F, term = gradients(kind, COUNT, seed=30 + number), random_muscle_of(tissue, COUNT, 40 + number)
+        true, here = (found_with(term, tissue.law, extension, F, clamped) for clamped in (False, True))
+        before, after = (np.linalg.eigvalsh(each.T.reshape(-1, 9, 9)) for each in (true, here))
+        assert np.all(after[:, 0] >= -1e-9 * after[:, -1])
+        assert np.max(size(here.T - clamp(true.T)) / size(true.T)) < 1e-9 and np.array_equal(here.P, true.P)
+        changed += np.count_nonzero(before[:, 0] < -1e-3 * before[:, -1])
+    assert changed > COUNT
 
 
 def test_the_energy_is_that_of_appendix_a():

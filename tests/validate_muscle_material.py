@@ -60,7 +60,7 @@ def raised(F: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("model", ["simplified", "full"])
 def test_derivatives_of_ten_thousand_tets(model, reach):
-    worst, count, shear = np.zeros(3), 0, 0.0 if model == "simplified" else MU
+    worst, count, shear, lowest = np.zeros(3), 0, 0.0 if model == "simplified" else MU, np.inf
     for number, kind in enumerate(("near rest", "random", "inverted", "random")):
         F, term = gradients(kind, COUNT, seed=20 + number), random_muscle(COUNT, 30 + number, shear, MU)
         own = away_from_kinks(term, F)
@@ -76,9 +76,13 @@ def test_derivatives_of_ten_thousand_tets(model, reach):
         )
         worst = np.maximum(worst, [error[own].max() for error in errors])
         count += int(own.sum())
+        clamped = np.linalg.eigvalsh(found_with(term, "neo-hookean", "linear", F, clamped=True).T.reshape(-1, 9, 9))
+        lowest = min(lowest, float((clamped[:, 0] / clamped[:, -1]).min()))
     names = "stress against differences", "Hessian against differences", "constant extension against its definition"
     for name, error in zip(names, worst, strict=True):
         reach(SECTION, f"{model} model, {count:,} tets: {name}", f"{error:.1e}", "1e-6", error <= 1e-6)
+    text = f"{model} model, {4 * COUNT:,} tets: lowest eigenvalue of the clamped tangent over the largest"
+    reach(SECTION, text, f"{lowest:.1e}", "-1e-9", lowest >= -1e-9)
 
 
 def zajac(length: float) -> float:

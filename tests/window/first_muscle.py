@@ -9,7 +9,10 @@ import bpy
 from bl_ext.user_default.sinew.addon.overlays.muscle_end_overlay import is_shown, shown_ends
 from desktop import Steps, mouse, picture, result
 from muscle_scenes import LAST_FRAME, bend, look_from_front, spindle, two_bones, width_at
-from ui_driver import bake, find, open_alone, search, show_sidebar, status, under_the_mouse
+from ui_driver import bake, find, open_alone, search, show_sidebar, status, under_the_mouse, view
+
+# to the right from the field to its dot [pixels]: steps until the field ends, and then into the dot, which is 20 wide
+STEP, MOST_STEPS, DOT_INSIDE = 6, 40, 7
 
 
 def first_muscle() -> Steps:
@@ -49,16 +52,31 @@ def first_muscle() -> Steps:
 
 
 def _key_activation(value: str) -> Steps:
-    """Types a value over Activation, and keys it with I while the mouse is there."""
-    yield from find(lambda: under_the_mouse(bpy.ops.ui.copy_data_path_button).endswith("activation"), "Activation")
+    """Types a value over Activation, and keys it by a press of the dot beside it."""
+    yield from find(_is_over_activation, "Activation")
     mouse("key", "Return")
     yield 0.3
     mouse("type", value)
     yield 0.3
     mouse("key", "Return")
     yield 0.5
-    mouse("key", "i")
+    for _ in range(MOST_STEPS):
+        if not _is_over_activation():
+            break
+        mouse("mousemove_relative", STEP, 0)
+        yield 0.1
+    assert not _is_over_activation(), "Activation has no end"
+    mouse("mousemove_relative", DOT_INSIDE, 0)
+    yield 0.3
+    mouse("click", 1)
     yield 0.5
+    window, area, _ = view()
+    mouse("mousemove", area.x + 200, window.height - (area.y + 200))  # so that no tooltip is in the picture
+    yield 0.3
+
+
+def _is_over_activation() -> bool:
+    return under_the_mouse(bpy.ops.ui.copy_data_path_button).endswith("activation")
 
 
 def _activation_curve(obj: bpy.types.Object) -> bpy.types.FCurve:
