@@ -34,9 +34,6 @@ RADII = (0.15, 0.15, 0.12)  # [m]
 GRABS = 100
 MEDIAN_MILLISECONDS, WORST_MILLISECONDS = 40.0, 80.0
 TURN, FOOT = math.radians(35.0), 0.09  # of walls that all but touch the body: from upright, from its middle [m]
-    math.radians(35.0),
-    0.09,
-)  # of the walls, which all but touch the body, from upright and from its middle [m]
 
 
 class _Ended(Exception):
