@@ -351,6 +351,8 @@ class Scene:
             del tree["settings"][name]
         if self.settings.linear_solver == AUTO_SOLVER:
             del tree["settings"]["linear_solver"]  # caches of Sinew 0.2 do not have it
+        if self.settings.preroll_tolerance is None:
+            del tree["settings"]["preroll_tolerance"]
         if self.wind is None:
             del tree["wind"]  # earlier bakes did not have it
         if not self.force_fields:

@@ -2,7 +2,7 @@
 """Messages about simulations that run live."""
 
 TEXTS: dict[str, tuple[str, str]] = {
-    "live-command-invalid": ('Sinew cannot do "{command}": {problem}.', "docs/architecture.md has the commands."),
+    "live-command-invalid": ('Sinew cannot do "{command}": {problem}.', "Find the commands in docs/architecture.md."),
     "live-no-such-body": (
         'There is no body "{name}" to grab.',
         "Stop, and start again with the objects as they are now.",
