@@ -118,6 +118,25 @@ def test_what_waited_bakes_the_same_bytes_and_writes_its_log(tmp_path: Path) -> 
     assert (waited / "log.txt").exists()
 
 
+def test_what_waited_runs_live_and_hears_commands(tmp_path: Path) -> None:
+    write_scene(tmp_path, tiny_scene(4))
+    words = {"command": "live", "arguments": [str(tmp_path), "--child", "--json"]}
+    lines = [json.dumps(each).encode() + b"\n" for each in (words, {"command": "jump"})]
+    with subprocess.Popen(
+        child_command(["wait", "--json"]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as child:
+        assert child.stdin is not None and child.stdout is not None
+        child.stdin.write(b"".join(lines))
+        child.stdin.flush()
+        events = []
+        for line in child.stdout:
+            events.append(json.loads(line))
+            if events[-1].get("kind") == "live-command-invalid":
+                child.stdin.write(json.dumps({"command": "cancel"}).encode() + b"\n")
+                child.stdin.flush()
+    assert child.returncode == 0 and events[0]["event"] == "ready" and events[-1]["event"] == "done"
+
+
 def test_waiting_ends_with_standard_input_and_minds_no_other_line() -> None:
     words = b"no\n[1]\n" + json.dumps({"command": "cancel"}).encode() + b"\n"
     ended = subprocess.run(child_command(["wait", "--json"]), input=words, capture_output=True, timeout=120)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`sinew wait`: loads all modules that a bake needs, then bakes on request from standard input.
+"""`sinew wait`: loads all modules that a bake needs, then bakes or runs live on request from standard input.
 
     {"command": "simulate", "arguments": ["CACHE", "--child", "--json"], "log": "…/log.txt"}
 
@@ -17,18 +17,20 @@ from typing import Any
 
 from ...runtime.cancellation import take_command_input
 from ...runtime.preload import loading_permanently, preload_modules
-from . import simulate
+from . import live, simulate
+
+COMMANDS = {"simulate": simulate, "live": live}
 
 
 def add_parser(subparsers: Any) -> None:
     """Adds the command and its options."""
-    parser = subparsers.add_parser("wait", help="load everything, then bake on request from standard input")
+    parser = subparsers.add_parser("wait", help="load everything, then bake or run live on request from standard input")
     parser.add_argument("--json", action="store_true", help="write events as JSON lines")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Waits, bakes once and returns the exit code, or 0 without a request."""
+    """Waits, does what is asked once, and returns the exit code, or 0 without a request."""
     with loading_permanently():
         preload_modules()
         from ...bake.warmup.compile_kernels import load_kernels
@@ -39,23 +41,23 @@ def run(options: argparse.Namespace) -> int:
         request = _parse_request(line)
         if request is not None:
             _write_log(request.get("log"))
-            return simulate.run(_simulate_options(options, request["arguments"]))
+            return COMMANDS[request["command"]].run(_requested_options(options, request))
     return 0
 
 
 def _parse_request(line: bytes) -> dict[str, Any] | None:
-    """Returns the request in a line, or None if it does not request a bake."""
+    """Returns the request in a line, or None if it requests nothing that can be done."""
     try:
         request = json.loads(line)
     except ValueError:
         return None
-    return request if isinstance(request, dict) and request.get("command") == "simulate" else None
+    return request if isinstance(request, dict) and request.get("command") in COMMANDS else None
 
 
-def _simulate_options(options: argparse.Namespace, arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    simulate.add_parser(parser.add_subparsers())
-    requested = parser.parse_args(["simulate", *arguments])
+def _requested_options(options: argparse.Namespace, request: dict[str, Any]) -> argparse.Namespace:
+    parser, name = argparse.ArgumentParser(), request["command"]
+    COMMANDS[name].add_parser(parser.add_subparsers())
+    requested = parser.parse_args([name, *request["arguments"]])
     requested.emit = options.emit
     return requested
 
