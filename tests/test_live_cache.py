@@ -23,10 +23,15 @@ from sinew.solver.live.live_loop import LiveOptions, replay, run_live
 from sinew.solver.live.pacing import MAX_LATE_STEPS, NoPace, Pace
 from sinew.solver.live.recording import read_controls, read_inputs
 from sinew.solver.live.sample_files import SLOTS, SampleReader, SampleWriter
-from sinew.solver.runtime.errors import BadInput, SinewError, StorageFailed
+from sinew.solver.runtime.errors import BadInput, Cancelled, SinewError, StorageFailed
 
 TAKE = {"command": "grab", "grab": 1, "body": "falls", "place": [0.5, 0.5, 1.0], "radius": 0.0}
 MOVE = {"command": "move", "grab": 1, "place": [0.7, 0.5, 1.2]}
+
+
+def never() -> bool:
+    """Stops nothing."""
+    return False
 
 
 def cache_of(folder: Path, **settings: Any) -> Path:
@@ -40,7 +45,7 @@ def live(cache: Path, steps: int, *commands: Mapping[str, Any]) -> list[Mapping[
     queue, events = SimpleQueue[Mapping[str, Any]](), list[Mapping[str, Any]]()
     for command in commands:
         queue.put(command)
-    run_live(cache, tiny_scene(), queue, lambda: False, events.append, LiveOptions(steps, NoPace))
+    run_live(cache, tiny_scene(), queue, never, events.append, LiveOptions(steps, NoPace))
     return events
 
 
@@ -51,7 +56,7 @@ def test_a_run_is_written_down_and_repeats_to_the_bit(tmp_path: Path) -> None:
     recorded = read_inputs(cache)
     assert recorded.commands == {0: [TAKE, MOVE]} and recorded.steps == 130 and set(recorded.digests) == {60, 120, 130}
     told: list[Mapping[str, Any]] = []
-    replay(cache, tiny_scene(), told.append)
+    replay(cache, tiny_scene(), never, told.append)
     assert told[-1] == {"event": "done", "steps": 130, "compared": 3}
 
 
@@ -59,8 +64,15 @@ def test_another_scene_does_not_repeat_it(tmp_path: Path) -> None:
     cache = cache_of(tmp_path)
     live(cache, 60, TAKE, MOVE)
     with pytest.raises(SinewError) as caught:
-        replay(cache, replace(tiny_scene(), colliders=()), lambda event: None)
+        replay(cache, replace(tiny_scene(), colliders=()), never, lambda event: None)
     assert caught.value.kind == "live-replay-differs" and "step 60" in caught.value.sentence
+
+
+def test_a_repetition_can_be_cancelled(tmp_path: Path) -> None:
+    cache = cache_of(tmp_path)
+    live(cache, 10, TAKE)
+    with pytest.raises(Cancelled):
+        replay(cache, tiny_scene(), lambda: True, lambda event: None)
 
 
 def test_what_cannot_be_done_is_told_and_not_written_down(tmp_path: Path) -> None:
@@ -82,6 +94,9 @@ def test_controls_are_read_from_the_cache(tmp_path: Path) -> None:
     assert head is not None and head.step == 6
     falls = reader.positions("falls", head)
     assert falls is not None and falls[:, 2].min() == pytest.approx(0.05, abs=1e-6)
+    path.write_text(json.dumps({"gravity": "down"}), encoding="utf-8")
+    with pytest.raises(BadInput, match="gravity"):
+        live(cache, 1)
     path.write_text("{", encoding="utf-8")
     with pytest.raises(BadInput, match=r"controls\.json"):
         live(cache, 1)
@@ -97,7 +112,7 @@ def test_damaged_inputs_are_named(tmp_path: Path, content: str) -> None:
     path.parent.mkdir()
     path.write_text(content, encoding="utf-8")
     with pytest.raises(StorageFailed) as caught:
-        replay(cache, tiny_scene(), lambda event: None)
+        replay(cache, tiny_scene(), never, lambda event: None)
     assert caught.value.kind == "live-inputs-unreadable"
 
 
@@ -242,5 +257,5 @@ def test_what_a_killed_child_did_can_be_repeated(tmp_path: Path) -> None:
     os.kill(process.pid, signal.SIGKILL)
     listen(process, ended)
     told: list[Mapping[str, Any]] = []
-    replay(cache, tiny_scene(), told.append)
+    replay(cache, tiny_scene(), never, told.append)
     assert told[-1]["compared"] >= 1

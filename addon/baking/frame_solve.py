@@ -111,8 +111,9 @@ def _export(solve: FrameSolve, uids: set[int]) -> Iterator[float]:
     inputs = replace(inputs, heat_sources={}, force_fields={})
     has_source = any(source_of(obj) != NO_SOURCE for obj in inputs.bodies)
     most = MOST_POSES if len(inputs.bodies) > 1 else 1  # one body alone does without
-    moments = _way_there(rest_frame(scene), solve.frame + solve.subframe, most, settles=has_source)
-    steps = round(-moments[0].time / SETTLE_SECONDS)
+    rest, present = rest_frame(scene), solve.frame + solve.subframe
+    steps = max(min(math.ceil(abs(present - rest)), most), 1)
+    moments = _way_there(rest, present, steps, settles=has_source)
     shift = (solve.frame + solve.subframe - frame_range(scene)[0]) / frames_per_second(scene)
     unkeyed = UnkeyedValues(scene.objects)
     part = ExportPart(inputs, moments, lambda read: _one_frame(read, solve.frame, steps), shift, unkeyed)
@@ -121,7 +122,7 @@ def _export(solve: FrameSolve, uids: set[int]) -> Iterator[float]:
     yield 1.0
 
 
-def _way_there(rest: int, frame: float, most: int, settles: bool) -> list[SampleTime]:
+def _way_there(rest: int, frame: float, steps: int, settles: bool) -> list[SampleTime]:
     """Returns moments from the rest pose to the present one, with poses of the animation between.
 
     Muscles that jump by a whole bend come to lie in each other, and take long to find out.
@@ -129,14 +130,13 @@ def _way_there(rest: int, frame: float, most: int, settles: bool) -> list[Sample
     Args:
         rest: Frame of the rest pose.
         frame: The present one.
-        most: How many steps may lead there, of `SETTLE_SECONDS` each.
+        steps: How many lead there, of `SETTLE_SECONDS` each.
         settles: Whether half of the last one is left to settle there.
     """
-    count = max(min(math.ceil(abs(frame - rest)), most), 1)
-    moments = [SampleTime(rest, 0.0, -SETTLE_SECONDS * count)]
-    for number in range(1, count):
-        at = rest + number / count * (frame - rest)
-        moments.append(SampleTime(math.floor(at), at - math.floor(at), SETTLE_SECONDS * (number - count)))
+    moments = [SampleTime(rest, 0.0, -SETTLE_SECONDS * steps)]
+    for number in range(1, steps):
+        at = rest + number / steps * (frame - rest)
+        moments.append(SampleTime(math.floor(at), at - math.floor(at), SETTLE_SECONDS * (number - steps)))
     present = SampleTime(math.floor(frame), frame - math.floor(frame), 0.0)
     return [*moments, *([replace(present, time=-0.5 * SETTLE_SECONDS)] if settles else []), present]
 

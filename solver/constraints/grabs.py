@@ -36,7 +36,6 @@ class Grab:
     """Places that a hand holds.
 
     Attributes:
-        body: Number of the body.
         points: The places, in tets of the model.
         offsets: Where they are beside the hand [m], (k, 3).
         shares: Of the stiffness, of sum 1, (k,).
@@ -44,7 +43,6 @@ class Grab:
         hand: Where the hand is at the end of the step [m], (3,).
     """
 
-    body: int
     points: Binding
     offsets: Floats
     shares: Floats
@@ -110,7 +108,6 @@ def make_grab(
     taken = taken if len(taken) else np.array([nearest])
     shares = (1.0 - (around[taken] / radius) ** 2) ** 2 if radius > 0.0 else np.ones(1)
     return Grab(
-        body,
         Binding(binding.tet[taken], binding.weights[taken]),
         floats(vertices[taken] - place),
         shares / shares.sum(),

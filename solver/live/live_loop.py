@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..bake.cache.layout import LIVE_FOLDER, SCENE_FOLDER
-from ..runtime.errors import BadInput, SinewError, StorageFailed
+from ..runtime.errors import BadInput, Cancelled, SinewError, StorageFailed
 from ..scene.scene import Scene
 from ..scene.track_shapes import track_shapes
 from ..scene.tracks import TrackReader
@@ -69,24 +69,24 @@ def run_live(
     run = LiveRun(scene, _tracks_of(folder, scene), controls, _announcing(on_event))
     recorder = InputRecorder(folder, controls)
     pace = options.make_pace(1.0 / (scene.settings.fps * run.scene.settings.substeps))
-    loop = _Loop(run, recorder, pace, on_event)
+    around = _StepCallbacks(run, recorder, pace, on_event)
 
     def before_step() -> None:
-        if should_stop() or run.step == options.steps:
+        if should_stop() or (options.steps is not None and run.step >= options.steps):
             recorder.end(run.step, run.digest())  # here: an exception takes the state back to the last frame
             raise _Ended
         pace.wait()
-        loop.take(commands)
+        around.take(commands)
 
     try:
-        run.run(before_step, loop.show, loop.report)
+        run.run(before_step, around.show, around.report)
     except _Ended:
-        on_event({"event": "done", "steps": run.step, "not_converged": loop.not_converged})
+        on_event({"event": "done", "steps": run.step, "not_converged": around.not_converged})
     finally:
-        loop.close()
+        around.close()
 
 
-class _Loop:
+class _StepCallbacks:
     """What is done around the steps of a run."""
 
     def __init__(self, run: LiveRun, recorder: InputRecorder, pace: Pace, on_event: OnEvent) -> None:
@@ -138,13 +138,14 @@ class _Loop:
         self.on_event({"event": "live", "step": sample.step, "time": sample.time, **numbers, **tets})
 
 
-def replay(folder: Path, scene: Scene, on_event: OnEvent) -> None:
+def replay(folder: Path, scene: Scene, should_stop: Callable[[], bool], on_event: OnEvent) -> None:
     """Repeats the run of a cache folder and compares it with what it was.
 
     Raises:
         StorageFailed: "live-inputs-unreadable".
         SinewError: "live-replay-differs": positions or velocities are others.
         BadInput, SolveFailed: As `LiveRun`.
+        Cancelled: By `should_stop`.
     """
     recorded = read_inputs(folder)
     run = LiveRun(scene, _tracks_of(folder, scene), recorded.controls, _announcing(on_event))
@@ -152,6 +153,8 @@ def replay(folder: Path, scene: Scene, on_event: OnEvent) -> None:
 
     def before_step() -> None:
         nonlocal compared
+        if should_stop():
+            raise Cancelled
         compared += _compare(run, recorded)
         if run.step >= recorded.steps:
             raise _Ended

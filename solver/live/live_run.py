@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -174,14 +174,3 @@ def live_scene(scene: Scene) -> Scene:
         scene.settings, substeps=steps, samples_per_frame=steps, frame_end=MAX_FRAME_NUMBER, strict=False
     )
     return replace(scene, settings=settings)
-
-
-def apply_all(run: LiveRun, commands: Sequence[Command]) -> list[BadInput]:
-    """Applies commands in order and returns what was wrong with those that could not be."""
-    problems = []
-    for command in commands:
-        try:
-            run.apply(command)
-        except BadInput as problem:
-            problems.append(problem)
-    return problems

@@ -28,7 +28,7 @@ class LiveTracks(MemoryTracks):
         Raises:
             BadInput: "track-invalid": a value cannot be one of its track.
         """
-        tracks = {name: Track([0.0], floats(value)[None]) for name, value in controls.items()}
+        tracks = {name: Track([0.0], [value]) for name, value in controls.items()}
         super().__init__(tracks, shapes)
         self.scene_tracks, self.controls = scene_tracks, frozenset(controls)
 

@@ -18,12 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..bake.cache.layout import LIVE_FOLDER
+from ..bake.cache.layout import LIVE_CONTROLS_FILE, LIVE_FOLDER, LIVE_INPUTS_FILE
 from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.event_stream import json_value
 from ..runtime.storage_errors import named_errors
 
-CONTROLS_FILE, FILE = "controls.json", "inputs.jsonl"
 VERSION = 1
 DIGEST_INTERVAL = 60  # steps
 
@@ -37,7 +36,7 @@ class InputRecorder:
         Raises:
             StorageFailed: It cannot be written.
         """
-        self.path = cache / LIVE_FOLDER / FILE
+        self.path = cache / LIVE_FOLDER / LIVE_INPUTS_FILE
         with named_errors(self.path.parent):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file: TextIO = open(self.path, "w", encoding="utf-8", newline="\n")
@@ -89,7 +88,7 @@ def read_controls(cache: Path) -> dict[str, Any]:
     Raises:
         BadInput: "live-controls-unreadable": the file is damaged.
     """
-    path = cache / LIVE_FOLDER / CONTROLS_FILE
+    path = cache / LIVE_FOLDER / LIVE_CONTROLS_FILE
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(found, dict):
@@ -107,7 +106,7 @@ def read_inputs(cache: Path) -> RecordedInputs:
     Raises:
         StorageFailed: "live-inputs-unreadable": there is none, or it is damaged.
     """
-    path = cache / LIVE_FOLDER / FILE
+    path = cache / LIVE_FOLDER / LIVE_INPUTS_FILE
     try:
         text = path.read_text(encoding="utf-8")
         lines = text.split("\n")[:-1]  # what has no end was cut off

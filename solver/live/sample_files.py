@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ..bake.cache.layout import LIVE_HEAD_FILE
 from ..bake.cache.pc2 import HEADER_BYTES, pc2_bytes, read_header
 from ..runtime.arrays import Floats
 from ..runtime.storage_errors import named_errors
 
 SLOTS = 8
-HEAD_FILE = "head.bin"
 MAGIC = b"SNWLIVE1"
 # magic, serial, step, commands, time, serial
 _HEAD = struct.Struct("<8sqqqdq")
@@ -72,7 +72,7 @@ class SampleWriter:
                 shape = (SLOTS, len(positions), 3)
                 if len(positions):  # an empty file cannot be mapped
                     self._maps[key] = np.memmap(path, "<f4", "r+", HEADER_BYTES, shape)
-            head = folder / HEAD_FILE
+            head = folder / LIVE_HEAD_FILE
             head.write_bytes(bytes(_HEAD.size))
             with open(head, "r+b") as file:
                 self._head = mmap.mmap(file.fileno(), _HEAD.size)
@@ -104,7 +104,7 @@ class SampleReader:
     def __init__(self, folder: Path) -> None:
         """Opens the files; raises OSError or ValueError where there are none yet."""
         self.folder = folder
-        with open(folder / HEAD_FILE, "rb") as file:
+        with open(folder / LIVE_HEAD_FILE, "rb") as file:
             if os.fstat(file.fileno()).st_size < _HEAD.size:
                 raise ValueError("the head is not written yet")
             self._head = mmap.mmap(file.fileno(), _HEAD.size, access=mmap.ACCESS_READ)

@@ -37,7 +37,7 @@ PREROLL_FOLDER = "preroll"
 WRAP_FOLDER = "wrap"
 # the last samples of a live run, and what was done in it
 LIVE_FOLDER = "live"
-LIVE_FILES = ("controls.json", "head.bin", "inputs.jsonl")
+LIVE_CONTROLS_FILE, LIVE_INPUTS_FILE, LIVE_HEAD_FILE = "controls.json", "inputs.jsonl", "head.bin"
 # the list of checkpoints
 RESUME_LIST = f"{RESUME_FOLDER}/points.json"
 # copy of cache.json, in case that is lost
@@ -189,7 +189,7 @@ def is_sinew_file(relative: Path) -> bool:
         return _NUMBERED_NAME.fullmatch(name) is not None
     if folder[:1] == (ATTRIBUTE_FOLDER,) and len(folder) == 2:
         return is_key(folder[1]) and _ATTRIBUTES_NAME.fullmatch(name) is not None
-    if folder == (LIVE_FOLDER,) and name in LIVE_FILES:
+    if folder == (LIVE_FOLDER,) and name in (LIVE_CONTROLS_FILE, LIVE_INPUTS_FILE, LIVE_HEAD_FILE):
         return True
     endings: dict[tuple[str, ...], tuple[str, ...]] = {
         (LIVE_FOLDER,): (".pc2",),

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     set_thread_count(options.threads or scene.settings.threads or fair_thread_count())
     with announcing_compilation(emit):
         if options.replay:
-            replay(options.cache, scene, emit)
+            replay(options.cache, scene, stop, emit)
         else:
             make_pace = NoPace if options.unpaced else lambda seconds: Pace(seconds, options.rate)
             run_live(options.cache, scene, commands, stop, emit, LiveOptions(options.steps, make_pace))

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ...runtime.arrays import Floats
 from ..equilibrium import Equilibrium, solve
@@ -64,14 +65,16 @@ class _SolveSequence:
         self.begin, self.iterations_left, self.on_iteration = begin, max_iterations, on_iteration
         self.newton_iterations = self.cg_iterations = 0
 
-    def solve_from(self, x: Floats, max_iterations: int | None = None) -> Equilibrium:
+    def solve_from(
+        self, x: Floats, max_iterations: int | None = None, other_starts: Sequence[Floats] = ()
+    ) -> Equilibrium:
         before = self.newton_iterations
 
         def report(progress: Progress) -> None:
             self.on_iteration(replace(progress, newton_iterations=before + progress.newton_iterations))
 
         limit = self.iterations_left if max_iterations is None else min(max_iterations, self.iterations_left)
-        result = self.begin(x=x, max_iterations=limit, on_iteration=report)
+        result = self.begin(x=x, max_iterations=limit, on_iteration=report, other_starts=other_starts)
         self.newton_iterations += result.newton_iterations
         self.cg_iterations += result.cg_iterations
         self.iterations_left = max(self.iterations_left - result.newton_iterations, 0)
@@ -97,13 +100,7 @@ def solve_in_contact(
 
     with_contact = replace(problem, forces=[*problem.forces, contact])
 
-    begins = x
-
-    def begin(x: Floats, max_iterations: int, on_iteration: Callable[[Progress], None]) -> Equilibrium:
-        others = other_starts if x is begins else ()
-        return solve(with_contact, x, tolerance, max_iterations, on_iteration, other_starts=others)
-
-    solves = _SolveSequence(begin, max_iterations, on_iteration)
+    solves = _SolveSequence(partial(solve, with_contact, tolerance=tolerance), max_iterations, on_iteration)
     is_free = problem.fixed.is_free(problem.model.node_count)
 
     def accepted(found: Equilibrium, freezes: int) -> ContactEquilibrium:
@@ -112,11 +109,11 @@ def solve_in_contact(
 
     best = None
     if contact.penalty_factor > 1.0:
-        found = solves.solve_from(x, MAX_ITERATIONS_PER_RAISE)
+        found = solves.solve_from(x, MAX_ITERATIONS_PER_RAISE, other_starts)
         best = accepted(found, 0) if found.converged else None
     if best is None:
         contact.penalty_factor, solves.iterations_left = 1.0, max_iterations
-        best = accepted(*_solve_with_freezes(solves, x, contact))
+        best = accepted(*_solve_with_freezes(solves, x, contact, other_starts))
     while best.equilibrium.converged and solves.iterations_left and best.depth_in_tets > MAX_DEPTH:
         if contact.penalty_factor >= MAX_PENALTY_FACTOR:
             break
@@ -137,9 +134,11 @@ def _next_factor(factor: float, depth_in_tets: float) -> float:
     return max(factor / SOFTENING, 1.0) if share < SOFT_DEPTH else factor
 
 
-def _solve_with_freezes(solves: _SolveSequence, x: Floats, contact: ContactPenalty) -> tuple[Equilibrium, int]:
+def _solve_with_freezes(
+    solves: _SolveSequence, x: Floats, contact: ContactPenalty, other_starts: Sequence[Floats]
+) -> tuple[Equilibrium, int]:
     """Returns the equilibrium under the softest penalty, or the last iterate, and how often contacts were frozen."""
-    found = solves.solve_from(x)
+    found = solves.solve_from(x, None, other_starts)
     for freezes in range(MAX_FREEZES):
         if found.converged or not solves.iterations_left:
             return found, freezes

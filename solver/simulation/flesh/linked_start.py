@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the solve of a pose begins: flesh goes along with what holds it, and with what its surface is linked to.
+"""Where the solve of a pose may begin: flesh goes along with what holds it, and with what its surface is linked to.
 
 `blended_rigid_motions.py` moves flesh with its fixed nodes alone. A muscle from the shoulder blade to the forearm has
 none along the upper arm: as that turns, its belly begins half way between both ends, up to 12 mm from muscles that go
