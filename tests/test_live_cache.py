@@ -102,6 +102,39 @@ def test_controls_are_read_from_the_cache(tmp_path: Path) -> None:
         live(cache, 1)
 
 
+def test_samples_are_as_their_objects_play_them(tmp_path: Path) -> None:
+    """An object that is moved while it runs shows its body where it was."""
+    cache = cache_of(tmp_path)
+    matrix = np.diag([2.0, 2.0, 2.0, 1.0])
+    matrix[0, 3] = 5.0
+    path = cache / layout.LIVE_FOLDER / "controls.json"
+    path.parent.mkdir()
+    controls = {"gravity": [0.0, 0.0, 0.0], "body.falls.matrix": matrix.tolist()}
+    path.write_text(json.dumps(controls), encoding="utf-8")
+    live(cache, 1)
+    reader = SampleReader(cache / layout.LIVE_FOLDER)
+    head = reader.newest()
+    assert head is not None
+    world = tiny_scene().bodies[0].vertices
+    assert reader.positions("falls", head) == pytest.approx((world - [5.0, 0.0, 0.0]) / 2.0, abs=1e-6)
+
+
+def test_slow_motion_is_no_part_of_the_result(tmp_path: Path) -> None:
+    cache = cache_of(tmp_path)
+    paces = list[Pace]()
+
+    def make_pace(seconds: float) -> Pace:
+        paces.append(NoPace(seconds))
+        return paces[-1]
+
+    commands, events = SimpleQueue[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    for rate in (0.25, 0, "slow"):
+        commands.put({"command": "rate", "rate": rate})
+    run_live(cache, tiny_scene(), commands, never, events.append, LiveOptions(2, make_pace))
+    assert paces[0].rate == 0.25 and read_inputs(cache).commands == {}
+    assert [e["kind"] for e in events if e["event"] == "warning"] == ["live-command-invalid"] * 2
+
+
 @pytest.mark.parametrize(
     "content",
     ["", "{}\n", '{"version": 2, "controls": {}}\n', '{"version": 1, "controls": {}}\n{"command": 1}\n', "[\n"],

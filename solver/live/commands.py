@@ -5,6 +5,7 @@
 {"command": "move", "grab": 1, "place": [x, y, z]}                              pulls it
 {"command": "release", "grab": 1}                                               lets go
 {"command": "set", "track": "collider.KEY.matrix", "value": [[…], …]}           sets a track that may be handled
+{"command": "rate", "rate": 0.25}                                               slow motion; changes no result
 """
 
 from __future__ import annotations
@@ -53,7 +54,14 @@ class SetTrack:
     value: Floats
 
 
-Command = TakeGrab | MoveGrab | ReleaseGrab | SetTrack
+@dataclass(frozen=True)
+class SetRate:
+    """Lets the run take so many seconds of the scene in a second of the clock, `rate` > 0."""
+
+    rate: float
+
+
+Command = TakeGrab | MoveGrab | ReleaseGrab | SetTrack | SetRate
 
 
 def parse_command(given: Mapping[str, Any]) -> Command:
@@ -75,6 +83,8 @@ def parse_command(given: Mapping[str, Any]) -> Command:
                 return ReleaseGrab(_whole(given, "grab"))
             case "set":
                 return SetTrack(_text(given, "track"), _numbers(given.get("value"), "value"))
+            case "rate":
+                return SetRate(_rate(given.get("rate")))
         raise ValueError("there is no such command")
     except (TypeError, ValueError) as problem:
         raise BadInput("live-command-invalid", command=str(name)[:40], problem=str(problem)) from problem
@@ -104,6 +114,12 @@ def _point(given: Mapping[str, Any]) -> Floats:
 def _length(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0.0:
         raise ValueError("radius has to be a number of at least 0")
+    return float(value)
+
+
+def _rate(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0.0:
+        raise ValueError("rate has to be a number above 0")
     return float(value)
 
 

@@ -11,13 +11,14 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..bake.cache.layout import LIVE_FOLDER, SCENE_FOLDER
+from ..bake.played_vertices import played_positions
 from ..runtime.errors import BadInput, Cancelled, SinewError, StorageFailed
 from ..scene.scene import Scene
 from ..scene.track_shapes import track_shapes
 from ..scene.tracks import TrackReader
 from ..simulation.advance_frame import FrameReport
 from ..simulation.build import OnStage
-from .commands import parse_command
+from .commands import SetRate, parse_command
 from .live_run import LiveRun, LiveSample
 from .pacing import Pace
 from .recording import DIGEST_INTERVAL, InputRecorder, RecordedInputs, read_controls, read_inputs
@@ -104,7 +105,11 @@ class _StepCallbacks:
                 return
             self.command_count += 1
             try:
-                self.run.apply(parse_command(given))
+                command = parse_command(given)
+                if isinstance(command, SetRate):  # of the clock: a repetition has none
+                    self.pace.rate = command.rate
+                    continue
+                self.run.apply(command)
             except BadInput as problem:
                 self.on_event({"event": "warning", **problem.as_warning()})
             else:
@@ -112,10 +117,14 @@ class _StepCallbacks:
 
     def show(self, sample: LiveSample) -> None:
         """Writes a sample where the other process sees it, and says how it goes."""
+        played = {
+            key: played_positions(self.run.simulation, key, world, sample.time)
+            for key, world in sample.positions.items()
+        }
         if self.samples is None:
-            self.samples = SampleWriter(self.recorder.path.parent, sample.positions)
+            self.samples = SampleWriter(self.recorder.path.parent, played)
             self._say(sample, is_first=True)
-        self.samples.write(sample.step, self.command_count, sample.time, sample.positions)
+        self.samples.write(sample.step, self.command_count, sample.time, played)
         if sample.step and sample.step % DIGEST_INTERVAL == 0:
             self.recorder.record_digest(sample.step, self.run.digest())
         if clock.monotonic() - self.last_event >= EVENT_SECONDS:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The last samples of a live run in files that another process maps while they are written.
 
-    live/KEY.pc2     the last `SLOTS` samples of a body, each in its slot for `SLOTS` steps, in world space [m]
+    live/KEY.pc2     the last `SLOTS` samples of a body, each in its slot for `SLOTS` steps, as its object plays it
     live/head.bin    which of them is the newest
 
 The files have a fixed size, so nothing is left over but them, whichever process is killed. Blender's Mesh Cache
