@@ -22,9 +22,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..bake.cache.layout import LIVE_HEAD_FILE
+from ..bake.cache.layout import LIVE_HEAD_FILE, is_sinew_file
 from ..bake.cache.pc2 import HEADER_BYTES, pc2_bytes, read_header
 from ..runtime.arrays import Floats
+from ..runtime.locked_file_retries import remove_file
 from ..runtime.storage_errors import named_errors
 
 SLOTS = 8
@@ -96,6 +97,19 @@ class SampleWriter:
         self._head[16:40] = struct.pack("<qqd", step, commands, time)
         self._head[40:48] = serial
         self._head[:8] = MAGIC
+
+
+def remove_samples(folder: Path) -> None:
+    """Deletes the samples in a folder "live"; what was done in the run stays.
+
+    Raises:
+        StorageFailed: The operating system refused.
+    """
+    with named_errors(folder):
+        remove_file(folder / LIVE_HEAD_FILE)  # first: without it nobody reads the others
+        for path in folder.glob("*.pc2"):
+            if is_sinew_file(Path(folder.name, path.name)):
+                remove_file(path)
 
 
 class SampleReader:
