@@ -24,10 +24,10 @@ import numpy.typing as npt
 
 from ..bake.cache.layout import LIVE_HEAD_FILE, is_sinew_file
 from ..bake.cache.pc2 import HEADER_BYTES, pc2_bytes, read_header
-from ..runtime.arrays import Floats
 from ..runtime.locked_file_retries import remove_file
 from ..runtime.storage_errors import named_errors
 
+Positions = Mapping[str, npt.NDArray[np.floating]]  # of vertices, (n, 3), by key of the body
 SLOTS = 8
 MAGIC = b"SNWLIVE1"
 # magic, serial, step, commands, time, serial
@@ -57,7 +57,7 @@ class SampleHead:
 class SampleWriter:
     """Writes samples one after the other."""
 
-    def __init__(self, folder: Path, first: Mapping[str, Floats]) -> None:
+    def __init__(self, folder: Path, first: Positions) -> None:
         """Makes the files, with the first sample in all slots.
 
         Raises:
@@ -79,7 +79,7 @@ class SampleWriter:
                 self._head = mmap.mmap(file.fileno(), _HEAD.size)
         self._write_head(0, 0, 0.0)
 
-    def write(self, step: int, commands: int, time: float, positions: Mapping[str, Floats]) -> None:
+    def write(self, step: int, commands: int, time: float, positions: Positions) -> None:
         """Writes the sample after a number of steps and commands, at a time of the scene [s]."""
         for key, slots in self._maps.items():
             slots[step % SLOTS] = positions[key]
