@@ -115,6 +115,16 @@ def test_what_overlaps_at_rest_is_pushed_only_where_it_gets_deeper():
     np.testing.assert_allclose((planes.penetrations.depth - planes.rest_depth)[front], 0.05, atol=1e-9)
 
 
+def test_points_that_move_in_the_same_array_are_searched_anew():
+    """What a search found is kept for its positions, not for the array that had them."""
+    scene = two_boxes()
+    x = moved_second(scene, -0.2)
+    before = scene.contact.find_penetrations(x)
+    x[scene.model.bodies[1].nodes, 0] -= 0.2
+    after, twin = scene.contact.find_penetrations(x), two_boxes().contact.find_penetrations(x)
+    assert before.depth.max() < 0.3 < after.depth.max() and np.array_equal(after.depth, twin.depth)
+
+
 def test_shells_of_one_body_that_cross_at_rest_touch_nothing_inside():
     (a, s), (b, t) = box((0, 0, 0)), box((0.6, 0.2, 0.1))
     scene = flesh([(np.concatenate([a, b]), np.concatenate([s, t + np.int32(len(a))]))], 0.2, method="robust")

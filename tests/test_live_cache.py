@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fixtures.child_process_bakes import child, ended, listen
+from fixtures.child_process_bakes import child, ended, failure, listen
 from fixtures.tiny_bakes import tiny_scene, write_scene
-from sinew.solver.bake.cache import layout
+from sinew.solver.bake.cache import CacheLock, is_locked, layout
+from sinew.solver.live import live_loop
 from sinew.solver.live.live_loop import LiveOptions, replay, run_live
 from sinew.solver.live.pacing import MAX_LATE_STEPS, NoPace, Pace
 from sinew.solver.live.recording import read_controls, read_inputs
@@ -75,6 +76,45 @@ def test_a_repetition_can_be_cancelled(tmp_path: Path) -> None:
         replay(cache, tiny_scene(), lambda: True, lambda event: None)
 
 
+def test_a_repetition_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = cache_of(tmp_path)
+    live(cache, 130, TAKE)
+    monkeypatch.setattr(live_loop, "EVENT_SECONDS", 0.0)
+    told: list[Mapping[str, Any]] = []
+    replay(cache, tiny_scene(), never, told.append)
+    progress = [event for event in told if event["event"] == "replaying"]
+    assert [event["step"] for event in progress] == list(range(131)) and all(e["steps"] == 130 for e in progress)
+    assert [progress[step]["compared"] for step in (60, 61, 121)] == [0, 1, 2]
+
+
+def test_a_bake_in_the_same_folder_is_kept_away_and_the_other_way_round(tmp_path: Path) -> None:
+    cache = cache_of(tmp_path)
+    seen = list[str]()
+
+    def try_to_bake(event: Mapping[str, Any]) -> None:
+        if event["event"] == "live":
+            seen.append(failure(StorageFailed, cache))
+
+    run_live(cache, tiny_scene(), SimpleQueue(), never, try_to_bake, LiveOptions(1, NoPace))
+    assert set(seen) == {"cache-locked"} and not is_locked(cache)
+    lock = CacheLock(cache)
+    with pytest.raises(StorageFailed, match="runs live"):
+        live(cache, 1)
+    lock.release()
+    live(cache, 1)
+
+
+def test_samples_of_a_killed_run_are_deleted_by_the_next(tmp_path: Path) -> None:
+    cache = cache_of(tmp_path)
+    live(cache, 1)
+    folder = cache / layout.LIVE_FOLDER
+    for name in ("gone.pc2", "notes.txt", "my file.pc2"):
+        (folder / name).write_bytes(b"left")
+    live(cache, 1)
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"falls.pc2", "hangs.pc2", "head.bin", "inputs.jsonl", "notes.txt", "my file.pc2"}
+
+
 def test_what_cannot_be_done_is_told_and_not_written_down(tmp_path: Path) -> None:
     cache = cache_of(tmp_path)
     events = live(cache, 2, MOVE, {"command": "jump"}, TAKE)
@@ -100,6 +140,39 @@ def test_controls_are_read_from_the_cache(tmp_path: Path) -> None:
     path.write_text("{", encoding="utf-8")
     with pytest.raises(BadInput, match=r"controls\.json"):
         live(cache, 1)
+
+
+def test_samples_are_as_their_objects_play_them(tmp_path: Path) -> None:
+    """An object that is moved while it runs shows its body where it was."""
+    cache = cache_of(tmp_path)
+    matrix = np.diag([2.0, 2.0, 2.0, 1.0])
+    matrix[0, 3] = 5.0
+    path = cache / layout.LIVE_FOLDER / "controls.json"
+    path.parent.mkdir()
+    controls = {"gravity": [0.0, 0.0, 0.0], "body.falls.matrix": matrix.tolist()}
+    path.write_text(json.dumps(controls), encoding="utf-8")
+    live(cache, 1)
+    reader = SampleReader(cache / layout.LIVE_FOLDER)
+    head = reader.newest()
+    assert head is not None
+    world = tiny_scene().bodies[0].vertices
+    assert reader.positions("falls", head) == pytest.approx((world - [5.0, 0.0, 0.0]) / 2.0, abs=1e-6)
+
+
+def test_slow_motion_is_no_part_of_the_result(tmp_path: Path) -> None:
+    cache = cache_of(tmp_path)
+    paces = list[Pace]()
+
+    def make_pace(seconds: float) -> Pace:
+        paces.append(NoPace(seconds))
+        return paces[-1]
+
+    commands, events = SimpleQueue[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    for rate in (0.25, 0, "slow"):
+        commands.put({"command": "rate", "rate": rate})
+    run_live(cache, tiny_scene(), commands, never, events.append, LiveOptions(2, make_pace))
+    assert paces[0].rate == 0.25 and read_inputs(cache).commands == {}
+    assert [e["kind"] for e in events if e["event"] == "warning"] == ["live-command-invalid"] * 2
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from fixtures.scenes import JELLY, block
+from sinew.solver.constraints.force import ForceStep
 from sinew.solver.constraints.grabs import Grabs, make_grab, stiffness_to_follow
 from sinew.solver.live.commands import parse_command
 from sinew.solver.live.live_run import LiveRun, LiveSample, live_scene
@@ -161,6 +162,29 @@ def test_what_cannot_be_done_is_named(given: Given, kind: str) -> None:
     with pytest.raises(BadInput) as caught:
         run.apply(parse_command(given))
     assert caught.value.kind == kind and isinstance(run.grabs, Grabs)
+
+
+def test_a_number_can_be_set_while_it_runs() -> None:
+    """Speed 0 lets time stand still from the step on that gets there."""
+    run = LiveRun(jelly(gravity=(0.0, 0.0, -9.81)), NoTracks(), {"speed": 1.0})
+    stop = {"command": "set", "track": "speed", "value": 0.0}
+    samples = drive(run, 20, lambda step: [stop] if step == 10 else [])
+    low = [sample.positions["block"][:, 2].min() for sample in samples]
+    assert low[10] < low[5] < 0.0 and low[20] == low[12]
+
+
+def test_grabs_of_some_bodies_are_those_alone() -> None:
+    bodies = tuple(replace(block(at=(2.0 * n, 0.0, 0.0)), key=f"block{n}") for n in range(2))
+    run = LiveRun(Scene(bodies, settings=Settings(fps=60.0)), NoTracks())
+    of_second = run.grabs.restricted_to([1])
+    for number in range(2):
+        place = {"command": "grab", "grab": number, "body": f"block{number}", "place": [2.0 * number, 0.0, 0.0]}
+        run.apply(parse_command(place))
+    model, state = run.simulation.built.model, run.simulation.state
+    step = ForceStep(model, state, NoTracks(), 0.0, 1.0 / 60.0)
+    tets = of_second.point_forces(step).tet
+    assert len(tets) == 1 and tets[0] >= model.bodies[1].tets.start
+    assert len(run.grabs.point_forces(step)) == 2 and len(of_second.static_inputs(step)) == 3
 
 
 def test_controls_that_nothing_reads_are_named() -> None:

@@ -80,6 +80,11 @@ class Force:
         """What an artist should know, by number of the body."""
         return {}
 
+    @property
+    def may_squeeze(self) -> bool:
+        """Whether it pulls with any force that it needs, so that bodies may be squeezed without limit."""
+        return False
+
     def restricted_to(self, bodies: Collection[int]) -> Force | None:
         """Returns the force on the bodies of these numbers alone; None where it acts on none of them."""
         return self

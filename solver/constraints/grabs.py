@@ -12,6 +12,7 @@ and the stiffness of the body itself keep the place near the hand: `stiffness_to
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -36,6 +37,7 @@ class Grab:
     """Places that a hand holds.
 
     Attributes:
+        body: Number of their body.
         points: The places, in tets of the model.
         offsets: Where they are beside the hand [m], (k, 3).
         shares: Of the stiffness, of sum 1, (k,).
@@ -43,6 +45,7 @@ class Grab:
         hand: Where the hand is at the end of the step [m], (3,).
     """
 
+    body: int
     points: Binding
     offsets: Floats
     shares: Floats
@@ -73,18 +76,35 @@ class Grabs(Force):
     kind: ClassVar[str] = "grab"
     affects_quasistatic: ClassVar[bool] = True
 
-    def __init__(self) -> None:
-        self.held: dict[int, Grab] = {}
+    def __init__(self, held: dict[int, Grab] | None = None, bodies: Collection[int] | None = None) -> None:
+        """Takes the grabs, which stay the caller's, and the numbers of the bodies that count; None: all."""
+        self.held: dict[int, Grab] = {} if held is None else held
+        self._bodies = None if bodies is None else frozenset(bodies)
+
+    @property
+    def may_squeeze(self) -> bool:
+        """Whether a hand is there."""
+        return bool(self.held)
+
+    def restricted_to(self, bodies: Collection[int]) -> Grabs:
+        """Returns the grabs of the bodies of these numbers, also those that come later."""
+        return Grabs(self.held, bodies)
 
     def point_forces(self, step: ForceStep) -> PointForces:
         """Returns the springs of all grabs, in the order of their numbers."""
-        found = [self.held[number].forces(step.state.x, step.model.tets) for number in sorted(self.held)]
-        return PointForces.concatenate(*found)
+        return PointForces.concatenate(*(grab.forces(step.state.x, step.model.tets) for grab in self._in_order()))
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
         """Returns where hands are, and what they hold."""
-        grabs = [self.held[number] for number in sorted(self.held)]
-        return [array for each in grabs for array in (each.points.tet, each.points.weights, each.hand + each.offsets)]
+        return [
+            array
+            for each in self._in_order()
+            for array in (each.points.tet, each.points.weights, each.hand + each.offsets)
+        ]
+
+    def _in_order(self) -> list[Grab]:
+        grabs = (self.held[number] for number in sorted(self.held))
+        return [grab for grab in grabs if self._bodies is None or grab.body in self._bodies]
 
 
 def make_grab(
@@ -108,6 +128,7 @@ def make_grab(
     taken = taken if len(taken) else np.array([nearest])
     shares = (1.0 - (around[taken] / radius) ** 2) ** 2 if radius > 0.0 else np.ones(1)
     return Grab(
+        body,
         Binding(binding.tet[taken], binding.weights[taken]),
         floats(vertices[taken] - place),
         shares / shares.sum(),

@@ -5,6 +5,15 @@
 {"command": "move", "grab": 1, "place": [x, y, z]}                              pulls it
 {"command": "release", "grab": 1}                                               lets go
 {"command": "set", "track": "collider.KEY.matrix", "value": [[…], …]}           sets a track that may be handled
+{"command": "rate", "rate": 0.25}                                               slow motion; changes no result
+{"command": "heat", "brush": 1, "place": [x, y, z], "radius": 0.1, "temperature": 200}    or "watts": 50; also "cool"
+{"command": "soften", "brush": 2, "place": [x, y, z], "radius": 0.1, "strength": 1}       or "harden"
+{"command": "push", "brush": 3, "place": [x, y, z], "radius": 0.1}                        presses with a ball
+{"command": "lift", "brush": 1}                                                           takes a brush away
+
+A brush acts until it is lifted; the same command with another place moves it. Places and lengths are in metres,
+temperatures in °C. A brush that cools by watts takes them away. The strength is how often in a second the stiffness is
+halved, or doubled.
 """
 
 from __future__ import annotations
@@ -18,6 +27,8 @@ import numpy as np
 
 from ..runtime.arrays import Floats
 from ..runtime.errors import BadInput
+
+ABSOLUTE_ZERO = -273.15  # [°C]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +64,53 @@ class SetTrack:
     value: Floats
 
 
-Command = TakeGrab | MoveGrab | ReleaseGrab | SetTrack
+@dataclass(frozen=True)
+class SetRate:
+    """Lets the run take so many seconds of the scene in a second of the clock, `rate` > 0."""
+
+    rate: float
+
+
+@dataclass(frozen=True, eq=False)
+class HoldHeatGun:
+    """Heats or cools what is within `radius` of `place` [m], by a temperature [°C], or without one by a power [W]."""
+
+    brush: int
+    place: Floats
+    radius: float
+    temperature: float | None
+    watts: float
+
+
+@dataclass(frozen=True, eq=False)
+class HoldStiffnessBrush:
+    """Lets the stiffness within `radius` of `place` [m] double so many times a second; below zero it is halved."""
+
+    brush: int
+    place: Floats
+    radius: float
+    doublings: float
+
+
+@dataclass(frozen=True, eq=False)
+class HoldBall:
+    """Presses with a ball of `radius` around `place` [m]."""
+
+    brush: int
+    place: Floats
+    radius: float
+
+
+@dataclass(frozen=True)
+class LiftBrush:
+    """Takes a brush away."""
+
+    brush: int
+
+
+Command = (
+    TakeGrab | MoveGrab | ReleaseGrab | SetTrack | SetRate | HoldHeatGun | HoldStiffnessBrush | HoldBall | LiftBrush
+)
 
 
 def parse_command(given: Mapping[str, Any]) -> Command:
@@ -75,6 +132,17 @@ def parse_command(given: Mapping[str, Any]) -> Command:
                 return ReleaseGrab(_whole(given, "grab"))
             case "set":
                 return SetTrack(_text(given, "track"), _numbers(given.get("value"), "value"))
+            case "rate":
+                return SetRate(_above_zero(given.get("rate"), "rate"))
+            case "heat" | "cool":
+                return _heat_gun(given, is_cold=name == "cool")
+            case "soften" | "harden":
+                doublings = _above_zero(given.get("strength", 1.0), "strength") * (-1.0 if name == "soften" else 1.0)
+                return HoldStiffnessBrush(_whole(given, "brush"), _point(given), _brush_radius(given), doublings)
+            case "push":
+                return HoldBall(_whole(given, "brush"), _point(given), _brush_radius(given))
+            case "lift":
+                return LiftBrush(_whole(given, "brush"))
         raise ValueError("there is no such command")
     except (TypeError, ValueError) as problem:
         raise BadInput("live-command-invalid", command=str(name)[:40], problem=str(problem)) from problem
@@ -102,9 +170,34 @@ def _point(given: Mapping[str, Any]) -> Floats:
 
 
 def _length(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0.0:
+    if not _is_number(value) or value < 0.0:
         raise ValueError("radius has to be a number of at least 0")
     return float(value)
+
+
+def _above_zero(value: Any, name: str) -> float:
+    if not _is_number(value) or value <= 0.0:
+        raise ValueError(f"{name} has to be a number above 0")
+    return float(value)
+
+
+def _brush_radius(given: Mapping[str, Any]) -> float:
+    return _above_zero(given.get("radius"), "radius")
+
+
+def _heat_gun(given: Mapping[str, Any], is_cold: bool) -> HoldHeatGun:
+    temperature, watts = given.get("temperature"), given.get("watts")
+    if (temperature is None) == (watts is None):
+        raise ValueError("it needs a temperature or watts, one of them")
+    if temperature is not None and (not _is_number(temperature) or temperature < ABSOLUTE_ZERO):
+        raise ValueError(f"temperature has to be a number of at least {ABSOLUTE_ZERO:g}")
+    power = 0.0 if watts is None else _above_zero(watts, "watts") * (-1.0 if is_cold else 1.0)
+    warmth = None if temperature is None else float(temperature)
+    return HoldHeatGun(_whole(given, "brush"), _point(given), _brush_radius(given), warmth, power)
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
 
 
 def _numbers(value: Any, name: str) -> Floats:

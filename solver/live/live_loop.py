@@ -11,17 +11,19 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..bake.cache.layout import LIVE_FOLDER, SCENE_FOLDER
+from ..bake.cache.lock import CacheLock
+from ..bake.played_vertices import played_positions
 from ..runtime.errors import BadInput, Cancelled, SinewError, StorageFailed
 from ..scene.scene import Scene
 from ..scene.track_shapes import track_shapes
 from ..scene.tracks import TrackReader
 from ..simulation.advance_frame import FrameReport
 from ..simulation.build import OnStage
-from .commands import parse_command
+from .commands import SetRate, parse_command
 from .live_run import LiveRun, LiveSample
 from .pacing import Pace
 from .recording import DIGEST_INTERVAL, InputRecorder, RecordedInputs, read_controls, read_inputs
-from .sample_files import SampleWriter
+from .sample_files import SampleWriter, remove_samples
 
 OnEvent = Callable[[Mapping[str, Any]], None]
 EVENT_SECONDS = 0.5  # between events that say how it goes
@@ -52,7 +54,7 @@ def run_live(
     on_event: OnEvent,
     options: LiveOptions,
 ) -> None:
-    """Runs the scene in a cache folder until it is told to stop.
+    """Runs the scene in a cache folder until it is told to stop; meanwhile it has the cache's lock.
 
     Args:
         folder: The cache; samples and inputs are written into its folder "live".
@@ -63,8 +65,24 @@ def run_live(
         options: How it goes on.
 
     Raises:
-        BadInput, SolveFailed, StorageFailed: As `LiveRun` and the files.
+        BadInput, SolveFailed, StorageFailed: As `LiveRun`, the files and the lock.
     """
+    lock = CacheLock(folder)
+    try:
+        _run_locked(folder, scene, commands, should_stop, on_event, options)
+    finally:
+        lock.release()
+
+
+def _run_locked(
+    folder: Path,
+    scene: Scene,
+    commands: SimpleQueue[Mapping[str, Any]],
+    should_stop: Callable[[], bool],
+    on_event: OnEvent,
+    options: LiveOptions,
+) -> None:
+    remove_samples(folder / LIVE_FOLDER)  # of a run that was killed
     controls = read_controls(folder)
     run = LiveRun(scene, _tracks_of(folder, scene), controls, _announcing(on_event))
     recorder = InputRecorder(folder, controls)
@@ -104,7 +122,11 @@ class _StepCallbacks:
                 return
             self.command_count += 1
             try:
-                self.run.apply(parse_command(given))
+                command = parse_command(given)
+                if isinstance(command, SetRate):  # of the clock: a repetition has none
+                    self.pace.rate = command.rate
+                    continue
+                self.run.apply(command)
             except BadInput as problem:
                 self.on_event({"event": "warning", **problem.as_warning()})
             else:
@@ -112,10 +134,14 @@ class _StepCallbacks:
 
     def show(self, sample: LiveSample) -> None:
         """Writes a sample where the other process sees it, and says how it goes."""
+        played = {
+            key: played_positions(self.run.simulation, key, world, sample.time)
+            for key, world in sample.positions.items()
+        }
         if self.samples is None:
-            self.samples = SampleWriter(self.recorder.path.parent, sample.positions)
+            self.samples = SampleWriter(self.recorder.path.parent, played)
             self._say(sample, is_first=True)
-        self.samples.write(sample.step, self.command_count, sample.time, sample.positions)
+        self.samples.write(sample.step, self.command_count, sample.time, played)
         if sample.step and sample.step % DIGEST_INTERVAL == 0:
             self.recorder.record_digest(sample.step, self.run.digest())
         if clock.monotonic() - self.last_event >= EVENT_SECONDS:
@@ -147,14 +173,17 @@ def replay(folder: Path, scene: Scene, should_stop: Callable[[], bool], on_event
         BadInput, SolveFailed: As `LiveRun`.
         Cancelled: By `should_stop`.
     """
-    recorded = read_inputs(folder)
+    recorded, last_event = read_inputs(folder), clock.monotonic()
     run = LiveRun(scene, _tracks_of(folder, scene), recorded.controls, _announcing(on_event))
     compared = 0
 
     def before_step() -> None:
-        nonlocal compared
+        nonlocal compared, last_event
         if should_stop():
             raise Cancelled
+        if clock.monotonic() - last_event >= EVENT_SECONDS:
+            last_event = clock.monotonic()
+            on_event({"event": "replaying", "step": run.step, "steps": recorded.steps, "compared": compared})
         compared += _compare(run, recorded)
         if run.step >= recorded.steps:
             raise _Ended

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints.grabs import Grabs, make_grab
+from ..mechanics.state_fields import TEMPERATURE
 from ..mesh.embedding import Binding
 from ..runtime.arrays import Floats
 from ..runtime.errors import BadInput
@@ -21,8 +22,20 @@ from ..scene.track_shapes import track_shapes
 from ..scene.tracks import TrackReader
 from ..simulation.advance_frame import FrameReport
 from ..simulation.build import OnStage, build
+from ..simulation.features.stiffness_brushes import BRUSHED_STIFFNESS
 from ..simulation.simulation import FrameCallbacks, Simulation
-from .commands import Command, MoveGrab, ReleaseGrab, SetTrack, TakeGrab
+from .brushes import Brushes
+from .commands import (
+    Command,
+    HoldBall,
+    HoldHeatGun,
+    HoldStiffnessBrush,
+    LiftBrush,
+    MoveGrab,
+    ReleaseGrab,
+    SetTrack,
+    TakeGrab,
+)
 from .live_tracks import LiveTracks
 
 STEPS_PER_SECOND = 60.0  # at least: so many steps a frame that there are as many, each one a sample
@@ -79,7 +92,8 @@ class LiveRun:
         self.tracks = LiveTracks(tracks, given, shapes)
         self.grabs, self.step = Grabs(), 0
         built = build(self.scene, self.tracks, on_stage)
-        built = replace(built, forces=(*built.forces, self.grabs))
+        self.brushes = Brushes(self.scene, built, self._gravity(self.scene.settings.start_time))
+        built = self.brushes.added_to(replace(built, forces=(*built.forces, self.grabs)))
         self.simulation = Simulation(self.scene, self.tracks, built)
 
     @property
@@ -119,7 +133,7 @@ class LiveRun:
         """Lets a command act from the next step on.
 
         Raises:
-            BadInput: There is no such body, grab or track that may be handled, or the value has another shape.
+            BadInput: There is no such body, grab, brush or track that may be handled, or the value has another shape.
         """
         match command:
             case TakeGrab():
@@ -132,11 +146,14 @@ class LiveRun:
                 del self.grabs.held[command.grab]
             case SetTrack():
                 self._set(command)
+            case HoldHeatGun() | HoldStiffnessBrush() | HoldBall() | LiftBrush():
+                self.brushes.apply(command)
 
     def digest(self) -> str:
-        """Returns 64 hex digits of where all nodes are and how they move."""
+        """Returns 64 hex digits of where all nodes are, how they move, how warm they are, and how soft by brushes."""
         state, found = self.simulation.state, hashlib.sha256()
-        for array in (state.x, state.v):
+        others = (state.fields[name] for name in (TEMPERATURE, BRUSHED_STIFFNESS) if name in state.fields)
+        for array in (state.x, state.v, *others):
             found.update(np.ascontiguousarray(array, "<f8").tobytes())
         return found.hexdigest()
 
@@ -148,10 +165,13 @@ class LiveRun:
             raise BadInput("live-no-such-body", name=command.body)
         body = built.bodies[number]
         in_model = Binding(body.binding.tet + np.int32(body.range.tets.start), body.binding.weights)
-        gravity = float(np.linalg.norm(gravity_at(self.scene, self.tracks, simulation.state.time)))
+        gravity = self._gravity(simulation.state.time)
         self.grabs.held[command.grab] = make_grab(
             built.model, number, in_model, simulation.positions()[body.key], command.place, command.radius, gravity
         )
+
+    def _gravity(self, time: float) -> float:
+        return float(np.linalg.norm(gravity_at(self.scene, self.tracks, time)))
 
     def _check_grab(self, number: int) -> None:
         if number not in self.grabs.held:

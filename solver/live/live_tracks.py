@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime.arrays import Floats, floats
+from ..runtime.arrays import Floats
 from ..scene.tracks import MemoryTracks, Track, TrackReader
 
 KEPT_SAMPLES = 8  # of a track that is handled: none is asked for what was longer ago
@@ -52,5 +52,7 @@ class LiveTracks(MemoryTracks):
         before = super().sample(name, begin)
         earlier = track.times < begin
         times = np.concatenate([track.times[earlier], [begin, end]])[-KEPT_SAMPLES:]
-        values = np.concatenate([track.values[earlier], before[None], floats(value)[None]])[-KEPT_SAMPLES:]
+        values = np.concatenate([track.values[earlier], before[None], np.asarray(value, np.float64)[None]])[
+            -KEPT_SAMPLES:
+        ]
         track.times, track.values = times, values

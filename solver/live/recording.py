@@ -4,7 +4,7 @@
     live/controls.json   {name: value}, of tracks that may be handled, at first; written with the scene
     live/inputs.jsonl    {"version": 1, "controls": {name: value}}
                          {"step": 12, "command": "grab", …}     acts from step 13 on, as `commands.py`
-                         {"step": 60, "digest": "…"}            of positions and velocities after that step
+                         {"step": 60, "digest": "…"}            of the state after that step
                          {"step": 95, "end": true}
 
 Lines are written as they come, so a run that is killed leaves what it did; a last line that is cut off does not count.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The last samples of a live run in files that another process maps while they are written.
 
-    live/KEY.pc2     the last `SLOTS` samples of a body, each in its slot for `SLOTS` steps, in world space [m]
+    live/KEY.pc2     the last `SLOTS` samples of a body, each in its slot for `SLOTS` steps, as its object plays it
     live/head.bin    which of them is the newest
 
 The files have a fixed size, so nothing is left over but them, whichever process is killed. Blender's Mesh Cache
@@ -22,11 +22,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..bake.cache.layout import LIVE_HEAD_FILE
+from ..bake.cache.layout import LIVE_HEAD_FILE, is_sinew_file
 from ..bake.cache.pc2 import HEADER_BYTES, pc2_bytes, read_header
-from ..runtime.arrays import Floats
+from ..runtime.locked_file_retries import remove_file
 from ..runtime.storage_errors import named_errors
 
+Positions = Mapping[str, npt.NDArray[np.floating]]  # of vertices, (n, 3), by key of the body
 SLOTS = 8
 MAGIC = b"SNWLIVE1"
 # magic, serial, step, commands, time, serial
@@ -56,7 +57,7 @@ class SampleHead:
 class SampleWriter:
     """Writes samples one after the other."""
 
-    def __init__(self, folder: Path, first: Mapping[str, Floats]) -> None:
+    def __init__(self, folder: Path, first: Positions) -> None:
         """Makes the files, with the first sample in all slots.
 
         Raises:
@@ -78,7 +79,7 @@ class SampleWriter:
                 self._head = mmap.mmap(file.fileno(), _HEAD.size)
         self._write_head(0, 0, 0.0)
 
-    def write(self, step: int, commands: int, time: float, positions: Mapping[str, Floats]) -> None:
+    def write(self, step: int, commands: int, time: float, positions: Positions) -> None:
         """Writes the sample after a number of steps and commands, at a time of the scene [s]."""
         for key, slots in self._maps.items():
             slots[step % SLOTS] = positions[key]
@@ -96,6 +97,19 @@ class SampleWriter:
         self._head[16:40] = struct.pack("<qqd", step, commands, time)
         self._head[40:48] = serial
         self._head[:8] = MAGIC
+
+
+def remove_samples(folder: Path) -> None:
+    """Deletes the samples in a folder "live"; what was done in the run stays.
+
+    Raises:
+        StorageFailed: The operating system refused.
+    """
+    with named_errors(folder):
+        remove_file(folder / LIVE_HEAD_FILE)  # first: without it nobody reads the others
+        for path in folder.glob("*.pc2"):
+            if is_sinew_file(Path(folder.name, path.name)):
+                remove_file(path)
 
 
 class SampleReader:

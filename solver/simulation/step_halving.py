@@ -156,8 +156,8 @@ def _reference_energies(model: Model, start: State, gravity: Floats, dt: float, 
 def _check_gained_energy(simulation: SimulatedScene, model: Model, report: StepReport, part: StepPart) -> None:
     """Raises SolveFailed where a whole step left more energy from nothing than there was.
 
-    Colliders that move may squeeze bodies without limit, and bodies that flow lose again what they store: such steps
-    count as unsettled instead.
+    Colliders that move and hands may squeeze bodies without limit, and bodies that flow lose again what they store:
+    such steps count as unsettled instead.
     """
     if report.gained_energy is None or not report.gained_energy.max(initial=0.0) > MAX_ENERGY_GAIN_RATIO:
         return
@@ -165,6 +165,8 @@ def _check_gained_energy(simulation: SimulatedScene, model: Model, report: StepR
     row = int(model.pattern.island_start[int(report.gained_energy.argmax())])
     body = next(body for body in built.bodies if body.range.nodes.start <= row < body.range.nodes.stop)
     if any(flowing.key == body.key for flowing in built.plastic):
+        return
+    if any(force.may_squeeze for force in built.forces):
         return
     if any((one.pose(tracks, part.begin) != one.pose(tracks, part.end)).any() for one in built.colliders):
         return

@@ -81,6 +81,8 @@ def print_event(event: Mapping[str, Any]) -> None:
             print(f"{event['stage']} {event['body']}", flush=True)
         case "live":
             print(f"{event['time']:.2f} s: {event['ratio']:.2f} × real time", flush=True)
+        case "replaying":
+            print(f"{event['step']} of {event['steps']} steps, {event['compared']} comparisons", flush=True)
         case "done" if "compared" in event:
             print(f"{event['steps']} steps, {event['compared']} comparisons, all equal", flush=True)
         case "done":

@@ -15,6 +15,7 @@ from ..model import Model
 from ..state import State
 from .conduction import Conduction
 from .heat_exchange import add_source_exchange, write_air_exchange
+from .heat_guns import HeatGun
 from .heated_bodies import TEMPERATURE, HeatBodies, HeatedBody
 from .implicit_conduction import ConductionRows, NodeHeat, conduct_heat
 
@@ -102,12 +103,28 @@ class _HeatStep:
             per_mass = per_volume / (body.density * body.scale)
             T_source = source.temperature(self.tracks, end)
             add_source_exchange(share, per_mass, T_source, self._even_mass(body), dt, T, gain, given)
+        for gun in self.heat.guns.in_order() if self.heat.guns else ():
+            if gun.temperature is None:
+                joules = dt * gun.watts / body.scale / self._heated_volume(gun, state)
+                given += joules * gun.share(positions) * self._even_mass(body) / body.density
+            else:
+                per_mass = gun.exchange / gun.radius / (body.density * body.scale)
+                share = gun.share(positions)
+                add_source_exchange(share, per_mass, gun.temperature, self._even_mass(body), dt, T, gain, given)
         row_start = pattern.row_start[nodes.start : nodes.stop + 1]
         rows = ConductionRows(nodes.start, row_start, pattern.column, self.flows.conductance)
         node_heat = NodeHeat(capacity, gain, given, T)
         if conduct_heat(rows, node_heat, dt, LINEAR_TOLERANCE, MAX_ITERATIONS, scratch[4:], change) < 0:
             raise SolveFailed("heat-not-finite", name=body.name, time=round(end, 3))
         return change
+
+    def _heated_volume(self, gun: HeatGun, state: State) -> float:
+        """Returns the volume in the ball of a gun, weighted by its fall-off, of all bodies with a temperature [m³]."""
+        total = 0.0
+        for body in self.heat.bodies:
+            share = gun.share(state.x[self.model.bodies[body.number].nodes])
+            total += float(share @ self._even_mass(body)) / body.density
+        return max(total, float(np.finfo(float).tiny))
 
     def _even_mass(self, body: HeatedBody) -> Floats:
         """Returns the masses of a body's nodes if its density were the same everywhere and always [kg], (n,).

@@ -23,6 +23,7 @@ from ..model import Model
 from ..state import State
 from ..state_fields import TEMPERATURE
 from .conduction import Conduction, conduction
+from .heat_guns import HeatGuns
 from .heat_sources import BuiltSource, build_source
 
 MIN_BULK_OVER_WEIGHT = 20.0  # more keeps more of the volume, but holds coarse tets up
@@ -63,6 +64,7 @@ class HeatBodies:
         is_heated: Whether the body of each of the model's tets has a temperature, (m,).
         min_bulk: Bulk modulus of the model's tets, molten [Pa], (m,), zero where a body has no temperature: liquids
             are hardly pressed together, so it is `MIN_BULK_OVER_WEIGHT` times what the weight of the body's height is.
+        guns: What a hand heats while the simulation runs live; None: nobody handles it.
     """
 
     bodies: tuple[HeatedBody, ...]
@@ -73,6 +75,7 @@ class HeatBodies:
     sources: tuple[BuiltSource, ...]
     is_heated: Bools
     min_bulk: Floats
+    guns: HeatGuns | None = None
 
     def conduction(self, model: Model) -> Conduction:
         """Returns how heat flows in the present topology, derived once from each."""

@@ -29,6 +29,7 @@ OUTER_REACH = 0.25  # height above an outer face that a tet still contains, in h
 MAX_TETS_PER_POINT = 6
 STACK_SIZE = 128  # nodes
 MIXED = -1  # no body
+ROUNDING = 1.0e-9  # of a barycentric weight, by far
 POINTS_PER_TASK = 512
 
 
@@ -276,8 +277,12 @@ def encloses(p0, p1, p2, x, tets, t, min_volume, reach, weights):
     volume = e0 * n0 + e1 * n1 + e2 * n2
     if not volume > min_volume:
         return False
+    # most tets fail at their first face, without a division
+    along = d0 * n0 + d1 * n1 + d2 * n2
+    if along < -(reach[t, 1] + ROUNDING) * volume:
+        return False
     m0, m1, m2 = d1 * e2 - d2 * e1, d2 * e0 - d0 * e2, d0 * e1 - d1 * e0
-    weights[1] = (d0 * n0 + d1 * n1 + d2 * n2) / volume
+    weights[1] = along / volume
     weights[2] = -(g0 * m0 + g1 * m1 + g2 * m2) / volume
     weights[3] = (f0 * m0 + f1 * m1 + f2 * m2) / volume
     weights[0] = 1.0 - weights[1] - weights[2] - weights[3]

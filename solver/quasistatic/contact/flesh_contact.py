@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -21,7 +22,8 @@ from ...mechanics.submodel import Submodel
 from ...mesh.embedding import interpolate_points
 from ...mesh.geometry.closest_point import closest_points
 from ...runtime.arrays import Bools, Floats, Indices
-from .enclosing_tets import TetSearch, make_tet_search
+from ...runtime.frozen_memo import derived_from
+from .enclosing_tets import EnclosedPoints, TetSearch, make_tet_search
 from .exit_projection import SurfacePenetrations, SurfaceSnapshot, keep_previous, project_to_surface
 from .flesh_surface import FleshSurface, RenderSurface, make_flesh_surface
 
@@ -92,8 +94,7 @@ class FleshContact:
         """
         if self.tet_search is None:
             return SurfacePenetrations.empty()
-        points = self.positions(x)
-        found = self.tet_search.find_enclosing(self.model, x, points, self.rest, self.points)
+        points, found = derived_from(self, "enclosed points", partial(self._find_enclosed, x), values=(x,))
         found = found.select(np.isfinite(self.rest_depth[found.point]))
         if not len(found.point) and (previous is None or not len(previous.point)):
             return SurfacePenetrations.empty()
@@ -105,6 +106,12 @@ class FleshContact:
         if previous is None:
             return contacts
         return keep_previous(self.surface, now, contacts, previous, self.points.tet_size)
+
+    def _find_enclosed(self, x: Floats) -> tuple[Floats, EnclosedPoints]:
+        """Returns positions of the points, and those in other tets; an equilibrium is asked for it several times."""
+        points = self.positions(x)
+        assert self.tet_search is not None
+        return points, self.tet_search.find_enclosing(self.model, x, points, self.rest, self.points)
 
 
 def make_flesh_contact(

@@ -8,6 +8,15 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Stop, and start again with the objects as they are now.",
     ),
     "live-no-such-grab": ("Nothing is grabbed by the number {number}.", "Grab something first."),
+    "live-no-such-brush": ("No brush with the number {number} is held.", "Hold it somewhere first."),
+    "live-no-heat": (
+        "No body has a temperature that could be changed.",
+        "Stop, turn on Heat for the body that is to warm up, and start again.",
+    ),
+    "live-only-flesh": (
+        "Flesh cannot be softened or hardened while it runs.",
+        "Change Stiffness in the panel Material instead.",
+    ),
     "live-no-such-control": (
         'The running simulation does not read "{name}".',
         "Stop, and start again: it then has the setting as it is now.",

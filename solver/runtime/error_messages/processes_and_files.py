@@ -66,7 +66,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Turn Fracture on, resume from a frame before it broke, or bake it again.",
     ),
     "cache-locked": (
-        "Another Sinew is baking into {path}.",
+        "Another Sinew is baking into {path} or runs live in it.",
         "Wait for it or cancel it, or choose another cache folder.",
     ),
     "cache-frame-missing": ("The bake in {path} has no frame {frame}.", "Resume from an earlier frame."),

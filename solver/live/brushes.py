@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a hand does to material within a ball while a simulation runs: it heats, softens, hardens and pushes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..constraints.grabs import stiffness_to_follow
+from ..constraints.pushes import Ball, PushedSurface, Pushes
+from ..mechanics.heat.heat_guns import HeatGun, HeatGuns
+from ..mesh.embedding import Binding
+from ..runtime.errors import BadInput
+from ..scene.scene import Scene
+from ..simulation.assembled_scene import AssembledScene
+from ..simulation.features.heat import Heat
+from ..simulation.features.stiffness_brushes import StiffnessBrush, StiffnessBrushes
+from .commands import HoldBall, HoldHeatGun, HoldStiffnessBrush, LiftBrush
+
+BrushCommand = HoldBall | HoldHeatGun | HoldStiffnessBrush | LiftBrush
+
+
+class Brushes:
+    """All brushes of a live run; each has a number, and is of the kind that it was last held as.
+
+    Attributes:
+        guns, stiffness, pushes: The brushes of each kind.
+        has_heat: Whether any body has a temperature.
+    """
+
+    def __init__(self, scene: Scene, built: AssembledScene, gravity: float) -> None:
+        """Takes a scene, what was built for it, and the size of the acceleration there [m/s²]."""
+        model = built.model
+        may_change, surfaces = np.ones(model.tet_count, bool), []
+        for number, body in enumerate(built.bodies):
+            points = Binding(body.binding.tet + np.int32(body.range.tets.start), body.binding.weights)
+            surfaces.append(PushedSurface(number, points, stiffness_to_follow(model, number, gravity)))
+            may_change[body.range.tets] = scene.bodies[number].flesh is None
+        self.guns, self.stiffness, self.pushes = HeatGuns(), StiffnessBrushes(may_change), Pushes(surfaces)
+        self.has_heat, self.may_soften = built.heat is not None, bool(may_change.any())
+
+    def added_to(self, built: AssembledScene) -> AssembledScene:
+        """Returns what was built with the brushes in it."""
+        features = [
+            replace(each, bodies=replace(each.bodies, guns=self.guns)) if isinstance(each, Heat) else each
+            for each in built.features
+        ]
+        return replace(built, features=(*features, self.stiffness), forces=(*built.forces, self.pushes))
+
+    def apply(self, command: BrushCommand) -> None:
+        """Lets a command act from the next step on.
+
+        Raises:
+            BadInput: There is no such brush, or no body that it can change.
+        """
+        kinds: tuple[dict[int, Any], ...] = (self.guns.held, self.stiffness.held, self.pushes.held)
+        if isinstance(command, LiftBrush) and not any(command.brush in held for held in kinds):
+            raise BadInput("live-no-such-brush", number=command.brush)
+        if isinstance(command, HoldHeatGun) and not self.has_heat:
+            raise BadInput("live-no-heat")
+        if isinstance(command, HoldStiffnessBrush) and not self.may_soften:
+            raise BadInput("live-only-flesh")
+        for held in kinds:
+            held.pop(command.brush, None)
+        match command:
+            case HoldHeatGun():
+                gun = HeatGun(command.place, command.radius, command.temperature, command.watts)
+                self.guns.held[command.brush] = gun
+            case HoldStiffnessBrush():
+                brush = StiffnessBrush(command.place, command.radius, command.doublings)
+                self.stiffness.held[command.brush] = brush
+            case HoldBall():
+                self.pushes.held[command.brush] = Ball(command.place, command.radius)
