@@ -10,9 +10,14 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ..bake.cache.layout import LIVE_FOLDER, SCENE_FOLDER
 from ..bake.cache.lock import CacheLock
 from ..bake.played_vertices import played_positions
+from ..mesh.world_to_object import to_object_space
+from ..runtime.arrays import Floats
 from ..runtime.errors import BadInput, Cancelled, SinewError, StorageFailed
 from ..scene.scene import Scene
 from ..scene.track_shapes import track_shapes
@@ -24,6 +29,7 @@ from .live_run import LiveRun, LiveSample
 from .pacing import Pace
 from .recording import DIGEST_INTERVAL, InputRecorder, RecordedInputs, read_controls, read_inputs
 from .sample_files import SampleWriter, remove_samples
+from .torn_meshes import TornMeshes
 
 OnEvent = Callable[[Mapping[str, Any]], None]
 EVENT_SECONDS = 0.5  # between events that say how it goes
@@ -110,6 +116,7 @@ class _StepCallbacks:
     def __init__(self, run: LiveRun, recorder: InputRecorder, pace: Pace, on_event: OnEvent) -> None:
         self.run, self.recorder, self.pace, self.on_event = run, recorder, pace, on_event
         self.samples: SampleWriter | None = None
+        self.torn = TornMeshes(run.simulation)
         self.command_count = self.not_converged = 0
         self.last_event = clock.monotonic()
 
@@ -134,18 +141,41 @@ class _StepCallbacks:
 
     def show(self, sample: LiveSample) -> None:
         """Writes a sample where the other process sees it, and says how it goes."""
-        played = {
-            key: played_positions(self.run.simulation, key, world, sample.time)
-            for key, world in sample.positions.items()
-        }
+        played = {key: self._played(key, world, sample.time) for key, world in sample.positions.items()}
         if self.samples is None:
             self.samples = SampleWriter(self.recorder.path.parent, played)
             self._say(sample, is_first=True)
+        self._show_tears(sample, played)
         self.samples.write(sample.step, self.command_count, sample.time, played)
         if sample.step and sample.step % DIGEST_INTERVAL == 0:
             self.recorder.record_digest(sample.step, self.run.digest())
         if clock.monotonic() - self.last_event >= EVENT_SECONDS:
             self._say(sample)
+
+    def _played(self, key: str, world: Floats, time: float) -> npt.NDArray[np.float32]:
+        torn = self.torn.positions(key)
+        if torn is not None:
+            return to_object_space(self.run.tracks, key, torn, time)
+        return played_positions(self.run.simulation, key, world, time)
+
+    def _show_tears(self, sample: LiveSample, played: dict[str, npt.NDArray[np.float32]]) -> None:
+        """Gives bodies that have torn further files of their own, and says so before the head does."""
+        found = self.torn.cut_anew(lambda problem: self.on_event({"event": "warning", **problem.as_warning()}))
+        if not found or self.samples is None:
+            return
+        for key in found:
+            played[key] = self._played(key, sample.positions[key], sample.time)
+        self.samples.begin_generation({key: (mesh.to_bytes(), played[key]) for key, mesh in found.items()})
+        told = [
+            {
+                "key": key,
+                "vertices": len(mesh.final.rest),
+                "faces": mesh.final.face_count,
+                "pieces": mesh.final.piece_count,
+            }
+            for key, mesh in found.items()
+        ]
+        self.on_event({"event": "torn", "step": sample.step, "generation": self.samples.generation, "bodies": told})
 
     def report(self, report: FrameReport) -> None:
         """Counts what did not converge."""
