@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime.arrays import Floats, floats
+from ..runtime.arrays import Floats
 from ..scene.tracks import MemoryTracks, Track, TrackReader
 
 KEPT_SAMPLES = 8  # of a track that is handled: none is asked for what was longer ago
@@ -49,8 +49,10 @@ class LiveTracks(MemoryTracks):
     def set(self, name: str, begin: float, end: float, value: Floats) -> None:
         """Lets a track that is handled go from its value at `begin` to a new one at `end` [s]."""
         track = self._loaded[name]
-        before = super().sample(name, begin)
+        before = np.asarray(super().sample(name, begin), np.float64)
         earlier = track.times < begin
         times = np.concatenate([track.times[earlier], [begin, end]])[-KEPT_SAMPLES:]
-        values = np.concatenate([track.values[earlier], before[None], floats(value)[None]])[-KEPT_SAMPLES:]
+        values = np.concatenate([track.values[earlier], before[None], np.asarray(value, np.float64)[None]])[
+            -KEPT_SAMPLES:
+        ]
         track.times, track.values = times, values

@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from ..bake.cache.layout import LIVE_HEAD_FILE
 from ..bake.cache.pc2 import HEADER_BYTES, pc2_bytes, read_header
-from ..runtime.arrays import Floats
 from ..runtime.storage_errors import named_errors
 
 SLOTS = 8
@@ -56,7 +55,7 @@ class SampleHead:
 class SampleWriter:
     """Writes samples one after the other."""
 
-    def __init__(self, folder: Path, first: Mapping[str, Floats]) -> None:
+    def __init__(self, folder: Path, first: Mapping[str, npt.NDArray[np.floating]]) -> None:
         """Makes the files, with the first sample in all slots.
 
         Raises:
@@ -78,7 +77,7 @@ class SampleWriter:
                 self._head = mmap.mmap(file.fileno(), _HEAD.size)
         self._write_head(0, 0, 0.0)
 
-    def write(self, step: int, commands: int, time: float, positions: Mapping[str, Floats]) -> None:
+    def write(self, step: int, commands: int, time: float, positions: Mapping[str, npt.NDArray[np.floating]]) -> None:
         """Writes the sample after a number of steps and commands, at a time of the scene [s]."""
         for key, slots in self._maps.items():
             slots[step % SLOTS] = positions[key]
