@@ -15,6 +15,7 @@ import pytest
 from fixtures.fracture_specimens import breakable
 from fixtures.tet_meshes import bar
 from sinew.solver.bake.cache import layout
+from sinew.solver.bake.cache.pc2 import HEADER_BYTES
 from sinew.solver.bake.postprocess.result_npz import FinalMesh
 from sinew.solver.live import torn_meshes
 from sinew.solver.live.live_loop import LiveOptions, replay, run_live
@@ -177,12 +178,15 @@ def test_old_generations_go_and_samples_of_the_newest_before_are_there(tmp_path:
         if generation == 1:
             early = reader.positions("a", before)
             assert early is not None and early.shape == (4, 3) and (early == 1.0).all()
-        writer.write(1 + generation, 0, 0.0, positions(count, float(generation)))
+        torn = positions(count, float(generation))
+        writer.write(1 + generation, 0, 0.0, positions(4, -1.0), {"a": torn["a"]})
         head = reader.newest()
         assert head is not None and head.generation == generation == reader.generation_of("a", head)
         found = reader.positions("a", head)
         assert found is not None and found.shape == (count, 3) and (found == generation).all()
         assert reader.generation_of("b", head) == 0
+        whole = np.memmap(tmp_path / "a.pc2", "<f4", "r", HEADER_BYTES, (SLOTS, 4, 3))
+        assert (whole[head.slot] == -1.0).all()  # who does not know of tears sees it stretched
     kept = [5 - number for number in reversed(range(KEPT_GENERATIONS + 1))]
     assert layout.live_generations(tmp_path, "a") == kept and SLOTS > 6
     assert all(layout.is_sinew_file(Path("live") / path.name) for path in tmp_path.iterdir())

@@ -17,7 +17,6 @@ from ..bake.cache.layout import LIVE_FOLDER, SCENE_FOLDER
 from ..bake.cache.lock import CacheLock
 from ..bake.played_vertices import played_positions
 from ..mesh.world_to_object import to_object_space
-from ..runtime.arrays import Floats
 from ..runtime.errors import BadInput, Cancelled, SinewError, StorageFailed
 from ..scene.scene import Scene
 from ..scene.track_shapes import track_shapes
@@ -141,41 +140,28 @@ class _StepCallbacks:
 
     def show(self, sample: LiveSample) -> None:
         """Writes a sample where the other process sees it, and says how it goes."""
-        played = {key: self._played(key, world, sample.time) for key, world in sample.positions.items()}
+        simulation = self.run.simulation
+        played = {key: played_positions(simulation, key, world, sample.time) for key, world in sample.positions.items()}
         if self.samples is None:
             self.samples = SampleWriter(self.recorder.path.parent, played)
             self._say(sample, is_first=True)
-        self._show_tears(sample, played)
-        self.samples.write(sample.step, self.command_count, sample.time, played)
+        torn = self._show_tears(sample)
+        self.samples.write(sample.step, self.command_count, sample.time, played, torn)
         if sample.step and sample.step % DIGEST_INTERVAL == 0:
             self.recorder.record_digest(sample.step, self.run.digest())
         if clock.monotonic() - self.last_event >= EVENT_SECONDS:
             self._say(sample)
 
-    def _played(self, key: str, world: Floats, time: float) -> npt.NDArray[np.float32]:
-        torn = self.torn.positions(key)
-        if torn is not None:
-            return to_object_space(self.run.tracks, key, torn, time)
-        return played_positions(self.run.simulation, key, world, time)
-
-    def _show_tears(self, sample: LiveSample, played: dict[str, npt.NDArray[np.float32]]) -> None:
-        """Gives bodies that have torn further files of their own, and says so before the head does."""
+    def _show_tears(self, sample: LiveSample) -> dict[str, npt.NDArray[np.float32]]:
+        """Returns what torn meshes play; gives those that have torn further files of their own, and says so."""
         found = self.torn.cut_anew(lambda problem: self.on_event({"event": "warning", **problem.as_warning()}))
-        if not found or self.samples is None:
-            return
-        for key in found:
-            played[key] = self._played(key, sample.positions[key], sample.time)
-        self.samples.begin_generation({key: (mesh.to_bytes(), played[key]) for key, mesh in found.items()})
-        told = [
-            {
-                "key": key,
-                "vertices": len(mesh.final.rest),
-                "faces": mesh.final.face_count,
-                "pieces": mesh.final.piece_count,
-            }
-            for key, mesh in found.items()
-        ]
-        self.on_event({"event": "torn", "step": sample.step, "generation": self.samples.generation, "bodies": told})
+        world = {key: self.torn.positions(key) for key in self.torn.meshes}
+        played = {key: to_object_space(self.run.tracks, key, world[key], sample.time) for key in world}
+        if found and self.samples is not None:
+            self.samples.begin_generation({key: (mesh.to_bytes(), played[key]) for key, mesh in found.items()})
+            told = [{"key": key, **mesh.counts()} for key, mesh in found.items()]
+            self.on_event({"event": "torn", "step": sample.step, "generation": self.samples.generation, "bodies": told})
+        return played
 
     def report(self, report: FrameReport) -> None:
         """Counts what did not converge."""

@@ -2,7 +2,7 @@
 """The last samples of a live run in files that another process maps while they are written.
 
     live/KEY.pc2     the last `SLOTS` samples of a body, each in its slot for `SLOTS` steps, as its object plays it
-    live/KEY@2.pc2   the same of a body that was torn, since the second cut of any body
+    live/KEY@2.pc2   the same of its torn mesh, since the second cut of any body; KEY.pc2 goes on as if it were whole
     live/KEY@2.npz   the mesh that these are of, as `result/KEY.npz` of a bake (`bake/postprocess/result_npz.py`)
     live/head.bin    which of them is the newest, and how many cuts there were before it: its generation
 
@@ -22,6 +22,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -71,21 +72,25 @@ class SampleWriter:
             StorageFailed: They cannot be written.
         """
         self.folder, self._serial, self.generation = folder, 0, 0
-        self._maps: dict[str, npt.NDArray[np.float32]] = {}
+        self._maps: dict[str, npt.NDArray[np.float32]] = {}  # of the meshes as they were
+        self._torn: dict[str, npt.NDArray[np.float32]] = {}
         with named_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             for key, positions in first.items():
-                self._open(key, positions)
+                self._open(self._maps, key, positions)
             head = folder / LIVE_HEAD_FILE
             head.write_bytes(bytes(_HEAD.size))
             with open(head, "r+b") as file:
                 self._head = mmap.mmap(file.fileno(), _HEAD.size)
         self._write_head(0, 0, 0.0)
 
-    def write(self, step: int, commands: int, time: float, positions: Positions) -> None:
-        """Writes the sample after a number of steps and commands, at a time of the scene [s]."""
-        for key, slots in self._maps.items():
-            slots[step % SLOTS] = positions[key]
+    def write(
+        self, step: int, commands: int, time: float, positions: Positions, torn: Positions = MappingProxyType({})
+    ) -> None:
+        """Writes the sample after a number of steps and commands, at a time of the scene [s]; also of torn meshes."""
+        for maps, found in ((self._maps, positions), (self._torn, torn)):
+            for key, slots in maps.items():
+                slots[step % SLOTS] = found[key]
         self._write_head(step, commands, time)
 
     def begin_generation(self, torn: Mapping[str, tuple[bytes, npt.NDArray[np.floating]]]) -> None:
@@ -100,22 +105,23 @@ class SampleWriter:
         with named_errors(self.folder):
             for key, (mesh, positions) in torn.items():
                 live_mesh_path(self.folder, key, self.generation).write_bytes(mesh)
-                self._open(key, positions)
+                self._open(self._torn, key, positions)
         for key in torn:
             for old in live_generations(self.folder, key)[: -KEPT_GENERATIONS - 1]:
                 for path in (live_samples_path(self.folder, key, old), live_mesh_path(self.folder, key, old)):
                     with contextlib.suppress(OSError):  # Windows keeps what somebody reads; the next run deletes it
                         path.unlink()
 
-    def _open(self, key: str, positions: npt.NDArray[np.floating]) -> None:
+    def _open(self, maps: dict[str, npt.NDArray[np.float32]], key: str, positions: npt.NDArray[np.floating]) -> None:
         path = live_samples_path(self.folder, key, self.generation)
         path.write_bytes(pc2_bytes(np.repeat(positions[None].astype(np.float32), SLOTS, axis=0), 0.0, 1.0))
         if len(positions):  # an empty file cannot be mapped
-            self._maps[key] = np.memmap(path, "<f4", "r+", HEADER_BYTES, (SLOTS, len(positions), 3))
+            maps[key] = np.memmap(path, "<f4", "r+", HEADER_BYTES, (SLOTS, len(positions), 3))
 
     def close(self) -> None:
         """Lets the files go; they stay."""
         self._maps.clear()
+        self._torn.clear()
         self._head.close()
 
     def _write_head(self, step: int, commands: int, time: float) -> None:

@@ -49,6 +49,10 @@ class TornMesh:
     corrections: dict[str, csr_matrix]
     tets: Indices
 
+    def counts(self) -> dict[str, int]:
+        """Returns how many vertices, faces and pieces it has."""
+        return {"vertices": len(self.final.rest), "faces": self.final.face_count, "pieces": self.final.piece_count}
+
     def to_bytes(self) -> bytes:
         """Returns the content of its file; faces that are there have opened before."""
         arrays = {field.name: getattr(self.final, field.name) for field in fields(self.final)}
@@ -92,11 +96,9 @@ class TornMeshes:
         self.meshes |= found
         return found
 
-    def positions(self, key: str) -> Floats | None:
-        """Returns the vertices of a torn body now [m], world, (k, 3); None: it is whole."""
-        torn, simulation = self.meshes.get(key), self._simulation
-        if torn is None:
-            return None
+    def positions(self, key: str) -> Floats:
+        """Returns the vertices of a torn body now [m], world, (k, 3)."""
+        torn, simulation = self.meshes[key], self._simulation
         body = next(each for each in simulation.built.bodies if each.key == key)
         out = torn.ties.positions(simulation.state.x[body.range.nodes], torn.ties.nodes(self._tets(body)))
         for pins, matrix in torn.corrections.items():
