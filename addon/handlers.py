@@ -27,6 +27,7 @@ from .cache.selected_body_caches import played_folders
 from .cache.temporary_folders import temporary_folders
 from .evaluation import geometry_update_counter, weight_digest
 from .fracture_meshes.result_objects import results_of
+from .live import live_timer, run_control
 from .objects import roles
 from .playback import solved_frame
 
@@ -36,6 +37,7 @@ RENDER_POLL_SECONDS = 0.5
 @persistent
 def load_pre(*_: object) -> None:
     """Another file is about to be loaded: the bake ends, what it has baked stays."""
+    run_control.end()  # the file stays where the other one cannot be read
     session.close()
 
 
@@ -43,6 +45,7 @@ def load_pre(*_: object) -> None:
 def load_post(*_: object) -> None:
     """Another file is open: finds its caches."""
     session.clear()
+    run_control.remove_left_over()
     temporary_folders.start_another_file()
     _find_caches(is_undoable=True)  # Blender notes the first step after this
 
@@ -59,6 +62,8 @@ def _find_caches(is_undoable: bool) -> None:
 @persistent
 def undo_post(*_: object) -> None:
     """Undo and redo change what the file says about a bake, but not the bake: it plays again as far as values go."""
+    run_control.end()
+    run_control.remove_left_over()
     weight_digest.invalidate()
     bake_status.invalidate()
     cache_folder_status.invalidate()
@@ -77,6 +82,7 @@ def depsgraph_update_post(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgrap
 @persistent
 def save_pre(path: str = "", *_: object) -> None:
     """The file is about to be written, perhaps to another place."""
+    run_control.hide_for_save()
     override_saving.store_override_settings(bpy.data.objects)
     move_caches_on_save.before_save(path)
 
@@ -84,6 +90,7 @@ def save_pre(path: str = "", *_: object) -> None:
 @persistent
 def save_post(*_: object) -> None:
     """The file was written, or could not be."""
+    run_control.show_after_save()
     move_caches_on_save.after_save()
     for scene in bpy.data.scenes:
         attach_bake.repair_empty_paths(scene)
@@ -185,8 +192,10 @@ def register() -> None:
 def unregister() -> None:
     """Stops listening, ends a bake that runs, and forgets the file."""
     atexit.unregister(session.close)
+    run_control.end()
     session.close()
     bake_timer.stop()
+    live_timer.stop()
     if bpy.app.timers.is_registered(check_rendered_frames):
         bpy.app.timers.unregister(check_rendered_frames)
     for name, handler in HANDLERS.items():

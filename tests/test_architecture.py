@@ -76,6 +76,7 @@ ADDON_TIERS = {
     },
     "Bake": {
         "baking": "the solver process, its events, its finished frames",
+        "live": "a run of the scene in the viewport while somebody handles it",
     },
     "Interface": {
         "overlays": "drawing over the 3D view and over timelines",
@@ -107,6 +108,7 @@ LATE_EXCEPTIONS = {
 ADDON_MAY_IMPORT = {
     "scene",
     "bake.cache",
+    "live.sample_files",
     "mesh.geometry.hole_caps",
     "mesh.geometry.manifold_defects",
     "mesh.geometry.pseudonormals",

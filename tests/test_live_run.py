@@ -198,3 +198,16 @@ def test_gravity_can_be_turned_while_it_runs() -> None:
     samples = drive(run, 60, lambda step: [turned] if step == 30 else [])
     middle = [sample.positions["block"].mean(axis=0) for sample in samples]
     assert middle[30][0] == pytest.approx(middle[0][0], abs=1e-9) and middle[60][0] > middle[30][0] + 0.9
+
+
+def test_a_number_can_be_turned_while_it_runs() -> None:
+    """What hangs gets stiffer, and hangs less."""
+    hung = replace(block(material=JELLY), pinned=np.flatnonzero(block().vertices[:, 2] > 0.999).astype(np.int32))
+    hung = replace(hung, pin_weights=np.ones(len(hung.pinned)))
+    track = f"body.{hung.key}.youngs_modulus"
+    turned = {"command": "set", "track": track, "value": 100.0 * JELLY.youngs_modulus}
+    lowest = []
+    for hand in (lambda step: [], lambda step: [turned] if step == 1 else []):
+        run = LiveRun(Scene((hung,), settings=Settings()), NoTracks(), {track: JELLY.youngs_modulus})
+        lowest.append(drive(run, 30, hand)[-1].positions[hung.key][:, 2].min())
+    assert 0.0 > lowest[1] > 0.2 * lowest[0]

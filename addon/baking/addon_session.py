@@ -26,6 +26,7 @@ from ..runtime.memo import clear_results
 from .bake_driver import BakeDriver
 from .check_process import CheckProcess, CheckResult
 from .fibre_search import FibrePreview, FibreSearch
+from .live_state import LiveRun
 
 
 @dataclass
@@ -216,6 +217,8 @@ class AddonSession:
         check: The process that looks through a scene, or None.
         check_results: What was found last, by session id of the scene.
         frame_solve: The frame that is being solved without a bake, or None.
+        live: The run that goes on, or None.
+        last_live: The last run, which has ended and can be kept, or None.
         rendered_frames: Session ids of scenes, and frames that a render has begun in its own thread.
     """
 
@@ -233,6 +236,8 @@ class AddonSession:
         self.check: CheckProcess | None = None
         self.check_results: dict[int, CheckResult] = {}
         self.frame_solve: FrameSolve | None = None
+        self.live: LiveRun | None = None
+        self.last_live: LiveRun | None = None
         self._messages: dict[int, SceneMessages] = {}
 
     def is_baking(self, scene: bpy.types.Scene) -> bool:
@@ -263,11 +268,28 @@ class AddonSession:
             solve.driver.close()
             shutil.rmtree(solve.folder, ignore_errors=True)
 
+    def end_live(self) -> None:
+        """Ends the live run, if there is one; what it did can be kept until the next begins."""
+        run, self.live = self.live, None
+        if run is not None:
+            run.close()
+            run.driver.close()
+            self.forget_last_live()
+            self.last_live = run
+
+    def forget_last_live(self) -> None:
+        """Deletes the last run."""
+        run, self.last_live = self.last_live, None
+        if run is not None:
+            shutil.rmtree(run.folder.parent, ignore_errors=True)
+
     def close(self) -> None:
         """Ends what runs now: another file is loaded, the add-on is turned off, or Blender ends."""
         self.end_fibre_search()
         self.end_check()
         self.end_frame_solve()
+        self.end_live()
+        self.forget_last_live()
         if self.bake is not None:
             bake, self.bake = self.bake, None
             bake.driver.close()

@@ -22,7 +22,7 @@ from ..export import export_scene, input_warnings
 from ..export.blender_physics_dependence import follows_rigid_bodies
 from ..fracture_meshes import show_results
 from ..objects import roles
-from ..playback import solved_frame
+from ..playback import live_modifier, solved_frame
 from . import (
     attach_bake,
     error_messages,
@@ -65,6 +65,8 @@ def start(scene: bpy.types.Scene, request: BakeRequest = DEFAULT_REQUEST) -> Run
     noted = bake_warnings(scene, request)
     session.end_frame_solve()
     solved_frame.remove(roles.bodies(scene))
+    live_modifier.remove(roles.bodies(scene))
+    session.end_live()
     order = passes_to_bake.find_order(scene, folder, request)
     _prepare_objects(scene)
     notes = [error_messages.note_of(note.as_warning()) for note in noted]

@@ -65,6 +65,11 @@ class BakeDriver:
         """Asks the bake to stop; it has ended within `CANCEL_TIMEOUT_SECONDS` or is killed then."""
         self._advance_job(state_machine.CancelPressed(clock.monotonic()))
 
+    def send(self, command: Mapping[str, Any]) -> None:
+        """Sends a command to the child, if it runs."""
+        if self._child is not None:
+            self._child.send(command)
+
     def close(self) -> None:
         """Ends the bake now: another file is loaded, or Blender ends. Takes at most about a second."""
         self.cancel()

@@ -14,6 +14,8 @@ from .override_saving import store_override_settings
 
 MODIFIER_NAME = "Sinew"
 SOLVED_MODIFIER_NAME = "Sinew Solved Frame"  # shows one frame, which no bake reads
+LIVE_MODIFIER_NAME = "Sinew Live"  # shows a run, likewise
+PASSING_MODIFIER_NAMES = {SOLVED_MODIFIER_NAME, LIVE_MODIFIER_NAME}
 
 # modifiers that refine, grow hair on or finish their input: they belong below
 FINISHING_MODIFIERS = {
@@ -46,7 +48,7 @@ POSING_MODIFIERS = {
 
 def find_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier | None:
     """Returns Sinew's modifier of `obj`, also after it was renamed, or None."""
-    caches = [m for m in obj.modifiers if m.type == "MESH_CACHE" and m.name != SOLVED_MODIFIER_NAME]
+    caches = [m for m in obj.modifiers if m.type == "MESH_CACHE" and m.name not in PASSING_MODIFIER_NAMES]
     # library overrides get new identifiers at every load
     uid = 0 if obj.override_library else obj.sinew.modifier_uid
     tests = (
@@ -59,7 +61,16 @@ def find_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier | None:
 
 def find_solved_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier | None:
     """Returns the modifier of `obj` that shows a solved frame, or None."""
-    modifier = obj.modifiers.get(SOLVED_MODIFIER_NAME)
+    return _find_passing(obj, SOLVED_MODIFIER_NAME)
+
+
+def find_live_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier | None:
+    """Returns the modifier of `obj` that shows a live run, or None."""
+    return _find_passing(obj, LIVE_MODIFIER_NAME)
+
+
+def _find_passing(obj: bpy.types.Object, name: str) -> bpy.types.MeshCacheModifier | None:
+    modifier = obj.modifiers.get(name)
     return modifier if modifier is not None and modifier.type == "MESH_CACHE" else None
 
 
@@ -134,7 +145,7 @@ def reset_stack_index(obj: bpy.types.Object) -> None:
 def default_stack_index(obj: bpy.types.Object) -> int:
     """Returns the index for Sinew's modifier: after those that pose, before those that refine or finish."""
     stack = list(obj.modifiers)
-    posing = [i for i, m in enumerate(stack) if m.type in POSING_MODIFIERS and m.name != SOLVED_MODIFIER_NAME]
+    posing = [i for i, m in enumerate(stack) if m.type in POSING_MODIFIERS and m.name not in PASSING_MODIFIER_NAMES]
     first = max(posing[-1] + 1 if posing else 0, _index_below_subdivision(obj) if obj.sinew.use_fracture else 0)
     for place in range(first, len(stack)):
         if stack[place].type in FINISHING_MODIFIERS or stack[place].use_pin_to_last:

@@ -96,7 +96,7 @@ class ColliderSampler:
                 sampling.add(f"collider.{collider.key}.active", is_on, "step")
             matrix, points = _read_at(sampling, obj, collider)
             if collider.shape == "plane":
-                sampling.add(_matrix_track(collider), _plane_matrix(matrix), "rigid")
+                sampling.add(_matrix_track(collider), plane_matrix(matrix), "rigid")
             else:
                 sampling.add(_matrix_track(collider), matrix, "rigid")
                 self._add(self._motions[collider.key], collider, sampling.moment.time, matrix, points)
@@ -194,7 +194,7 @@ def _vertices_at(sampling: Sampling, obj: bpy.types.Object, collider: Collider) 
     return points
 
 
-def _plane_matrix(matrix: Floats) -> Floats:
+def plane_matrix(matrix: Floats) -> Floats:
     """Returns a rigid matrix (4, 4) with the origin and the normal of a plane that may be scaled and sheared."""
     if abs(np.linalg.det(matrix[:3, :3])) < 1e-300:
         return matrix

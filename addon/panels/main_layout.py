@@ -13,6 +13,7 @@ from .flesh_layout import attachment_hints
 from .formulation_layout import incompatible_hints
 from .fracture_layout import defect_hints
 from .hints import Fix, Hint, draw_hints
+from .live_layout import draw_live
 from .property_rows import locked_column
 from .self_weight_hints import hints_of_all_bodies
 from .solved_frame_layout import draw_simulate_chosen, draw_solve_frame
@@ -36,6 +37,7 @@ def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         return
     offered = {hint.refusal: obj.name for hint in hints if hint.refusal and obj is not None}
     draw_simulate(layout, context, offered)
+    draw_live(layout, context)
     draw_solve_frame(layout, context)
     draw_simulate_chosen(layout, context)
     draw_hints(layout, context, "main", hints)

@@ -39,6 +39,7 @@ class SINEW_MT_add(bpy.types.Menu):
         self.layout.separator()
         self.layout.operator("sinew.copy_settings", icon="COPYDOWN")
         # here Blender's search finds them
+        self.layout.operator("sinew.live", icon="PHYSICS")
         draw_solve_frame(self.layout, context)
         draw_simulate_chosen(self.layout, context)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import BoolProperty, FloatProperty, StringProperty
 
 from ...solver.scene.settings.simulation_settings import (
     AIR_TEMPERATURE,
@@ -32,6 +32,13 @@ def _place_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Contex
         attach_bake.attach(settings.id_data)
 
 
+def _live_rate_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    from ..baking.addon_session import session
+
+    if session.live is not None and session.live.scene_uid == settings.id_data.session_uid:
+        session.live.send({"command": "rate", "rate": settings.live_rate})
+
+
 _SceneProperties: Any = settings_group(
     "SceneProperties",
     "Frames, steps, accuracy and cache.",
@@ -53,6 +60,16 @@ _SceneProperties: Any = settings_group(
 class SinewScene(_SceneProperties, bpy.types.PropertyGroup):
     """How the whole scene is simulated and where its cache lies."""
 
+    live_rate: FloatProperty(
+        name="Live Speed",
+        description="Seconds of the scene in a second of the clock in a live run: 1 is real time, 0.25 slow motion",
+        default=1.0,
+        min=0.01,
+        max=4.0,
+        soft_max=1.0,
+        options={"HIDDEN"},  # of no bake
+        update=_live_rate_changed,
+    )
     # where the present bake lies: only addon/cache/cache_paths.py writes these
     baked_path: StringProperty(options={"HIDDEN", "PATH_SUPPORTS_BLEND_RELATIVE"}, subtype="DIR_PATH")
     baked_for: StringProperty(options={"HIDDEN"})

@@ -22,6 +22,7 @@ NAMES = (
     "mdmjc02_ghost_force",
     "mdmjc02_springs",
     "mdmjc02_core",
+    "mdmjc02_live",
     "hs04_forces",
     "hs04_bar",
     "hs04_frames",
@@ -35,6 +36,7 @@ NAMES = (
     "npf05_reversed",
     "mg04_cost",
     "mg04_scenes",
+    "mg04_live",
     "mg04_condition",
 )  # fmt: skip
 

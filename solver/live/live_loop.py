@@ -10,9 +10,13 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ..bake.cache.layout import LIVE_FOLDER, SCENE_FOLDER
 from ..bake.cache.lock import CacheLock
 from ..bake.played_vertices import played_positions
+from ..mesh.world_to_object import to_object_space
 from ..runtime.errors import BadInput, Cancelled, SinewError, StorageFailed
 from ..scene.scene import Scene
 from ..scene.track_shapes import track_shapes
@@ -24,6 +28,7 @@ from .live_run import LiveRun, LiveSample
 from .pacing import Pace
 from .recording import DIGEST_INTERVAL, InputRecorder, RecordedInputs, read_controls, read_inputs
 from .sample_files import SampleWriter, remove_samples
+from .torn_meshes import TornMeshes
 
 OnEvent = Callable[[Mapping[str, Any]], None]
 EVENT_SECONDS = 0.5  # between events that say how it goes
@@ -110,6 +115,7 @@ class _StepCallbacks:
     def __init__(self, run: LiveRun, recorder: InputRecorder, pace: Pace, on_event: OnEvent) -> None:
         self.run, self.recorder, self.pace, self.on_event = run, recorder, pace, on_event
         self.samples: SampleWriter | None = None
+        self.torn = TornMeshes(run.simulation)
         self.command_count = self.not_converged = 0
         self.last_event = clock.monotonic()
 
@@ -134,18 +140,28 @@ class _StepCallbacks:
 
     def show(self, sample: LiveSample) -> None:
         """Writes a sample where the other process sees it, and says how it goes."""
-        played = {
-            key: played_positions(self.run.simulation, key, world, sample.time)
-            for key, world in sample.positions.items()
-        }
+        simulation = self.run.simulation
+        played = {key: played_positions(simulation, key, world, sample.time) for key, world in sample.positions.items()}
         if self.samples is None:
             self.samples = SampleWriter(self.recorder.path.parent, played)
             self._say(sample, is_first=True)
-        self.samples.write(sample.step, self.command_count, sample.time, played)
+        torn = self._show_tears(sample)
+        self.samples.write(sample.step, self.command_count, sample.time, played, torn)
         if sample.step and sample.step % DIGEST_INTERVAL == 0:
             self.recorder.record_digest(sample.step, self.run.digest())
         if clock.monotonic() - self.last_event >= EVENT_SECONDS:
             self._say(sample)
+
+    def _show_tears(self, sample: LiveSample) -> dict[str, npt.NDArray[np.float32]]:
+        """Returns what torn meshes play; gives those that have torn further files of their own, and says so."""
+        found = self.torn.cut_anew(lambda problem: self.on_event({"event": "warning", **problem.as_warning()}))
+        world = {key: self.torn.positions(key) for key in self.torn.meshes}
+        played = {key: to_object_space(self.run.tracks, key, world[key], sample.time) for key in world}
+        if found and self.samples is not None:
+            self.samples.begin_generation({key: (mesh.to_bytes(), played[key]) for key, mesh in found.items()})
+            told = [{"key": key, **mesh.counts()} for key, mesh in found.items()]
+            self.on_event({"event": "torn", "step": sample.step, "generation": self.samples.generation, "bodies": told})
+        return played
 
     def report(self, report: FrameReport) -> None:
         """Counts what did not converge."""

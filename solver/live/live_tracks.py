@@ -49,7 +49,7 @@ class LiveTracks(MemoryTracks):
     def set(self, name: str, begin: float, end: float, value: Floats) -> None:
         """Lets a track that is handled go from its value at `begin` to a new one at `end` [s]."""
         track = self._loaded[name]
-        before = super().sample(name, begin)
+        before = np.asarray(super().sample(name, begin), np.float64)
         earlier = track.times < begin
         times = np.concatenate([track.times[earlier], [begin, end]])[-KEPT_SAMPLES:]
         values = np.concatenate([track.values[earlier], before[None], np.asarray(value, np.float64)[None]])[

@@ -61,6 +61,8 @@ _NUMBERED_NAME = re.compile(r"(-?\d+)\.npz")
 _PASS_NAME = re.compile(r"pass-(\d+)")
 # the cache of bodies that were baked after the others
 _SELECTED_NAME = re.compile(r"selected-(\d+)")
+# samples and mesh of a torn body in a live run, since a number of cuts
+_TORN_NAME = re.compile(r"(.+)@(\d+)\.(?:npz|pc2)")
 _ATTRIBUTES_NAME = re.compile(r"(-?\d+)\.ply")
 
 
@@ -151,6 +153,22 @@ def result_paths(cache: Path, key: str) -> tuple[Path, Path]:
     return cache / RESULT_FOLDER / f"{key}.npz", cache / RESULT_FOLDER / f"{key}.pc2"
 
 
+def live_samples_path(folder: Path, key: str, generation: int) -> Path:
+    """Returns the file of the samples of a body in a folder "live", since so many cuts of any body."""
+    return folder / (f"{key}@{generation}.pc2" if generation else f"{key}.pc2")
+
+
+def live_mesh_path(folder: Path, key: str, generation: int) -> Path:
+    """Returns the file of the mesh that such samples of a torn body are of."""
+    return folder / f"{key}@{generation}.npz"
+
+
+def live_generations(folder: Path, key: str) -> list[int]:
+    """Returns the numbers of cuts from which on a body has other samples in a folder "live", rising."""
+    found = (_TORN_NAME.fullmatch(path.name) for path in folder.glob("*.pc2"))
+    return sorted(int(match.group(2)) for match in found if match and match.group(1) == key)
+
+
 def attribute_path(cache: Path, key: str, frame: int) -> Path:
     """Returns the file of a body's attributes at a frame."""
     return cache / ATTRIBUTE_FOLDER / key / f"{frame:06d}.ply"
@@ -191,6 +209,9 @@ def is_sinew_file(relative: Path) -> bool:
         return is_key(folder[1]) and _ATTRIBUTES_NAME.fullmatch(name) is not None
     if folder == (LIVE_FOLDER,) and name in (LIVE_CONTROLS_FILE, LIVE_INPUTS_FILE, LIVE_HEAD_FILE):
         return True
+    torn = _TORN_NAME.fullmatch(name)
+    if folder == (LIVE_FOLDER,) and torn is not None:
+        return is_key(torn.group(1))
     endings: dict[tuple[str, ...], tuple[str, ...]] = {
         (LIVE_FOLDER,): (".pc2",),
         (MODEL_FOLDER,): (".npz",),

@@ -85,9 +85,29 @@ def cut_surface(
     nodes, vertices = floats(nodes, -1, 3), floats(vertices, -1, 3)
     tets, triangles = indices(tets, -1, 4), indices(triangles, -1, 3)
     embedded = embed_surface(nodes, tets, vertices, triangles, name)
+    return cut_embedded_surface(embedded, nodes, parted_tets, vertices, triangles, face_of_triangle, name)
+
+
+def cut_embedded_surface(
+    embedded: EmbeddedSurface,
+    nodes: Floats,
+    parted_tets: Indices,
+    vertices: Floats,
+    triangles: Indices,
+    face_of_triangle: Indices,
+    name: str,
+) -> FinalMesh:
+    """Returns what `cut_surface` does, of a surface of which is known where it lies in the tets; so does it raise."""
     is_parted = parted_faces(embedded.whole, indices(parted_tets, -1, 4))
     try:
-        return _cut_embedded(embedded, is_parted, nodes, vertices, triangles, indices(face_of_triangle, -1))
+        return _cut_embedded(
+            embedded,
+            is_parted,
+            floats(nodes, -1, 3),
+            floats(vertices, -1, 3),
+            indices(triangles, -1, 3),
+            indices(face_of_triangle, -1),
+        )
     except NotWatertight as problem:
         raise SolveFailed("cut-not-closed", name=name) from problem
 

@@ -148,6 +148,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "no-such-scene": ('{path} has no scene "{name}".', "Check the name."),
     "not-a-body": ('"{name}" is not a body.', "Press Make Body first."),
     "bake-running": ('Sinew is baking the scene "{name}".', "Wait for the bake, or press Cancel."),
+    "live-body-replaced": (
+        'The pieces of a bake stand in for "{name}", so it cannot be seen to move.',
+        "Press New Take or Delete Bake first.",
+    ),
     "bake-protected": ('The bake of the scene "{name}" is locked.', "Turn off the lock beside Delete Bake first."),
     "nothing-to-attach": (
         'No mesh of the scene "{name}" has the name of a body in {path}.',

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A live run between two calls by Blender: its process, its files, and what was seen and sent last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...solver.live.sample_files import SampleReader
+from ...solver.runtime.arrays import Floats
+from ..blender_data.object_handle import ObjectHandle
+from .bake_driver import BakeDriver
+
+
+@dataclass(frozen=True, eq=False)
+class HandledInput:
+    """An input of the scene that the artist may change while it runs.
+
+    Attributes:
+        track: Its name in the solver.
+        owner: The object that has it, or None: the scene.
+        what: How `handled_inputs.py` reads it.
+        of: What of it: the name of a setting, or of a bone.
+        factor: World [m] in the rest pose ← the space of a bone, by which its present matrix is multiplied from the
+            right; None: as it is, (4, 4).
+    """
+
+    track: str
+    owner: ObjectHandle | None
+    what: str
+    of: str = ""
+    factor: Floats | None = None
+
+
+@dataclass
+class Grab:
+    """A place of a body that is pulled.
+
+    Attributes:
+        body: Key of the body.
+        vertex: The vertex that was under the mouse.
+        hand: Where it is pulled to, world [Blender units], (3,).
+        is_pin: Whether it stays when the mouse lets go.
+    """
+
+    body: str
+    vertex: int
+    hand: Floats
+    is_pin: bool = False
+
+
+@dataclass
+class LiveRun:
+    """A run of a scene.
+
+    Attributes:
+        scene_uid: Session id of the scene.
+        frame: At which it began.
+        folder: Of its cache, in Blender's temporary folder.
+        driver: What lets it go on.
+        bodies: The objects, by their keys.
+        inputs: What may be changed, once it is known.
+        sent: Values that were sent last, by the names of tracks.
+        reader: Of the samples, once there are some.
+        step: That is shown; −1: none yet.
+        status: The last `live` event.
+        tets: Of all bodies, or None before they are known.
+        note: What the child has warned about last, or "".
+        grabs: What is pulled, by number.
+        last_grab: The number of the last grab.
+        is_hidden: Whether nothing is shown, since the file is being saved.
+    """
+
+    scene_uid: int
+    frame: int
+    folder: Path
+    driver: BakeDriver
+    bodies: dict[str, ObjectHandle]
+    inputs: list[HandledInput] = field(default_factory=list)
+    sent: dict[str, Floats] = field(default_factory=dict)
+    reader: SampleReader | None = None
+    step: int = -1
+    status: Mapping[str, Any] = field(default_factory=dict)
+    tets: int | None = None
+    note: str = ""
+    grabs: dict[int, Grab] = field(default_factory=dict)
+    last_grab: int = 0
+    is_hidden: bool = False
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether samples come."""
+        return self.step >= 0 and self.driver.job.is_running
+
+    def send(self, command: Mapping[str, Any]) -> None:
+        """Sends a command to the child, which reads at any time."""
+        self.driver.send(command)
+
+    def close(self) -> None:
+        """Lets the files of the samples go."""
+        if self.reader is not None:
+            self.reader.close()
+            self.reader = None

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the artist may change while a run goes on: colliders, bones, pins, heat sources, gravity, and keyed settings.
+
+Each is a track of the scene whose first value is in live/controls.json. A look compares the present values with those
+sent last, so that it does not matter who moves an object: the mouse, a driver, a rig, or the timeline that plays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...solver.runtime.arrays import Floats
+from ...solver.scene.scene import Scene
+from ...solver.scene.settings.activation_settings import NO_SOURCE
+from ...solver.scene.settings.muscle_settings import ACTIVATION
+from ...solver.scene.settings.pin_settings import PIN_STIFFNESS
+from ...solver.scene.settings.rest_scale_settings import REST_SCALE
+from ...solver.scene.settings.setting import SWITCH, Setting
+from ...solver.scene.settings.simulation_settings import AIR_TEMPERATURE, SPEED
+from ...solver.scene.track_shapes import track_shapes
+from ...solver.scene.tracks import TrackReader
+from ..baking.live_state import HandledInput
+from ..blender_data.object_handle import ObjectHandle
+from ..evaluation.matrix_units import scale_to_metres, scale_translation, transform_points
+from ..export.activation_inputs import source_of
+from ..export.animated_settings import ANIMATABLE_SETTINGS
+from ..export.colliders import plane_matrix
+from ..export.deforming_mesh_check import may_deform
+from ..export.participants import Participants
+from ..export.setting_range_check import value_reader
+
+GRAVITY, SCENE_SETTING, SETTING = "gravity", "scene setting", "setting"
+MATRIX, UNIT_MATRIX, PLANE, BONE, POINTS = "matrix", "unit matrix", "plane", "bone", "points"
+MAX_POINTS = 2000  # that are pinned and follow their object: each look sends all
+# a scale has the shapes of all bodies computed again in every step, whether it changes or not
+SETTINGS = {each.name: each for each in ANIMATABLE_SETTINGS if each.kind != SWITCH and each != REST_SCALE}
+
+
+def find(inputs: Participants, scene: Scene, folder: Path) -> list[HandledInput]:
+    """Returns what may be changed in a scene that was written into a folder."""
+    found = [HandledInput("gravity", None, GRAVITY)]
+    found += [HandledInput(each.name, None, SCENE_SETTING, each.name) for each in (AIR_TEMPERATURE, SPEED)]
+    written = folder / "tracks"
+    for (obj, key), collider in zip(inputs.colliders.items(), scene.colliders, strict=False):
+        if not (written / f"collider.{key}.vertices").exists():  # what deforms keeps its shape
+            kind = PLANE if collider.shape == "plane" else MATRIX
+            found.append(HandledInput(f"collider.{key}.matrix", ObjectHandle.of(obj), kind))
+    for obj, key in inputs.heat_sources.items():
+        found.append(HandledInput(f"heat.{key}.matrix", ObjectHandle.of(obj), MATRIX))
+        found.append(HandledInput(f"heat.{key}.temperature", ObjectHandle.of(obj), SETTING, "source_temperature"))
+    found += _bones(inputs, folder)
+    for (obj, key), body in zip(inputs.bodies.items(), scene.bodies, strict=True):
+        found.append(HandledInput(f"body.{key}.matrix", ObjectHandle.of(obj), UNIT_MATRIX))
+        found += [HandledInput(f"body.{key}.{name}", ObjectHandle.of(obj), SETTING, name) for name in _settings_of(obj)]
+        if 0 < len(body.pinned) <= MAX_POINTS and not may_deform(obj):
+            local = np.linalg.inv(scale_to_metres(obj.matrix_world, inputs.unit))
+            points = transform_points(local, body.vertices[body.pinned])
+            found.append(HandledInput(f"body.{key}.targets", ObjectHandle.of(obj), POINTS, factor=points))
+            found.append(
+                HandledInput(f"body.{key}.{PIN_STIFFNESS.name}", ObjectHandle.of(obj), SETTING, PIN_STIFFNESS.name)
+            )
+    shapes = track_shapes(scene)
+    return [each for each in found if each.track in shapes]
+
+
+def _settings_of(obj: bpy.types.Object) -> Iterator[str]:
+    """Yields names of settings of a body that count; an activation that something computes is left out."""
+    read = value_reader(obj.sinew)
+    for name, setting in SETTINGS.items():
+        is_computed = setting == ACTIVATION and source_of(obj) != NO_SOURCE
+        if setting.counts(read) and not is_computed and name != PIN_STIFFNESS.name:
+            yield name
+
+
+def _bones(inputs: Participants, folder: Path) -> Iterator[HandledInput]:
+    """Yields bones that move as a whole; a track has where they came to from the rest pose."""
+    tracks, unit = TrackReader(folder, wait=0.0), inputs.unit
+    bones = [(key, ObjectHandle.of(obj), "") for obj, key in inputs.bones.items()]
+    bones += [(each.key, ObjectHandle.of(each.rig), each.name) for each in inputs.armature_bones]
+    for key, handle, name in bones:
+        track = f"bone.{key}.matrix"
+        now = _bone_matrix(handle, name, unit)
+        if now is not None and (folder / "tracks" / track).exists():
+            yield HandledInput(track, handle, BONE, name, np.linalg.inv(now) @ tracks.sample(track, 0.0))
+
+
+def _bone_matrix(handle: ObjectHandle, name: str, unit: float) -> Floats | None:
+    """Returns world [m] ← the space of a bone mesh, or of a bone of an armature where it has a name, (4, 4)."""
+    obj = handle.find()
+    if obj is None:
+        return None
+    if not name:
+        return _finite(scale_to_metres(obj.matrix_world, unit))
+    posed = obj.pose.bones.get(name)
+    return None if posed is None else _finite(scale_to_metres(obj.matrix_world @ posed.matrix, unit))
+
+
+def values(inputs: Iterable[HandledInput], scene: bpy.types.Scene) -> dict[str, Floats]:
+    """Returns the present values, by the names of tracks; what is gone, or no number, is left out."""
+    found = {each.track: _value(each, scene) for each in inputs}
+    return {track: value for track, value in found.items() if value is not None}
+
+
+def changes(
+    inputs: Iterable[HandledInput], scene: bpy.types.Scene, sent: dict[str, Floats]
+) -> Iterator[dict[str, Any]]:
+    """Yields commands for what has changed since `sent`, which then has it."""
+    for track, value in values(inputs, scene).items():
+        if track in sent and not np.array_equal(sent[track], value):
+            sent[track] = value
+            yield {"command": "set", "track": track, "value": value.tolist()}
+
+
+def _value(given: HandledInput, scene: bpy.types.Scene) -> Floats | None:
+    unit = scene.unit_settings.scale_length
+    if given.what == GRAVITY:
+        return np.array(scene.gravity, np.float64) * (unit if scene.use_gravity else 0.0)
+    if given.owner is None:
+        return _in_range(scene.sinew, given.of)
+    obj = given.owner.find()
+    if obj is None:
+        return None
+    if given.what == SETTING:
+        return _in_range(obj.sinew, given.of)
+    if given.what == BONE:
+        now = _bone_matrix(given.owner, given.of, unit)
+        return None if now is None or given.factor is None else now @ given.factor
+    if given.what in (UNIT_MATRIX, POINTS):
+        matrix = _finite(scale_to_metres(obj.matrix_world, unit))
+        return matrix if matrix is None or given.factor is None else transform_points(matrix, given.factor)
+    matrix = _finite(scale_translation(obj.matrix_world, unit))
+    return plane_matrix(matrix) if matrix is not None and given.what == PLANE else matrix
+
+
+def _in_range(settings: bpy.types.PropertyGroup, name: str) -> Floats | None:
+    value, setting = getattr(settings, name), SETTINGS.get(name)
+    limits = setting.limits if isinstance(setting, Setting) else None
+    return None if limits is not None and not limits.contains(value) else np.array(value, np.float64)
+
+
+def _finite(matrix: Floats) -> Floats | None:
+    """Returns a matrix that can be inverted, or None: an object without a size is nowhere."""
+    is_usable = np.isfinite(matrix).all() and abs(np.linalg.det(matrix[:3, :3])) > 1.0e-300
+    return matrix if is_usable else None

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starts a live run, lets it go on, and ends it; the file is then as it was."""
+
+from __future__ import annotations
+
+import traceback
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...solver.bake.cache import layout
+from ...solver.live.sample_files import SampleReader
+from ...solver.runtime.errors import BadInput
+from ..baking import error_messages, last_failure
+from ..baking.addon_session import session
+from ..baking.bake_driver import BakeDriver
+from ..baking.child_process import child_command, fallback_command
+from ..baking.live_state import LiveRun
+from ..baking.solver_warm_up import solver_in_waiting
+from ..blender_data.scene_by_session_uid import find_scene
+from ..export import validation
+from ..objects import flesh_supports, roles
+from ..playback import live_modifier
+from ..properties import preferences
+from ..properties.role_definitions import BODY
+from . import handled_inputs, run_export
+
+FOLDER_PREFIX = "sinew-live-"
+
+
+def start(scene: bpy.types.Scene) -> LiveRun:
+    """Begins to run the bodies of a scene from the present frame on; whoever calls this is an operator.
+
+    Raises:
+        BadInput: Something cannot be simulated as it is, or something else runs.
+    """
+    check_can_run(scene)
+    session.end_live()
+    session.forget_last_live()
+    session.end_frame_solve()
+    folder = Path(bpy.app.tempdir) / f"{FOLDER_PREFIX}{uuid.uuid4().hex[:12]}" / "live.sinew"
+    words, log = _arguments(scene, folder), folder / layout.LOG_FILE
+    commands = [child_command(words), fallback_command(words, bpy.app.binary_path)]
+    driver = BakeDriver(
+        lambda: run_export.export(run),
+        commands,
+        log,
+        lambda event: _hear(run, event),
+        lambda: solver_in_waiting.take_over(words, log),
+    )
+    run = LiveRun(scene.session_uid, scene.frame_current, folder, driver, {})
+    session.live = run
+    driver.start(run.frame, run.frame)
+    return run
+
+
+def check_can_run(scene: bpy.types.Scene) -> None:
+    """Makes sure that the bodies of a scene can run live.
+
+    Raises:
+        BadInput: They cannot; says why. Nothing was changed.
+    """
+    if session.bake is not None or session.frame_solve is not None:
+        raise BadInput("bake-running", name=scene.name)
+    bodies = roles.bodies(scene)
+    linked = next((o for o in scene.objects if o.sinew.role == BODY and o.library is not None), None)
+    if linked is not None:
+        raise BadInput("linked-without-override", name=linked.name)
+    if not bodies:
+        raise BadInput("no-bodies", name=scene.name)
+    for obj in bodies:
+        if obj.sinew.is_replaced:
+            raise BadInput("live-body-replaced", name=obj.name)
+    validation.check_objects(scene)
+    flesh_supports.check_held(scene)
+
+
+def _arguments(scene: bpy.types.Scene, folder: Path) -> list[str]:
+    threads = preferences.threads()
+    words = ["live", str(folder), "--child", "--json", "--rate", f"{scene.sinew.live_rate:g}"]
+    return words + (["--threads", str(threads)] if threads else [])
+
+
+def _hear(run: LiveRun, event: Mapping[str, Any]) -> None:
+    if event["event"] == "live":
+        run.status = event
+        run.tets = event.get("tets", run.tets)
+    elif event["event"] == "warning":
+        run.note = error_messages.message_text(event["kind"], event["sentence"], event["next_step"])
+
+
+def poll() -> bool:
+    """Lets the run go on without waiting, and returns whether it still runs."""
+    run = session.live
+    if run is None:
+        return False
+    try:
+        run.driver.poll()
+    except Exception:
+        # the job has ended with it, and says so; the traceback is for the console
+        traceback.print_exc()
+    if not run.driver.job.is_running:
+        _finish(run)
+        return False
+    if not run.is_hidden and run.driver.job.phase != "cancelling":
+        _show_newest(run)
+        _send_changes(run)
+    return True
+
+
+def _show_newest(run: LiveRun) -> None:
+    if run.reader is None:
+        if not run.status:
+            return
+        try:
+            run.reader = SampleReader(run.folder / layout.LIVE_FOLDER)
+        except (OSError, ValueError):
+            return
+        show(run)
+    head = run.reader.newest()
+    if head is None or head.step == run.step:
+        return
+    run.step = head.step
+    for _, obj in _objects(run):
+        live_modifier.show_slot(obj, head.slot)
+
+
+def _send_changes(run: LiveRun) -> None:
+    scene = find_scene(run.scene_uid)
+    if scene is None or run.step < 0:
+        return
+    for command in handled_inputs.changes(run.inputs, scene, run.sent):
+        run.send(command)
+
+
+def show(run: LiveRun) -> None:
+    """Lets the bodies of a run play its samples."""
+    for key, obj in _objects(run):
+        live_modifier.show(obj, run.folder / layout.LIVE_FOLDER / f"{key}.pc2")
+
+
+def _objects(run: LiveRun) -> Iterator[tuple[str, bpy.types.Object]]:
+    for key, handle in run.bodies.items():
+        obj = handle.find()
+        if obj is not None:
+            yield key, obj
+
+
+def stop() -> None:
+    """Asks the run to end, and shows the bodies as they were at once."""
+    run = session.live
+    if run is not None:
+        live_modifier.remove(obj for _, obj in _objects(run))
+        run.close()
+        run.driver.cancel()
+
+
+def end() -> None:
+    """Ends the run now: the file has changed under it, or another one is loaded."""
+    run = session.live
+    if run is not None:
+        live_modifier.remove(obj for _, obj in _objects(run))
+        session.end_live()
+
+
+def remove_left_over() -> None:
+    """Takes modifiers of runs away that are over, which an undo step or a recovered file may have."""
+    if session.live is None:
+        live_modifier.remove(obj for obj in bpy.data.objects if obj.library is None and obj.type == "MESH")
+
+
+def hide_for_save() -> None:
+    """Shows the bodies as they were, while the file is written."""
+    run = session.live
+    if run is not None:
+        live_modifier.remove(obj for _, obj in _objects(run))
+        run.is_hidden = True
+
+
+def show_after_save() -> None:
+    """Goes on showing the run."""
+    run = session.live
+    if run is not None and run.is_hidden:
+        run.is_hidden = False
+        if run.reader is not None:
+            show(run)
+            run.step = -1
+
+
+def _finish(run: LiveRun) -> None:
+    """Puts everything back after the child has ended, and says why where it failed."""
+    live_modifier.remove(obj for _, obj in _objects(run))
+    session.end_live()
+    scene, error = find_scene(run.scene_uid), run.driver.job.error
+    if scene is not None and error is not None:
+        last_failure.store_error_event(scene, error)

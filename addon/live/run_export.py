@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes the scene of a live run: the bodies at the present frame, and what may be changed while it runs.
+
+What is no flesh begins in the shape that it has now, at rest. Flesh has its rest pose, and comes into the present one
+within `WAY_SECONDS` before the run begins.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import bpy
+
+from ...solver.bake.cache import layout
+from ...solver.runtime.errors import BadInput
+from ...solver.runtime.storage_errors import named_errors
+from ...solver.scene.scene import Scene
+from ..baking.live_state import LiveRun
+from ..blender_data.object_handle import ObjectHandle
+from ..blender_data.scene_by_session_uid import find_scene
+from ..cache.selected_body_caches import body_settings_text
+from ..evaluation.sample_times import SampleTime, frame_range, frames_per_second, preroll, rest_frame
+from ..evaluation.unkeyed_value_snapshot import UnkeyedValues
+from ..export.export_scene import ExportPart, export_part
+from ..export.input_digest import body_digests, settings_digest
+from ..export.participants import find_participants
+from ..objects import roles
+from . import handled_inputs
+
+WAY_SECONDS = 1.0  # in which flesh comes from its rest pose into that of the present frame
+
+
+def export(run: LiveRun) -> Iterator[float]:
+    """Writes the scene of a run that has begun.
+
+    Raises:
+        BadInput: Something cannot be simulated as it is.
+        StorageFailed: The folder cannot be written.
+    """
+    scene = find_scene(run.scene_uid)
+    if scene is None:
+        raise BadInput("no-such-scene", name="", path=bpy.data.filepath)
+    with named_errors(run.folder):
+        run.folder.mkdir(parents=True, exist_ok=True)
+    inputs = find_participants(scene)
+    digest, each = settings_digest(scene), body_digests(scene)
+    run.bodies = {key: ObjectHandle.of(obj) for obj, key in inputs.bodies.items()}
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    moments, before = _moments(scene, frame, subframe)
+    shift = (frame + subframe - frame_range(scene)[0]) / frames_per_second(scene)
+    folder = run.folder / layout.SCENE_FOLDER
+    part = ExportPart(
+        inputs, moments, lambda read: _from_frame(read, frame, before), shift, UnkeyedValues(scene.objects)
+    )
+    written = export_part(scene, folder, part)
+    run.inputs = handled_inputs.find(inputs, written, folder)
+    controls = handled_inputs.values(run.inputs, scene)
+    run.sent = dict(controls)
+    with named_errors(run.folder):
+        (folder / layout.SETTINGS_FILE).write_text(digest, newline="\n")
+        (folder / layout.BODY_SETTINGS_FILE).write_text(body_settings_text(each), newline="\n")
+        path = run.folder / layout.LIVE_FOLDER / layout.LIVE_CONTROLS_FILE
+        path.parent.mkdir(exist_ok=True)
+        text = json.dumps({name: value.tolist() for name, value in controls.items()})
+        path.write_text(text, encoding="utf-8", newline="\n")
+    yield 1.0
+
+
+def _moments(scene: bpy.types.Scene, frame: int, subframe: float) -> tuple[list[SampleTime], int]:
+    """Returns when the scene is read, the rest pose first, and how many frames are between it and the beginning."""
+    now, rest = SampleTime(frame, subframe, 0.0), rest_frame(scene)
+    if not any(map(roles.is_flesh, roles.bodies(scene))):
+        return [now], 0
+    rate = frames_per_second(scene)
+    before = preroll(scene) if rest == frame + subframe else max(round(WAY_SECONDS * rate), 1)
+    return ([SampleTime(rest, 0.0, -before / rate), now], before) if before else ([now], 0)
+
+
+def _from_frame(scene: Scene, frame: int, before: int) -> Scene:
+    settings = replace(
+        scene.settings,
+        frame_start=frame,
+        frame_end=max(scene.settings.frame_end, frame + 1),
+        samples_per_frame=1,
+        preroll=before,
+    )
+    return replace(scene, settings=settings)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live: runs the bodies in the viewport from the present frame on, and stops."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..baking import bake_timer
+from ..baking.addon_session import session
+from ..baking.live_state import LiveRun
+from ..live import live_timer, run_control
+from ..objects import roles
+from .error_reporting import reporting_errors
+
+
+class SINEW_OT_live(bpy.types.Operator):
+    """Run the bodies in the viewport from this frame on, without a bake, to be grabbed and pushed. Esc stops"""
+
+    bl_idname = "sinew.live"
+    bl_label = "Live"
+    bl_options: set[str] = set()  # no undo step: the file is the same before and after
+
+    _run: LiveRun | None = None
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Where there are bodies, and nothing is being baked."""
+        return session.live is None and session.bake is None and bool(roles.bodies(context.scene))
+
+    @reporting_errors
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        """Begins, and stays to listen for Escape."""
+        if bpy.app.background:
+            return self.execute(context)
+        self._run = run_control.start(context.scene)
+        live_timer.start()
+        context.window_manager.modal_handler_add(self)
+        bake_timer.redraw()
+        return {"RUNNING_MODAL"}
+
+    def modal(self, _context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Lets everything through but Escape; ends with the run, which `live_timer.py` keeps going."""
+        run = self._run
+        if run is None or session.live is not run:
+            return {"CANCELLED", "PASS_THROUGH"}
+        if event.type == "ESC" and event.value == "PRESS" and run.driver.job.phase != "cancelling":
+            run_control.stop()
+            bake_timer.redraw()
+            return {"CANCELLED"}
+        return {"PASS_THROUGH"}
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Begins; a script, or a Blender without a window, calls `run_control.poll`."""
+        run_control.start(context.scene)
+        live_timer.start()
+        return {"FINISHED"}
+
+
+class SINEW_OT_stop_live(bpy.types.Operator):
+    """Stop, and show the bodies as they were (Esc)"""
+
+    bl_idname = "sinew.stop_live"
+    bl_label = "Stop"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, _context: bpy.types.Context) -> bool:
+        """While a scene runs live."""
+        return session.live is not None
+
+    def execute(self, _context: bpy.types.Context) -> set[str]:
+        """Asks it to stop."""
+        run_control.stop()
+        bake_timer.redraw()
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_live, SINEW_OT_stop_live)

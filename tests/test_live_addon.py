@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live in Blender without a window: the real mesh moves, and whatever ends it, the file is as it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time as clock
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+from fixtures.blender_scenes import add_box, counts, fresh, overridden_box
+from fixtures.fake_layout import FakeLayout
+from sinew.addon.baking.addon_session import session
+from sinew.addon.baking.live_state import LiveRun
+from sinew.addon.blender_data import sinew_modifier
+from sinew.addon.live import run_control
+from sinew.addon.panels import live_layout
+from sinew.solver.bake.cache import layout
+from sinew.solver.live.recording import read_inputs
+
+SECONDS = 60.0
+
+
+@pytest.fixture(autouse=True)
+def ended():
+    """No child outlives its test."""
+    yield
+    run_control.end()
+    session.forget_last_live()
+
+
+def jelly() -> bpy.types.Object:
+    """Returns a box above a ground, in a new scene, made soft."""
+    fresh()
+    box = add_box("Jelly", divisions=3)
+    bpy.context.view_layer.objects.active = box
+    bpy.ops.sinew.make_body()
+    box.sinew.divisions = 4
+    return box
+
+
+def ground(height: float = -1.0) -> bpy.types.Object:
+    bpy.ops.object.empty_add()
+    bpy.data.objects.remove(bpy.context.object)
+    bpy.ops.mesh.primitive_plane_add(size=10.0, location=(0.0, 0.0, height))
+    plane = bpy.context.object
+    plane.name = "Ground"
+    bpy.ops.sinew.make_collider()
+    return plane
+
+
+def started() -> LiveRun:
+    assert bpy.ops.sinew.live() == {"FINISHED"}
+    run = session.live
+    assert run is not None
+    return run
+
+
+def until(what: Callable[[], object]) -> None:
+    """Lets Blender's timer beat until something holds."""
+    end = clock.monotonic() + SECONDS
+    while not what():
+        run_control.poll()
+        assert clock.monotonic() < end, "it has not come to that"
+        clock.sleep(0.002)
+
+
+def run_steps(run: LiveRun, steps: int) -> None:
+    until(lambda: run.step >= steps or session.live is not run)
+    assert session.live is run, run.driver.job
+
+
+def shown(obj: bpy.types.Object) -> np.ndarray:
+    """Returns what is seen of an object, in world space, (n, 3)."""
+    bpy.context.view_layer.update()
+    final = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    points = np.array([final.matrix_world @ v.co for v in final.to_mesh().vertices])
+    final.to_mesh_clear()
+    return points
+
+
+def stack(obj: bpy.types.Object) -> list[str]:
+    return [modifier.name for modifier in obj.modifiers]
+
+
+def test_the_mesh_falls_with_its_modifiers_and_stops_as_it_was() -> None:
+    box = jelly()
+    box.location.x = 3.0
+    box.modifiers.new("Subdivision", "SUBSURF")
+    bpy.context.view_layer.update()
+    before, datablocks = shown(box), counts()
+    run = started()
+    run_steps(run, 30)
+    assert stack(box) == ["Sinew", "Sinew Live", "Subdivision"]
+    moved = shown(box) - before
+    assert moved[:, 2].max() < -0.5 and np.abs(moved[:, :2]).max() < 0.01
+    assert run.tets is not None and run.tets > 0
+    drawn = FakeLayout()
+    live_layout.draw_live(drawn, bpy.context)
+    assert "sinew.stop_live" in str(drawn.drawn)
+    assert bpy.ops.sinew.stop_live() == {"FINISHED"}
+    assert stack(box) == ["Sinew", "Subdivision"] and np.array_equal(shown(box), before), "at once"
+    until(lambda: session.live is None)
+    assert run.driver.job.phase == "done" and counts() == datablocks
+    assert run.folder.is_dir() and read_inputs(run.folder).steps >= 30, "until the next run"
+    started()
+    assert not run.folder.exists()
+
+
+def test_a_bake_stays_and_plays_again(tmp_path: Path) -> None:
+    box = jelly()
+    scene = bpy.context.scene
+    scene.frame_end = 3
+    scene.sinew.cache_path = str(tmp_path / "c.sinew")
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}
+    scene.sinew.protect = True
+    scene.frame_set(3)
+    modifier = sinew_modifier.find_modifier(box)
+    settings = {p.identifier: getattr(modifier, p.identifier) for p in modifier.bl_rna.properties if not p.is_readonly}
+    baked, files = shown(box), sorted((f, f.stat().st_mtime_ns) for f in (tmp_path / "c.sinew").rglob("*"))
+    run = started()
+    run_steps(run, 20)
+    assert stack(box) == ["Sinew", "Sinew Live"] and np.abs(shown(box) - baked).max() > 0.3
+    assert sinew_modifier.find_modifier(box) == modifier and sinew_modifier.input_modifier_count(box) == 0
+    run_control.stop()
+    until(lambda: session.live is None)
+    assert {name: getattr(modifier, name) for name in settings} == settings
+    assert np.array_equal(shown(box), baked)
+    assert sorted((f, f.stat().st_mtime_ns) for f in (tmp_path / "c.sinew").rglob("*")) == files
+
+
+def test_a_file_that_is_saved_meanwhile_is_as_it_was_and_the_run_goes_on(tmp_path: Path) -> None:
+    box = jelly()
+    run = started()
+    run_steps(run, 5)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"), copy=True)
+    assert stack(box) == ["Sinew", "Sinew Live"]
+    run_steps(run, run.step + 10)
+    with bpy.data.libraries.load(str(tmp_path / "a.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Jelly"]
+    assert stack(wanted.objects[0]) == ["Sinew"]
+
+
+def test_another_file_ends_it_and_deletes_its_folder(tmp_path: Path) -> None:
+    jelly()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    run = started()
+    run_steps(run, 5)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "a.blend"))
+    assert session.live is None and session.last_live is None and not run.folder.exists()
+    assert stack(bpy.data.objects["Jelly"]) == ["Sinew"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal here")
+def test_a_crash_of_the_child_leaves_the_scene_as_it_was() -> None:
+    box = jelly()
+    before = shown(box)
+    run = started()
+    run_steps(run, 5)
+    os.kill(run.driver._child.pid, signal.SIGKILL)
+    until(lambda: session.live is None)
+    assert stack(box) == ["Sinew"] and np.array_equal(shown(box), before)
+    failure = session.messages(bpy.context.scene).failure
+    assert failure is not None and failure.kind == "child-crashed"
+
+
+def test_an_override_runs_live_and_a_linked_body_is_refused(tmp_path: Path) -> None:
+    own = overridden_box(tmp_path)
+    bpy.context.view_layer.objects.active = own
+    own.select_set(True)
+    bpy.ops.sinew.make_body()
+    run = started()
+    run_steps(run, 20)
+    assert shown(own)[:, 2].min() < -1.2
+    run_control.end()
+    assert stack(own) == ["Sinew"]
+
+
+def test_colliders_gravity_and_stiffness_act_while_it_runs() -> None:
+    box = jelly()
+    plane = ground()
+    run = started()
+    run_steps(run, 5)
+    for _ in range(20):
+        plane.location.z += 0.02
+        bpy.context.view_layer.update()
+        run_steps(run, run.step + 2)
+    until(lambda: shown(box)[:, 2].min() > -0.75)
+    bpy.context.scene.gravity = (0.0, 0.0, 9.81)
+    box.sinew.youngs_modulus *= 2.0
+    until(lambda: shown(box)[:, 2].min() > 0.5)
+    recorded = [c for line in read_inputs(run.folder).commands.values() for c in line]
+    tracks = {c["track"].split(".")[-1] for c in recorded}
+    assert {"matrix", "gravity", "youngs_modulus"} <= tracks and not run.note
+
+
+def test_pins_follow_their_object() -> None:
+    box = jelly()
+    group = box.vertex_groups.new(name="Pin")
+    group.add([v.index for v in box.data.vertices if v.co.z > 0.9], 1.0, "REPLACE")
+    box.sinew.pin_group = "Pin"
+    run = started()
+    run_steps(run, 5)
+    box.location.x = 0.5
+    bpy.context.view_layer.update()
+    until(lambda: shown(box)[:, 0].mean() > 0.4)
+
+
+def test_the_rate_can_be_turned(monkeypatch: pytest.MonkeyPatch) -> None:
+    jelly()
+    bpy.context.scene.sinew.live_rate = 0.5
+    run = started()
+    sent: list[object] = []
+    monkeypatch.setattr(type(run), "send", lambda _, command: sent.append(command))
+    bpy.context.scene.sinew.live_rate = 0.25
+    assert sent == [{"command": "rate", "rate": 0.25}]
+
+
+def test_what_cannot_run_is_named(tmp_path: Path) -> None:
+    fresh()
+    assert not bpy.ops.sinew.live.poll()
+    box = jelly()
+    box.sinew.is_replaced = True
+    with pytest.raises(RuntimeError, match="Jelly"):
+        bpy.ops.sinew.live()
+    box.sinew.is_replaced = False
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(RuntimeError, match="Edit Mode"):
+        bpy.ops.sinew.live()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert session.live is None and stack(box) == ["Sinew"]
+
+
+def test_a_disk_that_is_full_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    box = jelly()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sinew.addon.live.run_export.export_part", full)
+    run = started()
+    until(lambda: session.live is None)
+    assert run.driver.job.phase == "failed" and stack(box) == ["Sinew"]
+    assert session.messages(bpy.context.scene).failure is not None
+
+
+def test_files_of_a_run_are_those_of_a_cache() -> None:
+    jelly()
+    run = started()
+    run_steps(run, 3)
+    files = [path.relative_to(run.folder) for path in run.folder.rglob("*") if path.is_file()]
+    assert files and all(layout.is_sinew_file(path) for path in files)
