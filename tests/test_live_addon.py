@@ -19,7 +19,7 @@ from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.live_state import LiveRun
 from sinew.addon.blender_data import sinew_modifier
-from sinew.addon.live import run_control
+from sinew.addon.live import grabs, run_control
 from sinew.addon.panels import live_layout
 from sinew.solver.bake.cache import layout
 from sinew.solver.live.recording import read_inputs
@@ -256,3 +256,29 @@ def test_files_of_a_run_are_those_of_a_cache() -> None:
     run_steps(run, 3)
     files = [path.relative_to(run.folder) for path in run.folder.rglob("*") if path.is_file()]
     assert files and all(layout.is_sinew_file(path) for path in files)
+
+
+def test_a_grabbed_place_follows_the_hand_stays_as_a_pin_and_is_let_go() -> None:
+    box = jelly()
+    box.location.x = 2.0
+    bpy.context.view_layer.update()
+    run = started()
+    run_steps(run, 2)
+    assert grabs.body_of(run, box) == run_key(run) and grabs.body_of(run, ground()) is None
+    top = shown(box)[np.argmax(shown(box).sum(axis=1))]
+    number = grabs.take(run, run_key(run), top, 0.0)
+    hand = top + [0.5, 0.0, 0.5]
+    grabs.move(run, number, hand)
+    until(lambda: np.linalg.norm(grabs.grabbed_point(run, run.grabs[number]) - hand) < 0.1)
+    assert np.linalg.norm(shown(box) - hand, axis=1).min() < 0.15, "it is in the real mesh"
+    grabs.take_again(run, number, 0.4)
+    run_steps(run, run.step + 20)
+    assert np.linalg.norm(grabs.grabbed_point(run, run.grabs[number]) - hand) < 0.2
+    grabs.release(run, number)
+    until(lambda: shown(box)[:, 2].max() < top[2] - 1.0)
+    names = [c["command"] for line in read_inputs(run.folder).commands.values() for c in line]
+    assert [n for n in names if n != "set"] == ["grab", "move", "grab", "move", "release"] and not run.note
+
+
+def run_key(run: LiveRun) -> str:
+    return next(iter(run.bodies))

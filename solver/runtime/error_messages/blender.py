@@ -148,6 +148,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "no-such-scene": ('{path} has no scene "{name}".', "Check the name."),
     "not-a-body": ('"{name}" is not a body.', "Press Make Body first."),
     "bake-running": ('Sinew is baking the scene "{name}".', "Wait for the bake, or press Cancel."),
+    "live-not-running": ("Nothing runs live that could be grabbed.", "Press Live first."),
     "live-body-replaced": (
         'The pieces of a bake stand in for "{name}", so it cannot be seen to move.',
         "Press New Take or Delete Bake first.",
