@@ -19,6 +19,7 @@ PARTS = (
     "overlays.contact_overlay",
     "overlays.fibre_overlay",
     "overlays.muscle_end_overlay",
+    "overlays.grab_overlay",
     "overlays.statistics_overlay",
     "overlays.unconverged_marks",
     "handlers",

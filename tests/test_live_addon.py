@@ -14,14 +14,15 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
-from fixtures.blender_scenes import add_box, counts, fresh, overridden_box
+from fixtures.blender_scenes import add_box, counts, fresh, overridden_box, world
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.live_state import LiveRun
 from sinew.addon.blender_data import sinew_modifier
-from sinew.addon.live import run_control
+from sinew.addon.live import grabs, run_control
 from sinew.addon.panels import live_layout
-from sinew.solver.bake.cache import layout
+from sinew.solver.bake.cache import CacheMetadata, layout
+from sinew.solver.bake.cache.pc2 import read_samples
 from sinew.solver.live.recording import read_inputs
 
 SECONDS = 60.0
@@ -256,3 +257,58 @@ def test_files_of_a_run_are_those_of_a_cache() -> None:
     run_steps(run, 3)
     files = [path.relative_to(run.folder) for path in run.folder.rglob("*") if path.is_file()]
     assert files and all(layout.is_sinew_file(path) for path in files)
+
+
+def test_a_grabbed_place_follows_the_hand_stays_as_a_pin_and_is_let_go() -> None:
+    box = jelly()
+    box.location.x = 2.0
+    bpy.context.view_layer.update()
+    run = started()
+    run_steps(run, 2)
+    assert grabs.body_of(run, box) == run_key(run) and grabs.body_of(run, ground()) is None
+    top = shown(box)[np.argmax(shown(box).sum(axis=1))]
+    number = grabs.take(run, run_key(run), top, 0.0)
+    hand = top + [0.5, 0.0, 0.5]
+    grabs.move(run, number, hand)
+    until(lambda: np.linalg.norm(grabs.grabbed_point(run, run.grabs[number]) - hand) < 0.1)
+    assert np.linalg.norm(shown(box) - hand, axis=1).min() < 0.15, "it is in the real mesh"
+    grabs.take_again(run, number, 0.4)
+    run_steps(run, run.step + 20)
+    assert np.linalg.norm(grabs.grabbed_point(run, run.grabs[number]) - hand) < 0.2
+    grabs.release(run, number)
+    until(lambda: shown(box)[:, 2].max() < top[2] - 1.0)
+    names = [c["command"] for line in read_inputs(run.folder).commands.values() for c in line]
+    assert [n for n in names if n != "set"] == ["grab", "move", "grab", "move", "release"] and not run.note
+
+
+def run_key(run: LiveRun) -> str:
+    return next(iter(run.bodies))
+
+
+def test_what_was_seen_is_kept_as_a_take_beside_the_bake(tmp_path: Path) -> None:
+    box = jelly()
+    scene = bpy.context.scene
+    scene.frame_end = 2
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}
+    files = sorted((f, f.stat().st_mtime_ns) for f in (tmp_path / "a.sinew").rglob("*"))
+    assert not bpy.ops.sinew.keep_live.poll()
+    scene.frame_set(2)
+    run = started()
+    run_steps(run, 2)
+    number = grabs.take(run, run_key(run), shown(box)[0], 0.3)
+    grabs.move(run, number, shown(box)[0] + [0.3, 0.0, 0.5])
+    run_steps(run, 20)
+    run_control.stop()
+    until(lambda: session.live is None)
+    assert bpy.ops.sinew.keep_live() == {"FINISHED"}
+    assert scene.sinew.take == "Take 2"
+    kept = tmp_path / "a-Take 2.sinew"
+    head = CacheMetadata.load(kept)
+    assert head.frame_start == 2 and head.frame_end == 2 + read_inputs(run.folder).steps // head.samples_per_frame
+    for frame, sample in ((2, 0), (5, 3 * head.samples_per_frame)):
+        scene.frame_set(frame)
+        played = read_samples(layout.play_path(kept, run_key(run)), sample, 1)[0]
+        assert shown(box) == pytest.approx(world(played, np.array(box.matrix_world)), abs=1e-6)
+    assert sorted((f, f.stat().st_mtime_ns) for f in (tmp_path / "a.sinew").rglob("*")) == files, "the bake stays"
+    assert bpy.ops.sinew.keep_live() == {"FINISHED"} and scene.sinew.take == "Take 3", "again, until the next run"

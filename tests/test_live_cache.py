@@ -18,8 +18,10 @@ import pytest
 
 from fixtures.child_process_bakes import child, ended, failure, listen
 from fixtures.tiny_bakes import tiny_scene, write_scene
-from sinew.solver.bake.cache import CacheLock, is_locked, layout
+from sinew.solver.bake.cache import CacheLock, CacheMetadata, CacheReader, is_locked, layout
+from sinew.solver.bake.cache.pc2 import read_samples
 from sinew.solver.live import live_loop
+from sinew.solver.live.keep import keep
 from sinew.solver.live.live_loop import LiveOptions, replay, run_live
 from sinew.solver.live.pacing import MAX_LATE_STEPS, NoPace, Pace
 from sinew.solver.live.recording import read_controls, read_inputs
@@ -157,6 +159,30 @@ def test_samples_are_as_their_objects_play_them(tmp_path: Path) -> None:
     assert head is not None
     world = tiny_scene().bodies[0].vertices
     assert reader.positions("falls", head) == pytest.approx((world - [5.0, 0.0, 0.0]) / 2.0, abs=1e-6)
+
+
+def test_what_was_seen_is_kept_as_a_bake_to_the_bit(tmp_path: Path) -> None:
+    cache = cache_of(tmp_path)
+    live(cache, 131, TAKE, MOVE)  # three steps a frame: two steps are left over
+    reader = SampleReader(cache / layout.LIVE_FOLDER)
+    wanted = {step: reader.positions("falls", replace(reader.newest(), step=step)) for step in (126, 128, 129)}
+    events = list[Mapping[str, Any]]()
+    keep(cache, tiny_scene(), never, events.append)
+    assert events[-1]["event"] == "done" and events[-1]["frames"] == 44
+    head = CacheMetadata.load(cache)
+    assert (head.frame_start, head.frame_end, head.samples_per_frame) == (1, 44, 3)
+    for step, seen in wanted.items():
+        assert np.array_equal(read_samples(layout.play_path(cache, "falls"), step, 1)[0], seen)
+    assert CacheReader(cache).last_frame() == 44
+    assert read_inputs(cache).steps == 131, "it can be kept again"
+
+
+def test_too_short_a_run_is_not_kept(tmp_path: Path) -> None:
+    cache = cache_of(tmp_path)
+    live(cache, 2, TAKE)
+    with pytest.raises(BadInput) as caught:
+        keep(cache, tiny_scene(), never, lambda event: None)
+    assert caught.value.kind == "live-nothing-to-keep" and not (cache / layout.METADATA_FILE).exists()
 
 
 def test_slow_motion_is_no_part_of_the_result(tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ class LiveRun:
         sent: Values that were sent last, by the names of tracks.
         reader: Of the samples, once there are some.
         step: That is shown; −1: none yet.
+        seconds: Of the scene, up to that step.
         status: The last `live` event.
         tets: Of all bodies, or None before they are known.
         note: What the child has warned about last, or "".
@@ -82,6 +83,7 @@ class LiveRun:
     sent: dict[str, Floats] = field(default_factory=dict)
     reader: SampleReader | None = None
     step: int = -1
+    seconds: float = 0.0
     status: Mapping[str, Any] = field(default_factory=dict)
     tets: int | None = None
     note: str = ""

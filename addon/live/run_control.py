@@ -124,6 +124,7 @@ def _show_newest(run: LiveRun) -> None:
     if head is None or head.step == run.step:
         return
     run.step = head.step
+    run.seconds = head.time
     for _, obj in _objects(run):
         live_modifier.show_slot(obj, head.slot)
 

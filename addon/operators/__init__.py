@@ -23,6 +23,7 @@ from . import (
     finished_bake,
     fit_length_range,
     flex_controls,
+    grab,
     heat_sources,
     import_tets,
     join_tendon,
@@ -77,6 +78,7 @@ PARTS = (
     simulate_selected_bodies,
     solve_frame,
     live,
+    grab,
     compile_ahead,
     finished_bake,
     copy_settings,
@@ -101,6 +103,7 @@ def register() -> None:
     for part in PARTS:
         for each in part.CLASSES:
             bpy.utils.register_class(each)
+    grab.register_tools()
     bpy.types.TOPBAR_MT_file_import.append(import_tets.draw_menu_entry)
     bpy.types.VIEW3D_MT_object_quick_effects.append(quick.draw_menu_entries)
     bpy.types.VIEW3D_MT_object_quick_effects.append(quick_fat.draw_menu_entry)
@@ -111,6 +114,7 @@ def unregister() -> None:
     bpy.types.VIEW3D_MT_object_quick_effects.remove(quick_fat.draw_menu_entry)
     bpy.types.VIEW3D_MT_object_quick_effects.remove(quick.draw_menu_entries)
     bpy.types.TOPBAR_MT_file_import.remove(import_tets.draw_menu_entry)
+    grab.unregister_tools()
     for part in reversed(PARTS):
         for each in reversed(part.CLASSES):
             bpy.utils.unregister_class(each)

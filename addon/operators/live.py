@@ -6,11 +6,12 @@ from __future__ import annotations
 import bpy
 
 from ..baking import bake_timer
-from ..baking.addon_session import session
+from ..baking.addon_session import RunningBake, session
 from ..baking.live_state import LiveRun
-from ..live import live_timer, run_control
+from ..live import keep_run, live_timer, run_control
 from ..objects import roles
 from .error_reporting import reporting_errors
+from .simulate import BakingOperator
 
 
 class SINEW_OT_live(bpy.types.Operator):
@@ -76,4 +77,20 @@ class SINEW_OT_stop_live(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (SINEW_OT_live, SINEW_OT_stop_live)
+class SINEW_OT_keep_live(BakingOperator, bpy.types.Operator):
+    """Keep what has run live as a take on the timeline, from the frame where it began. No bake is replaced"""
+
+    bl_idname = "sinew.keep_live"
+    bl_label = "Keep"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """While a scene runs live, and afterwards until the next run."""
+        return keep_run.can_keep(context.scene)
+
+    def _start(self, context: bpy.types.Context) -> RunningBake:
+        return keep_run.start(context.scene)
+
+
+CLASSES = (SINEW_OT_live, SINEW_OT_stop_live, SINEW_OT_keep_live)

@@ -8,6 +8,7 @@ import bpy
 from ..baking import bake_status
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
+from ..live import keep_run
 from ..objects import roles
 from .text_rows import draw_wrapped
 
@@ -31,9 +32,13 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.enabled = not bake_status.status(scene).is_running
         row.operator("sinew.live", icon="PHYSICS")
         row.prop(scene.sinew, "live_rate", text="Speed")
+        if keep_run.can_keep(scene):
+            layout.operator("sinew.keep_live", text="Keep the Live Run", icon="FILE_TICK")
         return
     row.operator("sinew.stop_live", text="Stop Live (Esc)", icon="CANCEL")
     row.prop(scene.sinew, "live_rate", text="Speed")
+    if keep_run.can_keep(scene):
+        layout.operator("sinew.keep_live", icon="FILE_TICK")
     layout.label(text=progress_text(run, scene.sinew.live_rate), icon="TIME")
     if run.note:
         draw_wrapped(layout, run.note, "ERROR", context)

@@ -70,6 +70,14 @@ class SinewScene(_SceneProperties, bpy.types.PropertyGroup):
         options={"HIDDEN"},  # of no bake
         update=_live_rate_changed,
     )
+    grab_radius: FloatProperty(
+        name="Radius",
+        description="Up to where Grab takes what is around the place under the mouse. 0: that place alone",
+        default=0.0,
+        min=0.0,
+        subtype="DISTANCE",
+        options={"HIDDEN"},  # of no bake
+    )
     # where the present bake lies: only addon/cache/cache_paths.py writes these
     baked_path: StringProperty(options={"HIDDEN", "PATH_SUPPORTS_BLEND_RELATIVE"}, subtype="DIR_PATH")
     baked_for: StringProperty(options={"HIDDEN"})

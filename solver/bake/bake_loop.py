@@ -78,6 +78,7 @@ class Bake:
         warnings: Warnings of the build that the next line of the report will contain.
         bodies_at_piece_limit: Keys of the bodies for which the piece limit was reported.
         reported_inversions: Keys of bodies with the bones for which inverted flesh was reported.
+        before_step: Called before every step of `run`.
     """
 
     writer: CacheWriter
@@ -87,6 +88,7 @@ class Bake:
     warnings: list[dict[str, str]] = dataclasses.field(default_factory=list)
     bodies_at_piece_limit: set[str] = dataclasses.field(default_factory=set)
     reported_inversions: set[tuple[str, str, str]] = dataclasses.field(default_factory=set)
+    before_step: Callable[[], None] = lambda: None
 
     @property
     def frame(self) -> int:
@@ -136,7 +138,7 @@ class Bake:
                 recorder = self._frame_recorder(self.frame + 1)
                 try:
                     paced.raise_if_cancelled()
-                    advanced = self.simulation.advance(paced.callbacks(recorder.record_sample))
+                    advanced = self.simulation.advance(self._callbacks(paced, recorder))
                 except BaseException as problem:
                     if not isinstance(problem, StorageFailed):
                         behind.finish()
@@ -153,6 +155,15 @@ class Bake:
         self._complete_head()
         self.writer.write_head(self.metadata)
         self._write_resume(self.frame, self.simulation.state)
+
+    def _callbacks(self, paced: ThrottledEvents, recorder: FrameRecorder) -> FrameCallbacks:
+        callbacks = paced.callbacks(recorder.record_sample)
+
+        def before_step() -> None:
+            callbacks.before_step()
+            self.before_step()
+
+        return dataclasses.replace(callbacks, before_step=before_step)
 
     def _piece_limit_warnings(self) -> list[dict[str, Any]]:
         """Returns a warning for every body that has just reached its piece limit."""

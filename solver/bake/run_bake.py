@@ -108,7 +108,7 @@ def run_bake(
         with _errors_with_frames(scene.settings):
             tracks = TrackReader(folder / SCENE_FOLDER, shapes=track_shapes(scene))
             last = scene.settings.time(scene.settings.frame_end)
-            head = CacheMetadata.for_scene(scene, tracks.final_digest(last), settings=_exporter_settings(folder))
+            head = CacheMetadata.for_scene(scene, tracks.final_digest(last), settings=exporter_settings(folder))
             point = options.find_checkpoint(folder, scene, tracks, head)
             for note in point.notes if point else ():
                 on_event({"event": "warning", **note.as_warning()})
@@ -116,8 +116,8 @@ def run_bake(
             if point is not None and options.from_frame is None and _is_fully_baked(folder, scene):
                 writer.repair()
                 if not _has_final_meshes(folder, scene):
-                    _make_final_meshes(folder, scene, on_event, should_stop)
-                on_event(_done_event(folder, scene, started))
+                    make_final_meshes(folder, scene, on_event, should_stop)
+                on_event(done_event(folder, scene, started))
                 return
             check_scene(scene)  # before a person waits for compiling
             with announcing_compilation(on_event) as is_compiling:
@@ -127,15 +127,15 @@ def run_bake(
                 except (Cancelled, SolveFailed) as problem:
                     on_stopped()
                     try:
-                        _make_final_meshes(folder, scene, on_event, should_stop)
+                        make_final_meshes(folder, scene, on_event, should_stop)
                     except Exception as another:  # report the error that stopped the bake
                         if not isinstance(another, SinewError):
                             traceback.print_exc()
                     raise problem
-                _make_final_meshes(folder, scene, on_event, should_stop)
+                make_final_meshes(folder, scene, on_event, should_stop)
                 for warning in _end_warnings(folder, scene):
                     on_event({"event": "warning", **warning.as_warning()})
-                on_event(_done_event(folder, scene, started))
+                on_event(done_event(folder, scene, started))
 
 
 def _end_warnings(folder: Path, scene: Scene) -> list[SinewError]:
@@ -161,7 +161,7 @@ def _errors_with_frames(settings: Settings) -> Iterator[None]:
         raise
 
 
-def _make_final_meshes(folder: Path, scene: Scene, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
+def make_final_meshes(folder: Path, scene: Scene, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
     """Makes the final meshes of broken bodies, and emits an event."""
     if not breakable_keys(scene):
         return
@@ -211,20 +211,37 @@ def _prepare_bake(
         bake = Bake(writer, head, simulation, point.topology, _not_in(writer.folder, event))
         on_event(event)
     else:
-        simulation = Simulation(scene, tracks, built)
-        _check_flesh(simulation)
-        writer.start_over(head)
-        for number, (body, asked) in enumerate(zip(built.bodies, scene.bodies, strict=True)):
-            arrays = to_arrays(asked, body.mesh, body.binding)
-            for feature in built.features:
-                arrays |= feature.to_arrays(number)
-            for force in built.forces:
-                arrays |= force.to_arrays(body.range.nodes)
-            writer.write_model(asked.key, arrays)
-        event = _built_event(built, scene)
-        bake = Bake(writer, head, simulation, warnings=warnings_in(event))
-        on_event(event)
-        on_event(bake.write_first_frame(on_event, should_stop))
+        bake = begin_bake(writer, head, Simulation(scene, tracks, built), on_event, should_stop)
+    return bake
+
+
+def begin_bake(
+    writer: CacheWriter,
+    head: CacheMetadata,
+    simulation: Simulation,
+    on_event: OnEvent,
+    should_stop: Callable[[], bool],
+) -> Bake:
+    """Replaces a bake by the first frame of a simulation that has not begun, and returns the bake there.
+
+    Raises:
+        BadInput: Flesh is not held.
+        SolveFailed, StorageFailed, Cancelled: As `Bake.write_first_frame`.
+    """
+    built, scene = simulation.built, simulation.scene
+    _check_flesh(simulation)
+    writer.start_over(head)
+    for number, (body, asked) in enumerate(zip(built.bodies, scene.bodies, strict=True)):
+        arrays = to_arrays(asked, body.mesh, body.binding)
+        for feature in built.features:
+            arrays |= feature.to_arrays(number)
+        for force in built.forces:
+            arrays |= force.to_arrays(body.range.nodes)
+        writer.write_model(asked.key, arrays)
+    event = _built_event(built, scene)
+    bake = Bake(writer, head, simulation, warnings=warnings_in(event))
+    on_event(event)
+    on_event(bake.write_first_frame(on_event, should_stop))
     return bake
 
 
@@ -247,7 +264,7 @@ def _check_flesh(simulation: Simulation) -> None:
         check_flesh(simulation)
 
 
-def _exporter_settings(folder: Path) -> str:
+def exporter_settings(folder: Path) -> str:
     """Returns the exporter's settings digest beside the scene, or ""."""
     try:
         return (folder / SCENE_FOLDER / SETTINGS_FILE).read_text(encoding="ascii")
@@ -291,7 +308,7 @@ def _is_fully_baked(folder: Path, scene: Scene) -> bool:
     return last is not None and (last > end or (last == end and reader.resume_frame() == end))
 
 
-def _done_event(folder: Path, scene: Scene, started: float) -> dict[str, Any]:
+def done_event(folder: Path, scene: Scene, started: float) -> dict[str, Any]:
     """Returns the `done` event, with the convergence of all frames, also those before a resume."""
     return {
         "event": "done",

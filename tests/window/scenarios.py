@@ -29,6 +29,7 @@ from first_jelly import first_jelly
 from first_muscle import first_muscle
 from formulation_bakes import methods_bake
 from layers import layers
+from live_by_mouse import live_by_mouse
 from muscle_activation import muscle_activation
 from muscle_bake import muscle_bake
 from quick_effects import quick_effects
@@ -220,6 +221,7 @@ PARTS = (
     check_by_mouse,
     solve_by_mouse,
     drawn_muscle,
+    live_by_mouse,
     layers,
     selected_by_mouse,
     muscle_bake,

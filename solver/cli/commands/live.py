@@ -3,7 +3,7 @@
 
 With --child, commands come from standard input (`live/commands.py`), until `{"command": "cancel"}` or its end. Samples
 are in CACHE/live (`live/sample_files.py`), and what was done is in CACHE/live/inputs.jsonl. `--replay` repeats that run
-and compares every second of it.
+and compares every second of it; `--keep` does so and bakes what was seen.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def add_parser(subparsers: Any) -> None:
         "--rate", type=float, default=1.0, metavar="X", help="0.25: slow motion at a quarter of real time"
     )
     parser.add_argument("--unpaced", action="store_true", help="take steps as fast as they come")
+    parser.add_argument("--keep", action="store_true", help="bake the recorded run into the cache folder")
     parser.add_argument("--replay", action="store_true", help="repeat the recorded run, and compare")
     parser.add_argument("--threads", type=int, metavar="N", help="number of threads, which never changes the result")
     parser.add_argument("--json", action="store_true", help="write events as JSON lines")
@@ -49,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
     with loading_permanently():
         from ...bake.cache.layout import SCENE_FOLDER
         from ...bake.warmup.compile_kernels import announcing_compilation
+        from ...live.keep import keep
         from ...live.live_loop import LiveOptions, replay, run_live
         from ...live.pacing import NoPace, Pace
         from ...runtime.threads.thread_count import fair_thread_count, set_thread_count
@@ -59,7 +61,9 @@ def run(options: argparse.Namespace) -> int:
     check_scene(scene)
     set_thread_count(options.threads or scene.settings.threads or fair_thread_count())
     with announcing_compilation(emit):
-        if options.replay:
+        if options.keep:
+            keep(options.cache, scene, stop, emit)
+        elif options.replay:
             replay(options.cache, scene, stop, emit)
         else:
             make_pace = NoPace if options.unpaced else lambda seconds: Pace(seconds, options.rate)

@@ -148,6 +148,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     "no-such-scene": ('{path} has no scene "{name}".', "Check the name."),
     "not-a-body": ('"{name}" is not a body.', "Press Make Body first."),
     "bake-running": ('Sinew is baking the scene "{name}".', "Wait for the bake, or press Cancel."),
+    "live-nothing-to-keep": ("The live run has not come to a whole frame.", "Press Live, and let it run for a moment."),
+    "live-keep-folder": (
+        'The folder in the field Cache of the scene "{name}" has a bake, which stays.',
+        "Empty the field, or name another folder, and press Keep again.",
+    ),
+    "live-not-running": ("Nothing runs live that could be grabbed.", "Press Live first."),
     "live-body-replaced": (
         'The pieces of a bake stand in for "{name}", so it cannot be seen to move.',
         "Press New Take or Delete Bake first.",

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Grab: takes a place of a body that runs live, and pulls it in the plane of the view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy_extras import view3d_utils
+from mathutils import Vector
+
+from ...solver.runtime.errors import BadInput
+from ..baking.addon_session import session
+from ..baking.live_state import LiveRun
+from ..live import grabs
+from .error_reporting import reporting_errors
+
+PIN_PIXELS = 15.0  # from a pin, within which it is taken again
+RADIUS_STEP = 1.2  # per click of the wheel
+FIRST_RADIUS_SHARE = 0.1  # of the size of the body, for a wheel that is turned from nothing
+WHEEL = {"WHEELUPMOUSE": RADIUS_STEP, "WHEELDOWNMOUSE": 1.0 / RADIUS_STEP}
+
+
+class SINEW_OT_grab(bpy.types.Operator):
+    """Pull a place of a body that runs live. Shift keeps it there; take it again to move it or let go. Wheel: radius"""
+
+    bl_idname = "sinew.grab"
+    bl_label = "Grab"
+    bl_options: set[str] = set()  # no undo step: the file is not changed
+
+    _run: LiveRun | None = None
+    _number = 0
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """In a 3D view."""
+        return context.area is not None and context.area.type == "VIEW_3D" and context.region_data is not None
+
+    @reporting_errors
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Takes what is under the mouse."""
+        run = session.live
+        if run is None or not run.is_moving:
+            raise BadInput("live-not-running")
+        mouse = (event.mouse_region_x, event.mouse_region_y)
+        number = _pin_under(context, run, mouse) or _take_under(context, run, mouse)
+        if number is None:
+            return {"CANCELLED", "PASS_THROUGH"}
+        self._run, self._number = run, number
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Pulls, until the button is let go."""
+        run = self._run
+        grab = None if run is None else run.grabs.get(self._number)
+        if run is None or grab is None or session.live is not run:
+            return {"CANCELLED"}
+        if event.type in {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE"}:
+            mouse = (event.mouse_region_x, event.mouse_region_y)
+            place = view3d_utils.region_2d_to_location_3d(*_view(context), mouse, Vector(grab.hand))
+            grabs.move(run, self._number, np.array(place, np.float64))
+            context.area.tag_redraw()
+            return {"RUNNING_MODAL"}
+        if event.type in WHEEL:
+            _turn_radius(context, run, self._number, WHEEL[event.type])
+            return {"RUNNING_MODAL"}
+        if event.type == "LEFTMOUSE" and event.value == "RELEASE" and event.shift:
+            grab.is_pin = True
+            return {"FINISHED"}
+        if event.type in {"LEFTMOUSE", "RIGHTMOUSE", "ESC"} and (event.type != "LEFTMOUSE" or event.value == "RELEASE"):
+            grabs.release(run, self._number)
+            return {"FINISHED"}
+        return {"PASS_THROUGH"}
+
+
+def _view(context: bpy.types.Context) -> tuple[bpy.types.Region, bpy.types.RegionView3D]:
+    return context.region, context.region_data
+
+
+def _pin_under(context: bpy.types.Context, run: LiveRun, mouse: tuple[int, int]) -> int | None:
+    """Returns the number of the pin that is under the mouse, or None."""
+    for number, grab in run.grabs.items():
+        at = view3d_utils.location_3d_to_region_2d(*_view(context), Vector(grab.hand))
+        if at is not None and (at - Vector(mouse)).length <= PIN_PIXELS:
+            grab.is_pin = False
+            return number
+    return None
+
+
+def _take_under(context: bpy.types.Context, run: LiveRun, mouse: tuple[int, int]) -> int | None:
+    """Takes the place of a body under the mouse, and returns the number of the grab; None: there is no body."""
+    start = view3d_utils.region_2d_to_origin_3d(*_view(context), mouse)
+    direction = view3d_utils.region_2d_to_vector_3d(*_view(context), mouse)
+    depsgraph = context.evaluated_depsgraph_get()
+    is_hit, place, _, _, obj, _ = context.scene.ray_cast(depsgraph, start, direction)
+    key = grabs.body_of(run, obj.original) if is_hit else None
+    if key is None:
+        return None
+    return grabs.take(run, key, np.array(place, np.float64), context.scene.sinew.grab_radius)
+
+
+def _turn_radius(context: bpy.types.Context, run: LiveRun, number: int, factor: float) -> None:
+    own, obj = context.scene.sinew, run.bodies[run.grabs[number].body].find()
+    first = 0.0 if obj is None else FIRST_RADIUS_SHARE * max(obj.dimensions)
+    own.grab_radius = own.grab_radius * factor if own.grab_radius > 0.0 else first
+    grabs.take_again(run, number, own.grab_radius)
+
+
+class _GrabTool(bpy.types.WorkSpaceTool):
+    bl_space_type = "VIEW_3D"
+    bl_label = "Grab Live"
+    bl_description = "Pull bodies that run live. Shift keeps a place where it is, the wheel sets the radius"
+    bl_icon = "ops.pose.push"
+    bl_cursor = "HAND"
+    bl_keymap = (("sinew.grab", {"type": "LEFTMOUSE", "value": "PRESS", "any": True}, None),)
+
+    @staticmethod
+    def draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, _tool: Any) -> None:
+        """Draws what starts the run, and the radius."""
+        is_on = session.live is not None
+        layout.operator("sinew.stop_live" if is_on else "sinew.live", icon="CANCEL" if is_on else "PHYSICS")
+        layout.prop(context.scene.sinew, "grab_radius")
+
+
+class SINEW_WT_grab_object(_GrabTool):
+    """The tool in Object Mode."""
+
+    bl_context_mode = "OBJECT"
+    bl_idname = "sinew.grab_tool"
+
+
+class SINEW_WT_grab_pose(_GrabTool):
+    """The tool in Pose Mode."""
+
+    bl_context_mode = "POSE"
+    bl_idname = "sinew.grab_tool_pose"
+
+
+CLASSES = (SINEW_OT_grab,)
+TOOLS = (SINEW_WT_grab_object, SINEW_WT_grab_pose)
+
+
+def register_tools() -> None:
+    """Adds the tool to the toolbars of the 3D view, where there is a window."""
+    if not bpy.app.background:
+        for tool in TOOLS:
+            bpy.utils.register_tool(tool, separator=True)
+
+
+def unregister_tools() -> None:
+    """Takes it away."""
+    if not bpy.app.background:
+        for tool in reversed(TOOLS):
+            bpy.utils.unregister_tool(tool)

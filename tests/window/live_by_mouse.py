@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live with the mouse: run, grab, pull, pin, let go, move a collider, stiffen, save, undo, Esc; and what it costs."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+import bpy
+from bl_ext.user_default.sinew.addon.baking.addon_session import session
+from bl_ext.user_default.sinew.addon.blender_data import sinew_modifier
+from bl_ext.user_default.sinew.addon.live import grabs, live_timer, run_control
+from bpy_extras import view3d_utils
+from desktop import OUT, Steps, mouse, picture, result
+from mathutils import Vector
+from ui_driver import gaps, press, show_sidebar, wait_for
+
+MOST_SECONDS = 120
+MANY_VERTICES_CUTS = 90  # of a cube: 50,000 vertices
+MOST_HANDLER_SECONDS, MOST_UPDATE_SECONDS = 0.004, 0.008
+
+
+def live_by_mouse() -> Steps:
+    bpy.ops.wm.read_homefile()
+    yield 1.5
+    yield from show_sidebar()
+    cube = _jelly(cuts=8)
+    bpy.ops.mesh.primitive_plane_add(size=20.0, location=(0.0, 0.0, -1.0))
+    bpy.ops.sinew.make_collider()
+    ground = bpy.context.object
+    before = [modifier.name for modifier in cube.modifiers]
+    yield from press("bpy.ops.sinew.live")
+    yield from wait_for("the first samples", lambda: session.live is not None and session.live.step > 20, MOST_SECONDS)
+    run = session.live
+    gaps.clear()
+    yield from picture("70-live")
+    yield from _grab(cube)
+    yield from _move_and_stiffen(cube, ground)
+    bpy.ops.wm.save_as_mainfile(filepath=str(OUT / "live.blend"), copy=True)
+    yield from wait_for("more samples", lambda step=run.step: run.step > step + 10, MOST_SECONDS)
+    result["live_ratio"] = run.status["ratio"]
+    result["live_longest_freeze"] = round(max(gaps), 3)
+    _over_the_view()
+    mouse("key", "Escape")
+    yield from wait_for("the end", lambda: session.live is None, 10)
+    assert [modifier.name for modifier in cube.modifiers] == before, "it is as it was"
+    yield from picture("74-live-has-ended")
+    yield from _undo_ends_it()
+    yield from _many_vertices()
+    yield from press("bpy.ops.sinew.live")
+    yield from wait_for("samples", lambda: session.live is not None and session.live.is_moving, MOST_SECONDS)
+    folder = session.live.folder
+    bpy.ops.wm.open_mainfile(filepath=str(OUT / "live.blend"))
+    yield 1.5
+    assert session.live is None and not folder.exists()
+    assert not [o for o in bpy.data.objects if sinew_modifier.find_live_modifier(o)], "the saved file has no trace"
+
+
+def _jelly(cuts: int) -> bpy.types.Object:
+    cube = bpy.data.objects["Cube"]
+    bpy.context.view_layer.objects.active = cube
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.subdivide(number_cuts=cuts)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.sinew.make_body()
+    cube.sinew.preset = "JELLY"
+    cube.sinew.sizing = "DIVISIONS"
+    cube.sinew.divisions = 6
+    return cube
+
+
+def _view() -> tuple[bpy.types.Window, bpy.types.Area, bpy.types.Region, bpy.types.RegionView3D]:
+    window = bpy.context.window_manager.windows[0]
+    area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
+    return window, area, next(r for r in area.regions if r.type == "WINDOW"), area.spaces.active.region_3d
+
+
+def _screen(place: Vector) -> tuple[int, int]:
+    window, _, region, view = _view()
+    at = view3d_utils.location_3d_to_region_2d(region, view, place)
+    return round(region.x + at.x), round(window.height - (region.y + at.y))
+
+
+def _over_the_view() -> None:
+    window, area, _, _ = _view()
+    mouse("mousemove", area.x + area.width // 3, window.height - (area.y + area.height // 4))
+
+
+def _grab(cube: bpy.types.Object) -> Steps:
+    """Pulls the corner of the cube with the tool, leaves a pin, and lets it go again."""
+    window, area, region, _ = _view()
+    run = session.live
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        bpy.ops.wm.tool_set_by_id(name="sinew.grab_tool")
+    shown = grabs.shown_vertices(run, next(iter(run.bodies)))
+    x, y = _screen(Vector(shown.mean(axis=0)))
+    mouse("mousemove", x - 3, y - 3)
+    yield 0.3
+    mouse("mousemove", x, y)
+    yield 0.3
+    mouse("mousedown", 1)
+    yield from wait_for("a grab", lambda: bool(run.grabs), 10)
+    for step in range(1, 21):
+        mouse("mousemove", x + 6 * step, y - 8 * step)
+        yield 0.05
+    grab = next(iter(run.grabs.values()))
+    yield from wait_for(
+        "the place to follow", lambda: (Vector(grabs.grabbed_point(run, grab)) - Vector(grab.hand)).length < 0.2, 20
+    )
+    yield from picture("71-live-pulled")
+    mouse("keydown", "shift")
+    mouse("mouseup", 1)
+    yield 0.3
+    mouse("keyup", "shift")
+    assert [each.is_pin for each in run.grabs.values()] == [True], "Shift keeps it"
+    yield from picture("72-live-pinned")
+    mouse("mousemove", x + 120, y - 160)
+    yield 0.3
+    mouse("mousedown", 1)
+    yield 0.5
+    mouse("mouseup", 1)
+    yield from wait_for("it to be let go", lambda: not run.grabs, 10)
+    assert session.live is run and not run.note, run.note
+
+
+def _move_and_stiffen(cube: bpy.types.Object, ground: bpy.types.Object) -> Steps:
+    """Moves the ground with G while the cube lies on it."""
+    window, area, region, _ = _view()
+    run, key = session.live, next(iter(session.live.bodies))
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        bpy.ops.wm.tool_set_by_id(name="builtin.select_box")
+    bpy.ops.object.select_all(action="DESELECT")
+    ground.select_set(True)
+    bpy.context.view_layer.objects.active = ground
+    lowest = grabs.shown_vertices(run, key)[:, 2].min()
+    _over_the_view()
+    yield 0.3
+    mouse("key", "g")
+    mouse("key", "z")
+    x, y = (bpy.context.window_manager.windows[0].width // 3, bpy.context.window_manager.windows[0].height // 2)
+    for step in range(20):
+        mouse("mousemove", x, y - 4 * step)
+        yield 0.05
+    mouse("click", 1)
+    yield 1.0
+    assert ground.location.z != -1.0, "it was moved"
+    cube.sinew.youngs_modulus *= 3.0
+    yield 0.5
+    assert {"collider.Plane.matrix", f"body.{key}.youngs_modulus"} <= set(run.sent), run.sent.keys()
+    moved = grabs.shown_vertices(run, key)[:, 2].min() - lowest
+    result["live_pushed_by"] = round(float(moved), 3)
+    assert session.live is run and not run.note, run.note
+    yield from picture("73-live-pushed-by-a-collider")
+
+
+def _undo_ends_it() -> Steps:
+    bpy.ops.ed.undo_push(message="before")
+    bpy.data.objects["Cube"].location.x = 0.1
+    bpy.ops.ed.undo_push(message="moved")
+    yield from press("bpy.ops.sinew.live")
+    yield from wait_for("samples", lambda: session.live is not None and session.live.is_moving, MOST_SECONDS)
+    _over_the_view()
+    mouse("key", "ctrl+z")
+    yield from wait_for("the end", lambda: session.live is None, 10)
+    assert sinew_modifier.find_live_modifier(bpy.data.objects["Cube"]) is None
+    assert bpy.data.objects["Cube"].location.x == 0.0
+    mouse("key", "ctrl+shift+z")
+    yield 1.0
+    assert sinew_modifier.find_live_modifier(bpy.data.objects["Cube"]) is None
+
+
+def _many_vertices() -> Steps:
+    """Measures Sinew's own time for an update, and that with Blender's evaluation."""
+    bpy.ops.wm.read_homefile()
+    yield 1.5
+    yield from show_sidebar()
+    cube = _jelly(cuts=MANY_VERTICES_CUTS)
+    result["live_vertices"] = len(cube.data.vertices)
+    own: list[float] = []
+    whole: list[float] = []
+    usual = run_control.poll
+
+    def timed() -> bool:
+        run = session.live
+        step, began = run.step if run is not None else -1, time.perf_counter()
+        goes_on = usual()
+        between = time.perf_counter()
+        if goes_on and run.step != step >= 0:
+            bpy.context.view_layer.update()
+            own.append(between - began)
+            whole.append(time.perf_counter() - began)
+        return goes_on
+
+    live_timer.run_control.poll = timed
+    try:
+        yield from press("bpy.ops.sinew.live")
+        yield from wait_for("updates", lambda: len(own) > 100, MOST_SECONDS)
+    finally:
+        live_timer.run_control.poll = usual
+    for name, seconds in (("own", own), ("with_evaluation", whole)):
+        result[f"live_update_milliseconds_{name}"] = {
+            "median": round(1e3 * statistics.median(seconds), 2),
+            "95 %": round(1e3 * sorted(seconds)[int(0.95 * len(seconds))], 2),
+        }
+    _over_the_view()
+    mouse("key", "Escape")
+    yield from wait_for("the end", lambda: session.live is None, 10)
+    assert statistics.median(own) < MOST_HANDLER_SECONDS and statistics.median(whole) < MOST_UPDATE_SECONDS, result
