@@ -28,7 +28,7 @@ from .cache.temporary_folders import temporary_folders
 from .evaluation import geometry_update_counter, weight_digest
 from .fracture_meshes.result_objects import results_of
 from .live import live_timer, run_control
-from .objects import roles
+from .objects import bone_rows, roles
 from .playback import solved_frame
 
 RENDER_POLL_SECONDS = 0.5
@@ -47,6 +47,7 @@ def load_post(*_: object) -> None:
     session.clear()
     run_control.remove_left_over()
     temporary_folders.start_another_file()
+    bone_rows.convert_flesh_of_file(bpy.data.objects)
     _find_caches(is_undoable=True)  # Blender notes the first step after this
 
 
@@ -57,6 +58,13 @@ def _find_caches(is_undoable: bool) -> None:
         attach_bake.repair_empty_paths(scene)
         attach_bake.attach(scene, detach_missing=False, is_undoable=is_undoable)
     cache_paths.lock_temporary_folders()
+
+
+@persistent
+def blend_import_post(imported: bpy.types.BlendImportContext, *_: object) -> None:
+    """Objects of another file were linked, which stay as they are, or appended."""
+    found = [item.id for item in imported.import_items if isinstance(item.id, bpy.types.Object)]
+    bone_rows.convert_flesh_of_file(found)
 
 
 @persistent
@@ -165,6 +173,7 @@ def _show_warning(line: str) -> None:
 HANDLERS = {
     "load_pre": load_pre,
     "load_post": load_post,
+    "blend_import_post": blend_import_post,
     "undo_post": undo_post,
     "redo_post": undo_post,
     "depsgraph_update_post": depsgraph_update_post,
@@ -179,7 +188,8 @@ HANDLERS = {
 def register() -> None:
     """Starts listening; finds the caches of the file that is already open."""
     for name, handler in HANDLERS.items():
-        getattr(bpy.app.handlers, name).append(handler)
+        if hasattr(bpy.app.handlers, name):  # Blender 4.5 tells nobody what was appended
+            getattr(bpy.app.handlers, name).append(handler)
     atexit.register(session.close)
     if not bpy.app.background:
         bpy.app.timers.register(check_rendered_frames, first_interval=RENDER_POLL_SECONDS, persistent=True)
@@ -199,5 +209,6 @@ def unregister() -> None:
     if bpy.app.timers.is_registered(check_rendered_frames):
         bpy.app.timers.unregister(check_rendered_frames)
     for name, handler in HANDLERS.items():
-        getattr(bpy.app.handlers, name).remove(handler)
+        if hasattr(bpy.app.handlers, name):
+            getattr(bpy.app.handlers, name).remove(handler)
     session.clear()

@@ -6,7 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sinew.solver.scene.settings.flesh_settings import IS_ELASTIC, NON_FLESH_SWITCHES
+from sinew.solver.scene.settings.flesh_settings import (
+    ARMATURE_SETTINGS,
+    BONE_HOLD_SETTINGS,
+    IS_ELASTIC,
+    NON_FLESH_SWITCHES,
+)
 from sinew.solver.scene.settings.setting import (
     CHOICE,
     CHOICES,
@@ -64,6 +69,11 @@ CHAPTERS = (
     "Attributes",
     "Advanced",
 )
+FORMER_NOTE = (
+    "{names} are of earlier versions and for scripts: rows of [Attachments](#attachments) follow them, and no panel "
+    "shows them."
+)
+FORMER_SETTINGS = (*ARMATURE_SETTINGS, *BONE_HOLD_SETTINGS)
 ROLE_WORDS = {"BODY": "bodies", "COLLIDER": "colliders", "HEAT": "heat sources", "BONE": "bone meshes", "WRAP": "wraps"}
 ALL_SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 
@@ -82,7 +92,9 @@ def chapter(title: str) -> str:
 def table(subject: Subject) -> str:
     """Returns the table of a subject and the items of its menus."""
     owners = " and ".join(ROLE_WORDS[role] for role in subject.roles) or "the scene"
-    lines = [f"Settings of {owners}.", ""]
+    former = [setting.label for setting in subject.settings if setting in FORMER_SETTINGS]
+    note = f" {FORMER_NOTE.format(names=', '.join(former[:-1]) + ' and ' + former[-1])}" if former else ""
+    lines = [f"Settings of {owners}.{note}", ""]
     lines += ["| Setting | Property | Type and range | Default | Counts | Meaning |", "|---|---|---|---|---|---|"]
     return "\n".join([*lines, *(_row(setting, subject) for setting in subject.settings), *_menus(subject), ""])
 

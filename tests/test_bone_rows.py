@@ -233,7 +233,7 @@ def test_rows_of_bones_are_drawn_copied_and_mirrored() -> None:
     attachments_layout.draw_attachments(layout, context_of(obj))
     assert {"target_type", "target", "kind", "stiffness", "color"} <= {name for _, name in layout.drawn}
     assert "sinew.list_bone_attachments" in {name for name, _ in layout.buttons}
-    assert any("Bones without a row" in line for line in layout.lines)
+    assert any("Held as in" in line for line in layout.lines)
     (made,) = mirror_muscles(bpy.context, [obj])
     assert made.sinew.attachments[0].target == upper and made.sinew.attachments[0].kind == "SPRING"
     other = add_box("Other")

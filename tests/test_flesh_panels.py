@@ -26,10 +26,12 @@ from sinew.solver.scene.material_presets import (
     NEARLY_INCOMPRESSIBLE_FLESH,
     SIZED_PRESETS,
 )
-from sinew.solver.scene.settings.flesh_settings import NON_FLESH_SWITCHES
+from sinew.solver.scene.settings.flesh_settings import ARMATURE_SETTINGS, BONE_HOLD_SETTINGS, NON_FLESH_SWITCHES
 from sinew.solver.scene.settings.preset_settings import MATERIAL_NUMBERS
 from test_addon import context_of, drawn
 
+# settings of earlier versions, which are rows of attachments now
+FORMER = {setting.name for setting in (*ARMATURE_SETTINGS, *BONE_HOLD_SETTINGS)}
 PARTS = ("draw_held_by", "draw_flesh", "draw_bone")
 
 
@@ -94,7 +96,7 @@ def test_every_setting_stands_in_a_panel() -> None:
         }
     for group in type(obj.sinew).__mro__:
         if group.__name__ in {"FleshProperties", "BoneProperties"}:
-            assert set(group.__annotations__) <= names, group
+            assert set(group.__annotations__) - FORMER <= names, group
     assert {"use_rest_frame", "rest_frame", "preroll", "pose_tolerance", "pose_iterations"} <= names
     for name in ("bone_stiffness", "armature_bone_stiffness"):
         assert "[1/s²]" in obj.sinew.bl_rna.properties[name].description
@@ -211,7 +213,7 @@ def test_settings_are_locked_while_baked(monkeypatch: pytest.MonkeyPatch) -> Non
     for state in (Status(), Status("baking"), Status("baked", frame=8)):
         monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
         layout = drawn(obj, "draw_main", "draw_solver", *PARTS)
-        for name in ("motion", "flesh_law", "attachment_group", "bone_distance", "rest_frame", "pose_tolerance"):
+        for name in ("motion", "flesh_law", "attachment_group", "bone_body", "rest_frame", "pose_tolerance"):
             assert layout.enabled_of(name) == (not state.is_locked), name
         assert layout.enabled_of("show_attachment")
 

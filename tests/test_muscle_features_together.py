@@ -120,7 +120,7 @@ def test_a_mirrored_muscle_takes_what_is_on_its_side() -> None:
     select(muscle)
     assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"}
     other = scene.objects["Biceps.R"]
-    assert other.sinew.fibre_lattice.name == "Lattice.R" and other.sinew.attachments[0].target.name == "Rib.R"
+    assert other.sinew.fibre_lattice.name == "Lattice.R" and other.sinew.attachments[-1].target.name == "Rib.R"
     assert other.data.attributes["Along"].data[0].vector[:] == pytest.approx((-0.6, 0.0, 0.8))
     assert other.parent_bone == "Upper.R" and other.sinew.pin_group == other.sinew.muscle_heads[0].group == "Fore.R"
     assert [other.vertex_groups[n].weight(i) for n, i in (("Fore.R", 0), ("Fore.L", 1))] == [1.0, 0.5]
@@ -156,7 +156,7 @@ def test_what_refers_to_a_muscle_refers_to_the_one_that_takes_its_place() -> Non
     select(muscle)
     assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"}
     other = scene.objects["Biceps.R"]
-    assert row.target == back.target == other and other.sinew.attachments[0].target == muscle
+    assert row.target == back.target == other and other.sinew.attachments[-1].target == muscle
     assert list(arm.objects) == [other] and list(scene.collection.objects).count(other) == 1
 
 
@@ -169,7 +169,7 @@ def test_muscles_that_are_mirrored_at_once_are_attached_to_each_other() -> None:
         add_row(one.sinew.attachments).target = target
     select(muscle, other)
     assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"}
-    targets = {name: scene.objects[name].sinew.attachments[0].target.name for name in ("Biceps.R", "Triceps.R")}
+    targets = {name: scene.objects[name].sinew.attachments[-1].target.name for name in ("Biceps.R", "Triceps.R")}
     assert targets == {"Biceps.R": "Triceps.R", "Triceps.R": "Biceps.R"}
 
 

@@ -73,6 +73,20 @@ def test_the_vertices_of_a_hole_are_named() -> None:
     assert hole.vertices.tolist() == sorted(body.triangles[100].tolist()) and hole.problem.details["name"] == "Biceps"
 
 
+def test_the_vertices_where_a_surface_crosses_itself_are_named() -> None:
+    """A vertex of the belly is pushed through the other side: its faces cross those there, and nothing else does."""
+    body = spindle()
+    vertices = body.vertices.copy()
+    middle = np.linalg.norm(vertices - np.array([BELLY, 0.0, 0.5]), axis=1).argmin()
+    assert not [kind for _, kind in kinds(body) if kind == "surface-crossing"]
+    vertices[middle, 0] = -2.0 * BELLY
+    found = of_kind(found_in(replace(body, vertices=vertices)), "surface-crossing")
+    around = set(body.triangles[(body.triangles == middle).any(axis=1)].ravel().tolist())
+    assert int(middle) in found.vertices.tolist() and around & set(found.vertices.tolist())
+    assert found.problem.details["count"] == len(found.vertices) < len(vertices) / 4
+    assert all(abs(vertices[k, 2] - 0.5) < 0.2 for k in found.vertices), "near the place alone"
+
+
 def test_a_muscle_thinner_than_two_of_its_tets_gets_a_size_that_is_not() -> None:
     coarse = spindle(tet_size=0.2)
     thin = of_kind(found_in(coarse), "surface-thin")

@@ -82,7 +82,7 @@ def test_panels_of_all_roles_are_shown_and_others_are_offered() -> None:
     assert any("passes through" in line for line in layout.lines), "what flesh makes of it"
     for draw in (flesh_layout.draw_bone, collision_layout.draw_collider):
         draw(layout, context)
-    assert {"bone_distance", "friction"} <= {name for _, name in layout.drawn}
+    assert {"bone_body", "friction"} <= {name for _, name in layout.drawn}
 
 
 def test_the_digest_reads_the_settings_of_all_roles() -> None:

@@ -30,6 +30,7 @@ from ..objects.attachment_rows import (
     row_surfaces,
     row_target,
 )
+from ..objects.bone_rows import drops_own_settings, says_own_settings
 from ..properties.role_definitions import WRAP
 from .participants import Participants
 
@@ -101,8 +102,13 @@ def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]
     """
     parts: Parts = []
     later = {setting.name for setting in LATER_ROW_SETTINGS}
-    for number, (path, row) in enumerate(counting_rows(obj, obj.sinew)):
-        keyed = [each.removeprefix(f"{path}.") for each in animated_paths(obj) if each.startswith(f"{path}.")]
+    animated = animated_paths(obj)
+    rows = [
+        (path, row) for path, row in counting_rows(obj, obj.sinew) if not says_own_settings(obj, path, row, animated)
+    ]
+    parts += [f"no row about {name}" for name in drops_own_settings(obj)]
+    for number, (path, row) in enumerate(rows):
+        keyed = [each.removeprefix(f"{path}.") for each in animated if each.startswith(f"{path}.")]
         parts += rna_parts(row, {ATTACHMENT_TARGET.name, *later, *keyed}, (), f"attachments.{number}.")
         target = row_target(row)
         parts.append(_identity(target, keys) if target is not None else "")

@@ -89,6 +89,7 @@ def _read_row(
         row.stiffness if has_stiffness else None,
         more_targets=keys[1:],
         target_paint=_target_paint(scene_copy, named),
+        may_miss=row.may_miss,
     )
 
 

@@ -19,7 +19,13 @@ from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
-from ..objects.attachment_rows import attachment_targets, counting_rows, is_about, is_attached_to_all_bones
+from ..objects.attachment_rows import (
+    attachment_targets,
+    counting_rows,
+    is_about,
+    is_attached_to_all_bones,
+    row_about_bone,
+)
 from ..objects.flesh_supports import may_hold
 from . import validation
 from .sampling_context import Sampling
@@ -91,7 +97,7 @@ def read_bone(
         name=obj.name,
         vertices=transform_points(matrix, points),
         triangles=np.ascontiguousarray(faces),
-        bodies=() if settings.bone_body is None else _bodies_of(obj, bodies),
+        bodies=_bodies_of(obj, bodies) if settings.bone_body is not None else _bodies_without_others(obj, bodies),
         **fields,
     )
 
@@ -102,6 +108,14 @@ def _bodies_of(bone: bpy.types.Object, bodies: Mapping[bpy.types.Object, str]) -
     own = tuple(key for obj, key in bodies.items() if (obj == only and roles.is_flesh(obj)) or _names(obj, bone))
     # of these alone, none: a Wrap is tied to it
     return own or tuple(key for obj, key in bodies.items() if bone in attachment_targets(obj))
+
+
+def _bodies_without_others(bone: bpy.types.Object, bodies: Mapping[bpy.types.Object, str]) -> tuple[str, ...]:
+    """Returns the keys of the bodies that a bone may hold or link, () for all: some flesh has no row about it."""
+    without = {
+        obj for obj in bodies if roles.is_flesh(obj) and obj.sinew.bones_are_rows and not row_about_bone(obj, bone)
+    }
+    return tuple(key for obj, key in bodies.items() if obj not in without) if without else ()
 
 
 def _names(obj: bpy.types.Object, bone: bpy.types.Object) -> bool:

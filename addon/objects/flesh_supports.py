@@ -22,9 +22,14 @@ from .attachment_rows import (
 
 
 def may_hold(bone: bpy.types.Object, body: bpy.types.Object) -> bool:
-    """Whether the bone mesh `bone` may hold `body`: as a row of its attachments says, or else the bone itself."""
+    """Whether the bone mesh `bone` may hold `body`: as a row of its attachments says.
+
+    Flesh of earlier versions that was not converted is held without one, if the bone itself says so.
+    """
     row = row_about_bone(body, bone)
-    return holds_material(row) if row is not None else bone.sinew.bone_body in (None, body)
+    if row is not None:
+        return holds_material(row)
+    return not body.sinew.bones_are_rows and bone.sinew.bone_body in (None, body)
 
 
 def is_bone_of(bone: bpy.types.Object, body: bpy.types.Object) -> bool:
@@ -44,7 +49,8 @@ def armatures_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
 
 def uses_armature(obj: bpy.types.Object) -> bool:
     """Whether the bones of armatures hold a body, if it has an armature."""
-    return roles.is_flesh(obj) and (obj.sinew.use_armature_bones or row_about_armature(obj) is not None)
+    by_setting = obj.sinew.use_armature_bones and not obj.sinew.bones_are_rows
+    return roles.is_flesh(obj) and (by_setting or row_about_armature(obj) is not None)
 
 
 def armature_radius(obj: bpy.types.Object) -> float:

@@ -14,7 +14,7 @@ from ...solver.scene.settings.setting import Setting
 from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT_SETTINGS
 from ...solver.scene.settings.tet_settings import TET_SETTINGS
 from ..properties.role_definitions import BODY
-from . import roles, tet_estimate
+from . import bone_rows, roles, tet_estimate
 
 JELLY_BY_SIZE, FLESH_BY_SIZE = "JELLY_BY_SIZE", "FLESH_BY_SIZE"
 
@@ -39,6 +39,7 @@ def make_new_flesh(obj: bpy.types.Object) -> None:
         return
     _choose_tets(obj)
     _limit_stretch(obj)
+    bone_rows.write_bone_rows(obj)
     obj.sinew.gravity_in_shape = True
     if not has_material:
         obj.sinew.preset = FLESH_BY_SIZE

@@ -71,7 +71,7 @@ def add_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
         row = add_attachment(obj, bone)
         for name, value in values.items():
             setattr(row, name, value)
-    if not obj.sinew.use_armature_bones or row_about_armature(obj) is not None:
+    if obj.sinew.bones_are_rows or not obj.sinew.use_armature_bones or row_about_armature(obj) is not None:
         return len(wanted)
     own, row = obj.sinew, add_attachment(obj, None)
     row.target_type, row.kind = TO_ARMATURE, SPRING if own.use_armature_bone_spring else FIXED

@@ -8,6 +8,7 @@ import bpy
 from ...solver.runtime.errors import BadInput
 from ..export.rest_frame_meshes import modeled_meshes
 from ..objects import fascia, new_attachments, role_checks, roles
+from ..objects.attachment_rows import row_about_armature
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh, selected_and_active
 from .table_rows import remove_chosen_row
@@ -86,7 +87,11 @@ class SINEW_OT_remove_attachment(bpy.types.Operator):
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Removes the row; the one above it is chosen next."""
-        remove_chosen_row(active_mesh(context), "attachments", "attachment-linked")
+        obj = active_mesh(context)
+        had_armature = row_about_armature(obj) is not None
+        remove_chosen_row(obj, "attachments", "attachment-linked")
+        if had_armature and row_about_armature(obj) is None:
+            obj.sinew.use_armature_bones = False
         return {"FINISHED"}
 
 

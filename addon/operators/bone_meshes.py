@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..objects import new_role_objects, role_checks, roles
+from ...solver.scene.settings.flesh_settings import BONE_HOLD_SETTINGS
+from ..objects import bone_rows, new_role_objects, role_checks, roles
 from .error_reporting import reporting_errors
 from .selected_objects import active_mesh, selected_objects
 
@@ -28,6 +29,8 @@ class SINEW_OT_make_bone(bpy.types.Operator):
             role_checks.check_bone(obj)
         for obj in bones:
             roles.make_bone(obj)
+            if any(obj.sinew.is_property_set(setting.name) for setting in BONE_HOLD_SETTINGS):
+                bone_rows.follow_bone(obj)
         return {"FINISHED"}
 
 

@@ -9,6 +9,7 @@ from ...solver.scene.settings.surface_attachment_settings import FIXED, SLIDING,
 from ..objects import flesh_supports, roles
 from ..objects.attachment_rows import (
     bodies_at_wrap,
+    holds_material,
     is_about_line,
     is_to_bone,
     is_without_target,
@@ -31,7 +32,7 @@ WRAP_NOTE = "Links to the Wrap inside of {names}"
 OWN_WRAP_NOTE = "This body ends at the Wrap, which moves with it anyway: remove the row"
 FREE_WRAP_NOTE = "No body ends at this Wrap, so nothing moves it: choose it in the panel Layers of the fat"
 SURFACES_NOTE = "On this bone: {names}"
-OTHER_BONES_NOTE = "Bones without a row hold as their panel Bone Mesh says: {names}"
+OTHER_BONES_NOTE = "Held as in the file of an earlier version, until you press List Bones: {names}"
 
 
 class SINEW_UL_attachments(RowList, bpy.types.UIList):
@@ -97,6 +98,8 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     if is_flesh and chosen.kind == SPRING and is_to_bone(chosen):
         numbers.prop(chosen, "stiffness")
     draw_keyed(numbers, chosen, "strength")
+    if is_flesh and holds_material(chosen) and chosen.target_type in (TO_OBJECT, TO_BONE):
+        rows.prop(chosen, "may_miss")
     rows.prop_search(chosen, "group", obj, "vertex_groups", results_are_suggestions=True)
     if chosen.target_type == TO_OBJECT and chosen.target is not None:
         rows.prop_search(chosen, "target_group", chosen.target, "vertex_groups", results_are_suggestions=True)

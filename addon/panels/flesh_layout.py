@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.settings.flesh_settings import ARMATURE_SETTINGS, BONE_SETTINGS, ELASTICITY_SETTINGS, POSE
+from ...solver.scene.settings.flesh_settings import BONE_HOLD_SETTINGS, BONE_SETTINGS, ELASTICITY_SETTINGS, POSE
 from ..baking import bake_status
 from ..evaluation.sample_times import rest_frame
 from ..objects import flesh_supports, roles
@@ -14,12 +14,12 @@ from .hints import Fix, Hint
 from .property_rows import draw_fold, draw_row, draw_settings, draw_weight_group, locked_column
 from .text_rows import draw_wrapped, few_names
 
-BONE_PANEL_SETTINGS = tuple(s for s in BONE_SETTINGS if s.changes_bake)
+BONE_PANEL_SETTINGS = tuple(s for s in BONE_SETTINGS if s.changes_bake and s not in BONE_HOLD_SETTINGS)
 NOT_HELD_NOTE = "Nothing holds this flesh yet. It needs a bone mesh inside it, the bones of its armature, or pins"
 AUTOMATIC_RADIUS_NOTE = "Automatic: a third of the way to the skin"
 NO_ARMATURE_NOTE = "No Armature modifier poses this mesh"
-ARMATURE_ROW_NOTE = "The row Armature Bones in the panel Attachments counts instead"
-BONE_ROWS_NOTE = "Flesh with a row about this bone in its panel Attachments follows that row instead: {names}"
+ARMATURE_ROW_NOTE = "The row Armature Bones in the panel Attachments says how"
+BONE_ROWS_NOTE = "How it holds flesh is a row in the panel Attachments of each: {names}"
 POSED_TWICE_NOTE = "The Armature modifier is below Sinew's, so it poses the result a second time"
 ESTIMATE_NOTE = "An estimate, until it is baked"
 FALLS_NOTE = "Nothing holds this flesh: it falls"
@@ -50,22 +50,17 @@ def draw_held_by(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     text = _attachment_text(bones, armatures if flesh_supports.uses_armature(obj) else [], hooks)
     layout.label(text=text, icon="BONE_DATA")
     column = locked_column(layout, context)
-    has_armature = bool(armatures)
-    if row_about_armature(obj) is not None:
-        draw_wrapped(column, ARMATURE_ROW_NOTE, "INFO", context)
-        column = column.column()
-        column.enabled = False
-    row = column.row()
-    row.active = has_armature
-    row.prop(settings, "use_armature_bones")
-    if settings.use_armature_bones:
-        if not has_armature:
+    if settings.use_armature_bones or row_about_armature(obj) is None:
+        row = column.row()
+        row.active = bool(armatures)
+        row.prop(settings, "use_armature_bones")
+    if flesh_supports.uses_armature(obj):
+        if not armatures:
             draw_wrapped(column, NO_ARMATURE_NOTE, "INFO", context)
-        part = column.column(align=True)
-        part.active = has_armature
-        draw_settings(part, obj, ARMATURE_SETTINGS)
-        if settings.armature_bone_radius == 0.0:
-            draw_wrapped(part, AUTOMATIC_RADIUS_NOTE, "INFO", context)
+        if row_about_armature(obj) is not None:
+            draw_wrapped(column, ARMATURE_ROW_NOTE, "INFO", context)
+        if flesh_supports.armature_radius(obj) == 0.0:
+            draw_wrapped(column, AUTOMATIC_RADIUS_NOTE, "INFO", context)
     folded = draw_fold(layout, "bones")
     if folded is not None:
         draw_weight_group(locked_column(folded, context), obj, "attachment_group")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import CollectionProperty, IntProperty
+from bpy.props import BoolProperty, CollectionProperty, IntProperty
 
 from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_ARMATURE,
@@ -55,12 +55,15 @@ AttachmentProperties: Any = settings_group(
             override={*OVERRIDABLE, "USE_INSERTION"},
         ),
         "attachments_index": IntProperty(name="Row", options={"HIDDEN"}, override=OVERRIDABLE),
+        # flesh of earlier versions is held by the settings that its bones and it had of their own
+        "bones_are_rows": BoolProperty(name="Bones Are Rows", options={"HIDDEN"}, override=OVERRIDABLE),
     },
 )
 
 
 def copy_attachments(source: bpy.types.PropertyGroup, target: bpy.types.PropertyGroup) -> None:
     """Gives the settings of one object the attachments of another, but none to itself."""
+    target.bones_are_rows = source.bones_are_rows
     rows = [row for row in source.attachments if row.target_type != TO_OBJECT or row.target != target.id_data]
     while len(target.attachments) > len(rows) and remove_row(target.attachments, len(target.attachments) - 1):
         pass

@@ -7,7 +7,15 @@ from typing import Any
 
 import bpy
 
-from ...solver.scene.settings.flesh_settings import BONE_SETTINGS, ELASTIC, FLESH_SETTINGS, NON_FLESH_SWITCHES
+from ...solver.scene.settings.flesh_settings import (
+    ARMATURE_SETTINGS,
+    BONE_HOLD_SETTINGS,
+    BONE_SETTINGS,
+    ELASTIC,
+    FLESH_SETTINGS,
+    NON_FLESH_SWITCHES,
+    USE_ARMATURE_BONES,
+)
 from ...solver.scene.settings.tables import OBJECT_SETTINGS
 from . import muscle_preset_filling
 from .material_properties import limit_poisson_ratio
@@ -27,11 +35,29 @@ def _law_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) 
     muscle_preset_filling.mark_custom(settings)
 
 
+def _armature_hold_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Makes the row about the armature's bones say it, too."""
+    from ..objects import bone_rows
+
+    bone_rows.follow_armature(settings.id_data)
+
+
+def _bone_hold_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Makes rows about the bone mesh say it, too."""
+    from ..objects import bone_rows
+
+    bone_rows.follow_bone(settings.id_data)
+
+
 FleshProperties: Any = settings_group(
     "FleshProperties",
     "Motion, law, paint, and the bones of armatures.",
     FLESH_SETTINGS,
-    {"motion": _motion_chosen, "flesh_law": _law_chosen},
+    {
+        "motion": _motion_chosen,
+        "flesh_law": _law_chosen,
+        **{setting.name: _armature_hold_chosen for setting in (USE_ARMATURE_BONES, *ARMATURE_SETTINGS)},
+    },
 )
 
 
@@ -45,5 +71,6 @@ BoneProperties: Any = settings_group(
     "BoneProperties",
     "Which flesh follows a bone mesh, and how strictly.",
     BONE_SETTINGS,
+    {setting.name: _bone_hold_chosen for setting in BONE_HOLD_SETTINGS},
     more={"bone_body": make_property(OBJECT_SETTINGS["bone_body"], poll=_is_flesh)},
 )

@@ -59,6 +59,7 @@ class Attachment:
         target_paint: Factors on it at the vertices of the target, of a Wrap its own ones, (m,), 0 at those after the
             last, or (0,) for 1 everywhere; a bone holds what is nearest to where it is above ½, in place of its own
             mask.
+        may_miss: Whether a bone that holds nothing of the body is no error.
     """
 
     target: str
@@ -69,6 +70,7 @@ class Attachment:
     stiffness: Annotated[float, ATTACHMENT_STIFFNESS.limits] | None = None
     more_targets: tuple[str, ...] = ()
     target_paint: Annotated[Floats, shape("m")] = field(default_factory=lambda: np.zeros(0))
+    may_miss: bool = False
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""
@@ -121,6 +123,8 @@ def drop_unused_fields(attachments: Sequence[Attachment], trees: Sequence[Any], 
     for attachment, stored in zip(attachments, trees, strict=True):
         if not attachment.more_targets:
             del stored["more_targets"]
+        if not attachment.may_miss:
+            del stored["may_miss"]
         if not len(attachment.target_paint):
             del arrays[stored.pop("target_paint")["array"]]
 

@@ -84,7 +84,8 @@ def _check_target(scene: Scene, body: Body, attachment: Attachment, target: str)
     if target == NOTHING:
         return
     if target == ALL_BONES:
-        if not any(len(bone.triangles) for bone in scene.bones):
+        holds_flesh = body.flesh is not None and attachment.holds_material  # of bones that are still to come, none
+        if not holds_flesh and not any(len(bone.triangles) for bone in scene.bones):
             raise BadInput("attachment-no-bones", name=body.name)
         return
     if target == ARMATURE_BONES:

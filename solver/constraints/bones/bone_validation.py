@@ -97,7 +97,8 @@ def check_reached(held: Sequence[HeldBody]) -> None:
 def _may_miss_bones(body: Body) -> bool:
     """Whether a body has a place without bones: muscles with pinned ends, fat outside of a Wrap, attached skin."""
     every = ALL_BONES, ARMATURE_BONES
-    is_attached = any(each.kind in (SPRING, FIXED) and each.target not in every for each in body.attachments)
+    others = (each for each in body.attachments if each.target not in every and not each.may_miss)
+    is_attached = any(each.kind in (SPRING, FIXED) for each in others)
     is_muscle = body.muscle is not None and len(body.pinned) > 0
     return is_muscle or is_attached or bool(body.wrap_vertices)
 

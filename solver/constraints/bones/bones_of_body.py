@@ -71,7 +71,9 @@ def check_attached(held: HeldBody) -> None:
     rows_of: dict[str, list[int]] = {}
     for row, number in enumerate(held.found.pieces):
         attachment = held.pieces[number].attachment
-        if attachment is not None and attachment.attachment.target not in (ALL_BONES, ARMATURE_BONES):
+        if attachment is None or attachment.attachment.may_miss:
+            continue
+        if attachment.attachment.target not in (ALL_BONES, ARMATURE_BONES):
             rows_of.setdefault(attachment.key, []).append(row)
     for rows in rows_of.values():
         if any(len(held.found.nodes[row]) for row in rows):

@@ -45,14 +45,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose another Body for it, or clear the field to hold all flesh.",
     ),
     "bone-outside": (
-        'The bone "{name}" holds no flesh: its Distance is {distance} m, but the nearest node of "{body}" is {away} m '
+        'The bone "{name}" holds no flesh: its Reach is {distance} m, but the nearest node of "{body}" is {away} m '
         "away.",
-        "Move it into the flesh, set its Distance to {wanted} m or more, or choose smaller tets (panel Tets).",
+        "Move it into the flesh, set Reach to {wanted} m or more (panel Attachments), or choose smaller tets.",
     ),
     "bone-masked": (
         'The painted weights leave the bone "{name}" nothing of "{body}" to hold.',
-        "Paint above 0.5 where the bone holds, or clear the Mask of the bone, the Attachment Group of the flesh and "
-        "the Group of its attachment.",
+        "Paint above 0.5 where the bone holds, or clear the Attachment Group of the flesh and the Group and Target "
+        "Group of its attachment.",
     ),
     "armature-outside": (
         'None of the {count} armature bones of "{name}" holds any of it.',
@@ -108,11 +108,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "bone-crushes": (
         'At {time} the bone "{bone}" inverts most of the tets of "{name}" that it holds ({count} of {all}).',
-        "Check its modifiers and shape keys at that time, lower its Distance, or use larger tets.",
+        "Check its modifiers and shape keys at that time, lower its Reach, or use larger tets.",
     ),
     "flesh-crushed": (
         'In frame {frame} the bone "{bone}" alone inverts {count} tets of "{name}".',
-        "Lower its Distance, paint its mask, or deform it less.",
+        "Lower its Reach, paint its Target Group, or deform it less.",
     ),
     "flesh-crushed-between": (
         'In frame {frame} the bones "{bone}" and "{other}" crush {count} tets of "{name}" between them.',

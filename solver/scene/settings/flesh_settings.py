@@ -184,7 +184,8 @@ BONE_STIFFNESS = spring_stiffness(
     field="Bone.stiffness",
     otherwise=FIELD_DEFAULT,
 )
-BONE_SETTINGS = (
+# of files of earlier versions and of scripts: the add-on makes rows of attachments of them
+BONE_HOLD_SETTINGS = (
     BONE_DISTANCE,
     switch(
         "use_bone_spring",
@@ -199,6 +200,9 @@ BONE_SETTINGS = (
         "Empty: everywhere",
         field="Bone.mask",
     ),
+)
+BONE_SETTINGS = (
+    *BONE_HOLD_SETTINGS,
     Setting(
         "bone_body",
         "Only Body",

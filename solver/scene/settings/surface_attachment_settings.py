@@ -142,6 +142,11 @@ ATTACHMENT_TARGET_GROUP = weight_group(
     when=(When("target_type", (TO_OBJECT,)),),
     field="Attachment.target_paint",
 )
+ATTACHMENT_MAY_MISS = switch(
+    "may_miss",
+    "May Be Out of Reach",
+    "No error where this row reaches none of the flesh. Rows made of the settings of earlier versions are so",
+)
 # of one row of the list
 ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_TARGET,
@@ -156,6 +161,7 @@ ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_ARMATURE,
     ATTACHMENT_BONE,
     ATTACHMENT_TARGET_GROUP,
+    ATTACHMENT_MAY_MISS,
 )
 # rows that were made before these came have their defaults, and the digest leaves them out
-LATER_ROW_SETTINGS = (ATTACHMENT_ARMATURE, ATTACHMENT_BONE, ATTACHMENT_TARGET_GROUP)
+LATER_ROW_SETTINGS = (ATTACHMENT_ARMATURE, ATTACHMENT_BONE, ATTACHMENT_TARGET_GROUP, ATTACHMENT_MAY_MISS)
