@@ -19,6 +19,7 @@ from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.live_state import LiveRun
 from sinew.addon.blender_data import sinew_modifier
+from sinew.addon.export import input_digest
 from sinew.addon.live import grabs, run_control
 from sinew.addon.panels import live_layout
 from sinew.solver.bake.cache import CacheMetadata, layout
@@ -88,6 +89,19 @@ def shown(obj: bpy.types.Object) -> np.ndarray:
 
 def stack(obj: bpy.types.Object) -> list[str]:
     return [modifier.name for modifier in obj.modifiers]
+
+
+def test_a_run_has_the_preview_tets_and_says_so() -> None:
+    box = jelly()
+    box.sinew.divisions, box.sinew.use_preview_tets, box.sinew.preview_tets = 20, True, 500
+    run = started()
+    run_steps(run, 5)
+    assert run.tets is not None and run.tets < 1500
+    scene = bpy.context.scene
+    preview = (run.folder / layout.SCENE_FOLDER / layout.SETTINGS_FILE).read_text()
+    assert input_digest.settings_digest(scene) != preview
+    scene.sinew.bake_detail = "PREVIEW"
+    assert input_digest.settings_digest(scene) == preview
 
 
 def test_the_mesh_falls_with_its_modifiers_and_stops_as_it_was() -> None:

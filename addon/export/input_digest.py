@@ -13,6 +13,7 @@ from typing import Any
 import bpy
 
 from ...solver.runtime.checksums import digest
+from ...solver.scene.settings.simulation_settings import PREVIEW
 from ..blender_data import sinew_modifier
 from ..blender_data.names_at_first_bake import name_at_first_bake
 from ..blender_data.object_keys import body_key
@@ -28,37 +29,43 @@ from . import activation_inputs, artist_tet_files, rigid_core
 from .attachment_targets import attachment_parts
 from .bone_meshes import bones_that_hold
 from .fibre_objects import fibre_object_parts, find_fibre_objects
-from .input_digest_parts import field_parts, id_parts, object_parts, scene_parts
+from .input_digest_parts import field_parts, id_parts, object_parts, preview_parts, scene_parts
 from .relevant_settings import unread_settings
 
 BodyKeys = Mapping[bpy.types.Object, str]
 
 
-def settings_digest(scene: bpy.types.Scene, bake_pass: BakePass | None = None) -> str:
+def settings_digest(scene: bpy.types.Scene, bake_pass: BakePass | None = None, is_preview: bool | None = None) -> str:
     """Returns 64 hex digits that change with what a bake of `scene` reads: settings, meshes, animation.
 
     Args:
         scene: The scene.
         bake_pass: What part of it is baked, which follows earlier ones as their caches are now; None: all at once.
+        is_preview: Whether bodies with Preview Tets get these; None: as the scene says.
     """
     if bake_pass is None or bake_pass.is_only:
         keys = _body_keys(scene)
-        return digest(_DependencyWalk(scene).walk(keys, keys)[0])
+        return digest(_DependencyWalk(scene, is_preview).walk(keys, keys)[0])
     keys = _body_keys(scene, bake_pass.number)
-    return digest([*_pass_parts(bake_pass), *_DependencyWalk(scene).walk(keys, keys)[0], *_followed(scene, bake_pass)])
+    return digest(
+        [*_pass_parts(bake_pass), *_DependencyWalk(scene, is_preview).walk(keys, keys)[0], *_followed(scene, bake_pass)]
+    )
 
 
-def body_digests(scene: bpy.types.Scene, bake_pass: BakePass | None = None) -> dict[str, str]:
+def body_digests(
+    scene: bpy.types.Scene, bake_pass: BakePass | None = None, is_preview: bool | None = None
+) -> dict[str, str]:
     """Returns such a digest of each body of a pass alone, by its key: of itself and of what it meets but other bodies.
 
     Args:
         scene: The scene.
         bake_pass: The pass; None: all bodies of the scene.
+        is_preview: As for `settings_digest`.
     """
     is_only = bake_pass is None or bake_pass.is_only
     before = [] if bake_pass is None or is_only else _pass_parts(bake_pass)
     after = [] if bake_pass is None or is_only else _followed(scene, bake_pass)
-    names, walk = _body_keys(scene), _DependencyWalk(scene)
+    names, walk = _body_keys(scene), _DependencyWalk(scene, is_preview)
     bodies = names if bake_pass is None or is_only else _body_keys(scene, bake_pass.number)
     return {key: digest([*before, *walk.walk({obj: key}, names)[0], *after]) for obj, key in bodies.items()}
 
@@ -88,8 +95,9 @@ def _followed(scene: bpy.types.Scene, bake_pass: BakePass) -> Parts:
 class _DependencyWalk:
     """Walks through what bodies of a scene depend on; what several bodies share is looked at once."""
 
-    def __init__(self, scene: bpy.types.Scene) -> None:
+    def __init__(self, scene: bpy.types.Scene, is_preview: bool | None = None) -> None:
         self._scene = scene
+        self._is_preview = scene.sinew.bake_detail == PREVIEW if is_preview is None else is_preview
         self._ignored = list(collision_filter.ignored_objects(scene))
         self._found: dict[Hashable, tuple[Any, list[bpy.types.ID]]] = {}
 
@@ -124,7 +132,8 @@ class _DependencyWalk:
                 seen.add(item)
                 found.append(self._once(item, waiting, _named_digest, item))
         # in no order, since that of the objects changes with their names
-        return [*scene_parts(scene, bodies), *sorted(found), *pairs], seen
+        previews = preview_parts(bodies) if self._is_preview else []
+        return [*scene_parts(scene, bodies), *previews, *sorted(found), *pairs], seen
 
     def _once(self, key: Hashable, waiting: list[bpy.types.ID], compute: Callable[..., Any], *of: Any) -> Any:
         """Returns what `compute` finds; what that depends on goes into `waiting` each time."""

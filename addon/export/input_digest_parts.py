@@ -4,14 +4,13 @@ drivers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import bpy
 import numpy as np
 
 from ...solver.scene.settings.setting import VECTOR_ATTRIBUTE, WEIGHT_GROUP, Setting
-from ...solver.scene.settings.simulation_settings import PREVIEW
 from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import sinew_modifier
 from ..blender_data.names_at_first_bake import name_at_first_bake
@@ -80,8 +79,8 @@ def _ramp_parts(texture: bpy.types.Texture) -> Parts:
     return parts
 
 
-def scene_parts(scene: bpy.types.Scene, bodies: Mapping[bpy.types.Object, str]) -> Parts:
-    """Returns what a bake of some bodies, with their keys, reads of a scene itself: settings, frames, gravity."""
+def scene_parts(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object]) -> Parts:
+    """Returns what a bake of some bodies reads of a scene itself: settings, frames, gravity."""
     render = scene.render
     animated = animated_paths(scene)
     parts = rna_parts(scene.sinew, unread_scene_settings(scene, bodies), animated, "sinew.")
@@ -97,9 +96,12 @@ def scene_parts(scene: bpy.types.Scene, bodies: Mapping[bpy.types.Object, str]) 
     ]
     if "gravity" not in animated:
         numbers += list(scene.gravity)
-    previews = [f"preview {key} {obj.sinew.preview_tets}" for obj, key in bodies.items() if has_preview(obj.sinew)]
-    parts += sorted(previews) if scene.sinew.bake_detail == PREVIEW else []
     return [*parts, repr(numbers), *animation_parts(scene, [])]
+
+
+def preview_parts(bodies: Mapping[bpy.types.Object, str]) -> Parts:
+    """Returns how many tets bodies, with their keys, get at Preview, where these are not their final ones."""
+    return sorted(f"preview {key} {obj.sinew.preview_tets}" for obj, key in bodies.items() if has_preview(obj.sinew))
 
 
 def id_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:

@@ -15,6 +15,8 @@ import bpy
 from ...solver.bake.cache import has_bake, layout
 from ...solver.runtime.errors import BadInput
 from ...solver.runtime.storage_errors import make_folder, named_errors
+from ...solver.scene.settings.simulation_settings import PREVIEW
+from ..baking import bake_status
 from ..baking.addon_session import RunningBake, session
 from ..baking.bake_driver import BakeDriver
 from ..baking.child_process import child_command, fallback_command
@@ -54,6 +56,8 @@ def start(scene: bpy.types.Scene) -> RunningBake:
         None,
         lambda: solver_in_waiting.take_over(words, log),
     )
+    if bake_status.has_preview_tets(scene):
+        scene.sinew.bake_detail = PREVIEW  # as which it has run
     bake = RunningBake(scene.session_uid, folder, driver, bake_folder=folder)
     session.bake = bake
     session.forget_hints()

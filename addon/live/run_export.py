@@ -2,7 +2,7 @@
 """Writes the scene of a live run: the bodies at the present frame, and what may be changed while it runs.
 
 What is no flesh begins in the shape that it has now, at rest. Flesh has its rest pose, and comes into the present one
-within `WAY_SECONDS` before the run begins.
+within `WAY_SECONDS` before the run begins. Bodies with Preview Tets have these.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def export(run: LiveRun) -> Iterator[float]:
         raise BadInput("no-such-scene", name="", path=bpy.data.filepath)
     with named_errors(run.folder):
         run.folder.mkdir(parents=True, exist_ok=True)
-    inputs = find_participants(scene)
-    digest, each = settings_digest(scene), body_digests(scene)
+    inputs = replace(find_participants(scene), is_preview=True)
+    digest, each = settings_digest(scene, is_preview=True), body_digests(scene, is_preview=True)
     run.bodies = {key: ObjectHandle.of(obj) for obj, key in inputs.bodies.items()}
     frame, subframe = scene.frame_current, scene.frame_subframe
     moments, before = _moments(scene, frame, subframe)

@@ -102,7 +102,7 @@ INTERIOR_SIZE = menu(
 USE_PREVIEW_TETS = switch(
     "use_preview_tets",
     "Preview Tets",
-    "Have fewer tets in bakes at Preview than in final ones. Final bakes and those without a window ignore this",
+    "Have fewer tets live and in bakes at Preview than in final bakes. Bakes without a window are final",
     when=(IS_MESHED,),
     changes_bake=False,  # where bakes are at Preview, the digest has the number
     since="0.3",
