@@ -24,6 +24,7 @@ from sinew.addon.panels import live_layout
 from sinew.solver.bake.cache import CacheMetadata, layout
 from sinew.solver.bake.cache.pc2 import read_samples
 from sinew.solver.live.recording import read_inputs
+from test_addon import context_of
 
 SECONDS = 60.0
 
@@ -201,6 +202,21 @@ def test_colliders_gravity_and_stiffness_act_while_it_runs() -> None:
     assert {"matrix", "gravity", "youngs_modulus"} <= tracks and not run.note
 
 
+def test_what_needs_new_tets_is_said() -> None:
+    box = jelly()
+    run = started()
+    run_steps(run, 2)
+    box.sinew.youngs_modulus *= 2.0
+    box.sinew.divisions = 5
+    until(lambda: run.later)
+    assert "Jelly" in run.later and "press Live again" in run.later
+    drawn = FakeLayout()
+    live_layout.draw_live(drawn, context_of(box))
+    assert "Live again" in " ".join(drawn.lines)
+    box.sinew.divisions = 4
+    until(lambda: not run.later)
+
+
 def test_pins_follow_their_object() -> None:
     box = jelly()
     group = box.vertex_groups.new(name="Pin")
@@ -211,6 +227,18 @@ def test_pins_follow_their_object() -> None:
     box.location.x = 0.5
     bpy.context.view_layer.update()
     until(lambda: shown(box)[:, 0].mean() > 0.4)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "rate", "text"),
+    [(0.61, 1.0, "Only 0.6 × real time"), (0.99, 1.0, "Real time"), (0.25, 0.25, "0.25 × real time")],
+)
+def test_the_panel_says_how_time_passes(ratio: float, rate: float, text: str) -> None:
+    jelly()
+    run = started()
+    run_steps(run, 1)
+    run.status = {"ratio": ratio}
+    assert live_layout.progress_text(run, rate) == f"{text}, {run.tets:,} tets"
 
 
 def test_the_rate_can_be_turned(monkeypatch: pytest.MonkeyPatch) -> None:

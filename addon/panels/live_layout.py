@@ -40,8 +40,8 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if keep_run.can_keep(scene):
         layout.operator("sinew.keep_live", icon="FILE_TICK")
     layout.label(text=progress_text(run, scene.sinew.live_rate), icon="TIME")
-    if run.note:
-        draw_wrapped(layout, run.note, "ERROR", context)
+    for line in filter(None, (run.note, run.later)):
+        draw_wrapped(layout, line, "INFO", context)
 
 
 def progress_text(run: LiveRun, rate: float) -> str:
@@ -51,5 +51,5 @@ def progress_text(run: LiveRun, rate: float) -> str:
     ratio, tets = float(run.status.get("ratio", rate)), run.tets
     speed = "Real time" if rate == 1.0 else f"{rate:.2g} × real time"
     if ratio < REAL_TIME_SHARE * rate:
-        speed = f"{ratio:.1f} × real time: this is as fast as it goes"
+        speed = f"Only {ratio:.1f} × real time"
     return f"{speed}, {tets:,} tets" if tets else speed

@@ -140,7 +140,7 @@ def _move_and_stiffen(cube: bpy.types.Object, ground: bpy.types.Object) -> Steps
     mouse("key", "z")
     x, y = (bpy.context.window_manager.windows[0].width // 3, bpy.context.window_manager.windows[0].height // 2)
     for step in range(20):
-        mouse("mousemove", x, y - 4 * step)
+        mouse("mousemove", x, y - step)
         yield 0.05
     mouse("click", 1)
     yield 1.0
