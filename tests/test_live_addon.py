@@ -14,7 +14,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
-from fixtures.blender_scenes import add_box, counts, fresh, overridden_box, world
+from fixtures.blender_scenes import add_box, add_rig, counts, fresh, overridden_box, world
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.live_state import LiveRun
@@ -340,3 +340,25 @@ def test_what_was_seen_is_kept_as_a_take_beside_the_bake(tmp_path: Path) -> None
         assert shown(box) == pytest.approx(world(played, np.array(box.matrix_world)), abs=1e-6)
     assert sorted((f, f.stat().st_mtime_ns) for f in (tmp_path / "a.sinew").rglob("*")) == files, "the bake stays"
     assert bpy.ops.sinew.keep_live() == {"FINISHED"} and scene.sinew.take == "Take 3", "again, until the next run"
+
+
+def test_flesh_follows_bones_that_are_posed_while_it_runs() -> None:
+    box = jelly()
+    rig = add_rig(box, turn=0.0)
+    rig.animation_data_clear()
+    box.modifiers.move(len(box.modifiers) - 1, 0)
+    bpy.context.view_layer.objects.active = box
+    bpy.ops.sinew.make_flesh()
+    box.sinew.use_armature_bones = True
+    box.sinew.divisions = 4
+    run = started()
+    run_steps(run, 3)
+    before = shown(box)
+    bone = rig.pose.bones["upper"]
+    bone.rotation_mode = "XYZ"
+    bone.rotation_euler.x = 0.8
+    bpy.context.view_layer.update()
+    until(lambda: np.abs(shown(box) - before).max() > 0.4)
+    assert rig.animation_data is None and not run.note
+    run_control.end()
+    assert bone.rotation_euler.x == pytest.approx(0.8)

@@ -35,10 +35,10 @@ def live_by_mouse() -> Steps:
     gaps.clear()
     yield from picture("70-live")
     _note_freeze("picture")
-    yield from _grab(cube)
-    _note_freeze("grab")
     yield from _move_and_stiffen(cube, ground)
     _note_freeze("collider")
+    yield from _grab(cube)
+    _note_freeze("grab")
     bpy.ops.wm.save_as_mainfile(filepath=str(OUT / "live.blend"), copy=True)
     yield from wait_for("more samples", lambda step=run.step: run.step > step + 10, MOST_SECONDS)
     _note_freeze("save")
@@ -147,10 +147,9 @@ def _move_and_stiffen(cube: bpy.types.Object, ground: bpy.types.Object) -> Steps
     yield 0.3
     mouse("key", "g")
     mouse("key", "z")
-    x, y = (bpy.context.window_manager.windows[0].width // 3, bpy.context.window_manager.windows[0].height // 2)
-    for step in range(20):
-        mouse("mousemove", x, y - step)
-        yield 0.05
+    for _ in range(20):
+        mouse("mousemove_relative", "--", 0, -2)
+        yield 0.1
     mouse("click", 1)
     yield 1.0
     assert ground.location.z != -1.0, "it was moved"
@@ -158,7 +157,11 @@ def _move_and_stiffen(cube: bpy.types.Object, ground: bpy.types.Object) -> Steps
     yield 0.5
     assert {"collider.Plane.matrix", f"body.{key}.youngs_modulus"} <= set(run.sent), run.sent.keys()
     moved = grabs.shown_vertices(run, key)[:, 2].min() - lowest
-    result["live_pushed_by"] = round(float(moved), 3)
+    result["live_pushed_by"], result["live_collider_moved_by"] = (
+        round(float(moved), 3),
+        round(ground.location.z + 1.0, 3),
+    )
+    assert 0.0 < moved < 2.0 * (ground.location.z + 1.0), result
     assert session.live is run and not run.note, run.note
     yield from picture("73-live-pushed-by-a-collider")
 
