@@ -68,9 +68,9 @@ def test_the_menu_offers_roles_only_where_there_is_none() -> None:
     obj = add_box()
     assert draw_menu(obj) == [*role_menus.MADE_ROLES, *always]
     bpy.ops.sinew.make_body()
-    assert draw_menu(obj) == always
+    assert draw_menu(obj) == [*always, "sinew.live"]
     roles.make_flesh(obj)
-    assert draw_menu(obj) == [*always, "sinew.solve_frame"], "where the search looks for it"
+    assert draw_menu(obj) == [*always, "sinew.live", "sinew.solve_frame"], "where the search looks for it"
 
 
 def main(obj: bpy.types.Object) -> FakeLayout:

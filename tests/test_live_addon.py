@@ -14,7 +14,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
-from fixtures.blender_scenes import add_box, counts, fresh, overridden_box, world
+from fixtures.blender_scenes import add_box, add_rig, counts, fresh, overridden_box, world
 from fixtures.fake_layout import FakeLayout
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.live_state import LiveRun
@@ -25,6 +25,7 @@ from sinew.addon.panels import live_layout
 from sinew.solver.bake.cache import CacheMetadata, layout
 from sinew.solver.bake.cache.pc2 import read_samples
 from sinew.solver.live.recording import read_inputs
+from test_addon import context_of
 
 SECONDS = 60.0
 
@@ -215,6 +216,21 @@ def test_colliders_gravity_and_stiffness_act_while_it_runs() -> None:
     assert {"matrix", "gravity", "youngs_modulus"} <= tracks and not run.note
 
 
+def test_what_needs_new_tets_is_said() -> None:
+    box = jelly()
+    run = started()
+    run_steps(run, 2)
+    box.sinew.youngs_modulus *= 2.0
+    box.sinew.divisions = 5
+    until(lambda: run.later)
+    assert "Jelly" in run.later and "press Live again" in run.later
+    drawn = FakeLayout()
+    live_layout.draw_live(drawn, context_of(box))
+    assert "Live again" in " ".join(drawn.lines)
+    box.sinew.divisions = 4
+    until(lambda: not run.later)
+
+
 def test_pins_follow_their_object() -> None:
     box = jelly()
     group = box.vertex_groups.new(name="Pin")
@@ -225,6 +241,18 @@ def test_pins_follow_their_object() -> None:
     box.location.x = 0.5
     bpy.context.view_layer.update()
     until(lambda: shown(box)[:, 0].mean() > 0.4)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "rate", "text"),
+    [(0.61, 1.0, "Only 0.6 × real time"), (0.99, 1.0, "Real time"), (0.25, 0.25, "0.25 × real time")],
+)
+def test_the_panel_says_how_time_passes(ratio: float, rate: float, text: str) -> None:
+    jelly()
+    run = started()
+    run_steps(run, 1)
+    run.status = {"ratio": ratio}
+    assert live_layout.progress_text(run, rate) == f"{text}, {run.tets:,} tets"
 
 
 def test_the_rate_can_be_turned(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,3 +354,25 @@ def test_what_was_seen_is_kept_as_a_take_beside_the_bake(tmp_path: Path) -> None
         assert shown(box) == pytest.approx(world(played, np.array(box.matrix_world)), abs=1e-6)
     assert sorted((f, f.stat().st_mtime_ns) for f in (tmp_path / "a.sinew").rglob("*")) == files, "the bake stays"
     assert bpy.ops.sinew.keep_live() == {"FINISHED"} and scene.sinew.take == "Take 3", "again, until the next run"
+
+
+def test_flesh_follows_bones_that_are_posed_while_it_runs() -> None:
+    box = jelly()
+    rig = add_rig(box, turn=0.0)
+    rig.animation_data_clear()
+    box.modifiers.move(len(box.modifiers) - 1, 0)
+    bpy.context.view_layer.objects.active = box
+    bpy.ops.sinew.make_flesh()
+    box.sinew.use_armature_bones = True
+    box.sinew.divisions = 4
+    run = started()
+    run_steps(run, 3)
+    before = shown(box)
+    bone = rig.pose.bones["upper"]
+    bone.rotation_mode = "XYZ"
+    bone.rotation_euler.x = 0.8
+    bpy.context.view_layer.update()
+    until(lambda: np.abs(shown(box) - before).max() > 0.4)
+    assert rig.animation_data is None and not run.note
+    run_control.end()
+    assert bone.rotation_euler.x == pytest.approx(0.8)

@@ -68,7 +68,9 @@ class LiveRun:
         seconds: Of the scene, up to that step.
         status: The last `live` event.
         tets: Of all bodies, or None before they are known.
+        begun_with: Values of settings that it has read at its beginning alone, by the names of object and setting.
         note: What the child has warned about last, or "".
+        later: What acts from the next run on, or "".
         grabs: What is pulled, by number.
         last_grab: The number of the last grab.
         is_hidden: Whether nothing is shown, since the file is being saved.
@@ -86,7 +88,9 @@ class LiveRun:
     seconds: float = 0.0
     status: Mapping[str, Any] = field(default_factory=dict)
     tets: int | None = None
+    begun_with: dict[tuple[str, str], object] = field(default_factory=dict)
     note: str = ""
+    later: str = ""
     grabs: dict[int, Grab] = field(default_factory=dict)
     last_grab: int = 0
     is_hidden: bool = False

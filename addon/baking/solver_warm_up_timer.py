@@ -35,7 +35,8 @@ def unregister() -> None:
 def poll() -> float:
     """Lets the processes be as the preferences and the file want them."""
     chosen = preferences.get_preferences()
-    if chosen is not None and session.bake is None and session.frame_solve is None:
+    is_busy = session.bake is not None or session.frame_solve is not None or session.live is not None
+    if chosen is not None and not is_busy:
         before = solver_in_waiting.is_compiling
         has_bodies = any(roles.bodies(scene) for scene in bpy.data.scenes)
         solver_in_waiting.update(chosen.compile_ahead, chosen.keep_ready and has_bodies)

@@ -44,4 +44,8 @@ def _tick() -> float | None:
 def _shown(run: object) -> object:
     """Returns what the panel says of a run."""
     live = session.live
-    return None if live is None or live is not run else (live.driver.job.phase, live.step >= 0, live.status, live.note)
+    return (
+        None
+        if live is None or live is not run
+        else (live.driver.job.phase, live.step >= 0, live.status, live.note, live.later)
+    )

@@ -26,7 +26,7 @@ from ..objects import flesh_supports, roles
 from ..playback import live_modifier
 from ..properties import preferences
 from ..properties.role_definitions import BODY
-from . import handled_inputs, run_export
+from . import handled_inputs, run_export, settings_of_next_run
 
 FOLDER_PREFIX = "sinew-live-"
 
@@ -88,6 +88,10 @@ def _hear(run: LiveRun, event: Mapping[str, Any]) -> None:
     if event["event"] == "live":
         run.status = event
         run.tets = event.get("tets", run.tets)
+        scene = find_scene(run.scene_uid)
+        if scene is not None:
+            problem = settings_of_next_run.difference(run.begun_with, settings_of_next_run.stamp(scene, run.inputs))
+            run.later = "" if problem is None else error_messages.error_text(problem)
     elif event["event"] == "warning":
         run.note = error_messages.message_text(event["kind"], event["sentence"], event["next_step"])
 

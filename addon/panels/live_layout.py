@@ -13,6 +13,7 @@ from ..objects import roles
 from .text_rows import draw_wrapped
 
 REAL_TIME_SHARE = 0.95  # of the rate that is asked for, from which a run keeps up
+KEEP_LABEL = "Keep the Live Run"
 PHASES = {
     "exporting": "Reading the scene",
     "starting": "Starting",
@@ -33,15 +34,24 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.operator("sinew.live", icon="PHYSICS")
         row.prop(scene.sinew, "live_rate", text="Speed")
         if keep_run.can_keep(scene):
-            layout.operator("sinew.keep_live", text="Keep the Live Run", icon="FILE_TICK")
+            layout.operator("sinew.keep_live", text=KEEP_LABEL, icon="FILE_TICK")
         return
     row.operator("sinew.stop_live", text="Stop Live (Esc)", icon="CANCEL")
     row.prop(scene.sinew, "live_rate", text="Speed")
     if keep_run.can_keep(scene):
         layout.operator("sinew.keep_live", icon="FILE_TICK")
     layout.label(text=progress_text(run, scene.sinew.live_rate), icon="TIME")
-    if run.note:
-        draw_wrapped(layout, run.note, "ERROR", context)
+    for line in filter(None, (run.note, run.later)):
+        draw_wrapped(layout, line, "INFO", context)
+
+
+def draw_live_entries(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws the same buttons as entries of a menu, where Blender's search finds them."""
+    if roles.bodies(context.scene):
+        is_on = session.live is not None
+        layout.operator("sinew.stop_live" if is_on else "sinew.live", icon="CANCEL" if is_on else "PHYSICS")
+    if keep_run.can_keep(context.scene):
+        layout.operator("sinew.keep_live", text=KEEP_LABEL, icon="FILE_TICK")
 
 
 def progress_text(run: LiveRun, rate: float) -> str:
@@ -51,5 +61,5 @@ def progress_text(run: LiveRun, rate: float) -> str:
     ratio, tets = float(run.status.get("ratio", rate)), run.tets
     speed = "Real time" if rate == 1.0 else f"{rate:.2g} × real time"
     if ratio < REAL_TIME_SHARE * rate:
-        speed = f"{ratio:.1f} × real time: this is as fast as it goes"
+        speed = f"Only {ratio:.1f} × real time"
     return f"{speed}, {tets:,} tets" if tets else speed

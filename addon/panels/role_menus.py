@@ -7,6 +7,7 @@ import bpy
 
 from ..objects.roles import roles_of
 from ..properties.role_definitions import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY
+from .live_layout import draw_live_entries
 from .solved_frame_layout import draw_simulate_chosen, draw_solve_frame
 
 # the role that each operator gives an object, in the order of the entries
@@ -39,7 +40,7 @@ class SINEW_MT_add(bpy.types.Menu):
         self.layout.separator()
         self.layout.operator("sinew.copy_settings", icon="COPYDOWN")
         # here Blender's search finds them
-        self.layout.operator("sinew.live", icon="PHYSICS")
+        draw_live_entries(self.layout, context)
         draw_solve_frame(self.layout, context)
         draw_simulate_chosen(self.layout, context)
 

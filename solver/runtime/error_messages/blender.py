@@ -153,6 +153,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The folder in the field Cache of the scene "{name}" has a bake, which stays.',
         "Empty the field, or name another folder, and press Keep again.",
     ),
+    "live-acts-later": (
+        '{what} of "{name}" has changed, which the live run reads at its beginning alone.',
+        "Stop, and press Live again.",
+    ),
     "live-not-running": ("Nothing runs live that could be grabbed.", "Press Live first."),
     "live-body-replaced": (
         'The pieces of a bake stand in for "{name}", so it cannot be seen to move.',
