@@ -57,7 +57,9 @@ def drive(run: LiveRun, steps: int, hand: Callable[[int], list[Given]] = lambda 
 
 def scene_of(heat: Heat | None = None, gravity: float = 0.0, **more: Any) -> Scene:
     body = block((4, 4, 4), (SIDE, SIDE, SIDE), material=JELLY, heat=heat, **more)
-    return Scene((body,), (Collider("ground", "Ground"),), Settings(fps=60.0, gravity=(0.0, 0.0, gravity)))
+    return Scene(
+        (body,), (Collider("ground", "Ground"),) if gravity else (), Settings(fps=60.0, gravity=(0.0, 0.0, gravity))
+    )
 
 
 def brush(command: str, radius: float = 0.06, **more: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.contact import Collider
 from sinew.solver.scene.scene import Scene, Settings
 from sinew.solver.scene.tracks import NoTracks
+from sinew.solver.simulation.step_interval import MAX_HALVINGS, MAX_HALVINGS_IN_HAND, StepPart
 
 Given = Mapping[str, Any]
 
@@ -171,6 +172,14 @@ def test_a_number_can_be_set_while_it_runs() -> None:
     samples = drive(run, 20, lambda step: [stop] if step == 10 else [])
     low = [sample.positions["block"][:, 2].min() for sample in samples]
     assert low[10] < low[5] < 0.0 and low[20] == low[12]
+
+
+def test_a_step_in_hand_is_halved_fewer_times() -> None:
+    """What a hand forces is not waited for: parts of such a step know of the hand."""
+    part, count = StepPart(0.0, 1.0, is_in_hand=True), 0
+    while part.may_halve:
+        part, count = part.halves(turns_solves=False)[1], count + 1
+    assert count == MAX_HALVINGS_IN_HAND < MAX_HALVINGS and StepPart(0.0, 1.0, halvings=count).may_halve
 
 
 def test_grabs_of_some_bodies_are_those_alone() -> None:

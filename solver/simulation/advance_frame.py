@@ -211,7 +211,7 @@ def advance_step(
     for feature in built.features:
         feature.before_step(step)
     step.model = current_model(built, state)
-    part = StepPart(begin, end, step.speed)
+    part = StepPart(begin, end, step.speed, is_in_hand=any(force.may_squeeze for force in built.forces))
     begin_forces(simulation, step.model, part)
     report, step.is_fixed = take_step(simulation, step.model, part, on_progress, pose_path)
     state.time = end

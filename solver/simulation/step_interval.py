@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ..mechanics.state import State
 
 MAX_HALVINGS = 14  # halvings of a step where what is stiff turns far, or energy comes from nothing
+MAX_HALVINGS_IN_HAND = 4  # of a step in which a hand may squeeze bodies: it is not to wait for what it forces
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +23,7 @@ class StepPart:
             colliders alone.
         is_by_euler: Whether flesh by Newmark's scheme moves by implicit Euler: some of it is beyond its stretch limit.
         whole_start: The state where the whole step began; None: this is the whole step.
+        is_in_hand: Whether a hand may squeeze bodies (`Force.may_squeeze`).
     """
 
     begin: float
@@ -31,11 +33,12 @@ class StepPart:
     turns_solves: bool = False
     is_by_euler: bool = False
     whole_start: State | None = None
+    is_in_hand: bool = False
 
     @property
     def may_halve(self) -> bool:
         """Whether it may be halved once more."""
-        return self.halvings < MAX_HALVINGS
+        return self.halvings < (MAX_HALVINGS_IN_HAND if self.is_in_hand else MAX_HALVINGS)
 
     @property
     def dt(self) -> float:
