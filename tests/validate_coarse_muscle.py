@@ -4,10 +4,10 @@
 python -m pytest -s tests/validate_coarse_muscle.py
 
 The muscle is a spindle one metre long with a belly of 24 cm. It has tendon by length at both ends, or a sheet of tendon
-in its belly that is thinner than a coarse tet. The same scene is built with fine tets and with coarse ones, ten times
-fewer at least. What is compared is what the muscle term reads: fibre directions and shares of tendon, with the volume of
-each tet that is inside the surface. The sheet was of 1 cm at first: fine tets, each with 8 points of quadrature, made it
-19 % too large, and coarse ones, with 101, 10 % too small.
+in its belly that is thinner than a coarse tet. The same scene is built with fine tets and with coarse ones,
+ten times fewer at least. What is compared is what the muscle term reads: fibre directions and shares of tendon, with
+the volume of each tet that is inside the surface. The sheet was of 1 cm at first: fine tets, each with 8 points of
+quadrature, made it 19 % too large, and coarse ones, with 101, 10 % too small.
 """
 
 from __future__ import annotations
