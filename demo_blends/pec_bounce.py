@@ -56,7 +56,7 @@ def _draw_pectorals() -> list[bpy.types.Object]:
     left = bpy.context.object
     left.name, left.sinew.muscle_thickness = "Pectoral.L", THICKNESS
     left.sinew.origin_tendon, left.sinew.insertion_tendon = 0.0, TENDON
-    left.sinew.tet_size = TET_SIZE
+    left.sinew.tet_size, left.sinew.method = TET_SIZE, "SMOOTH"  # fine enough for its tendons
     stage.select(left)
     bpy.ops.sinew.mirror_muscle()
     return [left, bpy.data.objects["Pectoral.R"]]

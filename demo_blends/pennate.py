@@ -76,7 +76,7 @@ def _draw_calf() -> bpy.types.Object:
     own.muscle_thickness = THICKNESS
     own.origin_tendon, own.insertion_tendon = ORIGIN_TENDON, INSERTION_TENDON
     own.pennation_angle = math.radians(PENNATION)
-    own.tet_size = TET_SIZE
+    own.tet_size, own.method = TET_SIZE, "SMOOTH"  # fine enough for its tendons
     return calf
 
 

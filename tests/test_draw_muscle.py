@@ -14,7 +14,7 @@ from mathutils import Matrix
 
 from fixtures.blender_scenes import add_mesh, evaluated, fresh
 from fixtures.closed_surfaces import sphere
-from sinew.addon.baking import fibre_preview
+from sinew.addon.baking import fibre_preview, scene_check
 from sinew.addon.evaluation.evaluated_mesh import positions, triangles
 from sinew.addon.evaluation.matrix_units import transform_points
 from sinew.addon.evaluation.mesh_signed_distance import MeshDistance, welded
@@ -259,3 +259,20 @@ def test_a_second_click_at_one_place_of_one_view_ends_a_muscle_however_late_it_c
     view.perspective_matrix = Matrix.Translation((0.1, 0.0, 0.0))
     assert not press(142, 104), "the artist has turned the view since"
     assert press(142, 104)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("points", "width"), [([PATH[0], PATH[-1]], 0.0), ([PATH[0], PATH[1], PATH[-1]], 0.0), (PATH, 0.08)]
+)
+def test_check_finds_nothing_about_a_muscle_that_was_just_drawn(points, width: float) -> None:
+    """Its tendons are thinner than its tets: Robust tets cover them, where Smooth ones would end before the bone."""
+    fresh()
+    elbow()
+    muscle = draw(points, **({"width": width} if width else {}))
+    assert muscle.sinew.method == "ROBUST"
+    assert bpy.ops.sinew.check() == {"FINISHED"}
+    assert [row.line for row in scene_check.result_of(bpy.context.scene).rows] == []
+    muscle.sinew.method = "SMOOTH"
+    assert bpy.ops.sinew.check() == {"FINISHED"}
+    assert "muscle-end-without-tets" in {row.kind for row in scene_check.result_of(bpy.context.scene).rows}

@@ -225,3 +225,24 @@ def test_a_body_below_a_wrap_meets_it_as_the_fat_is_baked(tmp_path: Path) -> Non
     assert now[:count] == pytest.approx(played(base, "Skin")[1], abs=1e-6)
     fall = (fat.vertices - now)[:, 2]
     assert fall[count:].mean() == pytest.approx(fall[:count].mean(), rel=0.1) and fall.min() > 0.0
+
+
+@pytest.mark.slow
+def test_skin_around_a_wrap_is_met_between_frames_as_it_was_baked_there(tmp_path: Path) -> None:
+    """The skin has the samples that were baked; the Wrap goes straight from frame to frame."""
+    scene, skin, wrap, core = fat_ball()
+    core.sinew.role = "NONE"
+    roles.make_body(core)
+    skin.sinew.divisions = core.sinew.divisions = 4
+    scene.sinew.samples_per_frame = 2
+    bake_pass = only_pass(scene, tmp_path / "c.sinew")
+    base = bake_here(scene, bake_pass)
+    folder = bake_here(scene, bake_pass, core)
+    tracks, count = TrackReader(folder / "scene"), len(skin.data.vertices)
+    assert len(played(base, "Skin")) == 3
+    before, between, after = (tracks.sample("collider.Skin.vertices", k / (2.0 * scene.render.fps)) for k in range(3))
+    assert between[:count] == pytest.approx(played(base, "Skin")[1], abs=1e-6)
+    straight = 0.5 * (before + after)
+    assert np.abs(between - straight)[:count].max() > 1e-4, "it falls ever faster"
+    assert between[count:] == pytest.approx(straight[count:], abs=1e-6)
+    assert np.abs(after - before)[count:].max() > 1e-3

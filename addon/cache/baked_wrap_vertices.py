@@ -27,7 +27,26 @@ class WrapVertices:
         """
         model = reader.read_model(key)
         self._reader, self._tets = reader, tets
+        self._around: dict[int, Floats] = {}
         self._bound, self._weights = model["binding_tet"][-count:], model["binding_weights"][-count:]
+
+    def positions_between(self, first: int, number: int, per_frame: int) -> Floats:
+        """Returns where they are at a sample [m], world, (k, 3): between frames, which alone have tets, along lines.
+
+        Args:
+            first: The frame of sample 0.
+            number: Of the sample; samples are asked for in their order.
+            per_frame: Samples per frame.
+
+        Raises:
+            StorageFailed: A frame cannot be read.
+        """
+        frame, share = first + number // per_frame, (number % per_frame) / per_frame
+        wanted = (frame, frame + 1) if share else (frame,)
+        self._around = {each: self._around[each] if each in self._around else self.positions(each) for each in wanted}
+        if not share:
+            return self._around[frame]
+        return (1.0 - share) * self._around[frame] + share * self._around[frame + 1]
 
     def positions(self, frame: int) -> Floats:
         """Returns where they are at a frame [m], world, (k, 3).

@@ -132,13 +132,18 @@ class BakedGround:
             yield settings.start_time, self._rest
         last = self._cache.last_frame()
         count = 0 if last is None else self._cache.metadata.sample_count(last)
+        per_frame = settings.samples_per_frame
         for number in range(count):
             time, skin = self._placed(number * step, self._cache.read_samples(key, number)[0])
             if self._inner is None:
                 yield time, skin
-            elif number % settings.samples_per_frame == 0:  # the others are between frames
-                frame = settings.frame_start + number // settings.samples_per_frame
-                yield time, np.concatenate([skin[self._first :], self._inner.positions(frame)])
+            else:
+                yield (
+                    time,
+                    np.concatenate(
+                        [skin[self._first :], self._inner.positions_between(settings.frame_start, number, per_frame)]
+                    ),
+                )
 
     def _placed(self, time: float, local: np.ndarray) -> tuple[float, Floats]:
         matrix = floats(self.tracks.sample(f"body.{self.body.key}.matrix", time), 4, 4)

@@ -27,6 +27,7 @@ from .skeleton import SkeletonBone
 
 if TYPE_CHECKING:
     from ...solver.mesh.muscle_shape.muscle_surface import DrawnMuscle, MuscleSurface
+    from ...solver.mesh.muscle_shape.profile import MuscleProfile
 
 NAME = "Muscle"
 # of the distance between both ends: the width that a profile begins with
@@ -119,7 +120,16 @@ def new_muscle(context: bpy.types.Context, drawing: MuscleDrawing) -> bpy.types.
     _write_mesh(obj.data, found)
     set_up_muscle(obj, _muscle_shape(found, drawing))
     _write_groups(obj, found)
+    if _thinnest_tendon(shape.profile) < settings.tet_size:
+        settings.method = "ROBUST"  # its tets cover tendons that others would end before
     return obj
+
+
+def _thinnest_tendon(profile: MuscleProfile) -> float:
+    """Returns the smaller of the width and the thickness of a muscle's tendons."""
+    from ...solver.mesh.muscle_shape.profile import TENDON_THICKNESS, TENDON_WIDTH  # loads SciPy
+
+    return min(TENDON_WIDTH[profile.kind] * profile.width, TENDON_THICKNESS[profile.kind] * profile.thickness)
 
 
 def rebuild_shape(obj: bpy.types.Object) -> None:
