@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN = $(VENV)/bin/python
 ARGS ?=
+# empty: Python keeps its bytecode. Tests start many processes, each 0.4 s sooner with it, and collect in 4 s, not 16
+export PYTHONDONTWRITEBYTECODE =
 # tests run in so many processes; one that is done takes over half of what another has left
 PROCESSES ?= 2
 

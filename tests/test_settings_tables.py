@@ -192,7 +192,12 @@ def test_every_property_is_in_a_table() -> None:
 
 def test_every_setting_is_drawn_in_its_panel() -> None:
     made = objects_of_all_roles()
-    states: list[dict[str, Any]] = [{"use_scene_range": False}, {"sizing": "SIZE"}, {"sizing": "COUNT"}]
+    states: list[dict[str, Any]] = [
+        {"use_scene_range": False},
+        {"sizing": "SIZE"},
+        {"sizing": "COUNT"},
+        {"use_preview_tets": True},
+    ]
     states += [{"method": "GIVEN"}]
     states += [{"motion": motion, "use_armature_bones": True} for motion in ("POSE", "JIGGLE")]
     states += [{"activation_source": choice.identifier} for choice in ALL_SETTINGS["activation_source"].choices]

@@ -17,13 +17,14 @@ import bpy
 
 from ...solver.bake.cache.convergence_summary import ConvergenceSummary
 from ...solver.runtime.errors import SinewError
+from ...solver.scene.settings.simulation_settings import PREVIEW
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths, selected_body_caches
 from ..cache.bake_passes import BakePass, body_folder, pass_numbers, passes
 from ..evaluation import sample_times
 from ..export import input_digest
 from ..fracture_meshes.result_objects import results_of
-from ..objects import roles
+from ..objects import roles, tet_estimate
 from ..playback import shape_keys
 from ..runtime.memo import Throttle
 from . import attach_bake, frame_report_reader, outdated_bodies, state_machine, undo_step
@@ -32,6 +33,7 @@ from .stale_errors import DIGEST_TIME_SHARE
 
 STAGE_LABELS = {"tetrahedralize": "Filling with Tets", "bind": "Binding", "rest": "Finding the Rest Shape"}
 CUT_LABEL = "Cut the Broken Meshes"
+AT_PREVIEW = " at Preview"
 # labels of the button during a bake; the bar below has the details
 RUNNING_LABELS = {
     "exporting": "Reading",
@@ -69,6 +71,7 @@ class Status:
         pass_number: The pass that is being baked where the scene has several, or None.
         due_passes: The passes that are missing or out of date, where the scene has several.
         selected_names: The bodies that were baked after the others, which did not feel them.
+        is_preview: Whether bodies get other tets than in final bakes.
     """
 
     phase: str = "none"
@@ -93,6 +96,7 @@ class Status:
     pass_number: int | None = None
     due_passes: tuple[int, ...] = ()
     selected_names: tuple[str, ...] = ()
+    is_preview: bool = False
 
     @property
     def is_running(self) -> bool:
@@ -129,18 +133,19 @@ class Status:
             what = f"Simulate {'Passes' if len(self.due_passes) > 1 else 'Pass'} {numbers}"
             return f"Out of Date: {what}" if self.outdated else what
         if self.outdated:
-            return "Out of Date: Simulate Again"
+            return f"Out of Date: Simulate Again{AT_PREVIEW if self.is_preview else ''}"
         if self.can_resume and self.phase == "baked":
             return CUT_LABEL
         if self.can_resume:
             return f"Resume from Frame {self.next_frame}"
-        return "Simulate Again" if self.phase == "baked" else "Simulate"
+        again = " Again" if self.phase == "baked" else ""
+        return f"Simulate{again}{AT_PREVIEW if self.is_preview else ''}"
 
     @property
     def baked_label(self) -> str:
         """What is baked and up to date, "" for nothing."""
         is_done = self.phase == "baked" and not self.outdated and not self.can_resume
-        return f"Baked to Frame {self.frame}" if is_done else ""
+        return f"Baked to Frame {self.frame}{AT_PREVIEW if self.is_preview else ''}" if is_done else ""
 
 
 def _running_label(status: Status) -> str:
@@ -167,8 +172,14 @@ def status(scene: bpy.types.Scene) -> Status:
     if session.bake is not None and session.is_baking(scene):
         return replace(_running_status(session.bake.driver.job), pass_number=session.bake.pass_number)
     # every panel asks, many times a second, and a network drive answers slowly
-    stamp = cache_folder_status.invalidation_count()
-    return _statuses.result(scene.session_uid, lambda: _status_on_disk(scene, first, last), stamp)
+    stamp = (cache_folder_status.invalidation_count(), scene.sinew.bake_detail)
+    found = _statuses.result(scene.session_uid, lambda: _status_on_disk(scene, first, last), stamp)
+    return replace(found, is_preview=scene.sinew.bake_detail == PREVIEW and has_preview_tets(scene))
+
+
+def has_preview_tets(scene: bpy.types.Scene) -> bool:
+    """Whether a body of a scene has other tets at Preview than in final bakes."""
+    return any(tet_estimate.has_preview(obj.sinew) for obj in roles.bodies(scene))
 
 
 def _status_on_disk(scene: bpy.types.Scene, first: int, last: int) -> Status:

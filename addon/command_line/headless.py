@@ -17,7 +17,7 @@ import bpy
 from ...solver.bake.cache import CachedBody, CacheReader, is_cache
 from ...solver.runtime.errors import BadInput, Cancelled, StorageFailed
 from ...solver.runtime.event_text import residual_text
-from ...solver.scene.settings.simulation_settings import FRAME_LIMITS, MAX_FRAME_NUMBER
+from ...solver.scene.settings.simulation_settings import FINAL, FRAME_LIMITS, MAX_FRAME_NUMBER
 from ..baking import attach_bake, attach_force_curves, bake_control, bake_summary
 from ..baking.addon_session import RunningBake, session
 from ..baking.bake_request import BakeRequest
@@ -164,8 +164,12 @@ def _find_object(scene: bpy.types.Scene, key: str, name: str) -> bpy.types.Objec
 
 @contextmanager
 def _temporary_overrides(scene: bpy.types.Scene, options: argparse.Namespace) -> Iterator[None]:
-    """Sets objects and frames by the options and restores them, so that a written .blend has its own."""
+    """Sets objects and frames by the options and restores them, so that a written .blend has its own.
+
+    Bakes without a window are final, and so is what a written .blend says of the one that it plays.
+    """
     settings = scene.sinew
+    settings.bake_detail = FINAL
     before = {name: getattr(settings, name) for name in ("use_scene_range", "frame_start", "frame_end")}
     bodies = roles.bodies(scene)
     try:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import bpy
 
 from ...solver.runtime.errors import SinewError
+from ...solver.scene.settings.simulation_settings import PREVIEW
 from ..blender_data import collider_force_curves
 from ..objects import collision_filter, roles, tet_estimate
 from ..objects.simulated_scale import simulated_scale
@@ -55,7 +56,7 @@ def _thin_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Si
     measures = tet_estimate.measure_object(obj, unit)
     if not (measures.longest > 0.0 and measures.volume > 0.0):
         return
-    size = tet_estimate.meshing(obj, unit).tet_size or 0.0
+    size = tet_estimate.meshing(obj, unit, scene.sinew.bake_detail == PREVIEW).tet_size or 0.0
     thickness = 2.0 * measures.volume / measures.area
     if thickness < size:
         yield SinewError(

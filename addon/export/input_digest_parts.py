@@ -4,13 +4,14 @@ drivers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any
 
 import bpy
 import numpy as np
 
 from ...solver.scene.settings.setting import VECTOR_ATTRIBUTE, WEIGHT_GROUP, Setting
+from ...solver.scene.settings.simulation_settings import PREVIEW
 from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import sinew_modifier
 from ..blender_data.names_at_first_bake import name_at_first_bake
@@ -19,6 +20,7 @@ from ..evaluation.sample_times import frame_range, preroll
 from ..evaluation.vertex_weights import VECTOR_TYPE, WEIGHT_TYPES, raw_vectors, raw_weights
 from ..evaluation.weight_digest import weight_digest
 from ..objects.roles import roles_of
+from ..objects.tet_estimate import has_preview
 from ..properties.role_definitions import WRAP
 from .force_fields import ALIASES, animated_properties
 from .relevant_settings import unread_scene_settings
@@ -78,8 +80,8 @@ def _ramp_parts(texture: bpy.types.Texture) -> Parts:
     return parts
 
 
-def scene_parts(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object]) -> Parts:
-    """Returns what a bake of some bodies reads of a scene itself: settings, frames, units, gravity."""
+def scene_parts(scene: bpy.types.Scene, bodies: Mapping[bpy.types.Object, str]) -> Parts:
+    """Returns what a bake of some bodies, with their keys, reads of a scene itself: settings, frames, gravity."""
     render = scene.render
     animated = animated_paths(scene)
     parts = rna_parts(scene.sinew, unread_scene_settings(scene, bodies), animated, "sinew.")
@@ -95,6 +97,8 @@ def scene_parts(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object]) -> P
     ]
     if "gravity" not in animated:
         numbers += list(scene.gravity)
+    previews = [f"preview {key} {obj.sinew.preview_tets}" for obj, key in bodies.items() if has_preview(obj.sinew)]
+    parts += sorted(previews) if scene.sinew.bake_detail == PREVIEW else []
     return [*parts, repr(numbers), *animation_parts(scene, [])]
 
 

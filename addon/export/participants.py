@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.settings.simulation_settings import PREVIEW
 from ..blender_data.object_keys import body_key, new_key, unique_keys
 from ..evaluation.scene_copy import input_modifier_counts
 from ..objects import roles
@@ -51,6 +52,7 @@ class Participants:
         fibre_objects: Lattices, curves and meshes of tendon of muscles; the key is the object's name.
         wraps: At which fat ends; the key is the object's name.
         grounds: Bodies of earlier passes, and those left as they are, which move as they are baked.
+        is_preview: Whether bodies with Preview Tets get these.
         reads_attachments: Whether those of bodies are read, which needs what they are attached to.
     """
 
@@ -65,6 +67,7 @@ class Participants:
     fibre_objects: ObjectKeys
     wraps: ObjectKeys = field(default_factory=dict)
     grounds: ObjectKeys = field(default_factory=dict)
+    is_preview: bool = False
     reads_attachments: bool = True
 
     @property
@@ -127,6 +130,7 @@ def find_participants(scene: bpy.types.Scene, number: int | None = None) -> Part
         {obj: obj.name for obj in find_fibre_objects(bodies)},
         {wrap: wrap.name for obj in bodies if (wrap := obj.sinew.wrap) is not None},
         {obj: key for obj, key in everything.items() if number is not None and obj.sinew.bake_pass < number},
+        is_preview=scene.sinew.bake_detail == PREVIEW,
     )
 
 
@@ -153,7 +157,7 @@ class ParticipantHandles:
             (bone.body.session_uid, bone.rig.session_uid, bone.rig.name, replace(bone, body=None, rig=None))
             for bone in inputs.armature_bones
         ]
-        self._reads_attachments = inputs.reads_attachments
+        self._is_preview, self._reads_attachments = inputs.is_preview, inputs.reads_attachments
 
     def find(self) -> Participants:
         """Returns the objects as they are now.
@@ -176,5 +180,9 @@ class ParticipantHandles:
         }
         rigs = [replace(bone, body=present[body], rig=anywhere[rig]) for body, rig, _, bone in self._rigs]
         return Participants(
-            scenes[self._scene[0]], armature_bones=rigs, reads_attachments=self._reads_attachments, **found
+            scenes[self._scene[0]],
+            armature_bones=rigs,
+            is_preview=self._is_preview,
+            reads_attachments=self._reads_attachments,
+            **found,
         )

@@ -209,7 +209,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         vertices=world,
         triangles=np.ascontiguousarray(faces),
         material=Material(**read_fields(Material, settings)),
-        meshing=_meshing(settings, world, faces, longest, unit),
+        meshing=_meshing(settings, world, faces, longest, inputs),
         pinned=pinned,
         pin_weights=found.pins[pinned],
         attached=attached,
@@ -230,15 +230,18 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
     return body if obj.sinew.wrap is None else with_wrap(scene_copy, inputs, body, obj)
 
 
-def _meshing(settings: bpy.types.PropertyGroup, world: Floats, faces: Indices, longest: float, unit: float) -> Meshing:
+def _meshing(
+    settings: bpy.types.PropertyGroup, world: Floats, faces: Indices, longest: float, inputs: Participants
+) -> Meshing:
     if settings.method == "GIVEN":
         return Meshing(method="given")
-    fields = read_fields(Meshing, settings, unit)
-    if settings.sizing == "DIVISIONS":
-        fields["tet_size"] = longest / settings.divisions or None
-    elif settings.sizing == "COUNT":
+    fields, unit = read_fields(Meshing, settings, inputs.unit), inputs.unit
+    is_preview = inputs.is_preview and tet_estimate.has_preview(settings)
+    if is_preview or settings.sizing == "COUNT":
         found = tet_estimate.measure_surface(world, faces, longest)
-        fields["tet_size"] = tet_estimate.meshing_of(settings, found, unit).tet_size or None
+        fields["tet_size"] = tet_estimate.meshing_of(settings, found, unit, is_preview).tet_size or None
+    elif settings.sizing == "DIVISIONS":
+        fields["tet_size"] = longest / settings.divisions or None
     return Meshing(**fields)
 
 

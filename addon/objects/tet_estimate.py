@@ -11,6 +11,7 @@ import numpy as np
 from ...solver.mesh.tetrahedralize.estimate import MAX_SHEET_VOLUME_RATIO, estimate_tets, tet_size_for_count
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.scene.scene import Meshing
+from ...solver.scene.settings.tet_settings import PREVIEW_TETS
 from ..evaluation.evaluated_mesh import longest_side, positions
 from ..runtime.memo import Memo
 from .thickness import thin_thickness
@@ -39,16 +40,37 @@ MAX_MESHES = 1000  # whose measures are remembered
 _measures_of_meshes: Memo[MeshMeasures] = Memo(MAX_MESHES)
 
 
-def meshing(obj: bpy.types.Object, unit: float) -> Meshing:
+def meshing(obj: bpy.types.Object, unit: float, is_preview: bool = False) -> Meshing:
     """Returns how `obj` is to be filled; `unit` is the scene's metres per Blender unit."""
-    return meshing_of(obj.sinew, measure_object(obj, unit), unit)
+    return meshing_of(obj.sinew, measure_object(obj, unit), unit, is_preview)
 
 
-def meshing_of(settings: bpy.types.PropertyGroup, found: MeshMeasures, unit: float) -> Meshing:
-    """Returns how a body of some measures is to be filled; `unit` is the scene's metres per Blender unit."""
+def meshing_of(
+    settings: bpy.types.PropertyGroup, found: MeshMeasures, unit: float, is_preview: bool = False
+) -> Meshing:
+    """Returns how a body of some measures is to be filled.
+
+    Args:
+        settings: Of the body.
+        found: Its measures.
+        unit: Metres in a Blender unit of the scene.
+        is_preview: Whether it gets its preview tets, if it has any.
+    """
     method = "robust" if settings.use_fracture else settings.method.lower()
     plain = Meshing(method=method, divisions=settings.divisions, interior_size=int(settings.interior_size))
-    return replace(plain, tet_size=_tet_size(settings, found, plain, unit))
+    size = _tet_size(settings, found, plain, unit)
+    if is_preview and has_preview(settings):
+        size = max(size, _size_for_count(settings.preview_tets, found, plain))
+    return replace(plain, tet_size=size)
+
+
+def has_preview(settings: bpy.types.PropertyGroup) -> bool:
+    """Whether a body has other tets at Preview than in final bakes."""
+    return bool(PREVIEW_TETS.counts(lambda name: getattr(settings, name)))
+
+
+def _size_for_count(count: int, found: MeshMeasures, plain: Meshing) -> float:
+    return tet_size_for_count(found.lengths.tolist(), found.area, found.volume, found.thickness, count, plain)
 
 
 def _tet_size(settings: bpy.types.PropertyGroup, found: MeshMeasures, plain: Meshing, unit: float) -> float:
@@ -56,17 +78,16 @@ def _tet_size(settings: bpy.types.PropertyGroup, found: MeshMeasures, plain: Mes
     if settings.sizing == "SIZE":
         return float(settings.tet_size * unit)
     if settings.sizing == "COUNT":
-        lengths = found.lengths.tolist()
-        return tet_size_for_count(lengths, found.area, found.volume, found.thickness, settings.tet_count, plain)
+        return _size_for_count(settings.tet_count, found, plain)
     return found.longest / settings.divisions
 
 
-def tet_count(obj: bpy.types.Object, unit: float) -> int:
-    """Returns about how many tets `obj` will get; 0 for a mesh without size."""
+def tet_count(obj: bpy.types.Object, unit: float, is_preview: bool = False) -> int:
+    """Returns about how many tets `obj` will get, in final bakes or at Preview; 0 for a mesh without size."""
     found = measure_object(obj, unit)
     if not found.longest > 0.0:
         return 0
-    return estimate_tets(found.lengths.tolist(), found.area, found.volume, meshing(obj, unit))
+    return estimate_tets(found.lengths.tolist(), found.area, found.volume, meshing(obj, unit, is_preview))
 
 
 def is_sheet(obj: bpy.types.Object) -> bool:

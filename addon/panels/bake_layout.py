@@ -9,7 +9,13 @@ from collections.abc import Mapping
 import bpy
 
 from ...solver.scene.settings.flesh_settings import POSE
-from ...solver.scene.settings.simulation_settings import POSE_ITERATIONS, POSE_TOLERANCE, SOLVER_SETTINGS, STEP_SETTINGS
+from ...solver.scene.settings.simulation_settings import (
+    DETAIL,
+    POSE_ITERATIONS,
+    POSE_TOLERANCE,
+    SOLVER_SETTINGS,
+    STEP_SETTINGS,
+)
 from ..baking import bake_status, bake_summary, error_messages, last_failure
 from ..baking.addon_session import Note, session
 from ..baking.bake_status import CUT_LABEL, Status
@@ -49,7 +55,9 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
     _draw_button(column, scene, status)
     if status.is_running:
         _draw_progress(column, scene, status)
-    elif status.frame is not None or status.problem is not None:
+    else:
+        _draw_detail(column, context)
+    if not status.is_running and (status.frame is not None or status.problem is not None):
         _draw_baked(column, scene, status)
         if status.is_locked:
             draw_wrapped(layout, LOCKED_NOTE, "INFO", context)
@@ -76,6 +84,13 @@ def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Sta
         row.enabled = not status.busy_elsewhere and not is_kept
         row.alert = status.outdated
     draw_simulate_operator(row, status)
+
+
+def _draw_detail(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws the choice between final tets and those of the preview, where a body has such."""
+    scene = context.scene
+    if bake_status.has_preview_tets(scene):
+        locked_column(layout, context).row(align=True).prop(scene.sinew, DETAIL.name, expand=True)
 
 
 def draw_simulate_operator(layout: bpy.types.UILayout, status: Status) -> None:

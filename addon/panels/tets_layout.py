@@ -24,6 +24,7 @@ def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     _draw_table(locked_column(layout, context), obj, SIZE_SETTINGS)
     words, *refined = _tet_count_text(obj, scene).split("\n")
     layout.label(text=words, icon="MESH_ICOSPHERE")
+    refined += [_preview_text(obj, scene)] if tet_estimate.has_preview(settings) else []
     for line in refined:  # behind the others it would be cut off in the sidebar
         layout.label(text=line, icon="BLANK1")
     folded = draw_fold(layout, "tets")
@@ -59,8 +60,19 @@ def _tet_count_text(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     count = tet_estimate.tet_count(obj, scene.unit_settings.scale_length)
     if count < 2:
         return "Hardly a tet fits: choose smaller ones" if count else "No tets: the mesh has no size"
-    rounded = round(count, -max(len(str(count)) - 2, 0))
+    rounded = _rounded(count)
     return f"About {rounded:,} tets{_refined_text(rounded, times)}"
+
+
+def _preview_text(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    """Returns how many tets the body gets at Preview, where its final ones are no fewer."""
+    count = tet_estimate.tet_count(obj, scene.unit_settings.scale_length, is_preview=True)
+    return f"At Preview: about {_rounded(count):,}"
+
+
+def _rounded(count: int) -> int:
+    """Returns a number to two digits."""
+    return round(count, -max(len(str(count)) - 2, 0))
 
 
 def _refined_text(count: int, times: int) -> str:

@@ -11,6 +11,7 @@ from bpy.props import BoolProperty, FloatProperty, StringProperty
 from ...solver.scene.settings.simulation_settings import (
     AIR_TEMPERATURE,
     CACHE_SETTINGS,
+    DETAIL,
     FRAME_SETTINGS,
     LOCK_BAKE,
     REST_SETTINGS,
@@ -48,6 +49,7 @@ _SceneProperties: Any = settings_group(
         *REST_SETTINGS,
         *SOLVER_SETTINGS,
         *CACHE_SETTINGS,
+        DETAIL,
         LOCK_BAKE,
         SHOW_CONTACTS,
     ),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..serialisation.schema_constraints import at_least, closed_range, open_range
-from .setting import FOLDER, TEXT, Setting, When, integer, switch, temperature
+from .setting import FOLDER, TEXT, Choice, Setting, When, integer, menu, switch, temperature
 
 MAX_FRAME_NUMBER = 1_048_574  # Blender's largest frame number of a Mesh Cache modifier
 FRAME_LIMITS = closed_range(-MAX_FRAME_NUMBER, MAX_FRAME_NUMBER, "The frame range")
@@ -116,6 +116,20 @@ FOLLOW_BAKE = switch(
     "While a bake runs, the playhead goes along with its frames, until you move or play it yourself",
     True,
     changes_bake=False,
+    since="0.3",
+)
+
+FINAL, PREVIEW = "FINAL", "PREVIEW"
+DETAIL = menu(
+    "bake_detail",
+    "Detail",
+    "How many tets bodies with Preview Tets get. Bakes without a window are final",
+    (
+        Choice(FINAL, "Final", "Bodies get the tets that their Size says", 0),
+        Choice(PREVIEW, "Preview", "Bodies with Preview Tets get these: faster, and the motion differs", 1),
+    ),
+    FINAL,
+    changes_bake=False,  # at Preview, the digest has the tets of each body
     since="0.3",
 )
 

@@ -28,6 +28,7 @@ from .setting import Setting
 from .simulation_settings import (
     AIR_TEMPERATURE,
     CACHE_SETTINGS,
+    DETAIL,
     FRAME_SETTINGS,
     LOCK_BAKE,
     REST_SETTINGS,
@@ -93,7 +94,7 @@ SUBJECTS = (
     Subject("Collider", (COLLIDER,), COLLIDER_SETTINGS),
     Subject("Heat Source", (HEAT_SOURCE,), HEAT_SOURCE_SETTINGS),
     Subject("Bone Mesh", (BONE,), BONE_SETTINGS),
-    Subject(MAIN_PANEL, (), (LOCK_BAKE,)),
+    Subject(MAIN_PANEL, (), (DETAIL, LOCK_BAKE)),
     Subject("Solver", (), (*FRAME_SETTINGS, *REST_SETTINGS, *STEP_SETTINGS, *SOLVER_SETTINGS)),
     Subject("Heat", (), (AIR_TEMPERATURE,)),
     Subject(COLLISION_PANELS, (), (SHOW_CONTACTS,)),

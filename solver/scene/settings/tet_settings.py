@@ -99,6 +99,26 @@ INTERIOR_SIZE = menu(
     field="Meshing.interior_size",
     otherwise=1,
 )
+USE_PREVIEW_TETS = switch(
+    "use_preview_tets",
+    "Preview Tets",
+    "Have fewer tets in bakes at Preview than in final ones. Final bakes and those without a window ignore this",
+    when=(IS_MESHED,),
+    changes_bake=False,  # where bakes are at Preview, the digest has the number
+    since="0.3",
+)
+PREVIEW_TETS = integer(
+    "preview_tets",
+    "Preview",
+    "About how many tets the body gets at Preview, and never more than in final bakes",
+    2000,
+    at_least(1, "Preview"),
+    maximum=100_000_000,
+    soft=(200, 20_000),
+    when=(IS_MESHED, When("use_preview_tets", (True,))),
+    changes_bake=False,
+    since="0.3",
+)
 SHOW_TETS = switch(
     "show_tets",
     "Show Tets",
@@ -114,5 +134,5 @@ SHOW_JOINED = switch(
     changes_bake=False,
 )
 
-TET_SETTINGS = (FILL, TETS_PATH, SIZING, DIVISIONS, TET_SIZE, TET_COUNT, INTERIOR_SIZE)
+TET_SETTINGS = (FILL, TETS_PATH, SIZING, DIVISIONS, TET_SIZE, TET_COUNT, USE_PREVIEW_TETS, PREVIEW_TETS, INTERIOR_SIZE)
 DISPLAY_SETTINGS = (SHOW_TETS, SHOW_JOINED)
