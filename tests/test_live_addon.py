@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time as clock
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.export import input_digest
 from sinew.addon.live import grabs, run_control
 from sinew.addon.panels import live_layout
-from sinew.solver.bake.cache import CacheMetadata, layout
+from sinew.solver.bake.cache import CacheLock, CacheMetadata, is_locked, layout
 from sinew.solver.bake.cache.pc2 import read_samples
 from sinew.solver.live.recording import read_inputs
 from test_addon import context_of
@@ -376,3 +377,19 @@ def test_flesh_follows_bones_that_are_posed_while_it_runs() -> None:
     assert rig.animation_data is None and not run.note
     run_control.end()
     assert bone.rotation_euler.x == pytest.approx(0.8)
+
+
+def test_what_a_killed_blender_has_left_is_deleted_and_what_another_uses_stays() -> None:
+    jelly()
+    home = Path(bpy.app.tempdir)
+    left, used = (home.with_name(home.name[:-1] + end) / "sinew-live-0123456789ab" for end in ("_left", "_used"))
+    for folder in (left, used):
+        (folder / "live.sinew").mkdir(parents=True)
+    lock = CacheLock(used)
+    try:
+        run = started()
+        assert not left.exists() and used.is_dir() and is_locked(run.folder.parent)
+    finally:
+        lock.release()
+        for folder in (left, used):
+            shutil.rmtree(folder.parent, ignore_errors=True)

@@ -281,7 +281,7 @@ class AddonSession:
         """Deletes the last run."""
         run, self.last_live = self.last_live, None
         if run is not None:
-            shutil.rmtree(run.folder.parent, ignore_errors=True)
+            run.delete()
 
     def close(self) -> None:
         """Ends what runs now: another file is loaded, the add-on is turned off, or Blender ends."""

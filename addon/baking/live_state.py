@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...solver.bake.cache import CacheLock
 from ...solver.live.sample_files import SampleReader
 from ...solver.runtime.arrays import Floats
 from ..blender_data.object_handle import ObjectHandle
@@ -61,6 +63,7 @@ class LiveRun:
         folder: Of its cache, in Blender's temporary folder.
         driver: What lets it go on.
         bodies: The objects, by their keys.
+        lock: Of the folder around that of the cache.
         inputs: What may be changed, once it is known.
         sent: Values that were sent last, by the names of tracks.
         reader: Of the samples, once there are some.
@@ -81,6 +84,7 @@ class LiveRun:
     folder: Path
     driver: BakeDriver
     bodies: dict[str, ObjectHandle]
+    lock: CacheLock
     inputs: list[HandledInput] = field(default_factory=list)
     sent: dict[str, Floats] = field(default_factory=dict)
     reader: SampleReader | None = None
@@ -109,3 +113,9 @@ class LiveRun:
         if self.reader is not None:
             self.reader.close()
             self.reader = None
+
+    def delete(self) -> None:
+        """Deletes what it has left."""
+        self.close()
+        self.lock.release()
+        shutil.rmtree(self.folder.parent, ignore_errors=True)

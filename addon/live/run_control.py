@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import traceback
-import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,9 +25,7 @@ from ..objects import flesh_supports, roles
 from ..playback import live_modifier
 from ..properties import preferences
 from ..properties.role_definitions import BODY
-from . import handled_inputs, run_export, settings_of_next_run
-
-FOLDER_PREFIX = "sinew-live-"
+from . import handled_inputs, run_export, run_folders, settings_of_next_run
 
 
 def start(scene: bpy.types.Scene) -> LiveRun:
@@ -41,7 +38,8 @@ def start(scene: bpy.types.Scene) -> LiveRun:
     session.end_live()
     session.forget_last_live()
     session.end_frame_solve()
-    folder = Path(bpy.app.tempdir) / f"{FOLDER_PREFIX}{uuid.uuid4().hex[:12]}" / "live.sinew"
+    run_folders.delete_orphans()
+    folder, lock = run_folders.new_folder()
     words, log = _arguments(scene, folder), folder / layout.LOG_FILE
     commands = [child_command(words), fallback_command(words, bpy.app.binary_path)]
     driver = BakeDriver(
@@ -51,7 +49,7 @@ def start(scene: bpy.types.Scene) -> LiveRun:
         lambda event: _hear(run, event),
         lambda: solver_in_waiting.take_over(words, log),
     )
-    run = LiveRun(scene.session_uid, scene.frame_current, folder, driver, {})
+    run = LiveRun(scene.session_uid, scene.frame_current, folder, driver, {}, lock)
     session.live = run
     driver.start(run.frame, run.frame)
     return run
