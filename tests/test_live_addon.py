@@ -379,3 +379,16 @@ def test_what_a_killed_blender_has_left_is_deleted_and_what_another_uses_stays()
         lock.release()
         for folder in (left, used):
             shutil.rmtree(folder.parent, ignore_errors=True)
+
+
+def test_bodies_run_with_their_preview_tets() -> None:
+    box = jelly()
+    box.sinew.divisions = 8
+    run = started()
+    run_steps(run, 1)
+    final = run.tets
+    run_control.end()
+    box.sinew.use_preview_tets, box.sinew.preview_tets = True, 200
+    run = started()
+    run_steps(run, 1)
+    assert final is not None and run.tets is not None and run.tets < 0.5 * final

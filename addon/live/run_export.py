@@ -44,7 +44,7 @@ def export(run: LiveRun) -> Iterator[float]:
         raise BadInput("no-such-scene", name="", path=bpy.data.filepath)
     with named_errors(run.folder):
         run.folder.mkdir(parents=True, exist_ok=True)
-    inputs = find_participants(scene)
+    inputs = replace(find_participants(scene), is_preview=True)  # the finest tets may be too many for real time
     digest, each = settings_digest(scene), body_digests(scene)
     run.bodies = {key: ObjectHandle.of(obj) for obj, key in inputs.bodies.items()}
     frame, subframe = scene.frame_current, scene.frame_subframe
