@@ -20,6 +20,7 @@ PARTS = (
     "overlays.fibre_overlay",
     "overlays.muscle_end_overlay",
     "overlays.grab_overlay",
+    "overlays.brush_overlay",
     "overlays.statistics_overlay",
     "overlays.unconverged_marks",
     "handlers",

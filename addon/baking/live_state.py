@@ -53,6 +53,15 @@ class Grab:
     is_pin: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class HeldBrush:
+    """A brush that is held: what it does, where in the world, and its radius [Blender units]."""
+
+    kind: str
+    place: Floats
+    radius: float
+
+
 @dataclass
 class LiveRun:
     """A run of a scene.
@@ -75,6 +84,7 @@ class LiveRun:
         note: What the child has warned about last, or "".
         later: What acts from the next run on, or "".
         grabs: What is pulled, by number.
+        brush: What is held on them, or None.
         last_grab: The number of the last grab.
         is_hidden: Whether nothing is shown, since the file is being saved.
     """
@@ -96,6 +106,7 @@ class LiveRun:
     note: str = ""
     later: str = ""
     grabs: dict[int, Grab] = field(default_factory=dict)
+    brush: HeldBrush | None = None
     last_grab: int = 0
     is_hidden: bool = False
 

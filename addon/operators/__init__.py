@@ -79,6 +79,7 @@ PARTS = (
     solve_frame,
     live,
     grab,
+    brush,
     compile_ahead,
     finished_bake,
     copy_settings,
@@ -104,6 +105,7 @@ def register() -> None:
         for each in part.CLASSES:
             bpy.utils.register_class(each)
     grab.register_tools()
+    brush.register_tools()
     bpy.types.TOPBAR_MT_file_import.append(import_tets.draw_menu_entry)
     bpy.types.VIEW3D_MT_object_quick_effects.append(quick.draw_menu_entries)
     bpy.types.VIEW3D_MT_object_quick_effects.append(quick_fat.draw_menu_entry)
@@ -114,6 +116,7 @@ def unregister() -> None:
     bpy.types.VIEW3D_MT_object_quick_effects.remove(quick_fat.draw_menu_entry)
     bpy.types.VIEW3D_MT_object_quick_effects.remove(quick.draw_menu_entries)
     bpy.types.TOPBAR_MT_file_import.remove(import_tets.draw_menu_entry)
+    brush.unregister_tools()
     grab.unregister_tools()
     for part in reversed(PARTS):
         for each in reversed(part.CLASSES):

@@ -10,6 +10,7 @@ import numpy as np
 from bpy_extras import view3d_utils
 from mathutils import Vector
 
+from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
@@ -91,14 +92,18 @@ def _pin_under(context: bpy.types.Context, run: LiveRun, mouse: tuple[int, int])
 
 def _take_under(context: bpy.types.Context, run: LiveRun, mouse: tuple[int, int]) -> int | None:
     """Takes the place of a body under the mouse, and returns the number of the grab; None: there is no body."""
+    found = body_under(context, run, mouse)
+    return None if found is None else grabs.take(run, *found, context.scene.sinew.grab_radius)
+
+
+def body_under(context: bpy.types.Context, run: LiveRun, mouse: tuple[int, int]) -> tuple[str, Floats] | None:
+    """Returns the key of the body of a run under the mouse, and the place there, world [Blender units], (3,)."""
     start = view3d_utils.region_2d_to_origin_3d(*_view(context), mouse)
     direction = view3d_utils.region_2d_to_vector_3d(*_view(context), mouse)
     depsgraph = context.evaluated_depsgraph_get()
     is_hit, place, _, _, obj, _ = context.scene.ray_cast(depsgraph, start, direction)
     key = grabs.body_of(run, obj.original) if is_hit else None
-    if key is None:
-        return None
-    return grabs.take(run, key, np.array(place, np.float64), context.scene.sinew.grab_radius)
+    return None if key is None else (key, np.array(place, np.float64))
 
 
 def _turn_radius(context: bpy.types.Context, run: LiveRun, number: int, factor: float) -> None:
@@ -111,10 +116,13 @@ def _turn_radius(context: bpy.types.Context, run: LiveRun, number: int, factor: 
 class _GrabTool(bpy.types.WorkSpaceTool):
     bl_space_type = "VIEW_3D"
     bl_label = "Grab Live"
-    bl_description = "Pull bodies that run live. Shift keeps a place where it is, the wheel sets the radius"
+    bl_description = "Pull bodies that run live, with Ctrl push them. Shift keeps a place where it is, the wheel sets the radius"
     bl_icon = "ops.pose.push"
     bl_cursor = "HAND"
-    bl_keymap = (("sinew.grab", {"type": "LEFTMOUSE", "value": "PRESS", "any": True}, None),)
+    bl_keymap = (
+        ("sinew.brush", {"type": "LEFTMOUSE", "value": "PRESS", "ctrl": True}, {"properties": [("kind", "PUSH")]}),
+        ("sinew.grab", {"type": "LEFTMOUSE", "value": "PRESS", "any": True}, None),
+    )
 
     @staticmethod
     def draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, _tool: Any) -> None:

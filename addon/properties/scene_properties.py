@@ -78,6 +78,38 @@ class SinewScene(_SceneProperties, bpy.types.PropertyGroup):
         subtype="DISTANCE",
         options={"HIDDEN"},  # of no bake
     )
+    brush_radius: FloatProperty(
+        name="Radius",
+        description="Radius of the brushes for bodies that run live. 0: a share of the size of the body",
+        default=0.0,
+        min=0.0,
+        subtype="DISTANCE",
+        options={"HIDDEN"},  # of no bake
+    )
+    heat_gun_temperature: FloatProperty(
+        name="Heat (°C)",
+        description="Temperature of what the heat gun blows on bodies that run live",
+        default=300.0,
+        min=-273.0,
+        soft_max=1500.0,
+        options={"HIDDEN"},  # of no bake
+    )
+    cool_gun_temperature: FloatProperty(
+        name="Cool (°C)",
+        description="Temperature of what the heat gun blows with Ctrl",
+        default=-50.0,
+        min=-273.0,
+        soft_max=20.0,
+        options={"HIDDEN"},  # of no bake
+    )
+    stiffness_brush_strength: FloatProperty(
+        name="Strength",
+        description="How often in a second the brush halves the stiffness of bodies that run live, or doubles it",
+        default=2.0,
+        min=0.01,
+        soft_max=10.0,
+        options={"HIDDEN"},  # of no bake
+    )
     # where the present bake lies: only addon/cache/cache_paths.py writes these
     baked_path: StringProperty(options={"HIDDEN", "PATH_SUPPORTS_BLEND_RELATIVE"}, subtype="DIR_PATH")
     baked_for: StringProperty(options={"HIDDEN"})

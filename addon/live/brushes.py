@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The brush that the artist holds on bodies that run live; the child does to them what it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ...solver.runtime.arrays import Floats
+from ..baking.live_state import HeldBrush, LiveRun
+from ..blender_data.scene_by_session_uid import find_scene
+
+HEAT, COOL, SOFTEN, HARDEN, PUSH = "HEAT", "COOL", "SOFTEN", "HARDEN", "PUSH"
+OPPOSITES = {HEAT: COOL, SOFTEN: HARDEN}  # what a brush does with Ctrl
+NUMBER = 1  # one is held at a time
+RADIUS_SHARE = 0.15  # of the longest side of a body, where the radius is 0
+
+
+def hold(run: LiveRun, kind: str, place: Floats, radius: float, pressure: float = 1.0) -> None:
+    """Holds the brush at a place.
+
+    Args:
+        run: It.
+        kind: What it does.
+        place: World [Blender units], (3,).
+        radius: The same units, above 0.
+        pressure: Of the pen, 0 to 1, by which softening and hardening are the slower.
+    """
+    scene = find_scene(run.scene_uid)
+    if scene is None:
+        return
+    unit = float(scene.unit_settings.scale_length)
+    run.brush = HeldBrush(kind, place, radius)
+    where = {"brush": NUMBER, "place": [float(value) * unit for value in place], "radius": radius * unit}
+    run.send({"command": kind.lower(), **where, **_strength(scene.sinew, kind, pressure)})
+
+
+def lift(run: LiveRun) -> None:
+    """Takes the brush away."""
+    if run.brush is not None:
+        run.brush = None
+        run.send({"command": "lift", "brush": NUMBER})
+
+
+def radius_on(settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> float:
+    """Returns the radius on a body [Blender units]: that of the scene's settings, or a share of the body's size."""
+    return float(settings.brush_radius) or RADIUS_SHARE * max(obj.dimensions)
+
+
+def _strength(settings: bpy.types.PropertyGroup, kind: str, pressure: float) -> dict[str, Any]:
+    if kind == HEAT:
+        return {"temperature": settings.heat_gun_temperature}
+    if kind == COOL:
+        return {"temperature": settings.cool_gun_temperature}
+    if kind in (SOFTEN, HARDEN):
+        return {"strength": max(settings.stiffness_brush_strength * pressure, 1.0e-3)}
+    return {}
