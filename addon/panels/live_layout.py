@@ -32,7 +32,6 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if run is None or run.scene_uid != scene.session_uid:
         row.enabled = not bake_status.status(scene).is_running
         row.operator("sinew.live", icon="PHYSICS")
-        row.prop(scene.sinew, "live_rate", text="Speed")
         if keep_run.can_keep(scene):
             layout.operator("sinew.keep_live", text=KEEP_LABEL, icon="FILE_TICK")
         return
