@@ -6,8 +6,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import time as clock
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +13,11 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
-from fixtures.blender_scenes import add_box, add_rig, counts, fresh, overridden_box, world
+from fixtures.blender_scenes import add_rig, counts, fresh, overridden_box, world
 from fixtures.fake_layout import FakeLayout
+from fixtures.live_in_blender import ended as ended  # a fixture
+from fixtures.live_in_blender import ground, jelly, run_key, run_steps, shown, started, until
 from sinew.addon.baking.addon_session import session
-from sinew.addon.baking.live_state import LiveRun
 from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.export import input_digest
 from sinew.addon.live import grabs, run_control
@@ -27,66 +26,6 @@ from sinew.solver.bake.cache import CacheLock, CacheMetadata, is_locked, layout
 from sinew.solver.bake.cache.pc2 import read_samples
 from sinew.solver.live.recording import read_inputs
 from test_addon import context_of
-
-SECONDS = 60.0
-
-
-@pytest.fixture(autouse=True)
-def ended():
-    """No child outlives its test."""
-    yield
-    run_control.end()
-    session.forget_last_live()
-
-
-def jelly() -> bpy.types.Object:
-    """Returns a box above a ground, in a new scene, made soft."""
-    fresh()
-    box = add_box("Jelly", divisions=3)
-    bpy.context.view_layer.objects.active = box
-    bpy.ops.sinew.make_body()
-    box.sinew.divisions = 4
-    return box
-
-
-def ground(height: float = -1.0) -> bpy.types.Object:
-    bpy.ops.object.empty_add()
-    bpy.data.objects.remove(bpy.context.object)
-    bpy.ops.mesh.primitive_plane_add(size=10.0, location=(0.0, 0.0, height))
-    plane = bpy.context.object
-    plane.name = "Ground"
-    bpy.ops.sinew.make_collider()
-    return plane
-
-
-def started() -> LiveRun:
-    assert bpy.ops.sinew.live() == {"FINISHED"}
-    run = session.live
-    assert run is not None
-    return run
-
-
-def until(what: Callable[[], object]) -> None:
-    """Lets Blender's timer beat until something holds."""
-    end = clock.monotonic() + SECONDS
-    while not what():
-        run_control.poll()
-        assert clock.monotonic() < end, "it has not come to that"
-        clock.sleep(0.002)
-
-
-def run_steps(run: LiveRun, steps: int) -> None:
-    until(lambda: run.step >= steps or session.live is not run)
-    assert session.live is run, run.driver.job
-
-
-def shown(obj: bpy.types.Object) -> np.ndarray:
-    """Returns what is seen of an object, in world space, (n, 3)."""
-    bpy.context.view_layer.update()
-    final = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    points = np.array([final.matrix_world @ v.co for v in final.to_mesh().vertices])
-    final.to_mesh_clear()
-    return points
 
 
 def stack(obj: bpy.types.Object) -> list[str]:
@@ -322,10 +261,6 @@ def test_a_grabbed_place_follows_the_hand_stays_as_a_pin_and_is_let_go() -> None
     until(lambda: shown(box)[:, 2].max() < top[2] - 1.0)
     names = [c["command"] for line in read_inputs(run.folder).commands.values() for c in line]
     assert [n for n in names if n != "set"] == ["grab", "move", "grab", "move", "release"] and not run.note
-
-
-def run_key(run: LiveRun) -> str:
-    return next(iter(run.bodies))
 
 
 def test_what_was_seen_is_kept_as_a_take_beside_the_bake(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from . import (
     attachments,
     bake_activation_to_keys,
     bone_meshes,
+    brush,
     build_fibres,
     check,
     closed_copy,

@@ -116,7 +116,9 @@ def _turn_radius(context: bpy.types.Context, run: LiveRun, number: int, factor: 
 class _GrabTool(bpy.types.WorkSpaceTool):
     bl_space_type = "VIEW_3D"
     bl_label = "Grab Live"
-    bl_description = "Pull bodies that run live, with Ctrl push them. Shift keeps a place where it is, the wheel sets the radius"
+    bl_description = (
+        "Pull bodies that run live, with Ctrl push them. Shift keeps a place where it is, the wheel sets the radius"
+    )
     bl_icon = "ops.pose.push"
     bl_cursor = "HAND"
     bl_keymap = (

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Brushes of the 3D view on bodies that run live: what is sent, and that a ball pushes and a soft place gives way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+from fixtures.live_in_blender import ended as ended  # a fixture
+from fixtures.live_in_blender import jelly, run_key, run_steps, shown, started, until
+from sinew.addon.live import brushes
+from sinew.solver.live.recording import read_inputs
+
+
+def commands_of(run) -> list[dict]:
+    """Returns what was recorded of brushes, in order."""
+    inputs = read_inputs(run.folder)
+    found = [command for step in sorted(inputs.commands) for command in inputs.commands[step]]
+    return [command for command in found if "brush" in command]
+
+
+def test_a_ball_pushes_a_body_away_and_is_lifted() -> None:
+    box = jelly()
+    bpy.context.scene.use_gravity = False
+    run = started()
+    run_steps(run, 2)
+    before = shown(box)
+    top = before[:, 2].max()
+    brushes.hold(run, brushes.PUSH, np.array([0.0, 0.0, top + 0.1]), 0.4)
+    until(lambda: shown(box)[:, 2].mean() < before[:, 2].mean() - 0.05)
+    assert run.brush is not None and run.brush.kind == brushes.PUSH
+    brushes.lift(run)
+    brushes.lift(run)  # there is nothing to lift any more
+    until(lambda: len(commands_of(run)) >= 2)
+    assert [command["command"] for command in commands_of(run)] == ["push", "lift"]
+    assert run.brush is None and not run.note
+
+
+def test_brushes_send_metres_and_their_settings() -> None:
+    box = jelly()
+    scene = bpy.context.scene
+    box.sinew.use_heat = True
+    scene.unit_settings.scale_length = 0.5
+    scene.sinew.heat_gun_temperature, scene.sinew.stiffness_brush_strength = 400.0, 4.0
+    assert brushes.radius_on(scene.sinew, box) == pytest.approx(brushes.RADIUS_SHARE * max(box.dimensions))
+    scene.sinew.brush_radius = 0.2
+    assert brushes.radius_on(scene.sinew, box) == pytest.approx(0.2)
+    run = started()
+    run_steps(run, 1)
+    place = np.array([0.0, 0.0, 1.0])
+    for kind in (brushes.HEAT, brushes.OPPOSITES[brushes.HEAT], brushes.SOFTEN, brushes.OPPOSITES[brushes.SOFTEN]):
+        brushes.hold(run, kind, place, 0.2, pressure=0.5)
+    until(lambda: len(commands_of(run)) >= 4)
+    sent = commands_of(run)
+    assert [command["command"] for command in sent] == ["heat", "cool", "soften", "harden"]
+    assert all(command["place"] == [0.0, 0.0, 0.5] and command["radius"] == 0.1 for command in sent)
+    assert [command.get("temperature") for command in sent[:2]] == [400.0, -50.0]
+    assert [command.get("strength") for command in sent[2:]] == [2.0, 2.0] and not run.note
+
+
+def test_a_gun_on_a_body_without_heat_says_so() -> None:
+    jelly()
+    run = started()
+    run_steps(run, 1)
+    brushes.hold(run, brushes.HEAT, np.zeros(3), 0.2)
+    until(lambda: run.note)
+    assert "Heat" in run.note and run_key(run)
