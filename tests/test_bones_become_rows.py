@@ -59,6 +59,7 @@ def baked(scene: bpy.types.Scene, cache: Path) -> list[Floats]:
     return [reader.read_frame(frame).x for frame in range(first, last + 1)]
 
 
+@pytest.mark.slow
 def test_an_earlier_file_becomes_rows_and_bakes_as_before(tmp_path: Path) -> None:
     scene = earlier_file(tmp_path)
     before, digest = baked(scene, tmp_path / "a.sinew"), settings_digest(scene)
@@ -105,6 +106,7 @@ def test_hold_by_armature_becomes_a_row(tmp_path: Path) -> None:
     assert settings_digest(scene) != digest
 
 
+@pytest.mark.slow
 def test_what_is_linked_or_overridden_keeps_to_the_settings_of_its_bones(tmp_path: Path) -> None:
     scene = earlier_file(tmp_path)
     before = baked(scene, tmp_path / "a.sinew")

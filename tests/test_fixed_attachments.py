@@ -113,7 +113,7 @@ def test_a_bone_that_a_row_does_not_reach_is_told(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("attachment", "sentence"),
     [
-        (Attachment(ALL_BONES, "fixed"), '"Limb" is attached to all bones, and no bone mesh may hold it'),
+        (Attachment(ALL_BONES, "sliding"), '"Limb" is attached to all bones, and no bone mesh may hold it'),
         (Attachment(ARMATURE_BONES, "fixed"), '"Limb"'),
         (Attachment("board", "fixed", reach=0.0), "Reach"),
     ],

@@ -69,6 +69,7 @@ def test_the_mesh_falls_with_its_modifiers_and_stops_as_it_was() -> None:
     assert not run.folder.exists()
 
 
+@pytest.mark.slow
 def test_a_bake_stays_and_plays_again(tmp_path: Path) -> None:
     box = jelly()
     scene = bpy.context.scene
@@ -103,6 +104,7 @@ def test_a_file_that_is_saved_meanwhile_is_as_it_was_and_the_run_goes_on(tmp_pat
     assert stack(wanted.objects[0]) == ["Sinew"]
 
 
+@pytest.mark.slow
 def test_another_file_ends_it_and_deletes_its_folder(tmp_path: Path) -> None:
     jelly()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
@@ -138,6 +140,7 @@ def test_an_override_runs_live_and_a_linked_body_is_refused(tmp_path: Path) -> N
     assert stack(own) == ["Sinew"]
 
 
+@pytest.mark.slow
 def test_colliders_gravity_and_stiffness_act_while_it_runs() -> None:
     box = jelly()
     plane = ground()
@@ -156,6 +159,7 @@ def test_colliders_gravity_and_stiffness_act_while_it_runs() -> None:
     assert {"matrix", "gravity", "youngs_modulus"} <= tracks and not run.note
 
 
+@pytest.mark.slow
 def test_what_needs_new_tets_is_said() -> None:
     box = jelly()
     run = started()
@@ -263,6 +267,7 @@ def test_a_grabbed_place_follows_the_hand_stays_as_a_pin_and_is_let_go() -> None
     assert [n for n in names if n != "set"] == ["grab", "move", "grab", "move", "release"] and not run.note
 
 
+@pytest.mark.slow
 def test_what_was_seen_is_kept_as_a_take_beside_the_bake(tmp_path: Path) -> None:
     box = jelly()
     scene = bpy.context.scene

@@ -73,6 +73,7 @@ def test_the_vertices_of_a_hole_are_named() -> None:
     assert hole.vertices.tolist() == sorted(body.triangles[100].tolist()) and hole.problem.details["name"] == "Biceps"
 
 
+@pytest.mark.slow
 def test_the_vertices_where_a_surface_crosses_itself_are_named() -> None:
     """A vertex of the belly is pushed through the other side: its faces cross those there, and nothing else does."""
     body = spindle()
@@ -124,6 +125,7 @@ def test_the_ends_of_a_muscle_may_be_in_bone_but_not_its_belly() -> None:
     assert found.problem.details["other"] == "Ulna"
 
 
+@pytest.mark.slow
 def test_ends_that_nothing_holds_are_on_no_bone() -> None:
     body = spindle()
     free = replace(body, pinned=np.zeros(0, np.int32), pin_weights=np.zeros(0))

@@ -7,6 +7,7 @@ import statistics
 import time
 
 import bpy
+from bl_ext.user_default.sinew.addon.baking import bake_status
 from bl_ext.user_default.sinew.addon.baking.addon_session import session
 from bl_ext.user_default.sinew.addon.blender_data import sinew_modifier
 from bl_ext.user_default.sinew.addon.live import grabs, live_timer, run_control
@@ -39,6 +40,8 @@ def live_by_mouse() -> Steps:
     _note_freeze("collider")
     yield from _grab(cube)
     _note_freeze("grab")
+    yield from _brush()
+    _note_freeze("brush")
     bpy.ops.wm.save_as_mainfile(filepath=str(OUT / "live.blend"), copy=True)
     yield from wait_for("more samples", lambda step=run.step: run.step > step + 10, MOST_SECONDS)
     _note_freeze("save")
@@ -48,6 +51,7 @@ def live_by_mouse() -> Steps:
     yield from wait_for("the end", lambda: session.live is None, 10)
     assert [modifier.name for modifier in cube.modifiers] == before, "it is as it was"
     yield from picture("74-live-has-ended")
+    yield from _keep(cube)
     yield from _undo_ends_it()
     yield from _many_vertices()
     yield from press("bpy.ops.sinew.live")
@@ -131,6 +135,43 @@ def _grab(cube: bpy.types.Object) -> Steps:
     mouse("mouseup", 1)
     yield from wait_for("it to be let go", lambda: not run.grabs, 10)
     assert session.live is run and not run.note, run.note
+
+
+def _brush() -> Steps:
+    """Softens a side of the cube with the brush, and pushes it with the tool that grabs and Ctrl."""
+    window, area, region, _ = _view()
+    run = session.live
+    x, y = _screen(Vector(grabs.shown_vertices(run, next(iter(run.bodies))).mean(axis=0)))
+    for tool, ctrl, kind in (("sinew.soften_tool", False, "SOFTEN"), ("sinew.grab_tool", True, "PUSH")):
+        with bpy.context.temp_override(window=window, area=area, region=region):
+            bpy.ops.wm.tool_set_by_id(name=tool)
+        mouse("mousemove", x - 3, y - 3)
+        yield 0.3
+        mouse("mousemove", x, y)
+        yield 0.3
+        if ctrl:
+            mouse("keydown", "ctrl")
+        mouse("mousedown", 1)
+        yield from wait_for("a brush", lambda: run.brush is not None, 10)
+        assert run.brush.kind == kind
+        for step in range(1, 11):
+            mouse("mousemove", x + 4 * step, y)
+            yield 0.05
+        yield from picture(f"71-live-{kind.lower()}")
+        mouse("mouseup", 1)
+        if ctrl:
+            mouse("keyup", "ctrl")
+        yield from wait_for("the brush to be lifted", lambda: run.brush is None, 10)
+    assert session.live is run and not run.note, run.note
+
+
+def _keep(cube: bpy.types.Object) -> Steps:
+    """Keeps the run after Esc, which then plays as a bake."""
+    scene = bpy.context.scene
+    yield from press("bpy.ops.sinew.keep_live")
+    yield from wait_for("the take", lambda: session.bake is None and bake_status.status(scene).frame, MOST_SECONDS)
+    assert bake_status.status(scene).frame > 10 and sinew_modifier.find_modifier(cube).filepath
+    yield from picture("75-live-kept")
 
 
 def _move_and_stiffen(cube: bpy.types.Object, ground: bpy.types.Object) -> Steps:
