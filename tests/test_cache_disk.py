@@ -57,6 +57,7 @@ def bake_or_resume(folder: Path, told: list[int], last: int) -> None:
             told.append(number)
 
 
+@pytest.mark.slow
 def test_death_in_any_disk_operation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     last = 12
     with monkeypatch.context() as patch:

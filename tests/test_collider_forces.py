@@ -41,6 +41,7 @@ def test_a_resting_body_presses_with_its_weight(tmp_path, collider):
     assert torque == pytest.approx(np.cross([1.0, -0.5, 0.0], [0.0, 0.0, -WEIGHT]), abs=0.01 * WEIGHT)
 
 
+@pytest.mark.slow
 def test_on_what_would_deform_too(tmp_path):
     """About its origin where there is one, else about its middle."""
     collider = sheet(cells=6, friction=0.5)

@@ -183,6 +183,7 @@ def test_what_jumps_over_a_body_does_not_hit_it(tmp_path, samples):
     assert pushed.state.x[:, 0].mean() > 1.0
 
 
+@pytest.mark.slow
 def test_what_jumps_into_a_body_pushes_it_out_gently(tmp_path):
     """Bounded speed: no more than a tet in a few steps."""
     run = jumping(tmp_path, ball(), [[-3.0, 0.0, 0.0]] * 4 + [[-0.35, 0.0, 0.0]] * 4)

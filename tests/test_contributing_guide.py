@@ -115,6 +115,7 @@ print("MANUAL", [line for line in settings_page.page().splitlines() if "`{name}`
 """
 
 
+@pytest.mark.slow
 def test_the_setting_of_the_guide_takes_two_files(tmp_path: Path) -> None:
     root, changed = patched_tree(tmp_path, "### A setting")
     assert len(changed) == 2 and all(name.startswith("solver/scene/") for name in changed), changed
@@ -150,6 +151,7 @@ print("DRAWN", *layout.lines)
 """
 
 
+@pytest.mark.slow
 def test_the_panel_of_the_guide_takes_three_files(tmp_path: Path) -> None:
     root, changed = patched_tree(tmp_path, "### A panel")
     assert len(changed) == 3, changed

@@ -71,6 +71,7 @@ def test_tree_holds_every_triangle_once(count):
         assert np.all(bvh.tree[below, 1] >= first) and np.all(bvh.tree[below, 1:3].sum(1) <= first + size)
 
 
+@pytest.mark.slow
 def test_closest_points_equal_the_slow_twin():
     rng = np.random.default_rng(2)
     corners = random_soup(rng, 150)

@@ -200,6 +200,7 @@ def _use(kernels: Path, *paths: Path) -> list[str]:
     return ended.stdout.split(maxsplit=1)
 
 
+@pytest.mark.slow
 def test_shipped_kernels_are_loaded_and_never_written(tmp_path: Path) -> None:
     """Compiled in one folder, shipped from a second, used by a package in a third, in an empty home."""
     name, told = _use(tmp_path / "compiled", _installed(tmp_path / "here"))

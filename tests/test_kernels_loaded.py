@@ -9,6 +9,8 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from fixtures.compile_listener import LISTENER
 from sinew.solver.runtime.jit import kernel
 
@@ -62,6 +64,7 @@ def _used(folder: Path) -> list[str]:
     return ended.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(KERNELS)
     assert _used(tmp_path) == [

@@ -89,6 +89,7 @@ def test_a_repetition_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.Mo
     assert [progress[step]["compared"] for step in (60, 61, 121)] == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_a_bake_in_the_same_folder_is_kept_away_and_the_other_way_round(tmp_path: Path) -> None:
     cache = cache_of(tmp_path)
     seen = list[str]()
@@ -341,6 +342,7 @@ def test_a_child_is_driven_by_commands_and_repeats_itself(tmp_path: Path) -> Non
     assert again[-1]["compared"] >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal here")
 def test_what_a_killed_child_did_can_be_repeated(tmp_path: Path) -> None:
     cache = cache_of(tmp_path)

@@ -42,6 +42,7 @@ def test_a_minute_of_grabs_pulls_and_settings_is_bounded_and_repeats_itself(tmp_
     assert story.files == ["controls.json", "head.bin", "inputs.jsonl", "jelly.pc2", "rubber.pc2"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal here")
 def test_a_child_whose_parent_is_killed_ends_and_lets_the_cache_go(tmp_path: Path) -> None:
     cache, events = tmp_path / "Take 1.sinew", tmp_path / "events"
@@ -61,6 +62,7 @@ def test_a_child_whose_parent_is_killed_ends_and_lets_the_cache_go(tmp_path: Pat
     assert listen(child(cache, "--replay", command="live"), ended)[-1]["steps"] == told[-1]["steps"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal here")
 def test_files_of_a_killed_child_are_deleted_by_the_next(tmp_path: Path) -> None:
     cache = tmp_path / "Take 1.sinew"

@@ -140,6 +140,7 @@ def test_the_mesh_is_that_of_a_bake_for_the_same_tets(tmp_path: Path, monkeypatc
             np.testing.assert_array_equal(getattr(mesh, name), getattr(twin, name))
 
 
+@pytest.mark.slow
 def test_a_torn_run_repeats_to_the_bit_whenever_meshes_were_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,6 +65,7 @@ def as_before(cache: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_command_line_json_and_report_say_that_a_body_is_too_soft(tmp_path: Path) -> None:
     cache = tmp_path / "c.sinew"
     write_scene(cache, scene_of(2.0e4))
