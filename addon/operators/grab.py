@@ -15,6 +15,7 @@ from ...solver.runtime.errors import BadInput
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
 from ..live import grabs
+from ..live.brushes import PUSH
 from .error_reporting import reporting_errors
 
 PIN_PIXELS = 15.0  # from a pin, within which it is taken again
@@ -24,7 +25,7 @@ WHEEL = {"WHEELUPMOUSE": RADIUS_STEP, "WHEELDOWNMOUSE": 1.0 / RADIUS_STEP}
 
 
 class SINEW_OT_grab(bpy.types.Operator):
-    """Pull a place of a body that runs live. Shift keeps it there; take it again to move it or let go. Wheel: radius"""
+    """Pull a place of a body that runs live. Shift pins it; grab a pin to let go. Ctrl pushes. The wheel sets the radius"""
 
     bl_idname = "sinew.grab"
     bl_label = "Grab"
@@ -40,7 +41,10 @@ class SINEW_OT_grab(bpy.types.Operator):
 
     @reporting_errors
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Takes what is under the mouse."""
+        """Takes what is under the mouse, or with Ctrl pushes it."""
+        if event.ctrl:
+            bpy.ops.sinew.brush("INVOKE_DEFAULT", kind=PUSH)
+            return {"FINISHED"}
         run = session.live
         if run is None or not run.is_moving:
             raise BadInput("live-not-running")
@@ -121,10 +125,7 @@ class _GrabTool(bpy.types.WorkSpaceTool):
     )
     bl_icon = "ops.pose.push"
     bl_cursor = "HAND"
-    bl_keymap = (
-        ("sinew.brush", {"type": "LEFTMOUSE", "value": "PRESS", "ctrl": True}, {"properties": [("kind", "PUSH")]}),
-        ("sinew.grab", {"type": "LEFTMOUSE", "value": "PRESS", "any": True}, None),
-    )
+    bl_keymap = (("sinew.grab", {"type": "LEFTMOUSE", "value": "PRESS", "any": True}, None),)
 
     @staticmethod
     def draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, _tool: Any) -> None:

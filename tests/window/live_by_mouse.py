@@ -36,12 +36,12 @@ def live_by_mouse() -> Steps:
     gaps.clear()
     yield from picture("70-live")
     _note_freeze("picture")
+    yield from _brush()
+    _note_freeze("brush")
     yield from _move_and_stiffen(cube, ground)
     _note_freeze("collider")
     yield from _grab(cube)
     _note_freeze("grab")
-    yield from _brush()
-    _note_freeze("brush")
     bpy.ops.wm.save_as_mainfile(filepath=str(OUT / "live.blend"), copy=True)
     yield from wait_for("more samples", lambda step=run.step: run.step > step + 10, MOST_SECONDS)
     _note_freeze("save")
@@ -155,7 +155,7 @@ def _brush() -> Steps:
         yield from wait_for("a brush", lambda: run.brush is not None, 10)
         assert run.brush.kind == kind
         for step in range(1, 11):
-            mouse("mousemove", x + 4 * step, y)
+            mouse("mousemove", x + 2 * step, y)
             yield 0.05
         yield from picture(f"71-live-{kind.lower()}")
         mouse("mouseup", 1)
