@@ -25,7 +25,7 @@ WHEEL = {"WHEELUPMOUSE": RADIUS_STEP, "WHEELDOWNMOUSE": 1.0 / RADIUS_STEP}
 
 
 class SINEW_OT_grab(bpy.types.Operator):
-    """Pull a place of a body that runs live. Shift pins it; grab a pin to let go. Ctrl pushes. The wheel sets the radius"""
+    """Pull a place of a body that runs live. Shift pins it, a pin can be taken again, Ctrl pushes. Wheel: radius"""
 
     bl_idname = "sinew.grab"
     bl_label = "Grab"
