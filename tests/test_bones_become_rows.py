@@ -181,6 +181,7 @@ def test_rows_follow_scripts_that_set_what_bones_said() -> None:
     assert row_about_bone(obj, bone) == row and (row.kind, row.stiffness) == ("SPRING", 500.0)
 
 
+@pytest.mark.slow
 def test_a_row_that_may_miss_is_no_error_and_others_are(tmp_path: Path) -> None:
     scene = earlier_file(tmp_path)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "earlier.blend"))

@@ -103,6 +103,7 @@ def test_links_that_would_turn_tets_inside_out_do_not_count(run: Run) -> None:
     assert start_along_links(model, model.X, fixed, [far]) is model.X
 
 
+@pytest.mark.slow
 def test_a_solve_begins_nearer_to_the_same_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With links, and without: these say where the solve begins, not where it ends."""
     rests, ways = [], []

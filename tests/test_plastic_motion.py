@@ -122,6 +122,7 @@ def test_a_bar_held_at_a_constant_stretch_relaxes_as_the_exponential(dt):
         assert abs(tension - np.exp(-5.0 * 2.0 / 3.0 * 1.33 * time)) < 0.01
 
 
+@pytest.mark.slow
 @BOTH
 def test_below_yield_a_body_moves_as_one_that_is_not_plastic(law, tmp_path):
     """Bit by bit, over 1000 steps."""

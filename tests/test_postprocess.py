@@ -241,6 +241,7 @@ def two_islands(strength: float) -> Body:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strength", [1e9, 3e3])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_bodies_beside_one_that_broke(tmp_path: Path, is_first: bool, strength: float) -> None:

@@ -58,6 +58,7 @@ def test_a_good_muscle_has_no_findings() -> None:
     assert found_in(spindle()) == []
 
 
+@pytest.mark.slow
 def test_all_bodies_are_looked_through_and_not_only_the_first_that_is_wrong() -> None:
     body = spindle()
     turned = replace(spindle("turned", (2, 0, 0)), triangles=body.triangles[:, ::-1])
@@ -96,6 +97,7 @@ def test_a_muscle_thinner_than_two_of_its_tets_gets_a_size_that_is_not() -> None
     assert "surface-thin" not in {kind for _, kind in kinds(spindle(tet_size=wanted))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gap", "overlaps"), [(0.235, False), (0.19, True)])
 def test_muscles_may_overlap_by_a_tenth_of_their_thickness(gap: float, overlaps: bool) -> None:
     """Two bellies of 0.24 m whose axes are `gap` apart: each is (0.24 − gap) deep in the other, the limit is 0.02."""

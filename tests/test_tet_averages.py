@@ -109,6 +109,7 @@ def test_fascia_is_measured_from_the_surface_not_from_the_tets(tmp_path, tet_siz
     assert (arrays.fascia * volume).sum() / stiffness == pytest.approx(wanted, rel=0.05)
 
 
+@pytest.mark.slow
 def test_ends_begin_at_the_surface_of_the_muscle(tmp_path):
     """The tendon of a whole tet's length ends where it says, though both its end nodes and their tets reach further."""
     for shift in (0.0, 0.3, 0.6):
