@@ -128,6 +128,7 @@ def test_a_stack_comes_to_rest_and_stays(tmp_path):
     assert sum(report.unsettled for report in run.reports[4:]) == 0
 
 
+@pytest.mark.slow
 def test_a_stack_turns_with_what_it_stands_on(tmp_path):
     """Friction is remembered as the other body turns: a box on a plate that makes half a turn in a second."""
     plate = block((4, 4, 1), (0.4, 0.4, 0.05), at=(-0.2, -0.2, -0.05), key="plate", material=replace(RUBBER))

@@ -109,6 +109,7 @@ def falling(count: int = 2) -> Scene:
     return Scene(bodies, (Collider("ground", "Ground", "mesh", corners, faces, friction=0.5),), Settings())
 
 
+@pytest.mark.slow
 def test_what_comes_out_of_nothing_is_taken(tmp_path, monkeypatch) -> None:
     """Boxes that touch each other are made faster in every step; nothing is left of that, and much without."""
     find = step_verdict.energy_gain_in_step

@@ -239,6 +239,7 @@ def test_notches_are_sharp_edges_that_turn_inward():
     assert notch_nodes(angle, points, 0.3).tolist() == [True, True, False, False, False]
 
 
+@pytest.mark.slow
 def test_an_irregular_lattice_covers_the_surface_with_good_tets():
     import trimesh
 

@@ -97,6 +97,7 @@ def test_parallel_fibres_between_clamped_ends_pull_without_moving(tmp_path):
     assert run_of(tmp_path, body).advance(1) == pytest.approx(body.vertices, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_muscle_that_jiggles_comes_to_rest_where_it_would_in_a_pose(tmp_path):
     # slanted fibres: parallel ones between clamped ends are in equilibrium where they are
     slanted = Fibres("curves", curves=FibreCurves([[0.0, 0.0, 0.5 * WIDE], [LONG, WIDE, 0.5 * WIDE]], [2], "Strands"))
@@ -130,6 +131,7 @@ def test_tendon_stays_as_long_as_it_is(tmp_path):
     assert np.abs(moved[at_end_of_belly]).max() < 0.1 * 0.08
 
 
+@pytest.mark.slow
 def test_tendon_of_the_full_model_has_shear_moduli_of_its_own(tmp_path):
     def shear(**settings) -> tuple[np.ndarray, np.ndarray]:
         run = run_of(tmp_path / str(len(list(tmp_path.iterdir()))), muscle_block(cells=(16, 3, 3), **settings))

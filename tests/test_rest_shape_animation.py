@@ -166,6 +166,7 @@ def test_plastic_flow_starts_from_the_new_shape(tmp_path):
     assert run.reports[-1].bodies["block"]["largest_plastic_strain"] < 1e-6
 
 
+@pytest.mark.slow
 def test_a_body_in_pieces_keeps_its_track(tmp_path):
     body = block((4, 2, 2), (2.0, 1.0, 1.0), fracture=Fracture(breaking_stress=1.0, scatter=0.0))
     ends = np.flatnonzero(np.abs(body.vertices[:, 0] - 1.0) > 0.99).astype(np.int32)

@@ -68,6 +68,7 @@ def test_all_bodies_are_looked_through_and_not_only_the_first_that_is_wrong() ->
     assert found == {("turned", "surface-inside-out"), ("one", "muscle-ends-overlap")}
 
 
+@pytest.mark.slow
 def test_the_vertices_of_a_hole_are_named() -> None:
     body = spindle()
     hole = of_kind(found_in(replace(body, triangles=np.delete(body.triangles, 100, axis=0))), "surface-open")
@@ -89,6 +90,7 @@ def test_the_vertices_where_a_surface_crosses_itself_are_named() -> None:
     assert all(abs(vertices[k, 2] - 0.5) < 0.2 for k in found.vertices), "near the place alone"
 
 
+@pytest.mark.slow
 def test_a_muscle_thinner_than_two_of_its_tets_gets_a_size_that_is_not() -> None:
     coarse = spindle(tet_size=0.2)
     thin = of_kind(found_in(coarse), "surface-thin")
