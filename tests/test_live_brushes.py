@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fixtures.live_runs import Given, drive
 from fixtures.scenes import JELLY, block
 from sinew.solver.bake.cache import layout
 from sinew.solver.constraints.force import ForceStep
@@ -32,27 +33,8 @@ from sinew.solver.scene.settings.heat_settings import SOURCE_EXCHANGE
 from sinew.solver.scene.tracks import NoTracks, TrackWriter
 from sinew.solver.simulation.features.stiffness_brushes import BRUSHED_STIFFNESS, MAX_FACTOR, MIN_FACTOR
 
-Given = Mapping[str, Any]
 SIDE = 0.1
 TOP = [0.05, 0.05, 0.1]
-
-
-class _Enough(Exception):
-    """Ends a run."""
-
-
-def drive(run: LiveRun, steps: int, hand: Callable[[int], list[Given]] = lambda step: []) -> list[LiveSample]:
-    samples: list[LiveSample] = []
-
-    def before_step() -> None:
-        if run.step == steps:
-            raise _Enough
-        for given in hand(run.step):
-            run.apply(parse_command(given))
-
-    with pytest.raises(_Enough):
-        run.run(before_step, lambda sample: samples.append(replace(sample, positions=dict(sample.positions))))
-    return samples
 
 
 def scene_of(heat: Heat | None = None, gravity: float = 0.0, **more: Any) -> Scene:

@@ -3,45 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from fixtures.live_runs import Given, drive
 from fixtures.scenes import JELLY, block
 from sinew.solver.constraints.force import ForceStep
 from sinew.solver.constraints.grabs import Grabs, make_grab, stiffness_to_follow
 from sinew.solver.live.commands import parse_command
-from sinew.solver.live.live_run import LiveRun, LiveSample, live_scene
+from sinew.solver.live.live_run import LiveRun, live_scene
 from sinew.solver.mesh.embedding import Binding
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.contact import Collider
 from sinew.solver.scene.scene import Scene, Settings
 from sinew.solver.scene.tracks import NoTracks
 from sinew.solver.simulation.step_interval import MAX_HALVINGS, MAX_HALVINGS_IN_HAND, StepPart
-
-Given = Mapping[str, Any]
-
-
-class _Enough(Exception):
-    """Ends a run."""
-
-
-def drive(run: LiveRun, steps: int, hand: Callable[[int], list[Given]] = lambda step: []) -> list[LiveSample]:
-    """Takes steps, before each of which a hand does something, and returns all samples."""
-    samples: list[LiveSample] = []
-
-    def before_step() -> None:
-        if run.step == steps:
-            raise _Enough
-        for given in hand(run.step):
-            run.apply(parse_command(given))
-
-    with pytest.raises(_Enough):
-        run.run(before_step, lambda sample: samples.append(replace(sample, positions=dict(sample.positions))))
-    return samples
 
 
 def jelly(fps: float = 30.0, **settings: Any) -> Scene:

@@ -17,7 +17,7 @@ from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
 from ..live import brushes
 from .error_reporting import reporting_errors
-from .grab import WHEEL, body_under
+from .grab import WHEEL, body_under, draw_start
 
 KINDS = (
     (brushes.HEAT, "Heat Gun", "Heat what is under the mouse, with Ctrl cool it"),
@@ -99,8 +99,7 @@ class SINEW_OT_brush(bpy.types.Operator):
 
 def _draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, *names: str) -> None:
     """Draws what starts the run, and settings of a brush."""
-    is_on = session.live is not None
-    layout.operator("sinew.stop_live" if is_on else "sinew.live", icon="CANCEL" if is_on else "PHYSICS")
+    draw_start(layout)
     for name in ("brush_radius", *names):
         layout.prop(context.scene.sinew, name)
 

@@ -117,6 +117,12 @@ def _turn_radius(context: bpy.types.Context, run: LiveRun, number: int, factor: 
     grabs.take_again(run, number, own.grab_radius)
 
 
+def draw_start(layout: bpy.types.UILayout) -> None:
+    """Draws what starts a run, or stops it."""
+    is_on = session.live is not None
+    layout.operator("sinew.stop_live" if is_on else "sinew.live", icon="CANCEL" if is_on else "PHYSICS")
+
+
 class _GrabTool(bpy.types.WorkSpaceTool):
     bl_space_type = "VIEW_3D"
     bl_label = "Grab Live"
@@ -130,8 +136,7 @@ class _GrabTool(bpy.types.WorkSpaceTool):
     @staticmethod
     def draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, _tool: Any) -> None:
         """Draws what starts the run, and the radius."""
-        is_on = session.live is not None
-        layout.operator("sinew.stop_live" if is_on else "sinew.live", icon="CANCEL" if is_on else "PHYSICS")
+        draw_start(layout)
         layout.prop(context.scene.sinew, "grab_radius")
 
 

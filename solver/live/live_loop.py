@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -72,41 +73,27 @@ def run_live(
     Raises:
         BadInput, SolveFailed, StorageFailed: As `LiveRun`, the files and the lock.
     """
-    lock = CacheLock(folder)
-    try:
-        _run_locked(folder, scene, commands, should_stop, on_event, options)
-    finally:
-        lock.release()
+    with ExitStack() as held:
+        held.callback(CacheLock(folder).release)
+        remove_samples(folder / LIVE_FOLDER)  # of a run that was killed
+        controls = read_controls(folder)
+        run = LiveRun(scene, _tracks_of(folder, scene), controls, _announcing(on_event))
+        recorder = InputRecorder(folder, controls)
+        pace = options.make_pace(1.0 / (scene.settings.fps * run.scene.settings.substeps))
+        around = _StepCallbacks(run, recorder, pace, on_event)
+        held.callback(around.close)
 
+        def before_step() -> None:
+            if should_stop() or (options.steps is not None and run.step >= options.steps):
+                recorder.end(run.step, run.digest())  # here: an exception takes the state back to the last frame
+                raise _Ended
+            pace.wait()
+            around.take(commands)
 
-def _run_locked(
-    folder: Path,
-    scene: Scene,
-    commands: SimpleQueue[Mapping[str, Any]],
-    should_stop: Callable[[], bool],
-    on_event: OnEvent,
-    options: LiveOptions,
-) -> None:
-    remove_samples(folder / LIVE_FOLDER)  # of a run that was killed
-    controls = read_controls(folder)
-    run = LiveRun(scene, _tracks_of(folder, scene), controls, _announcing(on_event))
-    recorder = InputRecorder(folder, controls)
-    pace = options.make_pace(1.0 / (scene.settings.fps * run.scene.settings.substeps))
-    around = _StepCallbacks(run, recorder, pace, on_event)
-
-    def before_step() -> None:
-        if should_stop() or (options.steps is not None and run.step >= options.steps):
-            recorder.end(run.step, run.digest())  # here: an exception takes the state back to the last frame
-            raise _Ended
-        pace.wait()
-        around.take(commands)
-
-    try:
-        run.run(before_step, around.show, around.report)
-    except _Ended:
-        on_event({"event": "done", "steps": run.step, "not_converged": around.not_converged})
-    finally:
-        around.close()
+        try:
+            run.run(before_step, around.show, around.report)
+        except _Ended:
+            on_event({"event": "done", "steps": run.step, "not_converged": around.not_converged})
 
 
 class _StepCallbacks:
