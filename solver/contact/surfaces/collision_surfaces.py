@@ -14,8 +14,9 @@ from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
 from ..colliders.deforming_collider import interpolate_corners
-from .broad_phase import SurfaceTrees, VertexRings, make_trees
 from .sharp_edges import SharpEdges
+from .surface_pieces import SurfacePieces, find_surface_pieces
+from .surface_trees import SurfaceTrees, VertexRings, make_trees
 
 Int64s = npt.NDArray[np.int64]
 Int8s = npt.NDArray[np.int8]
@@ -142,7 +143,12 @@ class CollisionSurfaces:
     @functools.cached_property
     def trees(self) -> SurfaceTrees:
         """Trees of the triangles, by their positions at rest."""
-        return make_trees(self.rest, self.triangles, self.triangle_start)
+        return make_trees(self.rest, self.triangles, self.pieces.of_triangle, len(self.pieces.surface))
+
+    @functools.cached_property
+    def pieces(self) -> SurfacePieces:
+        """The connected pieces of all surfaces."""
+        return find_surface_pieces(self.surface_of, self.triangles)
 
     @functools.cached_property
     def source_rows(self) -> Indices:

@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.arrays import Bools, Floats, Indices, indices
 from ..detection.persistent_contacts import PersistentContacts
-from .broad_phase import find_candidate_pairs, fit_boxes, group_bounds, has_left_margin, sweep_boxes
+from .broad_phase import find_candidate_pairs, has_left_margin, search_pieces
 from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces
 from .edge_edge_narrow_phase import EdgeCrossings, NearestEdges, find_edge_crossings, find_nearest_edges
 from .point_triangle_search import INITIAL_PAIRS_PER_POINT, MAX_PERSISTENT_GAP, MIN_SEARCH_MARGIN
 from .sharp_edges import Int64s, SharpEdges
+from .surface_trees import fit_boxes
+from .swept_paths import SweptPaths, fill_margins, mean_motions
 from .time_of_impact import BORDER_TOLERANCE
 
 MAX_NEW_DEPTH = 1.0  # depth at the end of a search from which crossing edges are ignored, in tet sizes
@@ -248,39 +250,24 @@ class EdgeEdgeSearch:
         """Finds candidate pairs of edges, if vertices end near `end` [m], (v + w, 3)."""
         surfaces, edges, trees = self.surfaces, self.edges, self.edges.trees.allocate_boxes()
         size, count = float(edges.size.max()), len(end)
-        paths, bounds = np.empty((count, 6)), np.empty((len(surfaces), 6))
-        thickness = (
-            surfaces.thickness[np.concatenate([surfaces.surface_of, edges.surface_of_rest])] + BORDER_TOLERANCE * size
-        )
-        self.searched_end = end
-        sweep_boxes(
-            self.start, end, np.full(count, MIN_SEARCH_MARGIN * size, np.float64), thickness, self.margin, paths
-        )
-        low, high = (paths[edges.ends[:, :2], of] for of in (slice(0, 3), slice(3, 6)))
-        swept = np.concatenate([low.min(axis=1), high.max(axis=1)], axis=1)
-        group_bounds(edges.start, swept, bounds)
-        touch = (bounds[:, None, :3] <= bounds[None, :, 3:]).all(axis=2)
-        may_touch = self.may_touch & touch & touch.T
+        of = np.concatenate([surfaces.surface_of, edges.surface_of_rest])
+        thickness = surfaces.thickness[of] + BORDER_TOLERANCE * size
+        motion = mean_motions(of, len(surfaces), end - self.start)
+        fill_margins(of, motion, self.start, end, np.full(count, MIN_SEARCH_MARGIN * size, np.float64), self.margin)
+        paths, self.searched_end = SweptPaths(self.start, end, self.margin, thickness), end
+        ends, numbers = indices(edges.ends[:, :2]), np.arange(len(surfaces), dtype=np.int32)
+        searched = search_pieces(ends, edges.surface, numbers, motion, paths, self.may_touch)
         self.pairs = NO_INDICES, NO_INDICES
-        if not may_touch.any():
+        if not len(searched.pairs.other):
             return
-        for surface in np.flatnonzero(may_touch.any(axis=0)):
-            fit_boxes(surface, paths, edges.degenerate_triangles, trees)
+        for surface in np.flatnonzero(searched.pairs.reached(len(surfaces))):
+            bound = searched.bounds[surface]
+            fit_boxes(surface, paths, searched.motion[surface], edges.degenerate_triangles, trees, bound)
         room = INITIAL_PAIRS_PER_POINT * len(edges)
         while True:
             a, b = np.empty(room, np.int32), np.empty(room, np.int32)
             count = find_candidate_pairs(
-                0,
-                len(edges),
-                swept,
-                edges.surface,
-                surfaces.nodes,
-                may_touch,
-                bounds,
-                edges.degenerate_triangles,
-                trees,
-                a,
-                b,
+                0, len(edges), paths, searched, surfaces.nodes, edges.degenerate_triangles, trees, a, b
             )
             if count <= room:
                 self.pairs = a[:count], b[:count]

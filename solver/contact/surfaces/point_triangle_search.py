@@ -12,7 +12,7 @@ from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_parts
 from ..detection.persistent_contacts import PersistentContacts
 from .adjacent_face_choice import move_to_facing_faces
-from .broad_phase import find_candidate_pairs, fit_boxes, group_bounds, has_left_margin, sweep_boxes
+from .broad_phase import find_candidate_pairs, has_left_margin, search_pieces
 from .closest_point_walk import triangle_frame
 from .collision_surfaces import CollisionSurfaces, PointTriangleContacts
 from .contact_tracking import (
@@ -31,6 +31,8 @@ from .point_triangle_narrow_phase import (
     find_covering_contact,
     find_crossings,
 )
+from .surface_trees import fit_boxes
+from .swept_paths import SweptPaths, fill_margins, mean_motions
 from .time_of_impact import BORDER_TOLERANCE
 
 TASK_COUNT, MIN_POINTS_PER_TASK, MAX_POINTS_PER_TASK = 8, 256, 2048  # tasks of threads, and points of each
@@ -114,15 +116,18 @@ class PointTriangleSearch:
         surfaces, trees = self.surfaces, self.surfaces.trees.allocate_boxes()
         sizes = surfaces.size[surfaces.vertex_start[:-1]]
         thickness = (surfaces.thickness + BORDER_TOLERANCE * sizes.max())[surfaces.surface_of]
-        swept, bounds = np.empty((surfaces.vertex_count, 6)), np.empty((len(surfaces), 6))
+        pieces, points = surfaces.pieces, np.arange(surfaces.vertex_count, dtype=np.int32)[:, None]
         self.searched_end = end.copy()
-        sweep_boxes(self.start, end, MIN_SEARCH_MARGIN * sizes[surfaces.surface_of], thickness, self.margin, swept)
-        group_bounds(surfaces.vertex_start, swept, bounds)
-        may_touch = self.may_touch & _boxes_overlap(bounds)
-        fitted = np.flatnonzero(may_touch.any(axis=0))
+        motion = mean_motions(pieces.of_vertex, len(pieces.surface), end - self.start)
+        min_margin = MIN_SEARCH_MARGIN * sizes[surfaces.surface_of]
+        fill_margins(pieces.of_vertex, motion, self.start, end, min_margin, self.margin)
+        paths = SweptPaths(self.start, self.searched_end, self.margin, thickness)
+        searched = search_pieces(points, pieces.of_vertex, pieces.surface, motion, paths, self.may_touch)
+        fitted = np.flatnonzero(searched.pairs.reached(len(pieces.surface)))
 
         def fit(number: int) -> None:
-            fit_boxes(fitted[number], swept, surfaces.triangles, trees)
+            piece = fitted[number]
+            fit_boxes(piece, paths, searched.motion[piece], surfaces.triangles, trees, searched.bounds[piece])
 
         run_parts(len(fitted), fit)
         count = len(self.pair_capacity)
@@ -133,17 +138,7 @@ class PointTriangleSearch:
             while True:
                 point, triangle = np.empty((2, self.pair_capacity[part]), np.int32)
                 pair_count = find_candidate_pairs(
-                    first,
-                    last,
-                    swept,
-                    surfaces.surface_of,
-                    surfaces.nodes,
-                    may_touch,
-                    bounds,
-                    surfaces.triangles,
-                    trees,
-                    point,
-                    triangle,
+                    first, last, paths, searched, surfaces.nodes, surfaces.triangles, trees, point, triangle
                 )
                 if pair_count <= len(point):
                     self.pairs[part] = point[:pair_count], triangle[:pair_count]
@@ -248,13 +243,6 @@ def _merge_short_lists(pairs: list[tuple[Indices, Indices]]) -> list[tuple[Indic
             joined.append((np.concatenate([p for p, _ in parts]), np.concatenate([t for _, t in parts])))
             parts, count = [], 0
     return joined
-
-
-def _boxes_overlap(bounds: Floats) -> Bools:
-    """Returns whether boxes touch each other, (s, s)."""
-    low, high = bounds[:, None, :3], bounds[None, :, 3:]
-    one = (low <= high).all(axis=2)
-    return one & one.T
 
 
 def _make_contacts(

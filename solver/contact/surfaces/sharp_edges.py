@@ -21,7 +21,7 @@ from ...mesh.geometry.face_edges import face_edges
 from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.welding import weld
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
-from .broad_phase import SurfaceTrees, make_trees
+from .surface_trees import SurfaceTrees, make_trees
 
 Int64s = npt.NDArray[np.int64]
 
@@ -107,7 +107,7 @@ class SharpEdges:
     @functools.cached_property
     def trees(self) -> SurfaceTrees:
         """Trees of the edges, by their positions at rest."""
-        return make_trees(self.at_rest, self.degenerate_triangles, self.start)
+        return make_trees(self.at_rest, self.degenerate_triangles, self.surface, self.surfaces)
 
     @functools.cached_property
     def degenerate_triangles(self) -> Indices:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...contact.surfaces.broad_phase import VertexRings
+from ...contact.surfaces.surface_trees import VertexRings
 from ...mechanics.model import Model
 from ...mesh.embedding import interpolate_points
 from ...mesh.geometry.connected_components import mesh_components
