@@ -20,7 +20,7 @@ from fixtures.live_in_blender import ground, jelly, run_key, run_steps, shown, s
 from sinew.addon.baking.addon_session import session
 from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.export import input_digest
-from sinew.addon.live import grabs, run_control
+from sinew.addon.live import grabs, real_time_tets, run_control
 from sinew.addon.panels import live_layout
 from sinew.solver.bake.cache import CacheLock, CacheMetadata, is_locked, layout
 from sinew.solver.bake.cache.pc2 import read_samples
@@ -197,6 +197,50 @@ def test_the_panel_says_how_time_passes(ratio: float, rate: float, text: str) ->
     run_steps(run, 1)
     run.status = {"ratio": ratio}
     assert live_layout.progress_text(run, rate) == f"{text}, {run.tets:,} tets"
+
+
+def test_a_run_is_held_and_goes_on_step_by_step() -> None:
+    box = jelly()
+    run = started()
+    run_steps(run, 3)
+    assert bpy.ops.sinew.pause_live() == {"FINISHED"}
+    assert live_layout.progress_text(run, 1.0).startswith("Paused at ")
+    until(lambda: run.held_at is not None and run.step == run.held_at)
+    step, before = run.step, shown(box)
+    assert bpy.ops.sinew.step_live() == {"FINISHED"}
+    until(lambda: run.held_at == step + 1 and run.step == step + 1)
+    assert not np.array_equal(shown(box), before)
+    assert bpy.ops.sinew.pause_live() == {"FINISHED"} and not run.is_paused
+    run_steps(run, step + 10)
+
+
+def test_the_panel_offers_as_many_tets_as_keep_up() -> None:
+    box = jelly()
+    box.sinew.divisions = 12
+    run = started()
+    run_steps(run, 1)
+    run.loads.clear()
+    assert real_time_tets.in_real_time(run) is None
+    run.loads.extend([0.1, 0.2, 0.1])
+    tets = run.tets
+    assert tets is not None and run.body_tets == {next(iter(run.bodies)): tets}
+    assert real_time_tets.in_real_time(run) == pytest.approx(0.8 * tets / 0.2, rel=0.1)
+    assert not real_time_tets.is_slow(run)
+    drawn = FakeLayout()
+    live_layout.draw_live(drawn, bpy.context)
+    assert "sinew.use_real_time_tets" not in str(drawn.drawn)
+    run.loads.append(2.0)
+    count = real_time_tets.in_real_time(run)
+    assert count == pytest.approx(0.4 * tets, rel=0.1) and real_time_tets.is_slow(run)
+    drawn = FakeLayout()
+    live_layout.draw_live(drawn, bpy.context)
+    assert "sinew.use_real_time_tets" in str(drawn.drawn)
+    assert bpy.ops.sinew.use_real_time_tets() == {"FINISHED"}
+    assert box.sinew.use_preview_tets and box.sinew.preview_tets == count
+    again = session.live
+    assert again is not None and again is not run
+    run_steps(again, 1)
+    assert again.tets is not None and again.tets < 0.75 * tets
 
 
 def test_the_rate_can_be_turned(monkeypatch: pytest.MonkeyPatch) -> None:

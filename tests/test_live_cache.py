@@ -7,10 +7,10 @@ import json
 import os
 import signal
 import time as clock
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -186,6 +186,51 @@ def test_too_short_a_run_is_not_kept(tmp_path: Path) -> None:
     assert caught.value.kind == "live-nothing-to-keep" and not (cache / layout.METADATA_FILE).exists()
 
 
+class Hand(SimpleQueue[Mapping[str, Any]]):
+    """Says the next word whenever the run waits for one."""
+
+    def __init__(self, words: list[str], on_wait: Callable[[], None]) -> None:
+        self.words, self.on_wait = words, on_wait
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Mapping[str, Any]:
+        """Says a word."""
+        self.on_wait()
+        if not self.words:
+            raise Empty
+        return {"command": self.words.pop(0)}
+
+    def get_nowait(self) -> Mapping[str, Any]:
+        """Says nothing unless the run waits."""
+        raise Empty
+
+
+def test_a_run_pauses_and_steps_and_the_result_is_the_same(tmp_path: Path) -> None:
+    plain, held = cache_of(tmp_path / "a"), cache_of(tmp_path / "b")
+    live(plain, 6)
+    taken, taken_at_words = 0, list[int]()
+
+    class HeldPace(NoPace):
+        """Is paused at first, and counts steps."""
+
+        def __init__(self, step_seconds: float) -> None:
+            super().__init__(step_seconds)
+            self.pause()
+
+        def wait(self) -> None:
+            """Counts one."""
+            nonlocal taken
+            taken += 1
+            super().wait()
+
+    words, events = ["step", "step", "pause", "pause", "step", "resume"], list[Mapping[str, Any]]()
+    hand = Hand(words, lambda: taken_at_words.append(taken))
+    run_live(held, tiny_scene(), hand, never, events.append, LiveOptions(6, HeldPace))
+    assert words == [] and taken_at_words == [0, 1, 2, 2, 2, 3]
+    assert [e["step"] for e in events if e["event"] == "paused"] == [0, 1, 2, 3]
+    assert events[-1]["steps"] == 6 and read_inputs(held).commands == {}
+    assert read_inputs(held).digests[6] == read_inputs(plain).digests[6]
+
+
 def test_slow_motion_is_no_part_of_the_result(tmp_path: Path) -> None:
     cache = cache_of(tmp_path)
     paces = list[Pace]()
@@ -286,6 +331,25 @@ def test_a_run_keeps_to_the_clock_or_slows_down(rate: float, work: float, second
         time.now += work
     assert time.now == pytest.approx(seconds, abs=0.03)
     assert pace.ratio == pytest.approx(min(rate, 0.01 / work), rel=0.05)
+    assert pace.load == pytest.approx(work / 0.01, rel=0.05)
+
+
+def test_a_pause_is_not_made_up_for() -> None:
+    time = Clock()
+    pace = time.pace()
+    pace.wait()
+    pace.pause()
+    assert pace.holds
+    time.now += 10.0
+    pace.ask_for_step()
+    assert not pace.holds
+    pace.wait()
+    assert pace.holds and time.slept == 0.0
+    pace.resume()
+    slept = time.slept
+    for _ in range(4):
+        pace.wait()
+    assert not pace.holds and time.slept - slept == pytest.approx(0.03)
 
 
 def test_a_late_step_is_made_up_for_but_a_long_break_is_not() -> None:

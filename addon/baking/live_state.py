@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,8 @@ from ...solver.live.sample_files import SampleReader
 from ...solver.runtime.arrays import Floats
 from ..blender_data.object_handle import ObjectHandle
 from .bake_driver import BakeDriver
+
+MAX_LOADS = 10  # that are remembered of a run
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +83,10 @@ class LiveRun:
         seconds: Of the scene, up to that step.
         status: The last `live` event.
         tets: Of all bodies, or None before they are known.
+        body_tets: Of each body, by key.
+        loads: Seconds that a second of the scene took lately, half a second each.
+        is_paused: Whether it was told to hold.
+        held_at: The step at which it holds, or None.
         begun_with: Values of settings that it has read at its beginning alone, by the names of object and setting.
         note: What the child has warned about last, or "".
         later: What acts from the next run on, or "".
@@ -102,6 +109,10 @@ class LiveRun:
     seconds: float = 0.0
     status: Mapping[str, Any] = field(default_factory=dict)
     tets: int | None = None
+    body_tets: Mapping[str, int] = field(default_factory=dict)
+    loads: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_LOADS))
+    is_paused: bool = False
+    held_at: int | None = None
     begun_with: dict[tuple[str, str], object] = field(default_factory=dict)
     note: str = ""
     later: str = ""

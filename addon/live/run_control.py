@@ -86,10 +86,15 @@ def _hear(run: LiveRun, event: Mapping[str, Any]) -> None:
     if event["event"] == "live":
         run.status = event
         run.tets = event.get("tets", run.tets)
+        run.body_tets = event.get("body_tets", run.body_tets)
+        if event.get("load", 0.0) > 0.0:
+            run.loads.append(event["load"])
         scene = find_scene(run.scene_uid)
         if scene is not None:
             problem = settings_of_next_run.difference(run.begun_with, settings_of_next_run.stamp(scene, run.inputs))
             run.later = "" if problem is None else error_messages.error_text(problem)
+    elif event["event"] == "paused":
+        run.held_at = event["step"]
     elif event["event"] == "warning":
         run.note = error_messages.message_text(event["kind"], event["sentence"], event["next_step"])
 

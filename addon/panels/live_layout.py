@@ -8,7 +8,7 @@ import bpy
 from ..baking import bake_status
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
-from ..live import keep_run
+from ..live import keep_run, real_time_tets
 from ..objects import roles
 from .text_rows import draw_wrapped
 
@@ -37,11 +37,29 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         return
     row.operator("sinew.stop_live", text="Stop Live (Esc)", icon="CANCEL")
     row.prop(scene.sinew, "live_rate", text="Speed")
+    clock = layout.row(align=True)
+    clock.operator(
+        "sinew.pause_live", text="Resume" if run.is_paused else "Pause", icon="PLAY" if run.is_paused else "PAUSE"
+    )
+    clock.operator("sinew.step_live", icon="FRAME_NEXT")
     if keep_run.can_keep(scene):
         layout.operator("sinew.keep_live", icon="FILE_TICK")
     layout.label(text=progress_text(run, scene.sinew.live_rate), icon="TIME")
+    _draw_real_time_tets(layout, run)
     for line in filter(None, (run.note, run.later)):
         draw_wrapped(layout, line, "INFO", context)
+
+
+def _draw_real_time_tets(layout: bpy.types.UILayout, run: LiveRun) -> None:
+    """Draws how many tets this machine runs in real time, and offers that many to a run that is slower."""
+    count = real_time_tets.in_real_time(run)
+    if count is None:
+        return
+    if real_time_tets.is_slow(run):
+        layout.label(text=f"Real time with about {count:,} tets", icon="INFO")
+        layout.operator("sinew.use_real_time_tets", text=f"Run with {count:,} Tets", icon="FILE_REFRESH")
+    else:
+        layout.label(text=f"Up to about {count:,} tets in real time", icon="INFO")
 
 
 def draw_live_entries(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -57,6 +75,8 @@ def progress_text(run: LiveRun, rate: float) -> str:
     """Returns how a run goes: what it waits for, or how its time passes."""
     if not run.is_moving or run.driver.job.phase == "cancelling":
         return PHASES.get(run.driver.job.phase, "Starting")
+    if run.is_paused:
+        return f"Paused at {run.seconds:.2f} s"
     ratio, tets = float(run.status.get("ratio", rate)), run.tets
     speed = "Real time" if rate == 1.0 else f"{rate:.2g} × real time"
     if ratio < REAL_TIME_SHARE * rate:

@@ -6,6 +6,7 @@
 {"command": "release", "grab": 1}                                               lets go
 {"command": "set", "track": "collider.KEY.matrix", "value": [[…], …]}           sets a track that may be handled
 {"command": "rate", "rate": 0.25}                                               slow motion; changes no result
+{"command": "pause"}    or "step": takes one step, and pauses; or "resume"       the same
 {"command": "heat", "brush": 1, "place": [x, y, z], "radius": 0.1, "temperature": 200}    or "watts": 50; also "cool"
 {"command": "soften", "brush": 2, "place": [x, y, z], "radius": 0.1, "strength": 1}       or "harden"
 {"command": "push", "brush": 3, "place": [x, y, z], "radius": 0.1}                        presses with a ball
@@ -71,6 +72,21 @@ class SetRate:
     rate: float
 
 
+@dataclass(frozen=True)
+class Pause:
+    """Takes no more steps."""
+
+
+@dataclass(frozen=True)
+class TakeStep:
+    """Takes one step, and pauses."""
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Goes on by the clock."""
+
+
 @dataclass(frozen=True, eq=False)
 class HoldHeatGun:
     """Heats or cools what is within `radius` of `place` [m], by a temperature [°C], or without one by a power [W]."""
@@ -108,8 +124,17 @@ class LiftBrush:
     brush: int
 
 
+ClockCommand = SetRate | Pause | TakeStep | Resume
 Command = (
-    TakeGrab | MoveGrab | ReleaseGrab | SetTrack | SetRate | HoldHeatGun | HoldStiffnessBrush | HoldBall | LiftBrush
+    TakeGrab
+    | MoveGrab
+    | ReleaseGrab
+    | SetTrack
+    | HoldHeatGun
+    | HoldStiffnessBrush
+    | HoldBall
+    | LiftBrush
+    | ClockCommand
 )
 
 
@@ -134,6 +159,12 @@ def parse_command(given: Mapping[str, Any]) -> Command:
                 return SetTrack(_text(given, "track"), _numbers(given.get("value"), "value"))
             case "rate":
                 return SetRate(_above_zero(given.get("rate"), "rate"))
+            case "pause":
+                return Pause()
+            case "step":
+                return TakeStep()
+            case "resume":
+                return Resume()
             case "heat" | "cool":
                 return _heat_gun(given, is_cold=name == "cool")
             case "soften" | "harden":

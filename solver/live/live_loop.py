@@ -24,7 +24,7 @@ from ..scene.track_shapes import track_shapes
 from ..scene.tracks import TrackReader
 from ..simulation.advance_frame import FrameReport
 from ..simulation.build import OnStage
-from .commands import SetRate, parse_command
+from .commands import ClockCommand, Pause, Resume, SetRate, TakeStep, parse_command
 from .live_run import LiveRun, LiveSample
 from .pacing import Pace
 from .recording import DIGEST_INTERVAL, InputRecorder, RecordedInputs, read_controls, read_inputs
@@ -33,6 +33,7 @@ from .torn_meshes import TornMeshes
 
 OnEvent = Callable[[Mapping[str, Any]], None]
 EVENT_SECONDS = 0.5  # between events that say how it goes
+HOLD_SECONDS = 0.05  # that a run waits for a command at a time while it is paused
 
 
 class _Ended(Exception):
@@ -84,6 +85,10 @@ def run_live(
         held.callback(around.close)
 
         def before_step() -> None:
+            if pace.holds:
+                on_event({"event": "paused", "step": run.step})
+            while pace.holds and not should_stop():
+                around.take(commands, HOLD_SECONDS)
             if should_stop() or (options.steps is not None and run.step >= options.steps):
                 recorder.end(run.step, run.digest())  # here: an exception takes the state back to the last frame
                 raise _Ended
@@ -106,24 +111,41 @@ class _StepCallbacks:
         self.command_count = self.not_converged = 0
         self.last_event = clock.monotonic()
 
-    def take(self, commands: SimpleQueue[Mapping[str, Any]]) -> None:
-        """Applies all commands that have come; what cannot be done is a warning."""
+    def take(self, commands: SimpleQueue[Mapping[str, Any]], seconds: float = 0.0) -> None:
+        """Applies all commands that have come; what cannot be done is a warning.
+
+        Args:
+            commands: Which come at any time.
+            seconds: How long it waits for a first one [s].
+        """
         while True:
             try:
-                given = commands.get_nowait()
+                given = commands.get(timeout=seconds) if seconds > 0.0 else commands.get_nowait()
             except Empty:
                 return
+            seconds = 0.0
             self.command_count += 1
             try:
                 command = parse_command(given)
-                if isinstance(command, SetRate):  # of the clock: a repetition has none
-                    self.pace.rate = command.rate
+                if isinstance(command, ClockCommand):  # a repetition has no clock
+                    self._set_pace(command)
                     continue
                 self.run.apply(command)
             except BadInput as problem:
                 self.on_event({"event": "warning", **problem.as_warning()})
             else:
                 self.recorder.record(self.run.step, given)
+
+    def _set_pace(self, command: ClockCommand) -> None:
+        match command:
+            case SetRate():
+                self.pace.rate = command.rate
+            case Pause():
+                self.pace.pause()
+            case TakeStep():
+                self.pace.ask_for_step()
+            case Resume():
+                self.pace.resume()
 
     def show(self, sample: LiveSample) -> None:
         """Writes a sample where the other process sees it, and says how it goes."""
@@ -162,8 +184,10 @@ class _StepCallbacks:
 
     def _say(self, sample: LiveSample, is_first: bool = False) -> None:
         self.last_event = clock.monotonic()
-        tets = {"tets": self.run.simulation.built.model.tet_count} if is_first else {}
-        numbers = {"ratio": self.pace.ratio, "not_converged": self.not_converged}
+        bodies = self.run.simulation.built.bodies
+        counts = {body.key: body.range.tets.stop - body.range.tets.start for body in bodies}
+        tets = {"tets": sum(counts.values()), "body_tets": counts} if is_first else {}
+        numbers = {"ratio": self.pace.ratio, "load": self.pace.load, "not_converged": self.not_converged}
         self.on_event({"event": "live", "step": sample.step, "time": sample.time, **numbers, **tets})
 
 
