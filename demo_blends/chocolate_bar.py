@@ -22,7 +22,7 @@ BROWN, INSIDE = (0.105, 0.035, 0.014), (0.16, 0.06, 0.028)
 def build() -> None:
     """Builds the scene in a new file."""
     stage.empty_scene(FRAMES)
-    bar = _bar()
+    bar = make_bar()
     half = 0.5 * COLUMNS * SIDE
     rig = stage.hold(bar, Left=lambda p: p[:, 0] < 0.8 * SIDE - half, Right=lambda p: p[:, 0] > half - 0.8 * SIDE)
     strength = bar.vertex_groups.new(name="Strength")
@@ -47,7 +47,7 @@ def _height(u: np.ndarray, count: int) -> np.ndarray:
     return np.clip(from_groove / SLOPE, 0.0, 1.0)
 
 
-def _bar() -> bpy.types.Object:
+def make_bar() -> bpy.types.Object:
     """Returns a bar of squares with grooves between them, lying in the air."""
     places = np.sort(np.concatenate([np.linspace(0, 1, CELLS + 1)[:-1], [SLOPE / SIDE, 1.0 - SLOPE / SIDE]]))
     u = np.append((np.arange(COLUMNS)[:, None] + places).ravel(), COLUMNS)

@@ -20,7 +20,7 @@ CLAY, DARK = (0.46, 0.24, 0.15), (0.30, 0.15, 0.09)
 def build() -> None:
     """Builds the scene in a new file."""
     stage.empty_scene(FRAMES)
-    head = _head()
+    head = make_head()
     group = head.vertex_groups.new(name="Base")
     group.add([v.index for v in head.data.vertices if v.co.z < 0.018], 1.0, "REPLACE")
     stage.make_body(head, "CLAY", divisions=15)
@@ -32,7 +32,7 @@ def build() -> None:
     stage.light_and_camera((0.40, -0.86, 0.34), (0.02, 0.0, 0.18), lens=44.0)
 
 
-def _head() -> bpy.types.Object:
+def make_head(voxel: float = VOXEL) -> bpy.types.Object:
     """Returns a head of 0.35 m on a round base that looks towards −y."""
     one_side = [
         fused.ball((-0.05, 0.045, 0.226), (0.05, 0.028, 0.02)),
@@ -57,7 +57,7 @@ def _head() -> bpy.types.Object:
         curl = 0.104 * math.cos(a), 0.108 * math.sin(a)
         parts.append(fused.ball((0.012 + curl[0] * 0.2 + 0.01, curl[1], 0.262 + curl[0]), (0.05, 0.028, 0.028)))
         parts.append(fused.ball((0.075, curl[1] * 0.9, 0.235 + curl[0] * 0.9), (0.042, 0.03, 0.03)))
-    head = fused.fuse("Head", parts + fused.mirrored(one_side), VOXEL, smoothing=1)
+    head = fused.fuse("Head", parts + fused.mirrored(one_side), voxel, smoothing=1)
     fused.colour(head, _clay, 0.75, "Clay")
     head.rotation_euler.z = math.radians(90)
     return head

@@ -45,6 +45,7 @@ SCENES = (
     "pennate",
     "pec_bounce",
     "arm_layers",
+    "playground",
 )
 SHEET_PICTURES = 9
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from statistics import median
 
 import bpy
 
@@ -18,11 +19,11 @@ DIGITS = 2  # that are told
 def in_real_time(run: LiveRun) -> int | None:
     """Returns about how many tets would keep up with the clock, or None: not known yet.
 
-    The time of a step is taken to grow with the tets. The slowest of the last steps counts, half a second each.
+    The time of a step is taken to grow with the tets. The median of the last seconds counts: some of them compile.
     """
     if len(run.loads) < MIN_LOADS or not run.tets:
         return None
-    return _rounded(SPARE * run.tets / max(run.loads))
+    return _rounded(SPARE * run.tets / median(run.loads))
 
 
 def _rounded(count: float) -> int:
