@@ -6,6 +6,7 @@
 #   ONLY                   parts of scenarios.py to run, such as contact_bake, or installation (all)
 #   SINEW_SEED             which operations seeded_operations does (20)
 #   SINEW_OPERATIONS       and how many (300)
+#   SINEW_MOVIE            1: playground_by_mouse takes the pictures of scripts/live_movie.py
 #   SCREEN_NUMBER          of the virtual screen, where another run has 97 (97)
 #   SINEW_WINDOW_BLENDER   where that Blender lies or is made, 1.7 GB (/var/tmp/sinew-blender52)
 set -eu
@@ -31,7 +32,7 @@ fi
 
 .venv/bin/python scripts/build_zip.py --python cp314 --platform linux-x64
 zip=$(ls -t dist/sinew-*-debian-linux-x64.zip | head -1)
-inside() { "$tools/enter.sh" "$blender" -b "$PWD:/repo" -b "$tools:/tools" -e "SINEW_KERNEL_CACHE=/repo/$out/kernels" -e SECONDS_LIMIT=2400 ${ONLY:+-e "ONLY=$ONLY"} ${SCREEN_NUMBER:+-e "SCREEN_NUMBER=$SCREEN_NUMBER"} ${SINEW_SEED:+-e "SINEW_SEED=$SINEW_SEED"} ${SINEW_OPERATIONS:+-e "SINEW_OPERATIONS=$SINEW_OPERATIONS"} "$@"; }
+inside() { "$tools/enter.sh" "$blender" -b "$PWD:/repo" -b "$tools:/tools" -e "SINEW_KERNEL_CACHE=/repo/$out/kernels" -e SECONDS_LIMIT=2400 ${ONLY:+-e "ONLY=$ONLY"} ${SCREEN_NUMBER:+-e "SCREEN_NUMBER=$SCREEN_NUMBER"} ${SINEW_MOVIE:+-e "SINEW_MOVIE=$SINEW_MOVIE"} ${SINEW_SEED:+-e "SINEW_SEED=$SINEW_SEED"} ${SINEW_OPERATIONS:+-e "SINEW_OPERATIONS=$SINEW_OPERATIONS"} "$@"; }
 
 rm -rf "$blender/root/.config/blender" "$blender/root/.cache/sinew"
 # A run that was killed leaves the lock of its X server, which then takes any process of that number for itself.
