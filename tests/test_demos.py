@@ -178,12 +178,14 @@ PINNED = {
         },
     ),
     "pec_bounce": (
-        10,
+        8,
         {
-            "Pectoral.L": {  # full activation
+            "Pectoral.L": {  # its upper head at full activation, the lower one about to begin
                 "tets": (4327, 150),
-                "volume_ratio": (0.9975, 0.003),
-                "x_at_the_end": (0.0905, 0.002),
+                "volume_ratio": (0.9992, 0.003),
+                "x_at_the_end": (0.0989, 0.002),
+                "clavicular_stretch": (0.866, 0.01),
+                "sternal_stretch": (0.965, 0.01),
             },
             "Pectoral.R": {  # at rest, pushed off the ribs by what it keeps away from them
                 "tets": (4327, 150),

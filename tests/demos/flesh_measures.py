@@ -56,6 +56,19 @@ def _contraction(cache: CacheReader, key: str, along: int) -> dict[str, float]:
     return {"belly_width_ratio": float(np.ptp(now[:, 1]) / np.ptp(rest[:, 1])), "ends_ratio": apart[0] / apart[1]}
 
 
+def pectoral(cache: CacheReader) -> dict[str, float]:
+    """Returns how much of their length at rest the fibres of both heads have in the last frame, on average."""
+    model, frame = cache.read_model("Pectoral_L"), cache.read_frame(_frames(cache)[-1])
+    corners = [
+        (x - x[:, :1])[:, 1:] for x in (model["nodes"][model["tets"]], frame.x[: len(model["nodes"])][model["tets"]])
+    ]
+    local = np.linalg.solve(corners[0].transpose(0, 2, 1), model["fibre_direction"][:, :, None].astype(float))
+    stretch = np.linalg.norm(corners[1].transpose(0, 2, 1) @ local, axis=(1, 2))
+    is_muscle = model["fibre_tendon"] < 0.5
+    heads = [float(stretch[is_muscle & (model["fibre_unit"] == unit)].mean()) for unit in (1, 2)]
+    return {"clavicular_stretch": heads[0], "sternal_stretch": heads[1]}
+
+
 def head(cache: CacheReader) -> dict[str, float]:
     """Returns how far flesh gets from where the skull would carry it [m], and how far what the skull holds."""
     model = cache.read_model("Head")
@@ -123,6 +136,7 @@ MEASURES = {
     "bending_arm": ("Arm", arm),
     "biceps_curl": ("Biceps", biceps),
     "pennate": ("Calf", calf),
+    "pec_bounce": ("Pectoral.L", pectoral),
     "belly": ("Wrestler", belly),
     "belly_goal": ("Wrestler", belly),
     "shaken_cheek": ("Head", head),
