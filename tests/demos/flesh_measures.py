@@ -9,6 +9,7 @@ import numpy as np
 from sinew.solver.bake.cache import CacheReader
 
 FPS = 24
+CURLED = (28, 80)  # frames of biceps_curl with the elbow bent, the dumbbell in the hand, and not
 ELBOW = (0.27, 0.33)  # where along the straight arm its elbow is [m]
 
 
@@ -32,8 +33,15 @@ def arm(cache: CacheReader) -> dict[str, float]:
 
 
 def biceps(cache: CacheReader) -> dict[str, float]:
-    """Returns how wide the belly is in the last frame, times its width at rest, and how far apart the ends are."""
-    return _contraction(cache, "Biceps", 0)
+    """Returns how wide the belly is in the last frame, times its width at rest, how far apart the ends are, how near
+    the muscle ever gets to the axis of the bone behind it [m], and its activation with and without the dumbbell."""
+    ahead = min(float(cache.read_frame(frame).x[:, 0].min()) for frame in _frames(cache))
+    active = []
+    for frame in CURLED:
+        bpy.context.scene.frame_set(frame)
+        active.append(bpy.data.objects["Biceps"].evaluated_get(bpy.context.evaluated_depsgraph_get()).sinew.activation)
+    activations = {"activation_loaded": active[0], "activation_empty": active[1]}
+    return {**_contraction(cache, "Biceps", 2), "least_ahead": ahead, **activations}
 
 
 def calf(cache: CacheReader) -> dict[str, float]:
