@@ -140,8 +140,9 @@ STATEFUL_OBJECTS = {
 # results that are bounded and forgotten when another file is open; drawing; whether a callback runs inside another
 STATEFUL_CLASSES = {"Memo", "Throttle", "DrawHandler", "PresetFilling"}
 
-# and what it loads when an artist brings a file of tets: meshio and rich
+# and what it loads when an artist brings a file of tets, meshio and rich, or makes muscles
 ADDON_MAY_IMPORT_LATE = {
+    "mesh.geometry.centreline",
     "mesh.formats.tet_files",
     "mesh.boundary_faces",
     "mesh.formats.veg",

@@ -159,9 +159,12 @@ PINNED = {
             "Biceps": {
                 "tets": (4231, 150),
                 "volume_ratio": (0.996, 0.005),
-                "belly_width_ratio": (1.342, 0.03),
+                "belly_width_ratio": (1.349, 0.03),
                 "ends_ratio": (0.859, 0.01),
-                "lowest": (0.0053, 0.003),  # [m] over the axis of a bone of 9 mm
+                "least_ahead": (0.0061, 0.003),  # [m] of the axis of a bone of 9 mm
+                # 9.81 (0.305 · 8.5 + 0.45 · 0.305 · 1.3) sin 95° / (300,000 π 0.03² · 0.033), and without 8.5
+                "activation_loaded": (0.968, 0.002),
+                "activation_empty": (0.062, 0.002),
             }
         },
     ),
@@ -178,12 +181,14 @@ PINNED = {
         },
     ),
     "pec_bounce": (
-        10,
+        8,
         {
-            "Pectoral.L": {  # full activation
+            "Pectoral.L": {  # its upper head at full activation, the lower one about to begin
                 "tets": (4327, 150),
-                "volume_ratio": (0.9975, 0.003),
-                "x_at_the_end": (0.0905, 0.002),
+                "volume_ratio": (0.9992, 0.003),
+                "x_at_the_end": (0.0989, 0.002),
+                "clavicular_stretch": (0.866, 0.01),
+                "sternal_stretch": (0.965, 0.01),
             },
             "Pectoral.R": {  # at rest, pushed off the ribs by what it keeps away from them
                 "tets": (4327, 150),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,11 +24,14 @@ from sinew.addon.objects.diagnostic_fixes import FixTarget
 from sinew.addon.operators.draw_muscle import SINEW_OT_draw_muscle
 from sinew.solver.mesh.geometry.manifold_defects import find_manifold_defects
 from sinew.solver.mesh.geometry.signed_distance_derivatives import MovingSurface
-from sinew.solver.mesh.geometry.triangle_surface import signed_volume
+from sinew.solver.mesh.geometry.surface_defects import find_surface_defects
+from sinew.solver.mesh.geometry.triangle_surface import Surface, signed_volume
 from sinew.solver.runtime.errors import BadInput
 from test_make_muscle import elbow, group
 
 PATH = [(1.0, 0.0, 1.9), (1.0, 0.25, 1.5), (1.0, 0.25, 1.1), (1.0, 0.0, 0.7)]
+
+STRAIGHT = [(1.0, 0.1, 1.9), (1.0, 0.1, 1.3), (1.0, 0.1, 0.7)]
 
 
 def draw(points=PATH, origin=("Rig", "Upper.L"), insertion=("Rig", "Fore.L"), **more):
@@ -261,15 +265,36 @@ def test_a_second_click_at_one_place_of_one_view_ends_a_muscle_however_late_it_c
     assert press(142, 104)
 
 
+@pytest.mark.parametrize("points", (STRAIGHT, PATH))
+@pytest.mark.parametrize(("profile", "width"), list(itertools.product(("BELLY", "FAN", "STRAP"), (0.0, 0.08))))
+def test_no_drawing_crosses_itself_wherever_it_is_moved(points, profile: str, width: float) -> None:
+    fresh()
+    elbow()
+    muscle = draw(points, profile=profile, width=width)
+    for turn in ((0.0, 0.0, 0.0), (0.3, 0.5, 0.2)):
+        muscle.rotation_euler = turn
+        bpy.context.view_layer.update()
+        places = transform_points(np.array(muscle.matrix_world), positions(muscle.data))
+        defects = find_surface_defects(Surface(places, triangles(muscle.data)))
+        found = [len(each) for each in (defects.open, defects.doubled, defects.crossing, defects.inward)]
+        assert found == [0, 0, 0, 0]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("points", "width"), [([PATH[0], PATH[-1]], 0.0), ([PATH[0], PATH[1], PATH[-1]], 0.0), (PATH, 0.08)]
+    ("points", "profile", "width"),
+    [
+        ([PATH[0], PATH[-1]], "BELLY", 0.0),
+        ([PATH[0], PATH[1], PATH[-1]], "BELLY", 0.0),
+        (PATH, "BELLY", 0.08),
+        (STRAIGHT, "BELLY", 0.0),  # its walls and caps are flat
+    ],
 )
-def test_check_finds_nothing_about_a_muscle_that_was_just_drawn(points, width: float) -> None:
+def test_check_finds_nothing_about_a_muscle_that_was_just_drawn(points, profile: str, width: float) -> None:
     """Its tendons are thinner than its tets: Robust tets cover them, where Smooth ones would end before the bone."""
     fresh()
     elbow()
-    muscle = draw(points, **({"width": width} if width else {}))
+    muscle = draw(points, profile=profile, **({"width": width} if width else {}))
     assert muscle.sinew.method == "ROBUST"
     assert bpy.ops.sinew.check() == {"FINISHED"}
     assert [row.line for row in scene_check.result_of(bpy.context.scene).rows] == []

@@ -94,6 +94,25 @@ def test_crossing_faces_are_those_that_a_slow_search_finds() -> None:
     assert slow and find_surface_defects(found).crossing.tolist() == sorted(slow)
 
 
+@pytest.mark.parametrize("kind", (np.float64, np.float32))
+def test_faces_of_flat_walls_do_not_cross_however_they_are_turned(kind: type) -> None:
+    rng = np.random.default_rng(5)
+    heights = np.sort(rng.uniform(0.0, 1.0, 40))
+    prism = revolved(np.concatenate([[0.0], np.full(40, 0.05), [0.0]]), np.r_[heights[0], heights, heights[-1]], 4)
+    for _ in range(10):
+        turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        places = (prism.vertices @ turn + rng.uniform(-1.0, 1.0, 3)).astype(kind).astype(np.float64)
+        assert not len(find_surface_defects(Surface(places, prism.triangles)).crossing)
+
+
+def test_faces_that_hardly_cross_do() -> None:
+    flat = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    for tilt in (1e-3, 1e-6, 1e-8):
+        other = np.array([[0.2, -0.5, -tilt], [0.3, 0.9, tilt], [0.25, 0.9, tilt]])
+        found = Surface(np.concatenate([flat, other]), np.arange(6, dtype=np.int32).reshape(2, 3))
+        assert len(find_surface_defects(found).crossing) == 6
+
+
 def test_points_are_as_deep_as_a_ball_says() -> None:
     points = np.random.default_rng(3).uniform(-1.2, 1.2, (200, 3))
     surface = Surface(*sphere(16))

@@ -16,14 +16,15 @@ import numpy as np
 from mathutils import Matrix
 
 from ...solver.runtime.arrays import Floats
-from ...solver.runtime.errors import BadInput
+from ...solver.runtime.errors import BadInput, SinewError
 from ...solver.scene.settings.muscle_shape_settings import MOST_HEADS
-from ..evaluation.evaluated_mesh import positions
+from ..evaluation.evaluated_mesh import positions, triangles
 from ..evaluation.matrix_units import transform_points
 from .mirror_symmetry import MirrorSymmetry
 from .muscle_obstacles import MIRRORED, mirror_obstacles, scale_obstacles, store_obstacles, stored_obstacles
-from .muscle_setup import TETS_ACROSS, MuscleEnd, MuscleShape, set_up_muscle, write_end_groups, write_group
-from .skeleton import SkeletonBone
+from .muscle_setup import END_SHARE, TETS_ACROSS, MuscleEnd, MuscleShape, set_up_muscle, write_end_groups, write_group
+from .muscle_via_points import PathFinding, lay_path
+from .skeleton import SkeletonBone, skeleton_bones
 
 if TYPE_CHECKING:
     from ...solver.mesh.muscle_shape.muscle_surface import DrawnMuscle, MuscleSurface
@@ -90,8 +91,8 @@ def _away_from_bones(points: Floats, bones: Sequence[SkeletonBone]) -> Floats:
     return np.asarray(away[nearest, np.arange(len(samples), dtype=np.int64)].mean(axis=0))
 
 
-def new_muscle(context: bpy.types.Context, drawing: MuscleDrawing) -> bpy.types.Object:
-    """Returns a new muscle whose ends follow the bones that it was drawn between.
+def new_muscle(context: bpy.types.Context, drawing: MuscleDrawing) -> tuple[bpy.types.Object, list[SinewError]]:
+    """Returns a new muscle whose ends follow the bones that it was drawn between, and what is doubtful about its path.
 
     Raises:
         BadInput: "drawn-points-together": its points are at one place. Nothing was changed.
@@ -118,11 +119,16 @@ def new_muscle(context: bpy.types.Context, drawing: MuscleDrawing) -> bpy.types.
     found = _build_surface(obj)
     assert found is not None
     _write_mesh(obj.data, found)
-    set_up_muscle(obj, _muscle_shape(found, drawing))
+    shape_of_mesh = _muscle_shape(found, drawing)
+    set_up_muscle(obj, shape_of_mesh)
     _write_groups(obj, found)
     if _thinnest_tendon(shape.profile) < settings.tet_size:
         settings.method = "ROBUST"  # its tets cover tendons that others would end before
-    return obj
+    in_world = replace(shape_of_mesh.surface, vertices=found.surface.vertices + middle)
+    ends = drawing.origin, drawing.insertion
+    return obj, lay_path(
+        obj, PathFinding(in_world, triangles(obj.data), ends, skeleton_bones(context, {obj}), END_SHARE)
+    )
 
 
 def _thinnest_tendon(profile: MuscleProfile) -> float:

@@ -12,6 +12,7 @@ from mathutils import Quaternion
 
 from .flesh_supports import rigs_of
 from .mirror_symmetry import MirrorSymmetry
+from .muscle_via_points import mirror_via_point
 
 
 def mirror_activation(sides: MirrorSymmetry, obj: bpy.types.Object, made: bpy.types.Object) -> None:
@@ -21,8 +22,18 @@ def mirror_activation(sides: MirrorSymmetry, obj: bpy.types.Object, made: bpy.ty
         for joint in pose.rotations:
             _mirror_joint(sides, rig, joint)
     made.sinew.pose_rig = made.sinew.pose_rig and sides.object(made.sinew.pose_rig)
+    _mirror_via_points(sides, obj, made)
+
+
+def _mirror_via_points(sides: MirrorSymmetry, obj: bpy.types.Object, made: bpy.types.Object) -> None:
+    """Makes those anew that were found for the muscle, and finds those that an artist has made on the other side."""
+    for former in [each for each in bpy.data.objects if each.sinew.via_point_of == made]:
+        bpy.data.objects.remove(former)  # of a muscle whose place the mirror image has taken
     for row in made.sinew.via_points:
-        row.object = row.object and sides.object(row.object)
+        if row.object is not None and row.object.sinew.via_point_of == obj and row.object.parent is not None:
+            row.object = mirror_via_point(sides, made, row.object)
+        else:
+            row.object = row.object and sides.object(row.object)
 
 
 def _mirror_joint(sides: MirrorSymmetry, rig: bpy.types.Object | None, joint: bpy.types.PropertyGroup) -> None:

@@ -21,6 +21,7 @@ from ..evaluation.matrix_units import transform_points
 from ..properties.role_definitions import BONE
 from . import initial_settings, mesh_defects
 from .flesh_supports import armatures_of, hooks_of
+from .muscle_via_points import PathFinding, lay_path
 from .roles import has_role
 from .skeleton import SkeletonBone, at_rest, rest_matrix, skeleton_bones, world_matrix
 
@@ -83,10 +84,15 @@ def make_muscles(
     bones = skeleton_bones(context, set(meshes))
     if len(bones) < 2:
         raise BadInput("muscle-no-bones", count=len(bones))
-    shapes = {obj: _measure(obj, bones_as_modeled(obj, bones)) for obj in meshes}
+    modeled = {obj: bones_as_modeled(obj, bones) for obj in meshes}
+    shapes = {obj: _measure(obj, modeled[obj]) for obj in meshes}
+    found = []
     for obj, shape in shapes.items():
         set_up_muscle(obj, shape, end_share)
-    return [doubt for obj, shape in shapes.items() for doubt in _doubts(obj, shape)]
+        ends = shape.origin.bone, shape.insertion.bone
+        finding = PathFinding(shape.surface, triangles(obj.data), ends, modeled[obj], end_share)
+        found += _doubts(obj, shape) + lay_path(obj, finding)
+    return found
 
 
 def hold_ends_to_nearest_bones(context: bpy.types.Context, obj: bpy.types.Object, end_share: float = 0.04) -> None:

@@ -95,6 +95,34 @@ def at_rest(bone: SkeletonBone) -> SkeletonBone:
     return replace(bone, line=np.array([matrix @ known.head_local, matrix @ known.tail_local]), is_at_rest=True)
 
 
+def carrier_of(bone: SkeletonBone) -> tuple[bpy.types.Object, str]:
+    """Returns an object and the name of its bone: itself, or the armature bone that a bone mesh is parented to."""
+    if not bone.bone and _is_on_bone(bone.obj):
+        return bone.obj.parent, bone.obj.parent_bone
+    return bone.obj, bone.bone
+
+
+def chain_to_root(bone: SkeletonBone) -> list[tuple[bpy.types.Object, str]]:
+    """Returns a bone and what it hangs on, up to the last parent: each an object and the name of its bone, or ""."""
+    obj, found = bone.obj, [(bone.obj, bone.bone)]
+    if bone.bone:
+        found += [(obj, parent.name) for parent in obj.data.bones[bone.bone].parent_recursive]
+    while obj.parent is not None:
+        is_on_bone, name = _is_on_bone(obj), obj.parent_bone
+        obj = obj.parent
+        if is_on_bone:
+            found += [(obj, name), *((obj, parent.name) for parent in obj.data.bones[name].parent_recursive)]
+        else:
+            found.append((obj, ""))
+    return found
+
+
+def _is_on_bone(obj: bpy.types.Object) -> bool:
+    parent = obj.parent
+    is_rigged = parent is not None and parent.type == "ARMATURE" and obj.parent_type == "BONE"
+    return is_rigged and obj.parent_bone in parent.data.bones
+
+
 def _line(posed: bpy.types.Object, name: str) -> Floats:
     bone, matrix = posed.pose.bones[name], posed.matrix_world
     return np.array([matrix @ bone.head, matrix @ bone.tail])

@@ -78,7 +78,8 @@ class SINEW_OT_draw_muscle(bpy.types.Operator):
         if len(points) < 2:
             raise BadInput("drawn-points-together")
         self.width = self.width or drawn_muscles.initial_width(points, self.profile)
-        obj = drawn_muscles.new_muscle(context, MuscleDrawing(ends[0], ends[1], points, self.profile, self.width))
+        drawing = MuscleDrawing(ends[0], ends[1], points, self.profile, self.width)
+        obj, doubts = drawn_muscles.new_muscle(context, drawing)
         if context.mode == "POSE":
             bpy.ops.object.mode_set(mode="OBJECT")
         for other in context.selected_objects:
@@ -87,6 +88,8 @@ class SINEW_OT_draw_muscle(bpy.types.Operator):
         context.view_layer.objects.active = obj
         for other in muscle_obstacles.open_obstacles(obj):
             self.report({"WARNING"}, error_text(SinewError("draw-obstacle-open", name=obj.name, other=other.name)))
+        for doubt in doubts:
+            self.report({"WARNING"}, error_text(doubt))
         if ends[0] == ends[1]:
             self.report({"WARNING"}, error_text(SinewError("muscle-one-bone", name=obj.name, bone=ends[0].name)))
         else:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import CollectionProperty, FloatVectorProperty, IntProperty
+from bpy.props import CollectionProperty, FloatVectorProperty, IntProperty, PointerProperty
 
 from ...solver.scene.settings.activation_settings import (
     ACTIVATION_COLUMN,
@@ -115,6 +115,13 @@ ActivationProperties: Any = settings_group(
     more={
         ACTIVATION_COLUMN.name: make_property(ACTIVATION_COLUMN, search=_columns),
         POSE_RIG.name: make_property(POSE_RIG, poll=_is_armature),
+        "via_point_of": PointerProperty(
+            type=bpy.types.Object,
+            name="Via Point of",
+            description="The muscle that Make Muscle or Draw Muscle has found this via point for",
+            options={"HIDDEN"},
+            override=OVERRIDABLE,
+        ),
         **{setting.name: _table(setting, row) for setting, row in _TABLES},
         **{f"{setting.name}_index": _row_index(setting) for setting, _ in _TABLES},
     },

@@ -9,6 +9,7 @@ import numpy as np
 from sinew.solver.bake.cache import CacheReader
 
 FPS = 24
+CURLED = (28, 80)  # frames of biceps_curl with the elbow bent, the dumbbell in the hand, and not
 ELBOW = (0.27, 0.33)  # where along the straight arm its elbow is [m]
 
 
@@ -32,8 +33,15 @@ def arm(cache: CacheReader) -> dict[str, float]:
 
 
 def biceps(cache: CacheReader) -> dict[str, float]:
-    """Returns how wide the belly is in the last frame, times its width at rest, and how far apart the ends are."""
-    return _contraction(cache, "Biceps", 0)
+    """Returns how wide the belly is in the last frame, times its width at rest, how far apart the ends are, how near
+    the muscle ever gets to the axis of the bone behind it [m], and its activation with and without the dumbbell."""
+    ahead = min(float(cache.read_frame(frame).x[:, 0].min()) for frame in _frames(cache))
+    active = []
+    for frame in CURLED:
+        bpy.context.scene.frame_set(frame)
+        active.append(bpy.data.objects["Biceps"].evaluated_get(bpy.context.evaluated_depsgraph_get()).sinew.activation)
+    activations = {"activation_loaded": active[0], "activation_empty": active[1]}
+    return {**_contraction(cache, "Biceps", 2), "least_ahead": ahead, **activations}
 
 
 def calf(cache: CacheReader) -> dict[str, float]:
@@ -54,6 +62,19 @@ def _contraction(cache: CacheReader, key: str, along: int) -> dict[str, float]:
     ends = [rest[:, along] < rest[:, along].min() + 0.01, rest[:, along] > rest[:, along].max() - 0.01]
     apart = [float(np.linalg.norm(x[ends[1]].mean(axis=0) - x[ends[0]].mean(axis=0))) for x in (now, rest)]
     return {"belly_width_ratio": float(np.ptp(now[:, 1]) / np.ptp(rest[:, 1])), "ends_ratio": apart[0] / apart[1]}
+
+
+def pectoral(cache: CacheReader) -> dict[str, float]:
+    """Returns how much of their length at rest the fibres of both heads have in the last frame, on average."""
+    model, frame = cache.read_model("Pectoral_L"), cache.read_frame(_frames(cache)[-1])
+    corners = [
+        (x - x[:, :1])[:, 1:] for x in (model["nodes"][model["tets"]], frame.x[: len(model["nodes"])][model["tets"]])
+    ]
+    local = np.linalg.solve(corners[0].transpose(0, 2, 1), model["fibre_direction"][:, :, None].astype(float))
+    stretch = np.linalg.norm(corners[1].transpose(0, 2, 1) @ local, axis=(1, 2))
+    is_muscle = model["fibre_tendon"] < 0.5
+    heads = [float(stretch[is_muscle & (model["fibre_unit"] == unit)].mean()) for unit in (1, 2)]
+    return {"clavicular_stretch": heads[0], "sternal_stretch": heads[1]}
 
 
 def head(cache: CacheReader) -> dict[str, float]:
@@ -123,6 +144,7 @@ MEASURES = {
     "bending_arm": ("Arm", arm),
     "biceps_curl": ("Biceps", biceps),
     "pennate": ("Calf", calf),
+    "pec_bounce": ("Pectoral.L", pectoral),
     "belly": ("Wrestler", belly),
     "belly_goal": ("Wrestler", belly),
     "shaken_cheek": ("Head", head),

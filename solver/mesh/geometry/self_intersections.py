@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which faces of a surface cross each other."""
+"""Which faces of a surface cross each other.
+
+Faces in one plane do not: a side that lies in the plane of a face, but for the rounding of double precision, crosses it
+nowhere. Without that, rounding would say so of some of the many faces of flat walls and caps.
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -9,6 +15,8 @@ from ...runtime.arrays import Indices
 from ...runtime.jit import kernel
 from .segment_surface_crossings import cross_triangle
 from .triangle_bvh import Bvh
+
+IN_PLANE = 1.0e-10  # of the distances: how far both ends of a side are from the plane in which it lies
 
 
 def crossing_faces(bvh: Bvh, welded: Indices) -> tuple[Indices, Indices]:
@@ -63,10 +71,23 @@ def fill_crossing_faces(boxes, tree, corners, faces, pairs):
                         if shares:
                             continue
                         _, cosine = cross_triangle(corners, t, x, y, z, dx, dy, dz)
-                        if cosine != 0.0:
+                        if cosine != 0.0 and not _lies_in_plane(corners, t, x, y, z, dx, dy, dz):
                             if count < pairs.shape[0]:
                                 pairs[count, 0] = f
                                 pairs[count, 1] = t
                             count += 1
                 node += 1
     return count
+
+
+@kernel(device_only=True)
+def _lies_in_plane(corners, t, x, y, z, dx, dy, dz):
+    """Returns whether both ends of a segment lie in the plane of triangle t, but for rounding."""
+    ux, uy, uz = corners[t, 3] - corners[t, 0], corners[t, 4] - corners[t, 1], corners[t, 5] - corners[t, 2]
+    vx, vy, vz = corners[t, 6] - corners[t, 0], corners[t, 7] - corners[t, 1], corners[t, 8] - corners[t, 2]
+    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    px, py, pz = x - corners[t, 0], y - corners[t, 1], z - corners[t, 2]
+    size = math.sqrt(px * px + py * py + pz * pz) + math.sqrt(dx * dx + dy * dy + dz * dz)
+    least = IN_PLANE * size * math.sqrt(nx * nx + ny * ny + nz * nz)
+    start = nx * px + ny * py + nz * pz
+    return abs(start) <= least and abs(start + nx * dx + ny * dy + nz * dz) <= least

@@ -165,6 +165,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The {end} of the muscle "{name}" is nearest to "{bone}", but hardly farther from "{other}".',
         "If that is wrong, choose the bone in the Hook modifier {end}.",
     ),
+    "muscle-via-unsure": (
+        'Via point {number} of the muscle "{name}" moves with "{bone}", but is hardly nearer to it than to "{other}".',
+        "If that is wrong, choose another parent of its empty.",
+    ),
     "muscle-mesh-open": (
         'The mesh of the muscle "{name}" has {defects}.',
         "Close it, or choose Robust as its Fill (panel Tets).",

@@ -191,7 +191,7 @@ STRETCH_REFLEX = Setting(
 VIA_POINTS = Setting(
     "via_points",
     "Via Points",
-    "Objects that the path runs through from origin to insertion, such as empties that bones carry",
+    "Objects that the path runs through from origin to insertion, such as the empties that Make Muscle finds",
     TABLE,
     when=FROM_LENGTH,
     since="0.3",
