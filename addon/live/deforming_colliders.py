@@ -69,5 +69,5 @@ def _world_vertices(evaluated: bpy.types.Object, count: int, scene: bpy.types.Sc
     if len(points) != count:
         return None
     matrix = scale_to_metres(evaluated.matrix_world, scene.unit_settings.scale_length)
-    found = transform_points(matrix, points).astype(np.float32)
+    found = transform_points(matrix, points.astype(np.float64)).astype(np.float32)
     return found if np.isfinite(found).all() else None
