@@ -15,6 +15,7 @@ from .baking import (
     bake_timer,
     last_failure,
     move_caches_on_save,
+    play_simulates,
     running_bake_playback,
     stale_errors,
 )
@@ -85,6 +86,24 @@ def undo_post(*_: object) -> None:
 def depsgraph_update_post(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Something was evaluated again."""
     geometry_update_counter.changes.note(depsgraph)
+
+
+@persistent
+def animation_playback_pre(scene: bpy.types.Scene, *_: object) -> None:
+    """Play was pressed."""
+    play_simulates.playback_began(scene)
+
+
+@persistent
+def animation_playback_post(_scene: bpy.types.Scene, *_: object) -> None:
+    """The animation was stopped."""
+    play_simulates.playback_ended()
+
+
+@persistent
+def frame_change_pre(scene: bpy.types.Scene, *_: object) -> None:
+    """The playhead has moved, and nothing is evaluated there yet; only a bake by Play looks at it."""
+    play_simulates.hold(scene)
 
 
 @persistent
@@ -177,6 +196,9 @@ HANDLERS = {
     "undo_post": undo_post,
     "redo_post": undo_post,
     "depsgraph_update_post": depsgraph_update_post,
+    "animation_playback_pre": animation_playback_pre,
+    "animation_playback_post": animation_playback_post,
+    "frame_change_pre": frame_change_pre,
     "save_pre": save_pre,
     "save_post": save_post,
     "save_post_fail": save_post,
@@ -205,6 +227,7 @@ def unregister() -> None:
     run_control.end()
     session.close()
     bake_timer.stop()
+    play_simulates.stop()
     live_timer.stop()
     if bpy.app.timers.is_registered(check_rendered_frames):
         bpy.app.timers.unregister(check_rendered_frames)

@@ -108,6 +108,7 @@ LATE_EXCEPTIONS = {
 ADDON_MAY_IMPORT = {
     "scene",
     "bake.cache",
+    "live.collider_shapes",
     "live.sample_files",
     "mesh.geometry.hole_caps",
     "mesh.geometry.manifold_defects",

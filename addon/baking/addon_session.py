@@ -43,6 +43,7 @@ class RunningBake:
         on_done: Begins the next pass, and returns its bake if there is one.
         chosen: Session ids of the only bodies that are baked, while the others move as they are baked; None: all.
         is_dropped: Whether it was one of chosen bodies that did not come to its end, and was deleted.
+        is_played: Whether Play has begun it, so that it goes on only while the animation plays.
         only_cuts: Whether it bakes no frames, and only cuts meshes of broken bodies.
         is_shown: Whether the bodies play its frames.
         cracked_bodies: Keys of the bodies that have cracked by the last frame.
@@ -64,6 +65,7 @@ class RunningBake:
     on_done: Callable[[], RunningBake | None] = lambda: None
     chosen: frozenset[int] | None = None
     is_dropped: bool = False
+    is_played: bool = False
 
     @property
     def latest(self) -> RunningBake:
@@ -219,6 +221,7 @@ class AddonSession:
         frame_solve: The frame that is being solved without a bake, or None.
         live: The run that goes on, or None.
         last_live: The last run, which has ended and can be kept, or None.
+        played_scene: Session id of the scene whose animation plays, where playing simulates; or None.
         rendered_frames: Session ids of scenes, and frames that a render has begun in its own thread.
     """
 
@@ -238,6 +241,7 @@ class AddonSession:
         self.frame_solve: FrameSolve | None = None
         self.live: LiveRun | None = None
         self.last_live: LiveRun | None = None
+        self.played_scene: int | None = None
         self._messages: dict[int, SceneMessages] = {}
 
     def is_baking(self, scene: bpy.types.Scene) -> bool:
@@ -333,6 +337,7 @@ class AddonSession:
         self.check_results.clear()
         self.scenes_due.clear()
         self.pending_save = None
+        self.played_scene = None
         self.shown_progress = None
         self.forget_hints()
         clear_results()

@@ -122,6 +122,7 @@ def _start_pass(scene: bpy.types.Scene, request: BakeRequest, order: BakeOrder) 
         pass_number=None if bake_pass.is_only else bake_pass.number,
         on_done=lambda: _start_following(uid, request, order),
         chosen=request.chosen,
+        is_played=request.is_played,
     )
     return _run(bake, *end, resume_frame)
 

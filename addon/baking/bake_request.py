@@ -31,6 +31,7 @@ class BakeRequest:
         strict: Whether a step that does not converge stops the bake.
         bake_pass: The only pass to bake; None: all that are missing or out of date, or else all.
         chosen: Session ids of the only bodies to bake, while the others move as they are baked; None: all bodies.
+        is_played: Whether Play has begun it (play_simulates.py).
         on_event: Called with each event that the child says.
     """
 
@@ -43,6 +44,7 @@ class BakeRequest:
     strict: bool = False
     bake_pass: int | None = None
     chosen: frozenset[int] | None = None
+    is_played: bool = False
     on_event: Callable[[Mapping[str, Any]], None] | None = None
 
 

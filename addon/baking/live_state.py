@@ -10,7 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ...solver.bake.cache import CacheLock
+from ...solver.live.collider_shapes import ColliderShapesWriter
 from ...solver.live.sample_files import SampleReader
 from ...solver.runtime.arrays import Floats
 from ..blender_data.object_handle import ObjectHandle
@@ -37,6 +41,23 @@ class HandledInput:
     what: str
     of: str = ""
     factor: Floats | None = None
+
+
+@dataclass
+class DeformingShape:
+    """A collider whose mesh may change its shape.
+
+    Attributes:
+        key: In files.
+        owner: The object.
+        count: Of its vertices.
+        sent: Vertices that were sent last [m], world, (n, 3); None: none since the run began.
+    """
+
+    key: str
+    owner: ObjectHandle
+    count: int
+    sent: npt.NDArray[np.float32] | None = None
 
 
 @dataclass
@@ -78,6 +99,8 @@ class LiveRun:
         lock: Of the folder around that of the cache.
         inputs: What may be changed, once it is known.
         sent: Values that were sent last, by the names of tracks.
+        shapes: The colliders that may change their shape.
+        shapes_writer: Of these, once the scene is written.
         reader: Of the samples, once there are some.
         step: That is shown; −1: none yet.
         seconds: Of the scene, up to that step.
@@ -104,6 +127,8 @@ class LiveRun:
     lock: CacheLock
     inputs: list[HandledInput] = field(default_factory=list)
     sent: dict[str, Floats] = field(default_factory=dict)
+    shapes: list[DeformingShape] = field(default_factory=list)
+    shapes_writer: ColliderShapesWriter | None = None
     reader: SampleReader | None = None
     step: int = -1
     seconds: float = 0.0

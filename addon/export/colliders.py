@@ -99,7 +99,9 @@ class ColliderSampler:
                 sampling.add(_matrix_track(collider), plane_matrix(matrix), "rigid")
             else:
                 sampling.add(_matrix_track(collider), matrix, "rigid")
-                self._add(self._motions[collider.key], collider, sampling.moment.time, matrix, points)
+                motion = self._motions[collider.key]
+                motion.deforms = motion.deforms or collider.key in inputs.deforming_colliders
+                self._add(motion, collider, sampling.moment.time, matrix, points)
             self._cuts.add(collider.key, sampling.moment, self._tracked_points(collider, matrix, points))
 
     def _pairs(self, inputs: Participants) -> Iterator[tuple[bpy.types.Object, Collider]]:

@@ -53,6 +53,7 @@ class Participants:
         wraps: At which fat ends; the key is the object's name.
         grounds: Bodies of earlier passes, and those left as they are, which move as they are baked.
         is_preview: Whether bodies with Preview Tets get these.
+        deforming_colliders: Keys of colliders whose vertices are written although they may not have changed yet.
         reads_attachments: Whether those of bodies are read, which needs what they are attached to.
     """
 
@@ -68,6 +69,7 @@ class Participants:
     wraps: ObjectKeys = field(default_factory=dict)
     grounds: ObjectKeys = field(default_factory=dict)
     is_preview: bool = False
+    deforming_colliders: frozenset[str] = frozenset()
     reads_attachments: bool = True
 
     @property
@@ -158,6 +160,7 @@ class ParticipantHandles:
             for bone in inputs.armature_bones
         ]
         self._is_preview, self._reads_attachments = inputs.is_preview, inputs.reads_attachments
+        self._deforming_colliders = inputs.deforming_colliders
 
     def find(self) -> Participants:
         """Returns the objects as they are now.
@@ -183,6 +186,7 @@ class ParticipantHandles:
             scenes[self._scene[0]],
             armature_bones=rigs,
             is_preview=self._is_preview,
+            deforming_colliders=self._deforming_colliders,
             reads_attachments=self._reads_attachments,
             **found,
         )

@@ -47,7 +47,7 @@ def find(inputs: Participants, scene: Scene, folder: Path) -> list[HandledInput]
     found += [HandledInput(each.name, None, SCENE_SETTING, each.name) for each in (AIR_TEMPERATURE, SPEED)]
     written = folder / "tracks"
     for (obj, key), collider in zip(inputs.colliders.items(), scene.colliders, strict=False):
-        if not (written / f"collider.{key}.vertices").exists():  # what deforms keeps its shape
+        if not (written / f"collider.{key}.vertices").exists():  # deforming_colliders.py has what bends
             kind = PLANE if collider.shape == "plane" else MATRIX
             found.append(HandledInput(f"collider.{key}.matrix", ObjectHandle.of(obj), kind))
     for obj, key in inputs.heat_sources.items():

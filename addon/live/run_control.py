@@ -12,7 +12,7 @@ import bpy
 
 from ...solver.bake.cache import layout
 from ...solver.live.sample_files import SampleReader
-from ...solver.runtime.errors import BadInput
+from ...solver.runtime.errors import BadInput, StorageFailed
 from ..baking import error_messages, last_failure
 from ..baking.addon_session import session
 from ..baking.bake_driver import BakeDriver
@@ -25,7 +25,7 @@ from ..objects import flesh_supports, roles
 from ..playback import live_modifier
 from ..properties import preferences
 from ..properties.role_definitions import BODY
-from . import handled_inputs, run_export, run_folders, settings_of_next_run
+from . import deforming_colliders, handled_inputs, run_export, run_folders, settings_of_next_run
 
 
 def start(scene: bpy.types.Scene) -> LiveRun:
@@ -142,6 +142,11 @@ def _send_changes(run: LiveRun) -> None:
         return
     for command in handled_inputs.changes(run.inputs, scene, run.sent):
         run.send(command)
+    try:
+        for command in deforming_colliders.changes(run, scene):
+            run.send(command)
+    except StorageFailed as problem:  # such as a full disk: the collider stays as it was, and the run goes on
+        run.note = error_messages.error_text(problem)
 
 
 def show(run: LiveRun) -> None:

@@ -27,7 +27,7 @@ from ..export.export_scene import ExportPart, export_part
 from ..export.input_digest import body_digests, settings_digest
 from ..export.participants import find_participants
 from ..objects import roles
-from . import handled_inputs, settings_of_next_run
+from . import deforming_colliders, handled_inputs, settings_of_next_run
 
 WAY_SECONDS = 1.0  # in which flesh comes from its rest pose into that of the present frame
 
@@ -44,7 +44,8 @@ def export(run: LiveRun) -> Iterator[float]:
         raise BadInput("no-such-scene", name="", path=bpy.data.filepath)
     with named_errors(run.folder):
         run.folder.mkdir(parents=True, exist_ok=True)
-    inputs = replace(find_participants(scene), is_preview=True)
+    found = find_participants(scene)
+    inputs = replace(found, is_preview=True, deforming_colliders=deforming_colliders.find_keys(found))
     digest, each = settings_digest(scene, is_preview=True), body_digests(scene, is_preview=True)
     run.bodies = {key: ObjectHandle.of(obj) for obj, key in inputs.bodies.items()}
     frame, subframe = scene.frame_current, scene.frame_subframe
@@ -56,6 +57,7 @@ def export(run: LiveRun) -> Iterator[float]:
     )
     written = export_part(scene, folder, part)
     run.inputs = handled_inputs.find(inputs, written, folder)
+    deforming_colliders.begin(run, inputs, written)
     controls = handled_inputs.values(run.inputs, scene)
     run.sent = dict(controls)
     run.begun_with = settings_of_next_run.stamp(scene, run.inputs)

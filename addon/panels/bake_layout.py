@@ -198,6 +198,7 @@ def draw_solver(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row.prop(scene if settings.use_scene_range else settings, "frame_start", text="Start")
     row.prop(scene if settings.use_scene_range else settings, "frame_end", text="End")
     layout.prop(settings, "follow_bake")
+    layout.prop(settings, "play_simulates")
     column = locked_column(layout, context)
     _draw_rest_pose(column, scene)
     draw_settings(column, scene, STEP_SETTINGS)

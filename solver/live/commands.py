@@ -5,6 +5,7 @@
 {"command": "move", "grab": 1, "place": [x, y, z]}                              pulls it
 {"command": "release", "grab": 1}                                               lets go
 {"command": "set", "track": "collider.KEY.matrix", "value": [[…], …]}           sets a track that may be handled
+{"command": "deform", "collider": KEY, "sample": 12}                            gives a collider a shape of its file
 {"command": "rate", "rate": 0.25}                                               slow motion; changes no result
 {"command": "pause"}    or "step": takes one step, and pauses; or "resume"       the same
 {"command": "heat", "brush": 1, "place": [x, y, z], "radius": 0.1, "temperature": 200}    or "watts": 50; also "cool"
@@ -63,6 +64,14 @@ class SetTrack:
 
     track: str
     value: Floats
+
+
+@dataclass(frozen=True)
+class DeformCollider:
+    """Gives a collider that deforms the shape of a sample in its file (collider_shapes.py)."""
+
+    collider: str
+    sample: int
 
 
 @dataclass(frozen=True)
@@ -130,6 +139,7 @@ Command = (
     | MoveGrab
     | ReleaseGrab
     | SetTrack
+    | DeformCollider
     | HoldHeatGun
     | HoldStiffnessBrush
     | HoldBall
@@ -157,6 +167,8 @@ def parse_command(given: Mapping[str, Any]) -> Command:
                 return ReleaseGrab(_whole(given, "grab"))
             case "set":
                 return SetTrack(_text(given, "track"), _numbers(given.get("value"), "value"))
+            case "deform":
+                return DeformCollider(_text(given, "collider"), _count(given, "sample"))
             case "rate":
                 return SetRate(_above_zero(given.get("rate"), "rate"))
             case "pause":
@@ -183,6 +195,13 @@ def _whole(given: Mapping[str, Any], name: str) -> int:
     value = given.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"{name} has to be a whole number")
+    return value
+
+
+def _count(given: Mapping[str, Any], name: str) -> int:
+    value = _whole(given, name)
+    if value < 0:
+        raise ValueError(f"{name} has to be at least 0")
     return value
 
 

@@ -43,7 +43,7 @@ def keep(folder: Path, scene: Scene, should_stop: Callable[[], bool], on_event: 
     """
     began, recorded = clock.perf_counter(), read_inputs(folder)
     tracks = TrackReader(folder / SCENE_FOLDER, shapes=track_shapes(scene))
-    run = LiveRun(scene, tracks, recorded.controls, lambda stage, body: on_event(_building(stage, body)))
+    run = LiveRun(scene, tracks, recorded.controls, lambda stage, body: on_event(_building(stage, body)), folder)
     settings = run.scene.settings
     frames = recorded.steps // settings.substeps
     if not frames:

@@ -78,7 +78,7 @@ def run_live(
         held.callback(CacheLock(folder).release)
         remove_samples(folder / LIVE_FOLDER)  # of a run that was killed
         controls = read_controls(folder)
-        run = LiveRun(scene, _tracks_of(folder, scene), controls, _announcing(on_event))
+        run = LiveRun(scene, _tracks_of(folder, scene), controls, _announcing(on_event), folder)
         recorder = InputRecorder(folder, controls)
         pace = options.make_pace(1.0 / (scene.settings.fps * run.scene.settings.substeps))
         around = _StepCallbacks(run, recorder, pace, on_event)
@@ -201,7 +201,7 @@ def replay(folder: Path, scene: Scene, should_stop: Callable[[], bool], on_event
         Cancelled: By `should_stop`.
     """
     recorded, last_event = read_inputs(folder), clock.monotonic()
-    run = LiveRun(scene, _tracks_of(folder, scene), recorded.controls, _announcing(on_event))
+    run = LiveRun(scene, _tracks_of(folder, scene), recorded.controls, _announcing(on_event), folder)
     compared = 0
 
     def before_step() -> None:

@@ -7,6 +7,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,11 @@ from ..simulation.build import OnStage, build
 from ..simulation.features.stiffness_brushes import BRUSHED_STIFFNESS
 from ..simulation.simulation import FrameCallbacks, Simulation
 from .brushes import Brushes
+from .collider_jumps import HAND_SECONDS, ColliderHands, ColliderJumps
+from .collider_shapes import read_shape
 from .commands import (
     Command,
+    DeformCollider,
     HoldBall,
     HoldHeatGun,
     HoldStiffnessBrush,
@@ -72,6 +76,7 @@ class LiveRun:
         tracks: TrackReader,
         controls: Mapping[str, Any] | None = None,
         on_stage: OnStage = lambda stage, body: None,
+        cache: Path | None = None,
     ) -> None:
         """Fills the bodies with tets and makes ready for the first step.
 
@@ -80,6 +85,7 @@ class LiveRun:
             tracks: Of the scene.
             controls: First values of the tracks that may be handled, by name.
             on_stage: As for `Simulation`.
+            cache: The folder that has the shapes of colliders that deform; None: none does.
 
         Raises:
             BadInput: Something cannot be simulated, or there is no such track; the sentence names it.
@@ -90,11 +96,13 @@ class LiveRun:
             if name not in shapes:
                 raise BadInput("track-unknown", name=name, example="collider.KEY.matrix")
         self.tracks = LiveTracks(tracks, given, shapes)
-        self.grabs, self.step = Grabs(), 0
+        self.grabs, self.step, self.cache = Grabs(), 0, cache
+        self.hands = ColliderHands(lambda: self.simulation.state.time)
         built = build(self.scene, self.tracks, on_stage)
         self.brushes = Brushes(self.scene, built, self._gravity(self.scene.settings.start_time))
-        built = self.brushes.added_to(replace(built, forces=(*built.forces, self.grabs)))
+        built = self.brushes.added_to(replace(built, forces=(*built.forces, self.grabs, self.hands)))
         self.simulation = Simulation(self.scene, self.tracks, built)
+        self.jumps = ColliderJumps(built.colliders, built.deforming)
 
     @property
     def step_end(self) -> float:
@@ -146,6 +154,8 @@ class LiveRun:
                 del self.grabs.held[command.grab]
             case SetTrack():
                 self._set(command)
+            case DeformCollider():
+                self._deform(command)
             case HoldHeatGun() | HoldStiffnessBrush() | HoldBall() | LiftBrush():
                 self.brushes.apply(command)
 
@@ -184,7 +194,26 @@ class LiveRun:
         if command.value.shape != wanted:
             problem = f"the value of {command.track} has the shape {command.value.shape} instead of {wanted}"
             raise BadInput("live-command-invalid", command="set", problem=problem)
-        self.tracks.set(command.track, self.simulation.state.time, self.step_end, command.value)
+        self.jumps.check(command.track, command.value, self.step_end)
+        self._move_track(command.track, command.value)
+
+    def _deform(self, command: DeformCollider) -> None:
+        track = f"collider.{command.collider}.vertices"
+        is_there = any(each.key == command.collider for each in self.simulation.built.deforming)
+        if not is_there or self.cache is None:
+            raise BadInput("live-no-such-control", name=track)
+        time = self.simulation.state.time
+        vertices = read_shape(self.cache, command.collider, command.sample, len(self.tracks.sample(track, time)))
+        self.tracks.handle(track, time)
+        self._move_track(track, vertices)
+
+    def _move_track(self, track: str, value: Floats) -> None:
+        """Lets a track be somewhere else at the end of the next step; a collider that goes too far teleports there."""
+        begin = self.simulation.state.time
+        is_jump = self.jumps.is_jump(track, self.tracks.sample(track, begin), value)
+        self.tracks.set(track, begin, self.step_end, value, is_jump)
+        if self.jumps.has(track):
+            self.hands.until = self.step_end + HAND_SECONDS
 
 
 def live_scene(scene: Scene) -> Scene:

@@ -46,11 +46,27 @@ class LiveTracks(MemoryTracks):
             return super().samples_around(name, begin, end)
         return self.scene_tracks.samples_around(name, begin, end)
 
-    def set(self, name: str, begin: float, end: float, value: Floats) -> None:
-        """Lets a track that is handled go from its value at `begin` to a new one at `end` [s]."""
+    def handle(self, name: str, time: float) -> None:
+        """Lets a track of the scene be handled from a time on [s], where it is not yet; until then it keeps its value.
+
+        Raises:
+            StorageFailed: As `sample`.
+        """
+        if name not in self.controls:
+            self._loaded[name] = MemoryTracks({name: Track([0.0], [self.sample(name, time)])})._loaded[name]
+            self.controls |= {name}
+
+    def set(self, name: str, begin: float, end: float, value: Floats, is_jump: bool = False) -> None:
+        """Lets a track that is handled go from its value at `begin` to a new one at `end` [s].
+
+        A jump starts from rest, whatever was before, so that the solver takes it for a teleport.
+        """
         track = self._loaded[name]
         before = np.asarray(super().sample(name, begin), np.float64)
         earlier = track.times < begin
+        if is_jump and earlier.any():
+            track.times, track.values = track.times[earlier], np.broadcast_to(before, track.values[earlier].shape)
+            earlier = earlier[earlier]
         times = np.concatenate([track.times[earlier], [begin, end]])[-KEPT_SAMPLES:]
         values = np.concatenate([track.values[earlier], before[None], np.asarray(value, np.float64)[None]])[
             -KEPT_SAMPLES:

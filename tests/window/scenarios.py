@@ -32,6 +32,7 @@ from layers import layers
 from live_by_mouse import live_by_mouse
 from muscle_activation import muscle_activation
 from muscle_bake import muscle_bake
+from play_simulates import play_simulates
 from playground_by_mouse import playground_by_mouse
 from quick_effects import quick_effects
 from selected_bodies import selected_by_mouse
@@ -224,6 +225,7 @@ PARTS = (
     drawn_muscle,
     live_by_mouse,
     playground_by_mouse,
+    play_simulates,
     layers,
     selected_by_mouse,
     muscle_bake,

@@ -54,6 +54,7 @@ def open_alone(label: str) -> None:
             "Check",
             "Attachments",
             "Layers",
+            "Solver",
         }:
             bpy.utils.unregister_class(panel)
             panel.bl_options = set() if panel.bl_label == label else {"DEFAULT_CLOSED"}

@@ -38,6 +38,7 @@ WRAP_FOLDER = "wrap"
 # the last samples of a live run, and what was done in it
 LIVE_FOLDER = "live"
 LIVE_CONTROLS_FILE, LIVE_INPUTS_FILE, LIVE_HEAD_FILE = "controls.json", "inputs.jsonl", "head.bin"
+LIVE_SHAPES_ENDING = ".shapes"
 # the list of checkpoints
 RESUME_LIST = f"{RESUME_FOLDER}/points.json"
 # copy of cache.json, in case that is lost
@@ -213,7 +214,7 @@ def is_sinew_file(relative: Path) -> bool:
     if folder == (LIVE_FOLDER,) and torn is not None:
         return is_key(torn.group(1))
     endings: dict[tuple[str, ...], tuple[str, ...]] = {
-        (LIVE_FOLDER,): (".pc2",),
+        (LIVE_FOLDER,): (".pc2", LIVE_SHAPES_ENDING),
         (MODEL_FOLDER,): (".npz",),
         (PLAY_FOLDER,): (".pc2",),
         (PREROLL_FOLDER,): (".npz",),

@@ -21,6 +21,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The running simulation does not read "{name}".',
         "Stop, and start again: it then has the setting as it is now.",
     ),
+    "live-no-such-shape": (
+        'There is no shape {number} of the collider "{name}" that could be read.',
+        "Stop, and start again with the objects as they are now.",
+    ),
     "live-rate": ("A rate of {rate:g} is no speed.", "Choose a --rate above 0."),
     "live-controls-unreadable": ("Sinew cannot read {path}: {problem}.", "Stop, and start again."),
     "live-inputs-unreadable": ("Sinew cannot repeat the run in {path}: {problem}.", "Run it live again."),

@@ -119,6 +119,16 @@ FOLLOW_BAKE = switch(
     since="0.3",
 )
 
+PLAY_SIMULATES = switch(
+    "play_simulates",
+    "Play Simulates",
+    "Play bakes the frames that are missing or out of date, as Blender's own physics does. The playhead waits for them; "
+    "stopping keeps them. A bake that is up to date or protected only plays",
+    False,
+    changes_bake=False,
+    since="0.3",
+)
+
 FINAL, PREVIEW = "FINAL", "PREVIEW"
 DETAIL = menu(
     "bake_detail",
@@ -148,6 +158,7 @@ FRAME_SETTINGS = (
     ),
     integer("frame_end", "End", "Last frame of the bake", 250, FRAME_LIMITS, when=(OWN_RANGE,), changes_bake=False),
     FOLLOW_BAKE,
+    PLAY_SIMULATES,
 )  # fmt: skip
 STEP_SETTINGS = (SUBSTEPS, SAMPLES_PER_FRAME, SPEED)
 REST_SETTINGS = (
