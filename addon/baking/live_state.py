@@ -94,6 +94,7 @@ class LiveRun:
         brush: What is held on them, or None.
         last_grab: The number of the last grab.
         is_hidden: Whether nothing is shown, since the file is being saved.
+        hints: What the status bar says, by the names of workspaces.
     """
 
     scene_uid: int
@@ -120,6 +121,7 @@ class LiveRun:
     brush: HeldBrush | None = None
     last_grab: int = 0
     is_hidden: bool = False
+    hints: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_moving(self) -> bool:
