@@ -48,12 +48,14 @@ class Grab:
         vertex: The vertex that was under the mouse.
         hand: Where it is pulled to, world [Blender units], (3,).
         is_pin: Whether it stays when the mouse lets go.
+        strength: Factor on the stiffness of its spring.
     """
 
     body: str
     vertex: int
     hand: Floats
     is_pin: bool = False
+    strength: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
