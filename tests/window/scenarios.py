@@ -30,6 +30,7 @@ from first_muscle import first_muscle
 from formulation_bakes import methods_bake
 from layers import layers
 from live_by_mouse import live_by_mouse
+from live_keys import live_keys
 from muscle_activation import muscle_activation
 from muscle_bake import muscle_bake
 from quick_effects import quick_effects
@@ -222,6 +223,7 @@ PARTS = (
     solve_by_mouse,
     drawn_muscle,
     live_by_mouse,
+    live_keys,
     layers,
     selected_by_mouse,
     muscle_bake,
