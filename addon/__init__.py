@@ -13,6 +13,7 @@ PARTS = (
     "operators",
     "panels.panels",
     "panels.pie_menu_key",
+    "live.live_keys",
     "overlays.tet_overlay",
     "overlays.heat_source_overlay",
     "overlays.bone_attachment_overlay",

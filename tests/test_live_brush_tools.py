@@ -56,7 +56,7 @@ def test_brushes_send_metres_and_their_settings() -> None:
     sent = commands_of(run)
     assert [command["command"] for command in sent] == ["heat", "cool", "soften", "harden"]
     assert all(command["place"] == [0.0, 0.0, 0.5] and command["radius"] == 0.1 for command in sent)
-    assert [command.get("temperature") for command in sent[:2]] == [400.0, -50.0]
+    assert [command.get("temperature") for command in sent[:2]] == [210.0, -15.0], "half a pressure, in air of 20"
     assert [command.get("strength") for command in sent[2:]] == [2.0, 2.0] and not run.note
 
 

@@ -44,6 +44,39 @@ def test_every_step_is_a_sample_and_there_are_sixty_a_second(fps: float, steps: 
     assert [sample.time for sample in samples] == pytest.approx([k / (fps * steps) for k in range(5)])
 
 
+def test_a_stronger_grab_is_a_stiffer_spring() -> None:
+    """At rest under gravity, at a strength s a body hangs m g / (s k) below the hand."""
+    scene = jelly(gravity=(0.0, 0.0, -9.81))
+    run, top = LiveRun(scene, NoTracks()), [0.05, 0.05, 0.1]
+    told = {0: [take(top, 0.2) | {"strength": 0.25}], 300: [move(top) | {"strength": 4.0}], 450: [move(top)]}
+    below: dict[int, float] = {}
+
+    def hand(step: int) -> list[Given]:
+        if step in (300, 600):
+            grab, state, model = run.grabs.held[1], run.simulation.state, run.simulation.built.model
+            forces = grab.forces(state.x, model.tets).force
+            assert float(forces.sum(axis=0)[2]) == pytest.approx(9.81 * float(model.mass.sum()), rel=0.02), "it rests"
+            below[step] = float(forces[:, 2].sum()) / (grab.strength * grab.stiffness)
+        return told.get(step, [])
+
+    drive(run, 601, hand)
+    grab = run.grabs.held[1]
+    assert grab.strength == 4.0, "a move that says none leaves it"
+    here = np.einsum(
+        "ka,kai->ki", grab.points.weights, run.simulation.state.x[run.simulation.built.model.tets[grab.points.tet]]
+    )
+    lag = float((grab.shares[:, None] * (grab.hand + grab.offsets - here))[:, 2].sum())
+    weight = 9.81 * float(run.simulation.built.model.mass.sum())
+    assert lag == pytest.approx(weight / (4.0 * grab.stiffness), rel=0.02) and below[300] > 10.0 * lag
+
+
+@pytest.mark.parametrize("command", ["grab", "move"])
+def test_a_strength_that_is_none_is_refused(command: str) -> None:
+    given = {"command": command, "grab": 1, "body": "block", "place": [0.0, 0.0, 0.0], "strength": 0.0}
+    with pytest.raises(BadInput):
+        parse_command(given)
+
+
 def test_a_grabbed_corner_follows_a_hand_and_falls_when_it_is_let_go() -> None:
     """Half of the size a second, under gravity: within 5 % of the size."""
     run, size, speed = LiveRun(jelly(gravity=(0.0, 0.0, -9.81)), NoTracks()), 0.1, 0.05
@@ -172,7 +205,7 @@ def test_grabs_of_some_bodies_are_those_alone() -> None:
     step = ForceStep(model, state, NoTracks(), 0.0, 1.0 / 60.0)
     tets = of_second.point_forces(step).tet
     assert len(tets) == 1 and tets[0] >= model.bodies[1].tets.start
-    assert len(run.grabs.point_forces(step)) == 2 and len(of_second.static_inputs(step)) == 3
+    assert len(run.grabs.point_forces(step)) == 2 and len(of_second.static_inputs(step)) == 4
 
 
 def test_controls_that_nothing_reads_are_named() -> None:

@@ -120,7 +120,7 @@ def test_the_preferences_draw_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rna_keymap_ui, "draw_kmi", lambda _maps, _config, _keymap, item, *_: drawn.append(item.type))
     layout = FakeLayout()
     pie_menu_key.draw_key(layout, bpy.context.window_manager.keyconfigs.addon)  # type: ignore[arg-type]
-    assert drawn == ["J"] and layout.lines == ["Pie Menu in Object Mode"]
+    assert drawn == ["J"] * 4 and layout.lines == ["Pie Menu in Object Mode", "Live in the 3D View"]
 
 
 def test_the_outliner_offers_what_acts_on_the_selection() -> None:

@@ -69,12 +69,14 @@ class Grab:
         vertex: The vertex that was under the mouse.
         hand: Where it is pulled to, world [Blender units], (3,).
         is_pin: Whether it stays when the mouse lets go.
+        strength: Factor on the stiffness of its spring.
     """
 
     body: str
     vertex: int
     hand: Floats
     is_pin: bool = False
+    strength: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +119,7 @@ class LiveRun:
         brush: What is held on them, or None.
         last_grab: The number of the last grab.
         is_hidden: Whether nothing is shown, since the file is being saved.
+        hints: What the status bar says, by the names of workspaces.
     """
 
     scene_uid: int
@@ -145,6 +148,7 @@ class LiveRun:
     brush: HeldBrush | None = None
     last_grab: int = 0
     is_hidden: bool = False
+    hints: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_moving(self) -> bool:

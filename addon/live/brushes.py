@@ -25,7 +25,8 @@ def hold(run: LiveRun, kind: str, place: Floats, radius: float, pressure: float 
         kind: What it does.
         place: World [Blender units], (3,).
         radius: The same units, above 0.
-        pressure: Of the pen, 0 to 1, by which softening and hardening are the slower.
+        pressure: Of the pen, above 0 to 1: softening and hardening are so many times as fast, and what the gun blows
+            is so much of the way from the temperature of the air to its own.
     """
     scene = find_scene(run.scene_uid)
     if scene is None:
@@ -49,10 +50,9 @@ def radius_on(settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> float
 
 
 def _strength(settings: bpy.types.PropertyGroup, kind: str, pressure: float) -> dict[str, Any]:
-    if kind == HEAT:
-        return {"temperature": settings.heat_gun_temperature}
-    if kind == COOL:
-        return {"temperature": settings.cool_gun_temperature}
+    if kind in (HEAT, COOL):
+        blown = settings.heat_gun_temperature if kind == HEAT else settings.cool_gun_temperature
+        return {"temperature": blown * pressure + settings.air_temperature * (1.0 - pressure)}
     if kind in (SOFTEN, HARDEN):
         return {"strength": max(settings.stiffness_brush_strength * pressure, 1.0e-3)}
     return {}

@@ -17,7 +17,7 @@ def body_of(run: LiveRun, obj: bpy.types.Object) -> str | None:
     return next((key for key, handle in run.bodies.items() if handle.uid == obj.session_uid), None)
 
 
-def take(run: LiveRun, key: str, place: Floats, radius: float) -> int:
+def take(run: LiveRun, key: str, place: Floats, radius: float, strength: float = 1.0) -> int:
     """Takes the vertex of a body that is nearest to a place, with what is within a radius; returns the grab's number.
 
     Args:
@@ -25,11 +25,12 @@ def take(run: LiveRun, key: str, place: Floats, radius: float) -> int:
         key: Of the body.
         place: World [Blender units], (3,).
         radius: The same units; 0: the vertex alone.
+        strength: Factor on the stiffness of the spring.
     """
     run.last_grab += 1
     vertices = shown_vertices(run, key)
     nearest = int(np.argmin(np.linalg.norm(vertices - place, axis=1))) if len(vertices) else 0
-    run.grabs[run.last_grab] = Grab(key, nearest, np.array(place, np.float64))
+    run.grabs[run.last_grab] = Grab(key, nearest, np.array(place, np.float64), strength=strength)
     _send_take(run, run.last_grab, place, radius)
     return run.last_grab
 
@@ -43,12 +44,14 @@ def take_again(run: LiveRun, number: int, radius: float) -> None:
         move(run, number, grab.hand)
 
 
-def move(run: LiveRun, number: int, place: Floats) -> None:
-    """Pulls a grab to another place, world [Blender units], (3,)."""
+def move(run: LiveRun, number: int, place: Floats, strength: float | None = None) -> None:
+    """Pulls a grab to another place, world [Blender units], (3,), with another strength; None: the same."""
     grab = run.grabs.get(number)
     if grab is not None:
         grab.hand = np.array(place, np.float64)
-        run.send({"command": "move", "grab": number, "place": _metres(run, place)})
+        changed = {} if strength is None or strength == grab.strength else {"strength": strength}
+        grab.strength = changed.get("strength", grab.strength)
+        run.send({"command": "move", "grab": number, "place": _metres(run, place), **changed})
 
 
 def release(run: LiveRun, number: int) -> None:
@@ -77,9 +80,15 @@ def grabbed_point(run: LiveRun, grab: Grab) -> Floats | None:
 
 
 def _send_take(run: LiveRun, number: int, place: Floats, radius: float) -> None:
-    body, unit = run.grabs[number].body, _unit(run)
-    given = {"command": "grab", "grab": number, "body": body, "place": _metres(run, place), "radius": radius * unit}
-    run.send(given)
+    grab, unit = run.grabs[number], _unit(run)
+    given = {
+        "command": "grab",
+        "grab": number,
+        "body": grab.body,
+        "place": _metres(run, place),
+        "radius": radius * unit,
+    }
+    run.send(given | ({} if grab.strength == 1.0 else {"strength": grab.strength}))
 
 
 def _metres(run: LiveRun, place: Floats) -> list[float]:

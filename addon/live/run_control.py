@@ -25,7 +25,7 @@ from ..objects import flesh_supports, roles
 from ..playback import live_modifier
 from ..properties import preferences
 from ..properties.role_definitions import BODY
-from . import deforming_colliders, handled_inputs, run_export, run_folders, settings_of_next_run
+from . import deforming_colliders, handled_inputs, key_hints, run_export, run_folders, settings_of_next_run
 
 
 def start(scene: bpy.types.Scene) -> LiveRun:
@@ -167,6 +167,7 @@ def stop() -> None:
     run = session.live
     if run is not None:
         live_modifier.remove(obj for _, obj in _objects(run))
+        key_hints.clear(run)
         run.close()
         run.driver.cancel()
 
@@ -176,6 +177,7 @@ def end() -> None:
     run = session.live
     if run is not None:
         live_modifier.remove(obj for _, obj in _objects(run))
+        key_hints.clear(run)
         session.end_live()
 
 
@@ -206,6 +208,7 @@ def show_after_save() -> None:
 def _finish(run: LiveRun) -> None:
     """Puts everything back after the child has ended, and says why where it failed."""
     live_modifier.remove(obj for _, obj in _objects(run))
+    key_hints.clear(run)
     session.end_live()
     scene, error = find_scene(run.scene_uid), run.driver.job.error
     if scene is not None and error is not None:

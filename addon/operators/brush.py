@@ -15,9 +15,10 @@ from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
-from ..live import brushes
+from ..live import brushes, pen
 from .error_reporting import reporting_errors
 from .grab import WHEEL, body_under, draw_start
+from .live_dial_keys import dial_keys
 
 KINDS = (
     (brushes.HEAT, "Heat Gun", "Heat what is under the mouse, with Ctrl cool it"),
@@ -84,7 +85,7 @@ class SINEW_OT_brush(bpy.types.Operator):
     def _hold(self, context: bpy.types.Context, place: Floats, event: bpy.types.Event) -> None:
         assert self._run is not None
         self._place = place
-        brushes.hold(self._run, self._does, place, self._radius, event.pressure if event.is_tablet else 1.0)
+        brushes.hold(self._run, self._does, place, self._radius, pen.pressure(event))
         context.area.tag_redraw()
 
     def _place_under(self, context: bpy.types.Context, run: LiveRun, event: bpy.types.Event) -> Floats:
@@ -115,10 +116,11 @@ class SINEW_WT_heat_gun(_BrushTool):
 
     bl_idname = "sinew.heat_gun_tool"
     bl_label = "Heat Gun"
-    bl_description = "Heat bodies with Heat that run live, with Ctrl cool them. The wheel sets the radius"
+    bl_description = "Heat bodies with Heat that run live, with Ctrl cool them. F or the wheel: radius"
     bl_icon = "ops.sculpt.mask_by_color"
     bl_keymap = (
         ("sinew.brush", {"type": "LEFTMOUSE", "value": "PRESS", "any": True}, {"properties": [("kind", brushes.HEAT)]}),
+        *dial_keys("brush_radius", "heat_gun_temperature"),
     )
 
     @staticmethod
@@ -132,7 +134,7 @@ class SINEW_WT_soften(_BrushTool):
 
     bl_idname = "sinew.soften_tool"
     bl_label = "Soften Live"
-    bl_description = "Soften soft bodies that run live, with Ctrl harden them. The wheel sets the radius"
+    bl_description = "Soften soft bodies that run live, with Ctrl harden them. F or the wheel: radius"
     bl_icon = "ops.sculpt.cloth_filter"
     bl_keymap = (
         (
@@ -140,6 +142,7 @@ class SINEW_WT_soften(_BrushTool):
             {"type": "LEFTMOUSE", "value": "PRESS", "any": True},
             {"properties": [("kind", brushes.SOFTEN)]},
         ),
+        *dial_keys("brush_radius", "stiffness_brush_strength"),
     )
 
     @staticmethod

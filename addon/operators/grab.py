@@ -14,9 +14,10 @@ from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
-from ..live import grabs
+from ..live import grabs, pen
 from ..live.brushes import PUSH
 from .error_reporting import reporting_errors
+from .live_dial_keys import dial_keys
 
 PIN_PIXELS = 15.0  # from a pin, within which it is taken again
 RADIUS_STEP = 1.2  # per click of the wheel
@@ -49,7 +50,7 @@ class SINEW_OT_grab(bpy.types.Operator):
         if run is None or not run.is_moving:
             raise BadInput("live-not-running")
         mouse = (event.mouse_region_x, event.mouse_region_y)
-        number = _pin_under(context, run, mouse) or _take_under(context, run, mouse)
+        number = _pin_under(context, run, mouse) or _take_under(context, run, event)
         if number is None:
             return {"CANCELLED", "PASS_THROUGH"}
         self._run, self._number = run, number
@@ -65,7 +66,7 @@ class SINEW_OT_grab(bpy.types.Operator):
         if event.type in {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE"}:
             mouse = (event.mouse_region_x, event.mouse_region_y)
             place = view3d_utils.region_2d_to_location_3d(*_view(context), mouse, Vector(grab.hand))
-            grabs.move(run, self._number, np.array(place, np.float64))
+            grabs.move(run, self._number, np.array(place, np.float64), _strength(context, event))
             context.area.tag_redraw()
             return {"RUNNING_MODAL"}
         if event.type in WHEEL:
@@ -94,10 +95,15 @@ def _pin_under(context: bpy.types.Context, run: LiveRun, mouse: tuple[int, int])
     return None
 
 
-def _take_under(context: bpy.types.Context, run: LiveRun, mouse: tuple[int, int]) -> int | None:
+def _strength(context: bpy.types.Context, event: bpy.types.Event) -> float:
+    return float(context.scene.sinew.grab_strength) * pen.pressure(event)
+
+
+def _take_under(context: bpy.types.Context, run: LiveRun, event: bpy.types.Event) -> int | None:
     """Takes the place of a body under the mouse, and returns the number of the grab; None: there is no body."""
-    found = body_under(context, run, mouse)
-    return None if found is None else grabs.take(run, *found, context.scene.sinew.grab_radius)
+    found = body_under(context, run, (event.mouse_region_x, event.mouse_region_y))
+    radius = context.scene.sinew.grab_radius
+    return None if found is None else grabs.take(run, *found, radius, _strength(context, event))
 
 
 def body_under(context: bpy.types.Context, run: LiveRun, mouse: tuple[int, int]) -> tuple[str, Floats] | None:
@@ -127,17 +133,21 @@ class _GrabTool(bpy.types.WorkSpaceTool):
     bl_space_type = "VIEW_3D"
     bl_label = "Grab Live"
     bl_description = (
-        "Pull bodies that run live, with Ctrl push them. Shift keeps a place where it is, the wheel sets the radius"
+        "Pull bodies that run live, with Ctrl push them. Shift keeps a place where it is. F or the wheel: radius"
     )
     bl_icon = "ops.pose.push"
     bl_cursor = "HAND"
-    bl_keymap = (("sinew.grab", {"type": "LEFTMOUSE", "value": "PRESS", "any": True}, None),)
+    bl_keymap = (
+        ("sinew.grab", {"type": "LEFTMOUSE", "value": "PRESS", "any": True}, None),
+        *dial_keys("grab_radius", "grab_strength"),
+    )
 
     @staticmethod
     def draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, _tool: Any) -> None:
-        """Draws what starts the run, and the radius."""
+        """Draws what starts the run, radius and strength."""
         draw_start(layout)
         layout.prop(context.scene.sinew, "grab_radius")
+        layout.prop(context.scene.sinew, "grab_strength")
 
 
 class SINEW_WT_grab_object(_GrabTool):

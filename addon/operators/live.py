@@ -8,7 +8,7 @@ import bpy
 from ..baking import bake_timer
 from ..baking.addon_session import RunningBake, session
 from ..baking.live_state import LiveRun
-from ..live import keep_run, live_timer, run_control
+from ..live import keep_run, key_hints, live_timer, run_control
 from ..objects import roles
 from .error_reporting import reporting_errors
 from .simulate import BakingOperator
@@ -39,11 +39,13 @@ class SINEW_OT_live(bpy.types.Operator):
         bake_timer.redraw()
         return {"RUNNING_MODAL"}
 
-    def modal(self, _context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Lets everything through but Escape; ends with the run, which `live_timer.py` keeps going."""
         run = self._run
         if run is None or session.live is not run:
             return {"CANCELLED", "PASS_THROUGH"}
+        if run.driver.job.phase != "cancelling":
+            key_hints.show(context, run)
         if event.type == "ESC" and event.value == "PRESS" and run.driver.job.phase != "cancelling":
             run_control.stop()
             bake_timer.redraw()
@@ -77,6 +79,24 @@ class SINEW_OT_stop_live(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class SINEW_OT_toggle_live(bpy.types.Operator):
+    """Run the bodies in the viewport, or stop"""
+
+    bl_idname = "sinew.toggle_live"
+    bl_label = "Live or Stop"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Where a run could begin, or be stopped."""
+        return session.live is not None or SINEW_OT_live.poll(context)
+
+    def invoke(self, _context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        """Presses the button that there is."""
+        (bpy.ops.sinew.live if session.live is None else bpy.ops.sinew.stop_live)("INVOKE_DEFAULT")
+        return {"FINISHED"}
+
+
 class SINEW_OT_keep_live(BakingOperator, bpy.types.Operator):
     """Keep what has run live as a take on the timeline, from the frame where it began. No bake is replaced"""
 
@@ -93,4 +113,4 @@ class SINEW_OT_keep_live(BakingOperator, bpy.types.Operator):
         return keep_run.start(context.scene)
 
 
-CLASSES = (SINEW_OT_live, SINEW_OT_stop_live, SINEW_OT_keep_live)
+CLASSES = (SINEW_OT_live, SINEW_OT_stop_live, SINEW_OT_toggle_live, SINEW_OT_keep_live)

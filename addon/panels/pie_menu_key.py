@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import bpy
 
+from ..live import live_keys
+
 # J, as in jelly, is free in Object Mode in both keymaps of Blender, 4.5 to 5.2
 KEY, KEYMAP, OPERATOR, MENU = "J", "Object Mode", "wm.call_menu_pie", "SINEW_MT_pie"
 
@@ -20,13 +22,23 @@ def key_items(config: bpy.types.KeyConfig | None) -> Iterator[tuple[bpy.types.Ke
 
 
 def draw_key(layout: bpy.types.UILayout, config: bpy.types.KeyConfig) -> None:
-    """Draws the key, to be changed or switched off, as Preferences › Keymap draws it."""
+    """Draws the keys, to be changed or switched off, as Preferences › Keymap draws them."""
+    _draw_items(layout, config, "Pie Menu in Object Mode", key_items(config))
+    _draw_items(layout, config, "Live in the 3D View", live_keys.key_items(config))
+
+
+def _draw_items(
+    layout: bpy.types.UILayout,
+    config: bpy.types.KeyConfig,
+    label: str,
+    items: Iterator[tuple[bpy.types.KeyMap, bpy.types.KeyMapItem]],
+) -> None:
     import rna_keymap_ui
 
     column = layout.column()
     column.use_property_split = False
-    for keymap, item in key_items(config):
-        column.label(text="Pie Menu in Object Mode")
+    column.label(text=label)
+    for keymap, item in items:
         column.context_pointer_set("keymap", keymap)
         rna_keymap_ui.draw_kmi([], config, keymap, item, column, 0)
 

@@ -78,6 +78,15 @@ class SinewScene(_SceneProperties, bpy.types.PropertyGroup):
         subtype="DISTANCE",
         options={"HIDDEN"},  # of no bake
     )
+    grab_strength: FloatProperty(
+        name="Strength",
+        description="How stiff the spring of Grab is: 1 keeps the place near the mouse. A pen's pressure lessens it",
+        default=1.0,
+        min=0.01,
+        max=10.0,
+        soft_max=2.0,
+        options={"HIDDEN"},  # of no bake
+    )
     brush_radius: FloatProperty(
         name="Radius",
         description="Radius of the brushes for bodies that run live. 0: a share of the size of the body",

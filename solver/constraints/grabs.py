@@ -7,7 +7,7 @@ where it was beside the hand when it was taken: with the hand at h, point i of t
     f⁺ = s_i k (h + (p_i − p₀) − p⁺),    Σ s_i = 1.
 
 The spring sees the end of the step, so no stiffness makes it unstable (MDMJC02, 5). Its k is such that weight, inertia
-and the stiffness of the body itself keep the place near the hand: `stiffness_to_follow`.
+and the stiffness of the body itself keep the place near the hand, `stiffness_to_follow`, times the grab's strength.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Grab:
         shares: Of the stiffness, of sum 1, (k,).
         stiffness: k [N/m].
         hand: Where the hand is at the end of the step [m], (3,).
+        strength: Factor on k, as a pen's pressure or an artist wants it.
     """
 
     body: int
@@ -51,16 +52,17 @@ class Grab:
     shares: Floats
     stiffness: float
     hand: Floats
+    strength: float = 1.0
 
-    def moved_to(self, hand: Floats) -> Grab:
-        """Returns the grab with the hand elsewhere [m], (3,)."""
-        return replace(self, hand=hand)
+    def moved_to(self, hand: Floats, strength: float | None = None) -> Grab:
+        """Returns the grab with the hand elsewhere [m], (3,), and with another strength; None: the same."""
+        return replace(self, hand=hand, strength=self.strength if strength is None else strength)
 
     def forces(self, x: Floats, tets: Indices) -> PointForces:
         """Returns its springs for nodes at x [m], (n, 3)."""
         points = self.points
         here = np.einsum("ka,kai->ki", points.weights, x[tets[points.tet]])
-        each = self.stiffness * self.shares
+        each = self.strength * self.stiffness * self.shares
         stiffness = each[:, None, None] * np.eye(3)
         force = each[:, None] * (self.hand + self.offsets - here)
         return PointForces(points.tet, points.weights, force, stiffness, np.zeros_like(stiffness))
@@ -95,11 +97,11 @@ class Grabs(Force):
         return PointForces.concatenate(*(grab.forces(step.state.x, step.model.tets) for grab in self._in_order()))
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
-        """Returns where hands are, and what they hold."""
+        """Returns where hands are, what they hold, and how hard."""
         return [
             array
             for each in self._in_order()
-            for array in (each.points.tet, each.points.weights, each.hand + each.offsets)
+            for array in (each.points.tet, each.points.weights, each.hand + each.offsets, np.array([each.strength]))
         ]
 
     def _in_order(self) -> list[Grab]:

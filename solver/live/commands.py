@@ -15,7 +15,7 @@
 
 A brush acts until it is lifted; the same command with another place moves it. Places and lengths are in metres,
 temperatures in °C. A brush that cools by watts takes them away. The strength is how often in a second the stiffness is
-halved, or doubled.
+halved, or doubled. A grab or a move may also have a strength, a factor on the stiffness of its spring, at first 1.
 """
 
 from __future__ import annotations
@@ -41,14 +41,16 @@ class TakeGrab:
     body: str
     place: Floats
     radius: float
+    strength: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class MoveGrab:
-    """Moves the hand of a grab to `place` [m]."""
+    """Moves the hand of a grab to `place` [m], and gives it another strength; None: the same."""
 
     grab: int
     place: Floats
+    strength: float | None = None
 
 
 @dataclass(frozen=True)
@@ -158,11 +160,14 @@ def parse_command(given: Mapping[str, Any]) -> Command:
     try:
         match name:
             case "grab":
-                return TakeGrab(
-                    _whole(given, "grab"), _text(given, "body"), _point(given), _length(given.get("radius", 0.0))
+                radius, strength = (
+                    _length(given.get("radius", 0.0)),
+                    _above_zero(given.get("strength", 1.0), "strength"),
                 )
+                return TakeGrab(_whole(given, "grab"), _text(given, "body"), _point(given), radius, strength)
             case "move":
-                return MoveGrab(_whole(given, "grab"), _point(given))
+                changed = _above_zero(given["strength"], "strength") if "strength" in given else None
+                return MoveGrab(_whole(given, "grab"), _point(given), changed)
             case "release":
                 return ReleaseGrab(_whole(given, "grab"))
             case "set":

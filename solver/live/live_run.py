@@ -148,7 +148,7 @@ class LiveRun:
                 self._take(command)
             case MoveGrab():
                 self._check_grab(command.grab)
-                self.grabs.held[command.grab] = self.grabs.held[command.grab].moved_to(command.place)
+                self.grabs.held[command.grab] = self.grabs.held[command.grab].moved_to(command.place, command.strength)
             case ReleaseGrab():
                 self._check_grab(command.grab)
                 del self.grabs.held[command.grab]
@@ -176,9 +176,10 @@ class LiveRun:
         body = built.bodies[number]
         in_model = Binding(body.binding.tet + np.int32(body.range.tets.start), body.binding.weights)
         gravity = self._gravity(simulation.state.time)
-        self.grabs.held[command.grab] = make_grab(
+        taken = make_grab(
             built.model, number, in_model, simulation.positions()[body.key], command.place, command.radius, gravity
         )
+        self.grabs.held[command.grab] = taken.moved_to(taken.hand, command.strength)
 
     def _gravity(self, time: float) -> float:
         return float(np.linalg.norm(gravity_at(self.scene, self.tracks, time)))

@@ -30,6 +30,7 @@ from first_muscle import first_muscle
 from formulation_bakes import methods_bake
 from layers import layers
 from live_by_mouse import live_by_mouse
+from live_keys import live_keys
 from muscle_activation import muscle_activation
 from muscle_bake import muscle_bake
 from play_simulates import play_simulates
@@ -226,6 +227,7 @@ PARTS = (
     live_by_mouse,
     playground_by_mouse,
     play_simulates,
+    live_keys,
     layers,
     selected_by_mouse,
     muscle_bake,

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The demo files open ready for Live: pressed at the frame that is shown, samples come, and the file is as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+from fixtures.blender_scenes import fresh
+from fixtures.live_in_blender import ended as ended  # a fixture
+from fixtures.live_in_blender import shown, started, until
+from sinew.addon.baking.addon_session import session
+from sinew.addon.blender_data import sinew_modifier
+from sinew.addon.live import run_control
+
+DEMOS = sorted((Path(__file__).resolve().parent.parent / "demo_blends").glob("*.blend"))
+SAMPLES = 10
+SECONDS = 400.0  # for reading a scene and filling its bodies with tets
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", DEMOS, ids=lambda path: path.stem)
+def test_a_demo_runs_live_as_it_opens(path: Path) -> None:
+    fresh()  # with the add-on
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    run = started()
+    until(lambda: run.step >= SAMPLES or session.live is not run, SECONDS)
+    assert session.live is run, run.driver.job
+    assert run.status["step"] >= 0 and run.tets and not run.note, run.note
+    bodies = [handle.find() for handle in run.bodies.values()]
+    assert all(sinew_modifier.find_live_modifier(body) for body in bodies)
+    assert all(np.isfinite(shown(body)).all() for body in bodies)
+    run_control.end()
+    assert not any(sinew_modifier.find_live_modifier(body) for body in bodies)
