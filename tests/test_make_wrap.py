@@ -50,9 +50,11 @@ def rows_of(wrap: bpy.types.Object) -> dict[bpy.types.Object, tuple[str, str]]:
     return {row.target: (row.kind, row.group) for row in wrap.sinew.attachments}
 
 
-def rows_by_default(muscle: bpy.types.Object, *bones: bpy.types.Object) -> dict[bpy.types.Object, tuple[str, str]]:
+def rows_by_default(
+    muscle: bpy.types.Object, *bones: bpy.types.Object, of_bones: str = "FIXED"
+) -> dict[bpy.types.Object, tuple[str, str]]:
     """Returns what `rows_of` should find where Make Wrap has made the rows."""
-    return {obj: ("SLIDING" if obj == muscle else "SPRING", f"On {obj.name}") for obj in (muscle, *bones)}
+    return {obj: ("SLIDING" if obj == muscle else of_bones, f"On {obj.name}") for obj in (muscle, *bones)}
 
 
 def painted(obj: bpy.types.Object, group: str) -> np.ndarray:
@@ -69,6 +71,7 @@ def test_a_wrap_slides_on_muscles_and_is_tied_to_bone_below_it() -> None:
     wrap = bpy.context.object
     assert roles.wraps(bpy.context.scene) == [wrap] and wrap.hide_render
     assert rows_of(wrap) == rows_by_default(muscle, upper, fore)
+    assert all(row.surface_only == (row.kind == "FIXED") for row in wrap.sinew.attachments)
     points = np.array([v.co[:] for v in wrap.data.vertices])
     parts = [painted(wrap, f"On {obj.name}") for obj in (muscle, upper, fore)]
     assert (np.sum(parts, axis=0) == 1).all()  # each vertex is attached to one object
@@ -111,7 +114,7 @@ def test_a_wrap_is_tied_to_bones_that_are_colliders() -> None:
     upper, fore, muscle, skin = limb("make_collider")
     select(muscle, upper, fore)
     assert bpy.ops.sinew.make_wrap(width=0.2) == {"FINISHED"}
-    assert rows_of(bpy.context.object) == rows_by_default(muscle, upper, fore)
+    assert rows_of(bpy.context.object) == rows_by_default(muscle, upper, fore, of_bones="SPRING")
     assert quick_fat.anatomy_inside(bpy.context.scene, skin) == [muscle, fore, upper]
     fore.scale *= 4.0  # a collider that is not all inside may be a floor
     bpy.context.view_layer.update()

@@ -90,6 +90,7 @@ def _read_row(
         more_targets=keys[1:],
         target_paint=_target_paint(scene_copy, named),
         may_miss=row.may_miss,
+        surface_only=row.surface_only,
     )
 
 

@@ -16,7 +16,7 @@ from .new_attachments import add_attachment
 
 NAME, BONE_GROUP = "Wrap", "Bone"
 GROUP_PREFIX = "On "  # of the vertex groups of what is nearest to one object
-SLIDING, SPRING = "SLIDING", "SPRING"
+FIXED, SLIDING, SPRING = "FIXED", "SLIDING", "SPRING"
 REACH_WIDTHS = 1.0  # reach of the attachments of a new wrap, in its Width
 STRENGTH = 1.0  # of them: ten times as much draws fat into every groove that opens between muscles
 
@@ -53,8 +53,9 @@ def attach_wrap(obj: bpy.types.Object, wrapped: Sequence[bpy.types.Object], near
     """Lets each vertex of a Wrap slide on the muscle right below it, or ties it to the bone there.
 
     Each row has a vertex group of what is nearest to its target, so that rows do not fight over one place: two muscles
-    side by side move against each other, and what slides on both stops them or is torn. Bones are bone meshes, and
-    colliders, which muscles slide on. Rows of the list that there are for one of the objects stay as they are; their
+    side by side move against each other, and what slides on both stops them or is torn. Bone meshes fix the surface of
+    the Wrap alone, since fat under it that is fixed to the depth of Reach could not move over bone. Colliders, which
+    muscles slide on, hold it by springs. Rows of the list that there are for one of the objects stay as they are; their
     groups that were made here are painted anew.
 
     Args:
@@ -63,7 +64,8 @@ def attach_wrap(obj: bpy.types.Object, wrapped: Sequence[bpy.types.Object], near
         nearest: Which of them is nearest to each vertex, (n,).
         width: Of the grooves that are bridged [Blender units].
     """
-    is_bone = np.array([roles.has_role(each, BONE) or roles.has_role(each, COLLIDER) for each in wrapped], bool)
+    is_mesh = np.array([roles.has_role(each, BONE) for each in wrapped], bool)
+    is_bone = is_mesh | np.array([roles.has_role(each, COLLIDER) for each in wrapped], bool)
     rows = list(obj.sinew.attachments)
     if any(row.group == BONE_GROUP for row in rows):  # Wraps made earlier have one group for all bones
         _paint(obj, BONE_GROUP, is_bone[nearest])
@@ -76,7 +78,8 @@ def attach_wrap(obj: bpy.types.Object, wrapped: Sequence[bpy.types.Object], near
             continue  # where nothing is nearest to it, it lies under others all around
         row = add_attachment(obj, target)
         row.reach, row.strength = REACH_WIDTHS * width, STRENGTH
-        row.kind = SPRING if is_bone[number] else SLIDING
+        row.kind = FIXED if is_mesh[number] else SPRING if is_bone[number] else SLIDING
+        row.surface_only = bool(is_mesh[number])
         row.group = _paint(obj, f"{GROUP_PREFIX}{target.name}", own)
 
 

@@ -100,6 +100,8 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     draw_keyed(numbers, chosen, "strength")
     if is_flesh and holds_material(chosen) and chosen.target_type in (TO_OBJECT, TO_BONE):
         rows.prop(chosen, "may_miss")
+    if holds_material(chosen) and is_to_bone(chosen):
+        rows.prop(chosen, "surface_only")
     rows.prop_search(chosen, "group", obj, "vertex_groups", results_are_suggestions=True)
     if chosen.target_type == TO_OBJECT and chosen.target is not None:
         rows.prop_search(chosen, "target_group", chosen.target, "vertex_groups", results_are_suggestions=True)

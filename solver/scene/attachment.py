@@ -60,6 +60,7 @@ class Attachment:
             last, or (0,) for 1 everywhere; a bone holds what is nearest to where it is above ½, in place of its own
             mask.
         may_miss: Whether a bone that holds nothing of the body is no error.
+        surface_only: Whether a bone that holds material does so at the surface of the body alone.
     """
 
     target: str
@@ -71,6 +72,7 @@ class Attachment:
     more_targets: tuple[str, ...] = ()
     target_paint: Annotated[Floats, shape("m")] = field(default_factory=lambda: np.zeros(0))
     may_miss: bool = False
+    surface_only: bool = False
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""
@@ -125,6 +127,8 @@ def drop_unused_fields(attachments: Sequence[Attachment], trees: Sequence[Any], 
             del stored["more_targets"]
         if not attachment.may_miss:
             del stored["may_miss"]
+        if not attachment.surface_only:
+            del stored["surface_only"]
         if not len(attachment.target_paint):
             del arrays[stored.pop("target_paint")["array"]]
 

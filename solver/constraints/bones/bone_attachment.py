@@ -2,7 +2,8 @@
 """Which nodes of a body follow which bone.
 
 1. A bone reaches a node inside its closed mesh, or within its distance; masks and the attachment paint take away.
-   Distance, springs and paint may be those of an attachment of the body (`bones_of_body.py`).
+   Distance, springs and paint may be those of an attachment of the body (`bones_of_body.py`), which may ask for nodes
+   at the surface alone (`surface_nodes.py`).
 2. Of armature bones, only the one with the largest weight at the nearest point of the body's surface does, and
    towards a joint less and less around its line (`joint_clearance.py`).
 3. Of several bones that reach a node, it follows the nearest; inside several meshes, that in which it lies deepest.
@@ -28,6 +29,7 @@ from ...scene.scene import Body
 from .bone_distance import BoneShape, interpolate_at, is_painted
 from .bone_parts import BonePart
 from .joint_clearance import is_outside_cones, shared_line_ends
+from .surface_nodes import surface_nodes
 
 NO_BONE = -1
 
@@ -66,6 +68,9 @@ def attach(
         _dominant_bones(bones, body, surface),
         shared_line_ends(bones),
     )
+    is_at_surface = np.ones(len(nodes), bool)
+    if any(pieces[number].holds_surface_only for number in numbers):
+        is_at_surface = surface_nodes(body, nodes, tets)
     best, chosen = np.full(len(nodes), np.inf), np.full(len(nodes), NO_BONE, np.int32)
     strength = np.ones(len(nodes))
     reached, distance, masked = [], [], []
@@ -75,6 +80,8 @@ def attach(
         own_strength = _painted_strength(pieces[number], body, surface)
         may = painted if own_strength is None else own_strength > 0.0
         allowed = is_reached & may & (leader == row if len(bone.weights) else True)
+        if pieces[number].holds_surface_only:
+            allowed &= is_at_surface
         allowed[allowed] = is_outside_cones(bone, shared[row], nodes[allowed])
         own = np.flatnonzero(allowed).astype(np.int32)
         reached.append(own)

@@ -62,6 +62,11 @@ class BonePart:
     number: int
     attachment: GoverningAttachment | None = None
 
+    @property
+    def holds_surface_only(self) -> bool:
+        """Whether it holds nodes at the surface of the body alone."""
+        return self.attachment is not None and self.attachment.attachment.surface_only
+
     def may_hold(self, body: Body) -> bool:
         """Whether it may hold a body."""
         if self.attachment is not None:

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...runtime.arrays import Floats
+from ...runtime.arrays import Floats, floats
 from ...runtime.errors import BadInput
 from ...scene.attachment import ALL_BONES, ARMATURE_BONES, FIXED, Attachment, padded
 from ...scene.attachment_resolution import attachment_to_bone
 from ...scene.flesh import Bone
 from ...scene.scene import Body
 from .bone_attachment import BoneAttachment
-from .bone_distance import BoneShape
+from .bone_distance import PAINT_THRESHOLD, BoneShape
 from .bone_parts import BonePart, GoverningAttachment
 
 
@@ -78,6 +78,8 @@ def check_attached(held: HeldBody) -> None:
     for rows in rows_of.values():
         if any(len(held.found.nodes[row]) for row in rows):
             continue
+        if any(_reaches_surface(held, held.found.pieces[row]) for row in rows):
+            continue  # of the surface, which it holds alone, it reaches less than there are nodes for
         name = held.body.name
         for row in rows:
             if held.found.masked_count[row]:
@@ -88,3 +90,13 @@ def check_attached(held: HeldBody) -> None:
         bone = held.pieces[place].bone
         numbers = {"distance": f"{ways[place]:.3g}", "reach": f"{bone.distance:.3g}"}
         raise BadInput("attachment-out-of-reach", name=name, target=bone.name, **numbers)
+
+
+def _reaches_surface(held: HeldBody, place: int) -> bool:
+    """Whether a bone that holds the surface alone reaches vertices of it where it is painted."""
+    piece = held.pieces[place]
+    if piece.attachment is None or not piece.holds_surface_only:
+        return False
+    paint, vertices = piece.attachment.attachment.paint, floats(held.body.vertices)
+    points = vertices[paint > PAINT_THRESHOLD] if len(paint) else vertices
+    return bool((held.shapes[place].distance_to(points) < piece.bone.distance).any()) if len(points) else False

@@ -147,6 +147,13 @@ ATTACHMENT_MAY_MISS = switch(
     "May Be Out of Reach",
     "No error where this row reaches none of the flesh. Rows made of the settings of earlier versions are so",
 )
+ATTACHMENT_SURFACE_ONLY = switch(
+    "surface_only",
+    "Surface Only",
+    "Of bones: hold the surface within Reach, and leave the flesh under it free",
+    when=(When("kind", (FIXED, SPRING)),),
+    field="Attachment.surface_only",
+)
 # of one row of the list
 ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_TARGET,
@@ -162,6 +169,13 @@ ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_BONE,
     ATTACHMENT_TARGET_GROUP,
     ATTACHMENT_MAY_MISS,
+    ATTACHMENT_SURFACE_ONLY,
 )
 # rows that were made before these came have their defaults, and the digest leaves them out
-LATER_ROW_SETTINGS = (ATTACHMENT_ARMATURE, ATTACHMENT_BONE, ATTACHMENT_TARGET_GROUP, ATTACHMENT_MAY_MISS)
+LATER_ROW_SETTINGS = (
+    ATTACHMENT_ARMATURE,
+    ATTACHMENT_BONE,
+    ATTACHMENT_TARGET_GROUP,
+    ATTACHMENT_MAY_MISS,
+    ATTACHMENT_SURFACE_ONLY,
+)
