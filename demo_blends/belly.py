@@ -33,6 +33,7 @@ def build() -> None:
     follow = body.modifiers.new("Armature", "ARMATURE")
     follow.object = rig
     stage.make_flesh(body, "JIGGLE", "FAT", tet_size=0.045)
+    stage.preview(body, 1200)
     settings = body.sinew
     settings.youngs_modulus = 5.0e3
     settings.affect_group = "Belly"

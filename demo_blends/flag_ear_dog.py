@@ -25,6 +25,7 @@ def build() -> None:
     shaken_cheek.face()
     stage.make_bone(skull, 0.006)
     stage.make_flesh(head, "JIGGLE", tet_size=0.028)
+    stage.preview(head, 1000)
     head.sinew.youngs_modulus = 4.0e3
     bpy.context.scene.sinew.preroll = PREROLL
     _wind()

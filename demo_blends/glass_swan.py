@@ -28,6 +28,7 @@ def build() -> None:
     swan.location.z = HEIGHT
     swan.rotation_euler = (math.radians(14), math.radians(-20), math.radians(-25))
     stage.make_body(swan, "GLASS", divisions=14)
+    stage.preview(swan, 500)
     settings = swan.sinew
     settings.method = "ROBUST"
     # a blow makes stresses of ρ c v, which grow with √E: so what is softer and as much weaker breaks in the same fall

@@ -147,6 +147,7 @@ def _jellies() -> None:
         stage.smooth(jelly)
         stage.paint(jelly, colour, roughness=0.16)
         stage.make_body(jelly, "JELLY", tet_size=0.0145)
+        stage.preview(jelly, 100)
         jelly.sinew.youngs_modulus = stiffness
         jelly.sinew.body_friction = 0.3
 

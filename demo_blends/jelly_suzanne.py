@@ -24,6 +24,7 @@ def build() -> None:
     stage.smooth(suzanne)
     stage.paint(suzanne, (0.75, 0.10, 0.16), roughness=0.25)
     stage.make_body(suzanne, "JELLY", divisions=20)
+    stage.preview(suzanne, 3000)
     suzanne.sinew.youngs_modulus = STIFFNESS
     rounder = suzanne.modifiers.new("Subdivision", "SUBSURF")
     rounder.levels, rounder.render_levels = 1, 2

@@ -104,6 +104,7 @@ def _ball() -> None:
         face.material_index = int(math.atan2(face.center.y, face.center.x) / math.radians(30.0) + 6.0) % 2
     ball.rotation_euler = (0.5, 0.3, 0.0)
     stage.make_body(ball, "RUBBER", divisions=11)
+    stage.preview(ball, 500)
     ball.sinew.youngs_modulus, ball.sinew.poisson_ratio, ball.sinew.stiffness_damping = 1.5e4, 0.45, 0.012
 
 

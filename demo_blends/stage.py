@@ -64,6 +64,11 @@ def make_flesh(obj: bpy.types.Object, motion: str, preset: str = "FLESH", tet_si
     obj.sinew.sizing, obj.sinew.tet_size = "SIZE", tet_size
 
 
+def preview(obj: bpy.types.Object, tets: int) -> None:
+    """Lets a body have about so many tets live, where those of its bakes are slower than the clock."""
+    obj.sinew.use_preview_tets, obj.sinew.preview_tets = True, tets
+
+
 def make_bone(obj: bpy.types.Object, distance: float) -> None:
     """Makes `obj` a bone, as the button does, that holds what is within a distance [m]."""
     select(obj)

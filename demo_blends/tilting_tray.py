@@ -27,12 +27,14 @@ def _bodies() -> None:
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.3, location=(-0.5, -0.8, 1.7))
     ball = _named("Rubber ball", (0.10, 0.35, 0.75))
     stage.make_body(ball, "RUBBER", divisions=9)
+    stage.preview(ball, 300)
 
     bpy.ops.mesh.primitive_cube_add(size=0.55, location=(0.0, 0.0, 1.6), rotation=(0.35, 0.3, 0.2))
     cube = _named("Jelly cube", (0.75, 0.10, 0.16))
     dense = cube.modifiers.new("Faces", "SUBSURF")
     dense.subdivision_type, dense.levels, dense.render_levels = "SIMPLE", 3, 3
     stage.make_body(cube, "JELLY", divisions=8)
+    stage.preview(cube, 300)
     cube.sinew.youngs_modulus = 3.0e4
 
     bpy.ops.mesh.primitive_torus_add(
@@ -41,6 +43,7 @@ def _bodies() -> None:
     ring = _named("Flesh ring", (0.85, 0.42, 0.12))
     ring.rotation_euler = (0.3, 0.25, 0.0)
     stage.make_body(ring, "FLESH", divisions=11)
+    stage.preview(ring, 300)
     ring.sinew.youngs_modulus = 6.0e4
 
 
