@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import bpy
 import numpy as np
 import numpy.typing as npt
@@ -52,10 +54,10 @@ def mesh_of(name: str, values: BrokenMeshValues, source: SourceMesh) -> bpy.type
     return mesh
 
 
-def add_groups(obj: bpy.types.Object, vertices: SourcePositions, source: SourceMesh) -> None:
-    """Adds the vertex groups of the render mesh to an object."""
+def add_groups(obj: bpy.types.Object, vertices: SourcePositions, groups: Mapping[str, Floats]) -> None:
+    """Adds vertex groups of the render mesh to an object, whose weights there are given by their names, (n,) each."""
     obj.vertex_groups.clear()
-    for name, weights in source.groups.items():
+    for name, weights in groups.items():
         group = obj.vertex_groups.new(name=name)
         blended = np.round(vertices.blend(weights), 6)
         order = np.argsort(blended, kind="stable")

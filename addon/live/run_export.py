@@ -27,7 +27,7 @@ from ..export.export_scene import ExportPart, export_part
 from ..export.input_digest import body_digests, settings_digest
 from ..export.participants import find_participants
 from ..objects import roles
-from . import handled_inputs, settings_of_next_run
+from . import handled_inputs, settings_of_next_run, torn_bodies
 
 WAY_SECONDS = 1.0  # in which flesh comes from its rest pose into that of the present frame
 
@@ -44,6 +44,7 @@ def export(run: LiveRun) -> Iterator[float]:
         raise BadInput("no-such-scene", name="", path=bpy.data.filepath)
     with named_errors(run.folder):
         run.folder.mkdir(parents=True, exist_ok=True)
+    torn_bodies.move_modifiers(run, scene)
     inputs = replace(find_participants(scene), is_preview=True)
     digest, each = settings_digest(scene, is_preview=True), body_digests(scene, is_preview=True)
     run.bodies = {key: ObjectHandle.of(obj) for obj, key in inputs.bodies.items()}
@@ -55,6 +56,8 @@ def export(run: LiveRun) -> Iterator[float]:
         inputs, moments, lambda read: _from_frame(read, frame, before), shift, UnkeyedValues(scene.objects)
     )
     written = export_part(scene, folder, part)
+    exported = dict(zip(inputs.bodies, written.bodies, strict=True))
+    run.breakable = torn_bodies.read_breakable(scene, exported, inputs.unit)
     run.inputs = handled_inputs.find(inputs, written, folder)
     controls = handled_inputs.values(run.inputs, scene)
     run.sent = dict(controls)
