@@ -18,6 +18,7 @@ from fixtures.blender_scenes import add_box, counts, fresh
 from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import run_key, run_steps, shown, started, until
 from fixtures.tet_meshes import bar as bar_of_tets
+from sinew.addon.baking import bake_status
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.live_state import LiveRun
 from sinew.addon.cache.final_mesh_file import StoredResult
@@ -239,6 +240,50 @@ def test_no_keys_come_from_a_tear_under_auto_keying() -> None:
     pulled(obj)
     run_control.stop()
     assert obj.animation_data is None and not bpy.data.actions
+
+
+def visibility() -> dict[str, tuple[object, ...]]:
+    return {
+        o.name: (o.hide_viewport, o.hide_render, o.sinew.is_replaced, sorted(o.keys()), o.visible_get())
+        for o in bpy.data.objects
+    }
+
+
+@pytest.mark.slow
+def test_what_was_torn_is_kept_with_its_pieces_and_runs_live_again_in_their_place(tmp_path: Path) -> None:
+    obj = bar()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    run = pulled(obj)
+    key = run_key(run)
+    run_steps(run, run.step + 20)
+    run_control.stop()
+    until(lambda: session.live is None)
+    assert bpy.ops.sinew.keep_live() == {"FINISHED"}
+    (made,) = (o for o in bpy.data.objects if o.sinew.result_of == obj)
+    assert obj.sinew.is_replaced and obj.hide_viewport and made.name == "Bar Broken"
+    assert values(made.data, "broken").sum() >= 2 and made.data.materials[-1].name == INSIDE
+    scene = bpy.context.scene
+    scene.frame_set(1)
+    whole = np.ptp(shown(made), axis=0)[0]
+    scene.frame_set(bake_status.status(scene).frame)
+    assert np.ptp(shown(made), axis=0)[0] > 1.1 * whole, "it plays"
+    scene.frame_set(1)
+    bpy.ops.ed.undo_push(message="kept")
+    before, datablocks = visibility(), counts()
+    run = pulled(obj)
+    assert obj.visible_get() and not made.visible_get() and obj.hide_render and not made.hide_render
+    assert len(shown(obj)) == len(run.breakable[key].values.points)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "b.blend"), copy=True)
+    until(lambda: torn_mesh_modifier.is_shown(obj))
+    run_control.stop()
+    assert (visibility(), counts()) == (before, datablocks)
+    until(lambda: session.live is None)
+    pulled(obj)
+    bpy.ops.ed.undo_push(message="while live")
+    bpy.ops.ed.undo()
+    assert session.live is None and (visibility(), counts()) == (before, datablocks)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "b.blend"))
+    assert visibility() == before, "the saved file has no trace"
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import bpy
 from ...solver.bake.cache import layout
 from ...solver.live.sample_files import SampleReader
 from ...solver.runtime.errors import BadInput
-from ..baking import error_messages, last_failure
+from ..baking import attach_bake, error_messages, last_failure
 from ..baking.addon_session import session
 from ..baking.bake_driver import BakeDriver
 from ..baking.child_process import child_command, fallback_command
@@ -22,7 +22,7 @@ from ..baking.solver_warm_up import solver_in_waiting
 from ..blender_data import sinew_modifier
 from ..blender_data.scene_by_session_uid import find_scene
 from ..export import validation
-from ..fracture_meshes import torn_mesh_modifier
+from ..fracture_meshes import results_while_live, torn_mesh_modifier
 from ..objects import flesh_supports, roles
 from ..playback import live_modifier
 from ..properties import preferences
@@ -71,9 +71,6 @@ def check_can_run(scene: bpy.types.Scene) -> None:
         raise BadInput("linked-without-override", name=linked.name)
     if not bodies:
         raise BadInput("no-bodies", name=scene.name)
-    for obj in bodies:
-        if obj.sinew.is_replaced:
-            raise BadInput("live-body-replaced", name=obj.name)
     validation.check_objects(scene)
     flesh_supports.check_held(scene)
 
@@ -146,6 +143,7 @@ def _send_changes(run: LiveRun) -> None:
 def show(run: LiveRun) -> None:
     """Lets the bodies of a run play its samples."""
     run.is_shown, run.step = True, -1
+    results_while_live.show_bodies(obj for _, obj in _objects(run))
     for handle in run.moved:
         moved = handle.find()
         if moved is not None:
@@ -166,6 +164,9 @@ def _remove_from_file() -> None:
     """Takes away what shows a run, also from copies that the artist has made meanwhile."""
     live_modifier.remove(obj for obj in bpy.data.objects if obj.library is None and obj.type == "MESH")
     torn_mesh_modifier.remove_all()
+    if results_while_live.undo_marks():
+        for scene in bpy.data.scenes:
+            attach_bake.attach(scene, detach_missing=False, is_undoable=False)
 
 
 def _objects(run: LiveRun) -> Iterator[tuple[str, bpy.types.Object]]:
