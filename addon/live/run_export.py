@@ -25,7 +25,7 @@ from ..evaluation.sample_times import SampleTime, frame_range, frames_per_second
 from ..evaluation.unkeyed_value_snapshot import UnkeyedValues
 from ..export.export_scene import ExportPart, export_part
 from ..export.input_digest import body_digests, settings_digest
-from ..export.participants import find_participants
+from ..export.participants import ParticipantHandles, find_participants
 from ..objects import roles
 from . import handled_inputs, settings_of_next_run, torn_bodies
 
@@ -47,8 +47,11 @@ def export(run: LiveRun) -> Iterator[float]:
     torn_bodies.move_modifiers(run, scene)
     inputs = replace(find_participants(scene), is_preview=True)
     digest, each = settings_digest(scene, is_preview=True), body_digests(scene, is_preview=True)
+    handles, frame, subframe = ParticipantHandles(inputs), scene.frame_current, scene.frame_subframe
+    yield 0.2  # Blender's window answers in between
+    inputs = handles.find()
+    scene = inputs.scene
     run.bodies = {key: ObjectHandle.of(obj) for obj, key in inputs.bodies.items()}
-    frame, subframe = scene.frame_current, scene.frame_subframe
     moments, before = _moments(scene, frame, subframe)
     shift = (frame + subframe - frame_range(scene)[0]) / frames_per_second(scene)
     folder = run.folder / layout.SCENE_FOLDER
@@ -56,8 +59,6 @@ def export(run: LiveRun) -> Iterator[float]:
         inputs, moments, lambda read: _from_frame(read, frame, before), shift, UnkeyedValues(scene.objects)
     )
     written = export_part(scene, folder, part)
-    exported = dict(zip(inputs.bodies, written.bodies, strict=True))
-    run.breakable = torn_bodies.read_breakable(scene, exported, inputs.unit)
     run.inputs = handled_inputs.find(inputs, written, folder)
     controls = handled_inputs.values(run.inputs, scene)
     run.sent = dict(controls)
@@ -69,6 +70,7 @@ def export(run: LiveRun) -> Iterator[float]:
         path.parent.mkdir(exist_ok=True)
         text = json.dumps({name: value.tolist() for name, value in controls.items()})
         path.write_text(text, encoding="utf-8", newline="\n")
+    yield from torn_bodies.read_breakable(run, written, inputs.unit)
     yield 1.0
 
 

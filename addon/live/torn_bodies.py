@@ -7,7 +7,7 @@ Until then the body is as it was seen last: whole and stretched, or as the tear 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from threading import Thread
 
@@ -17,10 +17,11 @@ import numpy as np
 from ...solver.bake.cache import layout
 from ...solver.live.sample_files import SampleHead
 from ...solver.runtime.errors import BadInput, SinewError
-from ...solver.scene.scene import Body
+from ...solver.scene.scene import Body, Scene
 from ..baking.live_state import BreakableBody, LiveRun, TornMeshReader
 from ..blender_data import sinew_modifier
 from ..blender_data.object_handle import ObjectHandle
+from ..blender_data.scene_by_session_uid import find_scene
 from ..cache.final_mesh_file import read_result
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..fracture_meshes import torn_mesh_modifier
@@ -48,30 +49,36 @@ def put_modifiers_back(run: LiveRun) -> None:
             sinew_modifier.restore_stack_index(obj)
 
 
-def read_breakable(
-    scene: bpy.types.Scene, exported: Mapping[bpy.types.Object, Body], unit: float
-) -> dict[str, BreakableBody]:
-    """Returns the bodies of a scene that may tear, by their keys.
+def read_breakable(run: LiveRun, written: Scene, unit: float) -> Iterator[float]:
+    """Reads the bodies of a run that may tear, one after the other.
 
     Args:
-        scene: At the frame of the run.
-        exported: All bodies as they were written.
+        run: Gets them.
+        written: What was written of its scene.
         unit: A Blender unit [m].
     """
-    found = {}
-    for obj, body in exported.items():
+    for body in written.bodies:
         if body.fracture is None:
             continue
-        source = read_source(scene, obj, scene.frame_current)
-        try:
-            reversed_here = is_mirrored(obj, source, body)
-        except BadInput:  # other triangles than its mesh has: it is seen whole and stretched
-            continue
-        uids = [0 if material is None else material.session_uid for material in source.materials]
-        to_object = np.linalg.inv(scale_to_metres(source.matrix, unit))
-        without_materials = replace(source, materials=[None] * len(uids))
-        found[body.key] = BreakableBody(without_materials, uids, to_object, reversed_here)
-    return found
+        yield 0.9  # Blender's window answers in between
+        scene, obj = find_scene(run.scene_uid), run.bodies[body.key].find()
+        found = None if scene is None or obj is None else _breakable(scene, run.frame, obj, body, unit)
+        if found is not None:
+            run.breakable[body.key] = found
+
+
+def _breakable(
+    scene: bpy.types.Scene, frame: int, obj: bpy.types.Object, exported: Body, unit: float
+) -> BreakableBody | None:
+    """Returns a body that may tear; None: it has other triangles than its mesh, and is seen whole and stretched."""
+    source = read_source(scene, obj, frame)
+    try:
+        reversed_here = is_mirrored(obj, source, exported)
+    except BadInput:
+        return None
+    uids = [0 if material is None else material.session_uid for material in source.materials]
+    to_object = np.linalg.inv(scale_to_metres(source.matrix, unit))
+    return BreakableBody(replace(source, materials=[None] * len(uids)), uids, to_object, reversed_here)
 
 
 def follow(run: LiveRun, key: str, obj: bpy.types.Object, head: SampleHead) -> bool:
