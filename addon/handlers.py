@@ -69,6 +69,12 @@ def blend_import_post(imported: bpy.types.BlendImportContext, *_: object) -> Non
 
 
 @persistent
+def undo_pre(*_: object) -> None:
+    """An undo step is about to be read."""
+    run_control.hide_for_undo()
+
+
+@persistent
 def undo_post(*_: object) -> None:
     """Undo and redo change what the file says about a bake, but not the bake: it plays again as far as values go."""
     run_control.end()
@@ -193,6 +199,8 @@ HANDLERS = {
     "load_pre": load_pre,
     "load_post": load_post,
     "blend_import_post": blend_import_post,
+    "undo_pre": undo_pre,
+    "redo_pre": undo_pre,
     "undo_post": undo_post,
     "redo_post": undo_post,
     "depsgraph_update_post": depsgraph_update_post,

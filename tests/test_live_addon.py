@@ -257,10 +257,6 @@ def test_what_cannot_run_is_named(tmp_path: Path) -> None:
     fresh()
     assert not bpy.ops.sinew.live.poll()
     box = jelly()
-    box.sinew.is_replaced = True
-    with pytest.raises(RuntimeError, match="Jelly"):
-        bpy.ops.sinew.live()
-    box.sinew.is_replaced = False
     bpy.ops.object.mode_set(mode="EDIT")
     with pytest.raises(RuntimeError, match="Edit Mode"):
         bpy.ops.sinew.live()

@@ -13,18 +13,21 @@ import numpy as np
 import pytest
 
 from fixtures.fracture_specimens import breakable
+from fixtures.live_runs import drive
 from fixtures.tet_meshes import bar
 from sinew.solver.bake.cache import layout
 from sinew.solver.bake.cache.pc2 import HEADER_BYTES
 from sinew.solver.bake.postprocess.result_npz import FinalMesh
 from sinew.solver.live import torn_meshes
+from sinew.solver.live.commands import parse_command
 from sinew.solver.live.live_loop import LiveOptions, replay, run_live
+from sinew.solver.live.live_run import LiveRun
 from sinew.solver.live.pacing import NoPace
 from sinew.solver.live.sample_files import KEPT_GENERATIONS, SLOTS, SampleReader, SampleWriter, remove_samples
 from sinew.solver.mesh.cutting.cut import cut_surface
 from sinew.solver.runtime.npz_reader import read_arrays
 from sinew.solver.scene.scene import Fracture, Material, Scene, Settings
-from sinew.solver.scene.tracks import TrackWriter
+from sinew.solver.scene.tracks import NoTracks, TrackWriter
 
 Given = Mapping[str, Any]
 SOFT = Material(youngs_modulus=1.0e5, poisson_ratio=0.3, density=1000.0, stiffness_damping=0.01)
@@ -198,3 +201,33 @@ def test_old_generations_go_and_samples_of_the_newest_before_are_there(tmp_path:
         path.rename(tmp_path / "live" / path.name)
     remove_samples(tmp_path / "live")
     assert not list((tmp_path / "live").iterdir())
+
+
+def test_the_inside_of_a_torn_piece_can_be_grabbed() -> None:
+    """The middle of a crack is as far from the render vertices as the bar is half wide."""
+    run = LiveRun(scene(), NoTracks())
+    end = np.array([LONG, 0.5 * WIDE, 0.5 * WIDE])
+
+    def hand(step: int) -> list[Given]:
+        taken = [{"command": "grab", "grab": 1, "body": "bar", "place": end.tolist(), "radius": 0.08}]
+        moved = {"command": "move", "grab": 1, "place": [LONG * (1.0 + min(step, 30) / 30), *end[1:].tolist()]}
+        return [*(taken if step == 0 else []), moved]
+
+    drive(run, 60, hand)
+    simulation = run.simulation
+    built, x = simulation.built, simulation.state.x
+    body = built.bodies[0]
+    tets = built.model.tets[body.range.tets]
+    copies = {old: np.unique(tets[body.mesh.tets == old]) for old in range(len(body.mesh.nodes))}
+    on_cracks = [node for nodes in copies.values() if len(nodes) > 1 for node in nodes]
+    inside = [n for n in on_cracks if np.allclose(body.mesh.nodes[_origin(copies, n)][1:], 0.5 * WIDE)]
+    assert len(inside) >= 2, "there are nodes in the middle of the crack, on both sides"
+    for node in inside:
+        run.apply(parse_command({"command": "grab", "grab": 2, "body": "bar", "place": x[node].tolist()}))
+        grab = run.grabs.held[2]
+        assert np.abs(grab.offsets).max() < 1.0e-12
+        assert node in built.model.tets[grab.points.tet[0]]
+
+
+def _origin(copies: dict[int, np.ndarray], node: int) -> int:
+    return next(old for old, nodes in copies.items() if node in nodes)

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from ...solver.live.collider_shapes import ColliderShapesWriter
 from ...solver.live.sample_files import SampleReader
 from ...solver.runtime.arrays import Floats
 from ..blender_data.object_handle import ObjectHandle
+from ..fracture_meshes.broken_mesh_values import BrokenMeshValues
+from ..fracture_meshes.source_mesh_arrays import SourceMesh
 from .bake_driver import BakeDriver
 
 MAX_LOADS = 10  # that are remembered of a run
@@ -68,6 +71,8 @@ class Grab:
         body: Key of the body.
         vertex: The vertex that was under the mouse.
         hand: Where it is pulled to, world [Blender units], (3,).
+        generation: Of the mesh that numbers the vertex, as the samples count them.
+        point: Where the vertex was seen last, the same units, (3,).
         is_pin: Whether it stays when the mouse lets go.
         strength: Factor on the stiffness of its spring.
     """
@@ -75,6 +80,8 @@ class Grab:
     body: str
     vertex: int
     hand: Floats
+    generation: int
+    point: Floats
     is_pin: bool = False
     strength: float = 1.0
 
@@ -86,6 +93,50 @@ class HeldBrush:
     kind: str
     place: Floats
     radius: float
+
+
+@dataclass
+class TornMeshReader:
+    """A thread that reads the mesh of a torn body, while Blender goes on.
+
+    Attributes:
+        generation: Of the mesh.
+        thread: It.
+        values: What it has found.
+        problem: Why it has found nothing.
+    """
+
+    generation: int
+    thread: Thread | None = None
+    values: BrokenMeshValues | None = None
+    problem: Exception | None = None
+
+
+@dataclass
+class BreakableBody:
+    """A body that may tear, and its mesh since its last tear.
+
+    Attributes:
+        source: Its render mesh as a run has it, without materials.
+        material_uids: Session ids of the materials in its slots; 0: none.
+        to_object: Object space [Blender units] ← world [m], where the run began, (4, 4).
+        is_mirrored: Whether its polygons were reversed for the solver.
+        generation: Of the mesh; 0: it is whole.
+        values: The mesh, or None while it is whole.
+        is_shown: Whether the mesh is seen.
+        reader: Reads the next mesh, or None.
+        unreadable: A generation whose mesh cannot be read; 0: none.
+    """
+
+    source: SourceMesh
+    material_uids: list[int]
+    to_object: Floats
+    is_mirrored: bool
+    generation: int = 0
+    values: BrokenMeshValues | None = None
+    is_shown: bool = False
+    reader: TornMeshReader | None = None
+    unreadable: int = 0
 
 
 @dataclass
@@ -118,6 +169,9 @@ class LiveRun:
         grabs: What is pulled, by number.
         brush: What is held on them, or None.
         last_grab: The number of the last grab.
+        breakable: Bodies that may tear, by their keys.
+        moved: Bodies whose modifier the run has moved below Subdivision, as a bake does.
+        is_shown: Whether the bodies play its samples.
         is_hidden: Whether nothing is shown, since the file is being saved.
         hints: What the status bar says, by the names of workspaces.
     """
@@ -147,6 +201,9 @@ class LiveRun:
     grabs: dict[int, Grab] = field(default_factory=dict)
     brush: HeldBrush | None = None
     last_grab: int = 0
+    breakable: dict[str, BreakableBody] = field(default_factory=dict)
+    moved: list[ObjectHandle] = field(default_factory=list)
+    is_shown: bool = False
     is_hidden: bool = False
     hints: dict[str, str] = field(default_factory=dict)
 

@@ -71,6 +71,12 @@ def restore_visibility(obj: bpy.types.Object) -> None:
     obj.sinew.is_replaced = False
 
 
+def is_driven(obj: bpy.types.Object) -> bool:
+    """Whether a driver of Sinew hides `obj` at some frames."""
+    found = (_find_driver(obj, path) for path in VISIBILITY_PROPERTIES)
+    return any(each is not None and OWN_EXPRESSION.fullmatch(each.driver.expression) for each in found)
+
+
 def remove_drivers(obj: bpy.types.Object) -> None:
     """Removes Sinew's drivers, and empty animation data."""
     for path in VISIBILITY_PROPERTIES:

@@ -15,6 +15,7 @@ from .override_saving import store_override_settings
 MODIFIER_NAME = "Sinew"
 SOLVED_MODIFIER_NAME = "Sinew Solved Frame"  # shows one frame, which no bake reads
 LIVE_MODIFIER_NAME = "Sinew Live"  # shows a run, likewise
+LIVE_MESH_MODIFIER_NAME = "Sinew Live Mesh"  # gives it the mesh that a tear has made of a body
 PASSING_MODIFIER_NAMES = {SOLVED_MODIFIER_NAME, LIVE_MODIFIER_NAME}
 
 # modifiers that refine, grow hair on or finish their input: they belong below

@@ -127,7 +127,7 @@ def _make_object(
     made.sinew.result_of, made.sinew.result_name = obj, made.name
     made.data = mesh
     _keep_texture_space(obj.data, mesh)
-    result_mesh.add_groups(made, vertices, source)
+    result_mesh.add_groups(made, vertices, source.groups)
     for collection in _collections_of(scene, obj):
         collection.objects.link(made)
     return made

@@ -13,7 +13,7 @@ from ...solver.bake.cache import CacheMetadata, layout
 from ...solver.bake.cache.pc2 import read_header, read_samples
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput, StorageFailed
-from ...solver.scene.scene import SCENE_FILE, Scene
+from ...solver.scene.scene import SCENE_FILE, Body, Scene
 from ..blender_data import object_hiding, sinew_modifier
 from ..cache import baked_tets
 from ..cache.final_mesh_file import read_result, result_stamp
@@ -145,16 +145,20 @@ def _first_sample(folder: Path, key: str, count: int) -> Floats:
 
 
 def _is_mirrored(obj: bpy.types.Object, source: SourceMesh, folder: Path, key: str) -> bool:
-    """Whether the baked triangles are the reversed ones of `obj`, as exported for mirrored objects.
+    """As `is_mirrored`, for a body in a cache."""
+    bodies = Scene.load(folder / layout.SCENE_FOLDER).bodies
+    return is_mirrored(obj, source, next((body for body in bodies if body.key == key), None))
+
+
+def is_mirrored(obj: bpy.types.Object, source: SourceMesh, exported: Body | None) -> bool:
+    """Whether exported triangles are the reversed ones of `obj`, as those of mirrored objects are.
 
     Raises:
         BadInput: They belong to another mesh.
     """
-    bodies = Scene.load(folder / layout.SCENE_FOLDER).bodies
-    baked = next((body for body in bodies if body.key == key), None)
-    if baked is not None and len(baked.vertices) == len(source.points):
+    if exported is not None and len(exported.vertices) == len(source.points):
         for mirrored, triangles in ((False, source.triangle_vertices), (True, source.triangle_vertices[:, ::-1])):
-            if np.array_equal(baked.triangles, triangles):
+            if np.array_equal(exported.triangles, triangles):
                 return mirrored
     raise BadInput("result-other-mesh", name=obj.name)
 

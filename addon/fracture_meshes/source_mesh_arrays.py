@@ -120,8 +120,9 @@ def read_modeled(scene: bpy.types.Scene, obj: bpy.types.Object) -> SourceMesh:
 def _read(mesh: bpy.types.Mesh, evaluated: bpy.types.Object) -> SourceMesh:
     mesh.calc_loop_triangles()
     topology = MeshTopology(
-        read_property(mesh.loops, "vertex_index", np.int32),
-        read_property(mesh.loops, "edge_index", np.int32),
+        # as attributes: Blender copies these a hundred times faster than the properties of corners
+        read_property(mesh.attributes[".corner_vert"].data, "value", np.int32),
+        read_property(mesh.attributes[".corner_edge"].data, "value", np.int32),
         np.append(read_property(mesh.polygons, "loop_start", np.int32), len(mesh.loops)),
         read_property(mesh.loop_triangles, "loops", np.int32, 3),
         read_property(mesh.loop_triangles, "polygon_index", np.int32),

@@ -28,9 +28,9 @@ def take(run: LiveRun, key: str, place: Floats, radius: float, strength: float =
         strength: Factor on the stiffness of the spring.
     """
     run.last_grab += 1
-    vertices = shown_vertices(run, key)
-    nearest = int(np.argmin(np.linalg.norm(vertices - place, axis=1))) if len(vertices) else 0
-    run.grabs[run.last_grab] = Grab(key, nearest, np.array(place, np.float64), strength=strength)
+    generation, hand = _newest_generation(run, key), np.array(place, np.float64)
+    nearest = _nearest(shown_vertices(run, key, generation), hand)
+    run.grabs[run.last_grab] = Grab(key, nearest, hand, generation, hand, strength=strength)
     _send_take(run, run.last_grab, place, radius)
     return run.last_grab
 
@@ -60,12 +60,21 @@ def release(run: LiveRun, number: int) -> None:
         run.send({"command": "release", "grab": number})
 
 
-def shown_vertices(run: LiveRun, key: str) -> Floats:
-    """Returns the vertices of a body in the newest sample, world [Blender units], (n, 3); none where there is none."""
+def shown_vertices(run: LiveRun, key: str, generation: int | None = None) -> Floats:
+    """Returns the vertices of a body in the newest sample, world [Blender units], (n, 3); none where there is none.
+
+    Args:
+        run: It.
+        key: Of the body.
+        generation: Of its mesh, as `SampleReader.positions` takes it.
+    """
     obj, head = run.bodies[key].find(), None if run.reader is None else run.reader.newest()
     if obj is None or head is None or run.reader is None:
         return np.zeros((0, 3))
-    found = run.reader.positions(key, head)
+    try:
+        found = run.reader.positions(key, head, generation)
+    except (OSError, ValueError):  # the child has just deleted the file for a newer one
+        found = None
     return (
         np.zeros((0, 3))
         if found is None
@@ -74,9 +83,29 @@ def shown_vertices(run: LiveRun, key: str) -> Floats:
 
 
 def grabbed_point(run: LiveRun, grab: Grab) -> Floats | None:
-    """Returns where the grabbed vertex is now, world [Blender units], (3,)."""
-    vertices = shown_vertices(run, grab.body)
-    return vertices[grab.vertex] if grab.vertex < len(vertices) else None
+    """Returns where the grabbed vertex is now, world [Blender units], (3,).
+
+    A vertex of the whole mesh keeps its number, since the whole mesh is still written when the body is torn. One of a
+    torn mesh has another number after the next tear: that of the vertex which is nearest to where it was last.
+    """
+    newest = _newest_generation(run, grab.body)
+    is_renumbered = grab.generation not in (0, newest)
+    vertices = shown_vertices(run, grab.body, newest if is_renumbered else grab.generation)
+    if is_renumbered and len(vertices):
+        grab.vertex, grab.generation = _nearest(vertices, grab.point), newest
+    if grab.vertex >= len(vertices):
+        return None
+    grab.point = vertices[grab.vertex]
+    return grab.point
+
+
+def _newest_generation(run: LiveRun, key: str) -> int:
+    head = None if run.reader is None else run.reader.newest()
+    return 0 if head is None or run.reader is None else run.reader.generation_of(key, head)
+
+
+def _nearest(vertices: Floats, place: Floats) -> int:
+    return int(np.argmin(np.linalg.norm(vertices - place, axis=1))) if len(vertices) else 0
 
 
 def _send_take(run: LiveRun, number: int, place: Floats, radius: float) -> None:

@@ -13,19 +13,29 @@ import bpy
 from ...solver.bake.cache import layout
 from ...solver.live.sample_files import SampleReader
 from ...solver.runtime.errors import BadInput, StorageFailed
-from ..baking import error_messages, last_failure
+from ..baking import attach_bake, error_messages, last_failure
 from ..baking.addon_session import session
 from ..baking.bake_driver import BakeDriver
 from ..baking.child_process import child_command, fallback_command
 from ..baking.live_state import LiveRun
 from ..baking.solver_warm_up import solver_in_waiting
+from ..blender_data import sinew_modifier
 from ..blender_data.scene_by_session_uid import find_scene
 from ..export import validation
+from ..fracture_meshes import results_while_live, torn_mesh_modifier
 from ..objects import flesh_supports, roles
 from ..playback import live_modifier
 from ..properties import preferences
 from ..properties.role_definitions import BODY
-from . import deforming_colliders, handled_inputs, key_hints, run_export, run_folders, settings_of_next_run
+from . import (
+    deforming_colliders,
+    handled_inputs,
+    key_hints,
+    run_export,
+    run_folders,
+    settings_of_next_run,
+    torn_bodies,
+)
 
 
 def start(scene: bpy.types.Scene) -> LiveRun:
@@ -69,9 +79,6 @@ def check_can_run(scene: bpy.types.Scene) -> None:
         raise BadInput("linked-without-override", name=linked.name)
     if not bodies:
         raise BadInput("no-bodies", name=scene.name)
-    for obj in bodies:
-        if obj.sinew.is_replaced:
-            raise BadInput("live-body-replaced", name=obj.name)
     validation.check_objects(scene)
     flesh_supports.check_held(scene)
 
@@ -126,14 +133,16 @@ def _show_newest(run: LiveRun) -> None:
             run.reader = SampleReader(run.folder / layout.LIVE_FOLDER)
         except (OSError, ValueError):
             return
+    if not run.is_shown:
         show(run)
     head = run.reader.newest()
     if head is None or head.step == run.step:
         return
     run.step = head.step
     run.seconds = head.time
-    for _, obj in _objects(run):
-        live_modifier.show_slot(obj, head.slot)
+    for key, obj in _objects(run):
+        if torn_bodies.follow(run, key, obj, head):
+            live_modifier.show_slot(obj, head.slot)
 
 
 def _send_changes(run: LiveRun) -> None:
@@ -151,8 +160,31 @@ def _send_changes(run: LiveRun) -> None:
 
 def show(run: LiveRun) -> None:
     """Lets the bodies of a run play its samples."""
+    run.is_shown, run.step = True, -1
+    results_while_live.show_bodies(obj for _, obj in _objects(run))
+    for handle in run.moved:
+        moved = handle.find()
+        if moved is not None:
+            sinew_modifier.move_below_subdivision(moved)
     for key, obj in _objects(run):
-        live_modifier.show(obj, run.folder / layout.LIVE_FOLDER / f"{key}.pc2")
+        live_modifier.show(obj, layout.live_samples_path(run.folder / layout.LIVE_FOLDER, key, 0))
+
+
+def _put_back(run: LiveRun) -> None:
+    """Shows the bodies as they were before the run."""
+    run.is_shown = False
+    _remove_from_file()
+    torn_bodies.forget_shown(run)
+    torn_bodies.put_modifiers_back(run)
+
+
+def _remove_from_file() -> None:
+    """Takes away what shows a run, also from copies that the artist has made meanwhile."""
+    live_modifier.remove(obj for obj in bpy.data.objects if obj.library is None and obj.type == "MESH")
+    torn_mesh_modifier.remove_all()
+    if results_while_live.undo_marks():
+        for scene in bpy.data.scenes:
+            attach_bake.attach(scene, detach_missing=False, is_undoable=False)
 
 
 def _objects(run: LiveRun) -> Iterator[tuple[str, bpy.types.Object]]:
@@ -166,7 +198,7 @@ def stop() -> None:
     """Asks the run to end, and shows the bodies as they were at once."""
     run = session.live
     if run is not None:
-        live_modifier.remove(obj for _, obj in _objects(run))
+        _put_back(run)
         key_hints.clear(run)
         run.close()
         run.driver.cancel()
@@ -176,7 +208,7 @@ def end() -> None:
     """Ends the run now: the file has changed under it, or another one is loaded."""
     run = session.live
     if run is not None:
-        live_modifier.remove(obj for _, obj in _objects(run))
+        _put_back(run)
         key_hints.clear(run)
         session.end_live()
 
@@ -184,14 +216,23 @@ def end() -> None:
 def remove_left_over() -> None:
     """Takes modifiers of runs away that are over, which an undo step or a recovered file may have."""
     if session.live is None:
-        live_modifier.remove(obj for obj in bpy.data.objects if obj.library is None and obj.type == "MESH")
+        _remove_from_file()
+
+
+def hide_for_undo() -> None:
+    """Shows the bodies as they were before an undo step is read, which may not meet data-blocks that it has not.
+
+    The run ends after it; where there was nothing to undo, it is shown again.
+    """
+    if session.live is not None:
+        _put_back(session.live)
 
 
 def hide_for_save() -> None:
     """Shows the bodies as they were, while the file is written."""
     run = session.live
     if run is not None:
-        live_modifier.remove(obj for _, obj in _objects(run))
+        _put_back(run)
         run.is_hidden = True
 
 
@@ -202,12 +243,11 @@ def show_after_save() -> None:
         run.is_hidden = False
         if run.reader is not None:
             show(run)
-            run.step = -1
 
 
 def _finish(run: LiveRun) -> None:
     """Puts everything back after the child has ended, and says why where it failed."""
-    live_modifier.remove(obj for _, obj in _objects(run))
+    _put_back(run)
     key_hints.clear(run)
     session.end_live()
     scene, error = find_scene(run.scene_uid), run.driver.job.error

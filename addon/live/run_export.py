@@ -25,9 +25,9 @@ from ..evaluation.sample_times import SampleTime, frame_range, frames_per_second
 from ..evaluation.unkeyed_value_snapshot import UnkeyedValues
 from ..export.export_scene import ExportPart, export_part
 from ..export.input_digest import body_digests, settings_digest
-from ..export.participants import find_participants
+from ..export.participants import ParticipantHandles, find_participants
 from ..objects import roles
-from . import deforming_colliders, handled_inputs, settings_of_next_run
+from . import deforming_colliders, handled_inputs, settings_of_next_run, torn_bodies
 
 WAY_SECONDS = 1.0  # in which flesh comes from its rest pose into that of the present frame
 
@@ -44,11 +44,15 @@ def export(run: LiveRun) -> Iterator[float]:
         raise BadInput("no-such-scene", name="", path=bpy.data.filepath)
     with named_errors(run.folder):
         run.folder.mkdir(parents=True, exist_ok=True)
+    torn_bodies.move_modifiers(run, scene)
     found = find_participants(scene)
     inputs = replace(found, is_preview=True, deforming_colliders=deforming_colliders.find_keys(found))
     digest, each = settings_digest(scene, is_preview=True), body_digests(scene, is_preview=True)
+    handles, frame, subframe = ParticipantHandles(inputs), scene.frame_current, scene.frame_subframe
+    yield 0.2  # Blender's window answers in between
+    inputs = handles.find()
+    scene = inputs.scene
     run.bodies = {key: ObjectHandle.of(obj) for obj, key in inputs.bodies.items()}
-    frame, subframe = scene.frame_current, scene.frame_subframe
     moments, before = _moments(scene, frame, subframe)
     shift = (frame + subframe - frame_range(scene)[0]) / frames_per_second(scene)
     folder = run.folder / layout.SCENE_FOLDER
@@ -68,6 +72,7 @@ def export(run: LiveRun) -> Iterator[float]:
         path.parent.mkdir(exist_ok=True)
         text = json.dumps({name: value.tolist() for name, value in controls.items()})
         path.write_text(text, encoding="utf-8", newline="\n")
+    yield from torn_bodies.read_breakable(run, written, inputs.unit)
     yield 1.0
 
 

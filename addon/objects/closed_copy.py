@@ -90,7 +90,7 @@ def _make_object(
     made.data = mesh
     made.sinew.key, made.sinew.modifier_uid, made.sinew.place_before = "", 0, 0
     made.sinew.baked_name = ""
-    result_mesh.add_groups(made, vertices, source)
+    result_mesh.add_groups(made, vertices, source.groups)
     return made
 
 

@@ -159,7 +159,7 @@ def _replace_mesh(scene: bpy.types.Scene, obj: bpy.types.Object, found: JoinedSu
         mesh.polygons.foreach_set("use_smooth", np.ones(len(found.quads), np.bool_))
         weights = transfer_layers(mesh, source)
     obj.data = mesh
-    result_mesh.add_groups(obj, weights, source)
+    result_mesh.add_groups(obj, weights, source.groups)
     if not former.users:
         name = former.name
         bpy.data.meshes.remove(former)

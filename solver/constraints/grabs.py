@@ -117,7 +117,7 @@ def make_grab(
     Args:
         model: All bodies.
         body: Number of the body.
-        binding: Its render vertices in tets of the model.
+        binding: Its render vertices, and places on its cracks, in tets of the model.
         vertices: Where these are now [m], (v, 3).
         place: Where the hand is [m], (3,).
         radius: Up to where it takes vertices [m]; 0: the nearest one alone.

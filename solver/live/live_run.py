@@ -14,7 +14,6 @@ import numpy as np
 
 from ..constraints.grabs import Grabs, make_grab
 from ..mechanics.state_fields import TEMPERATURE
-from ..mesh.embedding import Binding
 from ..runtime.arrays import Floats
 from ..runtime.errors import BadInput
 from ..scene.gravity import gravity_at
@@ -40,6 +39,7 @@ from .commands import (
     SetTrack,
     TakeGrab,
 )
+from .grabbed_places import places_of
 from .live_tracks import LiveTracks
 
 STEPS_PER_SECOND = 60.0  # at least: so many steps a frame that there are as many, each one a sample
@@ -173,12 +173,9 @@ class LiveRun:
         number = next((n for n, body in enumerate(built.bodies) if body.key == command.body), None)
         if number is None:
             raise BadInput("live-no-such-body", name=command.body)
-        body = built.bodies[number]
-        in_model = Binding(body.binding.tet + np.int32(body.range.tets.start), body.binding.weights)
+        places, here = places_of(simulation, number)
         gravity = self._gravity(simulation.state.time)
-        taken = make_grab(
-            built.model, number, in_model, simulation.positions()[body.key], command.place, command.radius, gravity
-        )
+        taken = make_grab(built.model, number, places, here, command.place, command.radius, gravity)
         self.grabs.held[command.grab] = taken.moved_to(taken.hand, command.strength)
 
     def _gravity(self, time: float) -> float:

@@ -166,9 +166,15 @@ class SampleReader:
         """Returns since which generation a body has the mesh that it has in a sample; 0: it is whole."""
         return max((number for number in live_generations(self.folder, key) if number <= head.generation), default=0)
 
-    def positions(self, key: str, head: SampleHead) -> npt.NDArray[np.float32] | None:
-        """Returns render vertices of a body in a sample [m], (n, 3); None: the writer has come round to it."""
-        path = live_samples_path(self.folder, key, self.generation_of(key, head))
+    def positions(self, key: str, head: SampleHead, generation: int | None = None) -> npt.NDArray[np.float32] | None:
+        """Returns vertices of a body in a sample [m], (n, 3); None: the writer has come round to it.
+
+        Args:
+            key: Of the body.
+            head: Of the sample.
+            generation: Of its mesh, 0 for the whole one; None: as it is in the sample.
+        """
+        path = live_samples_path(self.folder, key, self.generation_of(key, head) if generation is None else generation)
         count = read_header(path).vertices
         if not count:
             return np.zeros((0, 3), np.float32)

@@ -31,6 +31,7 @@ from formulation_bakes import methods_bake
 from layers import layers
 from live_by_mouse import live_by_mouse
 from live_keys import live_keys
+from melting_by_mouse import melting_by_mouse
 from muscle_activation import muscle_activation
 from muscle_bake import muscle_bake
 from play_simulates import play_simulates
@@ -39,6 +40,7 @@ from quick_effects import quick_effects
 from selected_bodies import selected_by_mouse
 from several_objects import several_objects
 from takes import takes_by_mouse
+from tearing_by_mouse import tearing_by_mouse
 from ui_driver import bake, beat, choose_role, gaps, lowest_and_height, press, show_sidebar, status, view, wait_for
 from undo import seeded_operations, undo_of_bake, undo_of_breaking_bake, undo_of_refused_quick_effect
 
@@ -228,6 +230,8 @@ PARTS = (
     playground_by_mouse,
     play_simulates,
     live_keys,
+    tearing_by_mouse,
+    melting_by_mouse,
     layers,
     selected_by_mouse,
     muscle_bake,

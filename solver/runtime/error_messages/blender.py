@@ -158,10 +158,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Stop, and press Live again.",
     ),
     "live-not-running": ("Nothing runs live that could be grabbed.", "Press Live first."),
-    "live-body-replaced": (
-        'The pieces of a bake stand in for "{name}", so it cannot be seen to move.',
-        "Press New Take or Delete Bake first.",
-    ),
     "bake-protected": ('The bake of the scene "{name}" is locked.', "Turn off the lock beside Delete Bake first."),
     "nothing-to-attach": (
         'No mesh of the scene "{name}" has the name of a body in {path}.',

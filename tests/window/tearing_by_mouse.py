@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live with the mouse: a breakable bar is pulled until it tears, a piece of it is taken, and Esc puts it back."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from bl_ext.user_default.sinew.addon.baking.addon_session import session
+from bl_ext.user_default.sinew.addon.fracture_meshes import torn_mesh_modifier
+from bl_ext.user_default.sinew.addon.live import grabs
+from desktop import OUT, Steps, mouse, picture, result
+from live_hand import MOST_SECONDS, choose_tool, escape, front_view, go_live, hold_at, screen, vertices, view_3d
+from ui_driver import gaps, show_sidebar, wait_for
+
+LONG = 3.0
+PULL_STEPS, PULL_PIXELS = 40, 5
+
+
+def tearing_by_mouse() -> Steps:
+    bpy.ops.wm.read_homefile()
+    yield 1.5
+    yield from show_sidebar()
+    bar = _bar()
+    front_view((0.5, 0.0, 0.0), 9.0)
+    view_3d()[1].spaces.active.shading.color_type = "MATERIAL"
+    before = _state(bar)
+    yield from go_live()
+    run = session.live
+    choose_tool("sinew.grab_tool")
+    end = vertices()[np.argmax(vertices()[:, 0])]
+    x, y = screen((end[0] - 0.15, 0.0, 0.0))
+    yield from hold_at(x, y)
+    yield from wait_for("a grab", lambda: bool(run.grabs), 10)
+    gaps.clear()
+    for step in range(1, PULL_STEPS + 1):
+        mouse("mousemove", x + PULL_PIXELS * step, y)
+        yield 0.05
+        if torn_mesh_modifier.is_shown(bar):
+            result.setdefault("torn_after_pixels", PULL_PIXELS * step)
+    yield from wait_for("a tear", lambda: torn_mesh_modifier.is_shown(bar), 30)
+    result["longest_freeze_while_torn"] = round(max(gaps), 3)
+    yield from picture("76-live-torn")
+    seen = bar.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    is_broken = np.array([each.value for each in seen.attributes["broken"].data])
+    assert is_broken.sum() >= 2 and len(seen.vertices) > len(bar.data.vertices)
+    result["torn_vertices"] = len(seen.vertices)
+    mouse("mouseup", 1)
+    yield from wait_for("it to be let go", lambda: not run.grabs, 10)
+    yield 0.5
+    yield from _take_the_piece()
+    bpy.ops.wm.save_as_mainfile(filepath=str(OUT / "torn.blend"), copy=True)
+    yield from wait_for("the torn mesh after the save", lambda: torn_mesh_modifier.is_shown(bar), 10)
+    view_3d()[1].spaces.active.shading.type = "MATERIAL"
+    yield 2.0
+    yield from picture("78-live-torn-material-preview")
+    view_3d()[1].spaces.active.shading.type = "SOLID"
+    assert session.live is run and not run.note, run.note
+    yield from escape()
+    assert _state(bar) == before, "it is as it was"
+    yield from picture("79-live-torn-has-ended")
+    yield from _undo_after_a_tear(bar)
+    bpy.ops.wm.open_mainfile(filepath=str(OUT / "torn.blend"))
+    yield 1.5
+    assert _state(bpy.data.objects["Cube"]) == before, "the saved file has no trace"
+
+
+def _bar() -> bpy.types.Object:
+    """Returns a bar along x whose left end is pinned."""
+    bar = bpy.data.objects["Cube"]
+    bpy.context.view_layer.objects.active = bar
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.subdivide(number_cuts=9)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for vertex in bar.data.vertices:
+        vertex.co = (0.5 * LONG * vertex.co.x, 0.4 * vertex.co.y, 0.4 * vertex.co.z)
+    pinned = bar.vertex_groups.new(name="Pinned")
+    pinned.add([v.index for v in bar.data.vertices if v.co.x < -0.4 * LONG], 1.0, "REPLACE")
+    bpy.ops.sinew.make_body()
+    own = bar.sinew
+    own.preset = "JELLY"
+    own.youngs_modulus, own.pin_group, own.use_fracture, own.breaking_stress = 3.0e5, "Pinned", True, 4.0e4
+    own.sizing, own.divisions = "DIVISIONS", 10
+    bar.data.materials.clear()
+    for name, color in (("Skin", (0.9, 0.5, 0.2, 1.0)), ("Flesh", (0.7, 0.02, 0.02, 1.0))):
+        material = bpy.data.materials.new(name)
+        material.diffuse_color = color
+        material.use_nodes = True
+        material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = color
+    bar.data.materials.append(bpy.data.materials["Skin"])
+    own.broken_material = bpy.data.materials["Flesh"]
+    bpy.context.scene.gravity = (0.0, 0.0, -2.0)
+    return bar
+
+
+def _state(bar: bpy.types.Object) -> tuple[object, ...]:
+    """Returns what must be the same after a run as before."""
+    blocks = [len(kind) for kind in (bpy.data.objects, bpy.data.meshes, bpy.data.node_groups, bpy.data.materials)]
+    return [modifier.name for modifier in bar.modifiers], bar.hide_viewport, bar.hide_get(), blocks
+
+
+def _take_the_piece() -> Steps:
+    """Takes the free end of the bar again, now a piece, where it hangs or has fallen to, and pulls it up."""
+    run = session.live
+    here = vertices()
+    place = here[np.argmax(here[:, 0])] - [0.1, 0.0, 0.0]
+    x, y = screen(place)
+    yield from hold_at(x, y)
+    yield from wait_for("a grab of the piece", lambda: bool(run.grabs), 10)
+    grab = next(iter(run.grabs.values()))
+    assert grab.generation > 0
+    for step in range(1, 21):
+        mouse("mousemove", x, y - 5 * step)
+        yield 0.05
+    yield from wait_for(
+        "the piece to follow", lambda: np.linalg.norm(grabs.grabbed_point(run, grab) - grab.hand) < 0.3, 20
+    )
+    yield from picture("77-live-piece-grabbed")
+    mouse("mouseup", 1)
+    yield from wait_for("it to be let go", lambda: not run.grabs, 10)
+
+
+def _undo_after_a_tear(bar: bpy.types.Object) -> Steps:
+    """Tears it again and presses Ctrl+Z, which ends the run."""
+    bpy.ops.ed.undo_push(message="before")
+    bpy.data.objects["Cube"].location.z = 0.1
+    bpy.ops.ed.undo_push(message="moved")
+    before = _state(bar)
+    yield from go_live()
+    end = vertices()[np.argmax(vertices()[:, 0])]
+    x, y = screen((end[0] - 0.15, 0.0, 0.1))
+    yield from hold_at(x, y)
+    for step in range(1, PULL_STEPS + 1):
+        mouse("mousemove", x + PULL_PIXELS * step, y)
+        yield 0.05
+    yield from wait_for("a tear", lambda: torn_mesh_modifier.is_shown(bpy.data.objects["Cube"]), MOST_SECONDS)
+    mouse("mouseup", 1)
+    yield 0.5
+    mouse("key", "ctrl+z")
+    yield from wait_for("the end", lambda: session.live is None, 10)
+    cube = bpy.data.objects["Cube"]
+    assert cube.location.z == 0.0 and _state(cube) == before
+    mouse("key", "ctrl+shift+z")
+    yield 1.0
+    assert _state(bpy.data.objects["Cube"]) == before and session.live is None
+    yield from picture("79-live-torn-undone")
