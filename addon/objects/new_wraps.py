@@ -55,9 +55,9 @@ def attach_wrap(obj: bpy.types.Object, wrapped: Sequence[bpy.types.Object], near
     Each row has a vertex group of what is nearest to its target, so that rows do not fight over one place: two muscles
     side by side move against each other, and what slides on both stops them or is torn. Bone meshes fix the surface of
     the Wrap alone, since fat under it that is fixed to the depth of Reach could not move over bone. Colliders, which
-    muscles slide on, hold it by springs that let go: Fixed there turned a tet of the fat of arm_layers inside out from
-    its frame 32 on. Rows of the list that there are for one of the objects stay as they are; their
-    groups that were made here are painted anew.
+    muscles slide on, hold it by springs that let go: Fixed to them, the fat of an arm turned inside out as it was drawn
+    back. Rows of the list that there are for one of the objects stay as they are; their groups that were made here are
+    painted anew.
 
     Args:
         obj: The Wrap.
