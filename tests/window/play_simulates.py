@@ -8,7 +8,7 @@ from bl_ext.user_default.sinew.addon.baking.addon_session import session
 from desktop import Steps, mouse, picture, result
 from ui_driver import lowest_and_height, open_alone, show_sidebar, status, view, wait_for
 
-FRAMES, MOST_SECONDS = 60, 120
+FRAMES, MOST_SECONDS = 40, 240
 
 
 def play_simulates() -> Steps:
@@ -22,10 +22,10 @@ def play_simulates() -> Steps:
     bpy.context.view_layer.objects.active = cube
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
-    bpy.ops.mesh.subdivide(number_cuts=8)
+    bpy.ops.mesh.subdivide(number_cuts=4)
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.sinew.make_body()
-    cube.sinew.preset = "JELLY"
+    cube.sinew.preset, cube.sinew.divisions = "JELLY", 5
     bpy.ops.mesh.primitive_plane_add(size=20.0)
     bpy.ops.sinew.make_collider()
     scene.frame_end, scene.sinew.play_simulates = FRAMES, True

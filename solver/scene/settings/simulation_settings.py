@@ -122,8 +122,8 @@ FOLLOW_BAKE = switch(
 PLAY_SIMULATES = switch(
     "play_simulates",
     "Play Simulates",
-    "Play bakes frames that are missing or out of date, as Blender's own physics does. The playhead waits for them; "
-    "stopping keeps them. A bake that is up to date or protected only plays",
+    "Play bakes the frames that are missing or out of date, as Blender's own physics does. The playhead waits "
+    "for them, and stopping keeps them. A bake that is up to date or protected only plays",
     False,
     changes_bake=False,
     since="0.3",
