@@ -71,8 +71,10 @@ def _body_track_shapes(body: Body) -> dict[str, Shape]:
         *weights,
     )
     strengths = (f"attachment.{number}.strength" for number in range(len(body.attachments)))
+    hooks = [f"hook.{number}" for number in range(len(body.hooks))]
     return {
-        **dict.fromkeys(strengths, SCALAR_SHAPE),
+        **dict.fromkeys((*strengths, *(f"{hook}.strength" for hook in hooks)), SCALAR_SHAPE),
+        **{f"{hook}.matrix": MATRIX_SHAPE for hook in hooks},
         "matrix": MATRIX_SHAPE,
         "targets": (len(body.pinned), 3),
         "attached.targets": (len(body.attached), 3),
