@@ -76,7 +76,10 @@ def test_a_hook_pulls_as_the_hand_that_it_was_does() -> None:
     def hand(step: int) -> list[Given]:
         move = {"command": "move", "grab": 1, "place": place(step + 1).tolist()}
         if step == taken:
-            return [{"command": "grab", "grab": 1, "body": "block", "place": place(taken).tolist(), "radius": 0.0}, move]
+            return [
+                {"command": "grab", "grab": 1, "body": "block", "place": place(taken).tolist(), "radius": 0.0},
+                move,
+            ]
         if step == let_go:
             return [{"command": "release", "grab": 1}]
         return [move] if taken < step < let_go else []

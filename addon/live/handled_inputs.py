@@ -17,6 +17,7 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 from ...solver.scene.scene import Scene
 from ...solver.scene.settings.activation_settings import NO_SOURCE
+from ...solver.scene.settings.heat_settings import SOURCE_EXCHANGE, SOURCE_TEMPERATURE
 from ...solver.scene.settings.muscle_settings import ACTIVATION
 from ...solver.scene.settings.pin_settings import PIN_STIFFNESS
 from ...solver.scene.settings.rest_scale_settings import REST_SCALE
@@ -33,6 +34,7 @@ from ..export.colliders import plane_matrix
 from ..export.deforming_mesh_check import may_deform
 from ..export.participants import Participants
 from ..export.setting_range_check import value_reader
+from ..objects.attachment_rows import hook_rows
 
 GRAVITY, SCENE_SETTING, SETTING = "gravity", "scene setting", "setting"
 MATRIX, UNIT_MATRIX, PLANE, BONE, POINTS = "matrix", "unit matrix", "plane", "bone", "points"
@@ -52,10 +54,13 @@ def find(inputs: Participants, scene: Scene, folder: Path) -> list[HandledInput]
             found.append(HandledInput(f"collider.{key}.matrix", ObjectHandle.of(obj), kind))
     for obj, key in inputs.heat_sources.items():
         found.append(HandledInput(f"heat.{key}.matrix", ObjectHandle.of(obj), MATRIX))
-        found.append(HandledInput(f"heat.{key}.temperature", ObjectHandle.of(obj), SETTING, "source_temperature"))
+        for name, setting in (("temperature", SOURCE_TEMPERATURE), ("exchange", SOURCE_EXCHANGE)):
+            found.append(HandledInput(f"heat.{key}.{name}", ObjectHandle.of(obj), SETTING, setting.name))
     found += _bones(inputs, folder)
     for (obj, key), body in zip(inputs.bodies.items(), scene.bodies, strict=True):
         found.append(HandledInput(f"body.{key}.matrix", ObjectHandle.of(obj), UNIT_MATRIX))
+        for number, (_, row) in enumerate(hook_rows(obj)):
+            found.append(HandledInput(f"body.{key}.hook.{number}.matrix", ObjectHandle.of(row.target), MATRIX))
         found += [HandledInput(f"body.{key}.{name}", ObjectHandle.of(obj), SETTING, name) for name in _settings_of(obj)]
         if 0 < len(body.pinned) <= MAX_POINTS and not may_deform(obj):
             local = np.linalg.inv(scale_to_metres(obj.matrix_world, inputs.unit))

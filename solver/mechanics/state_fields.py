@@ -38,7 +38,7 @@ REST_FIELD = REST_PREFIX + "{key}"  # nodes of a body at rest, as they were numb
 # constraints/pins.py
 PIN_ERROR_FIELD = "pins.{key}.missed"  # what tets miss of the exact targets [m], (e, 3)
 # constraints/hooks.py
-HOOK_FIELD = "hook.{key}.{number}"  # places of the points that it holds in its own space [m], (k, 3); none: it has let go
+HOOK_FIELD = "hook.{key}.{number}"  # places of the points that it holds, in its own space [m], (k, 3)
 # constraints/pressure.py
 CHAMBER_FIELD = "pressure.{key}"  # `ChamberMotion` of each sealed chamber of a body, (chambers, 5)
 # contact/detection/persistent_contacts.py

@@ -146,8 +146,7 @@ class Body:
         pressure: What presses on it from inside; None: nothing does.
         stretch_limit: How far it stretches before it stiffens; None: without end.
         muscle: Fibres that contract in flesh; None: there are none.
-        attachments: What its surface slides along, or is tied to by springs.
-        hooks: Places that move and pull it by springs.
+        attachments, hooks: What its surface slides along, or is tied to by springs, and places that pull it.
         cap_vertices, wrap_vertices: How many of the last `vertices` close holes of the render mesh, and how many are of
             the Wrap inside, at which the body ends, in this order. They move with the body and are not played. What
             has a row per vertex has one for them, too.
@@ -369,10 +368,8 @@ class Scene:
             for name in ("goal", "pressure", "stretch_limit", "muscle"):
                 if getattr(body, name) is None:
                     del own[name]
-            if not body.attachments:
-                del own["attachments"]
-            drop_unused_fields(body.attachments, own.get("attachments", ()), arrays)
-            for name in ("hooks", "cap_vertices", "wrap_vertices"):
+            drop_unused_fields(body.attachments, own["attachments"], arrays)
+            for name in ("attachments", "hooks", "cap_vertices", "wrap_vertices"):
                 if not getattr(body, name):
                     del own[name]
         drop_unused_fields_of_colliders(self.colliders, tree["colliders"], arrays)

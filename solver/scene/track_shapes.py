@@ -34,7 +34,8 @@ def track_shapes(scene: Scene) -> dict[str, Shape]:
         names = {"matrix": MATRIX_SHAPE, **dict.fromkeys(("active", "cuts", *strengths), SCALAR_SHAPE)}
         found |= {f"collider.{collider.key}.{name}": shape for name, shape in names.items()}
     for source in scene.heat_sources:
-        found |= {f"heat.{source.key}.matrix": MATRIX_SHAPE, f"heat.{source.key}.temperature": SCALAR_SHAPE}
+        names = {"matrix": MATRIX_SHAPE, "temperature": SCALAR_SHAPE, "exchange": SCALAR_SHAPE}
+        found |= {f"heat.{source.key}.{name}": shape for name, shape in names.items()}
     for field in scene.force_fields:
         numbers = dict.fromkeys((f"field.{field.key}.{name}" for name in ANIMATED_FIELD_NUMBERS), SCALAR_SHAPE)
         found |= {f"field.{field.key}.matrix": MATRIX_SHAPE, **numbers}
