@@ -13,7 +13,6 @@ from .error_reporting import reporting_errors
 from .selected_objects import active_mesh, selected_and_active
 from .table_rows import remove_chosen_row
 
-
 TARGET_TYPES = {"MESH", "ARMATURE", "EMPTY"}
 
 
