@@ -108,6 +108,8 @@ LATE_EXCEPTIONS = {
 ADDON_MAY_IMPORT = {
     "scene",
     "bake.cache",
+    "live.live_steps",
+    "live.recording",
     "live.sample_files",
     "mesh.geometry.hole_caps",
     "mesh.geometry.manifold_defects",

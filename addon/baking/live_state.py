@@ -78,6 +78,10 @@ class LiveRun:
         lock: Of the folder around that of the cache.
         inputs: What may be changed, once it is known.
         sent: Values that were sent last, by the names of tracks.
+        channels: Location, rotation and scale of what may be moved, as they were sent last: by the names of objects,
+            values by data path.
+        first_channels: The same at the beginning.
+        kept: Names of what Keep has put into the scene of what the hand did.
         reader: Of the samples, once there are some.
         step: That is shown; −1: none yet.
         seconds: Of the scene, up to that step.
@@ -104,6 +108,9 @@ class LiveRun:
     lock: CacheLock
     inputs: list[HandledInput] = field(default_factory=list)
     sent: dict[str, Floats] = field(default_factory=dict)
+    channels: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    first_channels: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
     reader: SampleReader | None = None
     step: int = -1
     seconds: float = 0.0

@@ -10,6 +10,7 @@ from ...solver.runtime.arrays import Floats
 from ..baking.live_state import Grab, LiveRun
 from ..blender_data.scene_by_session_uid import find_scene
 from ..evaluation.matrix_units import transform_points
+from .grabbed_group import shares_around
 
 
 def body_of(run: LiveRun, obj: bpy.types.Object) -> str | None:
@@ -79,7 +80,7 @@ def grabbed_point(run: LiveRun, grab: Grab) -> Floats | None:
 def _send_take(run: LiveRun, number: int, place: Floats, radius: float) -> None:
     body, unit = run.grabs[number].body, _unit(run)
     given = {"command": "grab", "grab": number, "body": body, "place": _metres(run, place), "radius": radius * unit}
-    run.send(given)
+    run.send({**given, **shares_around(shown_vertices(run, body), run.grabs[number].vertex, radius)})
 
 
 def _metres(run: LiveRun, place: Floats) -> list[float]:

@@ -27,7 +27,7 @@ from ..export.export_scene import ExportPart, export_part
 from ..export.input_digest import body_digests, settings_digest
 from ..export.participants import find_participants
 from ..objects import roles
-from . import handled_inputs, settings_of_next_run
+from . import handled_inputs, moved_channels, settings_of_next_run
 
 WAY_SECONDS = 1.0  # in which flesh comes from its rest pose into that of the present frame
 
@@ -58,6 +58,8 @@ def export(run: LiveRun) -> Iterator[float]:
     run.inputs = handled_inputs.find(inputs, written, folder)
     controls = handled_inputs.values(run.inputs, scene)
     run.sent = dict(controls)
+    run.channels = handled_inputs.first_channels(run.inputs)
+    run.first_channels = moved_channels.copied(run.channels)
     run.begun_with = settings_of_next_run.stamp(scene, run.inputs)
     with named_errors(run.folder):
         (folder / layout.SETTINGS_FILE).write_text(digest, newline="\n")

@@ -11,7 +11,7 @@ from ..baking.live_state import LiveRun
 from ..live import keep_run, live_timer, run_control
 from ..objects import roles
 from .error_reporting import reporting_errors
-from .simulate import BakingOperator
+from .simulate import BakingOperator, push_undo_step
 
 
 class SINEW_OT_live(bpy.types.Operator):
@@ -78,7 +78,7 @@ class SINEW_OT_stop_live(bpy.types.Operator):
 
 
 class SINEW_OT_keep_live(BakingOperator, bpy.types.Operator):
-    """Keep what has run live as a take on the timeline, from the frame where it began. No bake is replaced"""
+    """Keep what has run live as a take, and what the hand did as keys, empties and colliders. No bake is replaced"""
 
     bl_idname = "sinew.keep_live"
     bl_label = "Keep"
@@ -90,7 +90,9 @@ class SINEW_OT_keep_live(BakingOperator, bpy.types.Operator):
         return keep_run.can_keep(context.scene)
 
     def _start(self, context: bpy.types.Context) -> RunningBake:
-        return keep_run.start(context.scene)
+        bake = keep_run.start(context.scene)
+        push_undo_step(self.bl_label)  # what the hand did is in the scene
+        return bake
 
 
 CLASSES = (SINEW_OT_live, SINEW_OT_stop_live, SINEW_OT_keep_live)

@@ -12,7 +12,8 @@
 {"command": "push", "brush": 3, "place": [x, y, z], "radius": 0.1}                        presses with a ball
 {"command": "lift", "brush": 1}                                                           takes a brush away
 
-A brush acts until it is lifted; the same command with another place moves it. Places and lengths are in metres,
+A command may have more values, which are recorded and not read: Blender adds what its keys are made of. A brush acts
+until it is lifted; the same command with another place moves it. Places and lengths are in metres,
 temperatures in °C. A brush that cools by watts takes them away. The strength is how often in a second the stiffness is
 halved, or doubled.
 """
