@@ -8,7 +8,7 @@ import bpy
 from ..baking import bake_timer
 from ..baking.addon_session import RunningBake, session
 from ..baking.live_state import LiveRun
-from ..live import keep_run, live_timer, run_control
+from ..live import final_bake, keep_run, live_timer, run_control
 from ..objects import roles
 from .error_reporting import reporting_errors
 from .simulate import BakingOperator, push_undo_step
@@ -95,4 +95,20 @@ class SINEW_OT_keep_live(BakingOperator, bpy.types.Operator):
         return bake
 
 
-CLASSES = (SINEW_OT_live, SINEW_OT_stop_live, SINEW_OT_keep_live)
+class SINEW_OT_bake_at_final(BakingOperator, bpy.types.Operator):
+    """Bake the frames of the kept run with the final tets, and what the hand did in it, into a new take"""
+
+    bl_idname = "sinew.bake_at_final"
+    bl_label = "Bake at Final"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Where a run plays that was kept."""
+        return final_bake.can_bake(context.scene)
+
+    def _start(self, context: bpy.types.Context) -> RunningBake:
+        return final_bake.start(context.scene)
+
+
+CLASSES = (SINEW_OT_live, SINEW_OT_stop_live, SINEW_OT_keep_live, SINEW_OT_bake_at_final)

@@ -8,7 +8,7 @@ import bpy
 from ..baking import bake_status
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
-from ..live import keep_run, real_time_tets
+from ..live import final_bake, keep_run, real_time_tets
 from ..objects import roles
 from .text_rows import draw_wrapped
 
@@ -34,6 +34,8 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.operator("sinew.live", icon="PHYSICS")
         if keep_run.can_keep(scene):
             layout.operator("sinew.keep_live", text=KEEP_LABEL, icon="FILE_TICK")
+        if final_bake.can_bake(scene):
+            layout.operator("sinew.bake_at_final", icon="RENDER_ANIMATION")
         return
     row.operator("sinew.stop_live", text="Stop Live (Esc)", icon="CANCEL")
     row.prop(scene.sinew, "live_rate", text="Speed")
@@ -69,6 +71,8 @@ def draw_live_entries(layout: bpy.types.UILayout, context: bpy.types.Context) ->
         layout.operator("sinew.stop_live" if is_on else "sinew.live", icon="CANCEL" if is_on else "PHYSICS")
     if keep_run.can_keep(context.scene):
         layout.operator("sinew.keep_live", text=KEEP_LABEL, icon="FILE_TICK")
+    if final_bake.can_bake(context.scene):
+        layout.operator("sinew.bake_at_final", icon="RENDER_ANIMATION")
 
 
 def progress_text(run: LiveRun, rate: float) -> str:

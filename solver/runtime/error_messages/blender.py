@@ -149,6 +149,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "not-a-body": ('"{name}" is not a body.', "Press Make Body first."),
     "bake-running": ('Sinew is baking the scene "{name}".', "Wait for the bake, or press Cancel."),
     "live-nothing-to-keep": ("The live run has not come to a whole frame.", "Press Live, and let it run for a moment."),
+    "live-not-kept": (
+        'The bake of "{name}" is no live run that was kept.',
+        "Press Live, then Keep, and bake at Final while that take plays.",
+    ),
     "live-hand-left-out": (
         'The take has all that the hand did, but the scene "{name}" has not: {what}.',
         "Key it by hand where a bake is to repeat it.",
