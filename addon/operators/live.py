@@ -8,7 +8,7 @@ import bpy
 from ..baking import bake_timer
 from ..baking.addon_session import RunningBake, session
 from ..baking.live_state import LiveRun
-from ..live import final_bake, keep_run, live_timer, run_control
+from ..live import final_bake, keep_run, kept_shape, live_timer, run_control
 from ..objects import roles
 from .error_reporting import reporting_errors
 from .simulate import BakingOperator, push_undo_step
@@ -111,4 +111,25 @@ class SINEW_OT_bake_at_final(BakingOperator, bpy.types.Operator):
         return final_bake.start(context.scene)
 
 
-CLASSES = (SINEW_OT_live, SINEW_OT_stop_live, SINEW_OT_keep_live, SINEW_OT_bake_at_final)
+class SINEW_OT_keep_shape(bpy.types.Operator):
+    """Write the shape that the selected bodies, or else all, have in the live run into their meshes as a shape key"""
+
+    bl_idname = "sinew.keep_shape"
+    bl_label = "Keep Shape"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """While a scene runs live, and afterwards until the next run."""
+        return kept_shape.can_keep(context.scene)
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Adds the key, whose value is 0: what is seen stays as it is."""
+        kept = kept_shape.keep(context.scene)
+        names = ", ".join(f'"{obj.name}"' for obj in kept)
+        self.report({"INFO"}, f"{kept_shape.KEY_NAME} is a shape key of {names}")
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_live, SINEW_OT_stop_live, SINEW_OT_keep_live, SINEW_OT_bake_at_final, SINEW_OT_keep_shape)
