@@ -25,6 +25,7 @@ _PUBLIC = {
     ".solver.scene.force_fields": ("FieldWeights", "ForceField"),
     ".solver.scene.formulation": ("FormulationSettings",),
     ".solver.scene.goal": ("Goal",),
+    ".solver.scene.hook": ("Hook",),
     ".solver.scene.attachment": ("Attachment",),
     ".solver.scene.muscle": ("Muscle", "MuscleHead"),
     ".solver.scene.pressure": ("Pressure",),
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     from .solver.scene.force_fields import ForceField as ForceField
     from .solver.scene.formulation import FormulationSettings as FormulationSettings
     from .solver.scene.goal import Goal as Goal
+    from .solver.scene.hook import Hook as Hook
     from .solver.scene.material_presets import MaterialPreset as MaterialPreset
     from .solver.scene.material_presets import find_preset as find_preset
     from .solver.scene.muscle import Muscle as Muscle

@@ -113,6 +113,7 @@ SAMPLED = {
     "breaking_stress",
     "goal_strength",
     "source_temperature",
+    "source_exchange",
     "air_temperature",
 }
 

@@ -109,6 +109,8 @@ ADDON_MAY_IMPORT = {
     "scene",
     "bake.cache",
     "live.collider_shapes",
+    "live.live_steps",
+    "live.recording",
     "live.sample_files",
     "mesh.geometry.hole_caps",
     "mesh.geometry.manifold_defects",

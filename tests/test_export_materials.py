@@ -176,7 +176,10 @@ def test_heat_sources_arrive(tmp_path: Path) -> None:
     assert tracks.sample(f"heat.{key}.matrix", last)[:3, 3] == pytest.approx([2.0, 0.0, 0.5])
     assert tracks.sample(f"heat.{key}.temperature", last) == pytest.approx(500.0)
     assert np.allclose(tracks.sample("heat.Iron.matrix", last)[:3, 3], [1.5, 0.0, 0.0])
-    assert not tracks.has("heat.Iron.temperature")
+    assert not tracks.has("heat.Iron.temperature") and not tracks.has(f"heat.{key}.exchange")
+    animate(flame.sinew, "source_exchange", {1: 100.0, 5: 500.0})
+    _, tracks = exported(scene, tmp_path / "keyed.sinew")
+    assert tracks.sample(f"heat.{key}.exchange", last) == pytest.approx(500.0)
 
 
 @pytest.mark.parametrize("key", MATERIAL_PRESETS)

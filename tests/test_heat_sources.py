@@ -162,7 +162,25 @@ def test_an_animated_source_and_air_are_followed(tmp_path):
     assert 60.0 < run.reports[-1].bodies["far"]["hottest"] < 120.0
 
 
-@pytest.mark.parametrize("name", ["heat__torch__matrix", "heat__torch__temperature", "air_temperature"])
+def test_a_source_that_is_keyed_off_heats_no_more(tmp_path):
+    scene = Scene((block(heat=WAX),), (), STILL, (TORCH,))
+    off = ([0.0, 2.5 / STILL.fps, 9.0], [TORCH.exchange, 0.0, 0.0], "step")
+    run, kept = Run(tmp_path / "off", scene, heat__torch__exchange=off), Run(tmp_path / "on", scene)
+    run.advance(2)
+    kept.advance(2)
+    warm = run.reports[-1].bodies["block"]["hottest"]
+    assert warm == kept.reports[-1].bodies["block"]["hottest"] > 20.0
+    run.advance(1)
+    after = run.reports[-1].bodies["block"]["hottest"]
+    run.advance(9)
+    kept.advance(10)
+    assert run.reports[-1].bodies["block"]["hottest"] <= after
+    assert kept.reports[-1].bodies["block"]["hottest"] > warm + 1.0
+
+
+@pytest.mark.parametrize(
+    "name", ["heat__torch__matrix", "heat__torch__temperature", "heat__torch__exchange", "air_temperature"]
+)
 def test_an_animation_without_numbers_is_named(tmp_path, name):
     broken = {"heat__torch__matrix": np.full((4, 4), np.nan)}.get(name, np.nan)
     good = {"heat__torch__matrix": np.eye(4)}.get(name, 50.0)

@@ -154,6 +154,10 @@ class LiveRun:
         sent: Values that were sent last, by the names of tracks.
         shapes: The colliders that may change their shape.
         shapes_writer: Of these, once the scene is written.
+        channels: Location, rotation and scale of what may be moved, as they were sent last: by the names of objects,
+            values by data path.
+        first_channels: The same at the beginning.
+        kept: Names of what Keep has put into the scene of what the hand did.
         reader: Of the samples, once there are some.
         step: That is shown; −1: none yet.
         seconds: Of the scene, up to that step.
@@ -186,6 +190,9 @@ class LiveRun:
     sent: dict[str, Floats] = field(default_factory=dict)
     shapes: list[DeformingShape] = field(default_factory=list)
     shapes_writer: ColliderShapesWriter | None = None
+    channels: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    first_channels: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
     reader: SampleReader | None = None
     step: int = -1
     seconds: float = 0.0

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import bpy
 import numpy as np
 
+LINEAR, CONSTANT = "LINEAR", "CONSTANT"  # interpolation of keys
 SAME_FRAME = 0.01  # keys nearer to each other are one to Blender
 # Blender's icons of the dot beside a field
 DRIVEN, KEYED_NOW, KEYED, NOT_KEYED = "DECORATE_DRIVER", "DECORATE_KEYFRAME", "DECORATE_ANIMATE", "DECORATE"
@@ -41,13 +42,13 @@ def driven_paths(owner: bpy.types.ID) -> set[str]:
     return {driver.data_path for driver in data.drivers} if data is not None else set()
 
 
-def own_copy_of_action(owner: bpy.types.Object, name: str) -> None:
-    """Gives an object an action of its own with what its action has, which stays in the file; or an empty one."""
+def own_copy_of_action(owner: bpy.types.ID, name: str) -> None:
+    """Gives a data-block an action of its own with what its action has, which stays in the file; or an empty one."""
     data = owner.animation_data or owner.animation_data_create()
     before, slot = data.action, data.action_slot
     if before is None:
         data.action = bpy.data.actions.new(name)
-        data.action_slot = data.action.slots.new(id_type="OBJECT", name=owner.name)
+        data.action_slot = data.action.slots.new(id_type=owner.id_type, name=owner.name)
         return
     before.use_fake_user = True
     data.action = before.copy()
@@ -59,6 +60,21 @@ def own_copy_of_action(owner: bpy.types.Object, name: str) -> None:
 
 def write_curve(owner: bpy.types.ID, path: str, frames: np.ndarray, values: np.ndarray) -> None:
     """Writes linear keys into the action of a data-block, in place of those that the property has there, (k,) each."""
+    write_curves(owner, path, frames, values)
+
+
+def write_curves(
+    owner: bpy.types.ID, path: str, frames: np.ndarray, values: np.ndarray, interpolation: str = LINEAR
+) -> None:
+    """Writes keys into the action of a data-block, in place of those that the property has there.
+
+    Args:
+        owner: It, with an action.
+        path: Data path of a property: a number, or several.
+        frames: Of the keys, (k,).
+        values: At these, (k,), or (k, c) for c numbers.
+        interpolation: `LINEAR` or `CONSTANT`.
+    """
     data = owner.animation_data
     layers = data.action.layers
     layer = layers[0] if len(layers) else layers.new("Layer")
@@ -66,15 +82,17 @@ def write_curve(owner: bpy.types.ID, path: str, frames: np.ndarray, values: np.n
     curves = strip.channelbag(data.action_slot, ensure=True).fcurves
     for old in [curve for curve in curves if curve.data_path == path]:
         curves.remove(old)
-    fill_curve(curves.new(path), frames, values)
+    columns = values[:, None] if values.ndim == 1 else values
+    for index in range(columns.shape[1]):
+        fill_curve(curves.new(path, index=index), frames, columns[:, index], interpolation)
 
 
-def fill_curve(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
-    """Gives an empty F-curve linear keys at frames, (k,) each."""
+def fill_curve(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray, interpolation: str = LINEAR) -> None:
+    """Gives an empty F-curve keys at frames, (k,) each."""
     curve.keyframe_points.add(len(frames))
     curve.keyframe_points.foreach_set("co", np.column_stack([frames, values]).astype(np.float32).ravel())
     for point in curve.keyframe_points:
-        point.interpolation = "LINEAR"
+        point.interpolation = interpolation
     curve.update()
 
 

@@ -32,6 +32,7 @@ from ..objects.attachment_rows import (
 )
 from ..objects.bone_rows import drops_own_settings, says_own_settings
 from ..properties.role_definitions import WRAP
+from .hooks import hook_parts
 from .participants import Participants
 
 EVERY_BONE = {TO_BONES: ALL_BONES, TO_ARMATURE: ARMATURE_BONES}
@@ -117,7 +118,7 @@ def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]
             waiting.append(target)
         if row.target_type == TO_OBJECT and row.target_group and target is not None:
             parts += [row.target_group, *_painted_attribute(target, row.target_group)]
-    return parts
+    return [*parts, *hook_parts(obj, keys, waiting)]
 
 
 def _identity(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]) -> str:

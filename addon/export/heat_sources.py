@@ -8,7 +8,7 @@ import numpy as np
 
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.scene import HeatSource
-from ..blender_data.rna_serialisation import animated_paths
+from ..blender_data.rna_serialisation import animated_paths, stepped_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import scale_translation
 from ..evaluation.scene_copy import SceneCopy
@@ -50,8 +50,12 @@ def sample_heat_source(sampling: Sampling, obj: bpy.types.Object, source: HeatSo
     """
     sampling.add(f"heat.{source.key}.matrix", sampling.world_from_metres(obj), "rigid")
     evaluated = sampling.evaluated(obj)
-    if "sinew.source_temperature" in animated_paths(obj):
+    animated, stepped = animated_paths(obj), stepped_paths(obj)
+    if "sinew.source_temperature" in animated:
         sampling.add(f"heat.{source.key}.temperature", evaluated.sinew.source_temperature)
+    if (path := "sinew.source_exchange") in animated:
+        kind = "step" if path in stepped else "linear"
+        sampling.add(f"heat.{source.key}.exchange", evaluated.sinew.source_exchange, kind)
     if len(source.vertices) and (obj.modifiers or obj.data.shape_keys):
         with evaluated_mesh(evaluated) as mesh:
             points = positions(mesh) * sampling.unit

@@ -10,11 +10,9 @@ import bpy
 
 from ..objects.attachment_rows import attachment_targets
 from ..objects.roles import is_flesh
-from .activation_inputs import find_source_objects
 from .bone_meshes import bones_that_hold
 from .fibre_objects import find_fibre_objects
-from .participants import Participants
-from .rigid_core import find_core_objects
+from .participants import Participants, followed_objects
 
 
 def only_bodies(inputs: Participants, bodies: Collection[bpy.types.Object], *, follow: bool = False) -> Participants:
@@ -28,7 +26,7 @@ def only_bodies(inputs: Participants, bodies: Collection[bpy.types.Object], *, f
     kept = {obj: key for obj, key in inputs.bodies.items() if obj in bodies}
     others = {obj: key for obj, key in inputs.bodies.items() if follow and obj not in kept}
     holding = set(bones_that_hold(inputs.scene, kept))
-    followed = {*find_core_objects(kept), *find_source_objects(kept)}
+    followed = set(followed_objects(kept))
     fibres, wraps = set(find_fibre_objects(kept)), {obj.sinew.wrap for obj in kept}
     return replace(
         inputs,

@@ -14,7 +14,7 @@ from ...solver.scene.settings.simulation_settings import PREVIEW
 from ..blender_data.object_keys import body_key, new_key, unique_keys
 from ..evaluation.scene_copy import input_modifier_counts
 from ..objects import roles
-from ..objects.attachment_rows import bodies_at_wraps_of_rows, painted_targets
+from ..objects.attachment_rows import bodies_at_wraps_of_rows, find_hook_objects, painted_targets
 from ..objects.field_objects import force_fields
 from .activation_inputs import find_source_objects, has_flexed_shape
 from .armature_bones import ArmatureBone, bones_of_armatures
@@ -46,8 +46,8 @@ class Participants:
         scene: The scene.
         bodies, colliders, heat_sources, bones: In the order of their names.
         armature_bones: Bones of armatures, body by body.
-        followed_objects: Hinges and spring targets of rigid cores, via points and rigs of muscles; the key is the
-            object's name.
+        followed_objects: Hinges and spring targets of rigid cores, via points and rigs of muscles, empties on which
+            bodies hang; the key is the object's name.
         force_fields: Objects with a force field that acts on bodies, in the order of their names.
         fibre_objects: Lattices, curves and meshes of tendon of muscles; the key is the object's name.
         wraps: At which fat ends; the key is the object's name.
@@ -127,13 +127,19 @@ def find_participants(scene: bpy.types.Scene, number: int | None = None) -> Part
         _with_keys(roles.heat_sources(scene)),
         bones,
         [bone for obj, key in bodies.items() for bone in bones_of_armatures(obj, key, taken, others)],
-        {obj: obj.name for obj in [*find_core_objects(bodies), *find_source_objects(bodies)]},
+        {obj: obj.name for obj in followed_objects(bodies)},
         _with_keys(force_fields(scene)),
         {obj: obj.name for obj in find_fibre_objects(bodies)},
         {wrap: wrap.name for obj in bodies if (wrap := obj.sinew.wrap) is not None},
         {obj: key for obj, key in everything.items() if number is not None and obj.sinew.bake_pass < number},
         is_preview=scene.sinew.bake_detail == PREVIEW,
     )
+
+
+def followed_objects(bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Returns the objects that bodies follow by their settings: of cores and muscles, and empties that they hang on."""
+    every = list(bodies)
+    return [*find_core_objects(every), *find_source_objects(every), *find_hook_objects(every)]
 
 
 def collider_keys(scene: bpy.types.Scene) -> ObjectKeys:

@@ -36,6 +36,7 @@ from .fat_geometry import with_wrap
 from .force_fields import read_field, sample_field
 from .formulation import read_formulation
 from .heat_sources import read_heat_source, sample_heat_source
+from .hooks import read_hooks, sample_hooks
 from .participants import Participants
 from .rest_frame_transforms import RestFrameTransforms
 from .rest_shape_animation import RestShapeReader
@@ -108,6 +109,7 @@ def sample_tracks(
         for owner, first in attachment_owners(obj):
             for track, value, kind in attachment_values(owner, sampling.evaluated(owner).sinew, first):
                 sampling.add(f"body.{body.key}.{track}", value, kind)
+        sample_hooks(sampling, obj, body.key)
         is_animated = animated_settings.may_be_animated(obj, body)
         if obj.modifiers or len(body.pinned) or len(body.attached) or body.goal or is_animated:
             points = body_vertices.vertices(sampling, inputs.scene, obj, body)
@@ -176,6 +178,7 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
             "goal": body_features.read_goal(settings, weights),
             "muscle": body_features.read_muscle(scene_copy, settings, weights, unit),
             "attachments": read_attachments(scene_copy, inputs, obj, weights),
+            "hooks": read_hooks(scene_copy, inputs, weights),
             "stretch_limit": body_features.read_stretch_limit(settings, weights),
         }
         if fields["fracture"] is not None:

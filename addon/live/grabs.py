@@ -10,6 +10,7 @@ from ...solver.runtime.arrays import Floats
 from ..baking.live_state import Grab, LiveRun
 from ..blender_data.scene_by_session_uid import find_scene
 from ..evaluation.matrix_units import transform_points
+from .grabbed_group import shares_around
 
 
 def body_of(run: LiveRun, obj: bpy.types.Object) -> str | None:
@@ -117,7 +118,9 @@ def _send_take(run: LiveRun, number: int, place: Floats, radius: float) -> None:
         "place": _metres(run, place),
         "radius": radius * unit,
     }
-    run.send(given | ({} if grab.strength == 1.0 else {"strength": grab.strength}))
+    shown = shown_vertices(run, grab.body, grab.generation)
+    held = shares_around(shown, grab.vertex, radius) if grab.vertex < len(shown) else {}
+    run.send({**given, **held, **({} if grab.strength == 1.0 else {"strength": grab.strength})})
 
 
 def _metres(run: LiveRun, place: Floats) -> list[float]:

@@ -7,7 +7,7 @@ sent last, so that it does not matter who moves an object: the mouse, a driver, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 from ...solver.scene.scene import Scene
 from ...solver.scene.settings.activation_settings import NO_SOURCE
+from ...solver.scene.settings.heat_settings import SOURCE_EXCHANGE, SOURCE_TEMPERATURE
 from ...solver.scene.settings.muscle_settings import ACTIVATION
 from ...solver.scene.settings.pin_settings import PIN_STIFFNESS
 from ...solver.scene.settings.rest_scale_settings import REST_SCALE
@@ -33,9 +34,12 @@ from ..export.colliders import plane_matrix
 from ..export.deforming_mesh_check import may_deform
 from ..export.participants import Participants
 from ..export.setting_range_check import value_reader
+from ..objects.attachment_rows import hook_rows
+from .moved_channels import Channels, changed_channels
 
 GRAVITY, SCENE_SETTING, SETTING = "gravity", "scene setting", "setting"
 MATRIX, UNIT_MATRIX, PLANE, BONE, POINTS = "matrix", "unit matrix", "plane", "bone", "points"
+MOVED = (MATRIX, UNIT_MATRIX, PLANE, BONE, POINTS)  # what has the channels of an object behind it
 MAX_POINTS = 2000  # that are pinned and follow their object: each look sends all
 # a scale has the shapes of all bodies computed again in every step, whether it changes or not
 SETTINGS = {each.name: each for each in ANIMATABLE_SETTINGS if each.kind != SWITCH and each != REST_SCALE}
@@ -52,10 +56,13 @@ def find(inputs: Participants, scene: Scene, folder: Path) -> list[HandledInput]
             found.append(HandledInput(f"collider.{key}.matrix", ObjectHandle.of(obj), kind))
     for obj, key in inputs.heat_sources.items():
         found.append(HandledInput(f"heat.{key}.matrix", ObjectHandle.of(obj), MATRIX))
-        found.append(HandledInput(f"heat.{key}.temperature", ObjectHandle.of(obj), SETTING, "source_temperature"))
+        for name, setting in (("temperature", SOURCE_TEMPERATURE), ("exchange", SOURCE_EXCHANGE)):
+            found.append(HandledInput(f"heat.{key}.{name}", ObjectHandle.of(obj), SETTING, setting.name))
     found += _bones(inputs, folder)
     for (obj, key), body in zip(inputs.bodies.items(), scene.bodies, strict=True):
         found.append(HandledInput(f"body.{key}.matrix", ObjectHandle.of(obj), UNIT_MATRIX))
+        for number, (_, row) in enumerate(hook_rows(obj)):
+            found.append(HandledInput(f"body.{key}.hook.{number}.matrix", ObjectHandle.of(row.target), MATRIX))
         found += [HandledInput(f"body.{key}.{name}", ObjectHandle.of(obj), SETTING, name) for name in _settings_of(obj)]
         if 0 < len(body.pinned) <= MAX_POINTS and not may_deform(obj):
             local = np.linalg.inv(scale_to_metres(obj.matrix_world, inputs.unit))
@@ -106,14 +113,31 @@ def values(inputs: Iterable[HandledInput], scene: bpy.types.Scene) -> dict[str, 
     return {track: value for track, value in found.items() if value is not None}
 
 
+def first_channels(inputs: Iterable[HandledInput]) -> Channels:
+    """Returns the channels of all objects that may be moved, and of their parents."""
+    found: Channels = {}
+    for each in inputs:
+        if (obj := _moved_object(each)) is not None:
+            changed_channels(found, obj)
+    return found
+
+
 def changes(
-    inputs: Iterable[HandledInput], scene: bpy.types.Scene, sent: dict[str, Floats]
+    inputs: Sequence[HandledInput], scene: bpy.types.Scene, sent: dict[str, Floats], channels: Channels
 ) -> Iterator[dict[str, Any]]:
-    """Yields commands for what has changed since `sent`, which then has it."""
+    """Yields commands for what has changed since `sent` and `channels`, which then have it."""
+    by_track = {each.track: each for each in inputs}
     for track, value in values(inputs, scene).items():
         if track in sent and not np.array_equal(sent[track], value):
             sent[track] = value
-            yield {"command": "set", "track": track, "value": value.tolist()}
+            obj = _moved_object(by_track[track])
+            moved = {} if obj is None else changed_channels(channels, obj)
+            more = {"channels": moved} if moved else {}
+            yield {"command": "set", "track": track, "value": value.tolist(), **more}
+
+
+def _moved_object(given: HandledInput) -> bpy.types.Object | None:
+    return given.owner.find() if given.owner is not None and given.what in MOVED else None
 
 
 def _value(given: HandledInput, scene: bpy.types.Scene) -> Floats | None:

@@ -13,19 +13,23 @@ from pathlib import Path
 import bpy
 
 from ...solver.bake.cache import has_bake, layout
-from ...solver.runtime.errors import BadInput
+from ...solver.live.live_steps import steps_per_frame
+from ...solver.runtime.errors import BadInput, SinewError
 from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.settings.simulation_settings import PREVIEW
-from ..baking import bake_status
+from ..baking import bake_status, error_messages
 from ..baking.addon_session import RunningBake, session
 from ..baking.bake_driver import BakeDriver
 from ..baking.child_process import child_command, fallback_command
 from ..baking.live_state import LiveRun
 from ..baking.solver_warm_up import solver_in_waiting
+from ..blender_data.scene_by_session_uid import find_scene
 from ..cache import cache_folder_status, cache_paths, takes
+from ..cache.selected_body_caches import body_settings_text
 from ..evaluation.sample_times import frames_per_second
+from ..export.input_digest import body_digests, settings_digest
 from ..properties import preferences
-from . import run_control
+from . import hand_to_scene, run_control
 
 
 def can_keep(scene: bpy.types.Scene) -> bool:
@@ -48,6 +52,9 @@ def start(scene: bpy.types.Scene) -> RunningBake:
     if run is None or not frames:
         raise BadInput("live-nothing-to-keep")
     folder = _free_folder(scene)
+    if bake_status.has_preview_tets(scene):
+        scene.sinew.bake_detail = PREVIEW  # as which it has run
+    left_out = hand_to_scene.put_into_scene(scene, run, frames, steps_per_frame(frames_per_second(scene)))
     words, log = _arguments(folder), folder / layout.LOG_FILE
     driver = BakeDriver(
         lambda: _copy_inputs(run, folder),
@@ -56,12 +63,13 @@ def start(scene: bpy.types.Scene) -> RunningBake:
         None,
         lambda: solver_in_waiting.take_over(words, log),
     )
-    if bake_status.has_preview_tets(scene):
-        scene.sinew.bake_detail = PREVIEW  # as which it has run
     bake = RunningBake(scene.session_uid, folder, driver, bake_folder=folder)
     session.bake = bake
     session.forget_hints()
     session.forget_messages(scene)
+    if left_out:
+        problem = SinewError("live-hand-left-out", name=scene.name, what=", ".join(left_out))
+        session.messages(scene).notes = [error_messages.note_of(problem.as_warning())]
     driver.start(run.frame, run.frame + frames)
     return bake
 
@@ -90,4 +98,14 @@ def _copy_inputs(run: LiveRun, folder: Path) -> Iterator[float]:
         shutil.copytree(run.folder / layout.SCENE_FOLDER, folder / layout.SCENE_FOLDER, dirs_exist_ok=True)
         for name in (layout.LIVE_CONTROLS_FILE, layout.LIVE_INPUTS_FILE):
             shutil.copyfile(run.folder / layout.LIVE_FOLDER / name, target / name)
+        _say_what_it_is_of(run, folder)
     yield 1.0
+
+
+def _say_what_it_is_of(run: LiveRun, folder: Path) -> None:
+    """Writes digests of the scene with what the hand did: a bake of it repeats the run, so the take is up to date."""
+    scene = find_scene(run.scene_uid)
+    if scene is not None:
+        digest, each = settings_digest(scene, is_preview=True), body_digests(scene, is_preview=True)
+        (folder / layout.SCENE_FOLDER / layout.SETTINGS_FILE).write_text(digest, newline="\n")
+        (folder / layout.SCENE_FOLDER / layout.BODY_SETTINGS_FILE).write_text(body_settings_text(each), newline="\n")

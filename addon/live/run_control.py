@@ -149,7 +149,7 @@ def _send_changes(run: LiveRun) -> None:
     scene = find_scene(run.scene_uid)
     if scene is None or run.step < 0:
         return
-    for command in handled_inputs.changes(run.inputs, scene, run.sent):
+    for command in handled_inputs.changes(run.inputs, scene, run.sent, run.channels):
         run.send(command)
     try:
         for command in deforming_colliders.changes(run, scene):

@@ -27,7 +27,7 @@ from ..export.export_scene import ExportPart, export_part
 from ..export.input_digest import body_digests, settings_digest
 from ..export.participants import ParticipantHandles, find_participants
 from ..objects import roles
-from . import deforming_colliders, handled_inputs, settings_of_next_run, torn_bodies
+from . import deforming_colliders, handled_inputs, moved_channels, settings_of_next_run, torn_bodies
 
 WAY_SECONDS = 1.0  # in which flesh comes from its rest pose into that of the present frame
 
@@ -64,6 +64,8 @@ def export(run: LiveRun) -> Iterator[float]:
     deforming_colliders.begin(run, inputs, written)
     controls = handled_inputs.values(run.inputs, scene)
     run.sent = dict(controls)
+    run.channels = handled_inputs.first_channels(run.inputs)
+    run.first_channels = moved_channels.copied(run.channels)
     run.begun_with = settings_of_next_run.stamp(scene, run.inputs)
     with named_errors(run.folder):
         (folder / layout.SETTINGS_FILE).write_text(digest, newline="\n")

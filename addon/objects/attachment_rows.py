@@ -30,7 +30,34 @@ NO_TARGET = "No Target"
 def counting_rows(
     obj: bpy.types.Object, settings: bpy.types.PropertyGroup
 ) -> Iterator[tuple[str, bpy.types.PropertyGroup]]:
-    """Yields the rows that a bake reads, with their data paths: rows that are off for ever do not count."""
+    """Yields the rows about surfaces and bones that a bake reads, with their data paths.
+
+    Rows that are off for ever do not count.
+    """
+    # evaluated rows name evaluated objects, which are in no scene
+    return (each for each in _rows_ever_on(obj, settings) if not is_hook(obj.path_resolve(each[0])))
+
+
+def hook_rows(obj: bpy.types.Object) -> Iterator[tuple[str, bpy.types.PropertyGroup]]:
+    """Yields the rows about empties that a bake reads, with their data paths, in the order of their numbers."""
+    return (each for each in _rows_ever_on(obj, obj.sinew) if is_hook(each[1]))
+
+
+def is_hook(row: bpy.types.PropertyGroup) -> bool:
+    """Whether a body hangs by a row on an empty that is in a scene."""
+    if row.target_type != TO_OBJECT or row.target is None or row.target.type != "EMPTY":
+        return False
+    return bool(row.target.users_scene) and row.id_data.sinew.role == BODY
+
+
+def find_hook_objects(bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Returns the empties on which bodies hang, each once."""
+    return list(dict.fromkeys(row.target for obj in bodies for _, row in hook_rows(obj)))
+
+
+def _rows_ever_on(
+    obj: bpy.types.Object, settings: bpy.types.PropertyGroup
+) -> Iterator[tuple[str, bpy.types.PropertyGroup]]:
     animated = animated_paths(obj)
     for index, row in enumerate(settings.attachments):
         path = f"sinew.attachments[{index}]"

@@ -47,6 +47,8 @@ def add_attachment(obj: bpy.types.Object, target: bpy.types.Object | None) -> bp
         row.kind = FIXED
         return row
     row.target = target
+    if target is not None and target.type == "EMPTY":
+        row.kind = SPRING
     if target is not None and roles.is_flesh(obj) and roles.has_role(target, BONE):
         own = target.sinew
         row.kind = SPRING if own.use_bone_spring else FIXED

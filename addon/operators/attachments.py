@@ -13,9 +13,11 @@ from .error_reporting import reporting_errors
 from .selected_objects import active_mesh, selected_and_active
 from .table_rows import remove_chosen_row
 
+TARGET_TYPES = {"MESH", "ARMATURE", "EMPTY"}
+
 
 class SINEW_OT_add_attachment(bpy.types.Operator):
-    """Attach the active body to the other selected mesh, or to the active bone of a selected armature"""
+    """Attach the active body to the other selected mesh or empty, or to the active bone of a selected armature"""
 
     bl_idname = "sinew.add_attachment"
     bl_label = "Add Attachment"
@@ -25,7 +27,7 @@ class SINEW_OT_add_attachment(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Adds a row, and chooses it."""
         obj = active_mesh(context)
-        others = [each for each in context.selected_objects if each.type in {"MESH", "ARMATURE"} and each != obj]
+        others = [each for each in context.selected_objects if each.type in TARGET_TYPES and each != obj]
         new_attachments.add_attachment(obj, others[0] if len(others) == 1 else None)
         return {"FINISHED"}
 

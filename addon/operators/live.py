@@ -8,10 +8,10 @@ import bpy
 from ..baking import bake_timer
 from ..baking.addon_session import RunningBake, session
 from ..baking.live_state import LiveRun
-from ..live import keep_run, key_hints, live_timer, run_control
+from ..live import final_bake, keep_run, kept_shape, key_hints, live_timer, run_control
 from ..objects import roles
 from .error_reporting import reporting_errors
-from .simulate import BakingOperator
+from .simulate import BakingOperator, push_undo_step
 
 
 class SINEW_OT_live(bpy.types.Operator):
@@ -98,7 +98,7 @@ class SINEW_OT_toggle_live(bpy.types.Operator):
 
 
 class SINEW_OT_keep_live(BakingOperator, bpy.types.Operator):
-    """Keep what has run live as a take on the timeline, from the frame where it began. No bake is replaced"""
+    """Keep what has run live as a take, and what the hand did as keys, empties and colliders. No bake is replaced"""
 
     bl_idname = "sinew.keep_live"
     bl_label = "Keep"
@@ -110,7 +110,53 @@ class SINEW_OT_keep_live(BakingOperator, bpy.types.Operator):
         return keep_run.can_keep(context.scene)
 
     def _start(self, context: bpy.types.Context) -> RunningBake:
-        return keep_run.start(context.scene)
+        bake = keep_run.start(context.scene)
+        push_undo_step(self.bl_label)  # what the hand did is in the scene
+        return bake
 
 
-CLASSES = (SINEW_OT_live, SINEW_OT_stop_live, SINEW_OT_toggle_live, SINEW_OT_keep_live)
+class SINEW_OT_bake_at_final(BakingOperator, bpy.types.Operator):
+    """Bake the frames of the kept run with the final tets, and what the hand did in it, into a new take"""
+
+    bl_idname = "sinew.bake_at_final"
+    bl_label = "Bake at Final"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Where a run plays that was kept."""
+        return final_bake.can_bake(context.scene)
+
+    def _start(self, context: bpy.types.Context) -> RunningBake:
+        return final_bake.start(context.scene)
+
+
+class SINEW_OT_keep_shape(bpy.types.Operator):
+    """Write the shape that the selected bodies, or else all, have in the live run into their meshes as a shape key"""
+
+    bl_idname = "sinew.keep_shape"
+    bl_label = "Keep Shape"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """While a scene runs live, and afterwards until the next run."""
+        return kept_shape.can_keep(context.scene)
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Adds the key, whose value is 0: what is seen stays as it is."""
+        kept = kept_shape.keep(context.scene)
+        names = ", ".join(f'"{obj.name}"' for obj in kept)
+        self.report({"INFO"}, f"{kept_shape.KEY_NAME} is a shape key of {names}")
+        return {"FINISHED"}
+
+
+CLASSES = (
+    SINEW_OT_live,
+    SINEW_OT_stop_live,
+    SINEW_OT_toggle_live,
+    SINEW_OT_keep_live,
+    SINEW_OT_bake_at_final,
+    SINEW_OT_keep_shape,
+)

@@ -11,6 +11,7 @@ from ..objects.attachment_rows import (
     bodies_at_wrap,
     holds_material,
     is_about_line,
+    is_hook,
     is_to_bone,
     is_without_target,
     row_about_bone,
@@ -28,6 +29,7 @@ LIST_ROWS = 3
 COLOUR_SHARE, NAME_SHARE = 0.08, 0.65  # of a row; names are longer than kinds
 LINE_NOTE = "No bone mesh rides on this bone: the line from its head to its tail holds"
 NO_SURFACE_NOTE = "No bone mesh or collider rides on this bone: choose Fixed, or Spring with a Spring Stiffness"
+HOOK_NOTE = "An empty pulls the points of Group, or within Reach, from where they are when its Strength rises from 0"
 WRAP_NOTE = "Links to the Wrap inside of {names}"
 OWN_WRAP_NOTE = "This body ends at the Wrap, which moves with it anyway: remove the row"
 FREE_WRAP_NOTE = "No body ends at this Wrap, so nothing moves it: choose it in the panel Layers of the fat"
@@ -88,7 +90,9 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     rows.prop(chosen, "target_type")
     if chosen.target_type == TO_OBJECT:
         rows.prop(chosen, "target")
-        if chosen.target is not None and roles.has_role(chosen.target, WRAP):
+        if is_hook(chosen):
+            draw_wrapped(rows, HOOK_NOTE, "INFO", context)
+        elif chosen.target is not None and roles.has_role(chosen.target, WRAP):
             draw_wrapped(rows, _wrap_note(obj, chosen.target), "INFO", context)
     elif chosen.target_type == TO_BONE:
         _draw_bone(rows, context, chosen)
@@ -103,7 +107,7 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     if holds_material(chosen) and is_to_bone(chosen):
         rows.prop(chosen, "surface_only")
     rows.prop_search(chosen, "group", obj, "vertex_groups", results_are_suggestions=True)
-    if chosen.target_type == TO_OBJECT and chosen.target is not None:
+    if chosen.target_type == TO_OBJECT and chosen.target is not None and not is_hook(chosen):
         rows.prop_search(chosen, "target_group", chosen.target, "vertex_groups", results_are_suggestions=True)
     rows.prop(chosen, "color")
 

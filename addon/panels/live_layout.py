@@ -8,7 +8,7 @@ import bpy
 from ..baking import bake_status
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
-from ..live import keep_run, real_time_tets
+from ..live import final_bake, keep_run, kept_shape, real_time_tets
 from ..objects import roles
 from .text_rows import draw_wrapped
 
@@ -34,6 +34,9 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.operator("sinew.live", icon="PHYSICS")
         if keep_run.can_keep(scene):
             layout.operator("sinew.keep_live", text=KEEP_LABEL, icon="FILE_TICK")
+        _draw_keep_shape(layout, scene)
+        if final_bake.can_bake(scene):
+            layout.operator("sinew.bake_at_final", icon="RENDER_ANIMATION")
         return
     row.operator("sinew.stop_live", text="Stop Live (Esc)", icon="CANCEL")
     row.prop(scene.sinew, "live_rate", text="Speed")
@@ -44,6 +47,7 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     clock.operator("sinew.step_live", icon="FRAME_NEXT")
     if keep_run.can_keep(scene):
         layout.operator("sinew.keep_live", icon="FILE_TICK")
+    _draw_keep_shape(layout, scene)
     layout.label(text=progress_text(run, scene.sinew.live_rate), icon="TIME")
     _draw_real_time_tets(layout, run)
     for line in filter(None, (run.note, run.later)):
@@ -69,6 +73,14 @@ def draw_live_entries(layout: bpy.types.UILayout, context: bpy.types.Context) ->
         layout.operator("sinew.stop_live" if is_on else "sinew.live", icon="CANCEL" if is_on else "PHYSICS")
     if keep_run.can_keep(context.scene):
         layout.operator("sinew.keep_live", text=KEEP_LABEL, icon="FILE_TICK")
+    _draw_keep_shape(layout, context.scene)
+    if final_bake.can_bake(context.scene):
+        layout.operator("sinew.bake_at_final", icon="RENDER_ANIMATION")
+
+
+def _draw_keep_shape(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
+    if kept_shape.can_keep(scene):
+        layout.operator("sinew.keep_shape", icon="SHAPEKEY_DATA")
 
 
 def progress_text(run: LiveRun, rate: float) -> str:

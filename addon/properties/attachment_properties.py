@@ -20,7 +20,7 @@ from .table_editing import add_row, remove_row
 
 
 def _may_be_target(row: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
-    return obj.type == "MESH" and obj != row.id_data and obj.sinew.result_of is None
+    return obj.type in {"MESH", "EMPTY"} and obj != row.id_data and obj.sinew.result_of is None
 
 
 def _is_armature(_row: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:

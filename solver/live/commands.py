@@ -13,7 +13,8 @@
 {"command": "push", "brush": 3, "place": [x, y, z], "radius": 0.1}                        presses with a ball
 {"command": "lift", "brush": 1}                                                           takes a brush away
 
-A brush acts until it is lifted; the same command with another place moves it. Places and lengths are in metres,
+A command may have more values, which are recorded and not read: Blender adds what its keys are made of. A brush acts
+until it is lifted; the same command with another place moves it. Places and lengths are in metres,
 temperatures in °C. A brush that cools by watts takes them away. The strength is how often in a second the stiffness is
 halved, or doubled. A grab or a move may also have a strength, a factor on the stiffness of its spring, at first 1.
 """

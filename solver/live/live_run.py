@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,9 +39,8 @@ from .commands import (
     TakeGrab,
 )
 from .grabbed_places import places_of
+from .live_steps import steps_per_frame
 from .live_tracks import LiveTracks
-
-STEPS_PER_SECOND = 60.0  # at least: so many steps a frame that there are as many, each one a sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +214,7 @@ class LiveRun:
 
 def live_scene(scene: Scene) -> Scene:
     """Returns a scene whose steps are samples, at least `STEPS_PER_SECOND` of them, without a last frame."""
-    steps = max(math.ceil(STEPS_PER_SECOND / scene.settings.fps - 1.0e-9), 1)
+    steps = steps_per_frame(scene.settings.fps)
     settings = replace(
         scene.settings, substeps=steps, samples_per_frame=steps, frame_end=MAX_FRAME_NUMBER, strict=False
     )

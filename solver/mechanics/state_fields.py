@@ -37,6 +37,8 @@ REST_PREFIX = "rest."
 REST_FIELD = REST_PREFIX + "{key}"  # nodes of a body at rest, as they were numbered when it was built [m], (n, 3)
 # constraints/pins.py
 PIN_ERROR_FIELD = "pins.{key}.missed"  # what tets miss of the exact targets [m], (e, 3)
+# constraints/hooks.py
+HOOK_FIELD = "hook.{key}.{number}"  # places of the points that it holds, in its own space [m], (k, 3)
 # constraints/pressure.py
 CHAMBER_FIELD = "pressure.{key}"  # `ChamberMotion` of each sealed chamber of a body, (chambers, 5)
 # contact/detection/persistent_contacts.py

@@ -158,7 +158,8 @@ class Fracture:
 class HeatSource:
     """A hot or cold point or mesh that exchanges heat with the material near it.
 
-    Tracks: "heat.KEY.matrix" (4, 4): world [m] ← the space of `vertices`; "heat.KEY.temperature" () [°C].
+    Tracks: "heat.KEY.matrix" (4, 4): world [m] ← the space of `vertices`; "heat.KEY.temperature" () [°C];
+    "heat.KEY.exchange" (), instead of `exchange`.
 
     Attributes:
         temperature: Where the scene has no track of it [°C].

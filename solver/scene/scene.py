@@ -33,6 +33,7 @@ from .flesh import DYNAMIC, QUASISTATIC, Bone, Flesh
 from .force_fields import FieldWeights, ForceField
 from .formulation import FormulationSettings
 from .goal import Goal
+from .hook import Hook
 from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
 from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
@@ -105,7 +106,7 @@ class Body:
             animation has the render vertices [m], world, as "body.KEY.goal.targets" of a goal.
         "body.KEY.youngs_modulus" () and others: see `Material`; "body.KEY.rest_scale" ();
             "body.KEY.stretch_limit" (); "body.KEY.activation" () and others: see `Muscle`.
-        "body.KEY.attachment.NUMBER.strength" (): see `Attachment`.
+        "body.KEY.attachment.NUMBER.strength" (): see `Attachment`; "body.KEY.hook.NUMBER.matrix" and others: `Hook`.
         "body.KEY.rest" (n, 3): `vertices` as they would be at rest now, in the rest pose [m], where the rest shape
             changes (shape keys).
 
@@ -145,7 +146,7 @@ class Body:
         pressure: What presses on it from inside; None: nothing does.
         stretch_limit: How far it stretches before it stiffens; None: without end.
         muscle: Fibres that contract in flesh; None: there are none.
-        attachments: What its surface slides along, or is tied to by springs.
+        attachments, hooks: What its surface slides along, or is tied to by springs, and places that pull it.
         cap_vertices, wrap_vertices: How many of the last `vertices` close holes of the render mesh, and how many are of
             the Wrap inside, at which the body ends, in this order. They move with the body and are not played. What
             has a row per vertex has one for them, too.
@@ -185,6 +186,7 @@ class Body:
     stretch_limit: StretchLimit | None = None
     muscle: Muscle | None = None
     attachments: tuple[Attachment, ...] = ()
+    hooks: tuple[Hook, ...] = ()
     cap_vertices: Annotated[int, at_least(0, "Cap Vertices")] = 0
     wrap_vertices: Annotated[int, at_least(0, "Wrap Vertices")] = 0
 
@@ -366,10 +368,8 @@ class Scene:
             for name in ("goal", "pressure", "stretch_limit", "muscle"):
                 if getattr(body, name) is None:
                     del own[name]
-            if not body.attachments:
-                del own["attachments"]
-            drop_unused_fields(body.attachments, own.get("attachments", ()), arrays)
-            for name in ("cap_vertices", "wrap_vertices"):
+            drop_unused_fields(body.attachments, own["attachments"], arrays)
+            for name in ("attachments", "hooks", "cap_vertices", "wrap_vertices"):
                 if not getattr(body, name):
                     del own[name]
         drop_unused_fields_of_colliders(self.colliders, tree["colliders"], arrays)

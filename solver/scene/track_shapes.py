@@ -34,7 +34,8 @@ def track_shapes(scene: Scene) -> dict[str, Shape]:
         names = {"matrix": MATRIX_SHAPE, **dict.fromkeys(("active", "cuts", *strengths), SCALAR_SHAPE)}
         found |= {f"collider.{collider.key}.{name}": shape for name, shape in names.items()}
     for source in scene.heat_sources:
-        found |= {f"heat.{source.key}.matrix": MATRIX_SHAPE, f"heat.{source.key}.temperature": SCALAR_SHAPE}
+        names = {"matrix": MATRIX_SHAPE, "temperature": SCALAR_SHAPE, "exchange": SCALAR_SHAPE}
+        found |= {f"heat.{source.key}.{name}": shape for name, shape in names.items()}
     for field in scene.force_fields:
         numbers = dict.fromkeys((f"field.{field.key}.{name}" for name in ANIMATED_FIELD_NUMBERS), SCALAR_SHAPE)
         found |= {f"field.{field.key}.matrix": MATRIX_SHAPE, **numbers}
@@ -71,8 +72,10 @@ def _body_track_shapes(body: Body) -> dict[str, Shape]:
         *weights,
     )
     strengths = (f"attachment.{number}.strength" for number in range(len(body.attachments)))
+    hooks = [f"hook.{number}" for number in range(len(body.hooks))]
     return {
-        **dict.fromkeys(strengths, SCALAR_SHAPE),
+        **dict.fromkeys((*strengths, *(f"{hook}.strength" for hook in hooks)), SCALAR_SHAPE),
+        **{f"{hook}.matrix": MATRIX_SHAPE for hook in hooks},
         "matrix": MATRIX_SHAPE,
         "targets": (len(body.pinned), 3),
         "attached.targets": (len(body.attached), 3),

@@ -24,12 +24,14 @@ from .formulation import (
     display_name,
     unsupported_features,
 )
+from .hook import Hook
 from .scene import LINEAR_SOLVERS, PLASTICITY_LAWS, Body, Scene, Settings
 from .serialisation.range_check import check_ranges
 from .settings.activation_settings import HEAD_GROUP
 from .settings.fibre_settings import FIBRE_DIRECTION
 from .settings.rest_scale_settings import REST_SCALE_DIRECTION
 from .settings.setting import CHOICE, WEIGHT_GROUP, Setting
+from .settings.surface_attachment_settings import ATTACHMENT_GROUP
 from .settings.tables import OBJECT_SETTINGS
 
 RangeCheck = tuple[str, float, str, bool]
@@ -108,6 +110,8 @@ def check_body(body: Body) -> None:
         _check_paints(body, part)
     for head in body.muscle.heads if body.muscle is not None else ():
         _check_weights(body, HEAD_GROUP.label, head.weights)
+    for hook in body.hooks:
+        _check_hook(body, hook)
     _check_directions(body)
 
 
@@ -152,6 +156,13 @@ def _check_paints(body: Body, part: object) -> None:
     """Raises BadInput where what is painted for a part of a body does not fit its vertices."""
     for setting in _settings_of(part, WEIGHT_GROUP):
         _check_weights(body, setting.label, getattr(part, setting.field.partition(".")[2]))
+
+
+def _check_hook(body: Body, hook: Hook) -> None:
+    check_ranges(hook)
+    _check_weights(body, ATTACHMENT_GROUP.label, hook.paint)
+    if len(hook.paint) != len(body.vertices) or not hook.paint.any():
+        raise BadInput("hook-without-points", name=body.name)
 
 
 def _check_directions(body: Body) -> None:

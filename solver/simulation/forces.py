@@ -15,6 +15,7 @@ from ..constraints.attachments.surface_attachments import SurfaceAttachments
 from ..constraints.fields.field_force import make_fields
 from ..constraints.force import Force
 from ..constraints.goal import BodyGoal, make_goal
+from ..constraints.hooks import BodyHook, make_hooks
 from ..constraints.pins import BodyPins, make_pins
 from ..constraints.pressure import BodyPressure, make_pressure
 from ..constraints.rigid_core.core_drivers import make_core_springs
@@ -128,6 +129,15 @@ def _make_pressures(inputs: BuildInputs) -> list[BodyPressure | None]:
     return made
 
 
+def _make_hooks(inputs: BuildInputs) -> list[BodyHook]:
+    """Returns the hooks of all bodies."""
+    model, gravity, made = inputs.model, float(np.linalg.norm(inputs.gravity)), list[BodyHook]()
+    for number, (body, binding) in enumerate(zip(inputs.scene.bodies, inputs.bindings, strict=True)):
+        in_model = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
+        made += make_hooks(body, in_model, model, number, gravity)
+    return made
+
+
 def _make_attachments(inputs: BuildInputs) -> list[SurfaceAttachments | None]:
     scene, tracks, model = inputs.scene, inputs.tracks, inputs.model
     attached = [(each, each.attached_surface) for each in scene.colliders]
@@ -154,6 +164,7 @@ FORCES = (
     ForceKind(lambda inputs: make_core_springs(inputs.scene, inputs.model)),
     ForceKind(lambda inputs: [make_stretch_limits(inputs.scene, inputs.meshes)]),
     ForceKind(_make_attachments),
+    ForceKind(_make_hooks),
     ForceKind(lambda inputs: [make_wind(inputs.scene, inputs.model, inputs.surfaces, inputs.bindings)]),
     ForceKind(
         lambda inputs: [make_fields(inputs.scene, inputs.tracks, inputs.model, inputs.surfaces, inputs.bindings)]

@@ -93,6 +93,8 @@ def equilibrate_flesh(
         contact = PoseContact(flesh.contact, built.colliders, built.deforming, simulation.tracks, before, time)
     forces = _forces_on_flesh(simulation, flesh)
     step = ForceStep(whole, state, simulation.tracks, time, time, is_static=True)
+    for force in forces:
+        force.begin_step(ForceStep(whole, state, simulation.tracks, before, time))
     pose = _pose_conditions(simulation, flesh, forces, model, contact, step)
     pose = replace(pose, moved_links=tuple(moved_links(pose.surface_potentials, simulation.tracks, before)))
     inputs = _input_arrays(simulation, flesh, forces, model, pose, step) + (contact.asked if contact else [])

@@ -172,6 +172,25 @@ def _keep(cube: bpy.types.Object) -> Steps:
     yield from wait_for("the take", lambda: session.bake is None and bake_status.status(scene).frame, MOST_SECONDS)
     assert bake_status.status(scene).frame > 10 and sinew_modifier.find_modifier(cube).filepath
     yield from picture("75-live-kept")
+    assert not bake_status.status(scene).outdated and {"Grab of Cube", "Push"} <= set(bpy.data.objects.keys())
+    assert bpy.data.objects["Plane"].animation_data.action and cube.sinew.attachments[0].target
+    yield from press("bpy.ops.sinew.keep_shape")
+    yield from wait_for("a shape key", lambda: cube.data.shape_keys is not None, 10)
+    yield from press("bpy.ops.sinew.bake_at_final")
+    yield from wait_for("frames", lambda: session.bake is not None and session.bake.driver.job.frame, MOST_SECONDS)
+    yield from picture("76-live-baked-at-final")
+    _over_the_view()
+    mouse("key", "Escape")
+    yield from wait_for("the end", lambda: session.bake is None, 20)
+    assert scene.sinew.take != "" and scene.sinew.samples_per_frame > 1
+    yield 1.0
+    for _ in range(8):  # Bake at Final, Keep Shape, the take, and in one step what the hand did
+        if "Push" in bpy.data.objects:
+            mouse("key", "ctrl+z")
+            yield 1.0
+    assert "Push" not in bpy.data.objects and "Grab of Cube" not in bpy.data.objects
+    assert not bpy.data.objects["Cube"].sinew.attachments and not bpy.data.objects["Plane"].animation_data
+    yield from picture("77-live-hand-undone")
 
 
 def _move_and_stiffen(cube: bpy.types.Object, ground: bpy.types.Object) -> Steps:

@@ -54,8 +54,15 @@ class BuiltSource:
         Raises:
             SolveFailed: The animation gives no number.
         """
-        name = f"heat.{self.source.key}.temperature"
-        value = float(tracks.sample(name, time)) if tracks.has(name) else self.source.temperature
+        return self._number("temperature", self.source.temperature, tracks, time)
+
+    def exchange(self, tracks: TrackReader, time: float) -> float:
+        """Returns its heat transfer coefficient at a time [W/(m² K)], ≥ 0; raises as `temperature`."""
+        return max(self._number("exchange", self.source.exchange, tracks, time), 0.0)
+
+    def _number(self, what: str, otherwise: float, tracks: TrackReader, time: float) -> float:
+        name = f"heat.{self.source.key}.{what}"
+        value = float(tracks.sample(name, time)) if tracks.has(name) else otherwise
         self._check_finite(value, time)
         return value
 

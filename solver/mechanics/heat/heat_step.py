@@ -99,7 +99,7 @@ class _HeatStep:
         write_air_exchange(surface, self.air, mass, heat_capacity, dt, T, capacity, gain, given)
         for source in self.heat.sources:
             share = source.share(self.tracks, end, positions)
-            per_volume = source.source.exchange / source.source.radius
+            per_volume = source.exchange(self.tracks, end) / source.source.radius
             per_mass = per_volume / (body.density * body.scale)
             T_source = source.temperature(self.tracks, end)
             add_source_exchange(share, per_mass, T_source, self._even_mass(body), dt, T, gain, given)

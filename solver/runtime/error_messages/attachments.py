@@ -43,6 +43,21 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" follows the pose, but is attached to "{target}", which moves by its own inertia.',
         'Choose the same Type for both, or attach "{target}" to "{name}" instead.',
     ),
+    # solver/scene/validation.py, addon/export/hooks.py
+    "hook-without-points": (
+        '"{name}" hangs on an empty, but no point of it is in the Group of this attachment or within its Reach.',
+        "Choose a painted Group in the panel Attachments, or a larger Reach.",
+    ),
+    # addon/export/hooks.py
+    "hook-is-no-spring": (
+        '"{name}" can only hang on the empty "{target}" by springs.',
+        "Choose Spring as the Kind of this attachment.",
+    ),
+    # solver/constraints/hooks.py
+    "hook-not-finite": (
+        'An empty that "{name}" hangs on has no size, or is at no place that is a number, at {time}.',
+        "Look at the keys and the Scale of the empty.",
+    ),
     # addon/export/attachment_targets.py
     "attachment-without-target": (
         '"{name}" has an attachment without a target.',

@@ -149,6 +149,36 @@ TEXTS: dict[str, tuple[str, str]] = {
     "not-a-body": ('"{name}" is not a body.', "Press Make Body first."),
     "bake-running": ('Sinew is baking the scene "{name}".', "Wait for the bake, or press Cancel."),
     "live-nothing-to-keep": ("The live run has not come to a whole frame.", "Press Live, and let it run for a moment."),
+    # addon/live/kept_shape.py, addon/evaluation/unposed_vertices.py
+    "shape-of-no-run": ("No live run has a shape that could be kept.", "Press Live, and let it run for a moment."),
+    "shape-torn": (
+        '"{name}" is torn, so its mesh cannot have this shape.',
+        "Press Keep instead: the take has the torn mesh.",
+    ),
+    "shape-mesh-linked": (
+        'The mesh of "{name}" belongs to another file, so it cannot have this shape as a shape key.',
+        "Make its data local (Object > Relations > Make Local).",
+    ),
+    "shape-vertices-made": (
+        'The mesh of "{name}" cannot have this shape: the modifier "{modifier}" before Sinew changes its vertices.',
+        "Apply that modifier, or move it below Sinew's.",
+    ),
+    "shape-not-unique": (
+        '"{name}" cannot be taken back through "{modifier}": {count} vertices may have come from several places.',
+        "Keep the shape in another pose, or change the weights there.",
+    ),
+    "shape-not-reached": (
+        '"{name}" cannot be taken back through the modifier "{modifier}", which bends more than bones do.',
+        "Apply that modifier, or move it below Sinew's.",
+    ),
+    "live-not-kept": (
+        'The bake of "{name}" is no live run that was kept.',
+        "Press Live, then Keep, and bake at Final while that take plays.",
+    ),
+    "live-hand-left-out": (
+        'The take has all that the hand did, but the scene "{name}" has not: {what}.',
+        "Key it by hand where a bake is to repeat it.",
+    ),
     "live-keep-folder": (
         'The folder in the field Cache of the scene "{name}" has a bake, which stays.',
         "Empty the field, or name another folder, and press Keep again.",

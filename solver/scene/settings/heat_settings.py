@@ -153,6 +153,7 @@ SOURCE_EXCHANGE = Setting(
     precision=0,
     step=1000,
     field="HeatSource.exchange",
+    is_animated=True,
 )
 
 HEAT_SOURCE_SETTINGS = (SOURCE_TEMPERATURE, SOURCE_RADIUS, SOURCE_EXCHANGE)

@@ -34,7 +34,8 @@ ATTACHMENTS = Setting(
 ATTACHMENT_TARGET = Setting(
     "target",
     "Target",
-    "The other surface: a body, a collider, a bone mesh, or the Wrap of a body. Bodies feel the attachment, too",
+    "The other surface: a body, a collider, a bone mesh, or the Wrap of a body. Bodies feel the attachment, too. "
+    "Or an empty, which pulls as a hand that grabs: it takes what it holds when its Strength rises from 0",
     OBJECT,
     None,
     when=(When("target_type", (TO_OBJECT,)),),

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a hand did in a recorded run, as strokes: from when to when it grabbed, pushed or heated, and where it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...solver.live.recording import RecordedInputs
+
+GRAB, PUSH, HEAT = "grab", "push", "heat"
+BRUSHES = {"push": PUSH, "heat": HEAT, "cool": HEAT}
+SOFTENS = ("soften", "harden")
+
+
+class HeldValues:
+    """Values that hold until a command, and are another at the end of the step after it.
+
+    Attributes:
+        steps: Rising numbers of steps.
+        values: At these, linear in between.
+    """
+
+    def __init__(self, step: int, value: Any) -> None:
+        """Begins with a value after a number of steps."""
+        self.steps, self.values = [step], [value]
+
+    def set(self, step: int, value: Any) -> None:
+        """Adds what a command sets after a number of steps; the last one of a step counts."""
+        if self.steps[-1] > step:
+            self.values[-1] = value
+            return
+        if self.steps[-1] < step:
+            self.steps.append(step)
+            self.values.append(self.values[-1])
+        self.steps.append(step + 1)
+        self.values.append(value)
+
+
+@dataclass
+class Stroke:
+    """What a hand held.
+
+    Attributes:
+        kind: `GRAB`, `PUSH` or `HEAT`.
+        begin: The number of steps before it.
+        places: Where it was [m], each of three numbers.
+        given: The command by which it began.
+        end: The number of steps before it let go; None: it held to the end.
+    """
+
+    kind: str
+    begin: int
+    places: HeldValues
+    given: Mapping[str, Any]
+    end: int | None = None
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it held for any step."""
+        return self.end is None or self.end > self.begin
+
+
+@dataclass
+class Hand:
+    """All that a hand did.
+
+    Attributes:
+        strokes: In the order in which they began.
+        tracks: What it set, by the names of tracks.
+        channels: What of objects it moved, by their names and data paths.
+        softens: Whether it softened or hardened, too, which no scene can say.
+    """
+
+    strokes: list[Stroke] = field(default_factory=list)
+    tracks: dict[str, HeldValues] = field(default_factory=dict)
+    channels: dict[tuple[str, str], HeldValues] = field(default_factory=dict)
+    softens: bool = False
+
+
+def hand_of(recorded: RecordedInputs, first: Mapping[str, Mapping[str, list[float]]], steps: int) -> Hand:
+    """Returns what was done in a recorded run.
+
+    Args:
+        recorded: It.
+        first: Channels of objects as they were at first, by name and data path.
+        steps: How many steps count.
+    """
+    hand, held = Hand(), dict[tuple[str, int], Stroke]()
+    for step, given in _in_order(recorded, steps):
+        command = given["command"]
+        if command == "set":
+            _set(hand, recorded, first, step, given)
+        elif command in ("grab", "release", "move"):
+            _grab(hand, held, step, given)
+        elif command in BRUSHES or command == "lift" or command in SOFTENS:
+            _brush(hand, held, step, given)
+    hand.strokes = [stroke for stroke in hand.strokes if stroke.lasts]
+    return hand
+
+
+def _in_order(recorded: RecordedInputs, steps: int) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for step in sorted(recorded.commands):
+        if step < steps:
+            yield from ((step, given) for given in recorded.commands[step])
+
+
+def _set(
+    hand: Hand,
+    recorded: RecordedInputs,
+    first: Mapping[str, Mapping[str, list[float]]],
+    step: int,
+    given: Mapping[str, Any],
+) -> None:
+    track = given["track"]
+    if track not in hand.tracks:
+        hand.tracks[track] = HeldValues(0, recorded.controls[track])
+    hand.tracks[track].set(step, given["value"])
+    for name, paths in given.get("channels", {}).items():
+        for path, values in paths.items():
+            if (name, path) not in hand.channels:
+                hand.channels[name, path] = HeldValues(0, first.get(name, {}).get(path, values))
+            hand.channels[name, path].set(step, values)
+
+
+def _grab(hand: Hand, held: dict[tuple[str, int], Stroke], step: int, given: Mapping[str, Any]) -> None:
+    slot = ("grab", given["grab"])
+    if given["command"] == "move":
+        held[slot].places.set(step, given["place"])
+        return
+    _end(held, slot, step)
+    if given["command"] == "grab":
+        _begin(hand, held, slot, Stroke(GRAB, step, HeldValues(step, given["place"]), given))
+
+
+def _brush(hand: Hand, held: dict[tuple[str, int], Stroke], step: int, given: Mapping[str, Any]) -> None:
+    slot, before = ("brush", given["brush"]), held.get(("brush", given["brush"]))
+    if before is not None and _continues(before.given, given):
+        before.places.set(step, given["place"])
+        return
+    _end(held, slot, step)
+    if given["command"] in SOFTENS:
+        hand.softens = True
+    elif given["command"] in BRUSHES:
+        _begin(hand, held, slot, Stroke(BRUSHES[given["command"]], step, HeldValues(step, given["place"]), given))
+
+
+def _continues(before: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    """Whether a brush is held as before, only elsewhere."""
+    return {**before, "place": None, "step": None} == {**given, "place": None, "step": None}
+
+
+def _begin(hand: Hand, held: dict[tuple[str, int], Stroke], slot: tuple[str, int], stroke: Stroke) -> None:
+    hand.strokes.append(stroke)
+    held[slot] = stroke
+
+
+def _end(held: dict[tuple[str, int], Stroke], slot: tuple[str, int], step: int) -> None:
+    before = held.pop(slot, None)
+    if before is not None:
+        before.end = step

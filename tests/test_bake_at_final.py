@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bake at Final repeats a kept run with the final tets: colliders to the bit, grabbed points near their hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from fixtures.blender_scenes import world
+from fixtures.fake_layout import FakeLayout
+from fixtures.live_in_blender import ended as ended  # a fixture
+from fixtures.live_in_blender import ground, jelly, run_key, run_steps, shown, started, until
+from sinew.addon.baking import bake_status
+from sinew.addon.baking.addon_session import session
+from sinew.addon.cache import cache_folder_status, cache_paths
+from sinew.addon.live import final_bake, grabs, run_control
+from sinew.addon.panels import live_layout
+from sinew.solver.bake.cache import CacheMetadata, layout
+from sinew.solver.bake.cache.pc2 import read_samples
+from sinew.solver.live.recording import read_inputs
+from sinew.solver.scene.tracks import TrackReader
+
+SIZE = 2.0  # of the jelly
+MOVES, MOVE_STEPS = 24, 2
+
+
+def live_with_a_hand(box: bpy.types.Object, plane: bpy.types.Object) -> None:
+    """Lifts the ground, and pulls a corner at less than half the size of the jelly a second."""
+    run = started()
+    run_steps(run, 3)
+    number = grabs.take(run, run_key(run), shown(box)[np.argmax(shown(box).sum(axis=1))], 0.0)
+    for _ in range(MOVES):
+        plane.location.z += 0.005
+        bpy.context.view_layer.update()
+        grabs.move(run, number, run.grabs[number].hand + [0.012, 0.0, 0.016])
+        run_steps(run, run.step + MOVE_STEPS)
+    run_steps(run, run.step + 6)
+    run_control.stop()
+    until(lambda: session.live is None)
+
+
+@pytest.mark.slow
+def test_the_playground_at_final_repeats_the_run(tmp_path: Path) -> None:
+    box, plane, scene = jelly(), ground(-1.5), bpy.context.scene
+    box.sinew.divisions, box.sinew.use_preview_tets, box.sinew.preview_tets = 8, True, 200
+    scene.frame_set(3)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    assert not bpy.ops.sinew.bake_at_final.poll()
+    live_with_a_hand(box, plane)
+    assert bpy.ops.sinew.keep_live() == {"FINISHED"}
+    kept = cache_paths.cache_folder(scene)
+    recorded, run_head = read_inputs(kept), CacheMetadata.load(kept)
+    drawn = FakeLayout()
+    live_layout.draw_live(drawn, bpy.context)
+    assert "sinew.bake_at_final" in str(drawn.drawn)
+
+    assert bpy.ops.sinew.bake_at_final() == {"FINISHED"}
+    final = cache_paths.cache_folder(scene)
+    head, status = CacheMetadata.load(final), bake_status.status(scene)
+    assert final != kept and not status.outdated and not status.is_preview
+    assert (head.frame_start, head.frame_end) == (run_head.frame_start, run_head.frame_end)
+    tets = [cache_folder_status.tet_counts(folder, head.bodies[0].key)[0] for folder in (kept, final)]
+    assert tets[1] >= 4 * tets[0] > 0
+    print("tets", tets)
+    assert not final_bake.can_bake(scene), "it is no run"
+
+    tracks, steps, key = TrackReader(final / layout.SCENE_FOLDER), run_head.samples_per_frame, head.bodies[0].key
+    last = (head.frame_end - head.frame_start) * steps
+
+    def sample(track: str, step: int) -> np.ndarray:
+        frame = head.frame_start + (step // steps + step % steps / steps)
+        return tracks.sample(track, (frame - head.frame_start) / scene.render.fps)
+
+    moved = 0
+    for step in sorted(recorded.commands):
+        for given in recorded.commands[step]:
+            if given.get("track") == "collider.Ground.matrix" and step < last:
+                assert np.array_equal(sample("collider.Ground.matrix", step + 1), given["value"])
+                moved += 1
+    assert moved == MOVES
+
+    ((begin, grab),) = [(s, c) for s, cs in recorded.commands.items() for c in cs if c["command"] == "grab"]
+    matrix, vertex = np.array(box.matrix_world), grab["vertices"][0]
+    reach = 0.05 * SIZE  # of a grab whose hand moves by at most half the size a second (constraints/grabs.py)
+    for folder in (kept, final):
+        played = read_samples(layout.play_path(folder, key), begin, last - begin + 1)
+        points = np.array([world(each, matrix)[vertex] for each in played])
+        hands = np.array([sample(f"body.{key}.hook.0.matrix", step)[:3, 3] for step in range(begin, last + 1)])
+        away = np.linalg.norm(points - points[0] - (hands - hands[0]), axis=1)
+        assert away.max() < reach, (folder.name, away.max())
+        assert np.linalg.norm(hands[-1] - hands[0]) > 0.4
+        print(folder.name, f"farthest from the hand {away.max():.4f} of {reach}")
+
+
+@pytest.mark.slow
+def test_what_cannot_be_baked_leaves_the_scene_as_it_is(tmp_path: Path) -> None:
+    jelly()
+    scene = bpy.context.scene
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    with pytest.raises(RuntimeError):
+        bpy.ops.sinew.bake_at_final()
+    run = started()
+    run_steps(run, 6)
+    run_control.stop()
+    until(lambda: session.live is None)
+    assert bpy.ops.sinew.keep_live() == {"FINISHED"}
+    before = {name: getattr(scene.sinew, name) for name in final_bake.CHANGED}
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(RuntimeError, match="Edit Mode"):
+        bpy.ops.sinew.bake_at_final()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert {name: getattr(scene.sinew, name) for name in final_bake.CHANGED} == before
