@@ -10,14 +10,16 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from fixtures.blender_scenes import world
+from fixtures.blender_scenes import fresh, world
 from fixtures.fake_layout import FakeLayout
 from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import ground, jelly, run_key, run_steps, shown, started, until
+from fixtures.source_imports import ROOT
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.addon_session import session
 from sinew.addon.cache import cache_folder_status, cache_paths
 from sinew.addon.live import final_bake, grabs, run_control
+from sinew.addon.objects import roles
 from sinew.addon.panels import live_layout
 from sinew.solver.bake.cache import CacheMetadata, layout
 from sinew.solver.bake.cache.pc2 import read_samples
@@ -114,3 +116,65 @@ def test_what_cannot_be_baked_leaves_the_scene_as_it_is(tmp_path: Path) -> None:
         bpy.ops.sinew.bake_at_final()
     bpy.ops.object.mode_set(mode="OBJECT")
     assert {name: getattr(scene.sinew, name) for name in final_bake.CHANGED} == before
+
+
+@pytest.mark.slow
+def test_the_playground_of_the_demos_kept_and_baked_at_final(tmp_path: Path) -> None:
+    """Two bodies are pulled while the table rises."""
+    fresh()
+    bpy.ops.wm.open_mainfile(filepath=str(ROOT / "demo_blends" / "playground.blend"))
+    scene = bpy.context.scene
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "playground.blend"))
+    table = roles.colliders(scene)[0]
+    run = started()
+    run_steps(run, 3)
+    taken = list(run.bodies)[:2]
+    numbers = {}
+    for key in taken:
+        vertices = grabs.shown_vertices(run, key)
+        numbers[key] = grabs.take(run, key, vertices[np.argmax(vertices[:, 2])], 0.0)
+    sizes = {key: max(run.bodies[key].find().dimensions) for key in taken}
+    for _ in range(12):
+        table.location.z += 0.0007
+        bpy.context.view_layer.update()
+        for key, number in numbers.items():
+            # a quarter of the size a second
+            grabs.move(run, number, run.grabs[number].hand + [0.0, 0.0, 0.25 * sizes[key] * 2.0 / 72.0])
+        run_steps(run, run.step + 2)
+    run_control.stop()
+    until(lambda: session.live is None)
+    assert bpy.ops.sinew.keep_live() == {"FINISHED"}
+    kept = cache_paths.cache_folder(scene)
+    recorded, run_head = read_inputs(kept), CacheMetadata.load(kept)
+    assert bpy.ops.sinew.bake_at_final() == {"FINISHED"}
+    final = cache_paths.cache_folder(scene)
+    head = CacheMetadata.load(final)
+    assert not bake_status.status(scene).outdated
+    counts = [
+        sum(cache_folder_status.tet_counts(folder, body.key)[0] for body in head.bodies) for folder in (kept, final)
+    ]
+    assert counts[1] >= 4 * counts[0]
+    tracks, steps, rate = TrackReader(final / layout.SCENE_FOLDER), run_head.samples_per_frame, scene.render.fps
+    last = (head.frame_end - head.frame_start) * steps
+
+    def sample(track: str, step: int) -> np.ndarray:
+        frame = head.frame_start + (step // steps + step % steps / steps)
+        return tracks.sample(track, (frame - head.frame_start) / rate)
+
+    moved = 0
+    for step, given in ((s, c) for s, cs in recorded.commands.items() for c in cs if s < last):
+        if given["command"] == "set" and given["track"].startswith("collider."):
+            assert np.array_equal(sample(given["track"], step + 1), given["value"]), given["track"]
+            moved += 1
+    assert moved >= 10
+    found = {c["body"]: (s, c) for s, cs in recorded.commands.items() for c in cs if c["command"] == "grab"}
+    unit = scene.unit_settings.scale_length
+    for key, (begin, grab) in found.items():
+        matrix, vertex = np.array(run.bodies[key].find().matrix_world), grab["vertices"][0]
+        played = read_samples(layout.play_path(final, key), begin, last - begin + 1)
+        points = unit * np.array([world(each, matrix)[vertex] for each in played])
+        hands = np.array([sample(f"body.{key}.hook.0.matrix", step)[:3, 3] for step in range(begin, last + 1)])
+        away = np.linalg.norm(points - points[0] - (hands - hands[0]), axis=1)
+        share = away.max() / (sizes[key] * unit)
+        print(key, counts, f"farthest from the hand: {100.0 * share:.2f} % of the size")
+        assert share < 0.05, key

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fixtures.bone_scenes import limb
 from fixtures.live_runs import Given, drive
 from fixtures.scenes import JELLY, block
 from sinew.solver.constraints.force import ForceStep
@@ -158,3 +159,27 @@ def test_a_hook_goes_through_its_file_and_only_scenes_with_one_have_another_dige
 def test_what_cannot_hang_on_a_hook_is_named(hook: Hook) -> None:
     with pytest.raises(BadInput, match="Block"):
         check_scene(scene_of(body_with(hook)))
+
+
+@pytest.mark.slow
+def test_flesh_that_follows_a_pose_hangs_on_a_hook_and_comes_back() -> None:
+    plain = limb(cells=(8, 2, 2))
+    tip = int(np.argmax(plain.vertices.sum(axis=1)))
+    paint = np.zeros(len(plain.vertices))
+    paint[tip] = 1.0
+    pinned = np.flatnonzero(plain.vertices[:, 0] < 1.0e-6).astype(np.int32)
+    body = replace(plain, hooks=(Hook(paint),), pinned=pinned)
+    scene = Scene((body,), settings=Settings(fps=FPS, gravity=(0.0, 0.0, 0.0), substeps=1, frame_end=20))
+    up = moved(np.array([0.0, 0.0, 0.3]))
+    tracks = MemoryTracks(
+        {
+            "body.limb.hook.0.strength": Track([0.0, 1 / FPS, 4 / FPS], [0.0, 1.0, 0.0], kind="step"),
+            "body.limb.hook.0.matrix": Track([0.0, 1 / FPS, 2 / FPS], [np.eye(4), np.eye(4), up], kind="rigid"),
+        }
+    )
+    simulation = Simulation(scene, tracks)
+    simulation.start()
+    found = [simulation.advance().positions["limb"] for _ in range(5)]
+    assert found[0] == pytest.approx(plain.vertices, abs=1e-4), "it is taken where it is"
+    assert found[2][tip, 2] - plain.vertices[tip, 2] == pytest.approx(0.3, abs=0.03)
+    assert found[4] == pytest.approx(plain.vertices, abs=1e-3), "it is let go"

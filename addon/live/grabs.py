@@ -29,7 +29,7 @@ def take(run: LiveRun, key: str, place: Floats, radius: float, strength: float =
         strength: Factor on the stiffness of the spring.
     """
     run.last_grab += 1
-    generation, hand = _newest_generation(run, key), np.array(place, np.float64)
+    generation, hand = _newest_generation(run, key) or 0, np.array(place, np.float64)
     nearest = _nearest(shown_vertices(run, key, generation), hand)
     run.grabs[run.last_grab] = Grab(key, nearest, hand, generation, hand, strength=strength)
     _send_take(run, run.last_grab, place, radius)
@@ -39,9 +39,8 @@ def take(run: LiveRun, key: str, place: Floats, radius: float, strength: float =
 def take_again(run: LiveRun, number: int, radius: float) -> None:
     """Takes what is around a grabbed vertex with another radius, and goes on pulling to the same place."""
     grab = run.grabs.get(number)
-    point = None if grab is None else grabbed_point(run, grab)
-    if grab is not None and point is not None:
-        _send_take(run, number, point, radius)
+    if grab is not None:
+        _send_take(run, number, grabbed_point(run, grab), radius)
         move(run, number, grab.hand)
 
 
@@ -83,26 +82,28 @@ def shown_vertices(run: LiveRun, key: str, generation: int | None = None) -> Flo
     )
 
 
-def grabbed_point(run: LiveRun, grab: Grab) -> Floats | None:
-    """Returns where the grabbed vertex is now, world [Blender units], (3,).
+def grabbed_point(run: LiveRun, grab: Grab) -> Floats:
+    """Returns where the grabbed vertex was seen last, in the newest sample if it can, world [Blender units], (3,).
 
     A vertex of the whole mesh keeps its number, since the whole mesh is still written when the body is torn. One of a
     torn mesh has another number after the next tear: that of the vertex which is nearest to where it was last.
     """
     newest = _newest_generation(run, grab.body)
+    if newest is None:
+        return grab.point
     is_renumbered = grab.generation not in (0, newest)
     vertices = shown_vertices(run, grab.body, newest if is_renumbered else grab.generation)
     if is_renumbered and len(vertices):
         grab.vertex, grab.generation = _nearest(vertices, grab.point), newest
-    if grab.vertex >= len(vertices):
-        return None
-    grab.point = vertices[grab.vertex]
+    if grab.vertex < len(vertices):
+        grab.point = vertices[grab.vertex]
     return grab.point
 
 
-def _newest_generation(run: LiveRun, key: str) -> int:
+def _newest_generation(run: LiveRun, key: str) -> int | None:
+    """Returns the generation of a body in the newest sample; None: there is none, or it is being written."""
     head = None if run.reader is None else run.reader.newest()
-    return 0 if head is None or run.reader is None else run.reader.generation_of(key, head)
+    return None if head is None or run.reader is None else run.reader.generation_of(key, head)
 
 
 def _nearest(vertices: Floats, place: Floats) -> int:

@@ -59,18 +59,20 @@ class _KeptHand:
         write_curves(owner, path, self.frames(held.steps), np.asarray(held.values, np.float64) * factor, kind)
 
 
-def put_into_scene(scene: bpy.types.Scene, run: LiveRun, frames: int, steps_per_frame: int) -> list[str]:
-    """Gives a scene what the hand did in the first frames of a run, unless it has it; returns what it cannot have.
+def put_into_scene(scene: bpy.types.Scene, run: LiveRun, steps_per_frame: int) -> list[str]:
+    """Gives a scene what the hand did in the whole frames of a run, unless it has it; returns what it cannot have.
 
     Args:
         scene: That of the run, which has ended.
         run: It.
-        frames: How many.
         steps_per_frame: Of the run.
     """
     if run.kept and all(name in bpy.data.objects or name in bpy.data.actions for name in run.kept):
         return []
-    hand = hand_of(read_inputs(run.folder), run.first_channels, frames * steps_per_frame)
+    recorded = read_inputs(run.folder)
+    # of its last frame more may be recorded than was shown
+    steps = recorded.steps // steps_per_frame * steps_per_frame
+    hand = hand_of(recorded, run.first_channels, steps)
     kept = _KeptHand(scene, run, hand, steps_per_frame)
     for stroke in hand.strokes:
         if stroke.kind == GRAB:

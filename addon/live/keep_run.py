@@ -54,7 +54,7 @@ def start(scene: bpy.types.Scene) -> RunningBake:
     folder = _free_folder(scene)
     if bake_status.has_preview_tets(scene):
         scene.sinew.bake_detail = PREVIEW  # as which it has run
-    left_out = hand_to_scene.put_into_scene(scene, run, frames, steps_per_frame(frames_per_second(scene)))
+    left_out = hand_to_scene.put_into_scene(scene, run, steps_per_frame(frames_per_second(scene)))
     words, log = _arguments(folder), folder / layout.LOG_FILE
     driver = BakeDriver(
         lambda: _copy_inputs(run, folder),

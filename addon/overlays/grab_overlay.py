@@ -27,8 +27,7 @@ def draw() -> None:
     hands: list[Floats] = []
     pins: list[Floats] = []
     for grab in run.grabs.values():
-        point = grabs.grabbed_point(run, grab)
-        lines += [] if point is None else [point, grab.hand]
+        lines += [grabs.grabbed_point(run, grab), grab.hand]
         (pins if grab.is_pin else hands).append(grab.hand)
     with alpha_blending():
         gpu.state.line_width_set(LINE_WIDTH)

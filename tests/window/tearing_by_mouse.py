@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import bpy
 import numpy as np
 from bl_ext.user_default.sinew.addon.baking import bake_status
@@ -10,13 +12,14 @@ from bl_ext.user_default.sinew.addon.baking.addon_session import session
 from bl_ext.user_default.sinew.addon.fracture_meshes import torn_mesh_modifier
 from bl_ext.user_default.sinew.addon.live import grabs
 from desktop import OUT, Steps, mouse, picture, result
-from live_hand import MOST_SECONDS, choose_tool, escape, front_view, go_live, hold_at, screen, vertices, view_3d
+from live_hand import MOST_SECONDS, choose_tool, escape, front_view, go_live, screen, vertices, view_3d
 from own_times import measuring
 from ui_driver import gaps, press, show_sidebar, wait_for
 
 LONG = 3.0
 MOST_SECONDS_OF_A_CALL = 0.05
-PULL_STEPS, PULL_PIXELS = 40, 5
+MOST_TRIES = 10
+PULL_PIXELS, FURTHER_PIXELS, MOST_PIXELS = 2, 30, 200
 
 
 def tearing_by_mouse() -> Steps:
@@ -38,17 +41,9 @@ def _tear() -> Steps:
     yield from go_live()
     run = session.live
     choose_tool("sinew.grab_tool")
-    end = vertices()[np.argmax(vertices()[:, 0])]
-    x, y = screen((end[0] - 0.15, 0.0, 0.0))
-    yield from hold_at(x, y)
-    yield from wait_for("a grab", lambda: bool(run.grabs), 10)
+    x, y = yield from _take_end()
     gaps.clear()
-    for step in range(1, PULL_STEPS + 1):
-        mouse("mousemove", x + PULL_PIXELS * step, y)
-        yield 0.05
-        if torn_mesh_modifier.is_shown(bar):
-            result.setdefault("torn_after_pixels", PULL_PIXELS * step)
-    yield from wait_for("a tear", lambda: torn_mesh_modifier.is_shown(bar), 30)
+    yield from _pull_until_torn(x, y)
     result["longest_freeze_while_torn"] = round(max(gaps), 3)
     yield from picture("76-live-torn")
     seen = bar.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
@@ -62,7 +57,7 @@ def _tear() -> Steps:
     bpy.ops.wm.save_as_mainfile(filepath=str(OUT / "torn.blend"), copy=True)
     yield from wait_for("the torn mesh after the save", lambda: torn_mesh_modifier.is_shown(bar), 10)
     view_3d()[1].spaces.active.shading.type = "MATERIAL"
-    yield 2.0
+    yield 20.0  # software compiles its shaders
     yield from picture("78-live-torn-material-preview")
     view_3d()[1].spaces.active.shading.type = "SOLID"
     assert session.live is run and not run.note, run.note
@@ -91,9 +86,11 @@ def _bar() -> bpy.types.Object:
     bpy.ops.sinew.make_body()
     own = bar.sinew
     own.preset = "JELLY"
-    own.youngs_modulus, own.pin_group, own.use_fracture, own.breaking_stress = 1.0e5, "Pinned", True, 3.0e4
-    own.sizing, own.divisions = "DIVISIONS", 10
+    own.youngs_modulus, own.pin_group, own.use_fracture, own.breaking_stress = 1.0e5, "Pinned", True, 2.5e4
+    own.sizing, own.divisions, own.most_pieces = "DIVISIONS", 8, 2
     bar.data.materials.clear()
+    for material in list(bpy.data.materials):  # what nothing uses is in no file
+        bpy.data.materials.remove(material)
     for name, color in (("Skin", (0.9, 0.5, 0.2, 1.0)), ("Flesh", (0.7, 0.02, 0.02, 1.0))):
         material = bpy.data.materials.new(name)
         material.diffuse_color = color
@@ -101,7 +98,7 @@ def _bar() -> bpy.types.Object:
         material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = color
     bar.data.materials.append(bpy.data.materials["Skin"])
     own.broken_material = bpy.data.materials["Flesh"]
-    bpy.context.scene.gravity, bpy.context.scene.sinew.grab_radius = (0.0, 0.0, -1.0), 0.5
+    bpy.context.scene.gravity, bpy.context.scene.sinew.grab_radius = (0.0, 0.0, -0.2), 0.5
     return bar
 
 
@@ -111,14 +108,54 @@ def _state(bar: bpy.types.Object) -> tuple[object, ...]:
     return [modifier.name for modifier in bar.modifiers], bar.hide_viewport, bar.hide_get(), blocks
 
 
+def _pull_until_torn(x: int, y: int) -> Steps:
+    """Pulls to the right, as fast as the run goes on, until the torn mesh is seen, and a bit further."""
+    run, pulled, further = session.live, 0, FURTHER_PIXELS
+    while further > 0 and pulled < MOST_PIXELS:
+        pulled += PULL_PIXELS
+        mouse("mousemove", x + pulled, y)
+        yield from wait_for("the next step", lambda step=run.step: run.step > step, 30)
+        if torn_mesh_modifier.is_shown(bpy.data.objects["Cube"]):
+            result.setdefault("torn_after_pixels", pulled)
+            further -= PULL_PIXELS
+    assert further <= 0, "it has not torn"
+
+
+def _free_end() -> np.ndarray:
+    """Returns a place of the end that is not pinned, where the view from the front sees it now."""
+    here, scene = vertices(), bpy.context.scene
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    middle = here[here[:, 0] > here[:, 0].max() - 0.4].mean(axis=0)
+    for x, _, z in (middle, *(here[np.argsort(here[:, 0])[::-1]] - 0.1)):
+        start = (x, -10.0, z)
+        is_hit, place, *_ = scene.ray_cast(depsgraph, start, (0.0, 1.0, 0.0))
+        if is_hit:
+            return np.array(place)
+    raise AssertionError("no end is seen")
+
+
+def _take_end() -> Generator[float, None, tuple[int, int]]:
+    """Presses the mouse over the free end, wherever that moves, until it is grabbed; returns where."""
+    run = session.live
+    for _ in range(MOST_TRIES):
+        for press_it in (False, True):
+            x, y = screen(_free_end())
+            mouse("mousemove", x, y)
+            yield 0.1
+            if press_it:
+                mouse("mousedown", 1)
+        yield 0.5
+        if run.grabs:
+            return x, y
+        mouse("mouseup", 1)
+        yield 0.2
+    raise AssertionError("the end could not be taken")
+
+
 def _take_the_piece() -> Steps:
     """Takes the free end of the bar again, now a piece, where it hangs or has fallen to, and pulls it up."""
     run = session.live
-    here = vertices()
-    place = here[np.argmax(here[:, 0])] - [0.1, 0.0, 0.0]
-    x, y = screen(place)
-    yield from hold_at(x, y)
-    yield from wait_for("a grab of the piece", lambda: bool(run.grabs), 10)
+    x, y = yield from _take_end()
     grab = next(iter(run.grabs.values()))
     assert grab.generation > 0
     for step in range(1, 21):
@@ -139,13 +176,8 @@ def _undo_after_a_tear(bar: bpy.types.Object) -> Steps:
     bpy.ops.ed.undo_push(message="moved")
     before = _state(bar)
     yield from go_live()
-    end = vertices()[np.argmax(vertices()[:, 0])]
-    x, y = screen((end[0] - 0.15, 0.0, 0.1))
-    yield from hold_at(x, y)
-    for step in range(1, PULL_STEPS + 1):
-        mouse("mousemove", x + PULL_PIXELS * step, y)
-        yield 0.05
-    yield from wait_for("a tear", lambda: torn_mesh_modifier.is_shown(bpy.data.objects["Cube"]), MOST_SECONDS)
+    x, y = yield from _take_end()
+    yield from _pull_until_torn(x, y)
     mouse("mouseup", 1)
     yield 0.5
     mouse("key", "ctrl+z")
