@@ -34,6 +34,8 @@ def playground_by_mouse() -> Steps:
     yield from press("bpy.ops.sinew.live")
     yield from wait_for("the first samples", lambda: session.live is not None and session.live.step > 30, MOST_SECONDS)
     bpy.ops.sinew.pause_live()
+    _view()[1].spaces.active.show_region_ui = False
+    yield 1.0
     yield from _advance()
     yield from _pull_jelly()
     yield from _dent_head()
@@ -50,7 +52,7 @@ def _look() -> None:
     """Looks through the camera, in the colours of the materials, without what distracts."""
     space = _view()[1].spaces.active
     space.region_3d.view_perspective = "CAMERA"
-    space.region_3d.view_camera_zoom = 26.0
+    space.region_3d.view_camera_zoom = 12.0
     space.shading.type, space.shading.color_type, space.shading.light = "SOLID", "MATERIAL", "STUDIO"
     space.shading.show_cavity = True
     space.overlay.show_floor = space.overlay.show_axis_x = space.overlay.show_axis_y = False
@@ -130,11 +132,10 @@ def _pull_jelly() -> Steps:
 
 def _dent_head() -> Steps:
     before = _points("Clay Head")
-    cheek = before[(before @ np.array([-0.3, -1.0, 0.0]) - 0.5 * before[:, 2]).argmax()]
-    x, y = _screen(cheek)
+    x, y = _screen(before.mean(axis=0) + [0.0, 0.0, 0.035])
     bpy.context.scene.sinew.brush_radius = 0.02
-    yield from _hold("sinew.grab_tool", x - 40, y, is_opposite=True)
-    yield from _advance(12, (4, 0), (x - 40, y))
+    yield from _hold("sinew.grab_tool", x, y, is_opposite=True)
+    yield from _advance(12, (2, 0), (x, y))
     yield from _let_go()
     yield from _advance(6)
     first = _points("Clay Head")
@@ -160,8 +161,8 @@ def _snap_bar() -> Steps:
     middle = before[np.abs(before - before.mean(axis=0)).sum(axis=1).argmin()]
     x, y = _screen(middle)
     bpy.context.scene.sinew.brush_radius = 0.015
-    yield from _hold("sinew.grab_tool", x, y - 30, is_opposite=True)
-    yield from _advance(12, (0, 5), (x, y - 30))
+    yield from _hold("sinew.grab_tool", x, y, is_opposite=True)
+    yield from _advance(14, (0, 3), (x, y))
     yield from _let_go()
     yield from _advance(8)
     yield from picture("playground-bar")
