@@ -27,7 +27,10 @@ def main() -> None:
     box = json.loads((SHOTS / "result.json").read_text(encoding="utf-8"))["movie_box"]
     folder = SHOTS / "movie"
     folder.mkdir(exist_ok=True)
-    frames = [_cut_out(path, box, folder / path.name) for path in sorted(SHOTS.glob("movie-*.png"))]
+    shots = sorted(SHOTS.glob("movie-*.png"))
+    ranges = [tuple(map(int, word.split("-"))) for word in sys.argv[1:]] or [(0, len(shots) - 1)]
+    chosen = [shots[number] for first, last in ranges for number in range(first, last + 1)]
+    frames = [_cut_out(path, box, folder / path.name) for path in chosen]
     pictures.write_animation(frames, ROOT / "docs" / "images" / "playground.webp", PICTURES_PER_SECOND)
 
 
