@@ -297,7 +297,8 @@ def test_a_grabbed_place_follows_the_hand_stays_as_a_pin_and_is_let_go() -> None
     hand = top + [0.5, 0.0, 0.5]
     grabs.move(run, number, hand)
     until(lambda: np.linalg.norm(grabs.grabbed_point(run, run.grabs[number]) - hand) < 0.1)
-    assert np.linalg.norm(shown(box) - hand, axis=1).min() < 0.15, "it is in the real mesh"
+    # the newest sample is ahead of the picture
+    until(lambda: np.linalg.norm(shown(box) - hand, axis=1).min() < 0.15)
     grabs.take_again(run, number, 0.4)
     run_steps(run, run.step + 20)
     assert np.linalg.norm(grabs.grabbed_point(run, run.grabs[number]) - hand) < 0.2

@@ -211,6 +211,9 @@ def test_a_torn_piece_is_grabbed_where_it_is_and_its_place_goes_on_through_the_n
     first = next(iter(run.grabs.values()))
     assert first.generation == 0
     assert np.linalg.norm(grabs.grabbed_point(run, first) - first.hand) < 1.0, "the numbers of the whole mesh go on"
+    # held, so that the piece is where it is seen when the hand takes it
+    bpy.ops.sinew.pause_live()
+    until(lambda: run.held_at is not None and run.step == run.held_at)
     grabs.release(run, run.last_grab)
     vertices = grabs.shown_vertices(run, key)
     number = grabs.take(run, key, vertices[np.argmax(vertices[:, 0])], 0.0)
@@ -218,6 +221,7 @@ def test_a_torn_piece_is_grabbed_where_it_is_and_its_place_goes_on_through_the_n
     assert grab.generation > 0
     hand = grab.hand + [0.5, 0.3, 0.0]
     grabs.move(run, number, hand)
+    bpy.ops.sinew.pause_live()
     until(lambda: np.linalg.norm(grabs.grabbed_point(run, grab) - hand) < 0.15)
     assert not run.note
 
