@@ -22,6 +22,17 @@ class _OfRun:
         return session.live is not None and session.live.is_moving
 
 
+def _command(name: str) -> set[str]:
+    """Tells the run to "pause", "resume" or "step"; but for "resume" it is held then."""
+    run = session.live
+    if run is None:
+        return {"CANCELLED"}
+    run.is_paused, run.held_at = name != "resume", None
+    run.send({"command": name})
+    bake_timer.redraw()
+    return {"FINISHED"}
+
+
 class SINEW_OT_pause_live(_OfRun, bpy.types.Operator):
     """Hold the live run where it is, or let it go on. What is grabbed stays grabbed"""
 
@@ -29,14 +40,10 @@ class SINEW_OT_pause_live(_OfRun, bpy.types.Operator):
     bl_label = "Pause"
 
     def execute(self, _context: bpy.types.Context) -> set[str]:
-        """Does so."""
+        """Pauses a run that goes on, and the other way round."""
         run = session.live
-        if run is None:
-            return {"CANCELLED"}
-        run.is_paused, run.held_at = not run.is_paused, None
-        run.send({"command": "pause" if run.is_paused else "resume"})
-        bake_timer.redraw()
-        return {"FINISHED"}
+        is_paused = run is not None and run.is_paused
+        return _command("resume" if is_paused else "pause")
 
 
 class SINEW_OT_step_live(_OfRun, bpy.types.Operator):
@@ -46,14 +53,8 @@ class SINEW_OT_step_live(_OfRun, bpy.types.Operator):
     bl_label = "Step"
 
     def execute(self, _context: bpy.types.Context) -> set[str]:
-        """Does so."""
-        run = session.live
-        if run is None:
-            return {"CANCELLED"}
-        run.is_paused, run.held_at = True, None
-        run.send({"command": "step"})
-        bake_timer.redraw()
-        return {"FINISHED"}
+        """Asks for one step."""
+        return _command("step")
 
 
 class SINEW_OT_use_real_time_tets(_OfRun, bpy.types.Operator):

@@ -11,8 +11,8 @@ from bl_ext.user_default.sinew.addon.baking import bake_status
 from bl_ext.user_default.sinew.addon.baking.addon_session import session
 from bl_ext.user_default.sinew.addon.blender_data import sinew_modifier
 from bl_ext.user_default.sinew.addon.live import grabs, live_timer, run_control
-from bpy_extras import view3d_utils
 from desktop import OUT, Steps, mouse, picture, result
+from live_hand import choose_tool, escape, go_to, hold_at, over_the_view, screen, vertices
 from mathutils import Vector
 from ui_driver import gaps, press, show_sidebar, wait_for
 
@@ -46,9 +46,7 @@ def live_by_mouse() -> Steps:
     yield from wait_for("more samples", lambda step=run.step: run.step > step + 10, MOST_SECONDS)
     _note_freeze("save")
     result["live_ratio"] = run.status["ratio"]
-    _over_the_view()
-    mouse("key", "Escape")
-    yield from wait_for("the end", lambda: session.live is None, 10)
+    yield from escape()
     assert [modifier.name for modifier in cube.modifiers] == before, "it is as it was"
     yield from picture("74-live-has-ended")
     yield from _keep(cube)
@@ -83,36 +81,12 @@ def _jelly(cuts: int) -> bpy.types.Object:
     return cube
 
 
-def _view() -> tuple[bpy.types.Window, bpy.types.Area, bpy.types.Region, bpy.types.RegionView3D]:
-    window = bpy.context.window_manager.windows[0]
-    area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
-    return window, area, next(r for r in area.regions if r.type == "WINDOW"), area.spaces.active.region_3d
-
-
-def _screen(place: Vector) -> tuple[int, int]:
-    window, _, region, view = _view()
-    at = view3d_utils.location_3d_to_region_2d(region, view, place)
-    return round(region.x + at.x), round(window.height - (region.y + at.y))
-
-
-def _over_the_view() -> None:
-    window, area, _, _ = _view()
-    mouse("mousemove", area.x + area.width // 3, window.height - (area.y + area.height // 4))
-
-
 def _grab(cube: bpy.types.Object) -> Steps:
     """Pulls the corner of the cube with the tool, leaves a pin, and lets it go again."""
-    window, area, region, _ = _view()
     run = session.live
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        bpy.ops.wm.tool_set_by_id(name="sinew.grab_tool")
-    shown = grabs.shown_vertices(run, next(iter(run.bodies)))
-    x, y = _screen(Vector(shown.mean(axis=0)))
-    mouse("mousemove", x - 3, y - 3)
-    yield 0.3
-    mouse("mousemove", x, y)
-    yield 0.3
-    mouse("mousedown", 1)
+    choose_tool("sinew.grab_tool")
+    x, y = screen(vertices().mean(axis=0))
+    yield from hold_at(x, y)
     yield from wait_for("a grab", lambda: bool(run.grabs), 10)
     for step in range(1, 21):
         mouse("mousemove", x + 6 * step, y - 8 * step)
@@ -139,16 +113,11 @@ def _grab(cube: bpy.types.Object) -> Steps:
 
 def _brush() -> Steps:
     """Softens a side of the cube with the brush, and pushes it with the tool that grabs and Ctrl."""
-    window, area, region, _ = _view()
     run = session.live
-    x, y = _screen(Vector(grabs.shown_vertices(run, next(iter(run.bodies))).mean(axis=0)))
+    x, y = screen(vertices().mean(axis=0))
     for tool, ctrl, kind in (("sinew.soften_tool", False, "SOFTEN"), ("sinew.grab_tool", True, "PUSH")):
-        with bpy.context.temp_override(window=window, area=area, region=region):
-            bpy.ops.wm.tool_set_by_id(name=tool)
-        mouse("mousemove", x - 3, y - 3)
-        yield 0.3
-        mouse("mousemove", x, y)
-        yield 0.3
+        choose_tool(tool)
+        yield from go_to(x, y)
         if ctrl:
             mouse("keydown", "ctrl")
         mouse("mousedown", 1)
@@ -179,7 +148,7 @@ def _keep(cube: bpy.types.Object) -> Steps:
     yield from press("bpy.ops.sinew.bake_at_final")
     yield from wait_for("frames", lambda: session.bake is not None and session.bake.driver.job.frame, MOST_SECONDS)
     yield from picture("76-live-baked-at-final")
-    _over_the_view()
+    over_the_view()
     mouse("key", "Escape")
     yield from wait_for("the end", lambda: session.bake is None, 20)
     assert scene.sinew.take != "" and scene.sinew.samples_per_frame > 1
@@ -195,15 +164,13 @@ def _keep(cube: bpy.types.Object) -> Steps:
 
 def _move_and_stiffen(cube: bpy.types.Object, ground: bpy.types.Object) -> Steps:
     """Moves the ground with G while the cube lies on it."""
-    window, area, region, _ = _view()
     run, key = session.live, next(iter(session.live.bodies))
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        bpy.ops.wm.tool_set_by_id(name="builtin.select_box")
+    choose_tool("builtin.select_box")
     bpy.ops.object.select_all(action="DESELECT")
     ground.select_set(True)
     bpy.context.view_layer.objects.active = ground
     lowest = grabs.shown_vertices(run, key)[:, 2].min()
-    _over_the_view()
+    over_the_view()
     yield 0.3
     mouse("key", "g")
     mouse("key", "z")
@@ -232,7 +199,7 @@ def _undo_ends_it() -> Steps:
     bpy.ops.ed.undo_push(message="moved")
     yield from press("bpy.ops.sinew.live")
     yield from wait_for("samples", lambda: session.live is not None and session.live.is_moving, MOST_SECONDS)
-    _over_the_view()
+    over_the_view()
     mouse("key", "ctrl+z")
     yield from wait_for("the end", lambda: session.live is None, 10)
     assert sinew_modifier.find_live_modifier(bpy.data.objects["Cube"]) is None
@@ -276,7 +243,5 @@ def _many_vertices() -> Steps:
             "95 %": round(1e3 * sorted(seconds)[int(0.95 * len(seconds))], 2),
             "most": round(1e3 * max(seconds), 2),
         }
-    _over_the_view()
-    mouse("key", "Escape")
-    yield from wait_for("the end", lambda: session.live is None, 10)
+    yield from escape()
     assert statistics.median(own) < MOST_HANDLER_SECONDS and statistics.median(whole) < MOST_UPDATE_SECONDS, result

@@ -40,19 +40,29 @@ def choose_tool(name: str) -> None:
         bpy.ops.wm.tool_set_by_id(name=name)
 
 
-def hold_at(x: int, y: int) -> Steps:
-    """Goes there and presses the mouse."""
+def go_to(x: int, y: int) -> Steps:
+    """Moves the mouse there as a hand would."""
     mouse("mousemove", x - 3, y - 3)
     yield 0.3
     mouse("mousemove", x, y)
     yield 0.3
+
+
+def hold_at(x: int, y: int) -> Steps:
+    """Goes there and presses the mouse."""
+    yield from go_to(x, y)
     mouse("mousedown", 1)
+
+
+def over_the_view() -> None:
+    """Moves the mouse to an empty place of the view."""
+    window, area, _, _ = view_3d()
+    mouse("mousemove", area.x + area.width // 3, window.height - (area.y + area.height // 8))
 
 
 def escape() -> Steps:
     """Presses Esc over an empty place of the view, and waits for the end."""
-    window, area, _, _ = view_3d()
-    mouse("mousemove", area.x + area.width // 3, window.height - (area.y + area.height // 8))
+    over_the_view()
     yield 0.2
     mouse("key", "Escape")
     yield from wait_for("the end", lambda: session.live is None, 10)

@@ -6,9 +6,8 @@ from __future__ import annotations
 import bpy
 from bl_ext.user_default.sinew.addon.baking.addon_session import session
 from bl_ext.user_default.sinew.addon.live import grabs
-from bpy_extras import view3d_utils
 from desktop import Steps, mouse, picture, result
-from mathutils import Vector
+from live_hand import choose_tool, over_the_view, screen, vertices, view_3d
 from ui_driver import show_sidebar, wait_for
 
 MOST_SECONDS = 240
@@ -31,7 +30,7 @@ def live_keys() -> Steps:
     cube.sinew.sizing, cube.sinew.divisions = "DIVISIONS", 4
     bpy.ops.mesh.primitive_plane_add(size=20.0, location=(0.0, 0.0, -1.0))
     bpy.ops.sinew.make_collider()
-    _over_the_view()
+    over_the_view()
     yield 0.5
     mouse("key", "alt+j")
     yield from wait_for("the first samples", lambda: session.live is not None and session.live.step > 20, MOST_SECONDS)
@@ -39,22 +38,11 @@ def live_keys() -> Steps:
     yield from _pause_and_step()
     yield from _dials()
     yield from _shadings(cube)
-    _over_the_view()
+    over_the_view()
     mouse("key", "alt+j")
     yield from wait_for("the end", lambda: session.live is None, 20)
     assert not run.hints, "the status bar is Blender's again"
     yield from picture("89-live-has-ended")
-
-
-def _view() -> tuple[bpy.types.Window, bpy.types.Area, bpy.types.Region]:
-    window = bpy.context.window_manager.windows[0]
-    area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
-    return window, area, next(r for r in area.regions if r.type == "WINDOW")
-
-
-def _over_the_view() -> None:
-    window, area, _ = _view()
-    mouse("mousemove", area.x + area.width // 3, window.height - (area.y + area.height // 4))
 
 
 def _pause_and_step() -> Steps:
@@ -79,7 +67,6 @@ def _pause_and_step() -> Steps:
 
 def _dials() -> Steps:
     """Sets radius and strength of each tool on the body; Esc gives up a circle, and the run goes on."""
-    window, area, region = _view()
     run, settings = session.live, bpy.context.scene.sinew
     tools = (
         ("sinew.grab_tool", "grab_radius", "grab_strength"),
@@ -87,9 +74,8 @@ def _dials() -> Steps:
         ("sinew.soften_tool", "brush_radius", "stiffness_brush_strength"),
     )
     for tool, *names in tools:
-        with bpy.context.temp_override(window=window, area=area, region=region):
-            bpy.ops.wm.tool_set_by_id(name=tool)
-        x, y = _middle()
+        choose_tool(tool)
+        x, y = screen(vertices().mean(axis=0))
         for key, name in zip(("f", "shift+f"), names, strict=True):
             before = getattr(settings, name)
             mouse("mousemove", x - 3, y)
@@ -119,17 +105,9 @@ def _dials() -> Steps:
         result[f"live_hints {tool}"] = next(iter(run.hints.values()))
 
 
-def _middle() -> tuple[int, int]:
-    window, area, region = _view()
-    run = session.live
-    middle = Vector(grabs.shown_vertices(run, next(iter(run.bodies))).mean(axis=0))
-    at = view3d_utils.location_3d_to_region_2d(region, area.spaces.active.region_3d, middle)
-    return round(region.x + at.x), round(window.height - (region.y + at.y))
-
-
 def _shadings(cube: bpy.types.Object) -> Steps:
     """Pulls the body up so that it is seen to move, in each shading."""
-    _, area, _ = _view()
+    area = view_3d()[1]
     run = session.live
     key = next(iter(run.bodies))
     top = grabs.shown_vertices(run, key)

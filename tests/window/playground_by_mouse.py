@@ -15,13 +15,11 @@ import bpy
 import numpy as np
 from bl_ext.user_default.sinew.addon.baking.addon_session import session
 from bl_ext.user_default.sinew.addon.live import grabs
-from bpy_extras import view3d_utils
 from desktop import Steps, mouse, picture, result
-from mathutils import Vector
-from ui_driver import press, show_sidebar, wait_for
+from live_hand import choose_tool, escape, go_live, go_to, screen, view_3d
+from ui_driver import show_sidebar, wait_for
 
 PLAYGROUND = pathlib.Path(__file__).resolve().parents[2] / "demo_blends" / "playground.blend"
-MOST_SECONDS = 240
 STEPS_OF_PICTURE = 3  # of the run, a sixtieth of a second each: movies have 20 pictures a second
 _numbers = itertools.count()
 
@@ -31,10 +29,9 @@ def playground_by_mouse() -> Steps:
     yield 1.5
     yield from show_sidebar()
     _look()
-    yield from press("bpy.ops.sinew.live")
-    yield from wait_for("the first samples", lambda: session.live is not None and session.live.step > 30, MOST_SECONDS)
+    yield from go_live()
     bpy.ops.sinew.pause_live()
-    _view()[1].spaces.active.show_region_ui = False
+    view_3d()[1].spaces.active.show_region_ui = False
     yield 1.0
     result["movie_box"] = _camera_frame()
     yield from _advance()
@@ -42,14 +39,13 @@ def playground_by_mouse() -> Steps:
     yield from _dent_head()
     yield from _melt_candle()
     yield from _snap_bar()
-    mouse("key", "Escape")
-    yield from wait_for("the end", lambda: session.live is None, 20)
+    yield from escape()
     yield from picture("playground-ended")
 
 
 def _look() -> None:
     """Looks through the camera, in the colours of the materials, without what distracts."""
-    space = _view()[1].spaces.active
+    space = view_3d()[1].spaces.active
     space.region_3d.view_perspective = "CAMERA"
     space.region_3d.view_camera_zoom = 12.0
     space.shading.type, space.shading.color_type, space.shading.light = "SOLID", "MATERIAL", "STUDIO"
@@ -59,23 +55,11 @@ def _look() -> None:
     bpy.ops.object.select_all(action="DESELECT")
 
 
-def _view() -> tuple[bpy.types.Window, bpy.types.Area, bpy.types.Region, bpy.types.RegionView3D]:
-    window = bpy.context.window_manager.windows[0]
-    area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
-    return window, area, next(r for r in area.regions if r.type == "WINDOW"), area.spaces.active.region_3d
-
-
-def _screen(place: np.ndarray) -> tuple[int, int]:
-    window, _, region, view = _view()
-    at = view3d_utils.location_3d_to_region_2d(region, view, Vector(place))
-    return round(region.x + at.x), round(window.height - (region.y + at.y))
-
-
 def _camera_frame() -> list[int]:
     """Returns what the camera sees [pixels from the top left: x, y, width, height]."""
     scene = bpy.context.scene
     corners = [scene.camera.matrix_world @ corner for corner in scene.camera.data.view_frame(scene=scene)]
-    x, y = np.array([_screen(np.array(corner)) for corner in corners]).T.tolist()
+    x, y = np.array([screen(np.array(corner)) for corner in corners]).T.tolist()
     return [min(x), min(y), max(x) - min(x), max(y) - min(y)]
 
 
@@ -103,13 +87,8 @@ def _advance(pictures: int = 1, each: tuple[int, int] = (0, 0), at: tuple[int, i
 
 def _hold(tool: str, x: int, y: int, is_opposite: bool = False) -> Steps:
     """Takes a tool and presses the button."""
-    window, area, region, _ = _view()
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        bpy.ops.wm.tool_set_by_id(name=tool)
-    mouse("mousemove", x - 3, y - 3)
-    yield 0.3
-    mouse("mousemove", x, y)
-    yield 0.3
+    choose_tool(tool)
+    yield from go_to(x, y)
     if is_opposite:
         mouse("keydown", "ctrl")
     mouse("mousedown", 1)
@@ -126,7 +105,7 @@ def _let_go() -> Steps:
 
 def _pull_jelly() -> Steps:
     before = _points("Jelly")
-    x, y = _screen(before[before[:, 2].argmax()] - [0.0, 0.0, 0.01])
+    x, y = screen(before[before[:, 2].argmax()] - [0.0, 0.0, 0.01])
     yield from _hold("sinew.grab_tool", x, y)
     yield from _advance(12, (3, -5), (x, y))
     pulled = _points("Jelly")
@@ -139,7 +118,7 @@ def _pull_jelly() -> Steps:
 
 def _dent_head() -> Steps:
     before = _points("Clay Head")
-    x, y = _screen(before.mean(axis=0) + [0.0, 0.0, 0.035])
+    x, y = screen(before.mean(axis=0) + [0.0, 0.0, 0.035])
     bpy.context.scene.sinew.brush_radius = 0.02
     yield from _hold("sinew.grab_tool", x, y, is_opposite=True)
     yield from _advance(12, (2, 0), (x, y))
@@ -154,7 +133,7 @@ def _dent_head() -> Steps:
 
 def _melt_candle() -> Steps:
     before = _points("Candle")
-    x, y = _screen(before[before[:, 2].argmax()] - [0.0, 0.0, 0.03])
+    x, y = screen(before[before[:, 2].argmax()] - [0.0, 0.0, 0.03])
     yield from _hold("sinew.heat_gun_tool", x, y)
     yield from _advance(24, (0, 0), (x, y))
     yield from _let_go()
@@ -166,7 +145,7 @@ def _melt_candle() -> Steps:
 def _snap_bar() -> Steps:
     before = _points("Bar")
     middle = before[np.abs(before - before.mean(axis=0)).sum(axis=1).argmin()]
-    x, y = _screen(middle)
+    x, y = screen(middle)
     bpy.context.scene.sinew.brush_radius = 0.015
     yield from _hold("sinew.grab_tool", x, y, is_opposite=True)
     yield from _advance(14, (0, 3), (x, y))
