@@ -11,6 +11,7 @@ import numpy as np
 
 from ...solver.bake.cache import layout
 from ...solver.runtime.arrays import Floats
+from ...solver.scene.grab_falloff import grab_shares
 from ...solver.scene.scene import Scene
 from ..baking.live_state import LiveRun
 from ..blender_data.scene_by_session_uid import find_scene
@@ -30,8 +31,7 @@ def shares_around(vertices: Floats, nearest: int, radius: float) -> dict[str, An
         return {"vertices": [nearest], "shares": [1.0]}
     distance = np.linalg.norm(vertices - vertices[nearest], axis=1)
     taken = np.flatnonzero(distance < radius)
-    shares = (1.0 - (distance[taken] / radius) ** 2) ** 2
-    return {"vertices": taken.tolist(), "shares": shares.tolist()}
+    return {"vertices": taken.tolist(), "shares": grab_shares(distance[taken], radius).tolist()}
 
 
 def make_group(run: LiveRun, obj: bpy.types.Object, grab: Mapping[str, Any]) -> str:

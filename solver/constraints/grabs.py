@@ -21,6 +21,7 @@ import numpy as np
 from ..mechanics.model import Model
 from ..mesh.embedding import Binding
 from ..runtime.arrays import Floats, Indices, floats
+from ..scene.grab_falloff import grab_shares
 from .force import Force, ForceStep
 from .point_forces import PointForces
 
@@ -128,7 +129,7 @@ def make_grab(
     around = np.linalg.norm(vertices - vertices[nearest], axis=1)
     taken = np.flatnonzero(around < radius) if radius > 0.0 else np.zeros(0, np.int64)
     taken = taken if len(taken) else np.array([nearest])
-    shares = (1.0 - (around[taken] / radius) ** 2) ** 2 if radius > 0.0 else np.ones(1)
+    shares = grab_shares(around[taken], radius) if radius > 0.0 else np.ones(1)
     return Grab(
         body,
         Binding(binding.tet[taken], binding.weights[taken]),
