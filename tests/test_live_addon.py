@@ -230,6 +230,7 @@ def test_the_panel_offers_as_many_tets_as_keep_up() -> None:
     live_layout.draw_live(drawn, bpy.context)
     assert "sinew.use_real_time_tets" not in str(drawn.drawn)
     run.loads.extend([2.0] * 7)
+    run.status = {**run.status, "ratio": 0.5}
     count = real_time_tets.in_real_time(run)
     assert count == pytest.approx(0.4 * tets, rel=0.1) and real_time_tets.is_slow(run)
     drawn = FakeLayout()

@@ -49,17 +49,17 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         layout.operator("sinew.keep_live", icon="FILE_TICK")
     _draw_keep_shape(layout, scene)
     layout.label(text=progress_text(run, scene.sinew.live_rate), icon="TIME")
-    _draw_real_time_tets(layout, run)
+    _draw_real_time_tets(layout, run, scene.sinew.live_rate)
     for line in filter(None, (run.note, run.later)):
         draw_wrapped(layout, line, "INFO", context)
 
 
-def _draw_real_time_tets(layout: bpy.types.UILayout, run: LiveRun) -> None:
+def _draw_real_time_tets(layout: bpy.types.UILayout, run: LiveRun, rate: float) -> None:
     """Draws how many tets this machine runs in real time, and offers that many to a run that is slower."""
     count = real_time_tets.in_real_time(run)
     if count is None:
         return
-    if real_time_tets.is_slow(run):
+    if _is_late(run, rate) and real_time_tets.is_slow(run):
         layout.label(text=f"Real time with about {count:,} tets", icon="INFO")
         layout.operator("sinew.use_real_time_tets", text=f"Run with {count:,} Tets", icon="FILE_REFRESH")
     else:
@@ -83,6 +83,11 @@ def _draw_keep_shape(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None
         layout.operator("sinew.keep_shape", icon="SHAPEKEY_DATA")
 
 
+def _is_late(run: LiveRun, rate: float) -> bool:
+    """Whether time passes more slowly in a run than it is asked to."""
+    return float(run.status.get("ratio", rate)) < REAL_TIME_SHARE * rate
+
+
 def progress_text(run: LiveRun, rate: float) -> str:
     """Returns how a run goes: what it waits for, or how its time passes."""
     if not run.is_moving or run.driver.job.phase == "cancelling":
@@ -91,6 +96,6 @@ def progress_text(run: LiveRun, rate: float) -> str:
         return f"Paused at {run.seconds:.2f} s"
     ratio, tets = float(run.status.get("ratio", rate)), run.tets
     speed = "Real time" if rate == 1.0 else f"{rate:.2g} × real time"
-    if ratio < REAL_TIME_SHARE * rate:
+    if _is_late(run, rate):
         speed = f"Only {ratio:.1f} × real time"
     return f"{speed}, {tets:,} tets" if tets else speed

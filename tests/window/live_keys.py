@@ -124,6 +124,6 @@ def _shadings(cube: bpy.types.Object) -> Steps:
         evaluated = cube.evaluated_get(bpy.context.evaluated_depsgraph_get())
         highest = max((evaluated.matrix_world @ v.co).z for v in evaluated.data.vertices)
         result[f"live_highest_{shading.lower()}"] = round(highest, 3)
-        assert highest > 1.3, "the pulled body is what is drawn"
+        assert highest > place[2] + 0.5, "the pulled body is what is drawn"
     area.spaces.active.shading.type = "SOLID"
     grabs.release(run, number)
