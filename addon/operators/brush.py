@@ -15,10 +15,10 @@ from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
-from ..live import brushes, pen
+from ..live import brushes, pen_pressure
 from .error_reporting import reporting_errors
 from .grab import WHEEL, body_under, draw_start
-from .live_dial_keys import dial_keys
+from .radial_control_keys import radial_control_keys
 
 KINDS = (
     (brushes.HEAT, "Heat Gun", "Heat what is under the mouse, with Ctrl cool it"),
@@ -85,7 +85,7 @@ class SINEW_OT_brush(bpy.types.Operator):
     def _hold(self, context: bpy.types.Context, place: Floats, event: bpy.types.Event) -> None:
         assert self._run is not None
         self._place = place
-        brushes.hold(self._run, self._does, place, self._radius, pen.pressure(event))
+        brushes.hold(self._run, self._does, place, self._radius, pen_pressure.pressure(event))
         context.area.tag_redraw()
 
     def _place_under(self, context: bpy.types.Context, run: LiveRun, event: bpy.types.Event) -> Floats:
@@ -120,7 +120,7 @@ class SINEW_WT_heat_gun(_BrushTool):
     bl_icon = "ops.sculpt.mask_by_color"
     bl_keymap = (
         ("sinew.brush", {"type": "LEFTMOUSE", "value": "PRESS", "any": True}, {"properties": [("kind", brushes.HEAT)]}),
-        *dial_keys("brush_radius", "heat_gun_temperature"),
+        *radial_control_keys("brush_radius", "heat_gun_temperature"),
     )
 
     @staticmethod
@@ -142,7 +142,7 @@ class SINEW_WT_soften(_BrushTool):
             {"type": "LEFTMOUSE", "value": "PRESS", "any": True},
             {"properties": [("kind", brushes.SOFTEN)]},
         ),
-        *dial_keys("brush_radius", "stiffness_brush_strength"),
+        *radial_control_keys("brush_radius", "stiffness_brush_strength"),
     )
 
     @staticmethod

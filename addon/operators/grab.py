@@ -14,10 +14,10 @@ from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
-from ..live import grabs, pen
+from ..live import grabs, pen_pressure
 from ..live.brushes import PUSH
 from .error_reporting import reporting_errors
-from .live_dial_keys import dial_keys
+from .radial_control_keys import radial_control_keys
 
 PIN_PIXELS = 15.0  # from a pin, within which it is taken again
 RADIUS_STEP = 1.2  # per click of the wheel
@@ -96,7 +96,7 @@ def _pin_under(context: bpy.types.Context, run: LiveRun, mouse: tuple[int, int])
 
 
 def _strength(context: bpy.types.Context, event: bpy.types.Event) -> float:
-    return float(context.scene.sinew.grab_strength) * pen.pressure(event)
+    return float(context.scene.sinew.grab_strength) * pen_pressure.pressure(event)
 
 
 def _take_under(context: bpy.types.Context, run: LiveRun, event: bpy.types.Event) -> int | None:
@@ -139,7 +139,7 @@ class _GrabTool(bpy.types.WorkSpaceTool):
     bl_cursor = "HAND"
     bl_keymap = (
         ("sinew.grab", {"type": "LEFTMOUSE", "value": "PRESS", "any": True}, None),
-        *dial_keys("grab_radius", "grab_strength"),
+        *radial_control_keys("grab_radius", "grab_strength"),
     )
 
     @staticmethod

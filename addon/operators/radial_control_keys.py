@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-OPERATOR = "sinew.live_dial"
+OPERATOR = "sinew.radial_control"
 
 
-def dial_keys(radius: str, strength: str) -> tuple[tuple[Any, ...], ...]:
+def radial_control_keys(radius: str, strength: str) -> tuple[tuple[Any, ...], ...]:
     """Returns the keys of a tool: F sets its radius, Shift F its strength, both by their names in the scene."""
     return (
         (OPERATOR, {"type": "F", "value": "PRESS"}, {"properties": [("setting", radius)]}),

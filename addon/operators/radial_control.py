@@ -16,14 +16,14 @@ from mathutils import Vector
 
 from ..baking.addon_session import session
 from ..live import brushes
-from ..overlays.dial_circle import draw_circle
-from . import live_dial_keys
+from ..overlays.radial_control_circle import draw_circle
+from . import radial_control_keys
 from .grab import FIRST_RADIUS_SHARE, body_under
 
 RADII = {"grab_radius": FIRST_RADIUS_SHARE, "brush_radius": brushes.RADIUS_SHARE}  # shares of a body, where it is 0
-DIAL_PIXELS = 200.0  # radius of the circle at the largest strength
+CIRCLE_PIXELS = 200.0  # radius of the circle at the largest strength
 DEFAULT_PIXELS = 50.0  # radius of the circle where neither a radius nor a body says another
-DIALS = (
+CONTROLLED = (
     ("grab_radius", "Radius of Grab", ""),
     ("grab_strength", "Strength of Grab", ""),
     ("brush_radius", "Radius of the Brushes", ""),
@@ -32,14 +32,14 @@ DIALS = (
 )
 
 
-class SINEW_OT_live_dial(bpy.types.Operator):
+class SINEW_OT_radial_control(bpy.types.Operator):
     """Set radius or strength by the distance from the mouse. Left or Enter: done; right or Esc: as it was"""
 
-    bl_idname = live_dial_keys.OPERATOR
+    bl_idname = radial_control_keys.OPERATOR
     bl_label = "Radius or Strength"
     bl_options: set[str] = {"INTERNAL"}  # no undo step, which would end the run
 
-    setting: EnumProperty(items=DIALS, name="Setting")
+    setting: EnumProperty(items=CONTROLLED, name="Setting")
 
     _before = 0.0
     _centre = (0.0, 0.0)
@@ -58,7 +58,7 @@ class SINEW_OT_live_dial(bpy.types.Operator):
         if self.setting in RADII:
             first, self._per_pixel = _radius_at(context, self.setting, mouse, self._before)
         else:
-            first, self._per_pixel = self._before, _largest(context, self.setting) / DIAL_PIXELS
+            first, self._per_pixel = self._before, _largest(context, self.setting) / CIRCLE_PIXELS
         self._centre = (mouse[0] - max(first, 0.0) / self._per_pixel, float(mouse[1]))
         self._handle = bpy.types.SpaceView3D.draw_handler_add(self._draw, (context,), "WINDOW", "POST_PIXEL")
         context.window_manager.modal_handler_add(self)
@@ -126,4 +126,4 @@ def _largest(context: bpy.types.Context, setting: str) -> float:
     return float(context.scene.sinew.bl_rna.properties[setting].soft_max)
 
 
-CLASSES = (SINEW_OT_live_dial,)
+CLASSES = (SINEW_OT_radial_control,)

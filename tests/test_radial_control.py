@@ -15,8 +15,8 @@ from mathutils import Matrix, Vector
 from fixtures.blender_scenes import fresh
 from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import jelly, run_key, run_steps, shown, started, until
-from sinew.addon.live import brushes, grabs, pen
-from sinew.addon.operators import brush, grab, live_dial
+from sinew.addon.live import brushes, grabs, pen_pressure
+from sinew.addon.operators import brush, grab, radial_control
 from sinew.solver.live.recording import read_inputs
 from test_live_brush_tools import commands_of
 
@@ -46,7 +46,7 @@ def event(kind: str, x: int, y: int = 300, value: str = "PRESS", **others: objec
 
 def dial(setting: str) -> SimpleNamespace:
     """Returns what stands for an operator: its functions, without Blender's part."""
-    cls = live_dial.SINEW_OT_live_dial
+    cls = radial_control.SINEW_OT_radial_control
     own = SimpleNamespace(setting=setting, _before=0.0, _centre=(0.0, 0.0), _per_pixel=1.0, _handle=None)
     for name in ("invoke", "modal", "_end", "_draw"):
         setattr(own, name, getattr(cls, name).__get__(own))
@@ -76,7 +76,7 @@ def test_a_dial_that_is_given_up_leaves_all_as_it_was(key: str) -> None:
     settings = fresh().sinew
     own, where = dial("brush_radius"), context(settings)
     own.invoke(where, event("F", 400))
-    assert 400.0 - own._centre[0] == pytest.approx(live_dial.DEFAULT_PIXELS, rel=1e-4), "where no body is there"
+    assert 400.0 - own._centre[0] == pytest.approx(radial_control.DEFAULT_PIXELS, rel=1e-4), "where no body is there"
     own.modal(where, event("MOUSEMOVE", 500))
     assert settings.brush_radius > 0.0
     assert own.modal(where, event(key, 500)) == {"CANCELLED"} and own._handle is None
@@ -86,16 +86,16 @@ def test_a_dial_that_is_given_up_leaves_all_as_it_was(key: str) -> None:
 def test_the_tools_have_the_keys_and_the_settings_exist() -> None:
     settings = fresh().sinew
     for tool in (*grab.TOOLS, *brush.TOOLS):
-        keys = [item for item in tool.bl_keymap if item[0] == "sinew.live_dial"]
+        keys = [item for item in tool.bl_keymap if item[0] == "sinew.radial_control"]
         assert [(key["type"], bool(key.get("shift"))) for _, key, _ in keys] == [("F", False), ("F", True)]
         for _, _, properties in keys:
             assert hasattr(settings, dict(properties["properties"])["setting"])
-    assert {name for name, *_ in live_dial.DIALS} <= set(settings.bl_rna.properties.keys())
+    assert {name for name, *_ in radial_control.CONTROLLED} <= set(settings.bl_rna.properties.keys())
 
 
 @pytest.mark.parametrize(("is_tablet", "given", "wanted"), [(False, 0.3, 1.0), (True, 0.3, 0.3), (True, 0.0, 0.01)])
 def test_only_a_pen_has_pressure(is_tablet: bool, given: float, wanted: float) -> None:
-    assert pen.pressure(SimpleNamespace(is_tablet=is_tablet, pressure=given)) == wanted
+    assert pen_pressure.pressure(SimpleNamespace(is_tablet=is_tablet, pressure=given)) == wanted
 
 
 def test_a_pen_that_presses_less_pulls_less() -> None:
