@@ -156,6 +156,7 @@ def test_a_file_that_is_saved_meanwhile_has_no_trace_and_the_torn_mesh_is_seen_a
     assert len(shown(obj)) == len(run.breakable[run_key(run)].values.points)
 
 
+@pytest.mark.slow
 def test_another_file_and_a_recovered_one_have_no_trace(tmp_path: Path) -> None:
     obj = bar()
     path = str(tmp_path / "a.blend")
@@ -175,6 +176,7 @@ def test_another_file_and_a_recovered_one_have_no_trace(tmp_path: Path) -> None:
     assert counts() == datablocks and stack(bpy.data.objects["Bar"]) == ["Sinew"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal here")
 def test_a_crash_of_the_child_puts_the_whole_mesh_back() -> None:
     obj = bar()
@@ -185,6 +187,7 @@ def test_a_crash_of_the_child_puts_the_whole_mesh_back() -> None:
     assert stack(obj) == ["Sinew"] and np.array_equal(shown(obj), before) and counts() == datablocks
 
 
+@pytest.mark.slow
 def test_undo_and_redo_over_a_tear_leave_no_trace_and_do_not_crash() -> None:
     bar()
     bpy.ops.ed.undo_push(message="before")
@@ -202,6 +205,7 @@ def test_undo_and_redo_over_a_tear_leave_no_trace_and_do_not_crash() -> None:
         assert np.allclose(shown(obj), whole + [0.0, place, 0.0], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_torn_piece_is_grabbed_where_it_is_and_its_place_goes_on_through_the_next_tear() -> None:
     obj = bar()
     run = pulled(obj)
@@ -233,6 +237,7 @@ def newest_vertices(run: LiveRun, key: str) -> np.ndarray:
     return found if len(found) else np.full((1, 3), np.inf)
 
 
+@pytest.mark.slow
 def test_a_copy_of_the_object_made_meanwhile_is_whole_after_it() -> None:
     obj = bar()
     datablocks = counts()
@@ -245,6 +250,7 @@ def test_a_copy_of_the_object_made_meanwhile_is_whole_after_it() -> None:
     assert counts() == datablocks
 
 
+@pytest.mark.slow
 def test_no_keys_come_from_a_tear_under_auto_keying() -> None:
     obj = bar()
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = True

@@ -92,6 +92,7 @@ def shown_at(box: bpy.types.Object, frame: int) -> float:
     return float(shown(box)[:, 2].mean())
 
 
+@pytest.mark.slow
 def test_stopping_keeps_the_frames_and_the_next_play_goes_on(tmp_path: Path) -> None:
     box, scene = falling(tmp_path), bpy.context.scene
     scene.frame_end = 400
@@ -132,6 +133,7 @@ def test_a_changed_setting_bakes_anew_from_the_first_frame(tmp_path: Path) -> No
     stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("why", ["off", "protected", "live"])
 def test_play_leaves_alone_what_it_may_not_bake(tmp_path: Path, why: str) -> None:
     box, scene = falling(tmp_path), bpy.context.scene
@@ -184,6 +186,7 @@ def test_an_undo_while_it_plays_goes_on(tmp_path: Path) -> None:
     stop()
 
 
+@pytest.mark.slow
 def test_it_waits_for_another_bake(tmp_path: Path) -> None:
     falling(tmp_path)
     bpy.context.scene.frame_end = 400
@@ -199,6 +202,7 @@ def test_it_waits_for_another_bake(tmp_path: Path) -> None:
     stop()
 
 
+@pytest.mark.slow
 def test_a_library_override_is_baked(tmp_path: Path) -> None:
     own = overridden_box(tmp_path)
     bpy.context.view_layer.objects.active = own
