@@ -119,6 +119,7 @@ def test_what_cannot_be_is_refused_and_the_run_goes_on(tmp_path: Path, given: Gi
     assert len(drive(run, 2, hand)) == 3
 
 
+@pytest.mark.slow
 def test_a_bent_collider_is_repeated_and_kept_to_the_bit(tmp_path: Path) -> None:
     scene, cache = on_a_table(), tmp_path / "c.sinew"
     scene.save(cache / "scene")

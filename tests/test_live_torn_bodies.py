@@ -122,6 +122,7 @@ def test_the_cut_mesh_is_seen_with_both_sides_closed_its_materials_and_uvs_and_g
     until(lambda: session.live is None)
 
 
+@pytest.mark.slow
 def test_modifiers_below_and_vertex_groups_act_on_the_torn_mesh_and_subdivision_is_above_as_in_a_bake() -> None:
     obj = bar()
     obj.modifiers.new("Subdivision", "SUBSURF").render_levels = 1
@@ -140,6 +141,7 @@ def test_modifiers_below_and_vertex_groups_act_on_the_torn_mesh_and_subdivision_
     assert (stack(obj), shown(obj).tolist()) == (before[0], before[1].tolist())
 
 
+@pytest.mark.slow
 def test_a_file_that_is_saved_meanwhile_has_no_trace_and_the_torn_mesh_is_seen_again(tmp_path: Path) -> None:
     obj = bar()
     obj.modifiers.new("Subdivision", "SUBSURF").render_levels = 1

@@ -98,6 +98,7 @@ def test_only_a_pen_has_pressure(is_tablet: bool, given: float, wanted: float) -
     assert pen_pressure.pressure(SimpleNamespace(is_tablet=is_tablet, pressure=given)) == wanted
 
 
+@pytest.mark.slow
 def test_a_pen_that_presses_less_pulls_less() -> None:
     box = jelly()
     bpy.context.scene.sinew.grab_strength = 0.5
