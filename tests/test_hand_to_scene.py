@@ -66,6 +66,14 @@ def last_values(recorded: RecordedInputs, track: str) -> dict[int, np.ndarray]:
     return found
 
 
+def set_count(recorded: RecordedInputs, track: str) -> int:
+    return sum(
+        given["command"] == "set" and given["track"] == track
+        for commands in recorded.commands.values()
+        for given in commands
+    )
+
+
 @pytest.mark.slow
 def test_moved_colliders_grabs_pushes_and_settings_are_keyed_and_the_take_is_up_to_date(tmp_path: Path) -> None:
     box, plane, scene = jelly(), ground(-1.2), bpy.context.scene
@@ -98,7 +106,7 @@ def test_moved_colliders_grabs_pushes_and_settings_are_keyed_and_the_take_is_up_
     scene.sinew.frame_start, scene.sinew.frame_end = 4, 4 + recorded.steps // steps
     written, tracks = exported(scene, tmp_path / "again.sinew")
     wanted = last_values(recorded, "collider.Ground.matrix")
-    assert len(wanted) == MOVES
+    assert set_count(recorded, "collider.Ground.matrix") == MOVES, "two may come in one step on a busy machine"
 
     def sample(track: str, step: int) -> np.ndarray:
         """Returns a value at the very time at which the solver asks for it."""
