@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fixtures.tet_meshes import bar
+from sinew.solver.linalg import pattern_union
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.coupled_islands import island_coupling
 from sinew.solver.linalg.pair_stiffness_assembly import PairPatterns
@@ -39,6 +40,20 @@ def test_rows_are_those_of_the_slow_twin(count):
         np.diff(wide.block_map.astype(int)) > 0
     ).all()
     assert (wide.pattern.corner_block == wide.block_map[pattern.corner_block]).all()
+    values = random.normal(size=(pattern.block_count, 9))
+    spread = np.full((wide.pattern.block_count, 9), np.nan)
+    wide.scatter(values, spread)
+    twin = np.zeros_like(spread)
+    twin[wide.block_map] = values
+    assert (spread == twin).all()
+
+
+@pytest.mark.parametrize("part", [1, 7, 64])
+def test_blocks_that_threads_copy_in_parts_are_all_copied(part, monkeypatch):
+    monkeypatch.setattr(pattern_union, "BLOCKS_PER_PART", part)
+    nodes, tets = bar((2, 3, 2), (1.0, 1.0, 1.0))
+    pattern, random = block_pattern(tets, len(nodes)), np.random.default_rng(part)
+    wide = widen_pattern(pattern, *random.integers(0, len(nodes), (2, 90)).astype(np.int32))
     values = random.normal(size=(pattern.block_count, 9))
     spread = np.full((wide.pattern.block_count, 9), np.nan)
     wide.scatter(values, spread)

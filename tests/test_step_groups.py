@@ -12,7 +12,7 @@ from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import energy, hype
 from sinew.solver.quasistatic.contact_stiffness_blocks import NodeCouplings
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
-from sinew.solver.quasistatic.line_search_groups import StepGroups
+from sinew.solver.quasistatic.line_search_groups import StepGroups, SteppedPositions
 from sinew.solver.quasistatic.newton_iterate import NewtonIterate
 from sinew.solver.quasistatic.sums_by_body import SumsByBody
 
@@ -65,6 +65,17 @@ def test_couplings_join_bodies_to_groups(three):
     assert joined.sums(values)[joined.group].tolist() == [5.0, 2.0, 5.0]
     lengths = joined.to_nodes(np.where(np.arange(2) == joined.group[1], 0.5, 1.0))
     assert (lengths[model.bodies[1].nodes] == 0.5).all() and (lengths[model.bodies[2].nodes] == 1.0).all()
+
+
+def test_positions_of_a_step_are_the_same_array_for_the_same_lengths(three):
+    model, rng = three.model, np.random.default_rng(5)
+    x, d = rng.normal(size=(2, model.node_count, 3))
+    stepped = SteppedPositions(x, d, StepGroups(model, SumsByBody(model), []))
+    assert stepped.at(np.zeros(3)) is x
+    found = stepped.at(np.array([1.0, 0.5, 0.0]))
+    assert stepped.at(np.array([1.0, 0.5, 0.0])) is found
+    for body, length in zip(model.bodies, (1.0, 0.5, 0.0), strict=True):
+        assert np.array_equal(found[body.nodes], x[body.nodes] + length * d[body.nodes])
 
 
 def test_sums_by_body_are_those_of_slices(three):

@@ -11,8 +11,10 @@ import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from ..runtime.jit import kernel
+from ..runtime.threads.thread_pool import run_in_chunks
 from .block_pattern import BlockPattern, UInt32s
 
+BLOCKS_PER_PART = 1 << 16  # that a thread copies at a time
 NO_BLOCK = 1 << 30  # more than any number of blocks
 
 
@@ -32,7 +34,17 @@ class WidenedPattern:
 
     def scatter(self, values: Floats, wide: Floats) -> None:
         """Writes blocks of the first pattern, (b, 9), to their places in `wide`, and zeros to all others, (b', 9)."""
-        scatter_blocks(self.block_map, values, wide)
+        places, last = self.block_map, len(self.block_map)
+
+        def work(part: slice) -> None:
+            begin = int(places[part.start - 1]) + 1 if part.start else 0
+            end = int(places[part.stop - 1]) + 1 if part.stop < last else len(wide)
+            scatter_blocks(places[part], values[part], begin, wide[begin:end])
+
+        if last:
+            run_in_chunks(last, work, BLOCKS_PER_PART)
+        else:
+            wide[:] = 0.0
 
 
 class PatternArrays(NamedTuple):
@@ -155,11 +167,11 @@ def merge_rows(pattern, rows, columns, scratch, wide, places, added):
 
 
 @kernel()
-def scatter_blocks(places, values, wide):
-    """Writes blocks, (b, 9), to their rising `block_map` in `wide`, (b', 9), and zeros between them."""
+def scatter_blocks(places, values, begin, wide):
+    """Writes blocks, (b, 9), to their rising places in `wide`, counted from `begin`, and zeros between them, (c, 9)."""
     k = 0
     for block in range(len(places)):
-        while k < places[block]:
+        while k + begin < places[block]:
             for i in range(9):
                 wide[k, i] = 0.0
             k += 1

@@ -46,10 +46,11 @@ class AttachmentForces:
         self.potential, self.evaluations = self.moving, 0
         self._last: Floats | None = None  # where nodes were at the last tangent
         self._couplings: NodeCouplings | None = None
+        self._found: tuple[Floats, AttachmentPotential, list[LinkForces]] | None = None
 
     def energies(self, x: Floats) -> Floats:
         """Returns the energy in each body at x [m], (n, 3), in joules, (b,)."""
-        return self._energies(self.potential.link_forces(x))
+        return self._energies(self._link_forces(x))
 
     def add(self, x: Floats, values: Floats, force: Floats) -> Floats:
         """Adds forces and stiffness at x; returns the energies [J]. See `PotentialForce`; `couplings` has the rest."""
@@ -57,7 +58,7 @@ class AttachmentForces:
         if self.potential is self.moving and (self.evaluations >= MAX_MOVING_EVALUATIONS or self._has_stalled(x)):
             self.potential = self.moving.frozen(x)
         self._last = x.copy()
-        found, couplings = self.potential.link_forces(x), []
+        found, couplings = self._link_forces(x), []
         for each in found:
             has_other = (each.attachment.tet[:, 1:] >= 0).any(axis=1)
             self._add_points(each, values, force)
@@ -65,6 +66,12 @@ class AttachmentForces:
                 couplings.append(self._add_couplings(each, np.flatnonzero(has_other), force))
         self._couplings = NodeCouplings.concatenate(couplings) if couplings else None
         return self._energies(found)
+
+    def _link_forces(self, x: Floats) -> list[LinkForces]:
+        """Returns what links do at x [m], (n, 3), found once for a step's energy and for the forces at its end."""
+        if self._found is None or self._found[0] is not x or self._found[1] is not self.potential:
+            self._found = x, self.potential, self.potential.link_forces(x)
+        return self._found[2]
 
     def _has_stalled(self, x: Floats) -> bool:
         """Whether nodes hardly moved to x [m], (n, 3), since the last tangent, and a solve had time to come near."""

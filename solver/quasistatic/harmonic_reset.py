@@ -48,7 +48,7 @@ def harmonic_reset(search: NewtonIterate, x: Floats) -> Floats | None:
     if not is_lost.any():
         return None
     x0, force, values = _fixed_centroids(piece, is_free, x), np.zeros_like(x), np.zeros((model.pattern.block_count, 9))
-    for acting in search.all_forces:
+    for acting in search.acting.forces:
         if not isinstance(acting, CouplingForce):
             acting.add(x0, values, force)
     stiffness = values[model.pattern.diagonal][:, [0, 4, 8]].sum(axis=1)

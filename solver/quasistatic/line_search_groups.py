@@ -38,6 +38,22 @@ class StepGroups:
         return lengths.reshape(1, 1) if self._group_of_node is None else lengths[self._group_of_node, None]
 
 
+class SteppedPositions:
+    """Positions x + length · d of groups of bodies; asked twice for the same lengths, it returns the same array."""
+
+    def __init__(self, x: Floats, d: Floats, groups: StepGroups) -> None:
+        """Takes where the step starts and its direction [m], (n, 3) each."""
+        self.x, self.d, self.groups = x, d, groups
+        self._lengths, self._positions = np.zeros(groups.count), x
+
+    def at(self, lengths: Floats) -> Floats:
+        """Returns the positions for the lengths of k groups, (k,)."""
+        if not np.array_equal(lengths, self._lengths):
+            self._lengths = lengths.copy()
+            self._positions = self.x + self.groups.to_nodes(lengths) * self.d
+        return self._positions
+
+
 def _connected(sums: SumsByBody, couplings: Iterable[NodeCouplings]) -> np.ndarray:
     """Returns the group of every body, (b,)."""
     if sums.count == 1:

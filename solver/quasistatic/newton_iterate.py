@@ -25,18 +25,21 @@ from ..mechanics.hyperelastic.hyperelastic_bodies import (
 from ..mechanics.hyperelastic.morton_ordering import ordered_model
 from ..mechanics.model import Model
 from ..runtime.arrays import Bools, Floats
+from .acting_forces import ActingForces
 from .blended_rigid_motions import blend_rigid_motions
-from .contact_stiffness_blocks import CoupledPattern, NodeCouplings
+from .contact_stiffness_blocks import CoupledPattern
 from .equilibrium_problem import EquilibriumProblem
 from .equilibrium_residual import force_scales, relative_residual
 from .fixed_nodes import FixedNodes
-from .force_interfaces import CouplingForce, PotentialForce
 from .line_search import SlopeBracket, backtracking_step_lengths, energy_round_off, secant_step_length
-from .line_search_groups import StepGroups
+from .line_search_groups import StepGroups, SteppedPositions
 from .sums_by_body import SumsByBody
 
 MAX_CG_ITERATIONS = 2000
 TRUE_TANGENT_RESIDUAL = 1.0e-2  # residual from which the true tangent is tried
+# Where the true tangent is hardly definite, or not, conjugate gradients take forever; what they have found by then
+# still lowers the energy, if it leaves less than this of the forces
+MAX_TRUE_TANGENT_ITERATIONS, MAX_TRUE_TANGENT_RESIDUAL = 150, 0.1
 TRUE_TANGENT_STRETCH = 0.8  # smallest stretch from which it is tried sooner: hardly a tet's own is indefinite there
 
 
@@ -48,9 +51,8 @@ class NewtonIterate:
         model = problem.model
         self.model, self.ordered = model, ordered_model(model)
         self.is_free: Bools = problem.fixed.is_free(model.node_count)
-        self.load, self.all_forces = problem.load, tuple(problem.forces)
-        self.is_tangled = False  # forces that wait for untangling are off then
-        self.sums = SumsByBody(model)
+        self.load, self.sums = problem.load, SumsByBody(model)
+        self.acting = ActingForces(problem.forces, model.node_count, model.pattern.block_count, self.sums.count)
         self.moduli = self.sums.of_tets(
             model.volume * (2.0 * model.mu + model.lam), np.arange(model.tet_count, dtype=np.int64)
         )
@@ -61,7 +63,7 @@ class NewtonIterate:
         self.law: Hyperelastic | None = None  # of the last evaluation
         self.is_tangent_current = False  # whether the tangent is that where forces are
         self.is_ordered = False  # whether tets had that of `ordered_model` in the last pass over them
-        self.lattices = LatticeMultigrid(model.X)
+        self.lattices = LatticeMultigrid(model.X, mesh=model.pattern, has_couplings=True)
         self.lattices_of_mesh = LatticeMultigrid(model.X, mesh=model.pattern)
         self.is_hard = False  # whether the last system was, for block Jacobi
         self.is_matrix_solved = False  # whether the matrix is that of the last system
@@ -70,29 +72,15 @@ class NewtonIterate:
         self.system_count = 0
         self.may_be_definite = True  # whether the true tangent may still be asked
         self.is_mildly_strained = True  # whether it may be asked far from rest
-        self.has_true_tangent = False  # whether that is what the last evaluation has left
-
-    @property
-    def active_forces(self) -> list[PotentialForce]:
-        """The forces that are on now."""
-        return [
-            a
-            for a in self.all_forces
-            if not (self.is_tangled and isinstance(a, CouplingForce) and a.waits_for_untangling)
-        ]
-
-    def begin(self) -> None:
-        """Lets forces forget the positions before nodes moved to where they are fixed."""
-        for acting in self.all_forces:
-            if isinstance(acting, CouplingForce):
-                acting.begin()
+        self.has_true_tangent = False  # whether that is what the last evaluation of a tangent has left
+        self.wants_true_tangent = False  # whether it led to the positions, or no tet is compressed much there
 
     def evaluate_tangent(self, law: Hyperelastic, x: Floats, clamp: bool = True) -> EvaluationResult:
         """Computes forces, loads included, and tangent at x; returns how it is there, energy in the loads included."""
-        self.law, self.has_true_tangent, self.is_tangent_current, self.is_matrix_solved = law, not clamp, True, False
-        return self._add_forces(
-            forces_and_tangent(*self._ordered_model(law), x, self.values, self.force, self.work, clamp), x
-        )
+        self.law, self.is_tangent_current, self.is_matrix_solved = law, True, False
+        self.has_true_tangent = self.wants_true_tangent = not clamp
+        answer = forces_and_tangent(*self._ordered_model(law), x, self.values, self.force, self.work, clamp)
+        return self._add_forces(answer, x, self.values)
 
     def evaluate_forces(self, law: Hyperelastic, x: Floats) -> EvaluationResult:
         """Does what `evaluate_tangent` does, but for the tangent, which stays that of the last evaluation."""
@@ -123,16 +111,15 @@ class NewtonIterate:
 
     def stale_direction(self, tolerance: float) -> Floats | None:
         """Returns d for the present forces and an older tangent, or None where the arrays have no such tangent."""
-        if self.law is None or self.is_tangent_current or self.law.left is not None or self.active_forces:
+        if self.law is None or self.is_tangent_current or self.law.left is not None or self.acting.active:
             return None
-        d, has_solved = self._solve(tolerance)
-        return d if has_solved and self._slope(d) > 0.0 else None
+        d, reached = self._solve(tolerance)
+        return d if reached <= tolerance and self._slope(d) > 0.0 else None
 
     def may_use_true_tangent(self, residual: float) -> bool:
-        """Returns whether the true tangent is to be tried: near rest, or where the last step has left it."""
+        """Returns whether the true tangent is to be tried: near rest, or where the last step was led by it."""
         return self.may_be_definite and (
-            residual <= TRUE_TANGENT_RESIDUAL
-            or (self.has_true_tangent and self.is_tangent_current and self.is_mildly_strained)
+            residual <= TRUE_TANGENT_RESIDUAL or (self.wants_true_tangent and self.is_mildly_strained)
         )
 
     def true_tangent_direction(self, law: Hyperelastic, x: Floats, tolerance: float, residual: float) -> Floats | None:
@@ -143,8 +130,8 @@ class NewtonIterate:
         """
         if not self.has_true_tangent or not self.is_tangent_current:  # else the step to x has left it
             self.evaluate_tangent(law, x, clamp=False)
-        d, has_solved = self._solve(tolerance)
-        if has_solved and self._slope(d) > 0.0:
+        d, reached = self._solve(tolerance, MAX_TRUE_TANGENT_ITERATIONS)
+        if reached <= max(tolerance, MAX_TRUE_TANGENT_RESIDUAL) and self._slope(d) > 0.0:
             return d
         self.may_be_definite, self.is_mildly_strained = residual > TRUE_TANGENT_RESIDUAL, False
         return None
@@ -193,70 +180,84 @@ class NewtonIterate:
             answer = self.evaluate_forces(law, x + d)
             length = secant_step_length(slope, self._slope(d))
             return x + length * d, self.evaluate_tangent(law, x + length * d), True
-        groups = self._step_groups()
-        slopes, energies = self._slopes(d, groups), groups.sums(before.energies)
-        rounding = energy_round_off(energies, groups.sums(self.moduli))
+        # the kind of tangent that led to x, or the true one where no tet is compressed much
+        self.wants_true_tangent = self.has_true_tangent or (
+            self.is_mildly_strained and before.smallest >= TRUE_TANGENT_STRETCH
+        )
+        stepped = SteppedPositions(x, d, self._step_groups())
+        if self.acting.are_coupling:
+            return self._bracketed_step(law, stepped, before)
 
-        def at(lengths: Floats) -> Floats:
-            return self._energies(law, x + groups.to_nodes(lengths) * d, groups)
+        def evaluate_next(end: Floats) -> EvaluationResult:
+            return self.evaluate_tangent(law, end, clamp=not self.wants_true_tangent)
 
-        def move(lengths: Floats) -> tuple[Floats, EvaluationResult, bool]:
-            end = x + groups.to_nodes(lengths) * d
-            return end, self._evaluate_next_tangent(law, end, before), bool(lengths.any())
-
-        if any(isinstance(acting, CouplingForce) for acting in self.active_forces):
-            # an evaluation changes the contacts, and with them the energy that a step has to lower
-            lengths = backtracking_step_lengths(energies, slopes, rounding, at)
-            brackets = [SlopeBracket(slope, length) for slope, length in zip(slopes, lengths, strict=True)]
-            end = move(lengths)
-            while True:
-                beyond = self._slopes(d, groups)
-                is_longer = [bracket.narrow(each) for bracket, each in zip(brackets, beyond, strict=True)]
-                if not any(is_longer):
-                    return end
-                end = move(np.array([bracket.length for bracket in brackets]))
-        answer = self.evaluate_forces(law, x + d) if is_last else self._evaluate_next_tangent(law, x + d, before)
+        groups = stepped.groups
+        slopes, whole = self._slopes(d, groups), stepped.at(np.ones(groups.count))
+        answer = self.evaluate_forces(law, whole) if is_last else evaluate_next(whole)
         if answer.extended_count:
             lengths = np.full(groups.count, secant_step_length(float(slopes.sum()), self._slope(d)), np.float64)
         else:
-            lengths = backtracking_step_lengths(energies, slopes, rounding, at, groups.sums(answer.energies))
-        return (x + d, answer, True) if (lengths == 1.0).all() else move(lengths)
+            lengths = self._falling_lengths(law, stepped, before, slopes, groups.sums(answer.energies))
+        if (lengths == 1.0).all():
+            return whole, answer, True
+        return stepped.at(lengths), evaluate_next(stepped.at(lengths)), bool(lengths.any())
+
+    def _bracketed_step(
+        self, law: Hyperelastic, stepped: SteppedPositions, before: EvaluationResult
+    ) -> tuple[Floats, EvaluationResult, bool]:
+        """Takes a step in contact: an evaluation changes the contacts, and the energy that the step has to lower."""
+        groups = stepped.groups
+        slopes = self._slopes(stepped.d, groups)
+        lengths = self._falling_lengths(law, stepped, before, slopes)
+        brackets = [SlopeBracket(slope, length) for slope, length in zip(slopes, lengths, strict=True)]
+        while True:
+            answer = self.evaluate_forces(law, stepped.at(lengths))
+            beyond = self._slopes(stepped.d, groups)
+            is_other = [bracket.narrow(each) for bracket, each in zip(brackets, beyond, strict=True)]
+            if not any(is_other):
+                return stepped.at(lengths), answer, bool(lengths.any())
+            lengths = np.array([bracket.length for bracket in brackets])
+
+    def _falling_lengths(
+        self,
+        law: Hyperelastic,
+        stepped: SteppedPositions,
+        before: EvaluationResult,
+        slopes: Floats,
+        whole: Floats | None = None,
+    ) -> Floats:
+        """Returns lengths at which the energy of every group falls, (k,), for slopes and energies of whole steps."""
+        groups = stepped.groups
+        energies = groups.sums(before.energies)
+        rounding = energy_round_off(energies, groups.sums(self.moduli))
+        return backtracking_step_lengths(
+            energies, slopes, rounding, lambda lengths: self._energies(law, stepped.at(lengths), groups), whole
+        )
 
     def _step_groups(self) -> StepGroups:
-        found = [acting.couplings() for acting in self.active_forces if isinstance(acting, CouplingForce)]
-        return StepGroups(self.model, self.sums, [each for each in found if each is not None])
+        ties = self.acting.couplings()
+        return StepGroups(self.model, self.sums, [] if ties is None else [ties])
 
     def _slopes(self, d: Floats, groups: StepGroups) -> Floats:
         """Returns f·d of every group at the last evaluation [J], (k,)."""
         return groups.sums(self.sums.products(self.force, d))
 
-    def _evaluate_next_tangent(self, law: Hyperelastic, x: Floats, before: EvaluationResult) -> EvaluationResult:
-        """Evaluates the kind of tangent that led to x, or the true one where no tet is compressed much."""
-        return self.evaluate_tangent(
-            law,
-            x,
-            clamp=not (self.has_true_tangent or (self.is_mildly_strained and before.smallest >= TRUE_TANGENT_STRETCH)),
-        )
-
-    def _solve(self, tolerance: float) -> tuple[Floats, bool]:
+    def _solve(self, tolerance: float, max_iterations: int = MAX_CG_ITERATIONS) -> tuple[Floats, float]:
+        """Returns d for the tangent of the last evaluation, and the relative residual that it leaves."""
         d, b = np.zeros_like(self.force), np.where(self.is_free[:, None], self.force, 0.0)
-        return d, self._solve_for(d, b, tolerance)
-
-    def _solve_for(self, d: Floats, b: Floats, tolerance: float) -> bool:
         pattern, values, lattices = self._system()
         lattices = replace(lattices, is_hard=self.is_hard, is_same=self.is_hard and self.is_matrix_solved)
-        tied = [acting.tied_nodes for acting in self.active_forces if isinstance(acting, CouplingForce)]
-        masks = [each for each in tied if each is not None]
+        tied = self.acting.tied_nodes()
         solved = pcg.solve(
             BlockSystem(pattern, values, b, self.is_free),
             d,
-            StoppingCriteria(tolerance, MAX_CG_ITERATIONS),
-            preconditioner=SchwarzPreconditioner(np.logical_or.reduce(masks)) if masks else lattices,
+            StoppingCriteria(tolerance, max_iterations),
+            preconditioner=lattices if tied is None else SchwarzPreconditioner(tied),
         )
         self.is_hard, self.is_matrix_solved = solved.used_multigrid, True
         self.cg_iterations += solved.iterations
         self.system_count += 1
-        return solved.converged
+        return d, solved.residual
 
     def _system(self) -> tuple[BlockPattern, Floats, LatticeMultigrid]:
         """Returns the tangent of the last evaluation with contacts between different tets, and its preconditioner."""
@@ -264,21 +265,19 @@ class NewtonIterate:
         pattern, values = whole_tangent(*self._ordered_model(self.law), self.values, self.work)
         if self.law.left is None:
             pattern = self.model.pattern  # the same blocks, whatever the order of tets
-        found = [acting.couplings() for acting in self.active_forces if isinstance(acting, CouplingForce)]
-        ties = [tied for tied in found if tied is not None]
-        if not ties:
+        ties = self.acting.couplings()
+        if ties is None:
             return pattern, values, self.lattices_of_mesh
         if self.coupled_pattern is None or self.coupled_pattern.pattern is not pattern:
             self.coupled_pattern = CoupledPattern(pattern)
-        return *self.coupled_pattern.extend(values, NodeCouplings.concatenate(ties)), self.lattices
+        return *self.coupled_pattern.extend(values, ties), self.lattices
 
     def _slope(self, d: Floats) -> float:
         return float(np.sum(self.force * d))  # np.dot's sum depends on the number of threads
 
     def _energies(self, law: Hyperelastic, x: Floats, groups: StepGroups) -> Floats:
         """Returns the energy of every group at x [J], (k,); infinite where a tet of it is extended."""
-        added = [acting.energies(x) for acting in self.active_forces]
-        found = self._with_load(self._energy_of_tets(law, x), x, added)
+        found = self._with_load(self._energy_of_tets(law, x), x, self.acting.energies(x))
         return groups.sums(np.where(found.is_extended, np.inf, found.energies))
 
     def _energy_of_tets(self, law: Hyperelastic, x: Floats) -> EvaluationResult:
@@ -291,14 +290,14 @@ class NewtonIterate:
             return self.model, law
         return self.ordered.model, self.ordered.law(law)
 
-    def _add_forces(self, answer: EvaluationResult, x: Floats) -> EvaluationResult:
-        """Adds what acts at x to the forces and the tangent of tets."""
+    def _add_forces(self, answer: EvaluationResult, x: Floats, values: Floats | None = None) -> EvaluationResult:
+        """Adds what acts at x to the forces and, with `values`, to the tangent of tets."""
         if self.load is not None:
             self.force += self.load
-        return self._with_load(answer, x, [acting.add(x, self.values, self.force) for acting in self.active_forces])
+        return self._with_load(answer, x, self.acting.add(x, self.force, values))
 
-    def _with_load(self, answer: EvaluationResult, x: Floats, added: list[Floats]) -> EvaluationResult:
-        total = sum(added, np.zeros(self.sums.count))
+    def _with_load(self, answer: EvaluationResult, x: Floats, added: Floats) -> EvaluationResult:
+        total = added
         if self.load is not None:
             total = total - self.sums.products(self.load, x - self.model.X)
         return replace(answer, energies=answer.energies + total)

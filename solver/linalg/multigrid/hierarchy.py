@@ -52,7 +52,7 @@ class Hierarchy:
             (N + 1,), (W,), (W,).
         left, left_column: Where the terms go of Pᵀ A for all levels but the finest, and its columns among all rows.
         right: Where those of (Pᵀ A) P go.
-        part_start: First row of each connected part among those of the coarsest level, (k + 1,).
+        part_start: First row of each part that is solved for at once among those of the coarsest level, (k + 1,).
         factors_start: Where the factors of each part begin, (k + 1,).
         is_tet_mesh: Whether the finest matrix is a sum over tets.
     """
@@ -88,20 +88,27 @@ class Hierarchy:
         return int(self.level_start[-1])
 
 
-def hierarchy_of(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None = None) -> Hierarchy:
+def hierarchy_of(
+    pattern: BlockPattern, X: Floats, mesh: BlockPattern | None = None, has_couplings: bool = False
+) -> Hierarchy:
     """Returns the levels of the mesh of a pattern with rest positions X [m], (n, 3), derived once from each pattern.
 
-    All who ask have the same X, and the same `mesh`, for one pattern.
+    All who ask have the same X, the same `mesh` and the same `has_couplings`, for one pattern.
     """
-    return derived_from(pattern, "hierarchy", lambda: build_hierarchy(pattern, X, mesh))
+    return derived_from(pattern, "hierarchy", lambda: build_hierarchy(pattern, X, mesh, has_couplings))
 
 
-def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None = None) -> Hierarchy:
+def build_hierarchy(
+    pattern: BlockPattern, X: Floats, mesh: BlockPattern | None = None, has_couplings: bool = False
+) -> Hierarchy:
     """Returns the levels of matrices of a pattern over a mesh with nodes at rest at X [m], (n, 3).
 
-    The blocks of `mesh` are its edges; None: those of `pattern` are.
+    The blocks of `mesh` are its edges; None: those of `pattern` are, and belong to tets, or `has_couplings`. Parts of a
+    mesh that couplings join have lattices of their own all the same: with one lattice for all, coarse levels would
+    resist that they slide along each other.
     """
-    prolongations = lattice_prolongations(floats(X, pattern.node_count, 3), mesh or pattern)
+    are_joined = has_couplings and mesh is not None
+    prolongations = lattice_prolongations(floats(X, pattern.node_count, 3), mesh or pattern, are_joined)
     matrices, diagonals = [_finest_structure(pattern, mesh or pattern)], [pattern.diagonal]
     coarsenings = []
     for prolongation in prolongations:
@@ -119,7 +126,8 @@ def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None 
         above = np.empty(len(P.part), np.int64)
         above[P.node] = np.repeat(islands[-1], np.diff(P.start.astype(np.int64)))
         islands.append(above)
-    part_start = np.concatenate([[0], np.flatnonzero(np.diff(prolongations[-1].part)) + 1, [counts[-1]]])
+    ends = np.zeros(0, np.int64) if are_joined else np.flatnonzero(np.diff(prolongations[-1].part)) + 1
+    part_start = np.concatenate([[0], ends, [counts[-1]]])
     weights = np.concatenate([[0], np.cumsum([len(P.node) for P in prolongations], dtype=np.int64)])
     blocks = [len(column) for column in columns]
     return Hierarchy(
@@ -147,7 +155,7 @@ def build_hierarchy(pattern: BlockPattern, X: Floats, mesh: BlockPattern | None 
         right=ProductTerms.concatenate([c.right for c in coarsenings]),
         part_start=part_start,
         factors_start=np.concatenate([[0], np.cumsum(np.square(3 * np.diff(part_start)), dtype=np.int64)]),
-        is_tet_mesh=mesh is None or mesh is pattern,
+        is_tet_mesh=not has_couplings and (mesh is None or mesh is pattern),
     )
 
 

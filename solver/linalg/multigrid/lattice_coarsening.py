@@ -21,8 +21,9 @@ from ..block_pattern import BlockPattern, UInt32s
 
 # Spacing of the finest lattice, in mean lengths of edges of its part
 FINEST_SPACING = 2.0
-# Parts of up to so many lattice nodes are solved by Cholesky's factors
-MAX_DENSE_NODES = 60
+# Parts of up to so many lattice nodes are solved by Cholesky's factors; where contacts join parts, all of them together
+MAX_DENSE_NODES, MAX_DENSE_NODES_OF_JOINED_PARTS = 60, 120
+NODES_OF_A_CELL = 8  # no lattice has fewer: a part with no more is as coarse as it gets
 # Smaller weights count as none: they would change nothing in a cycle
 MIN_WEIGHT = 1.0e-5
 # A lattice of more nodes than this share of those of its part before is passed over for one twice as wide, unless it is
@@ -50,11 +51,15 @@ class Prolongation:
     part: Int64s
 
 
-def lattice_prolongations(X: Floats, pattern: BlockPattern) -> list[Prolongation]:
-    """Returns the embeddings of all levels for nodes at rest at X [m], (n, 3); the last lattice is for
-    `MAX_DENSE_NODES`.
+def lattice_prolongations(X: Floats, pattern: BlockPattern, parts_are_joined: bool = False) -> list[Prolongation]:
+    """Returns the embeddings of all levels for nodes at rest at X [m], (n, 3).
+
+    The last lattices are small enough for one dense matrix for each part or, where contacts join the parts, for all.
     """
     part, low, high, length = connected_parts(X, pattern)
+    most = MAX_DENSE_NODES
+    if parts_are_joined:
+        most = max(MAX_DENSE_NODES_OF_JOINED_PARTS // len(low), NODES_OF_A_CELL)
     size, spacing = high - low, FINEST_SPACING * length
     # nodes without tets, and tets much smaller than their part: nothing is to be coarsened finely there
     spacing = np.maximum(spacing, size.max(axis=1) / MAX_CELLS_PER_AXIS)
@@ -65,7 +70,7 @@ def lattice_prolongations(X: Floats, pattern: BlockPattern) -> list[Prolongation
     while True:
         level, cell, above = _prolongation(place, part)
         now = np.bincount(above, minlength=len(low))
-        is_large = now > MAX_DENSE_NODES
+        is_large = now > most
         is_kept = is_large & (now > MAX_COARSENING_RATIO * np.bincount(part, minlength=len(low)))
         if is_kept.any():
             place[is_kept[part]] *= 0.5

@@ -44,6 +44,7 @@ class LatticeMultigrid:
         starts_immediately: Whether a small tolerance is reason enough; False where masses make most systems easy: then
             a system is hard only if block Jacobi has not solved it in some iterations.
         mesh: The pattern whose blocks are the edges of the mesh, where matrices have more; None: the matrix's own.
+        has_couplings: Whether blocks of the pattern belong to couplings of more nodes than a tet has, such as contacts.
         is_hard: Whether block Jacobi alone did not converge for a matrix like this one, or will not.
         is_same: Whether the matrix is the one that multigrid was last set up for in its workspace.
         kept: What earlier solves have set up, and where this one stores its own; None: nothing is kept.
@@ -57,6 +58,7 @@ class LatticeMultigrid:
     X: Floats
     starts_immediately: bool = True
     mesh: BlockPattern | None = None
+    has_couplings: bool = False
     is_hard: bool = False
     is_same: bool = False
     kept: ReusedHierarchy | None = None

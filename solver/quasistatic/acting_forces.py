@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What acts on bodies beside their material, at the last positions at which it was asked.
+
+To find what touches what takes as long as to pass over all tets. A Newton iteration asks for forces where a step may
+end, and for the tangent where it does end: what acts is found once for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..runtime.arrays import Bools, Floats
+from .contact_stiffness_blocks import NodeCouplings
+from .force_interfaces import CouplingForce, PotentialForce
+
+
+class ActingForces:
+    """Springs, attachments and contacts of a solve.
+
+    Attributes:
+        is_tangled: Whether tets that are inside out are led back, while some forces wait.
+    """
+
+    def __init__(self, forces: Sequence[PotentialForce], node_count: int, block_count: int, body_count: int) -> None:
+        """Takes the forces, and the sizes of what they are added to."""
+        self.forces, self.is_tangled = tuple(forces), False
+        self._sizes = node_count, block_count
+        self._force, self._values, self._energies = np.zeros((0, 3)), np.zeros((0, 9)), np.zeros(body_count)
+        self._last: Floats | None = None  # positions at which the three above are
+
+    @property
+    def active(self) -> list[PotentialForce]:
+        """The forces that are on now."""
+        return [
+            each
+            for each in self.forces
+            if not (self.is_tangled and isinstance(each, CouplingForce) and each.waits_for_untangling)
+        ]
+
+    @property
+    def are_coupling(self) -> bool:
+        """Whether one that is on couples nodes that no tet joins."""
+        return any(isinstance(each, CouplingForce) for each in self.active)
+
+    def begin(self) -> None:
+        """Lets forces forget the positions before nodes moved to where they are fixed."""
+        self._last = None
+        for each in self.forces:
+            if isinstance(each, CouplingForce):
+                each.begin()
+
+    def set_tangled(self, is_tangled: bool) -> None:
+        """Says whether tets that are inside out are led back."""
+        if is_tangled != self.is_tangled:
+            self.is_tangled, self._last = is_tangled, None
+
+    def energies(self, x: Floats) -> Floats:
+        """Returns the energy in each body at x [m], (n, 3), in joules, (b,), for the contacts last found."""
+        return sum((each.energies(x) for each in self.active), np.zeros_like(self._energies))
+
+    def add(self, x: Floats, force: Floats, values: Floats | None = None) -> Floats:
+        """Adds the forces at x to `force` [N], (n, 3), and with `values` their blocks [N/m], (b, 9), to these.
+
+        Finds what touches what, where these are not the positions x [m], (n, 3), that were asked for last; the caller
+        does not write to them. Returns the energies [J], (b,).
+        """
+        if not self.forces:
+            return self._energies
+        if x is not self._last:
+            self._find(x)
+        force += self._force
+        if values is not None:
+            values += self._values
+        return self._energies
+
+    def couplings(self) -> NodeCouplings | None:
+        """Returns the part of the tangent between nodes that no tet joins, at the last positions, or None."""
+        found = [each.couplings() for each in self.active if isinstance(each, CouplingForce)]
+        ties = [tied for tied in found if tied is not None]
+        return NodeCouplings.concatenate(ties) if ties else None
+
+    def tied_nodes(self) -> Bools | None:
+        """Returns which nodes are tied to other bodies by very stiff springs, (n,); None: none are."""
+        masks = [each.tied_nodes for each in self.active if isinstance(each, CouplingForce)]
+        tied = [mask for mask in masks if mask is not None]
+        return np.logical_or.reduce(tied) if tied else None
+
+    def _find(self, x: Floats) -> None:
+        nodes, blocks = self._sizes
+        if not len(self._force):
+            self._force, self._values = np.empty((nodes, 3)), np.empty((blocks, 9))
+        self._force[:], self._values[:], self._last = 0.0, 0.0, x
+        added = [each.add(x, self._values, self._force) for each in self.active]
+        self._energies = sum(added, np.zeros_like(self._energies))
