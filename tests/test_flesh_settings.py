@@ -158,7 +158,7 @@ def test_solving_is_told_now_and_then_and_can_be_cancelled(tmp_path: Path):
 
     with pytest.raises(Cancelled):
         run_bake(tmp_path, lambda event: told.append((clock.monotonic(), dict(event))), should_stop)
-    assert clock.monotonic() - asked[0] < 2.0  # 0.7 s, but the machine may be busy
+    assert clock.monotonic() - asked[0] < 5.0  # 0.7 s, but the machine may be busy
     solving = [(when, event) for when, event in told if event["event"] == "solving"]
     assert np.diff([when for when, _ in solving]).min() >= 0.19
     event = solving[-1][1]

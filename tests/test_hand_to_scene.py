@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.export_scenes import exported
 from fixtures.live_in_blender import ended as ended  # a fixture
-from fixtures.live_in_blender import ground, jelly, run_key, run_steps, shown, started, until
+from fixtures.live_in_blender import ground, jelly, recorded, run_key, run_steps, shown, started, until, until_recorded
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.live_state import LiveRun
@@ -48,9 +48,11 @@ def play(box: bpy.types.Object, plane: bpy.types.Object) -> LiveRun:
         run_steps(run, run.step + 2)
     box.sinew.youngs_modulus *= 2.0
     brushes.hold(run, brushes.PUSH, np.array([2.0, 0.0, 0.0]), 0.4)
+    until_recorded(run, "push")
     run_steps(run, run.step + 4)
     brushes.lift(run)
     grabs.release(run, number)
+    until_recorded(run, "release")
     run_steps(run, run.step + 6)
     stop()
     return run
@@ -140,9 +142,12 @@ def test_a_heat_gun_becomes_a_source_and_what_a_scene_cannot_say_is_told(tmp_pat
     run_steps(run, 3)
     scene.sinew.heat_gun_temperature = 321.0
     brushes.hold(run, brushes.HEAT, np.array([0.0, 0.0, 1.0]), 0.5)
+    until_recorded(run, "heat")
     run_steps(run, run.step + 4)
     brushes.lift(run)
+    until_recorded(run, "lift")
     brushes.hold(run, brushes.SOFTEN, np.array([0.0, 0.0, 1.0]), 0.5)
+    until_recorded(run, "soften")
     run_steps(run, run.step + 6)
     stop()
     assert bpy.ops.sinew.keep_live() == {"FINISHED"}
@@ -166,7 +171,8 @@ def test_what_a_constraint_moves_is_named(tmp_path: Path) -> None:
     run_steps(run, 2)
     mover.location.z = 0.5
     bpy.context.view_layer.update()
-    run_steps(run, run.step + 6)
+    until(lambda: any(given["track"] == "collider.Ground.matrix" for given in recorded(run, "set")))
+    run_steps(run, run.step + 2)
     stop()
     assert bpy.ops.sinew.keep_live() == {"FINISHED"}
     assert '"Ground"' in session.messages(bpy.context.scene).notes[0].line
@@ -184,7 +190,8 @@ def test_a_parent_that_is_moved_gets_the_keys(tmp_path: Path) -> None:
     run_steps(run, 2)
     parent.location.z = 0.5
     bpy.context.view_layer.update()
-    run_steps(run, run.step + 6)
+    until(lambda: any(given["track"] == "collider.Ground.matrix" for given in recorded(run, "set")))
+    run_steps(run, run.step + 2)
     stop()
     assert bpy.ops.sinew.keep_live() == {"FINISHED"}
     assert len(curves_of(parent, "location")) == 3 and not session.messages(bpy.context.scene).notes

@@ -160,9 +160,9 @@ def test_a_look_at_what_has_not_changed_writes_nothing_and_is_quick() -> None:
     assert len(below.data.vertices) > 5000
     times = []
     for _ in range(20):
-        begin = clock.perf_counter()
+        begin = clock.thread_time()  # what else the machine does is left out
         assert not list(deforming_colliders.changes(run, scene))
-        times.append(clock.perf_counter() - begin)
+        times.append(clock.thread_time() - begin)
     assert np.median(times) < 0.002
     key.value = 0.5
     bpy.context.view_layer.update()

@@ -186,7 +186,7 @@ def test_cancel_keeps_frames_and_the_playhead_is_free(tmp_path: Path) -> None:
     begun = time.monotonic()
     bpy.ops.sinew.cancel()
     until(lambda: session.bake is None)
-    assert time.monotonic() - begun < 2.0
+    assert time.monotonic() - begun < 5.0  # 0.9 s, but the machine may be busy
     kept = CacheReader(tmp_path / "long.sinew").last_frame()
     assert kept >= 3 and status().label == f"Resume from Frame {kept + 1}"
     assert scene.frame_current == 3
@@ -349,7 +349,7 @@ def test_escape_stops_a_bake_and_everything_else_passes_through(tmp_path: Path) 
     begun = time.monotonic()
     assert press("ESC") == {"RUNNING_MODAL"}
     until(lambda: session.bake is None)
-    assert time.monotonic() - begun < 1.5 and bake.driver.job.phase == "cancelled"
+    assert time.monotonic() - begun < 5.0 and bake.driver.job.phase == "cancelled"
     assert CacheReader(tmp_path / "esc.sinew").last_frame() >= 3
     assert status().label.startswith("Resume from Frame")
 

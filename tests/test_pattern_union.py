@@ -121,8 +121,8 @@ def test_it_is_fast_enough_for_every_step():
         tet, other = random.integers(0, len(tets), (2, 2000)).astype(np.int32)
         patterns = PairPatterns().widened(pattern, both)
         patterns.widened, patterns.keys = None, np.zeros(0, np.int64)
-        begun = time.perf_counter()
+        begun = time.thread_time()  # what else the machine does is left out
         patterns.pair_blocks(pattern, tet, other + np.int32(len(tets)))
-        times.append(time.perf_counter() - begun)
+        times.append(time.thread_time() - begun)
     assert min(times) < 0.05
     print(f"{2 * n} nodes: {1e3 * min(times):.2f} ms")

@@ -19,6 +19,7 @@ from sinew.addon.baking.addon_session import RunningBake, session
 from sinew.addon.baking.bake_status import Status
 
 SECONDS, LAST = 60.0, 6
+LONG = 5000  # frames: more than are baked before a busy machine looks again
 
 
 @pytest.fixture(autouse=True)
@@ -95,7 +96,7 @@ def shown_at(box: bpy.types.Object, frame: int) -> float:
 @pytest.mark.slow
 def test_stopping_keeps_the_frames_and_the_next_play_goes_on(tmp_path: Path) -> None:
     box, scene = falling(tmp_path), bpy.context.scene
-    scene.frame_end = 400
+    scene.frame_end = LONG
     bake = play()
     assert bake is not None
     until(lambda: (bake.driver.job.frame or 0) >= 4)
@@ -173,7 +174,7 @@ def test_what_cannot_be_baked_says_why_and_plays_on(tmp_path: Path) -> None:
 
 def test_an_undo_while_it_plays_goes_on(tmp_path: Path) -> None:
     falling(tmp_path)
-    bpy.context.scene.frame_end = 400
+    bpy.context.scene.frame_end = LONG
     bake = play()
     assert bake is not None
     until(lambda: (bake.driver.job.frame or 0) >= 2)
@@ -189,7 +190,7 @@ def test_an_undo_while_it_plays_goes_on(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_it_waits_for_another_bake(tmp_path: Path) -> None:
     falling(tmp_path)
-    bpy.context.scene.frame_end = 400
+    bpy.context.scene.frame_end = LONG
     bake = play()
     assert bake is not None
     until(lambda: (bake.driver.job.frame or 0) >= 2)

@@ -113,8 +113,8 @@ def test_a_reader_waits_for_what_is_being_written(tmp_path: Path):
     thread = threading.Thread(target=later)
     reader = TrackReader(tmp_path, wait=10.0)
     assert float(reader.sample("t", 0.0)) == 1.0
-    thread.start()
     before = time.monotonic()
+    thread.start()
     assert float(reader.sample("t", 0.5)) == 2.0
     assert time.monotonic() - before > 0.1
     thread.join()
