@@ -76,7 +76,7 @@ def _wrap_and_undo() -> Steps:
     (wrap,) = roles.wraps(bpy.context.scene)
     count, targets = len(wrap.data.vertices), {row.target.name: row.kind for row in wrap.sinew.attachments}
     result["wrap_vertices"] = count
-    assert bpy.context.object == wrap and targets == {MUSCLE: "SLIDING", **dict.fromkeys(BONES, "SPRING")}, targets
+    assert bpy.context.object == wrap and targets == {MUSCLE: "SLIDING", **dict.fromkeys(BONES, "FIXED")}, targets
     open_alone("Attachments")
     yield 1.0
     yield from picture("74-a-wrap")
