@@ -13,7 +13,7 @@ PROCESSES ?= 2
 NEWEST_TESTS ?= $(addprefix tests/test_,$(addsuffix .py,kernel_cache kernels_loaded kernels_inside simd_vec3 spmv_row \
     worker_team thread_pool step_linear multigrid_solve))
 
-.PHONY: help environment demo test test-all coverage validate papers bench lint types zip test-installed test-window test-windows \
+.PHONY: help environment demo test test-all coverage validate papers bench lint types zip test-installed test-window window-blender test-windows \
     test-newest clean
 
 help:
@@ -28,6 +28,7 @@ help:
 	@echo "make zip             the extension, one zip per system and Blender (ARGS=--help for less)"
 	@echo "make test-installed  the zip installed in Blender 4.5, 5.0 and, with Python 3.13, 5.2 without a window"
 	@echo "make test-window     the zip in a real Blender window, with the mouse (root, Debian)"
+	@echo "make window-blender  only make the Blender and the zip for it"
 	@echo "make test-windows    the zip for Windows on Windows' own Python, by Wine (root, Debian)"
 	@echo "make test-newest     some tests with the newest Numba and llvmlite: printed, never a failure"
 	@echo "make clean           remove what was built; the environment stays"
@@ -95,6 +96,9 @@ test-installed: environment
 
 test-window: environment
 	tests/window/run.sh
+
+window-blender: environment
+	tests/window/run.sh prepare
 
 test-windows: environment
 	tests/windows/run.sh

@@ -212,7 +212,8 @@ def rows_of_bones() -> Steps:
     yield from bone_rows(make_limb)
 
 
-PARTS = (
+# those of the first screen, before which the installation has it, and those of the second one, for about as long
+FIRST_SCREEN = (
     first_jelly,
     quick_effects,
     make_ready,
@@ -226,14 +227,16 @@ PARTS = (
     check_by_mouse,
     solve_by_mouse,
     drawn_muscle,
+    layers,
+    selected_by_mouse,
+)
+SECOND_SCREEN = (
     live_by_mouse,
     playground_by_mouse,
     play_simulates,
     live_keys,
     tearing_by_mouse,
     melting_by_mouse,
-    layers,
-    selected_by_mouse,
     muscle_bake,
     muscle_activation,
     contact_bake,
@@ -249,9 +252,18 @@ PARTS = (
 
 
 def steps() -> Steps:
-    for part in PARTS:
-        if part.__name__ in os.environ.get("ONLY", part.__name__).split(","):
+    chosen = os.environ.get("ONLY", "").split(",")
+    all_parts = (*FIRST_SCREEN, *SECOND_SCREEN)
+    of_this_screen = {"1": FIRST_SCREEN, "2": SECOND_SCREEN}.get(os.environ.get("SIDE", ""), all_parts)
+    parts = [part for part in all_parts if part.__name__ in chosen] if any(chosen) else of_this_screen
+    seconds: dict[str, float] = {}
+    result["seconds"] = seconds
+    for part in parts:
+        begun = time.monotonic()
+        try:
             yield from part()
+        finally:
+            seconds[part.__name__] = round(time.monotonic() - begun, 1)
 
 
 bpy.context.preferences.view.show_splash = False

@@ -16,6 +16,8 @@ from desktop import Steps, mouse
 
 F3 = 69  # of a PC keyboard; by its name, xdotool presses Alt with it
 WHEEL_CLICKS_TO_TOP, WHEEL_CLICKS_PER_PAGE, MAX_PAGES = 40, 8, 5
+QUICK_STEP, SLOW_STEP = 9, 7  # of the mouse down the sidebar, whose buttons are 20 pixels high
+QUICK_SECONDS, SETTLED_SECONDS = 0.04, 0.15
 
 gaps: list[float] = []
 _last_beat = time.monotonic()
@@ -181,28 +183,53 @@ def _press(is_it: Callable[[], bool], what: str, aside: int, keep: bool = False)
 def find(is_it: Callable[[], bool], what: str, aside: int = 0) -> Steps:
     """Moves the mouse down the sidebar until it is where something holds.
 
-    Where nothing that can be seen does, it goes to the top and turns the wheel, page by page, as a person would.
+    Where nothing that can be seen does, it goes to the top and turns the wheel, page by page, as a person would. A
+    quick hand looks first, and a slow one only where that found nothing: a busy window lags behind a quick one.
     """
-    found = yield from _find_on_page(is_it, aside)
-    for clicks in (-WHEEL_CLICKS_TO_TOP, *[WHEEL_CLICKS_PER_PAGE] * MAX_PAGES):
+    for on_page in (_find_quickly, _find_slowly):
+        found = yield from on_page(is_it, aside)
+        for clicks in (-WHEEL_CLICKS_TO_TOP, *[WHEEL_CLICKS_PER_PAGE] * MAX_PAGES):
+            if found:
+                return
+            yield from scroll(clicks)
+            found = yield from on_page(is_it, aside)
         if found:
             return
-        yield from scroll(clicks)
-        found = yield from _find_on_page(is_it, aside)
-    assert found, f"no {what} in the sidebar"
+    raise AssertionError(f"no {what} in the sidebar")
 
 
-def _find_on_page(is_it: Callable[[], bool], aside: int) -> Generator[float, None, bool]:
-    window, _, region = view()
-    x = region.x + region.width // 2 + aside
-    for y in range(region.y + region.height - 10, region.y + 10, -7):
-        mouse("mousemove", x, window.height - y)
+def _find_quickly(is_it: Callable[[], bool], aside: int) -> Generator[float, None, bool]:
+    """Goes down the page in one move a step, and waits for the window only where something seems to hold."""
+    x, bottom, top, height = _sidebar(aside)
+    for y in range(top, bottom, -QUICK_STEP):
+        mouse("mousemove", x, height - y)
+        yield QUICK_SECONDS
+        if is_it():
+            for late in (0, QUICK_STEP, 2 * QUICK_STEP):  # what holds may still be what was under the mouse before
+                mouse("mousemove", x, height - y - late)
+                mouse("mousemove_relative", 1, 1)
+                yield SETTLED_SECONDS
+                if is_it():
+                    return True
+    return False
+
+
+def _find_slowly(is_it: Callable[[], bool], aside: int) -> Generator[float, None, bool]:
+    x, bottom, top, height = _sidebar(aside)
+    for y in range(top, bottom, -SLOW_STEP):
+        mouse("mousemove", x, height - y)
         yield 0.06
         mouse("mousemove_relative", 1, 1)
         yield 0.12
         if is_it():
             return True
     return False
+
+
+def _sidebar(aside: int) -> tuple[int, int, int, int]:
+    """Returns the x of the sidebar's middle, moved aside, its lowest and highest y, and the height of the window."""
+    window, _, region = view()
+    return region.x + region.width // 2 + aside, region.y + 10, region.y + region.height - 10, window.height
 
 
 def wait_for(what: str, condition: Callable[[], bool], limit: float) -> Steps:
