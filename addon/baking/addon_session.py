@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import bpy
@@ -273,27 +274,35 @@ class AddonSession:
             shutil.rmtree(solve.folder, ignore_errors=True)
 
     def end_live(self) -> None:
-        """Ends the live run, if there is one; what it did can be kept until the next begins."""
+        """Ends the live run, if there is one, without waiting; what it did can be kept until the next begins."""
         run, self.live = self.live, None
         if run is not None:
             run.close()
-            run.driver.close()
+            run.driver.let_go()
             self.forget_last_live()
             self.last_live = run
 
     def forget_last_live(self) -> None:
-        """Deletes the last run."""
+        """Lets a thread delete the last run."""
         run, self.last_live = self.last_live, None
         if run is not None:
-            run.delete()
+            Thread(target=run.delete, name="Sinew live run's end").start()
+
+    def close_live(self) -> None:
+        """Ends the live run and deletes it now, and waits for both: there may be no thread when Blender ends."""
+        for run in (self.live, self.last_live):
+            if run is not None:
+                run.close()
+                run.driver.close()
+                run.delete()
+        self.live = self.last_live = None
 
     def close(self) -> None:
         """Ends what runs now: another file is loaded, the add-on is turned off, or Blender ends."""
         self.end_fibre_search()
         self.end_check()
         self.end_frame_solve()
-        self.end_live()
-        self.forget_last_live()
+        self.close_live()
         if self.bake is not None:
             bake, self.bake = self.bake, None
             bake.driver.close()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 import time as clock
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from . import state_machine
 from .child_process import ChildProcess
 from .state_machine import Job
 
-EXPORT_SLICE_SECONDS = 0.03
+EXPORT_SLICE_SECONDS = 0.01
 
 
 class BakeDriver:
@@ -21,7 +22,7 @@ class BakeDriver:
 
     def __init__(
         self,
-        export: Callable[[], Iterator[float]],
+        export: Callable[[], Iterator[float | None]],
         commands: Sequence[Sequence[str]],
         log: Path | None = None,
         on_event: Callable[[Mapping[str, Any]], None] | None = None,
@@ -30,8 +31,8 @@ class BakeDriver:
         """Makes ready; nothing runs yet.
 
         Args:
-            export: Returns an iterator that writes the scene bit by bit and yields how much is done, 0 to 1;
-                it raises `SinewError`. It is closed when the bake is cancelled meanwhile.
+            export: Returns an iterator that writes the scene bit by bit and yields how much is done, 0 to 1, or None
+                where it waits for a thread; it raises `SinewError`. It is closed when the bake is cancelled meanwhile.
             commands: The child's command and the ones to try when that does not start.
             log: Where the child's standard error goes; its folder is made by the export.
             on_event: Called with each event that the child says.
@@ -43,8 +44,9 @@ class BakeDriver:
         self._log = log
         self._on_event = on_event
         self._take = take
-        self._exporting: Iterator[float] | None = None
+        self._exporting: Iterator[float | None] | None = None
         self._child: ChildProcess | None = None
+        self._ending: threading.Thread | None = None
         self._pending_effects: list[str] = []
 
     def start(self, frame_start: int, frame_end: int, resume_frame: int | None = None) -> None:
@@ -81,11 +83,35 @@ class BakeDriver:
             self._child.close(0.1)
             self._child = None
 
-    def _export_slice(self, steps: Iterator[float]) -> None:
+    def let_go(self) -> None:
+        """Ends the bake without waiting: a thread sees the child end, or kills it after `CANCEL_TIMEOUT_SECONDS`.
+
+        Nothing more is heard of it.
+        """
+        self.cancel()
+        child, self._child = self._child, None
+        if child is not None:
+            timeout = state_machine.CANCEL_TIMEOUT_SECONDS
+            self._ending = threading.Thread(target=lambda: child.close(timeout), name="Sinew child's end")
+            self._ending.start()
+        if self.job.is_running:
+            self._advance_job(state_machine.ChildEnded(0, clock.monotonic()))
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether a child that was let go is still there."""
+        return self._ending is not None and self._ending.is_alive()
+
+    def wait_for_end(self) -> None:
+        """Waits until a child that was let go has ended, about a second at most."""
+        if self._ending is not None:
+            self._ending.join()
+
+    def _export_slice(self, steps: Iterator[float | None]) -> None:
         end = clock.monotonic() + EXPORT_SLICE_SECONDS
         try:
-            while clock.monotonic() < end:
-                self._advance_job(state_machine.Exporting(float(next(steps))))
+            while clock.monotonic() < end and (done := next(steps)) is not None:
+                self._advance_job(state_machine.Exporting(done))
         except StopIteration:
             self._exporting = None
             self._advance_job(state_machine.Exported(clock.monotonic()))

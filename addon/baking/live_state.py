@@ -230,7 +230,8 @@ class LiveRun:
             self.reader = None
 
     def delete(self) -> None:
-        """Deletes what it has left."""
+        """Deletes what it has left, once its child has ended."""
         self.close()
+        self.driver.wait_for_end()
         self.lock.release()
         shutil.rmtree(self.folder.parent, ignore_errors=True)

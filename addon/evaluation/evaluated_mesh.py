@@ -53,12 +53,24 @@ def triangles(mesh: bpy.types.Mesh) -> Indices:
     """Returns the triangulated faces, (t, 3)."""
     mesh.calc_loop_triangles()
     values = np.empty(len(mesh.loop_triangles) * 3, np.int32)
-    mesh.loop_triangles.foreach_get("vertices", values)
-    return values.reshape(-1, 3)
+    mesh.loop_triangles.foreach_get("loops", values)
+    return corner_vertices(mesh)[values].reshape(-1, 3)
+
+
+def corner_vertices(mesh: bpy.types.Mesh) -> npt.NDArray[np.int32]:
+    """Returns the vertex of each corner, (l,)."""
+    values = np.empty(len(mesh.loops), np.int32)
+    attribute = mesh.attributes.get(".corner_vert")
+    if attribute is not None and len(attribute.data) == len(values):
+        attribute.data.foreach_get("value", values)  # one copy, as above
+    else:
+        mesh.loops.foreach_get("vertex_index", values)
+    return values
 
 
 def polygon_of_triangle(mesh: bpy.types.Mesh) -> Indices:
     """Returns the polygon of each triangle of `triangles(mesh)`, (t,), rising."""
-    values = np.empty(len(mesh.loop_triangles), np.int32)
-    mesh.loop_triangles.foreach_get("polygon_index", values)
-    return values
+    corners = np.empty(len(mesh.polygons), np.int32)
+    mesh.polygons.foreach_get("loop_total", corners)
+    # a polygon of n corners has n − 2, in the order of the polygons; Blender gives them one by one, which takes longer
+    return np.repeat(np.arange(len(corners), dtype=np.int32), corners - 2)

@@ -9,6 +9,7 @@ import numpy as np
 from ...solver.runtime.checksums import digest
 from ..runtime.memo import Memo
 from .geometry_update_counter import change_count
+from .vertex_group_elements import elements_of, known_elements
 
 MAX_OBJECTS = 1000  # that are remembered
 
@@ -31,5 +32,6 @@ def _digest(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> str:
     names = [f"{group.index} {group.name}" for group in obj.vertex_groups]
     if not names:
         return ""
-    found = [(i, e.group, e.weight) for i, v in enumerate(mesh.vertices) for e in v.groups]
-    return digest([*names, np.array(found, np.float32)])
+    found = known_elements(obj, mesh) or elements_of(mesh)
+    table = np.column_stack([each.astype(np.float32) for each in (found.vertices, found.groups, found.weights)])
+    return digest([*names, table if len(table) else table[:, 0]])

@@ -30,6 +30,7 @@ from ..evaluation.sample_times import SampleTime, frame_range, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
 from ..evaluation.unkeyed_value_snapshot import UnkeyedValues
 from ..objects import roles
+from ..objects.breakable_mesh_check import check_breakable
 from . import validation
 from .activation_sampler import ActivationSampler, write_activations
 from .attachments_of_baked_bodies import GroundStrength, with_attachments_of_baked_bodies
@@ -39,7 +40,7 @@ from .body_vertices import BodyVertexReader
 from .buffered_track_writer import BufferedTrackWriter
 from .colliders import ColliderSampler
 from .flexed_shapes import FlexedShape, read_flexed_shapes, write_rest_shapes
-from .input_digest import body_digests, settings_digest
+from .input_digest import digests
 from .participant_subset import only_bodies
 from .participants import ParticipantHandles, Participants, find_participants
 from .rest_frame_transforms import RestFrameTransforms, read_rest_frame_transforms
@@ -80,7 +81,7 @@ def export_scene(
     try:
         context.view_layer.update()
         part_of_scene = _part_of_scene(scene, bake_pass, chosen)
-        digest, each = settings_digest(scene, bake_pass), body_digests(scene, bake_pass)
+        digest, each = digests(scene, bake_pass)
         each = {key: each[key] for key in part_of_scene.inputs.bodies.values()}
         writer = SceneExporter(scene, part, threads, part_of_scene)
         while not writer.is_done:
@@ -117,6 +118,7 @@ class ExportPart:
         unkeyed: Values that hold instead of animated ones at the frame of the last moment, but for the rest pose, and
             afterwards; None: none.
         bake_pass: The pass whose bodies these are, where they follow others, which move as they are baked.
+        is_saved_later: Whether the caller checks and saves the scene, such as in a thread (`check_and_save`).
     """
 
     inputs: Participants
@@ -125,6 +127,7 @@ class ExportPart:
     time_shift: float = 0.0
     unkeyed: UnkeyedValues | None = None
     bake_pass: BakePass | None = None
+    is_saved_later: bool = False
 
 
 def export_part(scene: bpy.types.Scene, folder: Path, part: ExportPart) -> Scene:
@@ -143,6 +146,18 @@ def export_part(scene: bpy.types.Scene, folder: Path, part: ExportPart) -> Scene
             part.unkeyed.restore()
     writer.close()
     return writer.solver_scene
+
+
+def check_and_save(scene: Scene, folder: Path) -> None:
+    """Does what `export_part` leaves to its caller, without Blender.
+
+    Raises:
+        BadInput: A breakable body is open.
+        StorageFailed: The folder cannot be written.
+    """
+    check_breakable(scene)
+    with named_errors(folder.parent):
+        scene.save(folder, is_durable=False)
 
 
 @dataclass(frozen=True)
@@ -194,9 +209,10 @@ class SceneExporter:
 
     @property
     def solver_scene(self) -> Scene:
-        """The scene at the rest pose, once a moment is written."""
+        """The scene at the rest pose, once a moment is written, with colliders that turned out to deform."""
         assert self._state is not None
-        return self._state.solver_scene
+        has_deforming = self._state.colliders.has_deforming
+        return self._state.colliders.with_world_vertices() if has_deforming else self._state.solver_scene
 
     def write_slice(self) -> None:
         """Writes the next moments.
@@ -230,6 +246,8 @@ class SceneExporter:
         bake_pass = self._part.bake_pass
         grounds = [] if bake_pass is None else _read_grounds(bake_pass, inputs)
         read = read_scene(scene_copy, inputs, self._threads, [ground.collider for ground in grounds])
+        if not self._part.is_saved_later:
+            check_breakable(read)
         check_same_times(grounds, read.settings)
         if bake_pass is not None and bake_pass.has_later and read.settings.preroll:
             read = replace(read, settings=replace(read.settings, writes_preroll=True))
@@ -239,7 +257,8 @@ class SceneExporter:
         rest = read_rest_frame_transforms(scene_copy, inputs, solver_scene)
         with named_errors(self._folder.parent):
             shutil.rmtree(self._folder, ignore_errors=True)
-            solver_scene.save(self._folder)
+            if not self._part.is_saved_later:
+                solver_scene.save(self._folder, is_durable=False)  # whoever needs it syncs the folder
             track_writer = BufferedTrackWriter(TrackWriter(self._folder, is_durable=False))
             colliders = ColliderSampler(solver_scene, track_writer)
         activations = ActivationSampler(scene_copy, inputs, self._part.time_shift)
@@ -292,8 +311,8 @@ class SceneExporter:
             write_activations(writer, traces)
             write_rest_shapes(writer, self._state.flexed, self._state.activations.moments(traces))
             writer.close()
-            if self._state.colliders.has_deforming:
-                self._state.colliders.with_world_vertices().save(self._folder)
+            if self._state.colliders.has_deforming and not self._part.is_saved_later:
+                self._state.colliders.with_world_vertices().save(self._folder, is_durable=False)
 
 
 def _read_grounds(bake_pass: BakePass, inputs: Participants) -> list[BakedGround]:

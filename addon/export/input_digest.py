@@ -70,6 +70,16 @@ def body_digests(
     return {key: digest([*before, *walk.walk({obj: key}, names)[0], *after]) for obj, key in bodies.items()}
 
 
+def digests(
+    scene: bpy.types.Scene, bake_pass: BakePass | None = None, is_preview: bool | None = None
+) -> tuple[str, dict[str, str]]:
+    """Returns both digests, `settings_digest` and `body_digests`, and looks at most things once for both."""
+    if bake_pass is not None and not bake_pass.is_only:
+        return settings_digest(scene, bake_pass, is_preview), body_digests(scene, bake_pass, is_preview)
+    keys, walk = _body_keys(scene), _DependencyWalk(scene, is_preview)
+    return digest(walk.walk(keys, keys)[0]), {k: digest(walk.walk({obj: k}, keys)[0]) for obj, k in keys.items()}
+
+
 def bake_dependencies(scene: bpy.types.Scene) -> set[bpy.types.ID]:
     """Returns the objects and node trees that a bake of `scene` depends on, taking part or not."""
     keys = _body_keys(scene)

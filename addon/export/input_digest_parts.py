@@ -15,6 +15,7 @@ from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import sinew_modifier
 from ..blender_data.names_at_first_bake import name_at_first_bake
 from ..blender_data.rna_serialisation import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
+from ..evaluation.evaluated_mesh import corner_vertices, raw_positions
 from ..evaluation.sample_times import frame_range, preroll
 from ..evaluation.vertex_weights import VECTOR_TYPE, WEIGHT_TYPES, raw_vectors, raw_weights
 from ..evaluation.weight_digest import weight_digest
@@ -150,16 +151,9 @@ def _data_parts(obj: bpy.types.Object, waiting: list[bpy.types.ID]) -> Parts:
 
 
 def _mesh_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh, waiting: list[bpy.types.ID]) -> Parts:
-    parts: Parts = []
-    for items, name, width, kind in (
-        (mesh.vertices, "co", 3, np.float32),
-        (mesh.loops, "vertex_index", 1, np.int32),
-        (mesh.polygons, "loop_total", 1, np.int32),
-    ):
-        array = np.empty(len(items) * width, kind)
-        items.foreach_get(name, array)
-        parts.append(array)
-    parts.append(weight_digest(obj))
+    sizes = np.empty(len(mesh.polygons), np.int32)
+    mesh.polygons.foreach_get("loop_total", sizes)
+    parts: Parts = [raw_positions(mesh).ravel(), corner_vertices(mesh), sizes, weight_digest(obj)]
     return [*parts, *_painted_parts(obj, mesh), *_key_parts(mesh.shape_keys, waiting)]
 
 

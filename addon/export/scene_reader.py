@@ -23,7 +23,7 @@ from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.sample_times import frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
-from ..objects import breakable_mesh_check, collision_filter, tet_estimate
+from ..objects import collision_filter, tet_estimate
 from ..objects.attachment_rows import attachment_owners
 from ..objects.field_objects import acts_on
 from . import animated_settings, artist_tet_files, body_features, validation
@@ -200,8 +200,6 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
     longest = longest_side(found.points, matrix)
     if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: faces look outwards again when they are turned round
         faces = faces[:, ::-1]
-    if settings.use_fracture:
-        breakable_mesh_check.check_closed_mesh(obj.name, world, faces)
     rest_scale = found.fields["rest_scale"]
     found.fields["rest_scale"] = replace(rest_scale, direction=rest_scale.direction @ matrix[:3, :3].T)
     pinned = np.flatnonzero(found.pins > 0).astype(np.int32)

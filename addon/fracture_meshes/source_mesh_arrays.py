@@ -16,8 +16,9 @@ from mathutils.kdtree import KDTree
 
 from ...solver.runtime.arrays import Floats, Indices
 from ..blender_data import sinew_modifier
-from ..evaluation.evaluated_mesh import evaluated_mesh
+from ..evaluation.evaluated_mesh import corner_vertices, evaluated_mesh, polygon_of_triangle, positions
 from ..evaluation.scene_copy import SceneCopy
+from ..evaluation.vertex_group_elements import known_elements
 from .attribute_transfer import MeshTopology
 
 # per attribute type: name of the value, numbers per value, whether a mean makes sense
@@ -121,23 +122,23 @@ def _read(mesh: bpy.types.Mesh, evaluated: bpy.types.Object) -> SourceMesh:
     mesh.calc_loop_triangles()
     topology = MeshTopology(
         # as attributes: Blender copies these a hundred times faster than the properties of corners
-        read_property(mesh.attributes[".corner_vert"].data, "value", np.int32),
+        corner_vertices(mesh),
         read_property(mesh.attributes[".corner_edge"].data, "value", np.int32),
         np.append(read_property(mesh.polygons, "loop_start", np.int32), len(mesh.loops)),
         read_property(mesh.loop_triangles, "loops", np.int32, 3),
-        read_property(mesh.loop_triangles, "polygon_index", np.int32),
+        polygon_of_triangle(mesh),
     )
     uv, colours = mesh.uv_layers, mesh.color_attributes
     rendered = next((layer.name for layer in uv if layer.active_render), "")
     shown = colours[colours.render_color_index].name if colours.render_color_index >= 0 else ""
     return SourceMesh(
-        points=read_property(mesh.vertices, "co", np.float32, 3).astype(np.float64),
+        points=positions(mesh),
         topology=topology,
         triangle_vertices=topology.loop_vertex[topology.triangle_loops],
         normals=read_property(mesh.corner_normals, "vector", np.float32, 3).astype(np.float64),
         layers=list(_layers(mesh)),
         materials=[slot.material.original if slot.material else None for slot in evaluated.material_slots],
-        material_index=read_property(mesh.polygons, "material_index", np.int32),
+        material_index=_material_indices(mesh),
         groups=_groups(evaluated, mesh),
         uv_maps=([layer.name for layer in uv], uv.active.name if uv.active else "", rendered),
         colours=(colours.active_color_name or "", shown),
@@ -145,6 +146,13 @@ def _read(mesh: bpy.types.Mesh, evaluated: bpy.types.Object) -> SourceMesh:
         has_custom_normals=mesh.has_custom_normals,
         is_flat=mesh.normals_domain == "FACE",
     )
+
+
+def _material_indices(mesh: bpy.types.Mesh) -> npt.NDArray:
+    attribute = mesh.attributes.get("material_index")
+    if attribute is not None and (attribute.domain, attribute.data_type) == ("FACE", "INT"):
+        return read_property(attribute.data, "value", np.int32)
+    return read_property(mesh.polygons, "material_index", np.int32)
 
 
 def read_property(items: bpy.types.bpy_prop_collection, name: str, kind: type, width: int = 1) -> npt.NDArray:
@@ -166,6 +174,10 @@ def _layers(mesh: bpy.types.Mesh) -> Iterator[Layer]:
 
 def _groups(evaluated: bpy.types.Object, mesh: bpy.types.Mesh) -> dict[str, Floats]:
     names = [group.name for group in evaluated.vertex_groups]
+    known = known_elements(evaluated.original, mesh)
+    if known is not None:
+        count = len(mesh.vertices)
+        return {name: known.of_group(group, count).astype(np.float64) for group, name in enumerate(names)}
     weights = np.zeros((len(names), len(mesh.vertices)))
     for i, vertex in enumerate(mesh.vertices if names else ()):
         for element in vertex.groups:

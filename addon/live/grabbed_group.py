@@ -9,10 +9,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...solver.bake.cache import layout
 from ...solver.runtime.arrays import Floats
 from ...solver.scene.grab_falloff import grab_shares
-from ...solver.scene.scene import Scene
+from ...solver.scene.scene import Body
 from ..baking.live_state import LiveRun
 from ..blender_data.scene_by_session_uid import find_scene
 from ..evaluation.matrix_units import scale_to_metres, transform_points
@@ -34,13 +33,18 @@ def shares_around(vertices: Floats, nearest: int, radius: float) -> dict[str, An
     return {"vertices": taken.tolist(), "shares": grab_shares(distance[taken], radius).tolist()}
 
 
-def make_group(run: LiveRun, obj: bpy.types.Object, grab: Mapping[str, Any]) -> str:
+def make_group(run: LiveRun, body: Body, obj: bpy.types.Object, grab: Mapping[str, Any]) -> str:
     """Makes a vertex group of what a grab of a run held, and returns its name; "" where the mesh can have none.
+
+    Args:
+        run: The run.
+        body: The body, as it was written.
+        obj: Its object.
+        grab: What it held.
 
     Where modifiers before Sinew's make vertices, those of the mesh that are nearest at rest stand for them.
     """
     vertices, shares = np.array(grab.get("vertices", []), np.int64), np.array(grab.get("shares", []))
-    body = next(each for each in Scene.load(run.folder / layout.SCENE_FOLDER).bodies if each.key == grab["body"])
     is_known = vertices < body.played_count  # a torn mesh has more
     vertices, shares = vertices[is_known], shares[is_known]
     if not len(vertices) or obj.mode == "EDIT" or not obj.data.is_editable:

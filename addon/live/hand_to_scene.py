@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import bmesh
 import bpy
 import numpy as np
 
+from ...solver.bake.cache import layout
 from ...solver.live.recording import read_inputs
+from ...solver.scene.scene import Body, Scene
 from ...solver.scene.settings.heat_settings import SOURCE_EXCHANGE
 from ..baking.live_state import LiveRun
 from ..blender_data.animation_curves import CONSTANT, LINEAR, driven_paths, own_copy_of_action, write_curves
@@ -45,6 +48,11 @@ class _KeptHand:
     def unit(self) -> float:
         """Metres in a Blender unit."""
         return float(self.scene.unit_settings.scale_length)
+
+    @cached_property
+    def bodies(self) -> dict[str, Body]:
+        """The bodies as they were written, by key."""
+        return {body.key: body for body in Scene.load(self.run.folder / layout.SCENE_FOLDER).bodies}
 
     def frames(self, steps: Sequence[int]) -> np.ndarray:
         """Returns the frames after numbers of steps, (k,)."""
@@ -137,7 +145,7 @@ def _put_grab(kept: _KeptHand, stroke: Stroke) -> None:
     obj = None if handle is None else handle.find()
     if obj is None:
         return
-    group = make_group(kept.run, obj, stroke.given)
+    group = make_group(kept.run, kept.bodies[stroke.given["body"]], obj, stroke.given)
     if not group or obj.library is not None:
         kept.left_out.append(f'a grab of "{obj.name}", whose vertices this file cannot name')
         return

@@ -27,7 +27,7 @@ from ..blender_data.scene_by_session_uid import find_scene
 from ..cache import cache_folder_status, cache_paths, takes
 from ..cache.selected_body_caches import body_settings_text
 from ..evaluation.sample_times import frames_per_second
-from ..export.input_digest import body_digests, settings_digest
+from ..export.input_digest import digests
 from ..properties import preferences
 from . import hand_to_scene, run_control
 
@@ -38,18 +38,32 @@ def can_keep(scene: bpy.types.Scene) -> bool:
     return session.bake is None and run is not None and run.scene_uid == scene.session_uid and run.seconds > 0.0
 
 
-def start(scene: bpy.types.Scene) -> RunningBake:
-    """Ends the run if it goes on, and begins to bake it into a take; whoever calls this is an operator.
+def end_run(scene: bpy.types.Scene) -> LiveRun:
+    """Ends the run that is to be kept if it goes on, without waiting for its child, and returns it.
 
     Raises:
-        BadInput: There is no run, it is shorter than a frame, or the artist has chosen a folder that has a bake.
+        BadInput: There is none.
     """
     if not can_keep(scene):
         raise BadInput("live-nothing-to-keep")
     run_control.end()
-    run = session.last_live
-    frames = 0 if run is None else int(run.seconds * frames_per_second(scene) + 1.0e-6)
-    if run is None or not frames:
+    if session.last_live is None:
+        raise BadInput("live-nothing-to-keep")
+    return session.last_live
+
+
+def start(scene: bpy.types.Scene) -> RunningBake:
+    """Ends the run if it goes on, and begins to bake it into a take; whoever calls this is an operator.
+
+    It waits until the child has written all that came; an operator with a window lets that happen before.
+
+    Raises:
+        BadInput: There is no run, it is shorter than a frame, or the artist has chosen a folder that has a bake.
+    """
+    run = end_run(scene)
+    run.driver.wait_for_end()
+    frames = int(run.seconds * frames_per_second(scene) + 1.0e-6)
+    if not frames:
         raise BadInput("live-nothing-to-keep")
     folder = _free_folder(scene)
     if bake_status.has_preview_tets(scene):
@@ -106,6 +120,6 @@ def _say_what_it_is_of(run: LiveRun, folder: Path) -> None:
     """Writes digests of the scene with what the hand did: a bake of it repeats the run, so the take is up to date."""
     scene = find_scene(run.scene_uid)
     if scene is not None:
-        digest, each = settings_digest(scene, is_preview=True), body_digests(scene, is_preview=True)
+        digest, each = digests(scene, is_preview=True)
         (folder / layout.SCENE_FOLDER / layout.SETTINGS_FILE).write_text(digest, newline="\n")
         (folder / layout.SCENE_FOLDER / layout.BODY_SETTINGS_FILE).write_text(body_settings_text(each), newline="\n")

@@ -48,7 +48,7 @@ def start(scene: bpy.types.Scene) -> LiveRun:
     session.end_live()
     session.forget_last_live()
     session.end_frame_solve()
-    run_folders.delete_orphans()
+    run_folders.delete_orphans_in_thread()
     folder, lock = run_folders.new_folder()
     words, log = _arguments(scene, folder), folder / layout.LOG_FILE
     commands = [child_command(words), fallback_command(words, bpy.app.binary_path)]

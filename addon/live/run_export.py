@@ -8,7 +8,9 @@ within `WAY_SECONDS` before the run begins. Bodies with Preview Tets have these.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import bpy
@@ -21,10 +23,11 @@ from ..baking.live_state import LiveRun
 from ..blender_data.object_handle import ObjectHandle
 from ..blender_data.scene_by_session_uid import find_scene
 from ..cache.selected_body_caches import body_settings_text
+from ..evaluation import vertex_group_elements
 from ..evaluation.sample_times import SampleTime, frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.unkeyed_value_snapshot import UnkeyedValues
-from ..export.export_scene import ExportPart, export_part
-from ..export.input_digest import body_digests, settings_digest
+from ..export.export_scene import ExportPart, check_and_save, export_part
+from ..export.input_digest import digests
 from ..export.participants import ParticipantHandles, find_participants
 from ..objects import roles
 from . import deforming_colliders, handled_inputs, moved_channels, settings_of_next_run, torn_bodies
@@ -32,8 +35,8 @@ from . import deforming_colliders, handled_inputs, moved_channels, settings_of_n
 WAY_SECONDS = 1.0  # in which flesh comes from its rest pose into that of the present frame
 
 
-def export(run: LiveRun) -> Iterator[float]:
-    """Writes the scene of a run that has begun.
+def export(run: LiveRun) -> Iterator[float | None]:
+    """Writes the scene of a run that has begun, in slices between which Blender's window answers.
 
     Raises:
         BadInput: Something cannot be simulated as it is.
@@ -47,19 +50,46 @@ def export(run: LiveRun) -> Iterator[float]:
     torn_bodies.move_modifiers(run, scene)
     found = find_participants(scene)
     inputs = replace(found, is_preview=True, deforming_colliders=deforming_colliders.find_keys(found))
-    digest, each = settings_digest(scene, is_preview=True), body_digests(scene, is_preview=True)
     handles, frame, subframe = ParticipantHandles(inputs), scene.frame_current, scene.frame_subframe
-    yield 0.2  # Blender's window answers in between
+    try:
+        yield from (0.1 for _ in vertex_group_elements.read_ahead(inputs.bodies))
+        yield 0.2
+        scene = handles.find().scene
+        stamps = digests(scene, is_preview=True)
+        yield 0.3
+        yield from _write(run, handles, frame + subframe, stamps)
+    finally:
+        vertex_group_elements.forget()
+
+
+def _write(
+    run: LiveRun, handles: ParticipantHandles, now: float, stamps: tuple[str, dict[str, str]]
+) -> Iterator[float | None]:
+    """Writes the scene at a frame, the first values of what may be changed, and digests of the scene and its bodies."""
     inputs = handles.find()
-    scene = inputs.scene
+    scene, frame = inputs.scene, math.floor(now)
     run.bodies = {key: ObjectHandle.of(obj) for obj, key in inputs.bodies.items()}
-    moments, before = _moments(scene, frame, subframe)
-    shift = (frame + subframe - frame_range(scene)[0]) / frames_per_second(scene)
+    moments, before = _moments(scene, frame, now - frame)
+    shift = (now - frame_range(scene)[0]) / frames_per_second(scene)
     folder = run.folder / layout.SCENE_FOLDER
     part = ExportPart(
-        inputs, moments, lambda read: _from_frame(read, frame, before), shift, UnkeyedValues(scene.objects)
+        inputs,
+        moments,
+        lambda read: _from_frame(read, frame, before),
+        shift,
+        UnkeyedValues(scene.objects),
+        is_saved_later=True,
     )
     written = export_part(scene, folder, part)
+    pool = ThreadPoolExecutor(1)
+    saved = pool.submit(check_and_save, written, folder)
+    pool.shutdown(wait=False)
+    yield from torn_bodies.read_breakable(run, written, inputs.unit)
+    while not saved.done():
+        yield None
+    saved.result()
+    inputs = handles.find()
+    scene = inputs.scene
     run.inputs = handled_inputs.find(inputs, written, folder)
     deforming_colliders.begin(run, inputs, written)
     controls = handled_inputs.values(run.inputs, scene)
@@ -68,13 +98,12 @@ def export(run: LiveRun) -> Iterator[float]:
     run.first_channels = moved_channels.copied(run.channels)
     run.begun_with = settings_of_next_run.stamp(scene, run.inputs)
     with named_errors(run.folder):
-        (folder / layout.SETTINGS_FILE).write_text(digest, newline="\n")
-        (folder / layout.BODY_SETTINGS_FILE).write_text(body_settings_text(each), newline="\n")
+        (folder / layout.SETTINGS_FILE).write_text(stamps[0], newline="\n")
+        (folder / layout.BODY_SETTINGS_FILE).write_text(body_settings_text(stamps[1]), newline="\n")
         path = run.folder / layout.LIVE_FOLDER / layout.LIVE_CONTROLS_FILE
         path.parent.mkdir(exist_ok=True)
         text = json.dumps({name: value.tolist() for name, value in controls.items()})
         path.write_text(text, encoding="utf-8", newline="\n")
-    yield from torn_bodies.read_breakable(run, written, inputs.unit)
     yield 1.0
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import uuid
 from pathlib import Path
+from threading import Thread
 
 import bpy
 
@@ -31,9 +32,13 @@ def new_folder() -> tuple[Path, CacheLock]:
     return around / CACHE_NAME, CacheLock(around)
 
 
-def delete_orphans() -> None:
-    """Deletes folders of runs whose Blender has been killed."""
+def delete_orphans_in_thread() -> None:
+    """Deletes folders of runs whose Blender has been killed, without waiting."""
     home = Path(bpy.app.tempdir)
+    Thread(target=lambda: _delete_orphans(home), name="Sinew orphans").start()
+
+
+def _delete_orphans(home: Path) -> None:
     try:
         found = list(home.parent.glob(f"{_common_part(home.name)}*/{PREFIX}*"))
     except OSError:  # another Blender has ended meanwhile

@@ -60,7 +60,7 @@ def read_breakable(run: LiveRun, written: Scene, unit: float) -> Iterator[float]
     for body in written.bodies:
         if body.fracture is None:
             continue
-        yield 0.9  # Blender's window answers in between
+        yield 0.8  # Blender's window answers in between
         scene, obj = find_scene(run.scene_uid), run.bodies[body.key].find()
         found = None if scene is None or obj is None else _breakable(scene, run.frame, obj, body, unit)
         if found is not None:

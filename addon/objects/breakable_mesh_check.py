@@ -8,7 +8,15 @@ import numpy as np
 from ...solver.mesh.geometry.manifold_defects import find_manifold_defects
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.scene import Scene
 from .mesh_defects import defects_text
+
+
+def check_breakable(scene: Scene) -> None:
+    """Checks the meshes of all breakable bodies; raises as `check_closed_mesh`. It needs nothing of Blender."""
+    for body in scene.bodies:
+        if body.fracture is not None:
+            check_closed_mesh(body.name, body.vertices, body.triangles)
 
 
 def check_closed_mesh(name: str, points: Floats, triangles: Indices) -> None:

@@ -104,10 +104,39 @@ class SINEW_OT_keep_live(BakingOperator, bpy.types.Operator):
     bl_label = "Keep"
     bl_options = {"UNDO"}
 
+    _run: LiveRun | None = None
+
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """While a scene runs live, and afterwards until the next run."""
         return keep_run.can_keep(context.scene)
+
+    @reporting_errors
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Ends the run, and begins when its child has written all that came."""
+        if bpy.app.background:
+            return self.execute(context)
+        self._run = keep_run.end_run(context.scene)
+        if not self._run.driver.is_ending:
+            return super().invoke(context, event)
+        self.listen(context)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Waits for the end of the run, and then does as every bake."""
+        if self._bake is not None:
+            return super().modal(context, event)
+        if self._run is not None and self._run.driver.is_ending:
+            return {"PASS_THROUGH"}
+        begun = self._begin(context, event)
+        if self._bake is None:
+            self.cancel(context)
+        return begun
+
+    @reporting_errors
+    def _begin(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        self.begin(context)
+        return {"RUNNING_MODAL"}
 
     def _start(self, context: bpy.types.Context) -> RunningBake:
         bake = keep_run.start(context.scene)

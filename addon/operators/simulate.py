@@ -61,12 +61,20 @@ class BakingOperator:
         """Starts the bake and stays to listen for Escape."""
         if bpy.app.background:
             return self.execute(context)
+        self.begin(context)
+        self.listen(context)
+        return {"RUNNING_MODAL"}
+
+    def begin(self, context: bpy.types.Context) -> None:
+        """Starts the bake, which goes on by itself."""
         self._bake = self._start(context)
         bake_timer.start()
+
+    def listen(self, context: bpy.types.Context) -> None:
+        """Lets Blender call `modal` until it is told to stop."""
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.1, window=context.window)
         manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Lets everything through but Escape; ends with the bake, which bake_timer.py keeps going."""

@@ -70,6 +70,10 @@ class Memo(_Results[tuple[object, Result]]):
             self._store(key, (stamp, compute()))
         return self._entries[key][1]
 
+    def store(self, key: Hashable, stamp: object, result: Result) -> None:
+        """Remembers a result that was computed elsewhere."""
+        self._store(key, (stamp, result))
+
     def latest(self, key: Hashable) -> Result | None:
         """Returns the last result for a thing, whatever its stamp was, or None."""
         return self._entries[key][1] if key in self._entries else None

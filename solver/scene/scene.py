@@ -305,15 +305,15 @@ class Scene:
         )
         return body.flesh is not None and body.flesh.motion == DYNAMIC and not held
 
-    def save(self, folder: Path) -> None:
-        """Writes the scene into `folder`, complete or not at all."""
+    def save(self, folder: Path, is_durable: bool = True) -> None:
+        """Writes the scene into `folder`, complete or not at all; syncs it, unless it need not be durable yet."""
         arrays: dict[str, np.ndarray] = {}
         tree = {"format": SCENE_FORMAT, "scene": to_tree(self, "", arrays)}
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomic(folder / ARRAYS_FILE, npz_bytes(arrays))
+        write_atomic(folder / ARRAYS_FILE, npz_bytes(arrays), is_durable)
         # a name that is no text, such as that of a file, is written in JSON's own escapes
         text = json.dumps(tree, indent=1, ensure_ascii=False)
-        write_atomic(folder / SCENE_FILE, text.encode(errors="backslashreplace"))
+        write_atomic(folder / SCENE_FILE, text.encode(errors="backslashreplace"), is_durable)
 
     @staticmethod
     def load(folder: Path) -> Scene:

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The weights in the vertex groups of a mesh, which Blender gives only one by one: 50,000 take 60 ms.
+
+So an export that may not hold up Blender's window reads them ahead, some thousand vertices at a time. What was read is
+known until it is forgotten, or Blender reports a change of the mesh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ..blender_data.object_handle import ObjectHandle
+from ..runtime.memo import Memo
+from .geometry_update_counter import change_count
+
+SLICE_VERTICES = 4000
+MAX_MESHES = 1000  # that are remembered
+# modifiers that move vertices, and leave their number and their weights as they are
+MOVING_MODIFIERS = {
+    "ARMATURE", "CAST", "CORRECTIVE_SMOOTH", "CURVE", "DISPLACE", "HOOK", "LAPLACIANDEFORM", "LAPLACIANSMOOTH",
+    "LATTICE", "MESH_CACHE", "MESH_DEFORM", "SHRINKWRAP", "SIMPLE_DEFORM", "SMOOTH", "SURFACE_DEFORM", "WARP", "WAVE",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GroupElements:
+    """The weights of a mesh, in the order of its vertices.
+
+    Attributes:
+        vertices, groups: Vertex and index of the group of each weight, (k,).
+        weights: They, (k,).
+    """
+
+    vertices: npt.NDArray[np.int32]
+    groups: npt.NDArray[np.int32]
+    weights: npt.NDArray[np.float32]
+
+    def of_group(self, group: int, count: int) -> npt.NDArray[np.float32]:
+        """Returns the weights of all `count` vertices in a group, 0 where they are not in it, (n,)."""
+        found, own = np.zeros(count, np.float32), self.groups == group
+        found[self.vertices[own]] = self.weights[own]
+        return found
+
+
+_known: Memo[GroupElements] = Memo(MAX_MESHES)
+
+
+def elements_of(mesh: bpy.types.Mesh) -> GroupElements:
+    """Returns all weights of a mesh."""
+    return _joined([_read(mesh, 0, len(mesh.vertices))])
+
+
+def read_ahead(objects: Iterable[bpy.types.Object]) -> Iterator[None]:
+    """Reads the weights of mesh objects in slices, so that `known_elements` has them until `forget` is called.
+
+    Blender may do anything between two slices: a mesh that changes meanwhile, or goes, is left out.
+    """
+    handles = [ObjectHandle.of(obj) for obj in objects if obj.type == "MESH" and obj.vertex_groups]
+    for handle in handles:
+        yield from _read_in_slices(handle)
+
+
+def known_elements(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> GroupElements | None:
+    """Returns what was read ahead of an object, if a mesh has the same weights, or None.
+
+    Args:
+        obj: The object, with the modifiers that act on the mesh.
+        mesh: Its own, or the evaluated one.
+    """
+    own = obj.data
+    if not isinstance(own, bpy.types.Mesh) or len(own.vertices) != len(mesh.vertices):
+        return None
+    has_others = any(each.show_viewport and each.type not in MOVING_MODIFIERS for each in obj.modifiers)
+    if not _known.has(own.session_uid, _stamp(own)) or (mesh != own and has_others):
+        return None
+    return _known.latest(own.session_uid)
+
+
+def forget() -> None:
+    """Forgets what was read ahead."""
+    _known.clear()
+
+
+def _read_in_slices(handle: ObjectHandle) -> Iterator[None]:
+    parts: list[GroupElements] = []
+    first, begun = 0, None
+    while True:
+        obj = handle.find()
+        if obj is None or obj.mode == "EDIT":
+            return
+        stamp = _stamp(obj.data)
+        if begun not in (None, stamp):
+            return
+        begun, end = stamp, min(first + SLICE_VERTICES, len(obj.data.vertices))
+        parts.append(_read(obj.data, first, end))
+        if end == len(obj.data.vertices):
+            _known.store(obj.data.session_uid, stamp, _joined(parts))
+            return
+        first = end
+        yield
+
+
+def _stamp(mesh: bpy.types.Mesh) -> tuple[int, int]:
+    return change_count(mesh), len(mesh.vertices)
+
+
+def _read(mesh: bpy.types.Mesh, first: int, end: int) -> GroupElements:
+    # no lists of vertices or tuples, of which so many make Python collect garbage
+    vertices: list[int] = []
+    groups: list[int] = []
+    values: list[float] = []
+    all_vertices = mesh.vertices
+    for i in range(first, end):
+        for element in all_vertices[i].groups:
+            vertices.append(i)
+            groups.append(element.group)
+            values.append(element.weight)
+    return GroupElements(np.array(vertices, np.int32), np.array(groups, np.int32), np.array(values, np.float32))
+
+
+def _joined(parts: list[GroupElements]) -> GroupElements:
+    if len(parts) == 1:
+        return parts[0]
+    return GroupElements(
+        np.concatenate([each.vertices for each in parts]),
+        np.concatenate([each.groups for each in parts]),
+        np.concatenate([each.weights for each in parts]),
+    )
