@@ -11,7 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.live_in_blender import ended as ended  # a fixture
-from fixtures.live_in_blender import jelly, run_steps, shown, started
+from fixtures.live_in_blender import jelly, run_steps, shown, started, until
 from sinew.addon.baking.addon_session import session
 from sinew.addon.live import deforming_colliders, run_control
 from sinew.solver.live.live_loop import replay
@@ -169,3 +169,23 @@ def test_a_look_at_what_has_not_changed_writes_nothing_and_is_quick() -> None:
     (command,) = deforming_colliders.changes(run, scene)
     path = run.folder / "live" / f"{command['collider']}.shapes"
     assert path.stat().st_size == 12 * len(below.data.vertices) * (command["sample"] + 1)
+
+
+@pytest.mark.slow
+def test_a_collider_with_other_vertices_keeps_its_last_shape_and_says_so() -> None:
+    jelly()
+    below = table()
+    lifting_key(below, 1.0)
+    mask = below.modifiers.new("Mask", "MASK")
+    below.vertex_groups.new(name="Top").add([v.index for v in below.data.vertices if v.co.z > 0.0], 1.0, "REPLACE")
+    run = started()
+    run_steps(run, 5)
+    assert run.later == ""
+    mask.vertex_group = "Top"
+    bpy.context.view_layer.update()
+    until(lambda: run.later != "")
+    assert run.later.startswith('The collider "Table" has 4 vertices instead of 8, so it keeps its last shape.')
+    mask.vertex_group = ""
+    bpy.context.view_layer.update()
+    until(lambda: run.later == "")
+    assert session.live is run and not run.note, run.note

@@ -55,12 +55,14 @@ class DeformingShape:
         owner: The object.
         count: Of its vertices.
         sent: Vertices that were sent last [m], world, (n, 3); None: none since the run began.
+        count_now: Of its vertices at the last look.
     """
 
     key: str
     owner: ObjectHandle
     count: int
     sent: npt.NDArray[np.float32] | None = None
+    count_now: int | None = None
 
 
 @dataclass
@@ -169,7 +171,7 @@ class LiveRun:
         held_at: The step at which it holds, or None.
         begun_with: Values of settings that it has read at its beginning alone, by the names of object and setting.
         note: What the child has warned about last, or "".
-        later: What acts from the next run on, or "".
+        later: What acts from the next run on, or a collider that keeps its last shape, or "".
         grabs: What is pulled, by number.
         brush: What is held on them, or None.
         last_grab: The number of the last grab.

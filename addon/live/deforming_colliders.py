@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ...solver.bake.cache import layout
 from ...solver.live.collider_shapes import ColliderShapesWriter
+from ...solver.runtime.errors import SinewError
 from ...solver.scene.scene import Scene
 from ..baking.live_state import DeformingShape, LiveRun
 from ..blender_data.object_handle import ObjectHandle
@@ -53,20 +54,32 @@ def changes(run: LiveRun, scene: bpy.types.Scene) -> Iterator[dict[str, Any]]:
         return
     for shape in run.shapes:
         obj = shape.owner.find()
-        now = None if obj is None else _world_vertices(obj.evaluated_get(depsgraph), shape.count, scene)
+        now = None if obj is None else _world_vertices(obj.evaluated_get(depsgraph), shape, scene)
         if now is None or (shape.sent is not None and np.array_equal(shape.sent, now)):
             continue
         shape.sent = now
         yield {"command": "deform", "collider": shape.key, "sample": run.shapes_writer.append(shape.key, now)}
 
 
-def _world_vertices(evaluated: bpy.types.Object, count: int, scene: bpy.types.Scene) -> npt.NDArray[np.float32] | None:
+def kept_shape(run: LiveRun) -> SinewError | None:
+    """Returns the note about the first collider whose mesh has other vertices, which keeps its last shape; or None."""
+    for shape in run.shapes:
+        obj, now = shape.owner.find(), shape.count_now
+        if obj is not None and now is not None and now != shape.count:
+            return SinewError("live-collider-vertices-change", name=obj.name, first=shape.count, now=now)
+    return None
+
+
+def _world_vertices(
+    evaluated: bpy.types.Object, shape: DeformingShape, scene: bpy.types.Scene
+) -> npt.NDArray[np.float32] | None:
     """Returns where vertices are [m], (n, 3); None where they are others than before, or no numbers."""
     points = raw_positions(evaluated.data)
-    if len(points) != count:  # Blender subdivides some meshes only where they are drawn
+    if len(points) != shape.count:  # Blender subdivides some meshes only where they are drawn
         with evaluated_mesh(evaluated) as mesh:
             points = raw_positions(mesh)
-    if len(points) != count:
+    shape.count_now = len(points)
+    if len(points) != shape.count:
         return None
     matrix = scale_to_metres(evaluated.matrix_world, scene.unit_settings.scale_length)
     found = transform_points(matrix, points.astype(np.float64)).astype(np.float32)

@@ -99,6 +99,7 @@ def _hear(run: LiveRun, event: Mapping[str, Any]) -> None:
         scene = find_scene(run.scene_uid)
         if scene is not None:
             problem = settings_of_next_run.difference(run.begun_with, settings_of_next_run.stamp(scene, run.inputs))
+            problem = problem or deforming_colliders.kept_shape(run)
             run.later = "" if problem is None else error_messages.error_text(problem)
     elif event["event"] == "paused":
         run.held_at = event["step"]

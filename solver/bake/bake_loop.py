@@ -19,6 +19,7 @@ from ..runtime.event_stream import json_value
 from ..simulation.advance_frame import FrameReport
 from ..simulation.enclosed_collider_sheets import find_enclosed_sheets
 from ..simulation.simulation import FrameCallbacks, Simulation
+from ..simulation.squeezing_colliders import find_jumped_colliders
 from ..simulation.tet_face_separation import pieces_at_limit
 from .cache import BackgroundWriter, CacheMetadata, CacheWriter
 from .frame_recorder import FrameRecorder
@@ -78,6 +79,7 @@ class Bake:
         warnings: Warnings of the build that the next line of the report will contain.
         bodies_at_piece_limit: Keys of the bodies for which the piece limit was reported.
         reported_inversions: Keys of bodies with the bones for which inverted flesh was reported.
+        reported_jumps: Names of the colliders for which it was reported that they jump into a body.
         before_step: Called before every step of `run`.
     """
 
@@ -88,6 +90,7 @@ class Bake:
     warnings: list[dict[str, str]] = dataclasses.field(default_factory=list)
     bodies_at_piece_limit: set[str] = dataclasses.field(default_factory=set)
     reported_inversions: set[tuple[str, str, str]] = dataclasses.field(default_factory=set)
+    reported_jumps: set[str] = dataclasses.field(default_factory=set)
     before_step: Callable[[], None] = lambda: None
 
     @property
@@ -149,6 +152,7 @@ class Bake:
                     *self._piece_limit_warnings(),
                     *self._inversion_warnings(),
                     *self._sheet_warnings(is_first=False),
+                    *self._jump_warnings(advanced.report),
                 )
                 behind.submit(write, partial(_emit_all, on_event, (report, *warnings)))
             behind.finish()
@@ -201,6 +205,13 @@ class Bake:
         """Returns a warning for every sheet that is suddenly inside a body."""
         found = find_enclosed_sheets(self.simulation, self.frame, is_first)
         return [_warning_event(SinewError("sheet-in-body", name=n, body=b, frame=self.frame)) for n, b in found]
+
+    def _jump_warnings(self, report: FrameReport) -> list[dict[str, Any]]:
+        """Returns a warning for every collider that has jumped and whose contacts did not settle, once for each."""
+        found = set(find_jumped_colliders(self.simulation, self.frame)) if report.unsettled else set()
+        news = sorted(found - self.reported_jumps)
+        self.reported_jumps.update(news)
+        return [_warning_event(SinewError("collider-jumps-in", name=name, frame=self.frame)) for name in news]
 
     def _frame_recorder(self, frame: int) -> FrameRecorder:
         """Returns an empty recorder for a frame."""

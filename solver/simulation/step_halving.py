@@ -26,6 +26,7 @@ from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import SolveFailed
 from .flesh_equilibrium_interpolation import PoseInterpolation
 from .simulated_scene import SimulatedScene
+from .squeezing_colliders import has_moved_colliders
 from .step_attempt import OnProgress, StepAttempt
 from .step_boundary_conditions import end_forces
 from .step_interval import MAX_HALVINGS, StepPart
@@ -156,8 +157,8 @@ def _reference_energies(model: Model, start: State, gravity: Floats, dt: float, 
 def _check_gained_energy(simulation: SimulatedScene, model: Model, report: StepReport, part: StepPart) -> None:
     """Raises SolveFailed where a whole step left more energy from nothing than there was.
 
-    Colliders that move and hands may squeeze bodies without limit, and bodies that flow lose again what they store:
-    such steps count as unsettled instead.
+    Colliders that move, or have come into a body a moment ago, and hands may squeeze bodies without limit, and bodies
+    that flow lose again what they store: such steps count as unsettled instead.
     """
     if report.gained_energy is None or not report.gained_energy.max(initial=0.0) > MAX_ENERGY_GAIN_RATIO:
         return
@@ -168,7 +169,7 @@ def _check_gained_energy(simulation: SimulatedScene, model: Model, report: StepR
         return
     if any(force.may_squeeze for force in built.forces):
         return
-    if any((one.pose(tracks, part.begin) != one.pose(tracks, part.end)).any() for one in built.colliders):
+    if has_moved_colliders(built, tracks, part.begin, part.end):
         return
     raise SolveFailed("step-gains-energy", name=body.name, time=part.end, parts=f"{2**MAX_HALVINGS:,}")
 

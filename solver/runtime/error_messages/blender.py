@@ -187,6 +187,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '{what} of "{name}" has changed, which the live run reads at its beginning alone.',
         "Stop, and press Live again.",
     ),
+    "live-collider-vertices-change": (
+        'The collider "{name}" has {now} vertices instead of {first}, so it keeps its last shape.',
+        "Stop, and press Live again.",
+    ),
     "live-not-running": ("Nothing runs live that could be grabbed.", "Press Live first."),
     "bake-protected": ('The bake of the scene "{name}" is locked.', "Turn off the lock beside Delete Bake first."),
     "nothing-to-attach": (

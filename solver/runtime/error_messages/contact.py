@@ -42,6 +42,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" and "{other}" overlap so deeply at the first frame that Sinew cannot tell which way is out.',
         "Move one of them out, or let them pass through each other with a Collision Collection.",
     ),
+    # solver/bake/bake_loop.py
+    "collider-jumps-in": (
+        'At frame {frame} the collider "{name}" is suddenly where a body is, which it pushes out at once.',
+        "If that looks wrong, move it in from outside over some frames, or place it elsewhere.",
+    ),
     # solver/simulation/enclosed_collider_sheets.py
     "sheet-in-body": (
         'At frame {frame} the collider "{name}" is suddenly inside "{body}", which stays on both sides of its faces.',
