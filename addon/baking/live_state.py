@@ -152,6 +152,7 @@ class LiveRun:
         driver: What lets it go on.
         bodies: The objects, by their keys.
         lock: Of the folder around that of the cache.
+        played_counts: How many vertices the objects play, by key.
         inputs: What may be changed, once it is known.
         sent: Values that were sent last, by the names of tracks.
         shapes: The colliders that may change their shape.
@@ -188,6 +189,7 @@ class LiveRun:
     driver: BakeDriver
     bodies: dict[str, ObjectHandle]
     lock: CacheLock
+    played_counts: dict[str, int] = field(default_factory=dict)
     inputs: list[HandledInput] = field(default_factory=list)
     sent: dict[str, Floats] = field(default_factory=dict)
     shapes: list[DeformingShape] = field(default_factory=list)

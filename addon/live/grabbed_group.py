@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import bpy
@@ -33,26 +33,27 @@ def shares_around(vertices: Floats, nearest: int, radius: float) -> dict[str, An
     return {"vertices": taken.tolist(), "shares": grab_shares(distance[taken], radius).tolist()}
 
 
-def make_group(run: LiveRun, body: Body, obj: bpy.types.Object, grab: Mapping[str, Any]) -> str:
+def make_group(run: LiveRun, obj: bpy.types.Object, grab: Mapping[str, Any], read: Callable[[], Body]) -> str:
     """Makes a vertex group of what a grab of a run held, and returns its name; "" where the mesh can have none.
 
     Args:
         run: The run.
-        body: The body, as it was written.
-        obj: Its object.
-        grab: What it held.
+        obj: The object.
+        grab: What was held of it.
+        read: Returns its body as it was written, which is needed only in that case.
 
     Where modifiers before Sinew's make vertices, those of the mesh that are nearest at rest stand for them.
     """
     vertices, shares = np.array(grab.get("vertices", []), np.int64), np.array(grab.get("shares", []))
-    is_known = vertices < body.played_count  # a torn mesh has more
+    count = run.played_counts[grab["body"]]
+    is_known = vertices < count  # a torn mesh has more
     vertices, shares = vertices[is_known], shares[is_known]
     if not len(vertices) or obj.mode == "EDIT" or not obj.data.is_editable:
         return ""
-    if body.played_count != len(obj.data.vertices):
+    if count != len(obj.data.vertices):
         own = np.array([vertex.co for vertex in obj.data.vertices])
         matrix = scale_to_metres(obj.matrix_world, _unit(run))
-        vertices = nearest_vertices(transform_points(matrix, own), body.vertices[vertices]).astype(np.int64)
+        vertices = nearest_vertices(transform_points(matrix, own), read().vertices[vertices]).astype(np.int64)
     group = obj.vertex_groups.new(name="Grabbed")
     for vertex, share in zip(vertices.tolist(), shares.tolist(), strict=True):
         group.add([vertex], share, "REPLACE")

@@ -145,7 +145,7 @@ def _put_grab(kept: _KeptHand, stroke: Stroke) -> None:
     obj = None if handle is None else handle.find()
     if obj is None:
         return
-    group = make_group(kept.run, kept.bodies[stroke.given["body"]], obj, stroke.given)
+    group = make_group(kept.run, obj, stroke.given, lambda: kept.bodies[stroke.given["body"]])
     if not group or obj.library is not None:
         kept.left_out.append(f'a grab of "{obj.name}", whose vertices this file cannot name')
         return

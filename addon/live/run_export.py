@@ -81,10 +81,11 @@ def _write(
         is_saved_later=True,
     )
     written = export_part(scene, folder, part)
-    pool = ThreadPoolExecutor(1)
+    run.played_counts = {body.key: body.played_count for body in written.bodies}
+    yield from torn_bodies.read_breakable(run, written, inputs.unit)
+    pool = ThreadPoolExecutor(1)  # afterwards, since two threads of Python hold each other up
     saved = pool.submit(check_and_save, written, folder)
     pool.shutdown(wait=False)
-    yield from torn_bodies.read_breakable(run, written, inputs.unit)
     while not saved.done():
         yield None
     saved.result()
