@@ -23,8 +23,11 @@ from ...solver.runtime.errors import BadInput
 from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.scene import Scene
 from ...solver.scene.tracks import TrackWriter
+from ..blender_data.object_handle import ObjectHandle
+from ..blender_data.scene_by_session_uid import find_scene
 from ..cache.bake_passes import BakePass
 from ..cache.selected_body_caches import body_settings_text
+from ..evaluation import vertex_group_elements
 from ..evaluation.rigid_body_evaluation import LiveScene
 from ..evaluation.sample_times import SampleTime, frame_range, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
@@ -78,7 +81,13 @@ def export_scene(
     target = cache / layout.SCENE_FOLDER
     part = target.with_name(layout.SCENE_FOLDER + PART_SUFFIX)
     made = _make_folder(cache)
+    uid, handles = scene.session_uid, None if chosen is None else [ObjectHandle.of(obj) for obj in chosen]
     try:
+        context.view_layer.update()  # what is read ahead counts until something changes
+        for _ in vertex_group_elements.read_ahead(roles.bodies(scene)):
+            yield 0.0
+        scene = _find_again(uid)
+        chosen = None if handles is None else [obj for each in handles if (obj := each.find()) is not None]
         context.view_layer.update()
         part_of_scene = _part_of_scene(scene, bake_pass, chosen)
         digest, each = digests(scene, bake_pass)
@@ -94,10 +103,18 @@ def export_scene(
             sync_tree(part)
             replace_scene(part, target)
     finally:
+        vertex_group_elements.forget()
         shutil.rmtree(part, ignore_errors=True)
         for folder in made:
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
+
+
+def _find_again(uid: int) -> bpy.types.Scene:
+    scene = find_scene(uid)
+    if scene is None:
+        raise BadInput("no-such-scene", name="", path=bpy.data.filepath)
+    return scene
 
 
 def slice_end(begun: float) -> float:
