@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..contact.colliders.deforming_collider import is_active
+from ..contact.colliders.deforming_collider import DeformingCollider, is_active
+from ..contact.colliders.rigid_colliders import BuiltCollider
 from ..scene.tracks import TrackReader
 from .assembled_scene import AssembledScene
 from .simulated_scene import SimulatedScene
@@ -40,7 +41,8 @@ def find_jumped_colliders(simulation: SimulatedScene, frame: int) -> Iterator[st
     """Yields the names of colliders that have jumped or become active in the frame, or in the one before it."""
     built, settings, tracks = simulation.built, simulation.scene.settings, simulation.tracks
     before, middle, end = (settings.time(frame - back) for back in (2, 1, 0))
-    for one in (*built.colliders, *built.deforming):
+    colliders: list[BuiltCollider | DeformingCollider] = [*built.colliders, *built.deforming]
+    for one in colliders:
         was_off = _was_off(one.key, tracks, np.linspace(before, end, MOMENTS)) and is_active(one.key, tracks, end, end)
         if was_off or one.teleports(tracks, before, middle) or one.teleports(tracks, middle, end):
             yield one.name
