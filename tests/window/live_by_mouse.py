@@ -12,7 +12,7 @@ from bl_ext.user_default.sinew.addon.baking.addon_session import session
 from bl_ext.user_default.sinew.addon.blender_data import sinew_modifier
 from bl_ext.user_default.sinew.addon.live import grabs, live_timer, run_control
 from desktop import OUT, Steps, mouse, picture, result
-from live_hand import choose_tool, escape, go_to, hold_at, over_the_view, screen, vertices
+from live_hand import choose_tool, escape, go_to, hold_at, jelly_cube, over_the_view, screen, vertices
 from mathutils import Vector
 from own_times import measuring
 from ui_driver import gaps, press, show_sidebar, wait_for
@@ -27,7 +27,7 @@ def live_by_mouse() -> Steps:
     bpy.ops.wm.read_homefile()
     yield 1.5
     yield from show_sidebar()
-    cube = _jelly(cuts=8)
+    cube = jelly_cube(cuts=8)
     bpy.ops.mesh.primitive_plane_add(size=20.0, location=(0.0, 0.0, -1.0))
     bpy.ops.sinew.make_collider()
     ground = bpy.context.object
@@ -67,20 +67,6 @@ def _note_freeze(during: str) -> None:
     """Notes how long the window did not answer; software rendering and pictures of the screen are in it."""
     result[f"live_longest_freeze_{during}"] = round(max(gaps), 3)
     gaps.clear()
-
-
-def _jelly(cuts: int) -> bpy.types.Object:
-    cube = bpy.data.objects["Cube"]
-    bpy.context.view_layer.objects.active = cube
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.select_all(action="SELECT")
-    bpy.ops.mesh.subdivide(number_cuts=cuts)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    bpy.ops.sinew.make_body()
-    cube.sinew.preset = "JELLY"
-    cube.sinew.sizing = "DIVISIONS"
-    cube.sinew.divisions = 6
-    return cube
 
 
 def _grab(cube: bpy.types.Object) -> Steps:
@@ -216,7 +202,7 @@ def _many_vertices() -> Steps:
     bpy.ops.wm.read_homefile()
     yield 1.5
     yield from show_sidebar()
-    cube = _jelly(cuts=MANY_VERTICES_CUTS)
+    cube = jelly_cube(cuts=MANY_VERTICES_CUTS)
     result["live_vertices"] = len(cube.data.vertices)
     own: list[float] = []
     whole: list[float] = []

@@ -15,6 +15,21 @@ from ui_driver import press, wait_for
 MOST_SECONDS = 120
 
 
+def jelly_cube(cuts: int) -> bpy.types.Object:
+    """Returns the cube of the startup file, subdivided, as a soft body."""
+    cube = bpy.data.objects["Cube"]
+    bpy.context.view_layer.objects.active = cube
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.subdivide(number_cuts=cuts)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.sinew.make_body()
+    cube.sinew.preset = "JELLY"
+    cube.sinew.sizing = "DIVISIONS"
+    cube.sinew.divisions = 6
+    return cube
+
+
 def view_3d() -> tuple[bpy.types.Window, bpy.types.Area, bpy.types.Region, bpy.types.RegionView3D]:
     window = bpy.context.window_manager.windows[0]
     area = next(a for a in window.screen.areas if a.type == "VIEW_3D")

@@ -41,6 +41,7 @@ from selected_bodies import selected_by_mouse
 from several_objects import several_objects
 from takes import takes_by_mouse
 from tearing_by_mouse import tearing_by_mouse
+from two_windows import two_windows
 from ui_driver import bake, beat, choose_role, gaps, lowest_and_height, press, show_sidebar, status, view, wait_for
 from undo import seeded_operations, undo_of_bake, undo_of_breaking_bake, undo_of_refused_quick_effect
 
@@ -236,6 +237,7 @@ SECOND_SCREEN = (
     play_simulates,
     live_keys,
     tearing_by_mouse,
+    two_windows,
     melting_by_mouse,
     muscle_bake,
     muscle_activation,
