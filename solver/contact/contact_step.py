@@ -110,6 +110,18 @@ class ContactStep:
         )
         self._record_active()
 
+    def brake_by_springs(self, is_piece: Bools) -> None:
+        """Takes constant friction from the first solve for some islands, (islands,): κ brakes them instead.
+
+        A spring gives back no more than it holds; a constant force has no such bound. The normal forces of a step that
+        was cut off may be thousands of weights of a splinter, and would throw it through the scene.
+        """
+        state, row = self.contact_state, self.model.pattern.island_of_row
+        tet = state.attachment.tet[:, :2]
+        island = row[self.model.tets[np.maximum(tet, 0), 0]]
+        state.sliding_friction[(is_piece[island] & (tet >= 0)).any(axis=1)] = 0.0
+        self._record_active()
+
     def spring_forces(self) -> tuple[PointForces, PairForces]:
         """Returns the active contacts as forces on points of tets, and those between tets."""
         active, attachment = np.flatnonzero(self.contact_state.is_active), self.contact_state.attachment
