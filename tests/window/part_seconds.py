@@ -7,13 +7,14 @@ python tests/window/part_seconds.py RESULT.json …
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
 
 def main() -> None:
     """Prints the table, and the seconds of each screen."""
-    for name in sys.argv[1:]:
+    for name in filter(os.path.exists, sys.argv[1:]):  # a part alone has no second screen and no installation
         seconds = json.loads(Path(name).read_text()).get("seconds", {})
         if seconds:
             print(f"{sum(seconds.values()):7.0f} s  {Path(name).parent}")
