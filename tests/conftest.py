@@ -17,8 +17,6 @@ from sinew.solver.runtime.reproducible_library_environment import fix_numeric_en
 fix_numeric_environment()  # before a test loads NumPy: what is baked here has the bytes of a child's bake
 
 from fixtures import claim_table as reach_table
-from fixtures.forked_children import fork_servers as fork_servers
-from fixtures.forked_children import forked_children as forked_children
 
 ROOT = Path(__file__).resolve().parent.parent
 ROW_PROPERTY = "row of the table"

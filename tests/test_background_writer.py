@@ -22,7 +22,7 @@ from sinew.solver.bake.cache import BackgroundWriter, CacheReader, is_locked
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.errors import Cancelled, StorageFailed
 
-pytestmark = [pytest.mark.slow, pytest.mark.own_children]
+pytestmark = pytest.mark.slow
 
 FRAMES = 12
 

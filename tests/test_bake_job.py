@@ -34,8 +34,6 @@ from sinew.addon.baking.state_machine import (
 )
 from sinew.solver.runtime.errors import BadInput
 
-pytestmark = pytest.mark.own_children
-
 
 def through(*bake_events: BakeEvent, job: Job | None = None) -> tuple[Job, list[str]]:
     job, all_effects = job or Job(), []

@@ -24,7 +24,7 @@ from sinew.solver.integrators.integrator_choice import MIN_TETS_PER_THREAD
 from sinew.solver.runtime.errors import BadInput, StorageFailed
 from sinew.solver.scene.scene import Meshing, Scene
 
-pytestmark = [pytest.mark.slow, pytest.mark.own_children]
+pytestmark = pytest.mark.slow
 
 
 def test_a_bake_in_this_process(through: Path) -> None:

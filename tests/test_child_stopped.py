@@ -26,7 +26,7 @@ from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.cancellation import CancellationToken
 from sinew.solver.runtime.errors import Cancelled, SolveFailed, StorageFailed
 
-pytestmark = [pytest.mark.slow, pytest.mark.own_children]
+pytestmark = pytest.mark.slow
 
 
 def at_frame_or_done(number: int) -> Callable[[dict[str, Any]], bool]:

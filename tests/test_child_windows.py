@@ -15,8 +15,6 @@ import pytest
 from fixtures.source_trees import nodes_of
 from sinew.addon.baking.child_process import ChildProcess
 
-pytestmark = pytest.mark.own_children
-
 ROOT = Path(__file__).resolve().parent.parent
 LISTENING = """
 import os, sys, threading

@@ -16,7 +16,7 @@ from sinew.addon.cache import cache_paths
 from sinew.addon.objects import roles
 from sinew.solver.bake.cache import layout
 
-pytestmark = [pytest.mark.slow, pytest.mark.own_children]
+pytestmark = pytest.mark.slow
 
 
 def rising(name: str) -> bpy.types.Object:

@@ -17,7 +17,7 @@ from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.scene.flesh import DYNAMIC, Flesh
 from sinew.solver.scene.scene import Collider, Scene, Settings
 
-pytestmark = [pytest.mark.slow, pytest.mark.own_children]
+pytestmark = pytest.mark.slow
 
 SETTINGS = Settings(frame_end=12, substeps=2, preroll=3)
 

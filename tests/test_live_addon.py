@@ -45,7 +45,6 @@ def test_a_run_has_the_preview_tets_and_says_so() -> None:
     assert input_digest.settings_digest(scene) == preview
 
 
-@pytest.mark.own_children
 def test_the_mesh_falls_with_its_modifiers_and_stops_as_it_was() -> None:
     box = jelly()
     box.location.x = 3.0
@@ -117,7 +116,6 @@ def test_another_file_ends_it_and_deletes_its_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal here")
-@pytest.mark.own_children
 def test_a_crash_of_the_child_leaves_the_scene_as_it_was() -> None:
     box = jelly()
     before = shown(box)

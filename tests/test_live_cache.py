@@ -28,8 +28,6 @@ from sinew.solver.live.recording import read_controls, read_inputs
 from sinew.solver.live.sample_files import SLOTS, SampleReader, SampleWriter
 from sinew.solver.runtime.errors import BadInput, Cancelled, SinewError, StorageFailed
 
-pytestmark = pytest.mark.own_children
-
 TAKE = {"command": "grab", "grab": 1, "body": "falls", "place": [0.5, 0.5, 1.0], "radius": 0.0}
 MOVE = {"command": "move", "grab": 1, "place": [0.7, 0.5, 1.2]}
 

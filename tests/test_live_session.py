@@ -19,8 +19,6 @@ from fixtures.tiny_bakes import tiny_scene, write_scene
 from sinew.addon.baking.child_process import child_command
 from sinew.solver.bake.cache import is_locked, layout
 
-pytestmark = pytest.mark.own_children
-
 PARENT = """
 import subprocess, sys, time
 child = subprocess.Popen({command!r}, stdin=subprocess.PIPE, stdout=open({events!r}, "wb"))

@@ -20,11 +20,7 @@ from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import jelly, run_steps, started
 from sinew.addon.live import run_control
 
-pytestmark = [
-    pytest.mark.own_children,
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
 SECONDS = 120.0
 
 # another Blender: runs live, says where and in which process, goes on until its input ends, and then as it is told

@@ -18,7 +18,7 @@ from sinew.solver.bake.cache import CacheReader, CacheWriter, is_locked
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.cli.commands.info import describe
 
-pytestmark = [pytest.mark.slow, pytest.mark.own_children]
+pytestmark = pytest.mark.slow
 
 CANCEL = {"command": "cancel"}
 

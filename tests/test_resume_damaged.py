@@ -19,7 +19,7 @@ from sinew.solver.bake.cache import CacheReader, CacheWriter
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.runtime.errors import StorageFailed
 
-pytestmark = [pytest.mark.slow, pytest.mark.own_children]
+pytestmark = pytest.mark.slow
 
 STOPPED = 18  # no regular checkpoint: the bake was stopped there
 

@@ -17,8 +17,6 @@ from sinew.addon.baking.child_process import child_command
 from sinew.addon.baking.solver_warm_up import COMPILE_ARGUMENTS, WarmSolver
 from sinew.solver.bake.run_bake import run_bake
 
-pytestmark = pytest.mark.own_children
-
 # stands for the compiler until its input ends or the file SYS.ARGV[1] is there
 COMPILER = "import pathlib, sys, time\nwhile not pathlib.Path(sys.argv[1]).exists(): time.sleep(0.01)"
 # says that it is ready, and what it was asked for
