@@ -27,6 +27,8 @@ from sinew.solver.bake.cache.pc2 import read_samples
 from sinew.solver.live.recording import read_inputs
 from test_addon import context_of
 
+pytestmark = pytest.mark.slow
+
 
 def stack(obj: bpy.types.Object) -> list[str]:
     return [modifier.name for modifier in obj.modifiers]

@@ -388,6 +388,7 @@ def wait_for(reader: SampleReader, commands: int) -> int:
     raise AssertionError(f"{commands} commands were not taken")
 
 
+@pytest.mark.slow
 def test_a_child_is_driven_by_commands_and_repeats_itself(tmp_path: Path) -> None:
     cache = cache_of(tmp_path)
     process = child(cache, command="live")

@@ -91,6 +91,7 @@ def values(mesh: bpy.types.Mesh, name: str) -> np.ndarray:
     return np.array([each.value for each in mesh.attributes[name].data])
 
 
+@pytest.mark.slow
 def test_the_cut_mesh_is_seen_with_both_sides_closed_its_materials_and_uvs_and_goes_with_the_run() -> None:
     obj = bar()
     before, datablocks, whole = shown(obj), counts(), obj.data

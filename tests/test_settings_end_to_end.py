@@ -15,6 +15,8 @@ from fixtures.export_scenes import stored_weights
 from sinew.addon.objects import roles
 from sinew.solver.bake.cache import CacheReader
 
+pytestmark = pytest.mark.slow
+
 FIRST, LAST, RELEASED = -3, 8, 4
 SPEED = 0.25  # of the thrown body, units per frame
 SECONDS = (LAST - FIRST) / 24

@@ -102,6 +102,7 @@ def test_one_that_dies_is_not_started_again_and_again(run, tmp_path: Path) -> No
     assert ahead._waiting is None and ahead.take_over(["simulate"], tmp_path / "log") is None
 
 
+@pytest.mark.slow
 def test_what_waited_bakes_the_same_bytes_and_writes_its_log(tmp_path: Path) -> None:
     plain, waited = tmp_path / "plain", tmp_path / "waited"
     for cache in (plain, waited):
@@ -118,6 +119,7 @@ def test_what_waited_bakes_the_same_bytes_and_writes_its_log(tmp_path: Path) -> 
     assert (waited / "log.txt").exists()
 
 
+@pytest.mark.slow
 def test_what_waited_runs_live_and_hears_commands(tmp_path: Path) -> None:
     write_scene(tmp_path, tiny_scene(4))
     words = {"command": "live", "arguments": [str(tmp_path), "--child", "--json"]}

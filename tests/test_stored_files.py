@@ -62,6 +62,7 @@ def test_an_override_and_a_linked_object_keep_their_own_values(values: dict[str,
     assert overridden["youngs_modulus"][0] == 54321.0 and linked["youngs_modulus"][0] == 12345.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cache", CACHES, indirect=True)
 def test_caches_are_read_and_resumed(cache: Path) -> None:
     reader = CacheReader(cache)

@@ -63,6 +63,7 @@ def test_grooves_narrower_than_the_width_are_bridged_by_an_arc(gap: float) -> No
     assert top.mean() == pytest.approx(0.5 - sag, abs=0.75 * voxel)
 
 
+@pytest.mark.slow
 def test_the_wrap_goes_around_overlaps_holes_and_hollows() -> None:
     ball = placed(sphere(16), scale=0.5)
     open_ball = Surface(ball.vertices, ball.triangles[5:])
