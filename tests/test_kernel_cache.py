@@ -221,6 +221,7 @@ def test_shipped_kernels_are_loaded_and_never_written(tmp_path: Path) -> None:
     assert other != name and told.startswith("['third']"), "shipped for other sources"
 
 
+@pytest.mark.slow
 def test_a_kernel_is_compiled_again_where_a_class_of_its_arguments_has_moved(tmp_path: Path) -> None:
     """Its folder stays, since its file does not import that class, but Numba's index names the module of the class."""
     solver = _installed(tmp_path) / "sinew" / "solver"
@@ -237,6 +238,7 @@ def test_a_kernel_is_compiled_again_where_a_class_of_its_arguments_has_moved(tmp
         assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.slow
 def test_kernels_are_compiled_for_the_target() -> None:
     code = "from sinew.solver.runtime.jit import kernel\nf = kernel()(lambda a: a)\nf(1.0)\n"
     code += "print(*f._compiled.targetctx.codegen().magic_tuple()[1:])"

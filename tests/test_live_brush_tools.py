@@ -13,6 +13,8 @@ from fixtures.live_in_blender import jelly, run_key, run_steps, shown, started, 
 from sinew.addon.live import brushes
 from sinew.solver.live.recording import read_inputs
 
+pytestmark = pytest.mark.slow
+
 
 def commands_of(run) -> list[dict]:
     """Returns what was recorded of brushes, in order."""

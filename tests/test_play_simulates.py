@@ -61,6 +61,7 @@ def until(what: Callable[[], object]) -> None:
         clock.sleep(0.002)
 
 
+@pytest.mark.slow
 def test_play_bakes_and_the_playhead_waits_for_the_frames(tmp_path: Path) -> None:
     box, scene = falling(tmp_path), bpy.context.scene
     before = shown(box)
@@ -172,6 +173,7 @@ def test_what_cannot_be_baked_says_why_and_plays_on(tmp_path: Path) -> None:
     assert scene.frame_current == 5
 
 
+@pytest.mark.slow
 def test_an_undo_while_it_plays_goes_on(tmp_path: Path) -> None:
     falling(tmp_path)
     bpy.context.scene.frame_end = LONG
