@@ -21,6 +21,14 @@ def rows_of(pattern):
     ]
 
 
+def assert_scatter_copies(wide, values):
+    spread = np.full((wide.pattern.block_count, 9), np.nan)
+    wide.scatter(values, spread)
+    twin = np.zeros_like(spread)
+    twin[wide.block_map] = values
+    assert (spread == twin).all()
+
+
 @pytest.mark.parametrize("count", [0, 1, 7, 300])
 def test_rows_are_those_of_the_slow_twin(count):
     nodes, tets = bar((2, 3, 2), (1.0, 1.0, 1.0))
@@ -40,12 +48,7 @@ def test_rows_are_those_of_the_slow_twin(count):
         np.diff(wide.block_map.astype(int)) > 0
     ).all()
     assert (wide.pattern.corner_block == wide.block_map[pattern.corner_block]).all()
-    values = random.normal(size=(pattern.block_count, 9))
-    spread = np.full((wide.pattern.block_count, 9), np.nan)
-    wide.scatter(values, spread)
-    twin = np.zeros_like(spread)
-    twin[wide.block_map] = values
-    assert (spread == twin).all()
+    assert_scatter_copies(wide, random.normal(size=(pattern.block_count, 9)))
 
 
 @pytest.mark.parametrize("part", [1, 7, 64])
@@ -54,12 +57,7 @@ def test_blocks_that_threads_copy_in_parts_are_all_copied(part, monkeypatch):
     nodes, tets = bar((2, 3, 2), (1.0, 1.0, 1.0))
     pattern, random = block_pattern(tets, len(nodes)), np.random.default_rng(part)
     wide = widen_pattern(pattern, *random.integers(0, len(nodes), (2, 90)).astype(np.int32))
-    values = random.normal(size=(pattern.block_count, 9))
-    spread = np.full((wide.pattern.block_count, 9), np.nan)
-    wide.scatter(values, spread)
-    twin = np.zeros_like(spread)
-    twin[wide.block_map] = values
-    assert (spread == twin).all()
+    assert_scatter_copies(wide, random.normal(size=(pattern.block_count, 9)))
 
 
 def test_clusters_are_what_hangs_together():

@@ -18,8 +18,8 @@ from ..runtime.errors import Cancelled, SinewError, StorageFailed
 from ..runtime.event_stream import json_value
 from ..simulation.advance_frame import FrameReport
 from ..simulation.enclosed_collider_sheets import find_enclosed_sheets
+from ..simulation.recently_moved_colliders import find_jumped_colliders
 from ..simulation.simulation import FrameCallbacks, Simulation
-from ..simulation.squeezing_colliders import find_jumped_colliders
 from ..simulation.tet_face_separation import pieces_at_limit
 from .cache import BackgroundWriter, CacheMetadata, CacheWriter
 from .frame_recorder import FrameRecorder

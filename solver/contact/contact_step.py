@@ -110,8 +110,8 @@ class ContactStep:
         )
         self._record_active()
 
-    def brake_by_springs(self, is_piece: Bools) -> None:
-        """Takes constant friction from the first solve for some islands, (islands,): κ brakes them instead.
+    def brake_by_springs(self, is_splinter: Bools) -> None:
+        """Lets the spring κ brake some islands, (islands,), in the first solve, instead of a constant friction.
 
         A spring gives back no more than it holds; a constant force has no such bound. The normal forces of a step that
         was cut off may be thousands of weights of a splinter, and would throw it through the scene.
@@ -119,7 +119,7 @@ class ContactStep:
         state, row = self.contact_state, self.model.pattern.island_of_row
         tet = state.attachment.tet[:, :2]
         island = row[self.model.tets[np.maximum(tet, 0), 0]]
-        state.sliding_friction[(is_piece[island] & (tet >= 0)).any(axis=1)] = 0.0
+        state.sliding_friction[(is_splinter[island] & (tet >= 0)).any(axis=1)] = 0.0
         self._record_active()
 
     def spring_forces(self) -> tuple[PointForces, PairForces]:

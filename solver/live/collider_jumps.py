@@ -21,8 +21,6 @@ from ..contact.colliders.deforming_collider import DeformingCollider
 from ..contact.colliders.rigid_colliders import BuiltCollider
 from ..runtime.arrays import Floats
 
-HAND_SECONDS = 0.5  # after a collider has moved for the last time, until the solver counts it as at rest
-
 
 class ColliderHands(Force):
     """Says that somebody moves colliders; it pulls at nothing itself.

@@ -22,9 +22,10 @@ from ..scene.tracks import TrackReader
 from ..simulation.advance_frame import FrameReport
 from ..simulation.build import OnStage, build
 from ..simulation.features.stiffness_brushes import BRUSHED_STIFFNESS
+from ..simulation.recently_moved_colliders import SECONDS_AFTER_MOVING
 from ..simulation.simulation import FrameCallbacks, Simulation
 from .brushes import Brushes
-from .collider_jumps import HAND_SECONDS, ColliderHands, ColliderJumps
+from .collider_jumps import ColliderHands, ColliderJumps
 from .collider_shapes import read_shape
 from .commands import (
     Command,
@@ -209,7 +210,7 @@ class LiveRun:
         is_jump = self.jumps.is_jump(track, self.tracks.sample(track, begin), value)
         self.tracks.set(track, begin, self.step_end, value, is_jump)
         if self.jumps.has(track):
-            self.hands.until = self.step_end + HAND_SECONDS
+            self.hands.until = self.step_end + SECONDS_AFTER_MOVING
 
 
 def live_scene(scene: Scene) -> Scene:

@@ -89,7 +89,7 @@ def solve(
     model, law = problem.model, problem.law
     search = NewtonIterate(problem)
     x = search.move_with_fixed_nodes(law, x, problem.fixed)
-    search.acting.begin()
+    search.potentials.begin()
     stages = LawStages(law, orders=keeps_start)
     if other_starts:
         others = [search.move_with_fixed_nodes(law, start, problem.fixed) for start in other_starts]
@@ -100,7 +100,7 @@ def solve(
         stages.begin(answer)
     else:
         x, stages.has_harmonic_start = fresh, True
-    search.acting.set_tangled(stages.is_untangling)
+    search.potentials.set_tangled(stages.is_untangling)
     if stages.law is not stages.unextended:
         answer = search.evaluate_tangent(stages.law, x)
     iterations, before, has_way = search.system_count, np.inf, True
@@ -108,7 +108,7 @@ def solve(
     while True:
         residual = search.residual()
         if stages.next_stage(answer, residual, tolerance, iterations):
-            search.acting.set_tangled(stages.is_untangling)
+            search.potentials.set_tangled(stages.is_untangling)
             answer, before, has_way = search.evaluate_tangent(stages.law, x), np.inf, True
             continue
         on_iteration(Progress(iterations, residual, answer.inverted))
@@ -128,7 +128,7 @@ def solve(
         x, answer, has_way = search.step(stages.law, x, answer, d, tangled, is_last)
         iterations, before = iterations + 1, residual
     if stages.is_untangling:  # report the result under the law of the problem
-        search.acting.set_tangled(False)
+        search.potentials.set_tangled(False)
         answer = search.evaluate_tangent(law, x)
         residual = search.residual()
     return Equilibrium(

@@ -48,15 +48,15 @@ def harmonic_reset(search: NewtonIterate, x: Floats) -> Floats | None:
     if not is_lost.any():
         return None
     x0, force, values = _fixed_centroids(piece, is_free, x), np.zeros_like(x), np.zeros((model.pattern.block_count, 9))
-    for acting in search.acting.forces:
-        if not isinstance(acting, CouplingForce):
-            acting.add(x0, values, force)
+    for each in search.potentials.forces:
+        if not isinstance(each, CouplingForce):
+            each.add(x0, values, force)
     stiffness = values[model.pattern.diagonal][:, [0, 4, 8]].sum(axis=1)
     is_lost &= np.bincount(piece, stiffness + ~is_free) > 0.0
     moves = is_free & is_lost[piece]
     values += floats(_laplacian(model)[:, None] * np.eye(3).ravel())
     d = np.where(is_free[:, None], 0.0, x - x0)
-    lattices = search.lattices_of_mesh
+    lattices = search.lattices
     found = pcg.solve(
         BlockSystem(model.pattern, values, force, moves),
         d,

@@ -25,7 +25,6 @@ from ..mechanics.hyperelastic.hyperelastic_bodies import (
 from ..mechanics.hyperelastic.morton_ordering import ordered_model
 from ..mechanics.model import Model
 from ..runtime.arrays import Bools, Floats
-from .acting_forces import ActingForces
 from .blended_rigid_motions import blend_rigid_motions
 from .contact_stiffness_blocks import CoupledPattern
 from .equilibrium_problem import EquilibriumProblem
@@ -33,6 +32,7 @@ from .equilibrium_residual import force_scales, relative_residual
 from .fixed_nodes import FixedNodes
 from .line_search import SlopeBracket, backtracking_step_lengths, energy_round_off, secant_step_length
 from .line_search_groups import StepGroups, SteppedPositions
+from .potential_forces import PotentialForces
 from .sums_by_body import SumsByBody
 
 MAX_CG_ITERATIONS = 2000
@@ -52,7 +52,7 @@ class NewtonIterate:
         self.model, self.ordered = model, ordered_model(model)
         self.is_free: Bools = problem.fixed.is_free(model.node_count)
         self.load, self.sums = problem.load, SumsByBody(model)
-        self.acting = ActingForces(problem.forces, model.node_count, model.pattern.block_count, self.sums.count)
+        self.potentials = PotentialForces(problem.forces, model.node_count, model.pattern.block_count, self.sums.count)
         self.moduli = self.sums.of_tets(
             model.volume * (2.0 * model.mu + model.lam), np.arange(model.tet_count, dtype=np.int64)
         )
@@ -63,8 +63,7 @@ class NewtonIterate:
         self.law: Hyperelastic | None = None  # of the last evaluation
         self.is_tangent_current = False  # whether the tangent is that where forces are
         self.is_ordered = False  # whether tets had that of `ordered_model` in the last pass over them
-        self.lattices = LatticeMultigrid(model.X, mesh=model.pattern, has_couplings=True)
-        self.lattices_of_mesh = LatticeMultigrid(model.X, mesh=model.pattern)
+        self.lattices = LatticeMultigrid(model.X, mesh=model.pattern)
         self.is_hard = False  # whether the last system was, for block Jacobi
         self.is_matrix_solved = False  # whether the matrix is that of the last system
         self.coupled_pattern: CoupledPattern | None = None
@@ -111,7 +110,7 @@ class NewtonIterate:
 
     def stale_direction(self, tolerance: float) -> Floats | None:
         """Returns d for the present forces and an older tangent, or None where the arrays have no such tangent."""
-        if self.law is None or self.is_tangent_current or self.law.left is not None or self.acting.active:
+        if self.law is None or self.is_tangent_current or self.law.left is not None or self.potentials.active:
             return None
         d, reached = self._solve(tolerance)
         return d if reached <= tolerance and self._slope(d) > 0.0 else None
@@ -185,7 +184,7 @@ class NewtonIterate:
             self.is_mildly_strained and before.smallest >= TRUE_TANGENT_STRETCH
         )
         stepped = SteppedPositions(x, d, self._step_groups())
-        if self.acting.are_coupling:
+        if self.potentials.are_coupling:
             return self._bracketed_step(law, stepped, before)
 
         def evaluate_next(end: Floats) -> EvaluationResult:
@@ -235,7 +234,7 @@ class NewtonIterate:
         )
 
     def _step_groups(self) -> StepGroups:
-        ties = self.acting.couplings()
+        ties = self.potentials.couplings()
         return StepGroups(self.model, self.sums, [] if ties is None else [ties])
 
     def _slopes(self, d: Floats, groups: StepGroups) -> Floats:
@@ -247,7 +246,7 @@ class NewtonIterate:
         d, b = np.zeros_like(self.force), np.where(self.is_free[:, None], self.force, 0.0)
         pattern, values, lattices = self._system()
         lattices = replace(lattices, is_hard=self.is_hard, is_same=self.is_hard and self.is_matrix_solved)
-        tied = self.acting.tied_nodes()
+        tied = self.potentials.tied_nodes()
         solved = pcg.solve(
             BlockSystem(pattern, values, b, self.is_free),
             d,
@@ -265,19 +264,19 @@ class NewtonIterate:
         pattern, values = whole_tangent(*self._ordered_model(self.law), self.values, self.work)
         if self.law.left is None:
             pattern = self.model.pattern  # the same blocks, whatever the order of tets
-        ties = self.acting.couplings()
+        ties = self.potentials.couplings()
         if ties is None:
-            return pattern, values, self.lattices_of_mesh
+            return pattern, values, self.lattices
         if self.coupled_pattern is None or self.coupled_pattern.pattern is not pattern:
             self.coupled_pattern = CoupledPattern(pattern)
-        return *self.coupled_pattern.extend(values, ties), self.lattices
+        return *self.coupled_pattern.extend(values, ties), replace(self.lattices, has_couplings=True)
 
     def _slope(self, d: Floats) -> float:
         return float(np.sum(self.force * d))  # np.dot's sum depends on the number of threads
 
     def _energies(self, law: Hyperelastic, x: Floats, groups: StepGroups) -> Floats:
         """Returns the energy of every group at x [J], (k,); infinite where a tet of it is extended."""
-        found = self._with_load(self._energy_of_tets(law, x), x, self.acting.energies(x))
+        found = self._with_load(self._energy_of_tets(law, x), x, self.potentials.energies(x))
         return groups.sums(np.where(found.is_extended, np.inf, found.energies))
 
     def _energy_of_tets(self, law: Hyperelastic, x: Floats) -> EvaluationResult:
@@ -294,7 +293,7 @@ class NewtonIterate:
         """Adds what acts at x to the forces and, with `values`, to the tangent of tets."""
         if self.load is not None:
             self.force += self.load
-        return self._with_load(answer, x, self.acting.add(x, self.force, values))
+        return self._with_load(answer, x, self.potentials.add(x, self.force, values))
 
     def _with_load(self, answer: EvaluationResult, x: Floats, added: Floats) -> EvaluationResult:
         total = added

@@ -81,10 +81,10 @@ class StepAttempt:
         if self.dynamics is not None and part.is_by_euler:
             self.dynamics = self.dynamics.by_euler()
         # among pieces something always goes astray, and they part with energy that cracks let go
-        is_piece = _pieces(model, (built.unbroken or built).model)
-        self.is_in_pieces = bool(is_piece.any())
+        whole = (built.unbroken or built).model
+        self.is_in_pieces = model.pattern.island_count > whole.pattern.island_count
         if self.contacts is not None and self.is_in_pieces:
-            self.contacts.brake_by_springs(is_piece & ~_bulks(model))
+            self.contacts.brake_by_springs(_splinters(model, whole))
         may_break = built.fracture is not None
         self.max_turn_energy_ratio = MAX_TURN_ENERGY_RATIO_BREAKABLE if may_break else MAX_TURN_ENERGY_RATIO
         self.may_repeat = self.contacts is not None and self.dynamics is None and not self.is_in_pieces
@@ -249,23 +249,12 @@ class StepAttempt:
         state.x, state.v, state.time, state.fields = before.x, before.v, before.time, dict(before.fields)
 
 
-def _pieces(model: Model, whole: Model) -> Bools:
-    """Returns which islands are pieces of bodies that have fallen into more of them than they were, (islands,)."""
-    row, row_before = model.pattern.island_of_row, whole.pattern.island_of_row
-    is_piece = np.zeros(model.pattern.island_count, bool)
-    if len(is_piece) == whole.pattern.island_count:
-        return is_piece
+def _splinters(model: Model, whole: Model) -> Bools:
+    """Returns which islands hold at most half of a body that has more of them than when it was whole, (islands,)."""
+    row, row_before, count = model.pattern.island_of_row, whole.pattern.island_of_row, model.pattern.island_count
+    mass, is_splinter = np.bincount(row, model.mass, count), np.zeros(count, bool)
     for body, before in zip(model.bodies, whole.bodies, strict=True):
         own = np.unique(row[body.nodes])
-        is_piece[own] = len(own) > len(np.unique(row_before[before.nodes]))
-    return is_piece
-
-
-def _bulks(model: Model) -> Bools:
-    """Returns which islands are more than half of their body: it may have lost splinters, but is none, (islands,)."""
-    row, count = model.pattern.island_of_row, model.pattern.island_count
-    mass, is_bulk = np.bincount(row, model.mass, count), np.zeros(count, bool)
-    for body in model.bodies:
-        own = np.unique(row[body.nodes])
-        is_bulk[own] = mass[own] > 0.5 * mass[own].sum()
-    return is_bulk
+        if len(own) > len(np.unique(row_before[before.nodes])):
+            is_splinter[own] = mass[own] <= 0.5 * mass[own].sum()
+    return is_splinter

@@ -25,8 +25,8 @@ from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import SolveFailed
 from .flesh_equilibrium_interpolation import PoseInterpolation
+from .recently_moved_colliders import has_moved_colliders
 from .simulated_scene import SimulatedScene
-from .squeezing_colliders import has_moved_colliders
 from .step_attempt import OnProgress, StepAttempt
 from .step_boundary_conditions import end_forces
 from .step_interval import MAX_HALVINGS, StepPart

@@ -11,7 +11,7 @@ from ...runtime.arrays import Floats, floats
 from ...runtime.frozen_memo import derived_from
 from ..block_pattern import BlockPattern, UInt32s
 from .int16_block_placement import quad_slots
-from .lattice_coarsening import Int64s, Prolongation, lattice_prolongations
+from .lattice_coarsening import MAX_JOINED_PARTS, Int64s, Prolongation, connected_parts, lattice_prolongations
 from .product_pattern import ProductTerms, SparseProduct, SparseStructure, concatenated_row_starts, product_structure
 
 
@@ -103,13 +103,19 @@ def build_hierarchy(
 ) -> Hierarchy:
     """Returns the levels of matrices of a pattern over a mesh with nodes at rest at X [m], (n, 3).
 
-    The blocks of `mesh` are its edges; None: those of `pattern` are, and belong to tets, or `has_couplings`. Parts of a
-    mesh that couplings join have lattices of their own all the same: with one lattice for all, coarse levels would
-    resist that they slide along each other.
+    Args:
+        pattern: Of the finest matrix.
+        X: Its nodes.
+        mesh: The pattern whose blocks are edges of the mesh; None: all blocks are.
+        has_couplings: Whether other blocks are of couplings of any number of nodes. Parts of the mesh that they join
+            have lattices of their own all the same, unless they are very many: with one lattice for all, coarse levels
+            would resist that they slide along each other.
     """
-    are_joined = has_couplings and mesh is not None
-    prolongations = lattice_prolongations(floats(X, pattern.node_count, 3), mesh or pattern, are_joined)
-    matrices, diagonals = [_finest_structure(pattern, mesh or pattern)], [pattern.diagonal]
+    mesh, X = mesh or pattern, floats(X, pattern.node_count, 3)
+    if has_couplings and len(connected_parts(X, mesh)[1]) > MAX_JOINED_PARTS:
+        mesh = pattern
+    prolongations = lattice_prolongations(X, mesh, has_couplings)
+    matrices, diagonals = [_finest_structure(pattern, mesh)], [pattern.diagonal]
     coarsenings = []
     for prolongation in prolongations:
         coarsenings.append(_coarsen(matrices[-1], prolongation))
@@ -126,7 +132,7 @@ def build_hierarchy(
         above = np.empty(len(P.part), np.int64)
         above[P.node] = np.repeat(islands[-1], np.diff(P.start.astype(np.int64)))
         islands.append(above)
-    ends = np.zeros(0, np.int64) if are_joined else np.flatnonzero(np.diff(prolongations[-1].part)) + 1
+    ends = np.zeros(0, np.int64) if has_couplings else np.flatnonzero(np.diff(prolongations[-1].part)) + 1
     part_start = np.concatenate([[0], ends, [counts[-1]]])
     weights = np.concatenate([[0], np.cumsum([len(P.node) for P in prolongations], dtype=np.int64)])
     blocks = [len(column) for column in columns]
@@ -155,7 +161,7 @@ def build_hierarchy(
         right=ProductTerms.concatenate([c.right for c in coarsenings]),
         part_start=part_start,
         factors_start=np.concatenate([[0], np.cumsum(np.square(3 * np.diff(part_start)), dtype=np.int64)]),
-        is_tet_mesh=not has_couplings and (mesh is None or mesh is pattern),
+        is_tet_mesh=not has_couplings and mesh is pattern,
     )
 
 

@@ -21,9 +21,11 @@ from ..block_pattern import BlockPattern, UInt32s
 
 # Spacing of the finest lattice, in mean lengths of edges of its part
 FINEST_SPACING = 2.0
-# Parts of up to so many lattice nodes are solved by Cholesky's factors; where contacts join parts, all of them together
+# Parts of up to so many lattice nodes are solved by Cholesky's factors; parts that couplings join, all together
 MAX_DENSE_NODES, MAX_DENSE_NODES_OF_JOINED_PARTS = 60, 120
 NODES_OF_A_CELL = 8  # no lattice has fewer: a part with no more is as coarse as it gets
+# Of more parts than this even single cells make a matrix that takes longer to factor than lattices of their own save
+MAX_JOINED_PARTS = 40
 # Smaller weights count as none: they would change nothing in a cycle
 MIN_WEIGHT = 1.0e-5
 # A lattice of more nodes than this share of those of its part before is passed over for one twice as wide, unless it is
@@ -54,7 +56,7 @@ class Prolongation:
 def lattice_prolongations(X: Floats, pattern: BlockPattern, parts_are_joined: bool = False) -> list[Prolongation]:
     """Returns the embeddings of all levels for nodes at rest at X [m], (n, 3).
 
-    The last lattices are small enough for one dense matrix for each part or, where contacts join the parts, for all.
+    The last lattices are small enough for one dense matrix for each part or, where couplings join the parts, for all.
     """
     part, low, high, length = connected_parts(X, pattern)
     most = MAX_DENSE_NODES

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinew.solver.quasistatic.acting_forces import ActingForces
+from sinew.solver.quasistatic.potential_forces import PotentialForces
 
 NODES, BLOCKS, BODIES = 5, 7, 2
 
@@ -36,32 +36,32 @@ class Pull:
 
 def test_it_is_found_once_for_forces_and_tangent_at_the_same_positions():
     pulls = [Pull(2.0), Pull(3.0, waits=True)]
-    acting, x = ActingForces(pulls, NODES, BLOCKS, BODIES), np.random.default_rng(0).normal(size=(NODES, 3))
+    potentials, x = PotentialForces(pulls, NODES, BLOCKS, BODIES), np.random.default_rng(0).normal(size=(NODES, 3))
     force, values = np.ones((NODES, 3)), np.ones((BLOCKS, 9))
-    energies = acting.add(x, force)
-    assert np.array_equal(energies, acting.energies(x)) and np.allclose(force, 1.0 - 5.0 * x)
+    energies = potentials.add(x, force)
+    assert np.array_equal(energies, potentials.energies(x)) and np.allclose(force, 1.0 - 5.0 * x)
     again = np.zeros_like(force)
-    assert np.array_equal(acting.add(x, again, values), energies)
+    assert np.array_equal(potentials.add(x, again, values), energies)
     assert np.allclose(again, -5.0 * x) and (values == 6.0).all()
     assert [each.count for each in pulls] == [1, 1]
-    acting.add(x.copy(), again, values)
+    potentials.add(x.copy(), again, values)
     assert [each.count for each in pulls] == [2, 2], "other positions may be other numbers"
 
 
 def test_what_waits_for_untangling_does_not_act_meanwhile():
     pulls = [Pull(2.0), Pull(3.0, waits=True), Pull(4.0, waits=False)]
-    acting, x = ActingForces(pulls, NODES, BLOCKS, BODIES), np.ones((NODES, 3))
-    assert acting.are_coupling and acting.tied_nodes().tolist() == [False, False, False, True, True]
+    potentials, x = PotentialForces(pulls, NODES, BLOCKS, BODIES), np.ones((NODES, 3))
+    assert potentials.are_coupling and potentials.tied_nodes().tolist() == [False, False, False, True, True]
     for is_tangled, wanted in ((False, -9.0), (True, -6.0), (False, -9.0)):
-        acting.set_tangled(is_tangled)
+        potentials.set_tangled(is_tangled)
         force = np.zeros((NODES, 3))
-        acting.add(x, force)
+        potentials.add(x, force)
         assert (force == wanted).all()
-    acting.begin()
+    potentials.begin()
     assert [each.began for each in pulls] == [0, 1, 1]
 
 
 def test_nothing_acts_where_there_are_no_forces():
-    acting, force = ActingForces([], NODES, BLOCKS, BODIES), np.zeros((NODES, 3))
-    assert not acting.add(force, force).any() and not force.any()
-    assert acting.couplings() is None and acting.tied_nodes() is None and not acting.are_coupling
+    potentials, force = PotentialForces([], NODES, BLOCKS, BODIES), np.zeros((NODES, 3))
+    assert not potentials.add(force, force).any() and not force.any()
+    assert potentials.couplings() is None and potentials.tied_nodes() is None and not potentials.are_coupling

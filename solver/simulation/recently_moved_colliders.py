@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tells which colliders may squeeze bodies without limit: those that move, jump or are switched on, and a moment later.
+"""Which colliders move, jump or are switched on, or have done so a moment ago: they may squeeze bodies without limit.
 
 A collider that jumps into a body, or becomes active there, is at rest in the next step, and what it has come to lie in
 is let out over many steps, with energy that no step had before.
@@ -17,13 +17,15 @@ from ..scene.tracks import TrackReader
 from .assembled_scene import AssembledScene
 from .simulated_scene import SimulatedScene
 
-SQUEEZE_SECONDS = 0.5  # after it has moved for the last time, as in a live run (`live/collider_jumps.py`)
+SECONDS_AFTER_MOVING = 0.5  # in which a collider lets out what it has come to lie in
 MOMENTS = 61  # at which it is looked where it was
 
 
 def has_moved_colliders(built: AssembledScene, tracks: TrackReader, begin: float, end: float) -> bool:
     """Returns whether a collider moves or bends in a step [s], or has done so or become active shortly before."""
-    moments = np.append(np.linspace(end - SQUEEZE_SECONDS, end, MOMENTS), begin)  # tracks hold their first value before
+    moments = np.append(
+        np.linspace(end - SECONDS_AFTER_MOVING, end, MOMENTS), begin
+    )  # tracks hold their first value before
     for one in built.colliders:
         now = one.pose(tracks, end)
         if any((one.pose(tracks, time) != now).any() for time in moments) or _was_off(one.key, tracks, moments):

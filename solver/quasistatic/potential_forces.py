@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What acts on bodies beside their material, at the last positions at which it was asked.
+"""The forces of a solve that have a potential, springs, attachments and contacts, evaluated once for each positions.
 
-To find what touches what takes as long as to pass over all tets. A Newton iteration asks for forces where a step may
-end, and for the tangent where it does end: what acts is found once for both.
+The search for contacts takes as long as a pass over all tets. A Newton iteration evaluates forces where a step may end,
+and the tangent where it does end: contacts are searched once for both.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .contact_stiffness_blocks import NodeCouplings
 from .force_interfaces import CouplingForce, PotentialForce
 
 
-class ActingForces:
-    """Springs, attachments and contacts of a solve.
+class PotentialForces:
+    """All forces with a potential in one solve, and their sum at the last positions.
 
     Attributes:
         is_tangled: Whether tets that are inside out are led back, while some forces wait.
