@@ -17,7 +17,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import fresh
 from fixtures.live_in_blender import ended as ended  # a fixture
-from fixtures.live_in_blender import ground, run_key, run_steps, started, until
+from fixtures.live_in_blender import ground, pulled_until_torn, run_key, run_steps, started, until
 from sinew.addon.baking import bake_control
 from sinew.addon.baking.addon_session import session
 from sinew.addon.fracture_meshes import torn_mesh_modifier
@@ -65,21 +65,13 @@ def bar() -> bpy.types.Object:
 
 def drive(obj: bpy.types.Object, folder: Path) -> None:
     """Pulls it until it tears, saves, pushes, lets go, stops, runs again and keeps that."""
-    run = started()
-    run_steps(run, 2)
+    run = pulled_until_torn(obj, LONG)
     end = np.array([0.5 * LONG, 0.0, 0.0])
-    number = grabs.take(run, run_key(run), end, 0.6)
-
-    def is_torn() -> bool:
-        grabs.move(run, number, end + [min(run.step / 30.0, 1.0) * LONG, 0.0, 0.0])
-        return torn_mesh_modifier.is_shown(obj)
-
-    until(is_torn)
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "a.blend"), copy=True)
     brushes.hold(run, brushes.PUSH, end, 0.4)
     run_steps(run, run.step + 30)
     brushes.lift(run)
-    grabs.release(run, number)
+    grabs.release(run, run.last_grab)
     run_steps(run, run.step + 10)
     run_control.hide_for_undo()
     run_control.stop()

@@ -16,7 +16,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import add_box, counts, fresh
 from fixtures.live_in_blender import ended as ended  # a fixture
-from fixtures.live_in_blender import run_key, run_steps, shown, started, until
+from fixtures.live_in_blender import pulled_until_torn, run_key, run_steps, shown, until
 from fixtures.tet_meshes import bar as bar_of_tets
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.addon_session import session
@@ -62,21 +62,6 @@ def bar() -> bpy.types.Object:
     return obj
 
 
-def pulled(obj: bpy.types.Object) -> LiveRun:
-    """Returns a run whose body has been pulled at its free end until its torn mesh is seen."""
-    run = started()
-    run_steps(run, 2)
-    end = np.array([0.5 * LONG, 0.0, 0.0])
-    number = grabs.take(run, run_key(run), end, 0.6)
-
-    def is_torn() -> bool:
-        grabs.move(run, number, end + [min(run.step / 30.0, 1.0) * LONG, 0.0, 0.0])
-        return torn_mesh_modifier.is_shown(obj)
-
-    until(is_torn)
-    return run
-
-
 def stack(obj: bpy.types.Object) -> list[str]:
     return [modifier.name for modifier in obj.modifiers]
 
@@ -95,7 +80,7 @@ def values(mesh: bpy.types.Mesh, name: str) -> np.ndarray:
 def test_the_cut_mesh_is_seen_with_both_sides_closed_its_materials_and_uvs_and_goes_with_the_run() -> None:
     obj = bar()
     before, datablocks, whole = shown(obj), counts(), obj.data
-    run = pulled(obj)
+    run = pulled_until_torn(obj, LONG)
     assert stack(obj) == ["Sinew", "Sinew Live Mesh", "Sinew Live"] and obj.data == whole
     until(lambda: len(run.breakable[run_key(run)].values.points) > len(before))
     mesh = seen(obj)
@@ -133,7 +118,7 @@ def test_modifiers_below_and_vertex_groups_act_on_the_torn_mesh_and_subdivision_
     other.add(range(len(obj.data.vertices)), 0.25, "REPLACE")
     before = stack(obj), shown(obj)
     assert before[0] == ["Sinew", "Subdivision", "Mask"]
-    run = pulled(obj)
+    run = pulled_until_torn(obj, LONG)
     assert stack(obj) == ["Subdivision", "Sinew", "Sinew Live Mesh", "Sinew Live", "Mask"]
     mesh, torn = seen(obj), run.breakable[run_key(run)].values
     assert 0 < len(mesh.vertices) < len(torn.points), "the pinned end is masked"
@@ -147,7 +132,7 @@ def test_a_file_that_is_saved_meanwhile_has_no_trace_and_the_torn_mesh_is_seen_a
     obj = bar()
     obj.modifiers.new("Subdivision", "SUBSURF").render_levels = 1
     names = {block.name for block in (*bpy.data.objects, *bpy.data.meshes, *bpy.data.node_groups)}
-    run = pulled(obj)
+    run = pulled_until_torn(obj, LONG)
     path = str(tmp_path / "a.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
     with bpy.data.libraries.load(path) as (there, _):
@@ -165,7 +150,7 @@ def test_another_file_and_a_recovered_one_have_no_trace(tmp_path: Path) -> None:
     path = str(tmp_path / "a.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     datablocks = counts()
-    pulled(obj)
+    pulled_until_torn(obj, LONG)
     handlers, bpy.app.handlers.save_pre[:] = list(bpy.app.handlers.save_pre), []
     try:  # an auto-save calls no handlers
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "autosave.blend"), copy=True)
@@ -184,7 +169,7 @@ def test_another_file_and_a_recovered_one_have_no_trace(tmp_path: Path) -> None:
 def test_a_crash_of_the_child_puts_the_whole_mesh_back() -> None:
     obj = bar()
     before, datablocks = shown(obj), counts()
-    run = pulled(obj)
+    run = pulled_until_torn(obj, LONG)
     os.kill(run.driver._child.pid, signal.SIGKILL)
     until(lambda: session.live is None)
     assert stack(obj) == ["Sinew"] and np.array_equal(shown(obj), before) and counts() == datablocks
@@ -195,7 +180,7 @@ def test_undo_and_redo_over_a_tear_leave_no_trace_and_do_not_crash() -> None:
     bar()
     bpy.ops.ed.undo_push(message="before")
     datablocks, whole = counts(), shown(bpy.data.objects["Bar"])
-    pulled(bpy.data.objects["Bar"])
+    pulled_until_torn(bpy.data.objects["Bar"], LONG)
     bpy.data.objects["Bar"].location.y = 0.5
     bpy.ops.ed.undo_push(message="moved while torn")
     bpy.data.objects["Bar"].location.y = 1.0
@@ -211,7 +196,7 @@ def test_undo_and_redo_over_a_tear_leave_no_trace_and_do_not_crash() -> None:
 @pytest.mark.slow
 def test_a_torn_piece_is_grabbed_where_it_is_and_its_place_goes_on_through_the_next_tear() -> None:
     obj = bar()
-    run = pulled(obj)
+    run = pulled_until_torn(obj, LONG)
     key = run_key(run)
     generation = run.breakable[key].generation
     until(lambda: run.reader.generation_of(key, run.reader.newest()) > generation)
@@ -244,7 +229,7 @@ def newest_vertices(run: LiveRun, key: str) -> np.ndarray:
 def test_a_copy_of_the_object_made_meanwhile_is_whole_after_it() -> None:
     obj = bar()
     datablocks = counts()
-    pulled(obj)
+    pulled_until_torn(obj, LONG)
     copy = obj.copy()
     bpy.context.scene.collection.objects.link(copy)
     run_control.stop()
@@ -257,7 +242,7 @@ def test_a_copy_of_the_object_made_meanwhile_is_whole_after_it() -> None:
 def test_no_keys_come_from_a_tear_under_auto_keying() -> None:
     obj = bar()
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
-    pulled(obj)
+    pulled_until_torn(obj, LONG)
     run_control.stop()
     assert obj.animation_data is None and not bpy.data.actions
 
@@ -273,7 +258,7 @@ def visibility() -> dict[str, tuple[object, ...]]:
 def test_what_was_torn_is_kept_with_its_pieces_and_runs_live_again_in_their_place(tmp_path: Path) -> None:
     obj = bar()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
-    run = pulled(obj)
+    run = pulled_until_torn(obj, LONG)
     key = run_key(run)
     run_steps(run, run.step + 20)
     run_control.stop()
@@ -290,7 +275,7 @@ def test_what_was_torn_is_kept_with_its_pieces_and_runs_live_again_in_their_plac
     scene.frame_set(1)
     bpy.ops.ed.undo_push(message="kept")
     before, datablocks = visibility(), counts()
-    run = pulled(obj)
+    run = pulled_until_torn(obj, LONG)
     assert obj.visible_get() and not made.visible_get() and obj.hide_render and not made.hide_render
     assert len(shown(obj)) == len(run.breakable[key].values.points)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "b.blend"), copy=True)
@@ -298,7 +283,7 @@ def test_what_was_torn_is_kept_with_its_pieces_and_runs_live_again_in_their_plac
     run_control.stop()
     assert (visibility(), counts()) == (before, datablocks)
     until(lambda: session.live is None)
-    pulled(obj)
+    pulled_until_torn(obj, LONG)
     bpy.ops.ed.undo_push(message="while live")
     bpy.ops.ed.undo()
     assert session.live is None and (visibility(), counts()) == (before, datablocks)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
-from .vertex_group_elements import known_elements
+from .prefetched_vertex_weights import all_weights
 
 # attribute types that can be weights
 WEIGHT_TYPES = {"FLOAT", "BOOLEAN", "INT", "INT8"}
@@ -32,10 +32,7 @@ def weights(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, name: str, owner:
     """
     group = evaluated.vertex_groups.get(name)
     if group is not None:
-        known = known_elements(evaluated.original, mesh)
-        found = (
-            group_weights(mesh, [group.index])[0] if known is None else known.of_group(group.index, len(mesh.vertices))
-        )
+        found = all_weights(evaluated.original, mesh).of_group(group.index, len(mesh.vertices))
         return np.clip(found.astype(np.float64), 0.0, 1.0)
     attribute = mesh.attributes.get(name)
     if attribute is None:

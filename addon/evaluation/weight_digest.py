@@ -9,7 +9,7 @@ import numpy as np
 from ...solver.runtime.checksums import digest
 from ..runtime.memo import Memo
 from .geometry_update_counter import change_count
-from .vertex_group_elements import elements_of, known_elements
+from .prefetched_vertex_weights import all_weights
 
 MAX_OBJECTS = 1000  # that are remembered
 
@@ -32,6 +32,6 @@ def _digest(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> str:
     names = [f"{group.index} {group.name}" for group in obj.vertex_groups]
     if not names:
         return ""
-    found = known_elements(obj, mesh) or elements_of(mesh)
+    found = all_weights(obj, mesh)
     table = np.column_stack([each.astype(np.float32) for each in (found.vertices, found.groups, found.weights)])
     return digest([*names, table if len(table) else table[:, 0]])

@@ -27,7 +27,7 @@ from ..blender_data.object_handle import ObjectHandle
 from ..blender_data.scene_by_session_uid import find_scene
 from ..cache.bake_passes import BakePass
 from ..cache.selected_body_caches import body_settings_text
-from ..evaluation import vertex_group_elements
+from ..evaluation import prefetched_vertex_weights
 from ..evaluation.rigid_body_evaluation import LiveScene
 from ..evaluation.sample_times import SampleTime, frame_range, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
@@ -83,8 +83,8 @@ def export_scene(
     made = _make_folder(cache)
     uid, handles = scene.session_uid, None if chosen is None else [ObjectHandle.of(obj) for obj in chosen]
     try:
-        context.view_layer.update()  # what is read ahead counts until something changes
-        for _ in vertex_group_elements.read_ahead(roles.bodies(scene)):
+        context.view_layer.update()  # what is prefetched counts until something changes
+        for _ in prefetched_vertex_weights.prefetch(roles.bodies(scene)):
             yield 0.0
         scene = _find_again(uid)
         chosen = None if handles is None else [obj for each in handles if (obj := each.find()) is not None]
@@ -103,7 +103,7 @@ def export_scene(
             sync_tree(part)
             replace_scene(part, target)
     finally:
-        vertex_group_elements.forget()
+        prefetched_vertex_weights.forget()
         shutil.rmtree(part, ignore_errors=True)
         for folder in made:
             if folder.is_dir() and not any(folder.iterdir()):

@@ -17,8 +17,8 @@ from mathutils.kdtree import KDTree
 from ...solver.runtime.arrays import Floats, Indices
 from ..blender_data import sinew_modifier
 from ..evaluation.evaluated_mesh import corner_vertices, evaluated_mesh, polygon_of_triangle, positions
+from ..evaluation.prefetched_vertex_weights import all_weights
 from ..evaluation.scene_copy import SceneCopy
-from ..evaluation.vertex_group_elements import known_elements
 from .attribute_transfer import MeshTopology
 
 # per attribute type: name of the value, numbers per value, whether a mean makes sense
@@ -174,16 +174,10 @@ def _layers(mesh: bpy.types.Mesh) -> Iterator[Layer]:
 
 def _groups(evaluated: bpy.types.Object, mesh: bpy.types.Mesh) -> dict[str, Floats]:
     names = [group.name for group in evaluated.vertex_groups]
-    known = known_elements(evaluated.original, mesh)
-    if known is not None:
-        count = len(mesh.vertices)
-        return {name: known.of_group(group, count).astype(np.float64) for group, name in enumerate(names)}
-    weights = np.zeros((len(names), len(mesh.vertices)))
-    for i, vertex in enumerate(mesh.vertices if names else ()):
-        for element in vertex.groups:
-            if element.group < len(names):
-                weights[element.group, i] = element.weight
-    return dict(zip(names, weights, strict=True))
+    if not names:
+        return {}
+    found, count = all_weights(evaluated.original, mesh), len(mesh.vertices)
+    return {name: found.of_group(group, count).astype(np.float64) for group, name in enumerate(names)}
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from ..baking.live_state import LiveRun
 from ..blender_data.object_handle import ObjectHandle
 from ..blender_data.scene_by_session_uid import find_scene
 from ..cache.selected_body_caches import body_settings_text
-from ..evaluation import vertex_group_elements
+from ..evaluation import prefetched_vertex_weights
 from ..evaluation.sample_times import SampleTime, frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.unkeyed_value_snapshot import UnkeyedValues
 from ..export.export_scene import ExportPart, check_and_save, export_part
@@ -52,14 +52,14 @@ def export(run: LiveRun) -> Iterator[float | None]:
     inputs = replace(found, is_preview=True, deforming_colliders=deforming_colliders.find_keys(found))
     handles, frame, subframe = ParticipantHandles(inputs), scene.frame_current, scene.frame_subframe
     try:
-        yield from (0.1 for _ in vertex_group_elements.read_ahead(inputs.bodies))
+        yield from (0.1 for _ in prefetched_vertex_weights.prefetch(inputs.bodies))
         yield 0.2
         scene = handles.find().scene
         stamps = digests(scene, is_preview=True)
         yield 0.3
         yield from _write(run, handles, frame + subframe, stamps)
     finally:
-        vertex_group_elements.forget()
+        prefetched_vertex_weights.forget()
 
 
 def _write(

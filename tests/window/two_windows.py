@@ -16,7 +16,7 @@ import numpy as np
 from bl_ext.user_default.sinew.addon.baking.addon_session import session
 from bl_ext.user_default.sinew.addon.live import grabs
 from desktop import OUT, Steps, click_at, mouse, picture, result
-from live_hand import MOST_SECONDS, choose_tool, escape, front_view, jelly_cube, screen, vertices
+from live_hand import MOST_SECONDS, choose_tool, escape, front_view, hold_at, jelly_cube, screen, vertices
 from ui_driver import wait_for
 
 HALF_WIDTH, HEIGHT = 640, 800
@@ -130,11 +130,7 @@ def _until_it_rests() -> Steps:
 
 
 def _pull(x: int, y: int) -> Steps:
-    mouse("mousemove", x - 3, y - 3)
-    yield 0.3
-    mouse("mousemove", x, y)
-    yield 0.3
-    mouse("mousedown", 1)
+    yield from hold_at(x, y)
     yield 0.5
     for step in range(1, 21):
         mouse("mousemove", x, y - PULL_PIXELS * step // 20)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The weights in the vertex groups of a mesh, which Blender gives only one by one: 50,000 take 60 ms.
 
-So an export that may not hold up Blender's window reads them ahead, some thousand vertices at a time. What was read is
-known until it is forgotten, or Blender reports a change of the mesh.
+So an export that may not hold up Blender's window prefetches them, some thousand vertices at a time. They are kept
+until `forget` is called, or Blender reports a change of the mesh.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOVING_MODIFIERS = {
 
 
 @dataclass(frozen=True)
-class GroupElements:
+class VertexWeights:
     """The weights of a mesh, in the order of its vertices.
 
     Attributes:
@@ -47,16 +47,11 @@ class GroupElements:
         return found
 
 
-_known: Memo[GroupElements] = Memo(MAX_MESHES)
+_known: Memo[VertexWeights] = Memo(MAX_MESHES)
 
 
-def elements_of(mesh: bpy.types.Mesh) -> GroupElements:
-    """Returns all weights of a mesh."""
-    return _joined([_read(mesh, 0, len(mesh.vertices))])
-
-
-def read_ahead(objects: Iterable[bpy.types.Object]) -> Iterator[None]:
-    """Reads the weights of mesh objects in slices, so that `known_elements` has them until `forget` is called.
+def prefetch(objects: Iterable[bpy.types.Object]) -> Iterator[None]:
+    """Reads the weights of mesh objects in slices, so that `all_weights` has them until `forget` is called.
 
     Blender may do anything between two slices: a mesh that changes meanwhile, or goes, is left out.
     """
@@ -65,13 +60,18 @@ def read_ahead(objects: Iterable[bpy.types.Object]) -> Iterator[None]:
         yield from _read_in_slices(handle)
 
 
-def known_elements(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> GroupElements | None:
-    """Returns what was read ahead of an object, if a mesh has the same weights, or None.
+def all_weights(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> VertexWeights:
+    """Returns the weights of a mesh in all groups: those that were prefetched, if it has them, or read now.
 
     Args:
         obj: The object, with the modifiers that act on the mesh.
         mesh: Its own, or the evaluated one.
     """
+    return prefetched(obj, mesh) or _read(mesh, 0, len(mesh.vertices))
+
+
+def prefetched(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> VertexWeights | None:
+    """Returns what was prefetched of an object, if a mesh has the same weights, or None; see `all_weights`."""
     own = obj.data
     if not isinstance(own, bpy.types.Mesh) or len(own.vertices) != len(mesh.vertices):
         return None
@@ -82,12 +82,12 @@ def known_elements(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> GroupElements
 
 
 def forget() -> None:
-    """Forgets what was read ahead."""
+    """Forgets what was prefetched."""
     _known.clear()
 
 
 def _read_in_slices(handle: ObjectHandle) -> Iterator[None]:
-    parts: list[GroupElements] = []
+    parts: list[VertexWeights] = []
     first, begun = 0, None
     while True:
         obj = handle.find()
@@ -109,7 +109,7 @@ def _stamp(mesh: bpy.types.Mesh) -> tuple[int, int]:
     return change_count(mesh), len(mesh.vertices)
 
 
-def _read(mesh: bpy.types.Mesh, first: int, end: int) -> GroupElements:
+def _read(mesh: bpy.types.Mesh, first: int, end: int) -> VertexWeights:
     # no lists of vertices or tuples, of which so many make Python collect garbage
     vertices: list[int] = []
     groups: list[int] = []
@@ -120,13 +120,13 @@ def _read(mesh: bpy.types.Mesh, first: int, end: int) -> GroupElements:
             vertices.append(i)
             groups.append(element.group)
             values.append(element.weight)
-    return GroupElements(np.array(vertices, np.int32), np.array(groups, np.int32), np.array(values, np.float32))
+    return VertexWeights(np.array(vertices, np.int32), np.array(groups, np.int32), np.array(values, np.float32))
 
 
-def _joined(parts: list[GroupElements]) -> GroupElements:
+def _joined(parts: list[VertexWeights]) -> VertexWeights:
     if len(parts) == 1:
         return parts[0]
-    return GroupElements(
+    return VertexWeights(
         np.concatenate([each.vertices for each in parts]),
         np.concatenate([each.groups for each in parts]),
         np.concatenate([each.weights for each in parts]),
