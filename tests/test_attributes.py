@@ -172,6 +172,7 @@ def test_other_programs_read_the_files(through: tuple[Path, list]) -> None:
     assert set(mesh.point_data) == COLUMNS and (mesh.point_data["stress"] == found["stress"]).all()
 
 
+@pytest.mark.slow
 def test_resumed_attributes_have_the_same_bytes(through: tuple[Path, list], tmp_path: Path) -> None:
     cache = tmp_path / "c"
     write_breaking(cache, breaking_scene(attributes=ATTRIBUTES, samples_per_frame=2))

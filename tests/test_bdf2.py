@@ -226,6 +226,7 @@ def test_a_resumed_step_gives_the_same_bytes(tmp_path):
     assert np.array_equal(first.state.x, second.state.x) and np.array_equal(first.state.v, second.state.v)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("polar", "polar"), ("green", "polar")], ids=["polar", "green and polar"])
 def test_spinning_bodies_that_hit_each_other_keep_their_momenta(tmp_path, names):
     """They fly by BDF2, meet by implicit Euler, and fly on; among bodies that may touch, turns are not made twice."""

@@ -30,6 +30,7 @@ def sheet() -> Collider:
     return Collider("ground", "Sheet", "mesh", corners, np.array([[0, 1, 2], [0, 2, 3]], np.int32), thickness=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collider", [ground(), slab(), sheet()], ids=lambda collider: collider.name)
 def test_each_body_keeps_its_own_thickness_and_the_colliders(tmp_path, collider):
     kept = {"bare": 0.0, "thick": 0.05, "thicker": 0.1}
@@ -50,6 +51,7 @@ def test_where_no_body_is_thick_nothing_is_asked_twice(tmp_path):
     assert run.built.colliders[0].extra_thickness == () and run.built.colliders[0].max_thickness == 0.03
 
 
+@pytest.mark.slow
 def test_two_bodies_keep_both_thicknesses(tmp_path):
     low = block((3, 3, 3), key="low", material=CALM, collision=Collision(thickness=0.02))
     # inside the top of the other, which is flat there

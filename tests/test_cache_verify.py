@@ -72,6 +72,7 @@ def test_a_whole_cache_is_verified(whole: Path) -> None:
     assert found.checked == 6 * frames + topologies + points + 2 + 2 + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [flip, cut_off, lose])
 def test_damage_is_found_and_its_file_named(
     whole: Path, damage: Callable[[Path, np.random.Generator], None], record_property: Callable[[str, object], None]

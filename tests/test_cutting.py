@@ -315,6 +315,7 @@ def test_boxes_anywhere_on_a_grid_and_tets_broken_anyhow(boxes, seed):
     checked(nodes, tets, parted, (vertices, triangles))
 
 
+@pytest.mark.slow
 @hypothesis.settings(max_examples=30)
 @hypothesis.given(st.integers(0, 10**6))
 def test_crumpled_surfaces_in_random_tets(seed):

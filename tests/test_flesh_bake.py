@@ -206,6 +206,7 @@ def test_the_first_written_frame_is_in_its_pose(tmp_path: Path):
     np.testing.assert_allclose(shown[body.pinned], bent(body, 40.0), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_same_bytes_with_any_number_of_threads_and_after_a_stop(tmp_path: Path, threads: int):
     body = limb(cells=(16, 5, 5))

@@ -46,6 +46,7 @@ def sag(model: Model, average: bool):
     return (state.x - model.X)[own], (equilibrium.x - model.X)[own], (state.x - model.X)[model.bodies[1].nodes]
 
 
+@pytest.mark.slow
 def test_it_comes_to_rest_where_equilibria_of_averages_are_and_does_not_lock():
     model = model_of((2, 2, 8), (0.25, 0.25, 1.0), RUBBER, bodies=2)
     locked, own, _ = sag(model, False)

@@ -42,6 +42,7 @@ def stopped(cache: Path, scene: Scene, threads: int) -> dict[str, bytes]:
     return baked(cache)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schemes", [("euler", "euler"), ("newmark", "newmark"), ("", "newmark"), ("newmark", "euler")])
 def test_the_same_bytes_with_any_number_of_threads_and_after_a_stop(tmp_path: Path, schemes: tuple[str, str]):
     scene = jiggling(schemes)

@@ -28,6 +28,7 @@ def _told(code: str) -> str:
     return ended.stdout.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_what_falls_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
     write_cube(tmp_path / "cube.sinew", is_held=False)
     code = f"""

@@ -83,6 +83,7 @@ def test_a_relaxed_muscle_rests_as_it_is(tmp_path):
     assert run.advance(2) == pytest.approx(body.vertices, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_keys_end_where_a_constant_activation_is(tmp_path):
     keyed = run_of(tmp_path / "keyed", muscle_block(held="origin"), activation=ramp(4, 0.05))
     constant = run_of(tmp_path / "constant", muscle_block(held="origin", activation=0.05))
@@ -180,6 +181,7 @@ def test_scenes_keep_muscles_and_digests_see_them(tmp_path):
     assert scene.digest() != other.digest() != Scene((replace(body, muscle=None),), settings=SETTINGS).digest()
 
 
+@pytest.mark.slow
 def test_muscles_of_different_sizes_have_their_own_ends():
     """Tets are numbered body by body; the ends of a later muscle were looked for among other tets."""
     large = replace(muscle_block(cells=(8, 3, 3)), key="large", name="Large")

@@ -167,6 +167,7 @@ def test_a_refused_bake_leaves_the_scene_as_it_was(tmp_path: Path, is_body: bool
     assert "not numbers" in last_failure.failure_to_show(scene, {})
 
 
+@pytest.mark.slow
 def test_a_scene_with_colliders_gets_no_ground(tmp_path: Path) -> None:
     scene = ready(tmp_path, 2)
     table = add_box("Table")

@@ -106,6 +106,7 @@ def ends(simulations: list[Simulation]) -> list[tuple[bytes, bytes]]:
     return [(one.state.x.tobytes(), one.state.v.tobytes()) for one in simulations]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCENES)
 def test_the_same_bytes_in_turns_and_in_two_threads(tmp_path: Path, name: str):
     run = Run(tmp_path, scene_of(name))

@@ -53,6 +53,7 @@ def keep_out(skins, start, wish, known, rounds=8):
     return end, search.find(end)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["box", "stair", "ball"])
 def test_points_never_get_into_what_they_touch(shape):
     """Points press on a body from all sides and slide over its edges while it is deformed, for many steps."""

@@ -46,6 +46,7 @@ def names() -> list[str]:
     return [take.name for take in takes.takes(bpy.context.scene)]
 
 
+@pytest.mark.slow
 def test_a_new_take_keeps_the_bake_and_both_can_be_played(box: bpy.types.Object, tmp_path: Path) -> None:
     assert names() == ["", "Take 2"] and height(box) == pytest.approx(0.0, abs=1e-6)
     assert {path.name for path in tmp_path.glob("*.sinew")} == {"shot.sinew", "shot-Take 2.sinew"}
@@ -58,6 +59,7 @@ def test_a_new_take_keeps_the_bake_and_both_can_be_played(box: bpy.types.Object,
         bpy.ops.sinew.play_take(take="Take 7")
 
 
+@pytest.mark.slow
 def test_a_ghost_plays_the_other_take_beside(box: bpy.types.Object) -> None:
     scene = bpy.context.scene
     box.location.x = 5.0

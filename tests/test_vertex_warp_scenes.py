@@ -186,6 +186,7 @@ def test_blocks_of_two_methods_rest_on_each_other(tmp_path):
     assert 0.44 < run.state.x[nodes, 2].min() < 0.53
 
 
+@pytest.mark.slow
 def test_warped_bodies_break_into_pieces(tmp_path):
     material = Material(1.0e6, 0.3, stiffness_damping=0.002)
     body = block((3, 3, 3), (0.5, 0.5, 0.5), (0.0, 0.0, 1.5), method=WARP, material=material, fracture=Fracture(3.0e3))
