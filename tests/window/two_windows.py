@@ -23,7 +23,7 @@ HALF_WIDTH, HEIGHT = 640, 800
 PULL_PIXELS = 120
 STILL, LIFTED = 0.05, 0.4  # how far the middle of a body may move, and has to where it is pulled
 # where the buttons of Blender's dialog are: in its width, and above its lower side [pixels]
-DONT_SAVE_SHARE, CANCEL_SHARE, BUTTONS_ABOVE = 0.18, 0.55, 26
+DONT_SAVE_SHARE, CANCEL_SHARE, BUTTONS_ABOVE = 0.27, 0.60, 26
 MIN_CHANGE, MIN_CHANGED_SHARE = 0.1, 0.1  # of a colour; of the pixels of a row or column that has the dialog
 
 
