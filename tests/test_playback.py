@@ -16,9 +16,12 @@ bpy = pytest.importorskip("bpy")
 from mathutils import Matrix
 
 from fixtures.blender_scenes import add_box, add_rig, evaluated, fresh, world, write_cache
-from sinew.addon.blender_data import sinew_modifier
+from sinew.addon.baking import attach_bake
+from sinew.addon.blender_data import object_keys, sinew_modifier
+from sinew.addon.cache import cache_folder_status
 from sinew.addon.objects import roles
 from sinew.addon.playback import mesh_cache, shape_keys
+from sinew.solver.bake.cache import layout
 from sinew.solver.runtime.errors import BadInput, StorageFailed
 
 FRAMES = 11
@@ -89,6 +92,22 @@ def test_attaching_again_changes_nothing_and_detaching_shows_the_mesh(tmp_path: 
     assert np.allclose(evaluated(obj, 5)[0], shapes[4], atol=1e-6)
     with pytest.raises(StorageFailed):
         mesh_cache.attach(obj, tmp_path / "nothing.sinew", "Box")
+
+
+def test_a_bake_that_a_process_deletes_after_its_status_was_read_stops_playing(tmp_path: Path) -> None:
+    obj, shapes = playing(tmp_path / "c.sinew")
+    scene = bpy.context.scene
+    scene.sinew.cache_path = str(tmp_path / "c.sinew")
+    key = object_keys.body_key(obj)
+    write_cache(tmp_path / "c.sinew", {key: shapes}, frame_start=1)
+    cache_folder_status.invalidate()
+    attach_bake.attach(scene)
+    assert mesh_cache.attached_file(obj) is not None
+    for name in (layout.METADATA_FILE, layout.METADATA_COPY):
+        (tmp_path / "c.sinew" / name).unlink()
+    assert cache_folder_status.read_status(tmp_path / "c.sinew").metadata is not None, "as it was read before"
+    attach_bake.attach(scene, is_undoable=False)
+    assert mesh_cache.attached_file(obj) is None
 
 
 def test_affect_fades_into_the_animated_mesh(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 
 from ...solver.bake.cache import layout
-from ...solver.runtime.errors import SinewError
+from ...solver.runtime.errors import SinewError, StorageFailed
 from ..blender_data import sinew_modifier
 from ..blender_data.names_at_first_bake import remember_names
 from ..blender_data.object_keys import body_key
@@ -39,11 +39,7 @@ def attach(
     folder, is_baked = folder or cache_paths.cache_folder(scene), False
     for obj in roles.bodies(scene):
         key, own = body_key(obj), body_folder(scene, obj, folder)
-        head = cache_folder_status.read_status(own).metadata
-        if head is not None and any(b.key == key for b in head.bodies) and layout.play_path(own, key).exists():
-            if obj.sinew.key != key:
-                obj.sinew.key = key  # it is found under this name even when it is renamed
-            attach_body(scene, obj, own, key, is_undoable)
+        if _has_bake(own, key) and _attach_existing(scene, obj, own, key, is_undoable):
             is_baked = True
         elif detach_missing:
             mesh_cache.detach(obj)
@@ -54,6 +50,24 @@ def attach(
     _attach_wraps(scene, folder, detach_missing)
     if is_undoable:
         attach_force_curves.refresh_curves(scene, folder, detach_missing)
+
+
+def _has_bake(folder: Path, key: str) -> bool:
+    head = cache_folder_status.read_status(folder).metadata
+    return head is not None and any(b.key == key for b in head.bodies) and layout.play_path(folder, key).exists()
+
+
+def _attach_existing(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str, is_undoable: bool) -> bool:
+    """Makes a body play its bake; returns False if another process has deleted that since its status was read."""
+    try:
+        attach_body(scene, obj, folder, key, is_undoable)
+    except StorageFailed as problem:
+        if problem.kind != "cache-missing":
+            raise
+        return False
+    if obj.sinew.key != key:
+        obj.sinew.key = key  # it is found under this name even when it is renamed
+    return True
 
 
 def _attach_wraps(scene: bpy.types.Scene, folder: Path, detach_missing: bool) -> None:
