@@ -37,8 +37,9 @@ from .sums_by_body import SumsByBody
 
 MAX_CG_ITERATIONS = 2000
 TRUE_TANGENT_RESIDUAL = 1.0e-2  # residual from which the true tangent is tried
-# Where the true tangent is hardly definite, or not, conjugate gradients take forever; what they have found by then
-# still lowers the energy, if it leaves less than this of the forces
+# Where the true tangent is hardly definite, or not, conjugate gradients take forever; what cycles of multigrid have found
+# by then still lowers the energy, if it leaves less than this of the forces. Iterations of block Jacobi, which are
+# cheap, are not cut off: what they leave are soft directions, in which a muscle ended 0.5 % of its size off
 MAX_TRUE_TANGENT_ITERATIONS, MAX_TRUE_TANGENT_RESIDUAL = 150, 0.1
 TRUE_TANGENT_STRETCH = 0.8  # smallest stretch from which it is tried sooner: hardly a tet's own is indefinite there
 
@@ -129,7 +130,7 @@ class NewtonIterate:
         """
         if not self.has_true_tangent or not self.is_tangent_current:  # else the step to x has left it
             self.evaluate_tangent(law, x, clamp=False)
-        d, reached = self._solve(tolerance, MAX_TRUE_TANGENT_ITERATIONS)
+        d, reached = self._solve(tolerance, MAX_TRUE_TANGENT_ITERATIONS if self.is_hard else MAX_CG_ITERATIONS)
         if reached <= max(tolerance, MAX_TRUE_TANGENT_RESIDUAL) and self._slope(d) > 0.0:
             return d
         self.may_be_definite, self.is_mildly_strained = residual > TRUE_TANGENT_RESIDUAL, False
