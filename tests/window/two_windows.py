@@ -171,11 +171,17 @@ def _ask_to_quit(name: str) -> Generator[float, None, tuple[int, int, int, int]]
     yield 1.0
     before, after = (_pixels(OUT / f"{each}.png") for each in (f"{name}-before", name))
     changed = np.abs(after - before).max(axis=2)[:, HALF_WIDTH:] > MIN_CHANGE
-    rows = np.flatnonzero(changed.mean(axis=1) > MIN_CHANGED_SHARE)
+    rows = _first_run(np.flatnonzero(changed.mean(axis=1) > MIN_CHANGED_SHARE))  # the status bar changes too
     columns = np.flatnonzero(changed[rows].mean(axis=0) > MIN_CHANGED_SHARE)
     assert len(rows) and len(columns), "no dialog is seen"
     left, right = HALF_WIDTH + int(columns[0]), HALF_WIDTH + int(columns[-1])
     return left, int(rows[0]), right, int(rows[-1])
+
+
+def _first_run(rows: np.ndarray) -> np.ndarray:
+    """Returns the first of rising numbers as far as they follow each other without a gap."""
+    gaps = np.flatnonzero(np.diff(rows) > 1)
+    return rows[: gaps[0] + 1] if len(gaps) else rows
 
 
 def _button(box: tuple[int, int, int, int], share: float) -> tuple[int, int]:
