@@ -8,6 +8,7 @@
 {"command": "deform", "collider": KEY, "sample": 12}                            gives a collider a shape of its file
 {"command": "rate", "rate": 0.25}                                               slow motion; changes no result
 {"command": "pause"}    or "step": takes one step, and pauses; or "resume"       the same
+{"command": "keep_starts"}      writes what bodies would begin as (start_files.py); changes no result
 {"command": "heat", "brush": 1, "place": [x, y, z], "radius": 0.1, "temperature": 200}    or "watts": 50; also "cool"
 {"command": "soften", "brush": 2, "place": [x, y, z], "radius": 0.1, "strength": 1}       or "harden"
 {"command": "push", "brush": 3, "place": [x, y, z], "radius": 0.1}                        presses with a ball
@@ -136,6 +137,11 @@ class LiftBrush:
     brush: int
 
 
+@dataclass(frozen=True)
+class KeepStarts:
+    """Writes what bodies would begin as, if a bake began as they are now."""
+
+
 ClockCommand = SetRate | Pause | TakeStep | Resume
 Command = (
     TakeGrab
@@ -148,6 +154,7 @@ Command = (
     | HoldBall
     | LiftBrush
     | ClockCommand
+    | KeepStarts
 )
 
 
@@ -183,6 +190,8 @@ def parse_command(given: Mapping[str, Any]) -> Command:
                 return TakeStep()
             case "resume":
                 return Resume()
+            case "keep_starts":
+                return KeepStarts()
             case "heat" | "cool":
                 return _heat_gun(given, is_cold=name == "cool")
             case "soften" | "harden":

@@ -24,11 +24,12 @@ from ..scene.track_shapes import track_shapes
 from ..scene.tracks import TrackReader
 from ..simulation.advance_frame import FrameReport
 from ..simulation.build import OnStage
-from .commands import ClockCommand, Pause, Resume, SetRate, TakeStep, parse_command
+from .commands import ClockCommand, KeepStarts, Pause, Resume, SetRate, TakeStep, parse_command
 from .live_run import LiveRun, LiveSample
 from .pacing import Pace
 from .recording import DIGEST_INTERVAL, InputRecorder, RecordedInputs, read_controls, read_inputs
 from .sample_files import SampleWriter, remove_samples
+from .start_files import write_starts
 from .torn_meshes import TornMeshes
 
 OnEvent = Callable[[Mapping[str, Any]], None]
@@ -90,6 +91,7 @@ def run_live(
             while pace.holds and not should_stop():
                 around.take(commands, HOLD_SECONDS)
             if should_stop() or (options.steps is not None and run.step >= options.steps):
+                around.keep_starts()
                 recorder.end(run.step, run.digest())  # here: an exception takes the state back to the last frame
                 raise _Ended
             pace.wait()
@@ -130,11 +132,18 @@ class _StepCallbacks:
                 if isinstance(command, ClockCommand):  # a repetition has no clock
                     self._set_pace(command)
                     continue
+                if isinstance(command, KeepStarts):
+                    self.keep_starts()
+                    continue
                 self.run.apply(command)
             except BadInput as problem:
                 self.on_event({"event": "warning", **problem.as_warning()})
             else:
                 self.recorder.record(self.run.step, given)
+
+    def keep_starts(self) -> None:
+        """Writes what bodies would begin as, if a bake began as they are now, and says so."""
+        self.on_event(write_starts(self.recorder.path.parent.parent, self.run.simulation))
 
     def _set_pace(self, command: ClockCommand) -> None:
         match command:

@@ -74,6 +74,7 @@ from .settings.simulation_settings import (
 from .settings.simulation_settings import MAX_FRAME_NUMBER as MAX_FRAME_NUMBER
 from .settings.size_and_start_settings import ANIMATED, INITIAL_SPIN, INITIAL_VELOCITY
 from .settings.tables import later_fields
+from .start import Start
 from .stretch_limit import StretchLimit
 
 SCENE_FORMAT = 1
@@ -150,6 +151,7 @@ class Body:
         cap_vertices, wrap_vertices: How many of the last `vertices` close holes of the render mesh, and how many are of
             the Wrap inside, at which the body ends, in this order. They move with the body and are not played. What
             has a row per vertex has one for them, too.
+        start: Shape and plastic strain at the first frame, at rest in the world [m]; None: the rest shape.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -189,6 +191,7 @@ class Body:
     hooks: tuple[Hook, ...] = ()
     cap_vertices: Annotated[int, at_least(0, "Cap Vertices")] = 0
     wrap_vertices: Annotated[int, at_least(0, "Wrap Vertices")] = 0
+    start: Start | None = None
 
     @property
     def played_count(self) -> int:
@@ -365,7 +368,7 @@ class Scene:
             if body.field_weights == FieldWeights():
                 del own["field_weights"]
             write_former_flesh_paint(own, arrays)
-            for name in ("goal", "pressure", "stretch_limit", "muscle"):
+            for name in ("goal", "pressure", "stretch_limit", "muscle", "start"):
                 if getattr(body, name) is None:
                     del own[name]
             drop_unused_fields(body.attachments, own["attachments"], arrays)

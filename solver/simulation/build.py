@@ -47,6 +47,7 @@ from .features.feature import BuildInputs
 from .features.registry import FEATURES
 from .forces import FORCES, make_forces
 from .fracture.node_duplication import separate_hinges
+from .kept_start import begin_at_starts
 from .sag_free import make_sag_free
 from .wrap_position_check import check_wrap_is_inside
 
@@ -305,7 +306,9 @@ def _initial_state(scene: Scene, model: Model) -> State:
         if any(body.initial_spin):
             X, mass = model.X[part.nodes], model.mass[part.nodes]
             v[part.nodes] += np.cross(body.initial_spin, X - mass @ X / mass.sum())
-    return State(model.X.copy(), v, scene.settings.start_time)
+    state = State(model.X.copy(), v, scene.settings.start_time)
+    begin_at_starts(scene, model, state)
+    return state
 
 
 def _check_colliders(built: AssembledScene, surfaces: list[Surface], tracks: TrackReader, time: float) -> None:
@@ -315,7 +318,7 @@ def _check_colliders(built: AssembledScene, surfaces: list[Surface], tracks: Tra
         is_fixed[force.fixed_nodes] = True
     points = built.contact_points
     moves = ~is_fixed[built.model.tets[points.tet]].any(axis=1)
-    start = np.einsum("ka,kai->ki", points.weights, built.model.X[built.model.tets[points.tet]])
+    start = np.einsum("ka,kai->ki", points.weights, built.initial.x[built.model.tets[points.tet]])
     check_enclosed_colliders(built.deforming, built.contact_materials, [body.name for body in built.bodies], surfaces)
     for collider in built.colliders:
         if not is_active(collider.key, tracks, time, time):

@@ -38,7 +38,7 @@ WRAP_FOLDER = "wrap"
 # the last samples of a live run, and what was done in it
 LIVE_FOLDER = "live"
 LIVE_CONTROLS_FILE, LIVE_INPUTS_FILE, LIVE_HEAD_FILE = "controls.json", "inputs.jsonl", "head.bin"
-LIVE_SHAPES_ENDING = ".shapes"
+LIVE_SHAPES_ENDING, LIVE_START_ENDING = ".shapes", ".start"
 # the list of checkpoints
 RESUME_LIST = f"{RESUME_FOLDER}/points.json"
 # copy of cache.json, in case that is lost
@@ -154,6 +154,11 @@ def result_paths(cache: Path, key: str) -> tuple[Path, Path]:
     return cache / RESULT_FOLDER / f"{key}.npz", cache / RESULT_FOLDER / f"{key}.pc2"
 
 
+def live_start_path(folder: Path, key: str) -> Path:
+    """Returns the file of what a body would begin as, if a bake began as a live run is now."""
+    return folder / LIVE_FOLDER / f"{key}{LIVE_START_ENDING}"
+
+
 def live_samples_path(folder: Path, key: str, generation: int) -> Path:
     """Returns the file of the samples of a body in a folder "live", since so many cuts of any body."""
     return folder / (f"{key}@{generation}.pc2" if generation else f"{key}.pc2")
@@ -214,7 +219,7 @@ def is_sinew_file(relative: Path) -> bool:
     if folder == (LIVE_FOLDER,) and torn is not None:
         return is_key(torn.group(1))
     endings: dict[tuple[str, ...], tuple[str, ...]] = {
-        (LIVE_FOLDER,): (".pc2", LIVE_SHAPES_ENDING),
+        (LIVE_FOLDER,): (".pc2", LIVE_SHAPES_ENDING, LIVE_START_ENDING),
         (MODEL_FOLDER,): (".npz",),
         (PLAY_FOLDER,): (".pc2",),
         (PREROLL_FOLDER,): (".npz",),

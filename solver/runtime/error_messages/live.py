@@ -32,4 +32,18 @@ TEXTS: dict[str, tuple[str, str]] = {
         "The run differs from the recorded one at step {step}.",
         "It was recorded by another version of Sinew, or the scene has changed: run it live again.",
     ),
+    "start-follows-pose": (
+        '"{name}" follows its pose at every frame, so it has no start of its own.',
+        "Keep its shape as a shape key instead, or choose another Motion in the panel Flesh.",
+    ),
+    "start-torn": (
+        '"{name}" is torn, so it cannot begin like this.',
+        "Press Keep instead: the take has the torn mesh.",
+    ),
+    "start-of-other-mesh": (
+        'The mesh of "{name}" has another shape at the first frame than when its start was kept.',
+        "Remove its start in the panel Soft Body, or undo what has changed the mesh or its pose.",
+    ),
+    "start-damaged": ('The start that is kept in "{name}" cannot be read.', "Remove it in the panel Soft Body."),
+    "start-of-no-run": ("No live run has a state that could be kept.", "Press Live, and let it run for a moment."),
 }

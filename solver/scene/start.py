@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The shape, with its plastic strain, in which a body begins instead of its rest shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import numpy as np
+
+from ..runtime.arrays import Floats, Indices
+from .serialisation.schema_constraints import RowsOf, points, shape
+
+# entry of a symmetric 3×3 matrix at which each of xx, yy, zz, xy, yz, zx is
+ROWS, COLUMNS = (0, 1, 2, 0, 1, 2), (0, 1, 2, 1, 2, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where the tets of a body were once, and how far they had flowed; other tets take it from those they lie in.
+
+    Attributes:
+        vertices: Render vertices at rest [m], by which it is known whether the mesh still is the same, (n, 3).
+        nodes, tets: Tets at rest [m], (k, 3) and (m, 4).
+        positions: Of the nodes in the start [m], (k, 3).
+        Fp_inverse: Fp⁻¹ of the multiplicative law, (m, 3, 3), or None: none has flowed under it.
+        flowed: The strain that has flowed under it in all, (m,), or None.
+        plastic_strain: ε_plastic of the additive law as xx, yy, zz, xy, yz, zx, (m, 6), or None: the same.
+    """
+
+    vertices: Annotated[Floats, points("n", 3)]
+    nodes: Annotated[Floats, points("k", 3)]
+    tets: Annotated[Indices, shape("m", 4), RowsOf("nodes")]
+    positions: Annotated[Floats, points("k", 3)]
+    Fp_inverse: Annotated[Floats, shape("m", 3, 3)] | None = None
+    flowed: Annotated[Floats, shape("m")] | None = None
+    plastic_strain: Annotated[Floats, shape("m", 6)] | None = None
+
+    def transformed(self, matrix: Floats) -> Start:
+        """Returns the same in another space, given by new ← old, (4, 4); strains turn with it.
+
+        They turn by the orthogonal matrix nearest to it, which is a reflection where it mirrors.
+        """
+        left, _, right = np.linalg.svd(matrix[:3, :3])
+        rotation = left @ right
+
+        def moved(places: Floats) -> Floats:
+            return places @ matrix[:3, :3].T + matrix[:3, 3]
+
+        strain = self.plastic_strain
+        if strain is not None:
+            whole = np.empty((len(strain), 3, 3))
+            whole[:, ROWS, COLUMNS] = whole[:, COLUMNS, ROWS] = strain
+            strain = (rotation @ whole @ rotation.T)[:, ROWS, COLUMNS]
+        return replace(
+            self,
+            vertices=moved(self.vertices),
+            nodes=moved(self.nodes),
+            positions=moved(self.positions),
+            Fp_inverse=None if self.Fp_inverse is None else rotation @ self.Fp_inverse @ rotation.T,
+            plastic_strain=strain,
+        )
