@@ -105,13 +105,15 @@ class ActiveSet:
         )
         group_of_contact = self._group_contacts(state, normal_force)
         is_wrong = np.zeros(len(self.group), bool) if is_wrong is None else is_wrong
-        groups = ContactGroups(self.group, group_of_contact, self.step_length, is_wrong, self.is_piece, self.group_status)
+        groups = ContactGroups(
+            self.group, group_of_contact, self.step_length, is_wrong, self.is_piece, self.group_status
+        )
         highest = update_active_set(rules, groups, contacts.arrays, state.arrays, rigid_count, normal_force, shear)
         self.is_converged = highest == CONVERGED
         return bool(highest >= CONTINUES)
 
     def diverged_islands(self, before: Floats, v: Floats, min_speed: float) -> Bools:
-        """Returns the islands whose group ended with large errors of contacts, or with energy from nothing, (islands,).
+        """Returns islands whose group ended with large errors of contacts, or with energy from nothing, (islands,).
 
         Velocities at its start and its end [m/s] are (n, 3); motion slower than `min_speed` does not count.
         """
@@ -123,7 +125,7 @@ class ActiveSet:
         return has_diverged
 
     def islands_with_pieces(self) -> Bools:
-        """Returns the islands that are pieces of a broken body, or touch some, as groups of the last solve, (islands,)."""
+        """Returns islands that are pieces of a broken body, or are in a group with some, (islands,)."""
         has_pieces = np.zeros(len(self.group), bool)
         has_pieces[self.group[self.is_piece]] = True
         return has_pieces[self.group]
