@@ -26,8 +26,8 @@ def settled(deep: float, *, gap=0.0, rigid=0, may_lift=False, may_go_on=False, m
     state.size[:], state.k[:] = SIZE, K
     whole, vector = np.zeros(1, np.int32), np.zeros((1, 3))
     contacts = ContactSet(np.zeros(1, np.int64), vector, np.array([gap]), vector, np.zeros(1, np.int8))
-    rules = SolveRules(False, False, may_lift, may_go_on, may_go_on_long)
-    groups = ContactGroups(whole, whole, np.ones(1), np.zeros(1, bool), status)
+    rules = SolveRules(False, False, may_lift, may_go_on, may_go_on, may_go_on_long)
+    groups = ContactGroups(whole, whole, np.ones(1), np.zeros(1, bool), np.zeros(1, bool), status)
     highest = update_active_set(rules, groups, contacts.arrays, state.arrays, rigid, N, vector)
     assert highest == status[0]
     return status[0], state.shift[0]

@@ -55,7 +55,7 @@ def live(cache: Path, steps: int, *commands: Mapping[str, Any]) -> list[Mapping[
 def test_a_run_is_written_down_and_repeats_to_the_bit(tmp_path: Path) -> None:
     cache = cache_of(tmp_path)
     events = live(cache, 130, TAKE, MOVE)
-    assert events[-1] == {"event": "done", "steps": 130, "not_converged": 0}
+    assert events[-1] == {"event": "done", "steps": 130, "not_converged": 0, "unsettled": 0}
     recorded = read_inputs(cache)
     assert recorded.commands == {0: [TAKE, MOVE]} and recorded.steps == 130 and set(recorded.digests) == {60, 120, 130}
     told: list[Mapping[str, Any]] = []

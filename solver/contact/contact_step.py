@@ -110,6 +110,10 @@ class ContactStep:
         )
         self._record_active()
 
+    def expect_pieces(self, is_piece: Bools) -> None:
+        """Lets groups of some islands, the pieces of broken bodies, (islands,), take more solves."""
+        self.active_set.is_piece = is_piece
+
     def brake_by_springs(self, is_splinter: Bools) -> None:
         """Lets the spring κ brake some islands, (islands,), in the first solve, instead of a constant friction.
 
@@ -181,9 +185,13 @@ class ContactStep:
         """Whether contacts did not have to change after the last solve."""
         return self.active_set.is_converged
 
-    def has_diverged(self, before: Floats, v: Floats) -> bool:
-        """Returns whether bodies that touch each other failed in a step, from velocities to v [m/s], (n, 3) each."""
-        return self.active_set.has_diverged(before, v, MIN_DISPLACEMENT * self.tet_size / self.dt)
+    def diverged_islands(self, before: Floats, v: Floats) -> Bools:
+        """Returns the islands whose contacts failed in a step, from velocities to v [m/s], (n, 3) each: (islands,)."""
+        return self.active_set.diverged_islands(before, v, MIN_DISPLACEMENT * self.tet_size / self.dt)
+
+    def islands_with_pieces(self) -> Bools:
+        """Returns the islands that are pieces of a broken body, or touch some, (islands,)."""
+        return self.active_set.islands_with_pieces()
 
     @property
     def tet_size(self) -> float:

@@ -100,7 +100,7 @@ def run_live(
         try:
             run.run(before_step, around.show, around.report)
         except _Ended:
-            on_event({"event": "done", "steps": run.step, "not_converged": around.not_converged})
+            on_event({"event": "done", "steps": run.step, **around.counts()})
 
 
 class _StepCallbacks:
@@ -110,7 +110,7 @@ class _StepCallbacks:
         self.run, self.recorder, self.pace, self.on_event = run, recorder, pace, on_event
         self.samples: SampleWriter | None = None
         self.torn = TornMeshes(run.simulation)
-        self.command_count = self.not_converged = 0
+        self.command_count = self.not_converged = self.unsettled = 0
         self.last_event = clock.monotonic()
 
     def take(self, commands: SimpleQueue[Mapping[str, Any]], seconds: float = 0.0) -> None:
@@ -182,8 +182,13 @@ class _StepCallbacks:
         return played
 
     def report(self, report: FrameReport) -> None:
-        """Counts what did not converge."""
+        """Counts what did not converge or settle."""
         self.not_converged += report.not_converged
+        self.unsettled += report.unsettled
+
+    def counts(self) -> dict[str, int]:
+        """Returns how many steps so far did not converge, and in how many contacts did not settle."""
+        return {"not_converged": self.not_converged, "unsettled": self.unsettled}
 
     def close(self) -> None:
         """Lets the files go."""
@@ -196,7 +201,7 @@ class _StepCallbacks:
         bodies = self.run.simulation.built.bodies
         counts = {body.key: body.range.tets.stop - body.range.tets.start for body in bodies}
         tets = {"tets": sum(counts.values()), "body_tets": counts} if is_first else {}
-        numbers = {"ratio": self.pace.ratio, "load": self.pace.load, "not_converged": self.not_converged}
+        numbers = {"ratio": self.pace.ratio, "load": self.pace.load, **self.counts()}
         self.on_event({"event": "live", "step": sample.step, "time": sample.time, **numbers, **tets})
 
 

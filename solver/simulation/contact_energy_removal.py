@@ -14,7 +14,7 @@ only removed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from ..mechanics.finite_rotation_correction import rigid_velocities
 from ..mechanics.kinetic_energy import kinetic_energies
 from ..mechanics.model import Model
 from ..mechanics.state import State
-from ..runtime.arrays import Floats, Indices, floats
+from ..runtime.arrays import Bools, Floats, Indices, floats
 from .step_boundary_conditions import BoundaryConditions
 
 MIN_ENERGY_RATIO = 1.0e-6  # excess over the kinetic energy within a group from which it is removed
@@ -52,6 +52,11 @@ class EnergyGain:
     separated: Floats
     support_velocity: Floats
     tolerance: Floats
+
+    def without(self, islands: Bools) -> EnergyGain:
+        """Returns the same with no gain of the groups of some islands, (islands,)."""
+        energy, separated = np.where(islands, 0.0, self.energy), np.where(islands, 0.0, self.separated)
+        return replace(self, energy=energy, separated=separated)
 
     def remove(self, model: Model, state: State) -> None:
         """Removes the gain from the motion within each group, as far as there is any."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class StepAttempt:
         dynamics: Flesh that takes steps; None: there is none.
         context: Work arrays of the solver.
         max_turn_energy_ratio: Energy of a turn along straight lines over that of motion from which rotations follow.
-        is_in_pieces: Whether a body has fallen into pieces.
+        is_in_pieces: Whether a body has fallen into pieces; `contacts` know which ones, and what touches them.
         may_repeat: Whether the part may be taken again in another way.
         turns_solves: Whether turns of solves are made as rotations.
         may_turn_solves: Whether they are not yet, but may be.
@@ -80,14 +81,14 @@ class StepAttempt:
         self.dynamics, self.context = flesh.dynamics if flesh else None, simulation.solver_context
         if self.dynamics is not None and part.is_by_euler:
             self.dynamics = self.dynamics.by_euler()
-        # among pieces something always goes astray, and they part with energy that cracks let go
-        whole = (built.unbroken or built).model
-        self.is_in_pieces = model.pattern.island_count > whole.pattern.island_count
+        pieces = _find_pieces(model, (built.unbroken or built).model)
+        self.is_in_pieces = bool(pieces.is_piece.any())
         if self.contacts is not None and self.is_in_pieces:
-            self.contacts.brake_by_springs(_splinters(model, whole))
+            self.contacts.expect_pieces(pieces.is_piece)
+            self.contacts.brake_by_springs(pieces.is_splinter)
         may_break = built.fracture is not None
         self.max_turn_energy_ratio = MAX_TURN_ENERGY_RATIO_BREAKABLE if may_break else MAX_TURN_ENERGY_RATIO
-        self.may_repeat = self.contacts is not None and self.dynamics is None and not self.is_in_pieces
+        self.may_repeat = self.contacts is not None and self.dynamics is None
         self._choose_rotations(part.turns_solves or self._spins_fast())
         self._linearise_potentials()
 
@@ -249,12 +250,28 @@ class StepAttempt:
         state.x, state.v, state.time, state.fields = before.x, before.v, before.time, dict(before.fields)
 
 
-def _splinters(model: Model, whole: Model) -> Bools:
-    """Returns which islands hold at most half of a body that has more of them than when it was whole, (islands,)."""
+class Pieces(NamedTuple):
+    """Islands of bodies that have more of them than when they were whole.
+
+    Attributes:
+        is_piece: Which these are, (islands,).
+        is_splinter: Those that hold at most half of their body, (islands,).
+    """
+
+    is_piece: Bools
+    is_splinter: Bools
+
+
+def _find_pieces(model: Model, whole: Model) -> Pieces:
+    """Returns the pieces of the bodies of a model, given the model before anything broke."""
     row, row_before, count = model.pattern.island_of_row, whole.pattern.island_of_row, model.pattern.island_count
-    mass, is_splinter = np.bincount(row, model.mass, count), np.zeros(count, bool)
+    is_piece, is_splinter = np.zeros((2, count), bool)
+    if count == whole.pattern.island_count:
+        return Pieces(is_piece, is_splinter)
+    mass = np.bincount(row, model.mass, count)
     for body, before in zip(model.bodies, whole.bodies, strict=True):
         own = np.unique(row[body.nodes])
         if len(own) > len(np.unique(row_before[before.nodes])):
+            is_piece[own] = True
             is_splinter[own] = mass[own] <= 0.5 * mass[own].sum()
-    return is_splinter
+    return Pieces(is_piece, is_splinter)

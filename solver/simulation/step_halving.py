@@ -116,7 +116,8 @@ def _retry(
 def _end_step(attempt: StepAttempt, energy: EnergyVerdict, report: StepReport) -> StepReport:
     """Takes energy from nothing out of an accepted step, damps what parts, and returns the whole report."""
     model, state, part, contacts, gain = attempt.model, attempt.state, attempt.part, attempt.contacts, energy.gain
-    if gain and energy.has_excess and part.whole_start is not None:
+    # once something has broken, turns of solves are no rotations, which could keep the energy out
+    if gain and energy.has_excess and part.whole_start is not None and not attempt.is_in_pieces:
         workspace, dt = attempt.context.workspace(model), part.dt * 2**part.halvings
         energies = _reference_energies(model, part.whole_start, attempt.gravity, dt, workspace)
         report = replace(report, gained_energy=gain.share_of(energy.excess, energies, model))

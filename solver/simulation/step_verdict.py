@@ -26,6 +26,7 @@ from .contact_energy_removal import EnergyGain, energy_gain_in_step
 from .step_attempt import StepAttempt
 
 MAX_CONTACT_HALVINGS = 3  # of a step whose contacts between bodies are not content
+MAX_HALVINGS_IN_PIECES = 2  # the same among pieces of broken bodies, of which many steps would go on to the last
 # residual over what moves bodies from which a step is asked for energy out of nothing, or halved
 ENERGY_CHECK_RESIDUAL = 0.01
 
@@ -72,10 +73,11 @@ def contact_verdict(attempt: StepAttempt, report: StepReport) -> Verdict:
     )
     if (report.rotates_far or is_rough) and part.may_halve:
         return Verdict.HALVE
+    has_diverged = contacts.diverged_islands(before.v, floats(state.v))
+    if part.halvings >= MAX_HALVINGS_IN_PIECES:
+        has_diverged &= ~contacts.islands_with_pieces()
     may_halve = part.halvings < MAX_CONTACT_HALVINGS if has_surfaces else part.may_halve
-    if may_halve and contacts.has_diverged(before.v, floats(state.v)):
-        return Verdict.HALVE
-    return Verdict.ACCEPT
+    return Verdict.HALVE if may_halve and has_diverged.any() else Verdict.ACCEPT
 
 
 def energy_verdict(attempt: StepAttempt, report: StepReport) -> EnergyVerdict:
@@ -83,7 +85,7 @@ def energy_verdict(attempt: StepAttempt, report: StepReport) -> EnergyVerdict:
     if attempt.contacts is None:
         return EnergyVerdict(Verdict.ACCEPT)
     gain = None
-    if report.stored and not attempt.is_in_pieces:
+    if report.stored:
         gain = _energy_gain(attempt, report.stored)
     elif _may_have_gained(attempt, report):
         model, workspace = attempt.model, attempt.context.workspace(attempt.model)
@@ -94,7 +96,11 @@ def energy_verdict(attempt: StepAttempt, report: StepReport) -> EnergyVerdict:
         rough = _energy_gain(attempt, stored)
         if rough and (rough.energy > rough.tolerance).any():
             return EnergyVerdict(Verdict.TURN_SOLVES)
-    excess = gain.left(attempt.model, attempt.state) if gain and attempt.may_repeat else np.zeros(0)
+    excess = np.zeros(0)
+    if gain and attempt.may_repeat:
+        # among pieces some step always keeps a little, which shorter parts do not change
+        of_whole_bodies = gain.without(attempt.contacts.islands_with_pieces()) if attempt.is_in_pieces else gain
+        excess = of_whole_bodies.left(attempt.model, attempt.state)
     if excess.any() and attempt.may_turn_solves:
         return EnergyVerdict(Verdict.TURN_SOLVES)
     may_halve = attempt.part.may_halve and (attempt.turns_solves or not attempt.has_surfaces)
@@ -132,7 +138,7 @@ def _start_rotations_failed(attempt: StepAttempt) -> bool:
     """Whether a step with the rotations of its start has gone wrong, at contacts or by what turned."""
     contacts, before, state = attempt.contacts, attempt.before, attempt.state
     assert contacts is not None
-    if contacts.has_diverged(before.v, floats(state.v)):
+    if contacts.diverged_islands(before.v, floats(state.v)).any():
         return True
     # what was at rest is judged by the motion that it has got
     motion_energy = np.maximum(attempt.motion_energy, kinetic_energies(attempt.model, state.v))

@@ -36,7 +36,7 @@ def compile_coupled_bodies() -> None:
     settling.solves, settling.is_converged = 1, False
     settling.group[:], settling.group_status[:] = (0, 1), (CONVERGED, STOPPED)
     settling.frozen_nodes()
-    settling.has_diverged(state.v, state.v, 1.0)
+    settling.diverged_islands(state.v, state.v, 1.0)
 
 
 def _tet_strips(count: int = 1) -> Model:

@@ -16,13 +16,15 @@ from .active_set_update import (
     ContactGroups,
     SolveRules,
     find_frozen_nodes,
+    find_gained_energy,
     group_islands,
-    has_gained_energy,
     update_active_set,
 )
 from .contact_line_search import keep_earliest_contacts, line_search_steps
 
 MAX_SOLVES = 5  # linear solves per step; in most steps contacts converge after one or two
+# the same among pieces of broken bodies: most steps need six to nine, and forces that are cut off add energy
+MAX_SOLVES_IN_PIECES = 10
 MAX_SOLVES_AT_IMPACT = 20  # the same where bodies hit each other so hard that they would be deep in each other
 MAX_LIFT_SOLVES = 4  # solves of a step after which contacts that sank are lifted; later those that are crushed alone
 DROP_ONLY_AFTER_SOLVES = 13  # solves of a violent step after which no contact is added: pulling ones scatter bodies
@@ -36,10 +38,11 @@ class ActiveSet:
         """Begins the iteration for the bodies of a model."""
         self.model = model
         self.solves, self.is_converged = 0, True
-        self.group = np.empty(model.pattern.island_count, np.int32)
+        self.group = np.arange(model.pattern.island_count, dtype=np.int32)
         self.group_status = np.empty(model.pattern.island_count, np.int8)
         self.step_length = np.ones(model.pattern.island_count)
-        self.has_line_search, self.has_failed = False, False
+        self.is_piece = np.zeros(model.pattern.island_count, bool)
+        self.has_line_search = False
 
     def begin(self, contacts: ContactSet, state: ContactState, previous_force: Floats, normal_force: Floats) -> None:
         """Leaves active, of contacts predicted from velocities, those that bodies reach first.
@@ -88,7 +91,7 @@ class ActiveSet:
         """
         self.solves += 1
         if not len(normal_force) and is_wrong is None and not self.has_line_search:
-            self.group_status[:], self.is_converged, self.has_failed = CONVERGED, True, False
+            self.group_status[:], self.is_converged = CONVERGED, True
             return False
         count = self.solves
         # active sets may cycle; a short pull does less harm than a point that sinks in
@@ -97,27 +100,35 @@ class ActiveSet:
             only_drop=count >= DROP_ONLY_AFTER_SOLVES and not self.has_line_search,
             may_lift=count <= MAX_LIFT_SOLVES,
             may_continue=count < MAX_SOLVES,
+            may_continue_in_pieces=count < MAX_SOLVES_IN_PIECES,
             may_continue_at_impact=count < MAX_SOLVES_AT_IMPACT,
         )
         group_of_contact = self._group_contacts(state, normal_force)
         is_wrong = np.zeros(len(self.group), bool) if is_wrong is None else is_wrong
-        groups = ContactGroups(self.group, group_of_contact, self.step_length, is_wrong, self.group_status)
+        groups = ContactGroups(
+            self.group, group_of_contact, self.step_length, is_wrong, self.is_piece, self.group_status
+        )
         highest = update_active_set(rules, groups, contacts.arrays, state.arrays, rigid_count, normal_force, shear)
         self.is_converged = highest == CONVERGED
-        self.has_failed = highest == DIVERGED
         return bool(highest >= CONTINUES)
 
-    def has_diverged(self, before: Floats, v: Floats, min_speed: float) -> bool:
-        """Returns whether the step ended with large errors of contacts, or with energy from nothing.
+    def diverged_islands(self, before: Floats, v: Floats, min_speed: float) -> Bools:
+        """Returns islands whose group ended with large errors of contacts, or with energy from nothing, (islands,).
 
         Velocities at its start and its end [m/s] are (n, 3); motion slower than `min_speed` does not count.
         """
         if self.is_converged:
-            return False
-        energy, row = np.empty((len(self.group), 2)), self.model.pattern.island_of_row
-        return self.has_failed or bool(
-            has_gained_energy(min_speed, self.group_status, self.group, row, self.model.mass, before, v, energy)
-        )
+            return np.zeros(len(self.group), bool)
+        has_diverged, energy = self.group_status == DIVERGED, np.empty((len(self.group), 2))
+        row, mass = self.model.pattern.island_of_row, self.model.mass
+        find_gained_energy(min_speed, self.group_status, self.group, row, mass, before, v, energy, has_diverged)
+        return has_diverged
+
+    def islands_with_pieces(self) -> Bools:
+        """Returns islands that are pieces of a broken body, or are in a group with some, (islands,)."""
+        has_pieces = np.zeros(len(self.group), bool)
+        has_pieces[self.group[self.is_piece]] = True
+        return has_pieces[self.group]
 
     def frozen_nodes(self) -> Bools | None:
         """Returns which nodes keep the result of the last solve, (n,); None if there are none."""

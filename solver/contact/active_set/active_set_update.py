@@ -41,8 +41,9 @@ DEEP_PENETRATION = 0.02  # depth in tet sizes of a new contact that justifies ma
     MAX_SUNK_DEPTH,
     HAS_CHANGES,
     IS_REQUESTED,
+    HAS_PIECES,
     SUM_COUNT,
-) = range(11)
+) = range(12)
 
 # status of a group; ROTATES: its contacts have converged, but its rotations need another solve
 CONVERGED, STOPPED, DIVERGED, CONTINUES, ROTATES = range(5)
@@ -56,6 +57,7 @@ class SolveRules(NamedTuple):
         only_drop: No contact becomes active.
         may_lift: Contacts that sank are lifted, and not only those that are crushed.
         may_continue: A group without convergence is solved again.
+        may_continue_in_pieces: The same where an island of the group is a piece of a broken body.
         may_continue_at_impact: The same where that justifies many solves.
     """
 
@@ -63,6 +65,7 @@ class SolveRules(NamedTuple):
     only_drop: bool
     may_lift: bool
     may_continue: bool
+    may_continue_in_pieces: bool
     may_continue_at_impact: bool
 
 
@@ -75,6 +78,7 @@ class ContactGroups(NamedTuple):
         step_length: Share of the solve that each island follows; a group that follows a part has not converged,
             (islands,).
         is_wrong: Islands that need another solve whatever their contacts say, (islands,).
+        is_piece: Islands that are pieces of a broken body, (islands,).
         status: Out, for each island, (islands,): CONVERGED, STOPPED with small errors, DIVERGED with large ones,
             CONTINUES or ROTATES.
     """
@@ -83,6 +87,7 @@ class ContactGroups(NamedTuple):
     of_contact: Indices
     step_length: Floats
     is_wrong: Bools
+    is_piece: Bools
     status: Int8s
 
 
@@ -136,6 +141,8 @@ def update_active_set(rules, groups, contacts, state, rigid_count, normal_force,
     for island in range(len(group)):
         if groups.is_wrong[island]:
             sums[group[island], IS_REQUESTED] = 1.0
+        if groups.is_piece[island]:
+            sums[group[island], HAS_PIECES] = 1.0
     highest = _decide_groups(rules, groups, sums)
     for c in range(len(of)):
         if groups.status[of[c]] >= CONTINUES or highest < CONTINUES:
@@ -219,7 +226,8 @@ def _decide_groups(rules, groups, sums):
         is_violent = has_changes and (
             own[MAX_NEW_DEPTH] > DEEP_PENETRATION or own[PULL_SUM] > MAX_PULL_RATIO * own[ACTIVE_NORMAL_SUM]
         )
-        continues = rules.may_continue or (rules.may_continue_at_impact and (is_violent or is_crushed))
+        may_continue = rules.may_continue_in_pieces if own[HAS_PIECES] > 0.0 else rules.may_continue
+        continues = may_continue or (rules.may_continue_at_impact and (is_violent or is_crushed))
         needs_solve = has_changes or own[MAX_SUNK_DEPTH] > 0.0 or own[IS_REQUESTED] > 0.0
         status[island] = (CONTINUES if continues else STOPPED) if needs_solve else CONVERGED
         if status[island] == CONTINUES and own[IS_REQUESTED] > 0.0 and not has_changes:
@@ -232,8 +240,8 @@ def _decide_groups(rules, groups, sums):
 
 
 @kernel()
-def has_gained_energy(min_speed, status, group, island_of_row, mass, before, v, energy):
-    """Returns whether a group without convergence moves with more energy than its velocities and springs had.
+def find_gained_energy(min_speed, status, group, island_of_row, mass, before, v, energy, has_gained):
+    """Writes for groups without convergence whether they move with more energy than their velocities and springs had.
 
     Args:
         min_speed: Slower motion does not count [m/s].
@@ -242,6 +250,7 @@ def has_gained_energy(min_speed, status, group, island_of_row, mass, before, v, 
         mass: Of nodes [kg], (n,).
         before, v: Velocities at the start and end of the step [m/s], (n, 3).
         energy: Scratch, (islands, 2).
+        has_gained: Out, true for every island of such a group; others stay as they are, (islands,).
     """
     energy[:] = 0.0
     for i in range(len(mass)):
@@ -251,9 +260,9 @@ def has_gained_energy(min_speed, status, group, island_of_row, mass, before, v, 
             own[1] += mass[i] * v[i, axis] ** 2
         own[0] += mass[i] * min_speed**2
     for island in range(len(group)):
-        if status[island] != CONVERGED and energy[island, 1] > energy[island, 0]:
-            return True
-    return False
+        lowest = group[island]
+        if status[lowest] != CONVERGED and energy[lowest, 1] > energy[lowest, 0]:
+            has_gained[island] = True
 
 
 @kernel()
