@@ -15,20 +15,19 @@ import pytest
 from fixtures.live_runs import drive
 from fixtures.scenes import block
 from fixtures.tet_meshes import bar
-from fixtures.tiny_bakes import write_scene
 from sinew.solver.bake.cache import layout
 from sinew.solver.live.live_loop import LiveOptions, replay, run_live
 from sinew.solver.live.live_run import LiveRun
 from sinew.solver.live.pacing import NoPace
 from sinew.solver.live.sample_files import remove_samples
-from sinew.solver.live.start_files import start_bytes, start_from_bytes
+from sinew.solver.live.start_files import read_refused
 from sinew.solver.mechanics.state_fields import FLOWED, FP_INVERSE, PLASTIC_STRAIN
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.flesh import QUASISTATIC, Flesh
 from sinew.solver.scene.material import Material, Plasticity
 from sinew.solver.scene.scene import Scene, Settings
 from sinew.solver.scene.start import Start
-from sinew.solver.scene.tracks import NoTracks
+from sinew.solver.scene.tracks import NoTracks, TrackWriter
 from sinew.solver.simulation.kept_start import keep_start
 from sinew.solver.simulation.simulation import Simulation
 
@@ -75,9 +74,9 @@ def test_a_block_begins_as_it_was_pressed_to_the_bit_and_stays_so(law: str, fiel
     assert np.array_equal(again.state.x, run.simulation.state.x)
     assert np.array_equal(again.state.fields[field], run.simulation.state.fields[field])
     assert np.abs(first - run.scene.bodies[0].vertices).max() > 0.05 * SIZE, "it is pressed"
-    last = [frame for frame in again.run()][-1].positions["block"]
+    last = list(again.run())[-1].positions["block"]
     elastic = begun(replace(start, Fp_inverse=None, flowed=None, plastic_strain=None), law=law)
-    back = [frame for frame in elastic.run()][-1].positions["block"]
+    back = list(elastic.run())[-1].positions["block"]
     stays, springs = np.abs(last - first).max(), np.abs(back - first).max()
     assert stays < 0.01 * SIZE and springs > 5.0 * stays, (stays, springs)
 
@@ -89,7 +88,7 @@ def test_finer_tets_take_shape_and_strain_of_those_they_lie_in() -> None:
     first = fine.start().positions["block"]
     assert first == pytest.approx(run.simulation.positions()["block"], abs=1e-9), "they lie in the coarse tets"
     assert np.abs(fine.state.fields[FLOWED]).max() == np.abs(start.flowed).max()
-    last = [frame for frame in fine.run()][-1].positions["block"]
+    last = list(fine.run())[-1].positions["block"]
     assert np.abs(last - first).max() < 0.03 * SIZE  # 0.017: set after it was seen
 
 
@@ -116,11 +115,11 @@ def test_a_start_goes_into_another_space_and_back(mirror: float) -> None:
 
 def test_bytes_hold_it_and_damaged_ones_are_named() -> None:
     start = keep_start(pressed().simulation, 0)
-    data = start_bytes(start)
-    again = start_from_bytes(data, "Block")
+    data = start.to_bytes()
+    again = Start.from_bytes(data, "Block")
     assert np.array_equal(again.Fp_inverse, start.Fp_inverse) and again.plastic_strain is None
     with pytest.raises(BadInput, match='"Block" cannot be read'):
-        start_from_bytes(data[: len(data) // 2], "Block")
+        Start.from_bytes(data[: len(data) // 2], "Block")
 
 
 def test_another_mesh_cannot_begin_so_and_another_size_of_the_tets_can() -> None:
@@ -152,17 +151,20 @@ def test_a_scene_with_a_start_is_another_one_and_is_read_again(tmp_path: Path) -
 def test_a_run_writes_starts_in_the_space_of_the_object_when_asked_and_at_its_end(tmp_path: Path) -> None:
     scene, cache = clay(), tmp_path / "Take 1.sinew"
     matrix = np.array([[0.0, -1.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
-    write_scene(cache, scene, {"body.block.matrix": ([0.0], [matrix])})
+    scene.save(cache / layout.SCENE_FOLDER)
+    tracks = TrackWriter(cache / layout.SCENE_FOLDER)
+    tracks.append("body.block.matrix", np.zeros(1), matrix[None], "rigid")
+    tracks.close()
     queue, events = SimpleQueue[Mapping[str, Any]](), list[Mapping[str, Any]]()
     for command in (PUSH, {"command": "keep_starts"}):
         queue.put(command)
     run_live(cache, scene, queue, lambda: False, events.append, LiveOptions(60, NoPace))
     told = [event for event in events if event["event"] == "starts"]
-    assert told == [{"event": "starts", "bodies": ["block"], "refused": {}}] * 2
-    stored = start_from_bytes(layout.live_start_path(cache, "block").read_bytes(), "Block").transformed(matrix)
+    assert told == [{"event": "starts", "step": step} for step in (0, 60)] and read_refused(cache) == {}
+    stored = Start.from_bytes(layout.live_start_path(cache, "block").read_bytes(), "Block").transformed(matrix)
     assert stored.vertices == pytest.approx(scene.bodies[0].vertices, abs=1e-12)
     assert stored.positions[:, 2].min() >= -1e-3 and np.abs(stored.positions - stored.nodes).max() > 0.05 * SIZE
     replay(cache, scene, lambda: False, events.append)  # as it was: what is kept is no input
     assert events[-1]["event"] == "done"
     remove_samples(cache / layout.LIVE_FOLDER)
-    assert not layout.live_start_path(cache, "block").exists()
+    assert not layout.live_start_path(cache, "block").exists() and read_refused(cache) is None

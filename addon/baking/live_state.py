@@ -181,6 +181,7 @@ class LiveRun:
         is_shown: Whether the bodies play its samples.
         is_hidden: Whether nothing is shown, since the file is being saved.
         hints: What the status bar says, by the names of workspaces.
+        starts_step: The step of which it has written starts since it was asked, or None.
     """
 
     scene_uid: int
@@ -217,6 +218,7 @@ class LiveRun:
     is_shown: bool = False
     is_hidden: bool = False
     hints: dict[str, str] = field(default_factory=dict)
+    starts_step: int | None = None
 
     @property
     def is_moving(self) -> bool:

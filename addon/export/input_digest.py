@@ -14,7 +14,7 @@ import bpy
 
 from ...solver.runtime.checksums import digest
 from ...solver.scene.settings.simulation_settings import PREVIEW
-from ..blender_data import sinew_modifier
+from ..blender_data import sinew_modifier, start_property
 from ..blender_data.names_at_first_bake import name_at_first_bake
 from ..blender_data.object_keys import body_key
 from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts
@@ -178,6 +178,7 @@ def _participant_digest(
         if obj.sinew.wrap is not None:
             waiting.append(obj.sinew.wrap)
             parts += ["wrap", *attachment_parts(obj.sinew.wrap, names, waiting)]
+        parts += start_property.digest_parts(obj)
         cut = sinew_modifier.input_modifier_count(obj)
     return digest(parts + object_parts(obj, cut, waiting))
 

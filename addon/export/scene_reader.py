@@ -17,6 +17,7 @@ from ...solver.scene.force_fields import FieldWeights
 from ...solver.scene.rest_scale import RestScale
 from ...solver.scene.scene import Body, Material, MaterialPaint, Meshing, Scene, Settings
 from ...solver.scene.settings.simulation_settings import AIR_TEMPERATURE, SPEED
+from ..blender_data import start_property
 from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import evaluated_mesh, longest_side, polygon_of_triangle, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
@@ -219,6 +220,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         heat=body_features.read_heat(settings),
         pressure=body_features.read_pressure(settings),
         method=read_formulation(settings),
+        start=start_property.read(obj, matrix),
         collision=Collision(**read_fields(Collision, settings, unit)),
         field_weights=FieldWeights(
             **read_fields(FieldWeights, settings, unit),

@@ -103,6 +103,8 @@ def _hear(run: LiveRun, event: Mapping[str, Any]) -> None:
             run.later = "" if problem is None else error_messages.error_text(problem)
     elif event["event"] == "paused":
         run.held_at = event["step"]
+    elif event["event"] == "starts":
+        run.starts_step = event["step"]
     elif event["event"] == "warning":
         run.note = error_messages.message_text(event["kind"], event["sentence"], event["next_step"])
 

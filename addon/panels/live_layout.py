@@ -81,6 +81,7 @@ def draw_live_entries(layout: bpy.types.UILayout, context: bpy.types.Context) ->
 def _draw_keep_shape(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
     if kept_shape.can_keep(scene):
         layout.operator("sinew.keep_shape", icon="SHAPEKEY_DATA")
+        layout.operator("sinew.keep_start", icon="REW")
 
 
 def _is_late(run: LiveRun, rate: float) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene.settings.size_and_start_settings import SIMULATED_SIZE, START_SETTINGS, USE_SIMULATED_SIZE
+from ..blender_data import start_property
 from .property_rows import draw_settings, locked_column
 
 
@@ -19,4 +20,7 @@ def draw_size_and_start(layout: bpy.types.UILayout, context: bpy.types.Context) 
     part.enabled = settings.use_simulated_size
     part.prop(settings, "simulated_size", text="")
     special = (USE_SIMULATED_SIZE, SIMULATED_SIZE)
+    if start_property.has(context.object):
+        layout.label(text="Starts as kept from a live run", icon="REW")
+        layout.operator("sinew.remove_start", icon="X")
     draw_settings(layout, context.object, (each for each in START_SETTINGS if each not in special))

@@ -143,7 +143,8 @@ class _StepCallbacks:
 
     def keep_starts(self) -> None:
         """Writes what bodies would begin as, if a bake began as they are now, and says so."""
-        self.on_event(write_starts(self.recorder.path.parent.parent, self.run.simulation))
+        write_starts(self.recorder.path.parent.parent, self.run.simulation)
+        self.on_event({"event": "starts", "step": self.run.step})
 
     def _set_pace(self, command: ClockCommand) -> None:
         match command:

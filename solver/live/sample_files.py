@@ -27,7 +27,15 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from ..bake.cache.layout import LIVE_HEAD_FILE, LIVE_START_ENDING, is_sinew_file, live_generations, live_mesh_path, live_samples_path
+from ..bake.cache.layout import (
+    LIVE_HEAD_FILE,
+    LIVE_START_ENDING,
+    LIVE_STARTS_FILE,
+    is_sinew_file,
+    live_generations,
+    live_mesh_path,
+    live_samples_path,
+)
 from ..bake.cache.pc2 import HEADER_BYTES, pc2_bytes, read_header
 from ..runtime.locked_file_retries import remove_file
 from ..runtime.storage_errors import named_errors
@@ -141,7 +149,8 @@ def remove_samples(folder: Path) -> None:
     """
     with named_errors(folder):
         remove_file(folder / LIVE_HEAD_FILE)  # first: without it nobody reads the others
-        for path in (*folder.glob("*.pc2"), *folder.glob("*.npz"), *folder.glob(f"*{LIVE_START_ENDING}")):
+        starts = *folder.glob(f"*{LIVE_START_ENDING}"), folder / LIVE_STARTS_FILE
+        for path in (*folder.glob("*.pc2"), *folder.glob("*.npz"), *starts):
             if is_sinew_file(Path(folder.name, path.name)):
                 remove_file(path)
 

@@ -37,9 +37,9 @@ from .sums_by_body import SumsByBody
 
 MAX_CG_ITERATIONS = 2000
 TRUE_TANGENT_RESIDUAL = 1.0e-2  # residual from which the true tangent is tried
-# Where the true tangent is hardly definite, or not, conjugate gradients take forever; what cycles of multigrid have found
-# by then still lowers the energy, if it leaves less than this of the forces. Iterations of block Jacobi, which are
-# cheap, are not cut off: what they leave are soft directions, in which a muscle ended 0.5 % of its size off
+# Where the true tangent is hardly definite, or not, conjugate gradients take forever; what cycles of multigrid have
+# found by then still lowers the energy, if it leaves less than this of the forces. Iterations of block Jacobi, which
+# are cheap, are not cut off: what they leave are soft directions, in which a muscle ended 0.5 % of its size off
 MAX_TRUE_TANGENT_ITERATIONS, MAX_TRUE_TANGENT_RESIDUAL = 150, 0.1
 TRUE_TANGENT_STRETCH = 0.8  # smallest stretch from which it is tried sooner: hardly a tet's own is indefinite there
 

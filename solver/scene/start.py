@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import io
+from dataclasses import dataclass, fields, replace
 from typing import Annotated
 
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
+from ..runtime.checksums import npz_bytes
+from ..runtime.errors import BadInput
 from .serialisation.schema_constraints import RowsOf, points, shape
 
 # entry of a symmetric 3×3 matrix at which each of xx, yy, zz, xy, yz, zx is
@@ -60,3 +63,21 @@ class Start:
             Fp_inverse=None if self.Fp_inverse is None else rotation @ self.Fp_inverse @ rotation.T,
             plastic_strain=strain,
         )
+
+    def to_bytes(self) -> bytes:
+        """Returns it as the bytes of an .npz file."""
+        arrays = {each.name: getattr(self, each.name) for each in fields(self)}
+        return npz_bytes({name: values for name, values in arrays.items() if values is not None})
+
+    @staticmethod
+    def from_bytes(data: bytes, name: str) -> Start:
+        """Returns what `to_bytes` made, of the body with a name.
+
+        Raises:
+            BadInput: "start-damaged".
+        """
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+                return Start(**{each.name: stored[each.name] for each in fields(Start) if each.name in stored})
+        except Exception as problem:  # zipfile, zlib and NumPy raise many kinds of errors
+            raise BadInput("start-damaged", name=name) from problem

@@ -38,6 +38,8 @@ WRAP_FOLDER = "wrap"
 # the last samples of a live run, and what was done in it
 LIVE_FOLDER = "live"
 LIVE_CONTROLS_FILE, LIVE_INPUTS_FILE, LIVE_HEAD_FILE = "controls.json", "inputs.jsonl", "head.bin"
+LIVE_STARTS_FILE = "starts.json"
+LIVE_FILES = (LIVE_CONTROLS_FILE, LIVE_INPUTS_FILE, LIVE_HEAD_FILE, LIVE_STARTS_FILE)
 LIVE_SHAPES_ENDING, LIVE_START_ENDING = ".shapes", ".start"
 # the list of checkpoints
 RESUME_LIST = f"{RESUME_FOLDER}/points.json"
@@ -213,7 +215,7 @@ def is_sinew_file(relative: Path) -> bool:
         return _NUMBERED_NAME.fullmatch(name) is not None
     if folder[:1] == (ATTRIBUTE_FOLDER,) and len(folder) == 2:
         return is_key(folder[1]) and _ATTRIBUTES_NAME.fullmatch(name) is not None
-    if folder == (LIVE_FOLDER,) and name in (LIVE_CONTROLS_FILE, LIVE_INPUTS_FILE, LIVE_HEAD_FILE):
+    if folder == (LIVE_FOLDER,) and name in LIVE_FILES:
         return True
     torn = _TORN_NAME.fullmatch(name)
     if folder == (LIVE_FOLDER,) and torn is not None:

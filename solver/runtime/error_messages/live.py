@@ -42,8 +42,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "start-of-other-mesh": (
         'The mesh of "{name}" has another shape at the first frame than when its start was kept.',
-        "Remove its start in the panel Soft Body, or undo what has changed the mesh or its pose.",
+        "Remove its start in the panel Size and Start, or undo what has changed the mesh or its pose.",
     ),
-    "start-damaged": ('The start that is kept in "{name}" cannot be read.', "Remove it in the panel Soft Body."),
+    "start-object-linked": (
+        '"{name}" belongs to another file, so it cannot keep a start.',
+        "Make a library override of it first.",
+    ),
+    "start-damaged": ('The start that is kept in "{name}" cannot be read.', "Remove it in the panel Size and Start."),
     "start-of-no-run": ("No live run has a state that could be kept.", "Press Live, and let it run for a moment."),
 }
