@@ -13,6 +13,7 @@ from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import jelly, run_steps, shown, started, until
 from sinew.addon.baking.addon_session import session
 from sinew.addon.evaluation.unposed_vertices import unposed_vertices
+from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.live import kept_shape, run_control
 from sinew.solver.runtime.errors import BadInput
 
@@ -94,6 +95,40 @@ def test_what_is_not_unique_or_made_by_a_modifier_is_named() -> None:
     with pytest.raises(BadInput, match="Rounder"):
         unposed_vertices(scene, box, 2, shape + np.random.default_rng(5).normal(scale=0.5, size=shape.shape))
     assert counts() == before
+
+
+def test_a_key_that_is_off_leaves_bakes_up_to_date_until_it_acts() -> None:
+    box, scene = jelly(), bpy.context.scene
+    without = settings_digest(scene)
+    shape = np.array([v.co for v in box.data.vertices])
+    kept_shape._add_key(box, 2.0 * shape)
+    basis, key = box.data.shape_keys.key_blocks
+    assert settings_digest(scene) == without
+    other = box.shape_key_add(name="Half", from_mix=False)
+    other.relative_key, other.value = key, 0.5
+    with_both = settings_digest(scene)
+    key.data[0].co.x += 1.0
+    assert settings_digest(scene) not in (without, with_both), "what another key is relative to acts"
+    other.value = 0.0
+    assert settings_digest(scene) == without
+    key.value = 0.5
+    assert settings_digest(scene) != without
+    key.value = 0.0
+    key.keyframe_insert("value", frame=3)
+    assert settings_digest(scene) != without, "it has keyframes"
+    key.keyframe_delete("value", frame=3)
+    box.data.shape_keys.animation_data_clear()
+    assert settings_digest(scene) == without
+    box.sinew.flexed_shape = key.name
+    named = settings_digest(scene)
+    key.data[0].co.x += 1.0
+    assert settings_digest(scene) != named, "a muscle may flex to it"
+    box.sinew.flexed_shape = ""
+    box.show_only_shape_key, box.active_shape_key_index = True, 1
+    assert settings_digest(scene) != without, "it alone is shown"
+    box.show_only_shape_key = False
+    basis.data[0].co.x += 1.0
+    assert settings_digest(scene) != without, "all vertices come from the basis"
 
 
 @pytest.mark.slow

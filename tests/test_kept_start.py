@@ -19,8 +19,8 @@ from sinew.solver.bake.cache import layout
 from sinew.solver.live.live_loop import LiveOptions, replay, run_live
 from sinew.solver.live.live_run import LiveRun
 from sinew.solver.live.pacing import NoPace
+from sinew.solver.live.refused_starts import read_refused
 from sinew.solver.live.sample_files import remove_samples
-from sinew.solver.live.start_files import read_refused
 from sinew.solver.mechanics.state_fields import FLOWED, FP_INVERSE, PLASTIC_STRAIN
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.flesh import QUASISTATIC, Flesh

@@ -81,6 +81,8 @@ def test_the_cut_mesh_is_seen_with_both_sides_closed_its_materials_and_uvs_and_g
     obj = bar()
     before, datablocks, whole = shown(obj), counts(), obj.data
     run = pulled_until_torn(obj, LONG)
+    with pytest.raises(RuntimeError, match="is torn, so it cannot begin like this"):
+        bpy.ops.sinew.keep_start()
     assert stack(obj) == ["Sinew", "Sinew Live Mesh", "Sinew Live"] and obj.data == whole
     until(lambda: len(run.breakable[run_key(run)].values.points) > len(before))
     mesh = seen(obj)

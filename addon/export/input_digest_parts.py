@@ -4,7 +4,7 @@ drivers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import bpy
@@ -146,15 +146,16 @@ def _data_parts(obj: bpy.types.Object, waiting: list[bpy.types.ID]) -> Parts:
     if isinstance(data, bpy.types.Lattice):
         points = np.empty(len(data.points) * 3, np.float32)
         data.points.foreach_get("co_deform", points)
-        return [points, *_key_parts(data.shape_keys, waiting)]
+        return [points, *_key_parts(obj, points, waiting)]
     return [] if data is None else rna_parts(data, set(), animated_paths(data), "")
 
 
 def _mesh_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh, waiting: list[bpy.types.ID]) -> Parts:
     sizes = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("loop_total", sizes)
-    parts: Parts = [raw_positions(mesh).ravel(), corner_vertices(mesh), sizes, weight_digest(obj)]
-    return [*parts, *_painted_parts(obj, mesh), *_key_parts(mesh.shape_keys, waiting)]
+    points = raw_positions(mesh).ravel()
+    parts: Parts = [points, corner_vertices(mesh), sizes, weight_digest(obj)]
+    return [*parts, *_painted_parts(obj, mesh), *_key_parts(obj, points, waiting)]
 
 
 def _painted_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> Parts:
@@ -178,17 +179,37 @@ def _is_line(setting: Setting) -> bool:
     return setting.kind == VECTOR_ATTRIBUTE
 
 
-def _key_parts(keys: bpy.types.Key | None, waiting: list[bpy.types.ID]) -> Parts:
+def _key_parts(obj: bpy.types.Object, points: np.ndarray, waiting: list[bpy.types.ID]) -> Parts:
+    """Returns what shape keys add to a mesh or lattice with the points, (3 n,): nothing where all are off."""
+    keys = obj.data.shape_keys
     if keys is None:
         return []
     animated = animated_paths(keys)
     parts = animation_parts(keys, waiting)
+    needed = _acting_keys(obj, keys, animated)
     for block in keys.key_blocks:
-        parts += rna_parts(block, set(), animated, f'key_blocks["{block.name}"].')
+        if block.name not in needed:
+            continue
         array = np.empty(len(block.data) * 3, np.float32)
         block.data.foreach_get("co", array)
+        if len(needed) == 1 and np.array_equal(array, points):
+            continue  # the basis alone, which is what the points are without keys
+        parts += rna_parts(block, set(), animated, f'key_blocks["{block.name}"].')
         parts.append(array)
     return parts
+
+
+def _acting_keys(obj: bpy.types.Object, keys: bpy.types.Key, animated: Collection[str]) -> set[str]:
+    """Returns the names of the keys that a shape depends on, without those of constant value 0 and no other use."""
+    if not keys.use_relative or obj.show_only_shape_key:
+        return set(keys.key_blocks.keys())
+    named = obj.sinew.flexed_shape
+    acting = [
+        block
+        for block in keys.key_blocks
+        if block.value != 0.0 or block.name == named or f'key_blocks["{block.name}"].value' in animated
+    ]
+    return {keys.reference_key.name, *(each.name for each in acting), *(each.relative_key.name for each in acting)}
 
 
 def _armature_parts(obj: bpy.types.Object, armature: bpy.types.Armature, waiting: list[bpy.types.ID]) -> Parts:

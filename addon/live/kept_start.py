@@ -11,17 +11,13 @@ from pathlib import Path
 import bpy
 
 from ...solver.bake.cache import layout
-from ...solver.live.start_files import read_refused
+from ...solver.live.refused_starts import read_refused
 from ...solver.runtime.errors import BadInput
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
 from ..blender_data import start_property
-
-
-def can_keep(scene: bpy.types.Scene) -> bool:
-    """Whether there is a run of a scene, or was one last, that has a state."""
-    run = session.live or session.last_live
-    return run is not None and run.scene_uid == scene.session_uid and run.seconds > 0.0
+from ..objects import role_checks
+from .kept_shape import can_keep
 
 
 def ask(scene: bpy.types.Scene) -> LiveRun:
@@ -62,8 +58,7 @@ def keep(run: LiveRun) -> list[bpy.types.Object]:
     for key, obj in chosen.items():
         if key in refused:
             raise BadInput(refused[key]["kind"], name=obj.name)
-        if not obj.is_editable:
-            raise BadInput("start-object-linked", name=obj.name)
+        role_checks.check_changeable(obj)
     starts = {obj: _read(layout.live_start_path(run.folder, key)) for key, obj in chosen.items()}
     for obj, data in starts.items():
         start_property.store(obj, data)

@@ -9,7 +9,7 @@ import bpy
 
 from ..baking.live_state import LiveRun
 from ..blender_data import start_property
-from ..live import kept_start, run_control
+from ..live import kept_shape, kept_start, run_control
 from ..objects import role_checks
 from .error_reporting import reporting_errors
 
@@ -29,7 +29,7 @@ class SINEW_OT_keep_start(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """While a scene runs live, and afterwards until the next run."""
-        return kept_start.can_keep(context.scene)
+        return kept_shape.can_keep(context.scene)
 
     @reporting_errors
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:

@@ -91,3 +91,16 @@ class SinewObject(
         options={"HIDDEN"},
         override=OVERRIDABLE,
     )
+
+    start_data: StringProperty(
+        name="Start",
+        description="Shape and plastic strain in which this body begins, as base64",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )
+    start_digest: StringProperty(
+        name="Digest of the Start",
+        description="Changes with the start of this body; empty: it begins in the shape of its mesh",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )

@@ -7,7 +7,6 @@ live/starts.json   {"refused": {KEY: {"kind", "sentence", "next_step"}}}: bodies
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bake.cache.layout import LIVE_FOLDER, LIVE_STARTS_FILE, live_start_path
+from ..bake.cache.layout import LIVE_FOLDER, live_start_path
 from ..runtime.arrays import Floats, floats
 from ..runtime.atomic_files import write_atomic
 from ..runtime.errors import BadInput
@@ -23,6 +22,7 @@ from ..runtime.storage_errors import make_folder, named_errors
 from ..scene.tracks import TrackReader
 from ..simulation.kept_start import keep_start
 from ..simulation.simulated_scene import SimulatedScene
+from .refused_starts import write_refused
 
 
 def write_starts(folder: Path, simulation: SimulatedScene) -> None:
@@ -45,18 +45,7 @@ def write_starts(folder: Path, simulation: SimulatedScene) -> None:
         with named_errors(folder):
             path = live_start_path(folder, body.key)
             write_atomic(path, replace(at_rest, positions=seen.positions).to_bytes(), is_durable=False)
-    with named_errors(folder):
-        text = json.dumps({"refused": refused})
-        write_atomic(folder / LIVE_FOLDER / LIVE_STARTS_FILE, text.encode(), is_durable=False)
-
-
-def read_refused(folder: Path) -> dict[str, Mapping[str, str]] | None:
-    """Returns which bodies of a cache have no start, and why; None: none were written, or the file is damaged."""
-    try:
-        refused = json.loads((folder / LIVE_FOLDER / LIVE_STARTS_FILE).read_text(encoding="utf-8"))["refused"]
-        return {key: {name: str(told[name]) for name in ("kind", "sentence")} for key, told in refused.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
+    write_refused(folder, refused)
 
 
 def _matrix(tracks: TrackReader, key: str, time: float) -> Floats:

@@ -44,10 +44,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The mesh of "{name}" has another shape at the first frame than when its start was kept.',
         "Remove its start in the panel Size and Start, or undo what has changed the mesh or its pose.",
     ),
-    "start-object-linked": (
-        '"{name}" belongs to another file, so it cannot keep a start.',
-        "Make a library override of it first.",
-    ),
     "start-damaged": ('The start that is kept in "{name}" cannot be read.', "Remove it in the panel Size and Start."),
     "start-of-no-run": ("No live run has a state that could be kept.", "Press Live, and let it run for a moment."),
 }
