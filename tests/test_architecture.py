@@ -111,6 +111,7 @@ ADDON_MAY_IMPORT = {
     "live.collider_shapes",
     "live.live_steps",
     "live.recording",
+    "live.refused_starts",
     "live.sample_files",
     "mesh.geometry.hole_caps",
     "mesh.geometry.manifold_defects",

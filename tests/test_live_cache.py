@@ -30,6 +30,8 @@ from sinew.solver.runtime.errors import BadInput, Cancelled, SinewError, Storage
 
 TAKE = {"command": "grab", "grab": 1, "body": "falls", "place": [0.5, 0.5, 1.0], "radius": 0.0}
 MOVE = {"command": "move", "grab": 1, "place": [0.7, 0.5, 1.2]}
+# of a run that has ended
+FILES = {"falls.pc2", "hangs.pc2", "head.bin", "inputs.jsonl", "falls.start", "hangs.start", "starts.json"}
 
 
 def never() -> bool:
@@ -115,7 +117,7 @@ def test_samples_of_a_killed_run_are_deleted_by_the_next(tmp_path: Path) -> None
         (folder / name).write_bytes(b"left")
     live(cache, 1)
     names = {path.name for path in folder.iterdir()}
-    assert names == {"falls.pc2", "hangs.pc2", "head.bin", "inputs.jsonl", "notes.txt", "my file.pc2"}
+    assert names == {*FILES, "notes.txt", "my file.pc2"}
 
 
 def test_what_cannot_be_done_is_told_and_not_written_down(tmp_path: Path) -> None:
@@ -274,7 +276,7 @@ def test_all_files_have_names_of_sinew(tmp_path: Path) -> None:
     cache = cache_of(tmp_path)
     live(cache, 1)
     files = [path.relative_to(cache) for path in (cache / layout.LIVE_FOLDER).iterdir()]
-    assert len(files) == 4 and all(layout.is_sinew_file(path) for path in files)
+    assert {path.name for path in files} == FILES and all(layout.is_sinew_file(path) for path in files)
     assert not layout.is_sinew_file(Path("live/notes.txt"))
 
 

@@ -76,7 +76,8 @@ def test_files_of_a_killed_child_are_deleted_by_the_next(tmp_path: Path) -> None
     assert not is_locked(cache)
     assert listen(child(cache, "--steps", "3", command="live"), ended)[-1]["event"] == "done"
     names = {path.name for path in left.parent.iterdir()}
-    assert names == {"falls.pc2", "hangs.pc2", "head.bin", "inputs.jsonl"}
+    starts = {"falls.start", "hangs.start", "starts.json"}
+    assert names == {"falls.pc2", "hangs.pc2", "head.bin", "inputs.jsonl", *starts}
 
 
 def _is_alive(pid: int) -> bool:

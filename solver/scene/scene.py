@@ -12,11 +12,10 @@ tracks beside it (`tracks.py`), which may grow while a solver already reads them
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -44,6 +43,7 @@ from .object_key_rule import check_keys
 from .pressure import Pressure
 from .rest_scale import RestScale
 from .rigid_core import Core
+from .serialisation.former_defaults import drop_later_defaults
 from .serialisation.former_flesh_paint import read_former_flesh_paint, write_former_flesh_paint
 from .serialisation.range_check import check_ranges
 from .serialisation.schema_constraints import (
@@ -73,7 +73,6 @@ from .settings.simulation_settings import (
 )
 from .settings.simulation_settings import MAX_FRAME_NUMBER as MAX_FRAME_NUMBER
 from .settings.size_and_start_settings import ANIMATED, INITIAL_SPIN, INITIAL_VELOCITY
-from .settings.tables import later_fields
 from .start import Start
 from .stretch_limit import StretchLimit
 
@@ -376,7 +375,7 @@ class Scene:
                 if not getattr(body, name):
                     del own[name]
         drop_unused_fields_of_colliders(self.colliders, tree["colliders"], arrays)
-        _drop_later_defaults(self, tree, arrays)
+        drop_later_defaults(self, tree, arrays)
         for own in tree["bodies"]:
             for name in ("material_paint", "rest_scale"):
                 if not own[name]:
@@ -384,20 +383,3 @@ class Scene:
             if "muscle" in own and not any(own["muscle"]["fibres"].values()):
                 del own["muscle"]["fibres"]  # earlier bakes did not have it
         return digest([json.dumps(tree, sort_keys=True), *(p for name in sorted(arrays) for p in (name, arrays[name]))])
-
-
-def _drop_later_defaults(value: Any, tree: Any, arrays: dict[str, np.ndarray]) -> None:
-    """Takes settings out of a tree that were added after 0.2.0 and have their default, as in bakes of before."""
-    if dataclasses.is_dataclass(value):
-        later = later_fields(type(value).__name__)
-        for declared in dataclasses.fields(value):
-            own, name = getattr(value, declared.name), declared.name
-            if name in later and (not len(own) if isinstance(own, np.ndarray) else own == declared.default):
-                stored = tree.pop(name)
-                if isinstance(own, np.ndarray):
-                    del arrays[stored["array"]]
-            elif name in tree:
-                _drop_later_defaults(own, tree[name], arrays)
-    elif isinstance(value, tuple):
-        for item, part in zip(value, tree, strict=True):
-            _drop_later_defaults(item, part, arrays)
