@@ -246,6 +246,7 @@ class NewtonIterate:
         """Returns d for the tangent of the last evaluation, and the relative residual that it leaves."""
         d, b = np.zeros_like(self.force), np.where(self.is_free[:, None], self.force, 0.0)
         pattern, values, lattices = self._system()
+        self.potentials.begin_step()
         lattices = replace(lattices, is_hard=self.is_hard, is_same=self.is_hard and self.is_matrix_solved)
         tied = self.potentials.tied_nodes()
         solved = pcg.solve(
