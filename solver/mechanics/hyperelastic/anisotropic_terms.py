@@ -100,9 +100,10 @@ def add_anisotropic_term(model: Model, law: Hyperelastic, x: Floats, work: TetAr
             if clamp:
                 project_semidefinite_dense(tangent)
             write_anisotropic_blocks(tets, model.Dm_inverse, model.volume, UPPER, frames, tangent, work.record)
+        elif isinstance(term, TermWithStress):
+            P = term.stress(own, stretches, V)
         else:
-            is_separate = isinstance(term, TermWithStress)
-            P = term.stress(own, stretches, V) if is_separate else term.stress_and_tangent(own, stretches, V)[0]
+            P = term.stress_and_tangent(own, stretches, V)[0]
         stress += P
         write_anisotropic_forces(tets, model.Dm_inverse, model.volume, frames, stress, work.record)
 
