@@ -77,6 +77,13 @@ def test_stress_and_tangent_are_derivatives_of_the_energy(kind: str, shear: floa
     assert np.median(size(here.T - alone.T) / size(alone.T)) > 0.1  # so muscle is seen
 
 
+def test_the_stress_alone_is_the_one_beside_the_tangent():
+    term, rng, all_of_them = random_muscle(COUNT, 2, MU, 2.0 * MU), np.random.default_rng(6), slice(0, COUNT)
+    stretches, V = rng.uniform(-0.5, 2.0, (COUNT, 3)), rotations(COUNT, rng)
+    beside, _ = term.stress_and_tangent(all_of_them, stretches, V)
+    np.testing.assert_array_equal(term.stress(all_of_them, stretches, V), beside)
+
+
 @pytest.mark.parametrize("extension", ["linear", "constant"])
 @pytest.mark.parametrize("name", TISSUES)
 def test_the_clamped_tangent_is_semidefinite(name: str, extension: str):

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from fixtures.scenes import Run, block
+from fixtures.tet_meshes import bar
 from sinew.solver.constraints.force import ForceStep
 from sinew.solver.constraints.rest_shape_animation.rest_scale import RestStretch, with_rest_scales
 from sinew.solver.constraints.stretch_limit import LAST_FLOOR, STRETCH_FLOOR, StretchLimits
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import hyperelastic
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.mechanics.stretch_limit.limit_kernels import (
     LIMIT_MARGIN,
@@ -21,7 +23,11 @@ from sinew.solver.mechanics.stretch_limit.limit_kernels import (
     floor_derivatives,
     limit_derivatives,
 )
-from sinew.solver.mechanics.stretch_limit.limit_potential import LimitPotential, make_limit_potential
+from sinew.solver.mechanics.stretch_limit.limit_potential import NO_EXCESS, LimitPotential, make_limit_potential
+from sinew.solver.quasistatic.equilibrium import solve
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
+from sinew.solver.quasistatic.fixed_nodes import FixedNodes
+from sinew.solver.quasistatic.stretch_limit_forces import LimitForces
 from sinew.solver.runtime.errors import BadInput, SolveFailed
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.formulation import FORMULATIONS, FormulationSettings
@@ -82,6 +88,56 @@ def test_forces_and_stiffness_are_the_derivatives_of_the_energy(stretches: list[
         assert slope == pytest.approx(K[place], abs=2e-4 * stiff)
     assert pytest.approx(K.T, abs=1e-9 * stiff) == K
     assert np.linalg.eigvalsh(K).min() > -1e-9 * stiff, "convex, without any clamping"
+
+
+def chord_end(potential: LimitPotential, x: np.ndarray, before: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Returns the forces of the one tet at `end` by those at x and the stiffness of chords, (4, 3)."""
+    _, found, _ = potential.chord_forces_at(x, before)
+    K = found.stiffness[0].transpose(0, 2, 1, 3).reshape(12, 12)
+    return np.asarray(found.force[0] - (K @ (end - x).ravel()).reshape(4, 3))
+
+
+def test_a_chord_leads_to_the_stress_of_the_last_linear_solve() -> None:
+    model = one_tet()
+    potential = potential_of(model)
+
+    def at(excess: float) -> np.ndarray:
+        return stretched(model, [1.5 + excess, 1.0, 0.9], 3)
+
+    first, second = at(0.2), at(0.05)
+    rest = potential.excess_at(at(-0.1))
+    size = np.abs(potential.forces_at(first)[1].force).max()
+    assert not rest.any()
+    assert np.abs(chord_end(potential, first, rest, at(0.0))).max() < 1e-9 * size, "where there was no stress, to none"
+    # the linear solve from 0.2 to 0.05 gave it κ E 0.2 · 0.05 / w², which it bears at an excess of 0.1
+    _, found, now = potential.chord_forces_at(first, rest)
+    borne = potential.forces_at(at(0.1))[1].force[0]
+    end = chord_end(potential, second, potential.of_all_tets(found, now), at(0.1))
+    assert end == pytest.approx(borne, abs=1e-9 * size)
+    at_rest, tangent = potential.excess_at(first), potential.forces_at(first)[1]
+    assert np.array_equal(potential.chord_forces_at(first, at_rest)[1].stiffness, tangent.stiffness)
+
+
+class TangentLimits(LimitForces):
+    """Limits whose stiffness is that of tangents at all positions."""
+
+    def begin_step(self) -> None:
+        self._before = NO_EXCESS
+
+
+def test_chords_save_newton_iterations_where_a_start_is_beyond_the_limit() -> None:
+    X, tets = bar((6, 2, 2), (0.6, 0.2, 0.2))
+    model = make_model([Part("bar", X, tets, np.ones(len(tets)), Material(1e5, 0.3))])
+    held = np.flatnonzero(X[:, 0] < 1e-9).astype(np.int32)
+    potential, start, found = potential_of(model, 1.1), X * [1.5, 1.0, 1.0], {}
+    for kind in (LimitForces, TangentLimits):
+        forces = [kind(model, potential, X)]
+        if kind is TangentLimits:
+            forces[0].begin_step()
+        problem = EquilibriumProblem(model, hyperelastic(model), FixedNodes(held, X[held]), None, forces)
+        found[kind] = solve(problem, start, 1e-6)
+        assert found[kind].converged and np.abs(found[kind].x - X).max() < 1e-6
+    assert found[LimitForces].newton_iterations + 3 <= found[TangentLimits].newton_iterations
 
 
 def test_nothing_within_the_limit() -> None:

@@ -88,11 +88,11 @@ def solve(
     """
     model, law = problem.model, problem.law
     search = NewtonIterate(problem)
-    x = search.move_with_fixed_nodes(law, x, problem.fixed)
+    x = search.move_with_fixed_nodes(x, problem.fixed)
     search.potentials.begin()
     stages = LawStages(law, orders=keeps_start)
     if other_starts:
-        others = [search.move_with_fixed_nodes(law, start, problem.fixed) for start in other_starts]
+        others = [search.move_with_fixed_nodes(start, problem.fixed) for start in other_starts]
         x = search.best_start(stages.unextended, x, others)
     answer = search.evaluate_tangent(stages.unextended, x)
     fresh = harmonic_reset(search, x) if answer.smallest <= FLAT_STRETCH and not keeps_start else None

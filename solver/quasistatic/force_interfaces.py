@@ -27,6 +27,17 @@ class PotentialForce(Protocol):
 
 
 @runtime_checkable
+class ChordForce(PotentialForce, Protocol):
+    """Something whose K is that of chords, from x to where the linear solve before expected it to be in the end.
+
+    At rest there is K = −∂f/∂x.
+    """
+
+    def begin_step(self) -> None:
+        """Is told that a linear solve begins, with what was added last."""
+
+
+@runtime_checkable
 class CouplingForce(PotentialForce, Protocol):
     """Something whose tangent has blocks that the model's pattern has not.
 

@@ -13,6 +13,7 @@ from ..linalg.block_pattern import BlockPattern
 from ..linalg.block_system import BlockSystem, StoppingCriteria
 from ..linalg.multigrid.lattice_multigrid import LatticeMultigrid
 from ..linalg.schwarz_preconditioner import SchwarzPreconditioner
+from ..mechanics.elements.inverted_tet_count import count_inverted
 from ..mechanics.hyperelastic.hyperelastic_bodies import (
     EvaluationResult,
     Hyperelastic,
@@ -136,7 +137,7 @@ class NewtonIterate:
         self.may_be_definite, self.is_mildly_strained = residual > TRUE_TANGENT_RESIDUAL, False
         return None
 
-    def move_with_fixed_nodes(self, law: Hyperelastic, x: Floats, fixed: FixedNodes) -> Floats:
+    def move_with_fixed_nodes(self, x: Floats, fixed: FixedNodes) -> Floats:
         """Returns x with the fixed nodes where they are fixed, and the others moved along with them.
 
         Where that inverts more tets than if fixed nodes jumped alone, as it may where they turn far, they jump.
@@ -145,7 +146,7 @@ class NewtonIterate:
         jumped[fixed.nodes] = fixed.positions
         if np.array_equal(moved, jumped):
             return moved
-        inverted = [self._energy_of_tets(law, start).inverted for start in (moved, jumped)]
+        inverted = [int(count_inverted(start, self.model.tets)) for start in (moved, jumped)]
         return jumped if inverted[0] > inverted[1] else moved
 
     def best_start(self, law: Hyperelastic, x: Floats, others: Sequence[Floats]) -> Floats:
@@ -246,6 +247,7 @@ class NewtonIterate:
         """Returns d for the tangent of the last evaluation, and the relative residual that it leaves."""
         d, b = np.zeros_like(self.force), np.where(self.is_free[:, None], self.force, 0.0)
         pattern, values, lattices = self._system()
+        self.potentials.begin_step()
         lattices = replace(lattices, is_hard=self.is_hard, is_same=self.is_hard and self.is_matrix_solved)
         tied = self.potentials.tied_nodes()
         solved = pcg.solve(

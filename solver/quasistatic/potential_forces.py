@@ -13,7 +13,7 @@ import numpy as np
 
 from ..runtime.arrays import Bools, Floats
 from .contact_stiffness_blocks import NodeCouplings
-from .force_interfaces import CouplingForce, PotentialForce
+from .force_interfaces import ChordForce, CouplingForce, PotentialForce
 
 
 class PotentialForces:
@@ -50,6 +50,12 @@ class PotentialForces:
         for each in self.forces:
             if isinstance(each, CouplingForce):
                 each.begin()
+
+    def begin_step(self) -> None:
+        """Tells forces that a step begins at the last positions, by their stiffness there."""
+        for each in self.active:
+            if isinstance(each, ChordForce):
+                each.begin_step()
 
     def set_tangled(self, is_tangled: bool) -> None:
         """Says whether tets that are inside out are led back."""

@@ -10,6 +10,8 @@ the time.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...runtime.jit import kernel
 from ...runtime.simd.lane_count import LANES
 from .diagonal_frame_stress import extended_stretch
@@ -27,25 +29,30 @@ from .diagonal_frame_stress_simd import (
     right_cauchy_green_lanes,
     stress_and_tangent_lanes,
 )
-from .tet_kernels import BLOCKS_OFFSET
+from .tet_kernels import BLOCKS_OFFSET, ENERGY_ONLY, WITH_TANGENT
 
 L = LANES
 SCRATCH_SIZE = ROTATED_GRADIENTS * L
 
 
 @kernel(allow_fma=True)
-def compute_diagonal_frames(rows, wanted, law, x, tets, Dm_inverse, s, stretches, frames, stress, tangent):
-    """Writes raised stretches, frames U and V, and P̂ and T of the isotropic law [Pa], not clamped.
+def compute_diagonal_frames(
+    rows, wanted, law, x, rest, s, energy, smallest, stretches, frames, stress, tangent
+):  # fmt: skip
+    """Writes raised stretches, frames U and V, and of the isotropic law energy, P̂ and T, not clamped.
 
     Args:
         rows: The tets.
-        wanted: Whether P̂ and T are.
+        wanted: WITH_TANGENT: P̂ and T; WITH_FORCES: P̂; ENERGY_ONLY: neither, and those not wanted may be empty.
         law: `LawArrays`.
-        x, tets, Dm_inverse: Positions [m], and of the model.
+        x: Positions [m], (n, 3).
+        rest: `RestShapes`.
         s: Work space, (SCRATCH_SIZE,).
-        stretches, frames, stress, tangent: (c, 3), (c, 2, 3, 3), (c, 9) and (c, 9, 9), out.
+        energy, smallest: As in `hyperelastic_tets`, [J], (m,) each, out.
+        stretches, frames, stress, tangent: (c, 3), (c, 2, 3, 3), (c, 9) and (c, 9, 9), P̂ and T in Pa, out.
     """
     numbers, mu, lam, parameter, extension, threshold = law
+    tets, Dm_inverse, volume = rest
     F, W = s[DEFORMATION * L : GRADIENTS * L], s[AXES * L : DECOMPOSED * L]
     D, M, C = (
         s[DECOMPOSED * L : MATERIAL * L],
@@ -68,16 +75,19 @@ def compute_diagonal_frames(rows, wanted, law, x, tets, Dm_inverse, s, stretches
         right_cauchy_green_lanes(F, W)
         eigen_axes_lanes(len(W) // (DECOMPOSED - AXES), W)
         decompose(F, W, D)
-        if wanted:
-            stress_and_tangent_lanes(extension, threshold, D, M, C, T)
+        stress_and_tangent_lanes(extension, threshold, D, M, C, T)
         for i in range(count):
+            tet = rows[first + i]
+            energy[tet], smallest[tet] = volume[tet] * C[4 * L + i], D[11 * L + i]
             for k in range(3):
                 stretches[first + i, k] = extended_stretch(extension, threshold, D[(9 + k) * L + i])
                 for r in range(3):
                     frames[first + i, 0, r, k] = D[(3 * r + k) * L + i]
                     frames[first + i, 1, r, k] = D[(12 + 3 * r + k) * L + i]
-            if wanted:
-                write_full_tensors(i, T, stress[first + i], tangent[first + i])
+            if wanted != ENERGY_ONLY:
+                write_full_stress(i, T, stress[first + i])
+            if wanted == WITH_TANGENT:
+                write_full_tangent(i, T, tangent[first + i])
 
 
 @kernel(allow_fma=True, device_only=True)
@@ -90,59 +100,83 @@ def write_deformation_gradient(x, n, B, i, F):
 
 
 @kernel(allow_fma=True, device_only=True)
-def write_full_tensors(i, T, stress, tangent):
-    """Writes the fifteen numbers of `T` in lane i as P̂, (9,), and T, (9, 9)."""
+def write_full_stress(i, T, stress):
+    """Writes the stress among the fifteen numbers of `T` in lane i as P̂, (9,)."""
     for r in range(9):
         stress[r] = 0.0
+    for p in range(3):
+        stress[4 * p] = T[p * L + i]
+
+
+@kernel(allow_fma=True, device_only=True)
+def write_full_tangent(i, T, tangent):
+    """Writes the differential among the fifteen numbers of `T` in lane i as T, (9, 9)."""
+    for r in range(9):
         for c in range(9):
             tangent[r, c] = 0.0
     for p in range(3):
         q = (p + 1) % 3  # pairs are 12, 23, 31
         pp, pq, qp, qq = 4 * p, 3 * p + q, 3 * q + p, 4 * q
         above, below = 0.5 * T[(9 + p) * L + i], 0.5 * T[(12 + p) * L + i]
-        stress[pp], tangent[pp, pp] = T[p * L + i], T[(3 + p) * L + i]
+        tangent[pp, pp] = T[(3 + p) * L + i]
         tangent[pp, qq] = tangent[qq, pp] = T[(6 + p) * L + i]
         tangent[pq, pq] = tangent[qp, qp] = above + below
         tangent[pq, qp] = tangent[qp, pq] = above - below
 
 
 @kernel(allow_fma=True)
-def write_anisotropic_records(rows, wanted, Dm_inverse, volume, pairs, frames, stress, tangent, h, K, record):
-    """Writes f_a = −V U P̂ h_a and, where wanted, K_ab = V U K̂ Uᵀ, K̂[i, k] = Σ_jl T_ij,kl h_a[j] h_b[l], h = Vᵀ g.
+def write_anisotropic_forces(rows, Dm_inverse, volume, frames, stress, record):
+    """Writes f_a = −V U P̂ h_a, h = Vᵀ g, into records.
 
     Args:
-        rows, wanted: The tets, and whether blocks are.
+        rows: The tets.
         Dm_inverse, volume: Of the model.
-        pairs: Nodes of the blocks of a tet, (6, 2).
-        frames, stress, tangent: Of `compute_diagonal_frames`, with what was added.
-        h, K: Work space, (4, 3) and (3, 3).
+        frames, stress: Of `compute_diagonal_frames`, with what was added.
         record: (m, RECORD_LENGTH), out.
     """
     for place in range(len(rows)):
-        tet, U, W = rows[place], frames[place, 0], frames[place, 1]
-        B, P, T, v, out = Dm_inverse[tet], stress[place], tangent[place], volume[tet], record[rows[place]]
+        tet, U, W, P = rows[place], frames[place, 0], frames[place, 1], stress[place]
+        B, v, out = Dm_inverse[tet], volume[tet], record[tet]
+        for a in range(3):
+            h0 = B[a, 0] * W[0, 0] + B[a, 1] * W[1, 0] + B[a, 2] * W[2, 0]
+            h1 = B[a, 0] * W[0, 1] + B[a, 1] * W[1, 1] + B[a, 2] * W[2, 1]
+            h2 = B[a, 0] * W[0, 2] + B[a, 1] * W[1, 2] + B[a, 2] * W[2, 2]
+            p0 = P[0] * h0 + P[1] * h1 + P[2] * h2
+            p1 = P[3] * h0 + P[4] * h1 + P[5] * h2
+            p2 = P[6] * h0 + P[7] * h1 + P[8] * h2
+            for r in range(3):
+                out[3 * a + r] = -v * (U[r, 0] * p0 + U[r, 1] * p1 + U[r, 2] * p2)
+
+
+@kernel(allow_fma=True)
+def write_anisotropic_blocks(rows, Dm_inverse, volume, pairs, frames, tangent, record):
+    """Writes K_ab = V U K̂ Uᵀ, K̂[i, k] = Σ_jl T_ij,kl h_a[j] h_b[l], h = Vᵀ g, into records.
+
+    Args:
+        rows, Dm_inverse, volume, frames, tangent, record: As for `write_anisotropic_forces`.
+        pairs: Nodes of the blocks of a tet, a < b, (6, 2).
+    """
+    h, C, K = np.empty((4, 3)), np.empty((3, 3, 9)), np.empty((3, 3))
+    for place in range(len(rows)):
+        tet, U, W, T = rows[place], frames[place, 0], frames[place, 1], tangent[place]
+        B, v, out = Dm_inverse[tet], volume[tet], record[tet]
         for j in range(3):
             for a in range(3):
                 h[a + 1, j] = B[a, 0] * W[0, j] + B[a, 1] * W[1, j] + B[a, 2] * W[2, j]
             h[0, j] = -h[1, j] - h[2, j] - h[3, j]
-        for a in range(3):
-            for r in range(3):
-                total = 0.0
+        for a in range(3):  # Σ_j T_ij,kl h_a[j]: no pair has the last node first
+            for i in range(3):
                 for k in range(9):
-                    total += U[r, k // 3] * P[k] * h[a + 1, k % 3]
-                out[3 * a + r] = -v * total
-        if wanted:
-            for number in range(6):
-                g, other = h[pairs[number, 0]], h[pairs[number, 1]]
-                for i in range(3):
-                    for k in range(3):
-                        total = 0.0
-                        for j in range(3):
-                            row, c = T[3 * i + j], 3 * k
-                            total += g[j] * (row[c] * other[0] + row[c + 1] * other[1] + row[c + 2] * other[2])
-                        K[i, k] = v * total
-                for r in range(9):
-                    total, a, b = 0.0, U[r // 3], U[r % 3]
-                    for i in range(3):
-                        total += a[i] * (K[i, 0] * b[0] + K[i, 1] * b[1] + K[i, 2] * b[2])
-                    out[BLOCKS_OFFSET + 9 * number + r] = total
+                    C[a, i, k] = T[3 * i, k] * h[a, 0] + T[3 * i + 1, k] * h[a, 1] + T[3 * i + 2, k] * h[a, 2]
+        for number in range(6):
+            g, other = C[pairs[number, 0]], h[pairs[number, 1]]
+            for k in range(3):
+                a = g[0, 3 * k] * other[0] + g[0, 3 * k + 1] * other[1] + g[0, 3 * k + 2] * other[2]
+                b = g[1, 3 * k] * other[0] + g[1, 3 * k + 1] * other[1] + g[1, 3 * k + 2] * other[2]
+                c = g[2, 3 * k] * other[0] + g[2, 3 * k + 1] * other[1] + g[2, 3 * k + 2] * other[2]
+                for r in range(3):
+                    K[r, k] = v * (U[r, 0] * a + U[r, 1] * b + U[r, 2] * c)
+            for r in range(3):
+                for c in range(3):
+                    total = K[r, 0] * U[c, 0] + K[r, 1] * U[c, 1] + K[r, 2] * U[c, 2]
+                    out[BLOCKS_OFFSET + 9 * number + 3 * r + c] = total

@@ -3,14 +3,15 @@
 
 A term gives its energy, and P̂ and T in the diagonal frame: 3×3 and 9×9 numbers per tet. They are added to those of the
 law before the sum is made positive semi-definite: fibres that are pressed are no harm where the law outweighs them.
-What the tet pass has left of such tets is then written anew. Scenes without a term compile and compute nothing of it.
+Of such tets everything is written here, whether the tet pass has passed over them or not. Scenes without a term compile
+and compute nothing of it.
 
 Source: S07, sections 2.5 and A.3, which clamps two factors of T apart; the whole has the nearer semi-definite one.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,9 +20,14 @@ from ...runtime.arrays import Floats, Indices
 from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
-from .anisotropic_kernels import SCRATCH_SIZE, compute_diagonal_frames, write_anisotropic_records
+from .anisotropic_kernels import (
+    SCRATCH_SIZE,
+    compute_diagonal_frames,
+    write_anisotropic_blocks,
+    write_anisotropic_forces,
+)
 from .jacobi_eigen_dense import project_semidefinite_dense
-from .tet_kernels import ENERGY_ONLY, WITH_TANGENT
+from .tet_kernels import ENERGY_ONLY, WITH_TANGENT, RestShapes
 
 if TYPE_CHECKING:
     from .hyperelastic_bodies import Hyperelastic, TetArrays
@@ -50,52 +56,55 @@ class AnisotropicTerm(Protocol):
         """Returns the term for a model of these tets alone, ascending; None where none of them has it."""
 
 
+@runtime_checkable
+class TermWithStress(Protocol):
+    """An `AnisotropicTerm` that takes less time for P̂ alone than for P̂ and T: a line search needs no T."""
+
+    def stress(self, own: slice, stretches: Floats, V: Floats) -> Floats:
+        """Returns P̂ [Pa], (c, 9); see `AnisotropicTerm.stress_and_tangent`."""
+
+
+def has_only_term_tets(term: AnisotropicTerm | None, begin: int, end: int) -> bool:
+    """Returns whether all tets from one to another have the term, so that the tet pass need not pass over them."""
+    if term is None:
+        return False
+    first, last = np.searchsorted(term.tets, (begin, end))
+    return int(last - first) == end - begin
+
+
 def add_anisotropic_term(model: Model, law: Hyperelastic, x: Floats, work: TetArrays, wanted: int, clamp: bool) -> None:
-    """Adds the term of a law to what the tet pass has left in `work`; arguments are that pass's."""
+    """Writes what the tet pass leaves of tets with the term of a law into `work`; arguments are that pass's."""
     term = law.anisotropic_term
     assert term is not None
     rows = term.tets
     parts = partition(len(rows))
+    rest = RestShapes(model.tets, model.Dm_inverse, model.volume)
 
     def run(part: int) -> None:
         own = slice(*parts[part])
         tets = rows[own]
-        stretches, frames = np.empty((len(tets), 3)), np.empty((len(tets), 2, 3, 3))
-        stress, tangent = np.empty((len(tets), 9)), np.empty((len(tets), 9, 9))
-        compute_diagonal_frames(
-            tets,
-            wanted != ENERGY_ONLY,
-            law.arrays,
-            x,
-            model.tets,
-            model.Dm_inverse,
-            np.empty(SCRATCH_SIZE),
-            stretches,
-            frames,
-            stress,
-            tangent,
-        )
+        count = len(tets)
+        stretches, frames = np.empty((count, 3)), np.empty((count, 2, 3, 3))
+        stress = np.empty((0 if wanted == ENERGY_ONLY else count, 9))
+        tangent = np.empty((count if wanted == WITH_TANGENT else 0, 9, 9))
+        found = stretches, frames, stress, tangent
+        scratch = np.empty(SCRATCH_SIZE)
+        compute_diagonal_frames(tets, wanted, law.arrays, x, rest, scratch, work.energy, work.smallest, *found)
         V = frames[:, 1]
         work.energy[tets] += model.volume[tets] * term.energy(own, stretches, V)
         if wanted == ENERGY_ONLY:
             return
-        P, T = term.stress_and_tangent(own, stretches, V)
+        if wanted == WITH_TANGENT:
+            P, T = term.stress_and_tangent(own, stretches, V)
+            tangent += T
+            if clamp:
+                project_semidefinite_dense(tangent)
+            write_anisotropic_blocks(tets, model.Dm_inverse, model.volume, UPPER, frames, tangent, work.record)
+        elif isinstance(term, TermWithStress):
+            P = term.stress(own, stretches, V)
+        else:
+            P = term.stress_and_tangent(own, stretches, V)[0]
         stress += P
-        tangent += T
-        if wanted == WITH_TANGENT and clamp:
-            project_semidefinite_dense(tangent, np.empty((9, 9)), np.empty((9, 9)))
-        write_anisotropic_records(
-            tets,
-            wanted == WITH_TANGENT,
-            model.Dm_inverse,
-            model.volume,
-            UPPER,
-            frames,
-            stress,
-            tangent,
-            np.empty((4, 3)),
-            np.empty((3, 3)),
-            work.record,
-        )
+        write_anisotropic_forces(tets, model.Dm_inverse, model.volume, frames, stress, work.record)
 
     run_parts(len(parts), run)

@@ -27,7 +27,7 @@ from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
 from .added_volume_penalty import add_volume_tets
-from .anisotropic_terms import AnisotropicTerm, add_anisotropic_term
+from .anisotropic_terms import AnisotropicTerm, add_anisotropic_term, has_only_term_tets
 from .body_energies import body_energies, extended_bodies
 from .edge_assembly import EdgePartition, edge_partition, gather_edges, gather_nodes
 from .law_numbers import CONSTANT_EXTENSION, DEFAULT_PARAMETERS, EXTENSION_STRETCH, EXTENSIONS, LAWS
@@ -184,14 +184,14 @@ def tet_arrays(pattern: BlockPattern) -> TetArrays:
 def energy(model: Model, law: Hyperelastic, x: Floats, work: TetArrays) -> EvaluationResult:
     """Returns Ψ(x) and what else is known of node positions x [m], (n, 3)."""
     _tet_pass(model, law, x, work, ENERGY_ONLY, False)
-    return _evaluation_result(model, law, work, nodal_pass(model, law, x, work, False, False))
+    return _evaluation_result(model, law, work, nodal_pass(model, law, x, work, ENERGY_ONLY, False))
 
 
 def forces(model: Model, law: Hyperelastic, x: Floats, force: Floats, work: TetArrays) -> EvaluationResult:
     """Writes the elastic forces [N] at positions x [m] into `force`, (n, 3) each."""
     _tet_pass(model, law, x, work, WITH_FORCES, False)
     gather(model, work, False, np.empty((0, 9)), force)
-    return _evaluation_result(model, law, work, nodal_pass(model, law, x, work, True, False, force))
+    return _evaluation_result(model, law, work, nodal_pass(model, law, x, work, WITH_FORCES, False, force))
 
 
 def forces_and_tangent(
@@ -204,7 +204,7 @@ def forces_and_tangent(
     else:
         _tet_pass(model, law, x, work, WITH_TANGENT, clamp)
         gather(model, work, True, values, force)
-    return _evaluation_result(model, law, work, nodal_pass(model, law, x, work, True, clamp, force))
+    return _evaluation_result(model, law, work, nodal_pass(model, law, x, work, WITH_TANGENT, clamp, force))
 
 
 def whole_tangent(model: Model, law: Hyperelastic, values: Floats, work: TetArrays) -> tuple[BlockPattern, Floats]:
@@ -232,8 +232,9 @@ def _tet_pass(
             )
 
     def run(part: int) -> None:
-        out = work.energy, work.smallest, work.record
-        hyperelastic_tets(*edges.parts[part], wanted, clamp, law.arrays, x, rest, np.empty(SCRATCH_SIZE), *out)
+        if not has_only_term_tets(law.anisotropic_term, *edges.parts[part]):
+            out = work.energy, work.smallest, work.record
+            hyperelastic_tets(*edges.parts[part], wanted, clamp, law.arrays, x, rest, np.empty(SCRATCH_SIZE), *out)
         if law.anisotropic_term is None:
             add_volume(part)
         begin, end = edges.own[part], edges.own[part + 1]

@@ -32,6 +32,7 @@ from .diagonal_frame_stress_simd import (
     stress_and_tangent_lanes,
 )
 from .force_and_tangent_simd import scale_by_volume
+from .tet_kernels import ENERGY_ONLY, WITH_TANGENT
 
 L = LANES
 SCRATCH_SIZE = ROTATED_GRADIENTS * L
@@ -76,7 +77,8 @@ def hyperelastic_nodes(begin, end, wanted, clamped, nodes, volume, rows, law, x,
 
     Args:
         begin, end: First average and the one after the last; `begin` is a multiple of `LANES`.
-        wanted, clamped: Whether stress and tangent are written, and the latter made positive semi-definite.
+        wanted: As for `hyperelastic_tets`.
+        clamped: Whether the tangent is made positive semi-definite.
         nodes, volume: Of `NodeAverages`.
         rows: `AverageRows`.
         law: `LawArrays` of the averages.
@@ -112,15 +114,17 @@ def hyperelastic_nodes(begin, end, wanted, clamped, nodes, volume, rows, law, x,
         stress_and_tangent_lanes(extension, threshold, D, M, C, T)
         for i in range(count):
             energy[first + i], smallest[first + i] = C[4 * L + i], D[11 * L + i]
-        if wanted:
-            if clamped:
+        if wanted != ENERGY_ONLY:
+            if wanted == WITH_TANGENT and clamped:
                 bad = extract_indefinite(C, W, T)
                 if bad > 0:
                     eigen_axes_lanes(bad, W)
                     insert_projected(bad, C, W, T)
             scale_by_volume(M, T)
             for i in range(count):
-                rotate_to_space(i, D, T, stress[first + i], tangent[first + i])
+                rotate_stress_to_space(i, D, T, stress[first + i])
+            for i in range(count if wanted == WITH_TANGENT else 0):
+                rotate_tangent_to_space(i, D, T, tangent[first + i])
 
 
 @kernel(allow_fma=True, device_only=True)
@@ -139,14 +143,19 @@ def write_averaged_gradient(node, i, row_start, column, gradient, x, F):
 
 
 @kernel(allow_fma=True, device_only=True)
-def rotate_to_space(i, D, T, stress, tangent):
-    """Writes P = Σ_p p_p u_p ⊗ v_p, (9,), and T over all u_p ⊗ v_q, (81,), of lane i."""
+def rotate_stress_to_space(i, D, T, stress):
+    """Writes P = Σ_p p_p u_p ⊗ v_p of lane i, (9,)."""
     for r in range(9):
         j, l = r // 3, r % 3  # noqa: E741
         total = 0.0
         for p in range(3):
             total += T[p * L + i] * D[(3 * j + p) * L + i] * D[(12 + 3 * l + p) * L + i]
         stress[r] = total
+
+
+@kernel(allow_fma=True, device_only=True)
+def rotate_tangent_to_space(i, D, T, tangent):
+    """Writes T over all u_p ⊗ v_q of lane i, (81,)."""
     tangent[:] = 0.0
     for p in range(3):
         for q in range(3):

@@ -34,7 +34,7 @@ NO_BLOCKS = np.zeros(0, np.uint32)
 
 
 def nodal_pass(
-    model: Model, law: Hyperelastic, x: Floats, work: TetArrays, wanted: bool, clamp: bool, force: Floats | None = None
+    model: Model, law: Hyperelastic, x: Floats, work: TetArrays, wanted: int, clamp: bool, force: Floats | None = None
 ) -> NodalArrays | None:
     """Computes the averages at positions x [m], (n, 3), where there are any, and adds their forces [N] to `force`.
 
@@ -42,7 +42,8 @@ def nodal_pass(
         model, law: All bodies, and what they are made of.
         x: Positions.
         work: With which the result is kept.
-        wanted, clamp: Whether stress and tangent are computed, and the latter made positive semi-definite.
+        wanted: As for `hyperelastic_tets`, of stress and tangent.
+        clamp: Whether the tangent is made positive semi-definite.
         force: (n, 3); None: not wanted.
     """
     if law.left is None:

@@ -66,34 +66,56 @@ def muscle_energies(begin, stretches, V, arrays, activation, least_J, psi):
 
 
 @kernel()
-def muscle_stresses(begin, stretches, V, arrays, activation, least_J, stress, tangent):
+def muscle_stresses(begin, stretches, V, arrays, activation, least_J, stress):
+    """Writes P̂ of tets from `begin` on [Pa], (c, 9), rows of matrices one after the other."""
+    slopes, w, gradient = np.empty(14), np.empty(3), np.empty((4, 9))
+    for place in range(len(stress)):
+        s, tet = stretches[place], begin + place
+        write_derivatives(tet, s, V[place], arrays, activation, least_J, w, slopes, gradient)
+        write_stress(s, arrays.fascia[tet], slopes, gradient, stress[place])
+
+
+@kernel()
+def muscle_tangents(begin, stretches, V, arrays, activation, least_J, stress, tangent):
     """Writes P̂, (c, 9), and T, (c, 9, 9), of tets from `begin` on [Pa], rows of matrices one after the other."""
     slopes, w, gradient, second = np.empty(14), np.empty(3), np.empty((4, 9)), np.empty((4, 9))
     for place in range(len(stress)):
-        s, P, T = stretches[place], stress[place], tangent[place]
-        rotate_direction(V[place], arrays.direction[begin + place], w)
-        fibre, shear = material_of(begin + place, arrays, activation)
-        muscle_energy(*invariants(s, w), least_J, fibre, shear, slopes)
-        invariant_gradients(s, w, gradient)
-        for k in range(9):
-            P[k] = (
-                slopes[0] * gradient[0, k]
-                + slopes[1] * gradient[1, k]
-                + slopes[2] * gradient[2, k]
-                + slopes[3] * gradient[3, k]
-            )
+        s, T, tet = stretches[place], tangent[place], begin + place
+        write_derivatives(tet, s, V[place], arrays, activation, least_J, w, slopes, gradient)
+        write_stress(s, arrays.fascia[tet], slopes, gradient, stress[place])
         combine_gradients(slopes, gradient, second)
         for r in range(9):
             for c in range(9):
-                T[r, c] = (
-                    gradient[0, r] * second[0, c]
-                    + gradient[1, r] * second[1, c]
-                    + gradient[2, r] * second[2, c]
-                    + gradient[3, r] * second[3, c]
-                )
+                T[r, c] = gradient[2, r] * second[2, c] + gradient[3, r] * second[3, c]
+        for r in range(0, 9, 4):  # the gradients of I and J are diagonal
+            for c in range(9):
+                T[r, c] += gradient[0, r] * second[0, c] + gradient[1, r] * second[1, c]
         add_invariant_hessians(s, w, slopes, T)
-        if arrays.fascia[begin + place] > 0.0:
-            add_fascia(s, arrays.fascia[begin + place], P, T)
+        if arrays.fascia[tet] > 0.0:
+            add_fascia_tangent(s, arrays.fascia[tet], T)
+
+
+@kernel(device_only=True)
+def write_derivatives(tet, s, V, arrays, activation, least_J, w, slopes, gradient):
+    """Writes the direction of fibres w, derivatives of the energy by invariants, and gradients of these."""
+    rotate_direction(V, arrays.direction[tet], w)
+    fibre, shear = material_of(tet, arrays, activation)
+    muscle_energy(*invariants(s, w), least_J, fibre, shear, slopes)
+    invariant_gradients(s, w, gradient)
+
+
+@kernel(device_only=True)
+def write_stress(s, fascia, slopes, gradient, P):
+    """Writes P̂ = Σ_a ψ_a ∂I_a/∂F with what fascia adds."""
+    for k in range(9):
+        P[k] = (
+            slopes[0] * gradient[0, k]
+            + slopes[1] * gradient[1, k]
+            + slopes[2] * gradient[2, k]
+            + slopes[3] * gradient[3, k]
+        )
+    for i in range(3):
+        P[4 * i] += fascia_stress(s[i], fascia)
 
 
 @kernel(inline=True, device_only=True)
@@ -176,19 +198,22 @@ def add_invariant_hessians(s, w, slopes, T):
                 T[3 * i + j, 3 * j + k] += by_5 * y * s[j] * w[k]
 
 
+@kernel(inline=True, device_only=True)
+def fascia_stress(stretch, modulus):
+    """Returns the derivative of ½ E max(|σ| − 1, 0)² by σ [Pa]."""
+    excess = max(abs(stretch) - 1.0, 0.0)
+    return modulus * excess if stretch > 0.0 else -modulus * excess
+
+
 @kernel(device_only=True)
-def add_fascia(s, modulus, P, T):
-    """Adds stress and tangent of ½ E Σ max(|σ_i| − 1, 0)², a convex function of F."""
+def add_fascia_tangent(s, modulus, T):
+    """Adds the tangent of ½ E Σ max(|σ_i| − 1, 0)², a convex function of F."""
     for i in range(3):
-        excess = max(abs(s[i]) - 1.0, 0.0)
-        P[4 * i] += modulus * excess if s[i] > 0.0 else -modulus * excess
-        T[4 * i, 4 * i] += modulus if excess > 0.0 else 0.0
         j = (i + 1) % 3
-        other = max(abs(s[j]) - 1.0, 0.0)
-        if (excess == 0.0) & (other == 0.0):
+        T[4 * i, 4 * i] += modulus if abs(s[i]) > 1.0 else 0.0
+        p, q = fascia_stress(s[i], modulus), fascia_stress(s[j], modulus)
+        if (p == 0.0) & (q == 0.0):
             continue
-        p = modulus * excess if s[i] > 0.0 else -modulus * excess
-        q = modulus * other if s[j] > 0.0 else -modulus * other
         apart, sum_of_both = s[i] - s[j], s[i] + s[j]
         together = (p - q) / apart if abs(apart) > MIN_STRETCH_DIFFERENCE else modulus
         against = (p + q) / sum_of_both if abs(sum_of_both) > MIN_STRETCH_DIFFERENCE else modulus

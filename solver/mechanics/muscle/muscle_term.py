@@ -9,12 +9,12 @@ import numpy as np
 
 from ...runtime.arrays import Floats, Indices, floats
 from ..hyperelastic.law_numbers import EXTENSION_STRETCH
-from .muscle_kernels import MuscleArrays, muscle_energies, muscle_stresses
+from .muscle_kernels import MuscleArrays, muscle_energies, muscle_stresses, muscle_tangents
 
 
 @dataclass(frozen=True, eq=False)
 class MuscleTerm:
-    """Muscle beside the isotropic law of some tets.
+    """Muscle beside the isotropic law of some tets; a `TermWithStress`.
 
     Attributes:
         tets: The tets, ascending, (k,).
@@ -39,8 +39,14 @@ class MuscleTerm:
         count = len(stretches)
         stress, tangent = np.empty((count, 9)), np.empty((count, 9, 9))
         arguments = self.arrays, self.activation, self.threshold**3
-        muscle_stresses(own.start, stretches, V, *arguments, stress, tangent)
+        muscle_tangents(own.start, stretches, V, *arguments, stress, tangent)
         return stress, tangent
+
+    def stress(self, own: slice, stretches: Floats, V: Floats) -> Floats:
+        """Returns P̂ [Pa], (c, 9); see `TermWithStress`."""
+        stress = np.empty((len(stretches), 9))
+        muscle_stresses(own.start, stretches, V, self.arrays, self.activation, self.threshold**3, stress)
+        return stress
 
     def of_tets(self, tets: Indices) -> MuscleTerm | None:
         """Returns the term for a model of these tets alone, ascending; None where none of them has it."""

@@ -15,6 +15,15 @@ frame of U and V the Hessian joins δF̂_ij to δF̂_ji alone, i ≠ j:
     p_i' on δF̂_ii²,   a on δF̂_ij² + δF̂_ji²,   2 b on δF̂_ij δF̂_ji,
     a + b = (p_i − p_j) / (σ_i − σ_j),   a − b = (p_i + p_j) / (σ_i + σ_j).
 
+Newton's method with p' needs many iterations where p is to vanish: from d it goes to d / 2, since p grows as d². The
+stiffness may therefore be the chord from d to the d_e that bears the stress which the previous linear solve gave the
+tet. With d₀, and d_e0, when that solve began,
+
+    d_e² = max(d₀² + (d₀ + d_e0) (d − d₀), 0),   p'_e = κ E (d + d_e) / w
+
+instead of 2 κ E d / w. Where the tet is at rest, d_e = d = d₀, and this is p'. Own derivation, after primal-dual
+methods for constraints.
+
 A tet with a floor L₀ > 0 also has ψ₀ = Σ_i ⅓ κ E w d_i³, d_i = max(L₀ − σ_i, 0) / w, where σ_3 < 0 if F is turned
 inside out: a material that gives way under pressure keeps its side. ψ₀ is not convex, since what is pressed can turn
 out of the way. So negative eigenvalues a ± b become 0.
@@ -125,7 +134,7 @@ def find_tets_beyond(begin, end, x, tets, Dm_inverse, limit, is_beyond):
 
 
 @kernel()
-def linearise_limit(which, x, rest, limit, floor, modulus, energy, force, stiffness):
+def linearise_limit(which, x, rest, limit, floor, modulus, before, now, energy, force, stiffness):
     """Writes energy, forces and Hessian of tets beyond their limit or below their floor.
 
     Args:
@@ -133,6 +142,8 @@ def linearise_limit(which, x, rest, limit, floor, modulus, energy, force, stiffn
         x: Node positions [m], (n, 3).
         rest: `RestShapes` of all tets.
         limit, floor, modulus: L, L₀ and Young's modulus E [Pa] of all tets, (m,).
+        before: w d₀ and w d_e0 of all tets, (2, m, 3), for chords; (2, 0, 3): p' is taken.
+        now: w d and w d_e, (2, k, 3), out.
         energy: ψ V [J], (k,), out.
         force: On the nodes of each tet [N], (k, 4, 3), out.
         stiffness: −∂f/∂x [N/m], (k, 4, 4, 3, 3), out.
@@ -171,7 +182,12 @@ def linearise_limit(which, x, rest, limit, floor, modulus, energy, force, stiffn
         pair_stiffness(s1, s3, p[0], p[2], slope[0], 0, 2, a, b)
         pair_stiffness(s2, s3, p[1], p[2], slope[1], 1, 2, a, b)
         for i in range(3):
-            a[i, i] = slope[i]
+            d = 2.0 * abs(p[i]) / slope[i] if slope[i] > 0.0 else 0.0
+            now[0, place, i] = now[1, place, i] = d
+            if before.shape[1] > 0 and d > 0.0:
+                d0, e0 = before[0, tet, i], before[1, tet, i]
+                now[1, place, i] = math.sqrt(max(d0 * d0 + (d0 + e0) * (d - d0), 0.0))
+            a[i, i] = 0.5 * slope[i] * (1.0 + now[1, place, i] / d) if d > 0.0 else 0.0
         for node in range(3):
             h[node + 1, 0] = B[node, 0] * v11 + B[node, 1] * v21 + B[node, 2] * v31
             h[node + 1, 1] = B[node, 0] * v12 + B[node, 1] * v22 + B[node, 2] * v32

@@ -18,6 +18,7 @@ from .limit_kernels import find_tets_below, find_tets_beyond, linearise_limit
 # least stretch without stress that strain is taken for: below zero a tet would be inverted
 MIN_REST_STRETCH = 0.1
 TETS_PER_CHUNK = 2048  # tets that a thread takes at a time
+NO_EXCESS = np.zeros((2, 0, 3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,16 @@ class LimitPotential:
 
     def forces_at(self, x: Floats) -> tuple[Floats, TetForces]:
         """Returns energies and forces of the k tets beyond their limit at x [m], (n, 3), as they move on; [J], (k,)."""
+        return self.chord_forces_at(x, NO_EXCESS)[:2]
+
+    def chord_forces_at(self, x: Floats, before: Floats) -> tuple[Floats, TetForces, Floats]:
+        """Returns what `forces_at` does, with chords for tangents, and the excess of these k tets.
+
+        Args:
+            x: Node positions [m], (n, 3).
+            before: Excess of all tets when the last linear solve began, (2, m, 3): how far each principal stretch is
+                beyond the limit or floor, and how far it is where its stress is that of the end of a chord.
+        """
         x, is_beyond, (tets, Dm_inverse, _) = floats(x), np.empty(len(self.limit), bool), self.rest
         run_ranges(
             0,
@@ -60,13 +71,24 @@ class LimitPotential:
         found = np.flatnonzero(is_beyond).astype(np.int32)
         count = len(found)
         if not count:
-            return np.zeros(0), TetForces()
+            return np.zeros(0), TetForces(), NO_EXCESS
         forces = TetForces(found, np.empty((count, 4, 3)), np.empty((count, 4, 4, 3, 3)))
-        energy = np.empty(count)
-        linearise_limit(
-            forces.tet, x, self.rest, self.limit, self.floor, self.modulus, energy, forces.force, forces.stiffness
-        )  # fmt: skip
-        return energy, forces
+        energy, now = np.empty(count), np.empty((2, count, 3))
+        given = self.rest, self.limit, self.floor, self.modulus, before
+        linearise_limit(forces.tet, x, *given, now, energy, forces.force, forces.stiffness)
+        return energy, forces, now
+
+    def excess_at(self, x: Floats) -> Floats:
+        """Returns the excess of all tets at x [m], (n, 3), as if they were at rest there; see `chord_forces_at`."""
+        _, found, now = self.chord_forces_at(x, NO_EXCESS)
+        return self.of_all_tets(found, now)
+
+    def of_all_tets(self, found: TetForces, now: Floats) -> Floats:
+        """Returns the excess of all tets, (2, m, 3), for that of those that are beyond their limit, (2, k, 3)."""
+        excess = np.zeros((2, len(self.limit), 3))
+        if len(found):
+            excess[:, found.tet] = now
+        return excess
 
     def without(self, tets: Indices) -> LimitPotential:
         """Returns the same without limits of some tets."""

@@ -72,6 +72,7 @@ class ContactPenalty:
         self._is_frozen = False
         self._linearised: LinearisedContacts | None = None
         self._couplings: NodeCouplings | None = None
+        self._in_colliders: tuple[Floats, list[ColliderPenetrations]] | None = None
 
     def energies(self, x: Floats) -> Floats:
         """Returns the energy in each body at x [m], (n, 3), in joules, (b,)."""
@@ -181,6 +182,15 @@ class ContactPenalty:
         return float(of.depth.max(initial=0.0)), float(in_tets[of.share >= 1.0].max(initial=0.0))
 
     def _collider_penetrations(self, x: Floats) -> list[ColliderPenetrations]:
+        """Returns points in colliders at x [m], (n, 3), found once for a step's energy and for the forces at its end.
+
+        Nobody writes to these x later.
+        """
+        if self._in_colliders is None or self._in_colliders[0] is not x:
+            self._in_colliders = x, self._find_collider_penetrations(x)
+        return self._in_colliders[1]
+
+    def _find_collider_penetrations(self, x: Floats) -> list[ColliderPenetrations]:
         if not self.poses:
             return []
         positions, result = self.contact.positions(x), []

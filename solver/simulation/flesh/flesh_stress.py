@@ -17,6 +17,7 @@ import numpy as np
 from ...mechanics.hyperelastic.hyperelastic_bodies import Hyperelastic, TetArrays, forces, tet_arrays
 from ...mechanics.hyperelastic.nodal_averaging import node_averages
 from ...mechanics.hyperelastic.nodal_passes import nodal_pass
+from ...mechanics.hyperelastic.tet_kernels import WITH_FORCES
 from ...mechanics.model import Model
 from ...runtime.arrays import Floats
 from .flesh_bodies import FleshPart
@@ -58,7 +59,7 @@ def _node_stress(model: Model, law: Hyperelastic, x: Floats, work: TetArrays) ->
     """Returns the stress of the averages at nodes, zero at others, (n, 3, 3); None where there are none."""
     if law.left is None:
         return None
-    passed = nodal_pass(model, law, x, work, True, False)
+    passed = nodal_pass(model, law, x, work, WITH_FORCES, False)
     assert passed is not None
     averages, pattern = node_averages(model, law.law, law.parameter, law.left), model.pattern
     parts = x[pattern.column][:, :, None] * averages.gradient[:, None, :]

@@ -141,7 +141,9 @@ def solve_pose(
     model, is_crushed = relax_inverted_held_tets(model, pose.fixed)
     springs = [SpringForces(model, pose.springs, x)] if len(pose.springs) else []
     crushed = np.flatnonzero(is_crushed)
-    limits_of_tets = [LimitForces(model, each.without(crushed) if len(crushed) else each) for each in pose.potentials]
+    limits_of_tets = [
+        LimitForces(model, each.without(crushed) if len(crushed) else each, x) for each in pose.potentials
+    ]
     links = [AttachmentForces(model, each) for each in pose.surface_potentials]
     problem = EquilibriumProblem(model, flesh.law, pose.fixed, pose.load, [*springs, *limits_of_tets, *links])
     limits = settings.pose_tolerance, settings.pose_iterations
