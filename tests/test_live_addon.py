@@ -225,20 +225,20 @@ def test_the_rows_of_the_panel_stay_where_they_are_while_the_run_goes_on() -> No
     box = jelly()
     box.sinew.divisions = 12
     run = started()
-    rows = [_rows_of_panel()]
+    rows = [len(_lines_of_panel())]
     run_steps(run, 1)
     for loads, ratio in (([], 1.0), ([0.1] * 3, 1.0), ([2.0] * 7, 0.5)):
         run.loads.clear()
         run.loads.extend(loads)
         run.status = {**run.status, "ratio": ratio}
-        rows.append(_rows_of_panel())
+        rows.append(len(_lines_of_panel()))
     assert real_time_tets.is_slow(run) and len(set(rows)) == 1, rows
 
 
-def _rows_of_panel() -> int:
+def _lines_of_panel() -> list[str]:
     drawn = FakeLayout()
-    live_layout.draw_live(drawn, bpy.context)
-    return len(drawn.lines)
+    live_layout.draw_live(drawn, context_of(bpy.context.object))
+    return drawn.lines
 
 
 def test_the_panel_offers_as_many_tets_as_keep_up() -> None:
@@ -403,3 +403,18 @@ def test_what_a_killed_blender_has_left_is_deleted_and_what_another_uses_stays()
         lock.release()
         for folder in (left, used):
             shutil.rmtree(folder.parent, ignore_errors=True)
+
+
+def test_the_panel_says_that_undo_has_ended_the_run() -> None:
+    box = jelly()
+    bpy.ops.ed.undo_push(message="before")
+    box.location.x = 1.0
+    bpy.ops.ed.undo_push(message="moved")
+    run_steps(started(), 2)
+    assert not any("Undo" in line for line in _lines_of_panel())
+    bpy.ops.ed.undo()
+    assert session.live is None and any("Undo" in line for line in _lines_of_panel())
+    started()
+    bpy.ops.sinew.stop_live()
+    until(lambda: session.live is None)
+    assert not any("Undo" in line for line in _lines_of_panel()), "Stop says nothing"

@@ -14,6 +14,7 @@ from .text_rows import draw_wrapped
 
 REAL_TIME_SHARE = 0.95  # of the rate that is asked for, from which a run keeps up
 KEEP_LABEL = "Keep the Live Run"
+ENDED_BY_UNDO = "Undo has ended the live run. Press Live to run again"
 PHASES = {
     "exporting": "Reading the scene",
     "starting": "Starting",
@@ -35,6 +36,9 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if run is None or run.scene_uid != scene.session_uid:
         row.enabled = not bake_status.status(scene).is_running
         row.operator("sinew.live", icon="PHYSICS")
+        last = session.last_live
+        if last is not None and last.is_ended_by_undo and last.scene_uid == scene.session_uid:
+            draw_wrapped(layout, ENDED_BY_UNDO, "INFO", context)
         if keep_run.can_keep(scene):
             layout.operator("sinew.keep_live", text=KEEP_LABEL, icon="FILE_TICK")
         _draw_keep_shape(layout, scene)
