@@ -77,7 +77,7 @@ def undo_pre(*_: object) -> None:
 @persistent
 def undo_post(*_: object) -> None:
     """Undo and redo change what the file says about a bake, but not the bake: it plays again as far as values go."""
-    run_control.end()
+    run_control.end_by_undo()
     run_control.remove_left_over()
     weight_digest.invalidate()
     bake_status.invalidate()

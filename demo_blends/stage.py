@@ -210,6 +210,14 @@ def look_at(camera: bpy.types.Object, target: tuple[float, float, float]) -> Non
     camera.rotation_euler = (Vector(target) - camera.location).to_track_quat("-Z", "Y").to_euler()
 
 
+def look_through_camera() -> None:
+    """Lets the 3D views of the file open on what the camera sees; at first they show ten metres around the origin."""
+    for screen in bpy.data.screens:
+        for area in screen.areas:
+            if area.type == "VIEW_3D":
+                area.spaces.active.region_3d.view_perspective = "CAMERA"
+
+
 def light_and_camera(place: tuple[float, float, float], target: tuple[float, float, float], lens: float = 50.0) -> None:
     """Adds a camera at `place` [m] that looks at `target`, a sun and a bright sky."""
     scene = bpy.context.scene

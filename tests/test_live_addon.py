@@ -191,7 +191,12 @@ def test_pins_follow_their_object() -> None:
 
 @pytest.mark.parametrize(
     ("ratio", "rate", "text"),
-    [(0.61, 1.0, "Only 0.6 × real time"), (0.99, 1.0, "Real time"), (0.25, 0.25, "0.25 × real time")],
+    [
+        (0.61, 1.0, "Only 0.6 × real time"),
+        (0.04, 1.0, "Only 0.04 × real time"),
+        (0.99, 1.0, "Real time"),
+        (0.25, 0.25, "0.25 × real time"),
+    ],
 )
 def test_the_panel_says_how_time_passes(ratio: float, rate: float, text: str) -> None:
     jelly()
@@ -214,6 +219,26 @@ def test_a_run_is_held_and_goes_on_step_by_step() -> None:
     assert not np.array_equal(shown(box), before)
     assert bpy.ops.sinew.pause_live() == {"FINISHED"} and not run.is_paused
     run_steps(run, step + 10)
+
+
+def test_the_rows_of_the_panel_stay_where_they_are_while_the_run_goes_on() -> None:
+    box = jelly()
+    box.sinew.divisions = 12
+    run = started()
+    rows = [len(_lines_of_panel())]
+    run_steps(run, 1)
+    for loads, ratio in (([], 1.0), ([0.1] * 3, 1.0), ([2.0] * 7, 0.5)):
+        run.loads.clear()
+        run.loads.extend(loads)
+        run.status = {**run.status, "ratio": ratio}
+        rows.append(len(_lines_of_panel()))
+    assert real_time_tets.is_slow(run) and len(set(rows)) == 1, rows
+
+
+def _lines_of_panel() -> list[str]:
+    drawn = FakeLayout()
+    live_layout.draw_live(drawn, context_of(bpy.context.object))
+    return drawn.lines
 
 
 def test_the_panel_offers_as_many_tets_as_keep_up() -> None:
@@ -378,3 +403,18 @@ def test_what_a_killed_blender_has_left_is_deleted_and_what_another_uses_stays()
         lock.release()
         for folder in (left, used):
             shutil.rmtree(folder.parent, ignore_errors=True)
+
+
+def test_the_panel_says_that_undo_has_ended_the_run() -> None:
+    box = jelly()
+    bpy.ops.ed.undo_push(message="before")
+    box.location.x = 1.0
+    bpy.ops.ed.undo_push(message="moved")
+    run_steps(started(), 2)
+    assert not any("Undo" in line for line in _lines_of_panel())
+    bpy.ops.ed.undo()
+    assert session.live is None and any("Undo" in line for line in _lines_of_panel())
+    started()
+    bpy.ops.sinew.stop_live()
+    until(lambda: session.live is None)
+    assert not any("Undo" in line for line in _lines_of_panel()), "Stop says nothing"

@@ -55,7 +55,8 @@ def test_the_status_bar_says_the_keys_of_the_tool_and_of_the_run() -> None:
     assert text.startswith("LMB Soften   Ctrl Harden   F Radius") and text.endswith("Esc Stop Live")
     assert "Shift J Pause" in text and "J Step" in text
     run.is_paused = True
-    assert "Shift J Go On" in key_hints.hints("builtin.select_box", run, config)
+    text = key_hints.hints("builtin.select_box", run, config)
+    assert text.startswith("Grab Live, Heat Gun, Soften Live: in the Toolbar") and "Shift J Go On" in text
     (item,) = [item for _, item in live_keys.key_items(config) if item.idname == live_keys.PAUSE]
     item.type = "Y"
     try:

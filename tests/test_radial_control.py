@@ -130,3 +130,25 @@ def test_the_gun_blows_less_hot_and_less_cold_by_pressure() -> None:
         brushes.hold(run, kind, np.array([0.0, 0.0, 1.0]), 0.2, pressure=0.5)
     until(lambda: len(commands_of(run)) >= 2)
     assert [command["temperature"] for command in commands_of(run)] == [120.0, -30.0]
+
+
+def missing(name: str, value: str) -> set[str]:
+    """Presses or drags with a tool over nothing while the jelly runs; returns what its operator returns."""
+    cls = grab.SINEW_OT_grab if name == "sinew.grab" else brush.SINEW_OT_brush
+    where = context(bpy.context.scene.sinew)
+    where.evaluated_depsgraph_get = bpy.context.evaluated_depsgraph_get
+    scene = bpy.context.scene
+    where.scene = SimpleNamespace(sinew=scene.sinew, ray_cast=scene.ray_cast, session_uid=scene.session_uid)
+    beside = event("LEFTMOUSE", 790, 590, value=value, ctrl=False)
+    return cls.invoke(SimpleNamespace(kind="HEAT", report=print), where, beside)
+
+
+def test_a_drag_beside_the_bodies_moves_nothing_and_a_press_may_still_select() -> None:
+    box = jelly()
+    run = started()
+    run_steps(run, 2)
+    for tool in (*grab.TOOLS, *brush.TOOLS):
+        buttons = [(name, key["value"]) for name, key, _ in tool.bl_keymap if key["type"] == "LEFTMOUSE"]
+        assert [value for _, value in buttons] == ["PRESS", "CLICK_DRAG"]
+        assert [missing(*each) for each in buttons] == [{"CANCELLED", "PASS_THROUGH"}, {"CANCELLED"}]
+    assert not run.grabs and run.brush is None and shown(box).size

@@ -172,6 +172,7 @@ class LiveRun:
         held_at: The step at which it holds, or None.
         begun_with: Values of settings that it has read at its beginning alone, by the names of object and setting.
         note: What the child has warned about last, or "".
+        is_ended_by_undo: Whether an undo step has ended it.
         later: What acts from the next run on, or a collider that keeps its last shape, or "".
         grabs: What is pulled, by number.
         brush: What is held on them, or None.
@@ -209,6 +210,7 @@ class LiveRun:
     held_at: int | None = None
     begun_with: dict[tuple[str, str], object] = field(default_factory=dict)
     note: str = ""
+    is_ended_by_undo: bool = False
     later: str = ""
     grabs: dict[int, Grab] = field(default_factory=dict)
     brush: HeldBrush | None = None

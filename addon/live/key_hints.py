@@ -10,6 +10,7 @@ from . import live_keys
 
 GRAB_HINTS = "LMB Pull   Shift Leave a Pin   Ctrl Push   "
 RADIUS_HINTS = "F Radius   Shift F Strength   "
+NO_TOOL_HINTS = "Grab Live, Heat Gun, Soften Live: in the Toolbar (T)   "
 TOOL_HINTS = {
     "sinew.grab_tool": GRAB_HINTS + RADIUS_HINTS,
     "sinew.grab_tool_pose": GRAB_HINTS + RADIUS_HINTS,
@@ -19,13 +20,13 @@ TOOL_HINTS = {
 
 
 def hints(tool: str, run: LiveRun, config: bpy.types.KeyConfig | None) -> str:
-    """Returns the text for a tool of the 3D view, by its name."""
+    """Returns the text for a tool of the 3D view, by its name; for one that does nothing live, where those are."""
     keys = (
         (live_keys.key_text(config, live_keys.PAUSE), "Go On" if run.is_paused else "Pause"),
         (live_keys.key_text(config, live_keys.STEP), "Step"),
         ("Esc", "Stop Live"),
     )
-    return TOOL_HINTS.get(tool, "") + "   ".join(f"{key} {does}" for key, does in keys if key)
+    return TOOL_HINTS.get(tool, NO_TOOL_HINTS) + "   ".join(f"{key} {does}" for key, does in keys if key)
 
 
 def show(context: bpy.types.Context, run: LiveRun) -> None:

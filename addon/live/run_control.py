@@ -216,6 +216,13 @@ def end() -> None:
         session.end_live()
 
 
+def end_by_undo() -> None:
+    """Ends the run after an undo step, which has changed the file under it; the panel then says so."""
+    if session.live is not None:
+        session.live.is_ended_by_undo = True
+        end()
+
+
 def remove_left_over() -> None:
     """Takes modifiers of runs away that are over, which an undo step or a recovered file may have."""
     if session.live is None:

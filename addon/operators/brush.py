@@ -17,7 +17,7 @@ from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
 from ..live import brushes, pen_pressure
 from .error_reporting import reporting_errors
-from .grab import WHEEL, body_under, draw_start
+from .grab import WHEEL, body_under, draw_start, left_button_keys, missed
 from .radial_control_keys import radial_control_keys
 
 KINDS = (
@@ -56,7 +56,7 @@ class SINEW_OT_brush(bpy.types.Operator):
         found = body_under(context, run, mouse)
         obj = None if found is None else run.bodies[found[0]].find()
         if found is None or obj is None:
-            return {"CANCELLED", "PASS_THROUGH"}
+            return missed(event)
         self._does = brushes.OPPOSITES.get(self.kind, self.kind) if event.ctrl else self.kind
         self._run, self._radius = run, brushes.radius_on(context.scene.sinew, obj)
         self._hold(context, found[1], event)
@@ -119,7 +119,7 @@ class SINEW_WT_heat_gun(_BrushTool):
     bl_description = "Heat bodies with Heat that run live, with Ctrl cool them. F or the wheel: radius"
     bl_icon = "ops.sculpt.mask_by_color"
     bl_keymap = (
-        ("sinew.brush", {"type": "LEFTMOUSE", "value": "PRESS", "any": True}, {"properties": [("kind", brushes.HEAT)]}),
+        *left_button_keys("sinew.brush", kind=brushes.HEAT),
         *radial_control_keys("brush_radius", "heat_gun_temperature"),
     )
 
@@ -137,11 +137,7 @@ class SINEW_WT_soften(_BrushTool):
     bl_description = "Soften soft bodies that run live, with Ctrl harden them. F or the wheel: radius"
     bl_icon = "ops.sculpt.cloth_filter"
     bl_keymap = (
-        (
-            "sinew.brush",
-            {"type": "LEFTMOUSE", "value": "PRESS", "any": True},
-            {"properties": [("kind", brushes.SOFTEN)]},
-        ),
+        *left_button_keys("sinew.brush", kind=brushes.SOFTEN),
         *radial_control_keys("brush_radius", "stiffness_brush_strength"),
     )
 

@@ -52,7 +52,7 @@ class SINEW_OT_grab(bpy.types.Operator):
         mouse = (event.mouse_region_x, event.mouse_region_y)
         number = _pin_under(context, run, mouse) or _take_under(context, run, event)
         if number is None:
-            return {"CANCELLED", "PASS_THROUGH"}
+            return missed(event)
         self._run, self._number = run, number
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
@@ -116,6 +116,20 @@ def body_under(context: bpy.types.Context, run: LiveRun, mouse: tuple[int, int])
     return None if key is None else (key, np.array(place, np.float64))
 
 
+def missed(event: bpy.types.Event) -> set[str]:
+    """Returns what an operator of a tool returns where no body of the run is under the mouse.
+
+    A press goes on to Blender, which selects with a click. A drag does not: Object Mode would move what is selected.
+    """
+    return {"CANCELLED"} if event.value == "CLICK_DRAG" else {"CANCELLED", "PASS_THROUGH"}
+
+
+def left_button_keys(operator: str, **properties: str) -> tuple[tuple[Any, ...], ...]:
+    """Returns the keys of a tool whose operator begins with the left button, and takes drags that begin beside bodies."""
+    given = {"properties": list(properties.items())}
+    return tuple((operator, {"type": "LEFTMOUSE", "value": v, "any": True}, given) for v in ("PRESS", "CLICK_DRAG"))
+
+
 def _turn_radius(context: bpy.types.Context, run: LiveRun, number: int, factor: float) -> None:
     own, obj = context.scene.sinew, run.bodies[run.grabs[number].body].find()
     first = 0.0 if obj is None else FIRST_RADIUS_SHARE * max(obj.dimensions)
@@ -138,7 +152,7 @@ class _GrabTool(bpy.types.WorkSpaceTool):
     bl_icon = "ops.pose.push"
     bl_cursor = "HAND"
     bl_keymap = (
-        ("sinew.grab", {"type": "LEFTMOUSE", "value": "PRESS", "any": True}, None),
+        *left_button_keys("sinew.grab"),
         *radial_control_keys("grab_radius", "grab_strength"),
     )
 

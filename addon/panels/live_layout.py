@@ -14,6 +14,7 @@ from .text_rows import draw_wrapped
 
 REAL_TIME_SHARE = 0.95  # of the rate that is asked for, from which a run keeps up
 KEEP_LABEL = "Keep the Live Run"
+ENDED_BY_UNDO = "Undo has ended the live run. Press Live to run again"
 PHASES = {
     "exporting": "Reading the scene",
     "starting": "Starting",
@@ -24,7 +25,10 @@ PHASES = {
 
 
 def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draws what starts and stops a run, its speed, and what it says."""
+    """Draws what starts and stops a run, its speed, and what it says.
+
+    While it goes on there are always as many rows: a slider below would move away under the mouse that turns it.
+    """
     scene, run = context.scene, session.live
     if not roles.bodies(scene):
         return
@@ -32,6 +36,9 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if run is None or run.scene_uid != scene.session_uid:
         row.enabled = not bake_status.status(scene).is_running
         row.operator("sinew.live", icon="PHYSICS")
+        last = session.last_live
+        if last is not None and last.is_ended_by_undo and last.scene_uid == scene.session_uid:
+            draw_wrapped(layout, ENDED_BY_UNDO, "INFO", context)
         if keep_run.can_keep(scene):
             layout.operator("sinew.keep_live", text=KEEP_LABEL, icon="FILE_TICK")
         _draw_keep_shape(layout, scene)
@@ -45,9 +52,8 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         "sinew.pause_live", text="Resume" if run.is_paused else "Pause", icon="PLAY" if run.is_paused else "PAUSE"
     )
     clock.operator("sinew.step_live", icon="FRAME_NEXT")
-    if keep_run.can_keep(scene):
-        layout.operator("sinew.keep_live", icon="FILE_TICK")
-    _draw_keep_shape(layout, scene)
+    layout.operator("sinew.keep_live", icon="FILE_TICK")
+    layout.operator("sinew.keep_shape", icon="SHAPEKEY_DATA")
     layout.label(text=progress_text(run, scene.sinew.live_rate), icon="TIME")
     _draw_real_time_tets(layout, run, scene.sinew.live_rate)
     for line in filter(None, (run.note, run.later)):
@@ -55,13 +61,12 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def _draw_real_time_tets(layout: bpy.types.UILayout, run: LiveRun, rate: float) -> None:
-    """Draws how many tets this machine runs in real time, and offers that many to a run that is slower."""
+    """Draws how many tets this machine runs in real time, or offers that many to a run that is slower: one row."""
     count = real_time_tets.in_real_time(run)
     if count is None:
-        return
-    if _is_late(run, rate) and real_time_tets.is_slow(run):
-        layout.label(text=f"Real time with about {count:,} tets", icon="INFO")
-        layout.operator("sinew.use_real_time_tets", text=f"Run with {count:,} Tets", icon="FILE_REFRESH")
+        layout.label(text="Tets in real time: not yet known", icon="INFO")
+    elif _is_late(run, rate) and real_time_tets.is_slow(run):
+        layout.operator("sinew.use_real_time_tets", text=f"Real Time with {count:,} Tets", icon="FILE_REFRESH")
     else:
         layout.label(text=f"Up to about {count:,} tets in real time", icon="INFO")
 
@@ -98,5 +103,5 @@ def progress_text(run: LiveRun, rate: float) -> str:
     ratio, tets = float(run.status.get("ratio", rate)), run.tets
     speed = "Real time" if rate == 1.0 else f"{rate:.2g} × real time"
     if _is_late(run, rate):
-        speed = f"Only {ratio:.1f} × real time"
+        speed = f"Only {ratio:.{1 if ratio >= 0.1 else 2}f} × real time"
     return f"{speed}, {tets:,} tets" if tets else speed
