@@ -125,7 +125,7 @@ def missed(event: bpy.types.Event) -> set[str]:
 
 
 def left_button_keys(operator: str, **properties: str) -> tuple[tuple[Any, ...], ...]:
-    """Returns the keys of a tool whose operator begins with the left button, and takes drags that begin beside bodies."""
+    """Returns the keys of a tool whose operator begins with the left button, and takes drags beside bodies too."""
     given = {"properties": list(properties.items())}
     return tuple((operator, {"type": "LEFTMOUSE", "value": v, "any": True}, given) for v in ("PRESS", "CLICK_DRAG"))
 
