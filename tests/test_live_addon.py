@@ -233,6 +233,7 @@ def test_the_rows_of_the_panel_stay_where_they_are_while_the_run_goes_on() -> No
         run.status = {**run.status, "ratio": ratio}
         rows.append(len(_lines_of_panel()))
     assert real_time_tets.is_slow(run) and len(set(rows)) == 1, rows
+    assert {"Keep", "Keep Shape", "Keep as Start"} <= set(_lines_of_panel())
 
 
 def _lines_of_panel() -> list[str]:

@@ -53,7 +53,7 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     )
     clock.operator("sinew.step_live", icon="FRAME_NEXT")
     layout.operator("sinew.keep_live", icon="FILE_TICK")
-    layout.operator("sinew.keep_shape", icon="SHAPEKEY_DATA")
+    _draw_shape_buttons(layout)
     layout.label(text=progress_text(run, scene.sinew.live_rate), icon="TIME")
     _draw_real_time_tets(layout, run, scene.sinew.live_rate)
     for line in filter(None, (run.note, run.later)):
@@ -85,8 +85,12 @@ def draw_live_entries(layout: bpy.types.UILayout, context: bpy.types.Context) ->
 
 def _draw_keep_shape(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
     if kept_shape.can_keep(scene):
-        layout.operator("sinew.keep_shape", icon="SHAPEKEY_DATA")
-        layout.operator("sinew.keep_start", icon="REW")
+        _draw_shape_buttons(layout)
+
+
+def _draw_shape_buttons(layout: bpy.types.UILayout) -> None:
+    layout.operator("sinew.keep_shape", icon="SHAPEKEY_DATA")
+    layout.operator("sinew.keep_start", icon="REW")
 
 
 def _is_late(run: LiveRun, rate: float) -> bool:
