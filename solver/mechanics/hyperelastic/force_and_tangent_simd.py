@@ -8,7 +8,7 @@ leaves of it
     K̂_ab[i, i] = V (A_ii h_a[i] h_b[i] + Σ_j≠i α_ij h_a[j] h_b[j])
     K̂_ab[i, k] = V (A_ik h_a[i] h_b[k] + β_ik h_a[k] h_b[i]),   i ≠ k
 
-Tets with an anisotropic term have a full T and P̂, and the whole sum: `write_anisotropic_records` of
+Tets with an anisotropic term have a full T and P̂, and the whole sum: `write_anisotropic_blocks` of
 `anisotropic_kernels.py`.
 """
 
