@@ -18,8 +18,9 @@ from .simulated_scene import SimulatedScene
 # Share of the longest side of a mesh by which its vertices may lie elsewhere: a .blend has single precision
 SAME_PLACE = 1.0e-5
 
-# what says how far tets have flowed, and what it is of tets that have not
-FIELDS: dict[str, Floats] = {FP_INVERSE: np.eye(3), FLOWED: np.zeros(()), PLASTIC_STRAIN: np.zeros(6)}
+# fields of the state that say how far tets have flowed, by the attributes of `Start` that keep them
+FLOW_FIELDS = {"Fp_inverse": FP_INVERSE, "flowed": FLOWED, "plastic_strain": PLASTIC_STRAIN}
+NOT_FLOWED: dict[str, Floats] = {FP_INVERSE: np.eye(3), FLOWED: np.zeros(()), PLASTIC_STRAIN: np.zeros(6)}  # of one tet
 
 
 def keep_start(simulation: SimulatedScene, number: int) -> Start:
@@ -41,15 +42,12 @@ def keep_start(simulation: SimulatedScene, number: int) -> Start:
         positions[tets - own.nodes.start] = state.x[state.fields[TETS_FIELD][own.tets]]
     else:
         positions = state.x[own.nodes].copy()
-    fields = {name: state.fields[name][own.tets].copy() for name in FIELDS if name in state.fields}
     return Start(
         vertices=body.vertices.copy(),
         nodes=whole.X[own.nodes].copy(),
         tets=indices(tets - np.int32(own.nodes.start)),
         positions=positions,
-        Fp_inverse=fields.get(FP_INVERSE),
-        flowed=fields.get(FLOWED),
-        plastic_strain=fields.get(PLASTIC_STRAIN),
+        **{name: state.fields[field][own.tets].copy() for name, field in FLOW_FIELDS.items() if field in state.fields},
     )
 
 
@@ -79,12 +77,12 @@ def _begin(body: Body, start: Start, model: Model, own: BodyRange, state: State)
         interpolate(start.positions, start.tets, bind(start.nodes, start.tets, X), here)
         state.x[own.nodes] = here
         source = closest_tets(start.nodes, start.tets, floats(X[tets].mean(axis=1), -1, 3)).tet
-    kept = {FP_INVERSE: start.Fp_inverse, FLOWED: start.flowed, PLASTIC_STRAIN: start.plastic_strain}
-    for name, values in kept.items():
-        if values is not None:
-            if name not in state.fields:
-                state.fields[name] = np.broadcast_to(FIELDS[name], (model.tet_count, *FIELDS[name].shape)).copy()
-            state.fields[name][own.tets] = values[source]
+    for name, field in FLOW_FIELDS.items():
+        kept, none = getattr(start, name), NOT_FLOWED[field]
+        if kept is not None:
+            if field not in state.fields:
+                state.fields[field] = np.broadcast_to(none, (model.tet_count, *none.shape)).copy()
+            state.fields[field][own.tets] = kept[source]
 
 
 def _is_same_mesh(found: Floats, kept: Floats) -> bool:
