@@ -19,9 +19,9 @@ NEWEST_TESTS ?= $(addprefix tests/test_,$(addsuffix .py,kernel_cache kernels_loa
 help:
 	@echo "make demo            build the demo scenes, bake one, render it"
 	@echo "make test            the tests but for the slow ones (ARGS='-k name' for some of them)"
-	@echo "make test-all        all tests: whole bakes, children, demos and papers, too"
+	@echo "make test-all        all tests but for the long ones: whole bakes, children, demos and papers, too"
 	@echo "make coverage        how many lines of solver/ and addon/ the tests of make test run"
-	@echo "make validate        the long checks, tests/validate_*.py (ARGS='--fuzz-seed 7' for other damage)"
+	@echo "make validate        the long checks: long tests, tests/validate_*.py (ARGS='--fuzz-seed 7' for other damage)"
 	@echo "make papers          the papers' experiments, into docs/papers.md (ARGS='NAME …' for some, --list names them)"
 	@echo "make bench           speed, beside others, into docs/performance.md (ARGS='NAME …' for some, --list names them)"
 	@echo "make lint types      ruff; mypy"
@@ -43,7 +43,7 @@ test: environment
 	$(RUN) -m pytest -n $(PROCESSES) --dist worksteal -m "not slow" $(ARGS)
 
 test-all: environment
-	$(RUN) -m pytest -n $(PROCESSES) --dist worksteal $(ARGS)
+	$(RUN) -m pytest -n $(PROCESSES) --dist worksteal -m "not long" --durations 40 $(ARGS)
 
 # kernels are not counted: the compiler runs them, and tests compare each with a reference
 coverage: environment
@@ -54,9 +54,10 @@ coverage: environment
 	@for room in solver addon; do \
 	    echo "$$room: $$($(RUN) -m coverage report --include="$$room/*" --format=total) % of its lines"; done
 
-# what a clock judges comes last, alone; both parts run, whatever the first one found
+# what a clock judges comes last, alone; all parts run, whatever those before them found
 validate: environment
 	@failed=0; \
+	$(RUN) -m pytest -n $(PROCESSES) --dist worksteal -m long $(ARGS) || failed=1; \
 	$(RUN) -m pytest -n $(PROCESSES) --dist worksteal -m "not timed" $(ARGS) tests/validate_*.py || failed=1; \
 	$(RUN) -m pytest -s -m timed $(ARGS) tests/validate_*.py || failed=1; \
 	exit $$failed

@@ -119,6 +119,7 @@ def test_what_cannot_be_baked_leaves_the_scene_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_playground_of_the_demos_kept_and_baked_at_final(tmp_path: Path) -> None:
     """Two bodies are pulled while the table rises."""
     fresh()

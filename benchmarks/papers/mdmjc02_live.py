@@ -19,11 +19,9 @@ def run(quick: bool) -> Result:
     rows, values = list[Row](), dict[str, float]()
     for name in ["bunny_head"] if quick else SCENES:
         tets = sum(SCENES[name][:2])
-        found, finer = measure(name, tets, quick)
-        rows += live_rows(SCENE_NAMES[name], tets, found, finer, tears=False)
-        values[f"{name} samples"] = found.rate
-        if finer is not None:
-            values[f"{name} finer samples"] = finer.rate
+        measured = measure(name, tets, quick)
+        rows += live_rows(SCENE_NAMES[name], tets, measured)
+        values |= measured.rates(name)
     return Result(rows, values=values)
 
 

@@ -19,6 +19,8 @@ OUT = pathlib.Path(os.environ["OUT"])
 Steps = Iterator[float]
 
 result: dict[str, object] = {}
+WHEEL_DELAY = "4"  # between its clicks [ms]
+
 _clicks = 0  # of the mouse, so far
 
 
@@ -31,8 +33,13 @@ def told(parts: Steps) -> Steps:
         traceback.print_exc()
         result["passed"], result["problem"] = False, f"{type(problem).__name__}: {problem}"
         yield from picture("problem")
-    (OUT / "result.json").write_text(json.dumps(result, indent=1))
+    write_result()
     (OUT / "done").touch()
+
+
+def write_result() -> None:
+    """Writes what was found so far: a run that is killed tells how far it came."""
+    (OUT / "result.json").write_text(json.dumps(result, indent=1))
 
 
 def clicks() -> int:
@@ -45,6 +52,14 @@ def mouse(*words: str | int) -> None:
     global _clicks
     _clicks += words[0] in {"click", "mousedown"}
     subprocess.run(["xdotool", *map(str, words)], check=True)
+
+
+def wheel(clicks: int) -> None:
+    """Turns the mouse wheel down, or up where `clicks` is negative."""
+    global _clicks
+    _clicks += abs(clicks)
+    button = "5" if clicks > 0 else "4"
+    subprocess.run(["xdotool", "click", "--repeat", str(abs(clicks)), "--delay", WHEEL_DELAY, button], check=True)
 
 
 def click_at(x: int, y: int) -> Steps:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Prints the table, and the seconds of each screen."""
-    for name in filter(os.path.exists, sys.argv[1:]):  # a part alone has no second screen and no installation
+    """Prints the table, and the seconds of each folder."""
+    for name in filter(os.path.exists, sys.argv[1:]):  # a part alone has no installation
         seconds = json.loads(Path(name).read_text()).get("seconds", {})
         if seconds:
             print(f"{sum(seconds.values()):7.0f} s  {Path(name).parent}")

@@ -12,17 +12,20 @@ from collections.abc import Callable, Generator
 import bpy
 from bl_ext.user_default.sinew.addon.baking import bake_status
 from bl_ext.user_default.sinew.addon.panels import panels
-from desktop import Steps, mouse
+from desktop import Steps, mouse, wheel
 
 F3 = 69  # of a PC keyboard; by its name, xdotool presses Alt with it
 WHEEL_CLICKS_TO_TOP, WHEEL_CLICKS_PER_PAGE, MAX_PAGES = 40, 8, 5
 QUICK_STEP, SLOW_STEP = 9, 7  # of the mouse down the sidebar, whose buttons are 20 pixels high
 QUICK_SECONDS, SETTLED_SECONDS = 0.04, 0.15
 
+FoundAt = Generator[float, None, int | None]  # waits, and returns the y of what was found
+
 gaps: list[float] = []
 _last_beat = time.monotonic()
 
 _opened = 0  # how often `open_alone` was called
+_found_at: dict[str, int] = {}  # the y at which things were found last
 
 
 def view() -> tuple[bpy.types.Window, bpy.types.Area, bpy.types.Region]:
@@ -164,9 +167,7 @@ def scroll(clicks: int) -> Steps:
     window, _, region = view()
     mouse("mousemove", region.x + region.width // 2, window.height - (region.y + region.height // 2))
     yield 0.3
-    for _ in range(abs(clicks)):
-        mouse("click", 5 if clicks > 0 else 4)
-        yield 0.1
+    wheel(clicks)
     yield 1.0  # it slides on
 
 
@@ -181,24 +182,44 @@ def _press(is_it: Callable[[], bool], what: str, aside: int, keep: bool = False)
 
 
 def find(is_it: Callable[[], bool], what: str, aside: int = 0) -> Steps:
-    """Moves the mouse down the sidebar until it is where something holds.
+    """Moves the mouse down the sidebar until it is where something holds, beginning where that was found last.
 
     Where nothing that can be seen does, it goes to the top and turns the wheel, page by page, as a person would. A
     quick hand looks first, and a slow one only where that found nothing: a busy window lags behind a quick one.
     """
+    found = yield from _find_where_it_was(is_it, what, aside)
+    if found is None:
+        found = yield from _find_anew(is_it, aside)
+    if found is None:
+        raise AssertionError(f"no {what} in the sidebar")
+    _found_at[what] = found
+
+
+def _find_anew(is_it: Callable[[], bool], aside: int) -> FoundAt:
     for on_page in (_find_quickly, _find_slowly):
         found = yield from on_page(is_it, aside)
         for clicks in (-WHEEL_CLICKS_TO_TOP, *[WHEEL_CLICKS_PER_PAGE] * MAX_PAGES):
-            if found:
-                return
+            if found is not None:
+                return found
             yield from scroll(clicks)
             found = yield from on_page(is_it, aside)
-        if found:
-            return
-    raise AssertionError(f"no {what} in the sidebar")
+        if found is not None:
+            return found
+    return None
 
 
-def _find_quickly(is_it: Callable[[], bool], aside: int) -> Generator[float, None, bool]:
+def _find_where_it_was(is_it: Callable[[], bool], what: str, aside: int) -> FoundAt:
+    x, bottom, top, height = _sidebar(aside)
+    y = _found_at.get(what, -1)
+    if not bottom < y < top:
+        return None
+    mouse("mousemove", x, height - y)
+    mouse("mousemove_relative", 1, 1)
+    yield SETTLED_SECONDS
+    return y if is_it() else None
+
+
+def _find_quickly(is_it: Callable[[], bool], aside: int) -> FoundAt:
     """Goes down the page in one move a step, and waits for the window only where something seems to hold."""
     x, bottom, top, height = _sidebar(aside)
     for y in range(top, bottom, -QUICK_STEP):
@@ -210,11 +231,11 @@ def _find_quickly(is_it: Callable[[], bool], aside: int) -> Generator[float, Non
                 mouse("mousemove_relative", 1, 1)
                 yield SETTLED_SECONDS
                 if is_it():
-                    return True
-    return False
+                    return y + late
+    return None
 
 
-def _find_slowly(is_it: Callable[[], bool], aside: int) -> Generator[float, None, bool]:
+def _find_slowly(is_it: Callable[[], bool], aside: int) -> FoundAt:
     x, bottom, top, height = _sidebar(aside)
     for y in range(top, bottom, -SLOW_STEP):
         mouse("mousemove", x, height - y)
@@ -222,8 +243,8 @@ def _find_slowly(is_it: Callable[[], bool], aside: int) -> Generator[float, None
         mouse("mousemove_relative", 1, 1)
         yield 0.12
         if is_it():
-            return True
-    return False
+            return y
+    return None
 
 
 def _sidebar(aside: int) -> tuple[int, int, int, int]:
