@@ -68,6 +68,24 @@ def test_it_solves_in_few_iterations_with_lattices_for_each_body(pressed):
     assert made_of.part_start[-1] <= MAX_DENSE_NODES_OF_JOINED_PARTS
 
 
+def test_blocks_of_couplings_lie_side_by_side_where_none_is_a_zero_of_earlier_contacts(pressed):
+    model, system = pressed
+    pattern, blocks = system.pattern, np.diff(system.pattern.row_start.astype(int))
+    made_of = [
+        hierarchy.build_hierarchy(pattern, model.X, model.pattern, True, keeps_zero_blocks)
+        for keeps_zero_blocks in (False, True)
+    ]
+    quads = [np.diff(each.quad_start[: len(blocks) + 1].astype(int)) for each in made_of]
+    np.testing.assert_array_equal(quads[0], -(-(blocks + 1) // 4))
+    meshed = np.diff(model.pattern.row_start.astype(int))
+    np.testing.assert_array_equal(quads[1], -(-(meshed + 1) // 4) + blocks - meshed)
+    x, wanted = np.zeros_like(system.b), solved(model, system, mesh=model.pattern)[1]
+    lattices = LatticeMultigrid(model.X, mesh=model.pattern, has_couplings=True, keeps_zero_blocks=False)
+    fresh = replace(system, pattern=replace(pattern))  # levels are kept with the pattern
+    found = lattices.solve(fresh, x, STOPPING, None, PcgWorkspace(), None)
+    assert found.residual <= STOPPING.tolerance and abs(found.iterations - wanted.iterations) <= 3
+
+
 def test_one_lattice_for_both_takes_longer_since_it_does_not_slide(pressed, monkeypatch):
     model, system = pressed
     each = solved(model, system, mesh=model.pattern)[1].iterations

@@ -65,7 +65,7 @@ class NewtonIterate:
         self.law: Hyperelastic | None = None  # of the last evaluation
         self.is_tangent_current = False  # whether the tangent is that where forces are
         self.is_ordered = False  # whether tets had that of `ordered_model` in the last pass over them
-        self.lattices = LatticeMultigrid(model.X, mesh=model.pattern)
+        self.lattices = LatticeMultigrid(model.X, mesh=model.pattern, keeps_zero_blocks=False)
         self.is_hard = False  # whether the last system was, for block Jacobi
         self.is_matrix_solved = False  # whether the matrix is that of the last system
         self.coupled_pattern: CoupledPattern | None = None

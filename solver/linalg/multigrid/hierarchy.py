@@ -89,17 +89,27 @@ class Hierarchy:
 
 
 def hierarchy_of(
-    pattern: BlockPattern, X: Floats, mesh: BlockPattern | None = None, has_couplings: bool = False
+    pattern: BlockPattern,
+    X: Floats,
+    mesh: BlockPattern | None = None,
+    has_couplings: bool = False,
+    keeps_zero_blocks: bool = True,
 ) -> Hierarchy:
     """Returns the levels of the mesh of a pattern with rest positions X [m], (n, 3), derived once from each pattern.
 
-    All who ask have the same X, the same `mesh` and the same `has_couplings`, for one pattern.
+    All who ask have the same X and the same of all else, for one pattern.
     """
-    return derived_from(pattern, "hierarchy", lambda: build_hierarchy(pattern, X, mesh, has_couplings))
+    return derived_from(
+        pattern, "hierarchy", lambda: build_hierarchy(pattern, X, mesh, has_couplings, keeps_zero_blocks)
+    )
 
 
 def build_hierarchy(
-    pattern: BlockPattern, X: Floats, mesh: BlockPattern | None = None, has_couplings: bool = False
+    pattern: BlockPattern,
+    X: Floats,
+    mesh: BlockPattern | None = None,
+    has_couplings: bool = False,
+    keeps_zero_blocks: bool = True,
 ) -> Hierarchy:
     """Returns the levels of matrices of a pattern over a mesh with nodes at rest at X [m], (n, 3).
 
@@ -110,12 +120,14 @@ def build_hierarchy(
         has_couplings: Whether other blocks are of couplings of any number of nodes. Parts of the mesh that they join
             have lattices of their own all the same, unless they are very many: with one lattice for all, coarse levels
             would resist that they slide along each other.
+        keeps_zero_blocks: Whether blocks outside the mesh may be zeros that earlier contacts have left, which must
+            change no bit (`quad_slots`).
     """
     mesh, X = mesh or pattern, floats(X, pattern.node_count, 3)
     if has_couplings and len(connected_parts(X, mesh)[1]) > MAX_JOINED_PARTS:
         mesh = pattern
     prolongations = lattice_prolongations(X, mesh, has_couplings)
-    matrices, diagonals = [_finest_structure(pattern, mesh)], [pattern.diagonal]
+    matrices, diagonals = [_finest_structure(pattern, mesh if keeps_zero_blocks else pattern)], [pattern.diagonal]
     coarsenings = []
     for prolongation in prolongations:
         coarsenings.append(_coarsen(matrices[-1], prolongation))

@@ -45,6 +45,7 @@ class LatticeMultigrid:
             a system is hard only if block Jacobi has not solved it in some iterations.
         mesh: The pattern whose blocks are the edges of the mesh, where matrices have more; None: the matrix's own.
         has_couplings: Whether blocks of the pattern belong to couplings of more nodes than a tet has, such as contacts.
+        keeps_zero_blocks: Whether blocks outside the mesh may be zeros that earlier contacts have left.
         is_hard: Whether block Jacobi alone did not converge for a matrix like this one, or will not.
         is_same: Whether the matrix is the one that multigrid was last set up for in its workspace.
         kept: What earlier solves have set up, and where this one stores its own; None: nothing is kept.
@@ -59,6 +60,7 @@ class LatticeMultigrid:
     starts_immediately: bool = True
     mesh: BlockPattern | None = None
     has_couplings: bool = False
+    keeps_zero_blocks: bool = True
     is_hard: bool = False
     is_same: bool = False
     kept: ReusedHierarchy | None = None

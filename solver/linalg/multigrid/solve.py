@@ -36,7 +36,8 @@ def solve_with_multigrid(
     """Solves A x = b for the free nodes from what `x` holds; see `linalg.pcg.solve`."""
     pattern, is_free = system.pattern, system.is_free
     tolerance, max_iterations = stopping.tolerance, stopping.max_iterations
-    hierarchy, kept = hierarchy_of(pattern, lattices.X, lattices.mesh, lattices.has_couplings), lattices.kept
+    hierarchy = hierarchy_of(pattern, lattices.X, lattices.mesh, lattices.has_couplings, lattices.keeps_zero_blocks)
+    kept = lattices.kept
     arrays = kept.workspace if kept else lattices.workspace
 
     def iterate(multigrid: Multigrid, limit: int, rate_check: RateCheck) -> tuple[int, float]:
