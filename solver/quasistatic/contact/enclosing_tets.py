@@ -5,6 +5,9 @@ Inverted tets contain nothing, and neither do nearly flat ones: a position in th
 digits. A point's own tet does not count, nor a tet that shares a node with it if the point would be about at its own
 place in the material. Tets with an outer face also contain what is a little above that face, since the render surface
 may lie outside the tets; the surface at rest tells whether the point is inside.
+
+A point on a surface is in the boxes of many tets, of its own part, so points that are neighbours go down the tree in
+groups.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from ...contact.detection.contact_sample_points import ContactPoints
 from ...mechanics.model import Model
 from ...mesh.geometry.box_tree import LEAF_SIZE, build_box_tree
 from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.frozen_memo import derived_from
 from ...runtime.jit import kernel
 from ...runtime.kernel_argument_tuple import kernel_tuple
 from ...runtime.threads.thread_pool import run_in_chunks
@@ -31,6 +35,8 @@ STACK_SIZE = 128  # nodes
 MIXED = -1  # no body
 ROUNDING = 1.0e-9  # of a barycentric weight, by far
 POINTS_PER_TASK = 512
+POINTS_PER_GROUP = 16
+MAX_GROUP_SIZE = 1.0  # in tet sizes, of the box around a group
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +78,7 @@ class TetSearch:
 
     Attributes:
         lower, upper, order: A tree of boxes (`box_tree.py`), ordered by the rest shape.
+        tet_boxes: Boxes of the tets in that order, enlarged by their reach: ends along the axes, (m, 6).
         min_volume: Volume times six from which each tet contains points [m³], (m,).
         reach: Height above the faces opposite its nodes that each tet contains, in heights of the tet, (m, 4).
         group: Body of each tet, (m,).
@@ -82,6 +89,7 @@ class TetSearch:
     lower: Floats
     upper: Floats
     order: Indices
+    tet_boxes: Floats
     min_volume: Floats
     reach: Floats
     group: Indices
@@ -95,22 +103,33 @@ class TetSearch:
 
         `points` and `rest` are the positions of these points, now and at rest [m], (k, 3) each.
         """
-        refit(x, model.tets, self.reach, self.order, self.lower, self.upper)
+        refit(x, model.tets, self.reach, self.order, self.tet_boxes, self.lower, self.upper)
         counts = np.empty(len(points), np.int64)
         tet, weights = (
             np.empty((len(points), MAX_TETS_PER_POINT), np.int32),
             np.empty((len(points), MAX_TETS_PER_POINT, 4)),
         )
 
-        arrays = TetSearchArrays(*vars(self).values())
+        arrays, searched = self.arrays, SearchedPoints(points, rest, of.tet, of.tet_size)
+        order = derived_from(of, "points in tree order", lambda: self._in_tree_order(of.tet), inputs=(self.order,))
 
         def work(part: slice) -> None:
-            own = SearchedPoints(points[part], rest[part], of.tet[part], of.tet_size[part])
-            find_enclosing_tets(x, model.X, model.tets, arrays, own, counts[part], tet[part], weights[part])
+            find_enclosing_tets(order[part], x, model.X, model.tets, arrays, searched, counts, tet, weights)
 
         run_in_chunks(len(points), work, POINTS_PER_TASK)
         is_used = np.arange(MAX_TETS_PER_POINT, dtype=np.int64) < counts[:, None]
         return EnclosedPoints(np.repeat(np.arange(len(points), dtype=np.int64), counts), tet[is_used], weights[is_used])
+
+    @property
+    def arrays(self) -> TetSearchArrays:
+        """The tree as kernels take it."""
+        return TetSearchArrays(*(getattr(self, name) for name in TetSearchArrays._fields))
+
+    def _in_tree_order(self, tet: Indices) -> npt.NDArray[np.int64]:
+        """Returns points with these tets, (k,), body by body, in each as their tets are in the tree, (k,)."""
+        rank = np.empty(len(self.order), np.int64)
+        rank[self.order] = np.arange(len(self.order), dtype=np.int64)
+        return np.lexsort((rank[tet], self.group[tet]))
 
 
 TetSearchArrays = kernel_tuple("TetSearchArrays", TetSearch)
@@ -128,6 +147,7 @@ def make_tet_search(model: Model, may_touch: Bools) -> TetSearch:
         tree.lower,
         tree.upper,
         tree.order,
+        np.empty((model.tet_count, 6)),
         MIN_VOLUME_RATIO * np.linalg.det(edges),
         np.where(_outer_faces(model.tets), OUTER_REACH, 0.0),
         group,
@@ -158,8 +178,8 @@ def _outer_faces(tets: Indices) -> np.ndarray:
 
 
 @kernel()
-def refit(x, tets, reach, order, lower, upper):
-    """Writes the boxes of a tree for node positions x [m], (n, 3), enlarged for tets with outer faces."""
+def refit(x, tets, reach, order, tet_boxes, lower, upper):
+    """Writes the boxes of tets and of a tree over them for node positions x [m], (n, 3); see `TetSearch`."""
     leaves = len(lower) // 2
     for leaf in range(leaves):
         node = leaves + leaf
@@ -172,6 +192,7 @@ def refit(x, tets, reach, order, lower, upper):
                 a, b, c, d = x[tets[t, 0], axis], x[tets[t, 1], axis], x[tets[t, 2], axis], x[tets[t, 3], axis]
                 low, high = min(min(a, b), min(c, d)), max(max(a, b), max(c, d))
                 more = out * (high - low)
+                tet_boxes[slot, axis], tet_boxes[slot, 3 + axis] = low - more, high + more
                 lower[node, axis] = min(lower[node, axis], low - more)
                 upper[node, axis] = max(upper[node, axis], high + more)
     for node in range(leaves - 1, 0, -1):
@@ -181,34 +202,64 @@ def refit(x, tets, reach, order, lower, upper):
 
 
 @kernel()
-def find_enclosing_tets(x, X, tets, search, points, counts, tet, weights):
-    """Writes the tets that contain each point, at most `MAX_TETS_PER_POINT`, in the order of the tree, and weights.
+def find_enclosing_tets(which, x, X, tets, search, points, counts, tet, weights):
+    """Writes the tets that contain points, at most `MAX_TETS_PER_POINT` each, in the order of the tree, and weights.
 
     Args:
+        which: Numbers of points, neighbours side by side, (w,).
         x, X, tets: Node positions, now and at rest [m], (n, 3) each, and tets, (m, 4).
         search: `TetSearchArrays`.
         points: `SearchedPoints`, k of them.
         counts, tet, weights: Out, (k,), (k, MAX_TETS_PER_POINT), (k, MAX_TETS_PER_POINT, 4).
     """
-    stack = np.empty(STACK_SIZE, np.int64)
-    for i in range(len(points.positions)):
-        counts[i] = _search_tree(i, x, X, tets, search, points, stack, tet, weights)
+    stack, hits = np.empty(STACK_SIZE, np.int64), np.empty(POINTS_PER_GROUP, np.int64)
+    p, box = np.empty((3, POINTS_PER_GROUP)), np.empty((2, 3))
+    first = 0
+    while first < len(which):
+        body, size = search.group[points.tet[which[first]]], MAX_GROUP_SIZE * points.tet_size[which[first]]
+        box[0], box[1] = np.inf, -np.inf
+        count = 0
+        while count < min(POINTS_PER_GROUP, len(which) - first):
+            i = which[first + count]
+            if search.group[points.tet[i]] != body or not take_point(points.positions[i], count, size, p, box):
+                break
+            counts[i] = 0
+            count += 1
+        own = which[first : first + count]
+        search_tree(own, search.may_touch[body], p, box, x, X, tets, search, points, stack, hits, counts, tet, weights)
+        first += count
 
 
 @kernel(device_only=True, no_refcount=True)
-def _search_tree(i, x, X, tets, search, points, stack, tet, weights):
-    """Writes the tets that contain point i, and returns how many there are; `stack` is a work array, (STACK_SIZE,)."""
+def take_point(place, count, size, p, box):
+    """Adds a point to `count` others p and to the box around them, unless that grows too large; returns whether."""
+    for axis in range(3):
+        if count > 0 and max(box[1, axis], place[axis]) - min(box[0, axis], place[axis]) > size:
+            return False
+    for axis in range(3):
+        p[axis, count] = place[axis]
+        box[0, axis], box[1, axis] = min(box[0, axis], place[axis]), max(box[1, axis], place[axis])
+    return True
+
+
+@kernel(device_only=True, no_refcount=True)
+def search_tree(own, counted, p, box, x, X, tets, search, points, stack, hits, counts, tet, weights):
+    """Adds the tets that contain the points `own` of a body to what `find_enclosing_tets` writes.
+
+    Args:
+        own: Their numbers, at most `POINTS_PER_GROUP`.
+        counted: Which bodies' tets count, (b,).
+        p, box: Where they are, axis by axis, (3, POINTS_PER_GROUP), and the box around them, (2, 3) [m].
+        stack, hits: Work arrays, (STACK_SIZE,), (POINTS_PER_GROUP,).
+    """
     lower, upper, order, group, below = search.lower, search.upper, search.order, search.group, search.group_below
     leaves = len(lower) // 2
-    p0, p1, p2 = points.positions[i, 0], points.positions[i, 1], points.positions[i, 2]
-    own = points.tet[i]
-    counted = search.may_touch[group[own]]
-    count, top = 0, 1
+    top = 1
     stack[0] = 1
     while top > 0:
         top -= 1
         node = stack[top]
-        if (below[node] != MIXED and not counted[below[node]]) or is_outside_box(p0, p1, p2, lower, upper, node):
+        if (below[node] != MIXED and not counted[below[node]]) or not boxes_meet(box, lower[node], upper[node]):
             continue
         if node < leaves:
             stack[top], stack[top + 1] = 2 * node + 1, 2 * node
@@ -217,26 +268,44 @@ def _search_tree(i, x, X, tets, search, points, stack, tet, weights):
         first = (node - leaves) * LEAF_SIZE
         for slot in range(first, min(first + LEAF_SIZE, len(order))):
             t = order[slot]
-            if count == MAX_TETS_PER_POINT or t == own:
-                continue
             if not counted[group[t]]:
                 continue
-            if not encloses(p0, p1, p2, x, tets, t, search.min_volume[t], search.reach, weights[i, count]):
-                continue
-            if shares_node(tets, t, own) and is_near_place(
-                weights[i, count], X, tets, t, points.rest[i], MAX_OWN_DISTANCE * points.tet_size[i]
-            ):
-                continue
-            tet[i, count] = t
-            count += 1
-    return count
+            for h in range(find_points_in_box(len(own), p, box, search.tet_boxes[slot], hits)):
+                i = own[hits[h]]
+                count = counts[i]
+                if count == MAX_TETS_PER_POINT or t == points.tet[i]:
+                    continue
+                p0, p1, p2 = p[0, hits[h]], p[1, hits[h]], p[2, hits[h]]
+                if not encloses(p0, p1, p2, x, tets, t, search.min_volume[t], search.reach, weights[i, count]):
+                    continue
+                if shares_node(tets, t, points.tet[i]) and is_near_place(
+                    weights[i, count], X, tets, t, points.rest[i], MAX_OWN_DISTANCE * points.tet_size[i]
+                ):
+                    continue
+                tet[i, count] = t
+                counts[i] = count + 1
 
 
 @kernel(inline=True, device_only=True)
-def is_outside_box(p0, p1, p2, lower, upper, node):
-    """Returns whether a point is outside the box of a node."""
-    outside_first = p0 < lower[node, 0] or p0 > upper[node, 0] or p1 < lower[node, 1] or p1 > upper[node, 1]
-    return outside_first or p2 < lower[node, 2] or p2 > upper[node, 2]
+def boxes_meet(box, lower, upper):
+    """Returns whether a box, (2, 3), has a place in common with another."""
+    is_apart = (box[0, 0] > upper[0]) | (box[1, 0] < lower[0]) | (box[0, 1] > upper[1]) | (box[1, 1] < lower[1])
+    return not (is_apart | (box[0, 2] > upper[2]) | (box[1, 2] < lower[2]))
+
+
+@kernel(device_only=True, no_refcount=True)
+def find_points_in_box(count, p, box, of, hits):
+    """Writes which of the first points p are in the box `of` a tet, (6,); returns how many there are."""
+    low0, low1, low2, high0, high1, high2 = of[0], of[1], of[2], of[3], of[4], of[5]
+    is_apart = (box[0, 0] > high0) | (box[1, 0] < low0) | (box[0, 1] > high1) | (box[1, 1] < low1)
+    if is_apart | (box[0, 2] > high2) | (box[1, 2] < low2):
+        return 0
+    found = 0
+    for k in range(count):
+        is_in = (p[0, k] >= low0) & (p[0, k] <= high0) & (p[1, k] >= low1) & (p[1, k] <= high1)
+        hits[found] = k
+        found += 1 if is_in & (p[2, k] >= low2) & (p[2, k] <= high2) else 0
+    return found
 
 
 @kernel(device_only=True)
