@@ -208,16 +208,22 @@ class NewtonIterate:
     ) -> tuple[Floats, EvaluationResult, bool]:
         """Takes a step in contact: an evaluation changes the contacts, and the energy that the step has to lower."""
         groups = stepped.groups
-        slopes = self._slopes(stepped.d, groups)
-        lengths = self._falling_lengths(law, stepped, before, slopes)
+        slopes, whole = self._slopes(stepped.d, groups), stepped.at(np.ones(groups.count))
+        # most steps are whole ones: their energy comes with the forces that are wanted next
+        self.is_tangent_current = False
+        of_tets = forces(*self._ordered_model(law), whole, self.force, self.work)
+        energies = self._group_energies(of_tets, whole, groups)
+        lengths = self._falling_lengths(law, stepped, before, slopes, energies)
         brackets = [SlopeBracket(slope, length) for slope, length in zip(slopes, lengths, strict=True)]
+        is_whole = bool((lengths == 1.0).all())
+        answer = self._add_forces(of_tets, whole) if is_whole else self.evaluate_forces(law, stepped.at(lengths))
         while True:
-            answer = self.evaluate_forces(law, stepped.at(lengths))
             beyond = self._slopes(stepped.d, groups)
             is_other = [bracket.narrow(each) for bracket, each in zip(brackets, beyond, strict=True)]
             if not any(is_other):
                 return stepped.at(lengths), answer, bool(lengths.any())
             lengths = np.array([bracket.length for bracket in brackets])
+            answer = self.evaluate_forces(law, stepped.at(lengths))
 
     def _falling_lengths(
         self,
@@ -279,7 +285,11 @@ class NewtonIterate:
 
     def _energies(self, law: Hyperelastic, x: Floats, groups: StepGroups) -> Floats:
         """Returns the energy of every group at x [J], (k,); infinite where a tet of it is extended."""
-        found = self._with_load(self._energy_of_tets(law, x), x, self.potentials.energies(x))
+        return self._group_energies(self._energy_of_tets(law, x), x, groups)
+
+    def _group_energies(self, of_tets: EvaluationResult, x: Floats, groups: StepGroups) -> Floats:
+        """Returns the same for an evaluation of tets alone."""
+        found = self._with_load(of_tets, x, self.potentials.energies(x))
         return groups.sums(np.where(found.is_extended, np.inf, found.energies))
 
     def _energy_of_tets(self, law: Hyperelastic, x: Floats) -> EvaluationResult:
