@@ -13,7 +13,7 @@ groups.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -121,8 +121,8 @@ class TetSearch:
         return EnclosedPoints(np.repeat(np.arange(len(points), dtype=np.int64), counts), tet[is_used], weights[is_used])
 
     @property
-    def arrays(self) -> TetSearchArrays:
-        """The tree as kernels take it."""
+    def arrays(self) -> tuple[Any, ...]:
+        """The `TetSearchArrays`, as kernels take the tree."""
         return TetSearchArrays(*(getattr(self, name) for name in TetSearchArrays._fields))
 
     def _in_tree_order(self, tet: Indices) -> npt.NDArray[np.int64]:
