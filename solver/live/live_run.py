@@ -105,10 +105,14 @@ class LiveRun:
 
     @property
     def step_end(self) -> float:
-        """Time at which the next step ends [s], as `advance_frame` counts it."""
+        """Time at which the next step ends [s]."""
+        return self.time_after(self.step + 1)
+
+    def time_after(self, steps: int) -> float:
+        """Returns the time after a number of steps [s], as `advance_frame` counts it."""
         settings = self.scene.settings
-        frame, number = divmod(self.step, settings.substeps)
-        return settings.time(settings.frame_start + frame + (number + 1) / settings.substeps)
+        frame, number = divmod(steps, settings.substeps)
+        return settings.time(settings.frame_start + frame + number / settings.substeps)
 
     def run(
         self,
