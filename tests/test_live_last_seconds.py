@@ -20,8 +20,8 @@ from sinew.solver.bake.cache import CacheMetadata, CacheReader, layout
 from sinew.solver.bake.cache.pc2 import read_samples
 from sinew.solver.bake.run_bake import BakeOptions, run_bake
 from sinew.solver.live import restart_points
-from sinew.solver.live.commands import parse_command
 from sinew.solver.live.collider_shapes import ColliderShapesWriter
+from sinew.solver.live.commands import parse_command
 from sinew.solver.live.keep import keep
 from sinew.solver.live.live_loop import LiveOptions, run_live
 from sinew.solver.live.live_run import LiveRun
@@ -164,7 +164,8 @@ def test_a_resumed_bake_goes_on_after_the_kept_seconds(session: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "given", [brush("heat", watts=200.0), brush("cool", temperature=-50.0), brush("soften", strength=4.0), brush("push")]
+    "given",
+    [brush("heat", watts=200.0), brush("cool", temperature=-50.0), brush("soften", strength=4.0), brush("push")],
 )
 def test_a_brush_that_is_held_goes_on_and_so_does_what_it_did(tmp_path: Path, given: Given) -> None:
     soft = Heat(temperature=20.0, softening=np.array([[20.0, 1.0, 1.0, 1.0], [40.0, 0.1, 1.0, 1.0]]))
@@ -184,8 +185,10 @@ def test_a_grab_that_is_held_goes_on(tmp_path: Path) -> None:
     top = {"place": [0.05, 0.05, 0.1], "radius": 0.05, "strength": 2.0}
 
     def hand(step: int) -> list[Given]:
-        taken = [{"command": "grab", "grab": 7, "body": "block", **top}] if step == 10 else []
-        return taken + ([{"command": "move", "grab": 7, "place": [0.05, 0.05, 0.1 + 0.001 * step]}] if step > 20 else [])
+        if step < 10:
+            return []
+        taken = {"command": "grab", "grab": 7, "body": "block", **top}
+        return [taken if step == 10 else {"command": "move", "grab": 7, "place": [0.05, 0.05, 0.1 + 0.001 * step]}]
 
     ran(cache, scene, 190, hand)
     held = read_restart(cache, 120).grabs

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ...solver.bake.cache import CacheLock
 from ...solver.live.collider_shapes import ColliderShapesWriter
+from ...solver.live.live_steps import KeptFrames
 from ...solver.live.sample_files import SampleReader
 from ...solver.runtime.arrays import Floats
 from ..blender_data.object_handle import ObjectHandle
@@ -161,6 +162,7 @@ class LiveRun:
             values by data path.
         first_channels: The same at the beginning.
         kept: Names of what Keep has put into the scene of what the hand did.
+        kept_frames: In these frames, or None.
         reader: Of the samples, once there are some.
         step: That is shown; −1: none yet.
         seconds: Of the scene, up to that step.
@@ -183,6 +185,7 @@ class LiveRun:
         is_hidden: Whether nothing is shown, since the file is being saved.
         hints: What the status bar says, by the names of workspaces.
         starts_step: The step of which it has written starts since it was asked, or None.
+        torn_steps: After how many steps each body was seen torn first, by key.
     """
 
     scene_uid: int
@@ -199,6 +202,7 @@ class LiveRun:
     channels: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     first_channels: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
+    kept_frames: KeptFrames | None = None
     reader: SampleReader | None = None
     step: int = -1
     seconds: float = 0.0
@@ -221,6 +225,7 @@ class LiveRun:
     is_hidden: bool = False
     hints: dict[str, str] = field(default_factory=dict)
     starts_step: int | None = None
+    torn_steps: dict[str, int] = field(default_factory=dict)
 
     @property
     def is_moving(self) -> bool:

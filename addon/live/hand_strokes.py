@@ -20,14 +20,16 @@ class HeldValues:
     Attributes:
         steps: Rising numbers of steps.
         values: At these, linear in between.
+        is_changed: Whether any was another than the first one.
     """
 
     def __init__(self, step: int, value: Any) -> None:
         """Begins with a value after a number of steps."""
-        self.steps, self.values = [step], [value]
+        self.steps, self.values, self.is_changed = [step], [value], False
 
     def set(self, step: int, value: Any) -> None:
         """Adds what a command sets after a number of steps; the last one of a step counts."""
+        self.is_changed = self.is_changed or value != self.values[0]
         if self.steps[-1] > step:
             self.values[-1] = value
             return
@@ -37,6 +39,13 @@ class HeldValues:
         self.steps.append(step + 1)
         self.values.append(value)
 
+    def begin_at(self, step: int) -> None:
+        """Forgets what was before a number of steps, from which steps are counted from now on."""
+        last = max((n for n, each in enumerate(self.steps) if each <= step), default=None)
+        if last is not None:
+            self.steps, self.values = [step, *self.steps[last + 1 :]], self.values[last:]
+        self.steps = [each - step for each in self.steps]
+
 
 @dataclass
 class Stroke:
@@ -44,7 +53,7 @@ class Stroke:
 
     Attributes:
         kind: `GRAB`, `PUSH` or `HEAT`.
-        begin: The number of steps before it.
+        begin: The number of steps before it; below zero where it has begun before those that count.
         places: Where it was [m], each of three numbers.
         given: The command by which it began.
         end: The number of steps before it let go; None: it held to the end.
@@ -58,8 +67,14 @@ class Stroke:
 
     @property
     def lasts(self) -> bool:
-        """Whether it held for any step."""
-        return self.end is None or self.end > self.begin
+        """Whether it held for any step that counts."""
+        return self.end is None or self.end > max(self.begin, 0)
+
+    def begin_at(self, step: int) -> None:
+        """Counts steps from that number on."""
+        self.begin -= step
+        self.end = None if self.end is None else self.end - step
+        self.places.begin_at(step)
 
 
 @dataclass
@@ -79,13 +94,16 @@ class Hand:
     softens: bool = False
 
 
-def hand_of(recorded: RecordedInputs, first: Mapping[str, Mapping[str, list[float]]], steps: int) -> Hand:
+def hand_of(
+    recorded: RecordedInputs, first: Mapping[str, Mapping[str, list[float]]], steps: int, begin: int = 0
+) -> Hand:
     """Returns what was done in a recorded run.
 
     Args:
         recorded: It.
         first: Channels of objects as they were at first, by name and data path.
-        steps: How many steps count.
+        steps: Up to which step it counts.
+        begin: From which step on it counts; what it returns counts steps from there.
     """
     hand, held = Hand(), dict[tuple[str, int], Stroke]()
     for step, given in _in_order(recorded, steps):
@@ -96,6 +114,10 @@ def hand_of(recorded: RecordedInputs, first: Mapping[str, Mapping[str, list[floa
             _grab(hand, held, step, given)
         elif command in BRUSHES or command == "lift" or command in SOFTENS:
             _brush(hand, held, step, given)
+    for stroke in hand.strokes:
+        stroke.begin_at(begin)
+    for values in (*hand.tracks.values(), *hand.channels.values()):
+        values.begin_at(begin)
     hand.strokes = [stroke for stroke in hand.strokes if stroke.lasts]
     return hand
 

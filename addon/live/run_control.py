@@ -103,6 +103,9 @@ def _hear(run: LiveRun, event: Mapping[str, Any]) -> None:
             run.later = "" if problem is None else error_messages.error_text(problem)
     elif event["event"] == "paused":
         run.held_at = event["step"]
+    elif event["event"] == "torn":
+        for body in event["bodies"]:
+            run.torn_steps.setdefault(body["key"], event["step"])
     elif event["event"] == "starts":
         run.starts_step = event["step"]
     elif event["event"] == "warning":

@@ -10,6 +10,7 @@ from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
 from ..live import final_bake, keep_run, kept_shape, real_time_tets
 from ..objects import roles
+from ..properties.scene_properties import LAST_SECONDS
 from .text_rows import draw_wrapped
 
 REAL_TIME_SHARE = 0.95  # of the rate that is asked for, from which a run keeps up
@@ -40,7 +41,7 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         if last is not None and last.is_ended_by_undo and last.scene_uid == scene.session_uid:
             draw_wrapped(layout, ENDED_BY_UNDO, "INFO", context)
         if keep_run.can_keep(scene):
-            layout.operator("sinew.keep_live", text=KEEP_LABEL, icon="FILE_TICK")
+            _draw_keep(layout, scene)
         _draw_keep_shape(layout, scene)
         if final_bake.can_bake(scene):
             layout.operator("sinew.bake_at_final", icon="RENDER_ANIMATION")
@@ -52,12 +53,21 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         "sinew.pause_live", text="Resume" if run.is_paused else "Pause", icon="PLAY" if run.is_paused else "PAUSE"
     )
     clock.operator("sinew.step_live", icon="FRAME_NEXT")
-    layout.operator("sinew.keep_live", icon="FILE_TICK")
+    _draw_keep(layout, scene)
     _draw_shape_buttons(layout)
     layout.label(text=progress_text(run, scene.sinew.live_rate), icon="TIME")
     _draw_real_time_tets(layout, run, scene.sinew.live_rate)
     for line in filter(None, (run.note, run.later)):
         draw_wrapped(layout, line, "INFO", context)
+
+
+def _draw_keep(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
+    """Draws Keep, and beside it what is kept, in one row."""
+    row = layout.row(align=True)
+    row.operator("sinew.keep_live", icon="FILE_TICK")
+    row.prop(scene.sinew, "live_kept", text="")
+    if scene.sinew.live_kept == LAST_SECONDS:
+        row.prop(scene.sinew, "live_kept_seconds", text="")
 
 
 def _draw_real_time_tets(layout: bpy.types.UILayout, run: LiveRun, rate: float) -> None:

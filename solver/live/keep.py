@@ -60,12 +60,13 @@ def keep(
     tracks = TrackReader(folder / SCENE_FOLDER, shapes=track_shapes(scene))
     run = LiveRun(scene, tracks, recorded.controls, lambda stage, body: on_event(_building(stage, body)), folder)
     settings = run.scene.settings
-    first, count = kept_frames(recorded.steps, settings.substeps, settings.fps, seconds)
-    if not count:
+    frames = kept_frames(recorded.steps, settings.substeps, settings.fps, seconds)
+    first = frames.first
+    if not frames.count:
         raise BadInput("live-nothing-to-keep")
     repetition = _Repetition(run, recorded)
     begin = None if not first else _go_to(repetition, folder, first, ThrottledEvents(on_event, should_stop))
-    settings = replace(settings, frame_end=settings.frame_start + count)
+    settings = replace(settings, frame_end=settings.frame_start + frames.count)
     kept = replace(run.scene, settings=settings)
     with CacheWriter(folder) as writer:
         digest = tracks.final_digest(settings.time(settings.frame_end + first))

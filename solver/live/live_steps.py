@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
 
 STEPS_PER_SECOND = 60.0  # at least: so many steps a frame that there are as many, each one a sample
 
@@ -14,7 +14,8 @@ def steps_per_frame(frames_per_second: float) -> int:
     return max(math.ceil(STEPS_PER_SECOND / frames_per_second - 1.0e-9), 1)
 
 
-class KeptFrames(NamedTuple):
+@dataclass(frozen=True)
+class KeptFrames:
     """Frames of a run: the first of them, counted from the beginning, and how many follow it."""
 
     first: int

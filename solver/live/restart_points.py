@@ -33,7 +33,7 @@ from ..runtime.npz_reader import read_arrays
 from ..runtime.storage_errors import named_errors
 from ..simulation.fracture_topology import apply_topology
 from ..simulation.simulation import Simulation
-from .commands import DeformCollider, MoveGrab, ReleaseGrab, SetTrack, TakeGrab, parse_command
+from .commands import MoveGrab, ReleaseGrab, TakeGrab, parse_command
 from .live_run import LiveRun
 from .live_tracks import KEPT_SAMPLES
 
@@ -186,9 +186,16 @@ def _track_of(given: Mapping[str, Any]) -> str:
 
 
 def _grab_arrays(grab: Grab) -> dict[str, npt.NDArray]:
-    numbers = {"body": grab.body, "stiffness": grab.stiffness, "strength": grab.strength}
-    arrays = {"tet": grab.points.tet, "weights": grab.points.weights, "offsets": grab.offsets, "shares": grab.shares}
-    return {**{name: np.array(value) for name, value in numbers.items()}, **arrays, "hand": grab.hand}
+    return {
+        "body": np.array(grab.body),
+        "tet": grab.points.tet,
+        "weights": grab.points.weights,
+        "offsets": grab.offsets,
+        "shares": grab.shares,
+        "stiffness": np.array(grab.stiffness),
+        "hand": grab.hand,
+        "strength": np.array(grab.strength),
+    }
 
 
 def _grab_of(arrays: Mapping[str, npt.NDArray], number: int) -> Grab:

@@ -150,7 +150,11 @@ def remove_samples(folder: Path) -> None:
     """
     with named_errors(folder):
         remove_file(folder / LIVE_HEAD_FILE)  # first: without it nobody reads the others
-        others = *folder.glob(f"*{LIVE_START_ENDING}"), *folder.glob(f"*{LIVE_RESTART_ENDING}"), folder / LIVE_STARTS_FILE
+        others = (
+            *folder.glob(f"*{LIVE_START_ENDING}"),
+            *folder.glob(f"*{LIVE_RESTART_ENDING}"),
+            folder / LIVE_STARTS_FILE,
+        )
         for path in (*folder.glob("*.pc2"), *folder.glob("*.npz"), *others):
             if is_sinew_file(Path(folder.name, path.name)):
                 remove_file(path)
