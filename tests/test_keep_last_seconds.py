@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from sinew.addon.baking import bake_status
 from sinew.addon.baking.addon_session import session
 from sinew.addon.cache import cache_paths
 from sinew.addon.live import grabs, run_control
+from sinew.addon.operators import live
 from sinew.addon.panels import live_layout
 from sinew.solver.bake.cache import CacheMetadata, layout
 from sinew.solver.bake.cache.pc2 import read_samples
@@ -124,3 +126,11 @@ def test_the_panel_has_the_choice_beside_keep() -> None:
         live_layout.draw_live(drawn, bpy.context)
         text = str(drawn.drawn)
         assert "live_kept" in text and ("live_kept_seconds" in text) == has_seconds
+
+
+def test_escape_while_keep_waits_for_the_run_to_end_leaves_it_at_that() -> None:
+    waits, left = SimpleNamespace(is_ending=True), list[object]()
+    keep = SimpleNamespace(_bake=None, _run=SimpleNamespace(driver=waits), cancel=left.append)
+    escape, move = (SimpleNamespace(type=kind, value="PRESS") for kind in ("ESC", "MOUSEMOVE"))
+    assert live.SINEW_OT_keep_live.modal(keep, bpy.context, move) == {"PASS_THROUGH"} and not left
+    assert live.SINEW_OT_keep_live.modal(keep, bpy.context, escape) == {"CANCELLED"} and len(left) == 1

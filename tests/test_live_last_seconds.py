@@ -270,8 +270,17 @@ def test_a_repetition_of_the_seconds_before_can_be_cancelled_and_says_how_far_it
     session: Path, tmp_path: Path
 ) -> None:
     cache = copied(session, tmp_path)
-    with pytest.raises(Cancelled):
-        keep(cache, session_scene(), lambda: True, lambda event: None, 1.0)
+    for patience in (0, 10):  # asked before each body gets its tets, and before each step
+        asked, told = 0, list[Given]()
+
+        def has_enough() -> bool:
+            nonlocal asked
+            asked += 1
+            return asked > patience  # noqa: B023 - called within this turn alone
+
+        with pytest.raises(Cancelled):
+            keep(cache, session_scene(), has_enough, told.append, 1.0)
+        assert bool(told) == bool(patience)
     events = kept(cache, session_scene(), 1.0)
     fractions = [event["fraction"] for event in events if event["event"] == "preroll"]
     assert fractions[-1] == 1.0 and fractions == sorted(fractions)

@@ -10,10 +10,9 @@ the first of their frames is that at which the run began.
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from ..bake.cache import CacheMetadata, CacheWriter
 from ..bake.cache.layout import SCENE_FOLDER, newest_live_restart
 from ..bake.run_bake import begin_bake, done_event, exporter_settings, make_final_meshes
 from ..mechanics.topology_state import Topology
-from ..runtime.errors import BadInput, SinewError
+from ..runtime.errors import BadInput, Cancelled, SinewError
 from ..scene.scene import Scene
 from ..scene.track_shapes import track_shapes
 from ..scene.tracks import TrackReader
@@ -58,7 +57,13 @@ def keep(
     """
     began, recorded = clock.perf_counter(), read_inputs(folder)
     tracks = TrackReader(folder / SCENE_FOLDER, shapes=track_shapes(scene))
-    run = LiveRun(scene, tracks, recorded.controls, lambda stage, body: on_event(_building(stage, body)), folder)
+
+    def on_stage(stage: str, body: str) -> None:
+        if should_stop():
+            raise Cancelled()
+        on_event({"event": "building", "stage": stage, "body": body})
+
+    run = LiveRun(scene, tracks, recorded.controls, on_stage, folder)
     settings = run.scene.settings
     frames = kept_frames(recorded.steps, settings.substeps, settings.fps, seconds)
     first = frames.first
@@ -136,7 +141,3 @@ class _Repetition:
             raise SinewError("live-replay-differs", step=run.step)
         for given in self.recorded.commands.get(run.step, ()):
             run.apply(parse_command(given))
-
-
-def _building(stage: str, body: str) -> Mapping[str, Any]:
-    return {"event": "building", "stage": stage, "body": body}
