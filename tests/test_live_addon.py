@@ -20,7 +20,7 @@ from fixtures.live_in_blender import ground, jelly, run_key, run_steps, shown, s
 from sinew.addon.baking.addon_session import session
 from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.export import input_digest
-from sinew.addon.live import grabs, real_time_tets, run_control
+from sinew.addon.live import grabs, real_time_tets, run_control, unsettled_steps
 from sinew.addon.panels import live_layout
 from sinew.solver.bake.cache import CacheLock, CacheMetadata, is_locked, layout
 from sinew.solver.bake.cache.pc2 import read_samples
@@ -234,6 +234,19 @@ def test_the_rows_of_the_panel_stay_where_they_are_while_the_run_goes_on() -> No
         rows.append(len(_lines_of_panel()))
     assert real_time_tets.is_slow(run) and len(set(rows)) == 1, rows
     assert {"Keep", "Keep Shape", "Keep as Start"} <= set(_lines_of_panel())
+
+
+def test_the_panel_says_what_unsettled_steps_mean() -> None:
+    jelly()
+    run = started()
+    run_steps(run, 1)
+    words = "may tremble or sink in"
+    calm = [(30 * n, 1) for n in range(8)]  # of a blow
+    for events, is_said in ((calm, False), ([(240, 2), (270, 30)], True), ([(2000, 30), (4000, 30)], True)):
+        for step, unsettled in events:
+            unsettled_steps.count(run, {"step": step, "unsettled": unsettled})
+        text = " ".join(_lines_of_panel())
+        assert (words in text) == is_said and (("Thickness" in text) == is_said)
 
 
 def _lines_of_panel() -> list[str]:

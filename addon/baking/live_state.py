@@ -25,6 +25,7 @@ from ..fracture_meshes.source_mesh_arrays import SourceMesh
 from .bake_driver import BakeDriver
 
 MAX_LOADS = 10  # that are remembered of a run
+MAX_COUNTS = 11  # likewise, of unsettled steps: over five seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +171,8 @@ class LiveRun:
         tets: Of all bodies, or None before they are known.
         body_tets: Of each body, by key.
         loads: Seconds that a second of the scene took lately, half a second each.
+        unsettled_counts: How many steps there were at the last events, and in how many of all contacts did not settle.
+        has_trembled: Whether so many of the steps between these were unsettled that it may be seen.
         is_paused: Whether it was told to hold.
         held_at: The step at which it holds, or None.
         begun_with: Values of settings that it has read at its beginning alone, by the names of object and setting.
@@ -210,6 +213,8 @@ class LiveRun:
     tets: int | None = None
     body_tets: Mapping[str, int] = field(default_factory=dict)
     loads: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_LOADS))
+    unsettled_counts: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=MAX_COUNTS))
+    has_trembled: bool = False
     is_paused: bool = False
     held_at: int | None = None
     begun_with: dict[tuple[str, str], object] = field(default_factory=dict)

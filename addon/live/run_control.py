@@ -35,6 +35,7 @@ from . import (
     run_folders,
     settings_of_next_run,
     torn_bodies,
+    unsettled_steps,
 )
 
 
@@ -96,6 +97,7 @@ def _hear(run: LiveRun, event: Mapping[str, Any]) -> None:
         run.body_tets = event.get("body_tets", run.body_tets)
         if event.get("load", 0.0) > 0.0:
             run.loads.append(event["load"])
+        unsettled_steps.count(run, event)
         scene = find_scene(run.scene_uid)
         if scene is not None:
             problem = settings_of_next_run.difference(run.begun_with, settings_of_next_run.stamp(scene, run.inputs))

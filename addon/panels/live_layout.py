@@ -8,7 +8,7 @@ import bpy
 from ..baking import bake_status
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
-from ..live import final_bake, keep_run, kept_shape, real_time_tets
+from ..live import final_bake, keep_run, kept_shape, real_time_tets, unsettled_steps
 from ..objects import roles
 from ..properties.scene_properties import LAST_SECONDS
 from .text_rows import draw_wrapped
@@ -57,7 +57,7 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     _draw_shape_buttons(layout)
     layout.label(text=progress_text(run, scene.sinew.live_rate), icon="TIME")
     _draw_real_time_tets(layout, run, scene.sinew.live_rate)
-    for line in filter(None, (run.note, run.later)):
+    for line in filter(None, (run.note, run.later, unsettled_steps.note(run))):
         draw_wrapped(layout, line, "INFO", context)
 
 

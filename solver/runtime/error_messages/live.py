@@ -32,6 +32,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "The run differs from the recorded one at step {step}.",
         "It was recorded by another version of Sinew, or the scene has changed: run it live again.",
     ),
+    "live-unsettled": (
+        "Where bodies touch, they may tremble or sink in a little.",
+        "If you see that, set a Thickness, or bake with more Substeps Per Frame.",
+    ),
     "live-last": ("The last {seconds:g} s cannot be kept.", "Choose a number of seconds above 0."),
     "live-torn-before": (
         '"{name}" was torn before the seconds that are to be kept.',
