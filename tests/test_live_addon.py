@@ -40,11 +40,16 @@ def test_a_run_has_the_preview_tets_and_says_so() -> None:
     run = started()
     run_steps(run, 5)
     assert run.tets is not None and run.tets < 1500
+    assert live_layout.progress_text(run, 1.0).endswith(f"{run.tets:,} Preview tets")
     scene = bpy.context.scene
     preview = (run.folder / layout.SCENE_FOLDER / layout.SETTINGS_FILE).read_text()
     assert input_digest.settings_digest(scene) != preview
     scene.sinew.bake_detail = "PREVIEW"
     assert input_digest.settings_digest(scene) == preview
+    run_control.end()
+    assert live_layout.PREVIEW_LABEL in _lines_of_panel()
+    box.sinew.use_preview_tets = False
+    assert live_layout.PREVIEW_LABEL not in _lines_of_panel()
 
 
 def test_the_mesh_falls_with_its_modifiers_and_stops_as_it_was() -> None:

@@ -170,6 +170,7 @@ class LiveRun:
         status: The last `live` event.
         tets: Of all bodies, or None before they are known.
         body_tets: Of each body, by key.
+        is_preview: Whether any body has Preview Tets.
         loads: Seconds that a second of the scene took lately, half a second each.
         unsettled_counts: How many steps there were at the last events, and in how many of all contacts did not settle.
         has_trembled: Whether so many of the steps between these were unsettled that it may be seen.
@@ -212,6 +213,7 @@ class LiveRun:
     status: Mapping[str, Any] = field(default_factory=dict)
     tets: int | None = None
     body_tets: Mapping[str, int] = field(default_factory=dict)
+    is_preview: bool = False
     loads: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_LOADS))
     unsettled_counts: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=MAX_COUNTS))
     has_trembled: bool = False

@@ -15,6 +15,7 @@ from .text_rows import draw_wrapped
 
 REAL_TIME_SHARE = 0.95  # of the rate that is asked for, from which a run keeps up
 KEEP_LABEL = "Keep the Live Run"
+PREVIEW_LABEL = "Live runs with Preview Tets"
 ENDED_BY_UNDO = "Undo has ended the live run. Press Live to run again"
 PHASES = {
     "exporting": "Reading the scene",
@@ -37,6 +38,8 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if run is None or run.scene_uid != scene.session_uid:
         row.enabled = not bake_status.status(scene).is_running
         row.operator("sinew.live", icon="PHYSICS")
+        if bake_status.has_preview_tets(scene):
+            layout.label(text=PREVIEW_LABEL, icon="INFO")
         last = session.last_live
         if last is not None and last.is_ended_by_undo and last.scene_uid == scene.session_uid:
             draw_wrapped(layout, ENDED_BY_UNDO, "INFO", context)
@@ -118,4 +121,4 @@ def progress_text(run: LiveRun, rate: float) -> str:
     speed = "Real time" if rate == 1.0 else f"{rate:.2g} × real time"
     if _is_late(run, rate):
         speed = f"Only {ratio:.{1 if ratio >= 0.1 else 2}f} × real time"
-    return f"{speed}, {tets:,} tets" if tets else speed
+    return f"{speed}, {tets:,} {'Preview ' if run.is_preview else ''}tets" if tets else speed
