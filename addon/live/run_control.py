@@ -31,6 +31,7 @@ from . import (
     deforming_colliders,
     handled_inputs,
     key_hints,
+    real_time_tets,
     run_export,
     run_folders,
     settings_of_next_run,
@@ -96,7 +97,7 @@ def _hear(run: LiveRun, event: Mapping[str, Any]) -> None:
         run.tets = event.get("tets", run.tets)
         run.body_tets = event.get("body_tets", run.body_tets)
         if event.get("load", 0.0) > 0.0:
-            run.loads.append(event["load"])
+            real_time_tets.hear_load(run, event["load"])
         unsettled_steps.count(run, event)
         scene = find_scene(run.scene_uid)
         if scene is not None:

@@ -75,7 +75,7 @@ def _draw_keep(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
 
 def _draw_real_time_tets(layout: bpy.types.UILayout, run: LiveRun, rate: float) -> None:
     """Draws how many tets this machine runs in real time, or offers that many to a run that is slower: one row."""
-    count = real_time_tets.in_real_time(run)
+    count = run.real_time_tets
     if count is None:
         layout.label(text="Tets in real time: not yet known", icon="INFO")
     elif _is_late(run, rate) and real_time_tets.is_slow(run):
