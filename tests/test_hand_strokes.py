@@ -96,3 +96,15 @@ def test_the_last_steps_begin_with_what_was_held_and_where_it_was() -> None:
     assert (hand.tracks["t"].steps, hand.tracks["t"].values) == ([0, 2, 3], [2.0, 2.0, 4.0])
     cube = hand.channels["Cube", "location"]
     assert (cube.steps, cube.values, cube.is_changed) == ([0], [[0.0, 0.0, 5.0]], True)
+
+
+def test_a_collider_that_takes_longer_has_its_keys_where_it_arrives_and_where_it_was_sent_elsewhere() -> None:
+    held = HeldValues(0, [0.0, 0.0])
+    held.set(4, [8.0, 4.0], arrives=8.0)
+    held.set(6, [0.0, 0.0], arrives=8.5)
+    assert (held.steps, held.values) == ([0, 4, 6, 8.5], [[0.0, 0.0], [0.0, 0.0], [4.0, 2.0], [0.0, 0.0]])
+    held.begin_at(5)
+    assert (held.steps, held.values) == ([0, 1, 3.5], [[2.0, 1.0], [4.0, 2.0], [0.0, 0.0]])
+    moved = {"command": "set", "track": "t", "value": 2.0, "arrives": 9.25, "channels": {"Cube": {"scale": [3.0]}}}
+    hand = hand_of(recorded({4: [moved]}, t=1.0), {"Cube": {"scale": [1.0]}}, 50)
+    assert hand.tracks["t"].steps == hand.channels["Cube", "scale"].steps == [0, 4, 9.25]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fixtures.live_runs import drive
 from fixtures.live_sessions import STEPS_PER_SECOND, RestlessHand, session_controls, session_scene
 from sinew.solver.bake.bake_loop import RESUME_INTERVAL_FRAMES
 from sinew.solver.bake.cache import CacheMetadata, CacheReader, layout
@@ -129,22 +130,19 @@ def test_only_what_follows_the_restart_point_is_repeated(session: Path, tmp_path
     assert caught.value.kind == "live-replay-differs" and caught.value.details["step"] == 240
 
 
-@pytest.mark.parametrize("step", [120, 240, 360, 480])
+@pytest.mark.parametrize("step", [120, 360])
 def test_a_run_that_goes_on_from_a_point_reads_all_that_the_first_one_read(session: Path, step: int) -> None:
     recorded, scene = read_inputs(session), session_scene()
     run = fresh_run(session, scene)
     go_on_from(run, read_restart(session, step), recorded.commands)
     assert run.digest() == recorded.digests[step] and run.step == step
     repeated = fresh_run(session, scene)
-    for earlier in sorted(each for each in recorded.commands if each < step):
-        repeated.step, repeated.simulation.state.time = earlier, repeated.time_after(earlier)
-        for given in recorded.commands[earlier]:
-            if given["command"] == "set":
-                repeated.apply(parse_command(given))
-    for name in repeated.tracks.controls:
-        one, other = run.tracks._loaded[name], repeated.tracks._loaded[name]
-        assert np.array_equal(one.times, other.times) and np.array_equal(one.values, other.values), name
-    assert run.hands.until == repeated.hands.until
+    drive(repeated, step, lambda now: recorded.commands.get(now, []) if now < step else [])
+    assert repeated.digest() == run.digest() and run.hands.until == repeated.hands.until
+    samples, others = run.tracks.handled_samples(), repeated.tracks.handled_samples()
+    assert samples.keys() == others.keys() and all(
+        np.array_equal(one, other) for name in samples for one, other in zip(samples[name], others[name], strict=True)
+    )
 
 
 def test_a_resumed_bake_goes_on_after_the_kept_seconds(session: Path, tmp_path: Path) -> None:

@@ -191,6 +191,7 @@ class LiveRun:
         hints: What the status bar says, by the names of workspaces.
         starts_step: The step of which it has written starts since it was asked, or None.
         torn_steps: After how many steps each body was seen torn first, by key.
+        seen_frame: The frame of the scene at the last look, or None.
     """
 
     scene_uid: int
@@ -235,6 +236,7 @@ class LiveRun:
     hints: dict[str, str] = field(default_factory=dict)
     starts_step: int | None = None
     torn_steps: dict[str, int] = field(default_factory=dict)
+    seen_frame: float | None = None
 
     @property
     def is_moving(self) -> bool:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from ...solver.live.recording import RecordedInputs
 
@@ -15,36 +18,56 @@ SOFTENS = ("soften", "harden")
 
 
 class HeldValues:
-    """Values that hold until a command, and are another at the end of the step after it.
+    """Values that hold until a command, and are another at the end of the step after it, or when a collider arrives.
 
     Attributes:
-        steps: Rising numbers of steps.
+        steps: Rising numbers of steps; where a collider arrives within a step, with a fraction.
         values: At these, linear in between.
         is_changed: Whether any was another than the first one.
     """
 
-    def __init__(self, step: int, value: Any) -> None:
+    def __init__(self, step: float, value: Any) -> None:
         """Begins with a value after a number of steps."""
-        self.steps, self.values, self.is_changed = [step], [value], False
+        self.steps: list[float] = [step]
+        self.values, self.is_changed = [value], False
 
-    def set(self, step: int, value: Any) -> None:
-        """Adds what a command sets after a number of steps; the last one of a step counts."""
+    def set(self, step: int, value: Any, arrives: float | None = None) -> None:
+        """Adds what a command sets after a number of steps; the last one of a step counts.
+
+        Args:
+            step: The number.
+            value: What it sets.
+            arrives: After how many steps it is there; None: after the next one.
+        """
         self.is_changed = self.is_changed or value != self.values[0]
-        if self.steps[-1] > step:
-            self.values[-1] = value
-            return
-        if self.steps[-1] < step:
-            self.steps.append(step)
-            self.values.append(self.values[-1])
-        self.steps.append(step + 1)
-        self.values.append(value)
+        if step not in self.steps:
+            self._put(step, self._at(step))
+        self._put(step + 1 if arrives is None else arrives, value)
 
     def begin_at(self, step: int) -> None:
         """Forgets what was before a number of steps, from which steps are counted from now on."""
-        last = max((n for n, each in enumerate(self.steps) if each <= step), default=None)
-        if last is not None:
-            self.steps, self.values = [step, *self.steps[last + 1 :]], self.values[last:]
+        if step > self.steps[0]:
+            now, later = self._at(step), [n for n, each in enumerate(self.steps) if each > step]
+            self.steps = [step, *(self.steps[n] for n in later)]
+            self.values = [now, *(self.values[n] for n in later)]
         self.steps = [each - step for each in self.steps]
+
+    def _put(self, step: float, value: Any) -> None:
+        """Ends with a value; what was to come then or later does not."""
+        while self.steps and self.steps[-1] >= step:
+            self.steps.pop()
+            self.values.pop()
+        self.steps.append(step)
+        self.values.append(value)
+
+    def _at(self, step: float) -> Any:
+        """Returns the value after a number of steps, in between on the line."""
+        after = bisect_right(self.steps, step)
+        if after == len(self.steps) or self.steps[after - 1] == step:
+            return self.values[after - 1]
+        share = (step - self.steps[after - 1]) / (self.steps[after] - self.steps[after - 1])
+        one, other = (np.asarray(self.values[n], np.float64) for n in (after - 1, after))
+        return (one + share * (other - one)).tolist()
 
 
 @dataclass
@@ -138,12 +161,12 @@ def _set(
     track = given["track"]
     if track not in hand.tracks:
         hand.tracks[track] = HeldValues(0, recorded.controls[track])
-    hand.tracks[track].set(step, given["value"])
+    hand.tracks[track].set(step, given["value"], given.get("arrives"))
     for name, paths in given.get("channels", {}).items():
         for path, values in paths.items():
             if (name, path) not in hand.channels:
                 hand.channels[name, path] = HeldValues(0, first.get(name, {}).get(path, values))
-            hand.channels[name, path].set(step, values)
+            hand.channels[name, path].set(step, values, given.get("arrives"))
 
 
 def _grab(hand: Hand, held: dict[tuple[str, int], Stroke], step: int, given: Mapping[str, Any]) -> None:

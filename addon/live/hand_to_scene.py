@@ -63,7 +63,7 @@ class _KeptHand:
         """The bodies as they were written, by key."""
         return {body.key: body for body in Scene.load(self.run.folder / layout.SCENE_FOLDER).bodies}
 
-    def frames(self, steps: Sequence[int]) -> np.ndarray:
+    def frames(self, steps: Sequence[float]) -> np.ndarray:
         """Returns the frames after numbers of steps, (k,)."""
         return self.run.frame + np.asarray(steps, np.float64) / self.steps_per_frame
 

@@ -39,6 +39,8 @@ from . import (
     unsettled_steps,
 )
 
+MAX_PLAYED_FRAMES = 5.0  # by which the timeline goes on between two looks while it plays; farther it is put there
+
 
 def start(scene: bpy.types.Scene) -> LiveRun:
     """Begins to run the bodies of a scene from the present frame on; whoever calls this is an operator.
@@ -158,11 +160,15 @@ def _send_changes(run: LiveRun) -> None:
     scene = find_scene(run.scene_uid)
     if scene is None or run.step < 0:
         return
+    now, before = scene.frame_current_final, run.seen_frame
+    run.seen_frame = now
+    # animated colliders have the speed of their animation; what a hand moves, or Escape puts back, has a bounded one
+    more = {"at_once": True} if before is not None and 0.0 < now - before <= MAX_PLAYED_FRAMES else {}
     for command in handled_inputs.changes(run.inputs, scene, run.sent, run.channels):
-        run.send(command)
+        run.send({**command, **more})
     try:
         for command in deforming_colliders.changes(run, scene):
-            run.send(command)
+            run.send({**command, **more})
     except StorageFailed as problem:  # such as a full disk: the collider stays as it was, and the run goes on
         run.note = error_messages.error_text(problem)
 

@@ -139,11 +139,12 @@ class _StepCallbacks:
                 if isinstance(command, KeepStarts):
                     self.keep_starts()
                     continue
-                self.run.apply(command)
+                arrives = self.run.apply(command)
             except BadInput as problem:
                 self.on_event({"event": "warning", **problem.as_warning()})
             else:
-                self.recorder.record(self.run.step, given)
+                later = {"arrives": arrives} if arrives > self.run.step + 1 else {}
+                self.recorder.record(self.run.step, {**given, **later})
 
     def keep_starts(self) -> None:
         """Writes what bodies would begin as, if a bake began as they are now, and says so."""

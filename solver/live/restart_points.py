@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Restart points of a live run, from which its end is repeated without its beginning.
 
-    live/000360.restart   after 360 steps, at the end of a frame: the state of the simulation, and what grabs hold
+    live/000360.restart   after 360 steps, at the end of a frame: the state of the simulation, what grabs hold, and the
+                          last samples of what was handled
 
-Tracks and brushes follow from the commands that were written down. A run writes a point every `INTERVAL_SECONDS`, and
+Brushes follow from the commands that were written down. A run writes a point every `INTERVAL_SECONDS`, and
 deletes those that lie close together for their age: the gaps between the points that stay are about a third of their
 age, so a run of any length keeps some tens of them, and whoever wants the last n seconds repeats at most about half as
 many before these.
@@ -26,6 +27,7 @@ from ..constraints.grabs import Grab
 from ..mechanics.state import State
 from ..mechanics.topology_state import check_fits
 from ..mesh.embedding import Binding
+from ..runtime.arrays import Floats
 from ..runtime.atomic_files import write_atomic
 from ..runtime.checksums import npz_bytes, npz_has_checksum
 from ..runtime.errors import StorageFailed
@@ -33,14 +35,14 @@ from ..runtime.npz_reader import read_arrays
 from ..runtime.storage_errors import named_errors
 from ..simulation.fracture_topology import apply_topology
 from ..simulation.simulation import Simulation
-from .commands import MoveGrab, ReleaseGrab, TakeGrab, parse_command
+from .brushes import BrushCommand
+from .commands import parse_command
 from .live_run import LiveRun
-from .live_tracks import KEPT_SAMPLES
 
 INTERVAL_SECONDS = 2.0  # of the scene, between points that are written
 MAX_GAP_SHARE = 1.0 / 3.0  # of the age of a point, up to which the points beside it are close enough without it
 
-_GRAB, _BODY = "grab.", ".body"
+_GRAB, _BODY, _TIMES, _VALUES, _HANDS_UNTIL = "grab.", ".body", "times.", "values.", "hands_until"
 Commands = Mapping[int, list[dict[str, Any]]]
 
 
@@ -52,22 +54,30 @@ class RestartPoint:
         step: Number of steps before it.
         state: Of the simulation.
         grabs: What is held, by number.
+        samples: Times [s] and values of the tracks that were handled, by name.
+        hands_until: Up to when colliders count as moved by somebody [s].
     """
 
     step: int
     state: State
     grabs: dict[int, Grab]
+    samples: dict[str, tuple[Floats, Floats]]
+    hands_until: float
 
     @staticmethod
     def of(run: LiveRun) -> RestartPoint:
         """Returns the point at which a run is, between two frames."""
-        return RestartPoint(run.step, run.simulation.state.copy(), dict(run.grabs.held))
+        state, samples = run.simulation.state.copy(), run.tracks.handled_samples()
+        return RestartPoint(run.step, state, dict(run.grabs.held), samples, run.hands.until)
 
     def to_bytes(self) -> bytes:
         """Returns the content of its file."""
         arrays = self.state.to_arrays()
         for number, grab in self.grabs.items():
             arrays |= {f"{_GRAB}{number}.{name}": array for name, array in _grab_arrays(grab).items()}
+        for name, (times, values) in self.samples.items():
+            arrays |= {f"{_TIMES}{name}": times, f"{_VALUES}{name}": values}
+        arrays[_HANDS_UNTIL] = np.array(self.hands_until)
         return npz_bytes(arrays)
 
 
@@ -131,7 +141,10 @@ def read_restart(cache: Path, step: int) -> RestartPoint:
         arrays = read_arrays(path)
         held = (name.removeprefix(_GRAB) for name in arrays if name.startswith(_GRAB) and name.endswith(_BODY))
         numbers = [int(name.removesuffix(_BODY)) for name in held]
-        return RestartPoint(step, State.from_arrays(arrays), {each: _grab_of(arrays, each) for each in numbers})
+        grabs = {each: _grab_of(arrays, each) for each in numbers}
+        tracks = [name.removeprefix(_TIMES) for name in arrays if name.startswith(_TIMES)]
+        samples = {name: (arrays[_TIMES + name], arrays[_VALUES + name]) for name in tracks}
+        return RestartPoint(step, State.from_arrays(arrays), grabs, samples, float(arrays[_HANDS_UNTIL]))
     except (OSError, KeyError, TypeError, ValueError) as problem:
         raise StorageFailed("live-restart-unreadable", path=str(path), problem=str(problem)) from problem
 
@@ -153,36 +166,16 @@ def go_on_from(run: LiveRun, point: RestartPoint, commands: Commands) -> None:
         check_fits(point.state, model.node_count, model.tet_count)
     except ValueError as problem:
         raise StorageFailed("live-restart-unreadable", path=f"{point.step:06d}", problem=str(problem)) from problem
-    for step, given in _that_count(commands, point.step):
-        run.step, run.simulation.state.time = step, run.time_after(step)
-        for command in map(parse_command, given):
-            if not isinstance(command, TakeGrab | MoveGrab | ReleaseGrab):
-                run.apply(command)
+    for step in sorted(step for step in commands if step < point.step):
+        for command in map(parse_command, commands[step]):
+            if isinstance(command, BrushCommand):
+                run.brushes.apply(command)
+    run.tracks.restore_samples(point.samples)
+    run.hands.until = point.hands_until
     run.grabs.held.update(point.grabs)
     built = apply_topology(run.simulation.built, point.state)
     run.simulation = Simulation(run.scene, run.tracks, built, point.state)
     run.step = point.step
-
-
-def _that_count(commands: Commands, until: int) -> list[tuple[int, list[dict[str, Any]]]]:
-    """Returns commands before a step: of each track the last ones, since it keeps `KEPT_SAMPLES` values."""
-    found, seen = [], dict[str, int]()
-    for step in sorted((step for step in commands if step < until), reverse=True):
-        tracks = {_track_of(given) for given in commands[step]} - {""}
-        found.append((step, [each for each in commands[step] if seen.get(_track_of(each), 0) <= KEPT_SAMPLES]))
-        for track in tracks:
-            seen[track] = seen.get(track, 0) + 1
-    return found[::-1]
-
-
-def _track_of(given: Mapping[str, Any]) -> str:
-    """Returns the name of the track that a command sets, or ""."""
-    match given.get("command"):
-        case "set":
-            return str(given.get("track"))
-        case "deform":
-            return f"collider.{given.get('collider')}.vertices"
-    return ""
 
 
 def _grab_arrays(grab: Grab) -> dict[str, npt.NDArray]:
