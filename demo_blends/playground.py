@@ -52,7 +52,6 @@ def build() -> None:
     stage.add_ground()
     bpy.data.texts.new("Playground").write(NOTE)
     stage.light_and_camera((0.06, -1.30, 1.34), (0.0, 0.0, HIGH + 0.03), lens=40.0)
-    stage.look_through_camera()
 
 
 def _place(obj: bpy.types.Object, x: float) -> None:

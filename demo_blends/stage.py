@@ -219,7 +219,7 @@ def look_through_camera() -> None:
 
 
 def light_and_camera(place: tuple[float, float, float], target: tuple[float, float, float], lens: float = 50.0) -> None:
-    """Adds a camera at `place` [m] that looks at `target`, a sun and a bright sky."""
+    """Adds a camera at `place` [m] that looks at `target`, through which the file opens, a sun and a bright sky."""
     scene = bpy.context.scene
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     camera.data.lens = lens
@@ -227,6 +227,7 @@ def light_and_camera(place: tuple[float, float, float], target: tuple[float, flo
     look_at(camera, target)
     scene.collection.objects.link(camera)
     scene.camera = camera
+    look_through_camera()
     sun = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))
     sun.data.energy, sun.data.angle = 2.2, math.radians(8)
     sun.rotation_euler = (math.radians(48), math.radians(8), math.radians(35))

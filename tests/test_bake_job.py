@@ -17,6 +17,7 @@ from sinew.addon.baking import state_machine
 from sinew.addon.baking.bake_driver import BakeDriver
 from sinew.addon.baking.child_process import ChildProcess
 from sinew.addon.baking.state_machine import (
+    CANCEL_START_TIMEOUT_SECONDS,
     CANCEL_TIMEOUT_SECONDS,
     KILL_TIMEOUT_SECONDS,
     SILENCE_TIMEOUT_SECONDS,
@@ -180,6 +181,15 @@ def test_cancel_is_heard_or_killed() -> None:
     assert killed.phase == "cancelled"
     given_up, effects = through(Tick(2.0 + CANCEL_TIMEOUT_SECONDS + KILL_TIMEOUT_SECONDS), job=job)
     assert given_up.phase == "cancelled" and effects[-1] == "end"
+
+
+def test_a_child_that_is_cancelled_while_it_starts_is_not_waited_for() -> None:
+    job, effects = through(*LAUNCHED, said(event="started"), CancelPressed(2.0))
+    assert effects[-1] == "send cancel"
+    job, effects = through(Tick(2.0 + CANCEL_START_TIMEOUT_SECONDS), job=job)
+    assert effects == ["kill child"] and CANCEL_START_TIMEOUT_SECONDS < 0.5 * CANCEL_TIMEOUT_SECONDS
+    killed, _ = through(ChildEnded(-9, 2.3), job=job)
+    assert killed.phase == "cancelled"
 
 
 def test_a_real_failure_while_cancelling_is_told() -> None:

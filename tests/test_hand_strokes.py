@@ -73,3 +73,38 @@ def test_tracks_and_channels_begin_with_what_was_at_first() -> None:
     assert (hand.tracks["t"].steps, hand.tracks["t"].values) == ([0, 4, 5], [1.0, 1.0, 2.0])
     held = hand.channels["Cube", "location"]
     assert (held.steps[-1], held.values[0], held.values[-1]) == (5, [0.0, 0.0, 3.0], [0.0, 0.0, 5.0])
+
+
+def test_the_last_steps_begin_with_what_was_held_and_where_it_was() -> None:
+    grab = {"command": "grab", "grab": 1, "body": "k", "place": [0, 0, 0], "radius": 0.0}
+    move = {"command": "move", "grab": 1, "place": [1, 0, 0]}
+    push = {"command": "push", "brush": 1, "place": [0, 0, 0], "radius": 0.1}
+    moved = {"command": "set", "track": "t", "value": 2.0, "channels": {"Cube": {"location": [0.0, 0.0, 5.0]}}}
+    later = {"command": "set", "track": "t", "value": 4.0}
+    commands = {
+        1: [push, moved],
+        4: [{"command": "lift", "brush": 1}, grab],
+        8: [move],
+        12: [{**move, "place": [2, 0, 0]}, later],
+        15: [{"command": "release", "grab": 1}],
+    }
+    first = {"Cube": {"location": [0.0, 0.0, 3.0]}}
+    hand = hand_of(recorded(commands, t=1.0), first, 20, 10)
+    ((kind, begin, end, places),) = [(s.kind, s.begin, s.end, s.places) for s in hand.strokes]
+    assert (kind, begin, end) == (GRAB, -6, 5), "the push was over"
+    assert (places.steps, places.values) == ([0, 2, 3], [[1, 0, 0], [1, 0, 0], [2, 0, 0]])
+    assert (hand.tracks["t"].steps, hand.tracks["t"].values) == ([0, 2, 3], [2.0, 2.0, 4.0])
+    cube = hand.channels["Cube", "location"]
+    assert (cube.steps, cube.values, cube.is_changed) == ([0], [[0.0, 0.0, 5.0]], True)
+
+
+def test_a_collider_that_takes_longer_has_its_keys_where_it_arrives_and_where_it_was_sent_elsewhere() -> None:
+    held = HeldValues(0, [0.0, 0.0])
+    held.set(4, [8.0, 4.0], arrives=8.0)
+    held.set(6, [0.0, 0.0], arrives=8.5)
+    assert (held.steps, held.values) == ([0, 4, 6, 8.5], [[0.0, 0.0], [0.0, 0.0], [4.0, 2.0], [0.0, 0.0]])
+    held.begin_at(5)
+    assert (held.steps, held.values) == ([0, 1, 3.5], [[2.0, 1.0], [4.0, 2.0], [0.0, 0.0]])
+    moved = {"command": "set", "track": "t", "value": 2.0, "arrives": 9.25, "channels": {"Cube": {"scale": [3.0]}}}
+    hand = hand_of(recorded({4: [moved]}, t=1.0), {"Cube": {"scale": [1.0]}}, 50)
+    assert hand.tracks["t"].steps == hand.channels["Cube", "scale"].steps == [0, 4, 9.25]

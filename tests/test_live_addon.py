@@ -18,9 +18,10 @@ from fixtures.fake_layout import FakeLayout
 from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import ground, jelly, run_key, run_steps, shown, started, until
 from sinew.addon.baking.addon_session import session
+from sinew.addon.baking.live_state import LiveRun
 from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.export import input_digest
-from sinew.addon.live import grabs, real_time_tets, run_control
+from sinew.addon.live import grabs, real_time_tets, run_control, unsettled_steps
 from sinew.addon.panels import live_layout
 from sinew.solver.bake.cache import CacheLock, CacheMetadata, is_locked, layout
 from sinew.solver.bake.cache.pc2 import read_samples
@@ -40,11 +41,16 @@ def test_a_run_has_the_preview_tets_and_says_so() -> None:
     run = started()
     run_steps(run, 5)
     assert run.tets is not None and run.tets < 1500
+    assert live_layout.progress_text(run, 1.0).endswith(f"{run.tets:,} Preview tets")
     scene = bpy.context.scene
     preview = (run.folder / layout.SCENE_FOLDER / layout.SETTINGS_FILE).read_text()
     assert input_digest.settings_digest(scene) != preview
     scene.sinew.bake_detail = "PREVIEW"
     assert input_digest.settings_digest(scene) == preview
+    run_control.end()
+    assert live_layout.PREVIEW_LABEL in _lines_of_panel()
+    box.sinew.use_preview_tets = False
+    assert live_layout.PREVIEW_LABEL not in _lines_of_panel()
 
 
 def test_the_mesh_falls_with_its_modifiers_and_stops_as_it_was() -> None:
@@ -229,11 +235,25 @@ def test_the_rows_of_the_panel_stay_where_they_are_while_the_run_goes_on() -> No
     run_steps(run, 1)
     for loads, ratio in (([], 1.0), ([0.1] * 3, 1.0), ([2.0] * 7, 0.5)):
         run.loads.clear()
-        run.loads.extend(loads)
+        run.real_time_tets = None
+        heard(run, *loads)
         run.status = {**run.status, "ratio": ratio}
         rows.append(len(_lines_of_panel()))
     assert real_time_tets.is_slow(run) and len(set(rows)) == 1, rows
     assert {"Keep", "Keep Shape", "Keep as Start"} <= set(_lines_of_panel())
+
+
+def test_the_panel_says_what_unsettled_steps_mean() -> None:
+    jelly()
+    run = started()
+    run_steps(run, 1)
+    words = "may tremble or sink in"
+    calm = [(30 * n, 1) for n in range(8)]  # of a blow
+    for events, is_said in ((calm, False), ([(240, 2), (270, 30)], True), ([(2000, 30), (4000, 30)], True)):
+        for step, unsettled in events:
+            unsettled_steps.count(run, {"step": step, "unsettled": unsettled})
+        text = " ".join(_lines_of_panel())
+        assert (words in text) == is_said and (("Thickness" in text) == is_said)
 
 
 def _lines_of_panel() -> list[str]:
@@ -242,24 +262,48 @@ def _lines_of_panel() -> list[str]:
     return drawn.lines
 
 
+def heard(run: LiveRun, *loads: float) -> None:
+    for load in loads:
+        real_time_tets.hear_load(run, load)
+
+
+def test_the_number_of_tets_that_keep_up_stays_until_it_is_another_by_a_quarter() -> None:
+    jelly()
+    run = started()
+    run_steps(run, 1)
+    run.tets = 1000
+    run.loads.clear()
+    run.real_time_tets, told = None, list[int | None]()
+    for load in (1.0, 1.0, 1.0, 0.9, 1.2, 0.8, 1.25, 5.0, 0.1, 0.85, 1.2, 1.2):
+        heard(run, load)
+        told.append(run.real_time_tets)
+    assert told == [None, None, *[800] * 10], "the median changes by less"
+    heard(run, *[2.0] * 10)
+    assert 400 <= (run.real_time_tets or 0) <= 530 and real_time_tets.is_slow(run)
+    heard(run, *[1.05] * 10)
+    assert run.real_time_tets == 760 and not real_time_tets.is_slow(run)
+
+
 def test_the_panel_offers_as_many_tets_as_keep_up() -> None:
     box = jelly()
     box.sinew.divisions = 12
     run = started()
     run_steps(run, 1)
     run.loads.clear()
-    assert real_time_tets.in_real_time(run) is None
-    run.loads.extend([0.1, 0.2, 0.1])
+    run.real_time_tets = None
+    heard(run, 0.1, 0.2)
+    assert run.real_time_tets is None
+    heard(run, 0.1)
     tets = run.tets
     assert tets is not None and run.body_tets == {next(iter(run.bodies)): tets}
-    assert real_time_tets.in_real_time(run) == pytest.approx(0.8 * tets / 0.1, rel=0.1)
+    assert run.real_time_tets == pytest.approx(0.8 * tets / 0.1, rel=0.1)
     assert not real_time_tets.is_slow(run)
     drawn = FakeLayout()
     live_layout.draw_live(drawn, bpy.context)
     assert "sinew.use_real_time_tets" not in str(drawn.drawn)
-    run.loads.extend([2.0] * 7)
+    heard(run, *[2.0] * 7)
     run.status = {**run.status, "ratio": 0.5}
-    count = real_time_tets.in_real_time(run)
+    count = run.real_time_tets
     assert count == pytest.approx(0.4 * tets, rel=0.1) and real_time_tets.is_slow(run)
     drawn = FakeLayout()
     live_layout.draw_live(drawn, bpy.context)

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -131,7 +133,9 @@ def test_a_bent_collider_is_repeated_and_kept_to_the_bit(tmp_path: Path) -> None
     run_live(cache, scene, queue, lambda: False, events.append, LiveOptions(90, NoPace))
     assert not [event for event in events if event["event"] == "warning"]
     recorded = read_inputs(cache)
-    assert recorded.commands[0][-1] == {"command": "deform", "collider": "table", "sample": 2}
+    last = recorded.commands[0][-1]
+    assert last.pop("arrives") == pytest.approx(1.285, abs=1e-3), "it rises by 2.1 cm in the mean"
+    assert last == {"command": "deform", "collider": "table", "sample": 2}
     told: list[Mapping[str, Any]] = []
     replay(cache, scene, lambda: False, told.append)
     assert told[-1] == {"event": "done", "steps": 90, "compared": 2}
@@ -174,3 +178,54 @@ def test_a_rigid_collider_that_is_scaled_says_so_and_stays() -> None:
     with pytest.raises(BadInput) as caught:
         drive(run, 10, lambda step: [{"command": "set", "track": MATRIX, "value": wide}] if step == 3 else [])
     assert caught.value.kind == "collider-changes-size" and "Table" in caught.value.sentence
+
+
+@pytest.mark.parametrize("is_wide", [False, True])
+@pytest.mark.parametrize("pause", [0, 10])
+@pytest.mark.parametrize("way", [0.02, 0.05, 0.15])
+def test_a_table_that_is_put_back_in_one_look_carries_what_lies_on_it(way: float, pause: int, is_wide: bool) -> None:
+    """As by Escape after a drag: it was thrown up by 3.5 m at once, and fell through the table after a pause."""
+    scene = on_a_table()
+    if is_wide:
+        vertices, triangles = box((-3.0, -3.0, -0.102), (3.0, 3.0, -0.002))
+        table = Collider("table", "Table", "mesh", vertices=vertices, triangles=triangles)
+        scene = replace(scene, colliders=(table,))
+    run = LiveRun(scene, NoTracks(), {MATRIX: moved()})
+
+    def hand(step: int) -> list[Given]:
+        if 30 <= step < 60:
+            return [set_matrix(z=-way * (step - 29) / 30)]
+        return [set_matrix(z=0.0)] if step == 60 + pause else []
+
+    heights = [height(sample) for sample in drive(run, 200, hand)]
+    assert max(heights) < -0.002 + 0.6 * 0.1, "half the size of the body, by the speed of the table"
+    assert heights[-1] == pytest.approx(-0.002, abs=1e-3)
+
+
+def test_a_collider_that_is_late_goes_at_the_speed_of_a_fall_and_says_when_it_arrives() -> None:
+    run, speed = LiveRun(on_a_table(gravity=0.0), NoTracks(), {MATRIX: moved(z=-0.5)}), math.sqrt(9.80665 * 0.1)
+    arrivals = list[float]()
+
+    def hand(step: int) -> list[Given]:
+        if step in (3, 9):
+            arrivals.append(run.apply(parse_command(set_matrix(z=-0.4 if step == 3 else -0.35))))
+        return []
+
+    drive(run, 30, hand)
+    at = [run.tracks.sample(MATRIX, step / 60.0)[2, 3] for step in range(31)]
+    assert arrivals == pytest.approx([3 + 60 * 0.1 / speed, 9 + 60 * (0.05 + 0.1 - 6 / 60 * speed) / speed])
+    assert np.diff(at).max() <= speed / 60.0 + 1.0e-9 and at[-1] == pytest.approx(-0.35)
+
+
+def test_a_collider_that_is_animated_is_there_at_once() -> None:
+    run = LiveRun(on_a_table(gravity=0.0), NoTracks(), {MATRIX: moved(z=-0.5)})
+
+    def hand(step: int) -> list[Given]:
+        if step == 3:
+            assert run.apply(parse_command({**set_matrix(z=-0.4), "at_once": True})) == 4
+        return []
+
+    drive(run, 5, hand)
+    assert run.tracks.sample(MATRIX, 4 / 60.0)[2, 3] == pytest.approx(-0.4)
+    with pytest.raises(BadInput, match="at_once"):
+        parse_command({**set_matrix(), "at_once": 1})

@@ -10,16 +10,36 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
+from bpy_extras.object_utils import world_to_camera_view
+from mathutils import Vector
+
 from fixtures.blender_scenes import fresh
 from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import shown, started, until
 from sinew.addon.baking.addon_session import session
 from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.live import run_control
+from sinew.addon.objects import roles
 
 DEMOS = sorted((Path(__file__).resolve().parent.parent / "demo_blends").glob("*.blend"))
 SAMPLES = 10
+IN_VIEW = 0.9  # share of the vertices of all bodies that a demo shows as it opens
+FALLS_INTO_VIEW = {"squeezed_ball": 0.30}  # by so much in its first quarter of a second [m]
 SECONDS = 400.0  # for reading a scene and filling its bodies with tets
+
+
+@pytest.mark.parametrize("path", DEMOS, ids=lambda path: path.stem)
+def test_a_demo_opens_on_its_bodies(path: Path) -> None:
+    fresh()
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    views = [area.spaces.active for screen in bpy.data.screens for area in screen.areas if area.type == "VIEW_3D"]
+    assert views and {view.region_3d.view_perspective for view in views} == {"CAMERA"}
+    scene = bpy.context.scene
+    points = np.concatenate([shown(body) for body in roles.bodies(scene)])
+    if path.stem in FALLS_INTO_VIEW:
+        points[:, 2] -= FALLS_INTO_VIEW[path.stem]
+    seen = np.array([world_to_camera_view(scene, scene.camera, Vector(point)) for point in points[::7]])
+    assert ((seen[:, :2] > 0.0) & (seen[:, :2] < 1.0) & (seen[:, 2:] > 0.0)).all(axis=1).mean() > IN_VIEW
 
 
 @pytest.mark.slow

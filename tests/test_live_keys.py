@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
@@ -12,6 +14,7 @@ from fixtures.blender_scenes import fresh
 from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import jelly, started
 from sinew.addon.live import key_hints, live_keys
+from sinew.addon.operators import brush, grab
 from test_pie_menu import load_keymaps
 
 
@@ -46,6 +49,13 @@ def test_nothing_of_blender_has_the_keys_where_a_scene_can_run_live(name: str) -
         )
     ]
     assert keymaps & set(content) >= {"3D View", "Object Mode", "Pose"} and not taken
+
+
+def test_the_tools_have_icons_of_blender_and_grab_has_a_hand_of_its_own() -> None:
+    folder = Path(bpy.utils.system_resource("DATAFILES", path="icons"))
+    tools = (*grab.TOOLS, *brush.TOOLS)
+    assert all((folder / f"{tool.bl_icon}.dat").is_file() for tool in tools)
+    assert {tool.bl_icon for tool in grab.TOOLS} == {"brush.uv_sculpt.grab"}
 
 
 def test_the_status_bar_says_the_keys_of_the_tool_and_of_the_run() -> None:

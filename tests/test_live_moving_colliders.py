@@ -11,7 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.live_in_blender import ended as ended  # a fixture
-from fixtures.live_in_blender import jelly, run_steps, shown, started, until
+from fixtures.live_in_blender import jelly, recorded, run_steps, shown, started, until
 from sinew.addon.baking.addon_session import session
 from sinew.addon.live import deforming_colliders, run_control
 from sinew.solver.live.live_loop import replay
@@ -79,6 +79,12 @@ def test_a_keyed_collider_pushes_while_the_timeline_plays() -> None:
     run_until(60)
     run_steps(run, run.step + 30)
     assert abs(lowest(box) - 1.0) < 0.15, "it lies on the table, 2 m higher"
+    moves = [given for given in recorded(run, "set") if given["track"] == "collider.Table.matrix"]
+    assert sum(given.get("at_once", False) for given in moves) >= 20, "as fast as it is animated"
+    below.location.z -= 0.5
+    bpy.context.view_layer.update()
+    run_steps(run, run.step + 10)
+    assert "at_once" not in recorded(run, "set")[-1] and recorded(run, "set")[-1]["arrives"] > 0.0
     no_worse(run)
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ...solver.bake.cache import CacheLock
 from ...solver.live.collider_shapes import ColliderShapesWriter
+from ...solver.live.live_steps import KeptFrames
 from ...solver.live.sample_files import SampleReader
 from ...solver.runtime.arrays import Floats
 from ..blender_data.object_handle import ObjectHandle
@@ -24,6 +25,7 @@ from ..fracture_meshes.source_mesh_arrays import SourceMesh
 from .bake_driver import BakeDriver
 
 MAX_LOADS = 10  # that are remembered of a run
+MAX_COUNTS = 11  # likewise, of unsettled steps: over five seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,13 +163,18 @@ class LiveRun:
             values by data path.
         first_channels: The same at the beginning.
         kept: Names of what Keep has put into the scene of what the hand did.
+        kept_frames: In these frames, or None.
         reader: Of the samples, once there are some.
         step: That is shown; −1: none yet.
         seconds: Of the scene, up to that step.
         status: The last `live` event.
         tets: Of all bodies, or None before they are known.
         body_tets: Of each body, by key.
+        is_preview: Whether any body has Preview Tets.
         loads: Seconds that a second of the scene took lately, half a second each.
+        real_time_tets: About how many tets would keep up with the clock, or None: not known yet.
+        unsettled_counts: How many steps there were at the last events, and in how many of all contacts did not settle.
+        has_trembled: Whether so many of the steps between these were unsettled that it may be seen.
         is_paused: Whether it was told to hold.
         held_at: The step at which it holds, or None.
         begun_with: Values of settings that it has read at its beginning alone, by the names of object and setting.
@@ -183,6 +190,8 @@ class LiveRun:
         is_hidden: Whether nothing is shown, since the file is being saved.
         hints: What the status bar says, by the names of workspaces.
         starts_step: The step of which it has written starts since it was asked, or None.
+        torn_steps: After how many steps each body was seen torn first, by key.
+        seen_frame: The frame of the scene at the last look, or None.
     """
 
     scene_uid: int
@@ -199,13 +208,18 @@ class LiveRun:
     channels: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     first_channels: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
+    kept_frames: KeptFrames | None = None
     reader: SampleReader | None = None
     step: int = -1
     seconds: float = 0.0
     status: Mapping[str, Any] = field(default_factory=dict)
     tets: int | None = None
     body_tets: Mapping[str, int] = field(default_factory=dict)
+    is_preview: bool = False
     loads: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_LOADS))
+    real_time_tets: int | None = None
+    unsettled_counts: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=MAX_COUNTS))
+    has_trembled: bool = False
     is_paused: bool = False
     held_at: int | None = None
     begun_with: dict[tuple[str, str], object] = field(default_factory=dict)
@@ -221,6 +235,8 @@ class LiveRun:
     is_hidden: bool = False
     hints: dict[str, str] = field(default_factory=dict)
     starts_step: int | None = None
+    torn_steps: dict[str, int] = field(default_factory=dict)
+    seen_frame: float | None = None
 
     @property
     def is_moving(self) -> bool:

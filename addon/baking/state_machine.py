@@ -27,6 +27,7 @@ from .state_machine_events import (
 
 RUNNING_PHASES = ("exporting", "starting", "compiling", "building", "baking", "finishing", "cancelling")
 CANCEL_TIMEOUT_SECONDS = 0.9  # after that a child that was asked to stop is killed
+CANCEL_START_TIMEOUT_SECONDS = 0.2  # the same while it starts: it has nothing yet that it could finish
 KILL_TIMEOUT_SECONDS = 3.0  # after that a killed child that is still there is given up
 SILENCE_TIMEOUT_SECONDS = 120.0  # a child that has said nothing at all for that long is killed
 EXIT_TIMEOUT_SECONDS = 10.0  # a child that has said its last word and is still there after that is killed
@@ -146,7 +147,8 @@ def advance(job: Job, bake_event: BakeEvent) -> Transition:
             ended, effects = _end(job, "cancelled")
             return ended, (STOP_EXPORT, *effects)
         case CancelPressed() if job.is_running and job.phase != "cancelling":
-            return replace(job, phase="cancelling", deadline=bake_event.now + CANCEL_TIMEOUT_SECONDS), (SEND_CANCEL,)
+            patience = CANCEL_START_TIMEOUT_SECONDS if job.phase == "starting" else CANCEL_TIMEOUT_SECONDS
+            return replace(job, phase="cancelling", deadline=bake_event.now + patience), (SEND_CANCEL,)
         case Tick() if job.is_running and job.deadline is not None and bake_event.now >= job.deadline:
             return _silence_deadline(job, bake_event.now)
     return job, ()

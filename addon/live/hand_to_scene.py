@@ -8,7 +8,7 @@ heat source whose Heat Transfer is keyed off before and after.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,12 +17,21 @@ import bpy
 import numpy as np
 
 from ...solver.bake.cache import layout
-from ...solver.live.recording import read_inputs
+from ...solver.live.live_steps import KeptFrames
+from ...solver.live.recording import RecordedInputs
 from ...solver.scene.scene import Body, Scene
 from ...solver.scene.settings.heat_settings import SOURCE_EXCHANGE
 from ..baking.live_state import LiveRun
-from ..blender_data.animation_curves import CONSTANT, LINEAR, driven_paths, own_copy_of_action, write_curves
+from ..blender_data.animation_curves import (
+    CONSTANT,
+    LINEAR,
+    driven_paths,
+    own_copy_of_action,
+    shift_row_curves,
+    write_curves,
+)
 from ..objects import new_attachments, roles
+from ..properties.table_editing import remove_row
 from . import handled_inputs
 from .grabbed_group import make_group
 from .hand_strokes import GRAB, PUSH, Hand, HeldValues, Stroke, hand_of
@@ -54,7 +63,7 @@ class _KeptHand:
         """The bodies as they were written, by key."""
         return {body.key: body for body in Scene.load(self.run.folder / layout.SCENE_FOLDER).bodies}
 
-    def frames(self, steps: Sequence[int]) -> np.ndarray:
+    def frames(self, steps: Sequence[float]) -> np.ndarray:
         """Returns the frames after numbers of steps, (k,)."""
         return self.run.frame + np.asarray(steps, np.float64) / self.steps_per_frame
 
@@ -67,20 +76,24 @@ class _KeptHand:
         write_curves(owner, path, self.frames(held.steps), np.asarray(held.values, np.float64) * factor, kind)
 
 
-def put_into_scene(scene: bpy.types.Scene, run: LiveRun, steps_per_frame: int) -> list[str]:
-    """Gives a scene what the hand did in the whole frames of a run, unless it has it; returns what it cannot have.
+def put_into_scene(
+    scene: bpy.types.Scene, run: LiveRun, recorded: RecordedInputs, frames: KeptFrames, steps_per_frame: int
+) -> list[str]:
+    """Gives a scene what the hand did in frames of a run, unless it has it; returns what it cannot have.
 
     Args:
         scene: That of the run, which has ended.
         run: It.
+        recorded: What was done in it.
+        frames: Which of its frames count; the first one becomes that at which it began.
         steps_per_frame: Of the run.
     """
     if run.kept and all(name in bpy.data.objects or name in bpy.data.actions for name in run.kept):
-        return []
-    recorded = read_inputs(run.folder)
-    # of its last frame more may be recorded than was shown
-    steps = recorded.steps // steps_per_frame * steps_per_frame
-    hand = hand_of(recorded, run.first_channels, steps)
+        if run.kept_frames == frames:
+            return []
+        _take_out(scene, run.kept)
+    begin, end = (frame * steps_per_frame for frame in (frames.first, frames.first + frames.count))
+    hand = hand_of(recorded, run.first_channels, end, begin)
     kept = _KeptHand(scene, run, hand, steps_per_frame)
     for stroke in hand.strokes:
         if stroke.kind == GRAB:
@@ -93,8 +106,22 @@ def put_into_scene(scene: bpy.types.Scene, run: LiveRun, steps_per_frame: int) -
     _key_settings(kept)
     if hand.softens:
         kept.left_out.append("softened and hardened material")
-    run.kept = tuple(kept.names)
+    run.kept, run.kept_frames = tuple(kept.names), frames
     return kept.left_out
+
+
+def _take_out(scene: bpy.types.Scene, names: Iterable[str]) -> None:
+    """Removes the objects that other frames of a run have put into a scene, and what hangs on them."""
+    for made in filter(None, map(bpy.data.objects.get, names)):
+        for body in roles.bodies(scene):
+            rows = [n for n, row in enumerate(body.sinew.attachments) if row.target == made]
+            for number in reversed(rows):
+                group = body.vertex_groups.get(body.sinew.attachments[number].group)
+                if group is not None:
+                    body.vertex_groups.remove(group)
+                remove_row(body.sinew.attachments, number)
+                shift_row_curves(body, "sinew.attachments", number)
+        bpy.data.objects.remove(made)
 
 
 def _key_channels(kept: _KeptHand) -> None:
@@ -104,7 +131,7 @@ def _key_channels(kept: _KeptHand) -> None:
         obj = bpy.data.objects.get(name)
         if obj is None or obj.library is not None or path in driven_paths(obj):
             driven.add(name)
-        elif len(held.values) > 1 and any(value != held.values[0] for value in held.values):
+        elif held.is_changed:
             kept.key(obj, path, held)
     keyed = {name for name, _ in kept.hand.channels} - driven
     for each in kept.run.inputs:
@@ -190,7 +217,7 @@ def _put_heat(kept: _KeptHand, stroke: Stroke) -> None:
 def _while_held(stroke: Stroke, later: int, value: float) -> HeldValues:
     """Returns a value while a stroke lasts and 0 besides; it acts `later` steps after the commands."""
     found = HeldValues(0, 0.0)
-    if stroke.begin + later == 0:
+    if stroke.begin + later <= 0:
         found.values[0] = value
     else:
         found.steps.append(stroke.begin + later)

@@ -13,7 +13,8 @@ from pathlib import Path
 import bpy
 
 from ...solver.bake.cache import has_bake, layout
-from ...solver.live.live_steps import steps_per_frame
+from ...solver.live.live_steps import kept_frames, steps_per_frame
+from ...solver.live.recording import read_inputs
 from ...solver.runtime.errors import BadInput, SinewError
 from ...solver.runtime.storage_errors import make_folder, named_errors
 from ...solver.scene.settings.simulation_settings import PREVIEW
@@ -29,6 +30,7 @@ from ..cache.selected_body_caches import body_settings_text
 from ..evaluation.sample_times import frames_per_second
 from ..export.input_digest import digests
 from ..properties import preferences
+from ..properties.scene_properties import LAST_SECONDS
 from . import hand_to_scene, run_control
 
 
@@ -58,20 +60,25 @@ def start(scene: bpy.types.Scene) -> RunningBake:
     It waits until the child has written all that came; an operator with a window lets that happen before.
 
     Raises:
-        BadInput: There is no run, it is shorter than a frame, or the artist has chosen a folder that has a bake.
+        BadInput: There is no run, it is shorter than a frame, a body was torn before its last seconds, which alone are
+            to be kept, or the artist has chosen a folder that has a bake.
+        StorageFailed: What was done cannot be read.
     """
     run = end_run(scene)
     run.driver.wait_for_end()
-    frames = int(run.seconds * frames_per_second(scene) + 1.0e-6)
-    if not frames:
+    recorded, rate = read_inputs(run.folder), frames_per_second(scene)
+    in_frame, seconds = steps_per_frame(rate), _last_seconds(scene)
+    frames = kept_frames(recorded.steps, in_frame, rate, seconds)
+    if not frames.count:
         raise BadInput("live-nothing-to-keep")
+    _check_whole(run, frames.first * in_frame)
     folder = _free_folder(scene)
     if bake_status.has_preview_tets(scene):
         scene.sinew.bake_detail = PREVIEW  # as which it has run
-    left_out = hand_to_scene.put_into_scene(scene, run, steps_per_frame(frames_per_second(scene)))
-    words, log = _arguments(folder), folder / layout.LOG_FILE
+    left_out = hand_to_scene.put_into_scene(scene, run, recorded, frames, in_frame)
+    words, log = _arguments(folder, seconds), folder / layout.LOG_FILE
     driver = BakeDriver(
-        lambda: _copy_inputs(run, folder),
+        lambda: _copy_inputs(run, folder, (frames.first - 1) * in_frame),
         [child_command(words), fallback_command(words, bpy.app.binary_path)],
         log,
         None,
@@ -84,8 +91,22 @@ def start(scene: bpy.types.Scene) -> RunningBake:
     if left_out:
         problem = SinewError("live-hand-left-out", name=scene.name, what=", ".join(left_out))
         session.messages(scene).notes = [error_messages.note_of(problem.as_warning())]
-    driver.start(run.frame, run.frame + frames)
+    driver.start(run.frame, run.frame + frames.count)
     return bake
+
+
+def _last_seconds(scene: bpy.types.Scene) -> float | None:
+    """Returns how many of the last seconds the artist wants to keep; None: the whole run."""
+    return scene.sinew.live_kept_seconds if scene.sinew.live_kept == LAST_SECONDS else None
+
+
+def _check_whole(run: LiveRun, step: int) -> None:
+    """Raises BadInput where a body was seen torn by a step: frames of a bake begin with whole bodies."""
+    for key, torn in run.torn_steps.items():
+        handle = run.bodies.get(key)
+        obj = None if handle is None else handle.find()
+        if torn <= step and obj is not None:
+            raise BadInput("live-torn-before", name=obj.name)
 
 
 def _free_folder(scene: bpy.types.Scene) -> Path:
@@ -98,13 +119,28 @@ def _free_folder(scene: bpy.types.Scene) -> Path:
     return cache_paths.own_folder(scene)
 
 
-def _arguments(folder: Path) -> list[str]:
+def _arguments(folder: Path, seconds: float | None) -> list[str]:
     threads = preferences.threads()
-    return ["live", str(folder), "--keep", "--child", "--json", *(["--threads", str(threads)] if threads else [])]
+    last = [] if seconds is None else ["--last", repr(seconds)]
+    return [
+        "live",
+        str(folder),
+        "--keep",
+        *last,
+        "--child",
+        "--json",
+        *(["--threads", str(threads)] if threads else []),
+    ]
 
 
-def _copy_inputs(run: LiveRun, folder: Path) -> Iterator[float]:
-    """Copies the scene of a run and what was done into the cache folder of a take."""
+def _copy_inputs(run: LiveRun, folder: Path, step: int) -> Iterator[float]:
+    """Copies the scene of a run and what was done into the cache folder of a take.
+
+    Args:
+        run: The run.
+        folder: The cache folder.
+        step: The last step from which on the run may be repeated; below zero: it has to be repeated from the first one.
+    """
     make_folder(folder)
     with named_errors(folder):
         target = folder / layout.LIVE_FOLDER
@@ -112,6 +148,13 @@ def _copy_inputs(run: LiveRun, folder: Path) -> Iterator[float]:
         shutil.copytree(run.folder / layout.SCENE_FOLDER, folder / layout.SCENE_FOLDER, dirs_exist_ok=True)
         for name in (layout.LIVE_CONTROLS_FILE, layout.LIVE_INPUTS_FILE):
             shutil.copyfile(run.folder / layout.LIVE_FOLDER / name, target / name)
+        for shapes in (run.folder / layout.LIVE_FOLDER).glob(f"*{layout.LIVE_SHAPES_ENDING}"):
+            shutil.copyfile(shapes, target / shapes.name)
+        for old in layout.live_restart_steps(folder):  # of another run
+            layout.live_restart_path(folder, old).unlink()
+        restart = layout.newest_live_restart(run.folder, step)
+        if restart is not None:
+            shutil.copyfile(layout.live_restart_path(run.folder, restart), layout.live_restart_path(folder, restart))
         _say_what_it_is_of(run, folder)
     yield 1.0
 

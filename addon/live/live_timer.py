@@ -47,5 +47,5 @@ def _shown(run: object) -> object:
     return (
         None
         if live is None or live is not run
-        else (live.driver.job.phase, live.step >= 0, live.status, live.note, live.later)
+        else (live.driver.job.phase, live.step >= 0, live.status, live.note, live.later, live.has_trembled)
     )

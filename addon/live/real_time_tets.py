@@ -13,17 +13,26 @@ from ..baking.live_state import LiveRun
 
 MIN_LOADS = 3  # that have to be known, half a second each
 SPARE = 0.8  # of the time that is used: other motions take longer
+MIN_CHANGE = 0.25  # by which a number has to be another, so that it is told, or offered
 DIGITS = 2  # that are told
 
 
-def in_real_time(run: LiveRun) -> int | None:
-    """Returns about how many tets would keep up with the clock, or None: not known yet.
+def hear_load(run: LiveRun, load: float) -> None:
+    """Takes how many seconds a second of a run took, and thinks anew about how many tets would keep up with the clock.
 
-    The time of a step is taken to grow with the tets. The median of the last seconds counts: some of them compile.
+    The time of a step is taken to grow with the tets. The median of the last seconds counts: some of them compile. The
+    number stays until it is another by more than `MIN_CHANGE`: one that jumped about could not be read.
     """
+    run.loads.append(load)
     if len(run.loads) < MIN_LOADS or not run.tets:
-        return None
-    return _rounded(SPARE * run.tets / median(run.loads))
+        return
+    found = _rounded(SPARE * run.tets / median(run.loads))
+    if run.real_time_tets is None or _differs(found, run.real_time_tets):
+        run.real_time_tets = found
+
+
+def _differs(count: int, other: int) -> bool:
+    return not 1.0 - MIN_CHANGE <= count / other <= 1.0 / (1.0 - MIN_CHANGE)
 
 
 def _rounded(count: float) -> int:
@@ -32,9 +41,9 @@ def _rounded(count: float) -> int:
 
 
 def is_slow(run: LiveRun) -> bool:
-    """Whether the run has more tets than that, and bodies that can have fewer."""
-    wanted = in_real_time(run)
-    return wanted is not None and bool(run.tets) and wanted < SPARE * (run.tets or 0) and bool(_shares(run))
+    """Whether so many fewer tets would keep up that they are offered, and bodies can have fewer."""
+    wanted, tets = run.real_time_tets, run.tets
+    return wanted is not None and tets is not None and wanted < (1.0 - MIN_CHANGE) * tets and bool(_shares(run))
 
 
 def _shares(run: LiveRun) -> list[tuple[bpy.types.Object, int]]:

@@ -31,11 +31,15 @@ from . import (
     deforming_colliders,
     handled_inputs,
     key_hints,
+    real_time_tets,
     run_export,
     run_folders,
     settings_of_next_run,
     torn_bodies,
+    unsettled_steps,
 )
+
+MAX_PLAYED_FRAMES = 5.0  # by which the timeline goes on between two looks while it plays; farther it is put there
 
 
 def start(scene: bpy.types.Scene) -> LiveRun:
@@ -95,7 +99,8 @@ def _hear(run: LiveRun, event: Mapping[str, Any]) -> None:
         run.tets = event.get("tets", run.tets)
         run.body_tets = event.get("body_tets", run.body_tets)
         if event.get("load", 0.0) > 0.0:
-            run.loads.append(event["load"])
+            real_time_tets.hear_load(run, event["load"])
+        unsettled_steps.count(run, event)
         scene = find_scene(run.scene_uid)
         if scene is not None:
             problem = settings_of_next_run.difference(run.begun_with, settings_of_next_run.stamp(scene, run.inputs))
@@ -103,6 +108,9 @@ def _hear(run: LiveRun, event: Mapping[str, Any]) -> None:
             run.later = "" if problem is None else error_messages.error_text(problem)
     elif event["event"] == "paused":
         run.held_at = event["step"]
+    elif event["event"] == "torn":
+        for body in event["bodies"]:
+            run.torn_steps.setdefault(body["key"], event["step"])
     elif event["event"] == "starts":
         run.starts_step = event["step"]
     elif event["event"] == "warning":
@@ -152,11 +160,15 @@ def _send_changes(run: LiveRun) -> None:
     scene = find_scene(run.scene_uid)
     if scene is None or run.step < 0:
         return
+    now, before = scene.frame_current_final, run.seen_frame
+    run.seen_frame = now
+    # animated colliders have the speed of their animation; what a hand moves, or Escape puts back, has a bounded one
+    more = {"at_once": True} if before is not None and 0.0 < now - before <= MAX_PLAYED_FRAMES else {}
     for command in handled_inputs.changes(run.inputs, scene, run.sent, run.channels):
-        run.send(command)
+        run.send({**command, **more})
     try:
         for command in deforming_colliders.changes(run, scene):
-            run.send(command)
+            run.send({**command, **more})
     except StorageFailed as problem:  # such as a full disk: the collider stays as it was, and the run goes on
         run.note = error_messages.error_text(problem)
 

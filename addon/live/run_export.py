@@ -19,6 +19,7 @@ from ...solver.bake.cache import layout
 from ...solver.runtime.errors import BadInput
 from ...solver.runtime.storage_errors import named_errors
 from ...solver.scene.scene import Scene
+from ..baking import bake_status
 from ..baking.live_state import LiveRun
 from ..blender_data.object_handle import ObjectHandle
 from ..blender_data.scene_by_session_uid import find_scene
@@ -48,6 +49,7 @@ def export(run: LiveRun) -> Iterator[float | None]:
     with named_errors(run.folder):
         run.folder.mkdir(parents=True, exist_ok=True)
     torn_bodies.move_modifiers(run, scene)
+    run.is_preview = bake_status.has_preview_tets(scene)
     found = find_participants(scene)
     inputs = replace(found, is_preview=True, deforming_colliders=deforming_colliders.find_keys(found))
     handles, frame, subframe = ParticipantHandles(inputs), scene.frame_current, scene.frame_subframe

@@ -149,7 +149,7 @@ class _GrabTool(bpy.types.WorkSpaceTool):
     bl_description = (
         "Pull bodies that run live, with Ctrl push them. Shift keeps a place where it is. F or the wheel: radius"
     )
-    bl_icon = "ops.pose.push"
+    bl_icon = "brush.uv_sculpt.grab"
     bl_cursor = "HAND"
     bl_keymap = (
         *left_button_keys("sinew.grab"),

@@ -123,10 +123,13 @@ class SINEW_OT_keep_live(BakingOperator, bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Waits for the end of the run, and then does as every bake."""
+        """Waits for the end of the run, where Escape leaves it at that, and then does as every bake."""
         if self._bake is not None:
             return super().modal(context, event)
         if self._run is not None and self._run.driver.is_ending:
+            if event.type == "ESC" and event.value == "PRESS":
+                self.cancel(context)
+                return {"CANCELLED"}
             return {"PASS_THROUGH"}
         begun = self._begin(context, event)
         if self._bake is None:

@@ -20,13 +20,13 @@ class SINEW_OT_use_real_time_tets(bpy.types.Operator):
     @classmethod
     def poll(cls, _context: bpy.types.Context) -> bool:
         """While a run says how many those are."""
-        return session.live is not None and real_time_tets.in_real_time(session.live) is not None
+        return session.live is not None and session.live.real_time_tets is not None
 
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Changes them, and begins again."""
         run = session.live
-        wanted = None if run is None else real_time_tets.in_real_time(run)
+        wanted = None if run is None else run.real_time_tets
         if run is None or wanted is None:
             return {"CANCELLED"}
         real_time_tets.ask_for(run, wanted)

@@ -8,12 +8,14 @@ import bpy
 from ..baking import bake_status
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
-from ..live import final_bake, keep_run, kept_shape, real_time_tets
+from ..live import final_bake, keep_run, kept_shape, real_time_tets, unsettled_steps
 from ..objects import roles
+from ..properties.scene_properties import LAST_SECONDS
 from .text_rows import draw_wrapped
 
 REAL_TIME_SHARE = 0.95  # of the rate that is asked for, from which a run keeps up
 KEEP_LABEL = "Keep the Live Run"
+PREVIEW_LABEL = "Live runs with Preview Tets"
 ENDED_BY_UNDO = "Undo has ended the live run. Press Live to run again"
 PHASES = {
     "exporting": "Reading the scene",
@@ -36,11 +38,13 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if run is None or run.scene_uid != scene.session_uid:
         row.enabled = not bake_status.status(scene).is_running
         row.operator("sinew.live", icon="PHYSICS")
+        if bake_status.has_preview_tets(scene):
+            layout.label(text=PREVIEW_LABEL, icon="INFO")
         last = session.last_live
         if last is not None and last.is_ended_by_undo and last.scene_uid == scene.session_uid:
             draw_wrapped(layout, ENDED_BY_UNDO, "INFO", context)
         if keep_run.can_keep(scene):
-            layout.operator("sinew.keep_live", text=KEEP_LABEL, icon="FILE_TICK")
+            _draw_keep(layout, scene)
         _draw_keep_shape(layout, scene)
         if final_bake.can_bake(scene):
             layout.operator("sinew.bake_at_final", icon="RENDER_ANIMATION")
@@ -52,17 +56,26 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         "sinew.pause_live", text="Resume" if run.is_paused else "Pause", icon="PLAY" if run.is_paused else "PAUSE"
     )
     clock.operator("sinew.step_live", icon="FRAME_NEXT")
-    layout.operator("sinew.keep_live", icon="FILE_TICK")
+    _draw_keep(layout, scene)
     _draw_shape_buttons(layout)
     layout.label(text=progress_text(run, scene.sinew.live_rate), icon="TIME")
     _draw_real_time_tets(layout, run, scene.sinew.live_rate)
-    for line in filter(None, (run.note, run.later)):
+    for line in filter(None, (run.note, run.later, unsettled_steps.note(run))):
         draw_wrapped(layout, line, "INFO", context)
+
+
+def _draw_keep(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
+    """Draws Keep, and beside it what is kept, in one row."""
+    row = layout.row(align=True)
+    row.operator("sinew.keep_live", icon="FILE_TICK")
+    row.prop(scene.sinew, "live_kept", text="")
+    if scene.sinew.live_kept == LAST_SECONDS:
+        row.prop(scene.sinew, "live_kept_seconds", text="")
 
 
 def _draw_real_time_tets(layout: bpy.types.UILayout, run: LiveRun, rate: float) -> None:
     """Draws how many tets this machine runs in real time, or offers that many to a run that is slower: one row."""
-    count = real_time_tets.in_real_time(run)
+    count = run.real_time_tets
     if count is None:
         layout.label(text="Tets in real time: not yet known", icon="INFO")
     elif _is_late(run, rate) and real_time_tets.is_slow(run):
@@ -108,4 +121,4 @@ def progress_text(run: LiveRun, rate: float) -> str:
     speed = "Real time" if rate == 1.0 else f"{rate:.2g} × real time"
     if _is_late(run, rate):
         speed = f"Only {ratio:.{1 if ratio >= 0.1 else 2}f} × real time"
-    return f"{speed}, {tets:,} tets" if tets else speed
+    return f"{speed}, {tets:,} {'Preview ' if run.is_preview else ''}tets" if tets else speed

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ...solver.scene.settings.simulation_settings import (
     AIR_TEMPERATURE,
@@ -20,6 +20,8 @@ from ...solver.scene.settings.simulation_settings import (
     STEP_SETTINGS,
 )
 from .property_factory import settings_group
+
+WHOLE_RUN, LAST_SECONDS = "WHOLE", "LAST"
 
 
 def _place_changed(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
@@ -69,6 +71,25 @@ class SinewScene(_SceneProperties, bpy.types.PropertyGroup):
         soft_max=1.0,
         options={"HIDDEN"},  # of no bake
         update=_live_rate_changed,
+    )
+    live_kept: EnumProperty(
+        name="Kept",
+        description="What Keep makes a take of",
+        items=(
+            (WHOLE_RUN, "Whole Run", "Keep the live run from its beginning on"),
+            (LAST_SECONDS, "Last Seconds", "Keep the end of the live run, from the frame on at which the run began"),
+        ),
+        default=WHOLE_RUN,
+        options={"HIDDEN"},  # of no bake
+    )
+    live_kept_seconds: FloatProperty(
+        name="Last Seconds",
+        description="How many of the last seconds Keep makes a take of, to the next whole frame",
+        default=5.0,
+        min=0.1,
+        soft_max=60.0,
+        subtype="TIME_ABSOLUTE",
+        options={"HIDDEN"},  # of no bake
     )
     grab_radius: FloatProperty(
         name="Radius",

@@ -19,7 +19,7 @@ from ..runtime.event_stream import json_value
 from ..simulation.advance_frame import FrameReport
 from ..simulation.enclosed_collider_sheets import find_enclosed_sheets
 from ..simulation.recently_moved_colliders import find_jumped_colliders
-from ..simulation.simulation import FrameCallbacks, Simulation
+from ..simulation.simulation import FrameCallbacks, SimulatedFrame, Simulation
 from ..simulation.tet_face_separation import pieces_at_limit
 from .cache import BackgroundWriter, CacheMetadata, CacheWriter
 from .frame_recorder import FrameRecorder
@@ -76,6 +76,7 @@ class Bake:
         writer, metadata: Of the cache.
         simulation: At the last frame that was written.
         topology: Number of the first sample with the present topology, 0 while all bodies are intact.
+        skipped: Frames of the simulation before the first one of the cache, by which its frame numbers are larger.
         warnings: Warnings of the build that the next line of the report will contain.
         bodies_at_piece_limit: Keys of the bodies for which the piece limit was reported.
         reported_inversions: Keys of bodies with the bones for which inverted flesh was reported.
@@ -87,6 +88,7 @@ class Bake:
     metadata: CacheMetadata
     simulation: Simulation
     topology: int = 0
+    skipped: int = 0
     warnings: list[dict[str, str]] = dataclasses.field(default_factory=list)
     bodies_at_piece_limit: set[str] = dataclasses.field(default_factory=set)
     reported_inversions: set[tuple[str, str, str]] = dataclasses.field(default_factory=set)
@@ -95,8 +97,8 @@ class Bake:
 
     @property
     def frame(self) -> int:
-        """The frame that the simulation is at. Every frame whose event was sent counts."""
-        return self.simulation.frame
+        """The frame of the cache that the simulation is at. Every frame whose event was sent counts."""
+        return self.simulation.frame - self.skipped
 
     @property
     def resume_interval(self) -> int:
@@ -104,13 +106,31 @@ class Bake:
         built = self.simulation.built
         return 1 if (built.unbroken or built).model.node_count >= RESUME_EVERY_FRAME_NODES else RESUME_INTERVAL_FRAMES
 
-    def write_first_frame(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> dict[str, Any]:
-        """Writes the first frame, which is the start state after the pre-roll, and returns its event.
+    def write_first_frame(
+        self, on_event: OnEvent, should_stop: Callable[[], bool], first: SimulatedFrame | None = None
+    ) -> dict[str, Any]:
+        """Writes the first frame, and returns its event.
+
+        Args:
+            on_event: Called with events.
+            should_stop: Polled meanwhile.
+            first: What the simulation has come to; None: it starts now, and this is its state after the pre-roll.
 
         Raises:
             SolveFailed, StorageFailed, Cancelled: As `run`, but nothing can be resumed yet.
         """
         began = clock.perf_counter()
+        if first is None:
+            first = self._start(on_event, should_stop)
+        recorder = self._frame_recorder(self.frame)
+        recorder.record_sample(first.positions)
+        write, report = self._write_and_event(recorder, first.report, began)
+        write()
+        for warning in self._sheet_warnings(is_first=True):
+            on_event(warning)
+        return report
+
+    def _start(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> SimulatedFrame:
         callbacks = ThrottledEvents(on_event, should_stop).callbacks()
         preroll = PrerollRecorder(self.simulation)
         if self.simulation.scene.settings.writes_preroll:
@@ -118,13 +138,7 @@ class Bake:
         first = self.simulation.start(callbacks)
         for key, positions in preroll.arrays().items():
             self.writer.write_preroll(key, positions)
-        recorder = self._frame_recorder(first.number)
-        recorder.record_sample(first.positions)
-        write, report = self._write_and_event(recorder, first.report, began)
-        write()
-        for warning in self._sheet_warnings(is_first=True):
-            on_event(warning)
-        return report
+        return first
 
     def run(self, on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
         """Computes and writes all frames up to the last.
@@ -136,7 +150,7 @@ class Bake:
         """
         with BackgroundWriter() as behind:
             paced = ThrottledEvents(on_event, should_stop, behind.run_callbacks)
-            while self.frame < self.simulation.scene.settings.frame_end:
+            while self.frame < self.metadata.frame_end:
                 began = clock.perf_counter()
                 recorder = self._frame_recorder(self.frame + 1)
                 try:
@@ -184,7 +198,7 @@ class Bake:
         bones, built = simulation.built.bones, simulation.built
         if not bones:
             return []
-        time = simulation.scene.settings.time(self.frame)
+        time = simulation.scene.settings.time(simulation.frame)
         alone = bones.inverted_tets(simulation.tracks, time)
         inversions = [("flesh-crushed", body, (bone, ""), count) for body, bone, count in alone]
         between = bones.inverted_between(built.model, simulation.state.x, simulation.tracks, time)
@@ -203,21 +217,21 @@ class Bake:
 
     def _sheet_warnings(self, is_first: bool) -> list[dict[str, Any]]:
         """Returns a warning for every sheet that is suddenly inside a body."""
-        found = find_enclosed_sheets(self.simulation, self.frame, is_first)
+        found = find_enclosed_sheets(self.simulation, self.simulation.frame, is_first)
         return [_warning_event(SinewError("sheet-in-body", name=n, body=b, frame=self.frame)) for n, b in found]
 
     def _jump_warnings(self, report: FrameReport) -> list[dict[str, Any]]:
         """Returns a warning for every collider that has jumped and whose contacts did not settle, once for each."""
-        found = set(find_jumped_colliders(self.simulation, self.frame)) if report.unsettled else set()
+        at = self.simulation.frame
+        found = set(find_jumped_colliders(self.simulation, at)) if report.unsettled else set()
         news = sorted(found - self.reported_jumps)
         self.reported_jumps.update(news)
         return [_warning_event(SinewError("collider-jumps-in", name=name, frame=self.frame)) for name in news]
 
     def _frame_recorder(self, frame: int) -> FrameRecorder:
         """Returns an empty recorder for a frame."""
-        return FrameRecorder(
-            self.simulation, self.metadata, frame, self.topology, Topology.from_state(self.simulation.state)
-        )
+        topology = Topology.from_state(self.simulation.state)
+        return FrameRecorder(self.simulation, self.metadata, frame, self.topology, topology, skipped=self.skipped)
 
     def _write_and_event(
         self, recorder: FrameRecorder, report: FrameReport, began: float
@@ -244,12 +258,12 @@ class Bake:
                 self.writer.write_head(head)
                 self._write_resume(number, state)
 
-        settings = self.simulation.scene.settings
-        ends = {"frame_start": settings.frame_start, "frame_end": settings.frame_end}
+        ends = {"frame_start": head.frame_start, "frame_end": head.frame_end}
         return write, {"event": "frame", **ends, **line, "seconds": clock.perf_counter() - began}
 
     def _write_resume(self, frame: int, state: State) -> None:
-        self.writer.write_resume(frame, state.to_arrays(), self.resume_interval)
+        time = self.simulation.scene.settings.time(frame)  # of the cache, which may have skipped frames
+        self.writer.write_resume(frame, dataclasses.replace(state, time=time).to_arrays(), self.resume_interval)
 
     def _complete_head(self) -> None:
         """Stores the digest of tracks that were still being written when the bake started."""
@@ -257,7 +271,8 @@ class Bake:
             self.metadata = dataclasses.replace(self.metadata, tracks=self._tracks_digest())
 
     def _tracks_digest(self) -> str:
-        return self.simulation.tracks.final_digest(self.simulation.scene.settings.time(self.metadata.frame_end))
+        last = self.metadata.frame_end + self.skipped
+        return self.simulation.tracks.final_digest(self.simulation.scene.settings.time(last))
 
 
 def _emit_all(on_event: OnEvent, events: Iterable[Mapping[str, Any]]) -> None:

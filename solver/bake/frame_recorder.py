@@ -37,6 +37,7 @@ class FrameRecorder:
         fracture_data: Fields for the finishing pass, by name (bake/postprocess/breakable_frame_fields.py).
         topologies: New topologies in this frame, by number of their first sample.
         samples: Number of samples recorded so far.
+        skipped: Frames of the simulation before the first one of the cache.
     """
 
     simulation: Simulation
@@ -48,13 +49,14 @@ class FrameRecorder:
     fracture_data: dict[str, npt.NDArray] = field(default_factory=dict)
     topologies: dict[int, dict[str, npt.NDArray]] = field(default_factory=dict)
     samples: int = 0
+    skipped: int = 0
 
     def record_sample(self, positions: Mapping[str, Floats]) -> None:
         """Records the next sample, with its render positions in world space [m]."""
         scene = self.simulation.scene
         count = 1 if self.frame == self.metadata.frame_start else self.metadata.samples_per_frame
         number = self.metadata.sample_count(self.frame) - count + self.samples
-        time = scene.settings.time(self.metadata.frame_of_sample(number))
+        time = scene.settings.time(self.metadata.frame_of_sample(number) + self.skipped)
         for key, world in positions.items():
             self.render_positions.setdefault(key, []).append(played_positions(self.simulation, key, world, time))
         self.fracture_data |= frame_arrays(self.simulation, breakable_keys(scene), self.samples)

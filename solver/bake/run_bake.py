@@ -27,7 +27,7 @@ from ..scene.validation import check_scene
 from ..simulation.assembled_scene import AssembledScene
 from ..simulation.build import build
 from ..simulation.fracture_topology import apply_topology
-from ..simulation.simulation import Simulation
+from ..simulation.simulation import SimulatedFrame, Simulation
 from .attributes.attribute_fields import attribute_warnings as attribute_warnings
 from .bake_loop import Bake, OnEvent
 from .cache import CacheMetadata, CacheReader, CacheWriter
@@ -208,7 +208,7 @@ def _prepare_bake(
             on_event({"event": "warning", **note.as_warning()})
         writer.resume(head, point.frame, breakable_keys(scene))
         event = _built_event(built, scene)
-        bake = Bake(writer, head, simulation, point.topology, _not_in(writer.folder, event))
+        bake = Bake(writer, head, simulation, point.topology, warnings=_not_in(writer.folder, event))
         on_event(event)
     else:
         bake = begin_bake(writer, head, Simulation(scene, tracks, built), on_event, should_stop)
@@ -221,15 +221,25 @@ def begin_bake(
     simulation: Simulation,
     on_event: OnEvent,
     should_stop: Callable[[], bool],
+    first: SimulatedFrame | None = None,
 ) -> Bake:
-    """Replaces a bake by the first frame of a simulation that has not begun, and returns the bake there.
+    """Replaces a bake by the first frame of a simulation, and returns the bake there.
+
+    Args:
+        writer: Of the cache.
+        head: Its metadata.
+        simulation: What is baked; between two frames.
+        on_event: Called with events.
+        should_stop: Polled meanwhile.
+        first: What the simulation has come to, which becomes the first frame; None: it has not begun.
 
     Raises:
         BadInput: Flesh is not held.
         SolveFailed, StorageFailed, Cancelled: As `Bake.write_first_frame`.
     """
     built, scene = simulation.built, simulation.scene
-    _check_flesh(simulation)
+    if first is None:
+        _check_flesh(simulation)
     writer.start_over(head)
     for number, (body, asked) in enumerate(zip(built.bodies, scene.bodies, strict=True)):
         arrays = to_arrays(asked, body.mesh, body.binding)
@@ -239,9 +249,10 @@ def begin_bake(
             arrays |= force.to_arrays(body.range.nodes)
         writer.write_model(asked.key, arrays)
     event = _built_event(built, scene)
-    bake = Bake(writer, head, simulation, warnings=warnings_in(event))
+    skipped = 0 if first is None else first.number - head.frame_start
+    bake = Bake(writer, head, simulation, skipped=skipped, warnings=warnings_in(event))
     on_event(event)
-    on_event(bake.write_first_frame(on_event, should_stop))
+    on_event(bake.write_first_frame(on_event, should_stop, first))
     return bake
 
 

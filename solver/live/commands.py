@@ -14,8 +14,9 @@
 {"command": "push", "brush": 3, "place": [x, y, z], "radius": 0.1}                        presses with a ball
 {"command": "lift", "brush": 1}                                                           takes a brush away
 
-A command may have more values, which are recorded and not read: Blender adds what its keys are made of. A brush acts
-until it is lifted; the same command with another place moves it. Places and lengths are in metres,
+A command may have more values, which are recorded and not read: Blender adds what its keys are made of. A collider goes
+where it is set with a bounded speed (collider_jumps.py), or within a step with "at_once": true, as what is animated. A
+brush acts until it is lifted; the same command with another place moves it. Places and lengths are in metres,
 temperatures in °C. A brush that cools by watts takes them away. The strength is how often in a second the stiffness is
 halved, or doubled. A grab or a move may also have a strength, a factor on the stiffness of its spring, at first 1.
 """
@@ -64,18 +65,20 @@ class ReleaseGrab:
 
 @dataclass(frozen=True, eq=False)
 class SetTrack:
-    """Sets a track that may be handled."""
+    """Sets a track that may be handled; a collider is there after a step if `at_once`."""
 
     track: str
     value: Floats
+    at_once: bool = False
 
 
 @dataclass(frozen=True)
 class DeformCollider:
-    """Gives a collider that deforms the shape of a sample in its file (collider_shapes.py)."""
+    """Gives a collider that deforms the shape of a sample in its file (collider_shapes.py), if `at_once` in one step."""
 
     collider: str
     sample: int
+    at_once: bool = False
 
 
 @dataclass(frozen=True)
@@ -179,9 +182,9 @@ def parse_command(given: Mapping[str, Any]) -> Command:
             case "release":
                 return ReleaseGrab(_whole(given, "grab"))
             case "set":
-                return SetTrack(_text(given, "track"), _numbers(given.get("value"), "value"))
+                return SetTrack(_text(given, "track"), _numbers(given.get("value"), "value"), _switch(given, "at_once"))
             case "deform":
-                return DeformCollider(_text(given, "collider"), _count(given, "sample"))
+                return DeformCollider(_text(given, "collider"), _count(given, "sample"), _switch(given, "at_once"))
             case "rate":
                 return SetRate(_above_zero(given.get("rate"), "rate"))
             case "pause":
@@ -217,6 +220,13 @@ def _count(given: Mapping[str, Any], name: str) -> int:
     value = _whole(given, name)
     if value < 0:
         raise ValueError(f"{name} has to be at least 0")
+    return value
+
+
+def _switch(given: Mapping[str, Any], name: str) -> bool:
+    value = given.get(name, False)
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} has to be true or false")
     return value
 
 

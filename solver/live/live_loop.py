@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time as clock
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -28,6 +29,7 @@ from .commands import ClockCommand, KeepStarts, Pause, Resume, SetRate, TakeStep
 from .live_run import LiveRun, LiveSample
 from .pacing import Pace
 from .recording import DIGEST_INTERVAL, InputRecorder, RecordedInputs, read_controls, read_inputs
+from .restart_points import INTERVAL_SECONDS, RestartWriter
 from .sample_files import SampleWriter, remove_samples
 from .start_files import write_starts
 from .torn_meshes import TornMeshes
@@ -110,6 +112,8 @@ class _StepCallbacks:
         self.run, self.recorder, self.pace, self.on_event = run, recorder, pace, on_event
         self.samples: SampleWriter | None = None
         self.torn = TornMeshes(run.simulation)
+        interval = INTERVAL_SECONDS * run.scene.settings.fps * run.scene.settings.substeps
+        self.restarts = RestartWriter(recorder.path.parent.parent, math.ceil(interval))
         self.command_count = self.not_converged = self.unsettled = 0
         self.last_event = clock.monotonic()
 
@@ -135,11 +139,12 @@ class _StepCallbacks:
                 if isinstance(command, KeepStarts):
                     self.keep_starts()
                     continue
-                self.run.apply(command)
+                arrives = self.run.apply(command)
             except BadInput as problem:
                 self.on_event({"event": "warning", **problem.as_warning()})
             else:
-                self.recorder.record(self.run.step, given)
+                later = {"arrives": arrives} if arrives > self.run.step + 1 else {}
+                self.recorder.record(self.run.step, {**given, **later})
 
     def keep_starts(self) -> None:
         """Writes what bodies would begin as, if a bake began as they are now, and says so."""
@@ -183,9 +188,14 @@ class _StepCallbacks:
         return played
 
     def report(self, report: FrameReport) -> None:
-        """Counts what did not converge or settle."""
+        """Counts what did not converge or settle, and writes a restart point where one is due."""
         self.not_converged += report.not_converged
         self.unsettled += report.unsettled
+        try:
+            self.restarts.write_if_due(self.run)
+        except StorageFailed as problem:  # such as a full disk: without points the last seconds take longer to keep
+            self.restarts.stop()
+            self.on_event({"event": "warning", **problem.as_warning()})
 
     def counts(self) -> dict[str, int]:
         """Returns how many steps so far did not converge, and in how many contacts did not settle."""
@@ -194,6 +204,7 @@ class _StepCallbacks:
     def close(self) -> None:
         """Lets the files go."""
         self.recorder.release()
+        self.restarts.close()
         if self.samples is not None:
             self.samples.close()
 

@@ -101,7 +101,8 @@ class LiveRun:
         self.brushes = Brushes(self.scene, built, self._gravity(self.scene.settings.start_time))
         built = self.brushes.added_to(replace(built, forces=(*built.forces, self.grabs, self.hands)))
         self.simulation = Simulation(self.scene, self.tracks, built)
-        self.jumps = ColliderJumps(built.colliders, built.deforming)
+        largest = max(float(np.ptp(built.model.X[body.range.nodes], axis=0).max()) for body in built.bodies)
+        self.jumps = ColliderJumps(built.colliders, built.deforming, largest)
 
     @property
     def step_end(self) -> float:
@@ -136,8 +137,10 @@ class LiveRun:
         while True:
             on_frame(self.simulation.advance(callbacks).report)
 
-    def apply(self, command: Command) -> None:
-        """Lets a command act from the next step on.
+    def apply(self, command: Command) -> float:
+        """Lets a command act from the next step on, and returns after how many steps it has acted in full.
+
+        That is the next one, unless a collider has a longer way to go (`collider_jumps.py`).
 
         Raises:
             BadInput: There is no such body, grab, brush or track that may be handled, or the value has another shape.
@@ -152,11 +155,12 @@ class LiveRun:
                 self._check_grab(command.grab)
                 del self.grabs.held[command.grab]
             case SetTrack():
-                self._set(command)
+                return self._set(command)
             case DeformCollider():
-                self._deform(command)
+                return self._deform(command)
             case HoldHeatGun() | HoldStiffnessBrush() | HoldBall() | LiftBrush():
                 self.brushes.apply(command)
+        return self.step + 1.0
 
     def digest(self) -> str:
         """Returns 64 hex digits of where all nodes are, how they move, how warm they are, and how soft by brushes."""
@@ -184,7 +188,7 @@ class LiveRun:
         if number not in self.grabs.held:
             raise BadInput("live-no-such-grab", number=number)
 
-    def _set(self, command: SetTrack) -> None:
+    def _set(self, command: SetTrack) -> float:
         if command.track not in self.tracks.controls:
             raise BadInput("live-no-such-control", name=command.track)
         wanted = self.tracks.shapes[command.track]
@@ -192,9 +196,9 @@ class LiveRun:
             problem = f"the value of {command.track} has the shape {command.value.shape} instead of {wanted}"
             raise BadInput("live-command-invalid", command="set", problem=problem)
         self.jumps.check(command.track, command.value, self.step_end)
-        self._move_track(command.track, command.value)
+        return self._move_track(command.track, command.value, command.at_once)
 
-    def _deform(self, command: DeformCollider) -> None:
+    def _deform(self, command: DeformCollider) -> float:
         track = f"collider.{command.collider}.vertices"
         is_there = any(each.key == command.collider for each in self.simulation.built.deforming)
         if not is_there or self.cache is None:
@@ -202,15 +206,22 @@ class LiveRun:
         time = self.simulation.state.time
         vertices = read_shape(self.cache, command.collider, command.sample, len(self.tracks.sample(track, time)))
         self.tracks.handle(track, time)
-        self._move_track(track, vertices)
+        return self._move_track(track, vertices, command.at_once)
 
-    def _move_track(self, track: str, value: Floats) -> None:
-        """Lets a track be somewhere else at the end of the next step; a collider that goes too far teleports there."""
-        begin = self.simulation.state.time
-        is_jump = self.jumps.is_jump(track, self.tracks.sample(track, begin), value)
-        self.tracks.set(track, begin, self.step_end, value, is_jump)
+    def _move_track(self, track: str, value: Floats, at_once: bool) -> float:
+        """Lets a track be somewhere else at the end of the next step, and returns after how many steps it is.
+
+        A collider that goes too far for that teleports there, or takes longer unless it has to be there `at_once`.
+        """
+        begin, end, is_jump = self.simulation.state.time, self.step_end, False
         if self.jumps.has(track):
-            self.hands.until = self.step_end + SECONDS_AFTER_MOVING
+            before = self.tracks.sample(track, begin)
+            is_jump = self.jumps.is_jump(track, before, value)
+            if not is_jump and not at_once:
+                end = max(end, begin + self.jumps.seconds(track, before, value))
+            self.hands.until = end + SECONDS_AFTER_MOVING
+        self.tracks.set(track, begin, end, value, is_jump)
+        return self.step + max((end - begin) / (self.step_end - begin), 1.0)
 
 
 def live_scene(scene: Scene) -> Scene:

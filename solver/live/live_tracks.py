@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..contact.colliders.teleports import MOVE
 from ..runtime.arrays import Floats
 from ..scene.tracks import MemoryTracks, Track, TrackReader
 
@@ -17,7 +18,8 @@ KEPT_SAMPLES = 8  # of a track that is handled: none is asked for what was longe
 class LiveTracks(MemoryTracks):
     """The tracks of a scene, of which some follow what somebody does.
 
-    A value that is set at the end of a step is reached during that step, from the value before.
+    A value that is set for the end of a step is reached then, from the value before. Colliders that are handled move on
+    the way there, as the solver reads in their tracks of cuts, unless a jump was set.
     """
 
     def __init__(
@@ -34,10 +36,12 @@ class LiveTracks(MemoryTracks):
 
     def has(self, name: str) -> bool:
         """Whether there is a track of that name."""
-        return name in self.controls or self.scene_tracks.has(name)
+        return name in self.controls or self._is_of_handled(name) or self.scene_tracks.has(name)
 
     def sample(self, name: str, time: float) -> Floats:
         """Returns the value of a track at a time [s]; what is handled keeps its last value."""
+        if self._is_of_handled(name):
+            return np.array(MOVE)
         return super().sample(name, time) if name in self.controls else self.scene_tracks.sample(name, time)
 
     def samples_around(self, name: str, begin: float, end: float) -> tuple[Floats, Floats, int]:
@@ -45,6 +49,11 @@ class LiveTracks(MemoryTracks):
         if name in self.controls:
             return super().samples_around(name, begin, end)
         return self.scene_tracks.samples_around(name, begin, end)
+
+    def _is_of_handled(self, name: str) -> bool:
+        """Whether a track is that of the cuts of a collider that is handled."""
+        collider, _, of = name.rpartition(".")
+        return of == "cuts" and any(f"{collider}.{each}" in self.controls for each in ("matrix", "vertices"))
 
     def handle(self, name: str, time: float) -> None:
         """Lets a track of the scene be handled from a time on [s], where it is not yet; until then it keeps its value.
@@ -72,3 +81,13 @@ class LiveTracks(MemoryTracks):
             -KEPT_SAMPLES:
         ]
         track.times, track.values = times, values
+
+    def handled_samples(self) -> dict[str, tuple[Floats, Floats]]:
+        """Returns times [s] and values of all tracks that are handled, by name."""
+        return {name: (self._loaded[name].times, self._loaded[name].values) for name in self.controls}
+
+    def restore_samples(self, samples: Mapping[str, tuple[Floats, Floats]]) -> None:
+        """Lets tracks be handled, with the samples that `handled_samples` returned."""
+        for name, (times, values) in samples.items():
+            self.handle(name, 0.0)
+            self._loaded[name].times, self._loaded[name].values = times, values

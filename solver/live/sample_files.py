@@ -29,6 +29,7 @@ import numpy.typing as npt
 
 from ..bake.cache.layout import (
     LIVE_HEAD_FILE,
+    LIVE_RESTART_ENDING,
     LIVE_START_ENDING,
     LIVE_STARTS_FILE,
     is_sinew_file,
@@ -142,15 +143,19 @@ class SampleWriter:
 
 
 def remove_samples(folder: Path) -> None:
-    """Deletes the samples in a folder "live"; what was done in the run stays.
+    """Deletes samples, starts and restart points in a folder "live"; what was done in the run stays.
 
     Raises:
         StorageFailed: The operating system refused.
     """
     with named_errors(folder):
         remove_file(folder / LIVE_HEAD_FILE)  # first: without it nobody reads the others
-        starts = *folder.glob(f"*{LIVE_START_ENDING}"), folder / LIVE_STARTS_FILE
-        for path in (*folder.glob("*.pc2"), *folder.glob("*.npz"), *starts):
+        others = (
+            *folder.glob(f"*{LIVE_START_ENDING}"),
+            *folder.glob(f"*{LIVE_RESTART_ENDING}"),
+            folder / LIVE_STARTS_FILE,
+        )
+        for path in (*folder.glob("*.pc2"), *folder.glob("*.npz"), *others):
             if is_sinew_file(Path(folder.name, path.name)):
                 remove_file(path)
 

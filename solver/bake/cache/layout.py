@@ -40,7 +40,7 @@ LIVE_FOLDER = "live"
 LIVE_CONTROLS_FILE, LIVE_INPUTS_FILE, LIVE_HEAD_FILE = "controls.json", "inputs.jsonl", "head.bin"
 LIVE_STARTS_FILE = "starts.json"
 LIVE_FILES = (LIVE_CONTROLS_FILE, LIVE_INPUTS_FILE, LIVE_HEAD_FILE, LIVE_STARTS_FILE)
-LIVE_SHAPES_ENDING, LIVE_START_ENDING = ".shapes", ".start"
+LIVE_SHAPES_ENDING, LIVE_START_ENDING, LIVE_RESTART_ENDING = ".shapes", ".start", ".restart"
 # the list of checkpoints
 RESUME_LIST = f"{RESUME_FOLDER}/points.json"
 # copy of cache.json, in case that is lost
@@ -67,6 +67,7 @@ _SELECTED_NAME = re.compile(r"selected-(\d+)")
 # samples and mesh of a torn body in a live run, since a number of cuts
 _TORN_NAME = re.compile(r"(.+)@(\d+)\.(?:npz|pc2)")
 _ATTRIBUTES_NAME = re.compile(r"(-?\d+)\.ply")
+_RESTART_NAME = re.compile(r"(\d+)" + re.escape(LIVE_RESTART_ENDING))
 
 
 def numbered_path(folder: Path, frame: int) -> Path:
@@ -161,6 +162,22 @@ def live_start_path(folder: Path, key: str) -> Path:
     return folder / LIVE_FOLDER / f"{key}{LIVE_START_ENDING}"
 
 
+def live_restart_path(cache: Path, step: int) -> Path:
+    """Returns the file from which the live run of a cache can be repeated after so many steps."""
+    return cache / LIVE_FOLDER / f"{step:06d}{LIVE_RESTART_ENDING}"
+
+
+def live_restart_steps(cache: Path) -> list[int]:
+    """Returns after how many steps the live run of a cache has such files, rising."""
+    found = (_RESTART_NAME.fullmatch(path.name) for path in (cache / LIVE_FOLDER).glob(f"*{LIVE_RESTART_ENDING}"))
+    return sorted(int(match.group(1)) for match in found if match)
+
+
+def newest_live_restart(cache: Path, step: int) -> int | None:
+    """Returns the last of these that is no later than a number of steps; None: there is none."""
+    return max((each for each in live_restart_steps(cache) if each <= step), default=None)
+
+
 def live_samples_path(folder: Path, key: str, generation: int) -> Path:
     """Returns the file of the samples of a body in a folder "live", since so many cuts of any body."""
     return folder / (f"{key}@{generation}.pc2" if generation else f"{key}.pc2")
@@ -215,7 +232,7 @@ def is_sinew_file(relative: Path) -> bool:
         return _NUMBERED_NAME.fullmatch(name) is not None
     if folder[:1] == (ATTRIBUTE_FOLDER,) and len(folder) == 2:
         return is_key(folder[1]) and _ATTRIBUTES_NAME.fullmatch(name) is not None
-    if folder == (LIVE_FOLDER,) and name in LIVE_FILES:
+    if folder == (LIVE_FOLDER,) and (name in LIVE_FILES or _RESTART_NAME.fullmatch(name)):
         return True
     torn = _TORN_NAME.fullmatch(name)
     if folder == (LIVE_FOLDER,) and torn is not None:

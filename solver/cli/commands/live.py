@@ -3,7 +3,7 @@
 
 With --child, commands come from standard input (`live/commands.py`), until `{"command": "cancel"}` or its end. Samples
 are in CACHE/live (`live/sample_files.py`), and what was done is in CACHE/live/inputs.jsonl. `--replay` repeats that run
-and compares every second of it; `--keep` does so and bakes what was seen.
+and compares every second of it; `--keep` does so and bakes what was seen, or with `--last` the end of it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--unpaced", action="store_true", help="take steps as fast as they come")
     parser.add_argument("--keep", action="store_true", help="bake the recorded run into the cache folder")
+    parser.add_argument("--last", type=float, metavar="SECONDS", help="with --keep: bake the last seconds alone")
     parser.add_argument("--replay", action="store_true", help="repeat the recorded run, and compare")
     parser.add_argument("--threads", type=int, metavar="N", help="number of threads, which never changes the result")
     parser.add_argument("--json", action="store_true", help="write events as JSON lines")
@@ -62,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     set_thread_count(options.threads or scene.settings.threads or fair_thread_count())
     with announcing_compilation(emit):
         if options.keep:
-            keep(options.cache, scene, stop, emit)
+            keep(options.cache, scene, stop, emit, options.last)
         elif options.replay:
             replay(options.cache, scene, stop, emit)
         else:
@@ -76,6 +77,8 @@ def _check(options: argparse.Namespace) -> None:
 
     if not 0.0 < options.rate < float("inf"):
         raise BadInput("live-rate", rate=options.rate)
+    if options.last is not None and not 0.0 < options.last < float("inf"):
+        raise BadInput("live-last", seconds=options.last)
 
 
 def print_event(event: Mapping[str, Any]) -> None:

@@ -32,6 +32,19 @@ TEXTS: dict[str, tuple[str, str]] = {
         "The run differs from the recorded one at step {step}.",
         "It was recorded by another version of Sinew, or the scene has changed: run it live again.",
     ),
+    "live-unsettled": (
+        "Where bodies touch, they may tremble or sink in a little.",
+        "If you see that, set a Thickness, or bake with more Substeps Per Frame.",
+    ),
+    "live-last": ("The last {seconds:g} s cannot be kept.", "Choose a number of seconds above 0."),
+    "live-torn-before": (
+        '"{name}" was torn before the seconds that are to be kept.',
+        "Keep the whole run, or so many seconds that it is whole at their beginning.",
+    ),
+    "live-restart-unreadable": (
+        "The last seconds cannot be repeated from {path}: {problem}.",
+        "Keep the whole run instead.",
+    ),
     "start-follows-pose": (
         '"{name}" follows its pose at every frame, so it has no start of its own.',
         "Keep its shape as a shape key instead, or choose another Motion in the panel Flesh.",
