@@ -74,7 +74,7 @@ class SetTrack:
 
 @dataclass(frozen=True)
 class DeformCollider:
-    """Gives a collider that deforms the shape of a sample in its file (collider_shapes.py), if `at_once` in one step."""
+    """Gives a collider that deforms the shape of a sample in its file (collider_shapes.py), in a step if `at_once`."""
 
     collider: str
     sample: int
