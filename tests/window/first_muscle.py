@@ -13,6 +13,7 @@ from ui_driver import bake, find, open_alone, search, show_sidebar, status, unde
 
 # to the right from the field to its dot [pixels]: steps until the field ends, and then into the dot, which is 20 wide
 STEP, MOST_STEPS, DOT_INSIDE = 6, 40, 7
+MAX_SECONDS = 120.0  # from a new file to a muscle that has contracted; 87 s beside three other loads
 
 
 def first_muscle() -> Steps:
@@ -43,9 +44,11 @@ def first_muscle() -> Steps:
     bpy.context.scene.frame_end = LAST_FRAME
     yield from bake()
     assert not is_shown(bpy.context.scene, sphere), "the bake takes the place of the colors"
-    result["first_muscle_seconds"] = round(time.monotonic() - start, 1)
+    seconds = round(time.monotonic() - start, 1)
+    result["first_muscle_seconds"] = seconds
     assert status().phase == "baked" and not status().convergence.not_converged, status()
     relaxed, active = (width_at(sphere, frame) for frame in (1, LAST_FRAME))
+    assert seconds <= MAX_SECONDS, seconds
     result["first_muscle_widths"] = [relaxed, active]
     yield from picture("62-the-first-muscle")
     assert active > 1.2 * relaxed, result
