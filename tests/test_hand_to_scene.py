@@ -42,7 +42,7 @@ def play(box: bpy.types.Object, plane: bpy.types.Object) -> LiveRun:
     number = grabs.take(run, run_key(run), shown(box)[np.argmax(shown(box).sum(axis=1))], 0.0)
     for index in range(MOVES):
         plane.location.z += 0.0131
-        plane.rotation_euler = (0.013 * index, 0.007 * index, 0.1)
+        plane.rotation_euler = (0.003 * index, 0.002 * index, 0.005)  # at once, below the speed of a hand
         bpy.context.view_layer.update()
         grabs.move(run, number, run.grabs[number].hand + [0.05, 0.0, 0.07])
         run_steps(run, run.step + 2)
