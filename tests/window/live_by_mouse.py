@@ -81,7 +81,9 @@ def _grab(cube: bpy.types.Object) -> Steps:
         yield 0.05
     grab = next(iter(run.grabs.values()))
     yield from wait_for(
-        "the place to follow", lambda: (Vector(grabs.grabbed_point(run, grab)) - Vector(grab.hand)).length < 0.2, 20
+        "the place to follow",
+        lambda: (Vector(grabs.grabbed_point(run, grab)) - Vector(grab.hand)).length < 0.2,
+        MOST_SECONDS,
     )
     yield from picture("71-live-pulled")
     mouse("keydown", "shift")
