@@ -154,7 +154,8 @@ def solve_step(
     model, by_motion = start.model, start.options.makes_rotations
     x0, v0 = floats(start.state.x), floats(start.state.v)
     is_free = start.workspace.all_free if external_forces.is_fixed is None else ~external_forces.is_fixed
-    is_frozen = None if previous_v is None else external_forces.is_frozen
+    # contacts do not know which islands bindings join
+    is_frozen = None if previous_v is None or model.bound is not None else external_forces.is_frozen
     is_solved = is_free if is_frozen is None else is_free & ~is_frozen
     _write_impulse(start, external_forces)
     matrix, values, saved_count = _add_external_blocks(start, system, external_forces)

@@ -57,4 +57,8 @@ def step(
     with limiting_threads(1 + model.tet_count // MIN_TETS_PER_THREAD):
         start = StepInput(model, state, external_forces, dt, settings, workspace, contacts, options)
         uses_bdf2 = bool(model.methods) and len(bodies_by_bdf2(model)) > 0
-        return bdf2_step(take, start) if uses_bdf2 else take(start)
+        report = bdf2_step(take, start) if uses_bdf2 else take(start)
+    if model.bound is not None:
+        model.bound.interpolate(state.x)
+        model.bound.interpolate(state.v)
+    return report

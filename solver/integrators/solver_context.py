@@ -16,6 +16,7 @@ import numpy as np
 from ..constraints.rigid_core.reduced_pattern import ReducedPatterns
 from ..linalg.block_pattern import BlockPattern
 from ..linalg.block_system import PcgWorkspace
+from ..linalg.bound_node_elimination import EliminatedPatterns
 from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ..linalg.pair_stiffness_assembly import PairPatterns
 from ..mechanics.elements.record_layout import record_length
@@ -61,6 +62,7 @@ class StepWorkspace:
         warped: Blocks and impulses of bodies that are warped vertex by vertex.
         pcg: Work arrays of linear solves.
         pair_patterns: Patterns widened by pairs of tets.
+        eliminated_patterns: Patterns of systems without bound nodes.
         reduced_patterns: Patterns of systems without the nodes of rigid cores.
         cached_rows: Rows of linear bodies, by number of the body.
         scaled_model: A model, its bodies by BDF2, (bodies,), and the model with their masses scaled.
@@ -80,6 +82,7 @@ class StepWorkspace:
     warped: WarpedSystem = field(init=False)
     pcg: PcgWorkspace = field(default_factory=PcgWorkspace)
     pair_patterns: PairPatterns = field(default_factory=PairPatterns)
+    eliminated_patterns: EliminatedPatterns = field(default_factory=EliminatedPatterns)
     reduced_patterns: ReducedPatterns = field(default_factory=ReducedPatterns)
     cached_rows: dict[int, CachedRows] = field(default_factory=dict)
     scaled_model: tuple[Model, Bools, Model] | None = None

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..linalg.block_pattern import BlockPattern, block_pattern, island_starts
+from ..linalg.bound_nodes import BoundNodes
 from ..mesh.red_refinement import RefinementLevels
 from ..runtime.arrays import Floats, Indices, concatenated, floats, indices
 from ..runtime.errors import BadInput
@@ -91,6 +92,7 @@ class Model:
         methods: Of the bodies, by which formulation their tets resist; () where all do by the default one.
         levels: Of the bodies, how their tets came out of coarser ones; () where none did.
         cores: What moves as one rigid body; a body with a core is one island, whatever its pieces.
+        bound: Nodes that follow others and have no mass of their own (`constraints/bindings/`); None: there are none.
     """
 
     X: Floats
@@ -111,6 +113,7 @@ class Model:
     methods: tuple[FormulationSettings, ...] = ()
     levels: tuple[RefinementLevels | None, ...] = ()
     cores: tuple[RigidCore, ...] = ()
+    bound: BoundNodes | None = None
 
     @functools.cached_property
     def lam_by_strain(self) -> Floats:

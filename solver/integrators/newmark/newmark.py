@@ -27,10 +27,12 @@ from ...constraints.linear_forces import LinearForces
 from ...constraints.pair_forces import PairForces
 from ...constraints.point_forces import PointForces
 from ...linalg.block_system import BlockSystem, StoppingCriteria
+from ...linalg.bound_nodes import BoundNodes
 from ...linalg.pcg import solve
 from ...linalg.rigid_modes import rigid_modes
 from ...mechanics.hyperelastic.hyperelastic_bodies import partition
-from ...runtime.arrays import Bools, Floats, floats
+from ...mechanics.model import Model
+from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.errors import SolveFailed
 from ...runtime.row_dot_products import row_dot_products
 from ...runtime.threads.thread_pool import run_parts
@@ -81,6 +83,7 @@ class NewmarkStep:
         self.is_free: Bools = (
             np.ones(n, bool) if external_forces.is_fixed is None else ~external_forces.is_fixed[self.nodes]
         )
+        self.bound = _bound_nodes(start.model, self.nodes)
         self.target = self.x0 + dt * self.v0
         if external_forces.fixed_target is not None:
             self.target[~self.is_free] = external_forces.fixed_target[self.nodes][~self.is_free]
@@ -129,7 +132,12 @@ class NewmarkStep:
         add_point_blocks(model, springs, 1.0, values, np.zeros_like(self.x0))
         starts = [body.nodes.start for body in model.bodies]
         pattern, values = self.evaluator.whole_tangent(values)
-        frequencies = highest_frequencies(pattern, values, model.mass, self.is_free, starts)
+        is_free = self.is_free
+        if self.bound is not None:
+            eliminated = self.workspace.eliminated_patterns.of(pattern, self.bound)
+            pattern, values = eliminated.pattern, eliminated.reduce(values)
+            is_free = is_free & ~self.bound.is_bound(model.node_count)
+        frequencies = highest_frequencies(pattern, values, model.mass, is_free, starts)
         with np.errstate(invalid="ignore"):
             needed = np.ceil(self.dt * frequencies / (2.0 * STABLE_STEP_SHARE))
         worst = int(np.argmax(needed))
@@ -166,7 +174,7 @@ class NewmarkStep:
             pairs = PairForces.concatenate(pairs, linked.pairs)
         mass = diagonal_mass(model, h)
         if not len(acting) and not len(pairs) and not self.is_damped:
-            return np.where(self.is_free[:, None], b / mass[:, None], self.v)
+            return self._explicit(b, mass)
         self.values[:] = 0.0
         if self.is_damped:
             parts = partition(len(self.values))
@@ -175,6 +183,11 @@ class NewmarkStep:
         add_point_blocks(model, acting, h, self.values, b)
         pattern, values = add_pair_blocks(model, (pattern, self.values), pairs, h, b, self.workspace.pair_patterns)
         v = guess.copy()
+        if self.bound is not None:
+            eliminated = self.workspace.eliminated_patterns.of(pattern, self.bound)
+            pattern, values = eliminated.pattern, eliminated.reduce(values)
+            self.bound.hand_down(b)
+            v[self.bound.nodes] = 0.0
         solved = solve(
             BlockSystem(pattern, values, b, self.is_free),
             v,
@@ -183,9 +196,30 @@ class NewmarkStep:
             workspace=self.workspace.pcg,
         )
         self.iterations, self.residual = self.iterations + solved.iterations, max(self.residual, solved.residual)
+        if self.bound is not None:
+            self.bound.interpolate(v)
+        return v
+
+    def _explicit(self, b: Floats, mass: Floats) -> Floats:
+        """Returns b / m, (n, 3), where nothing is implicit."""
+        if self.bound is None:
+            return np.where(self.is_free[:, None], b / mass[:, None], self.v)
+        self.bound.hand_down(b)
+        with np.errstate(invalid="ignore"):  # bound nodes have neither
+            v = np.where(self.is_free[:, None], b / mass[:, None], self.v)
+        self.bound.interpolate(v)
         return v
 
     def _island_norms(self, values: Floats) -> Floats:
         """Returns the norms of values of nodes, (n, 3), in every island, (k,)."""
         starts = np.asarray(self.model.pattern.island_start, np.int64)[:-1]
         return np.sqrt(np.add.reduceat(row_dot_products(values, values), starts))
+
+
+def _bound_nodes(whole: Model, nodes: Indices) -> BoundNodes | None:
+    """Returns the bound nodes of a group in its numbers, for its nodes in the whole, rising, (n,)."""
+    if whole.bound is None:
+        return None
+    number_of = np.full(whole.node_count, -1, np.int32)
+    number_of[nodes] = np.arange(len(nodes), dtype=np.int32)
+    return whole.bound.renumbered(number_of)

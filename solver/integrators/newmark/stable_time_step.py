@@ -30,7 +30,7 @@ def highest_frequencies(
     pattern: BlockPattern, values: Floats, mass: Floats, is_free: Bools, starts: Sequence[int]
 ) -> Floats:
     """Returns ω [rad/s] of bodies whose nodes begin at `starts`, (k,), for blocks of K [N/m] and masses [kg]."""
-    root = np.where(is_free, 1.0 / np.sqrt(mass), 0.0)[:, None]
+    root = np.where(is_free, 1.0 / np.sqrt(np.where(is_free, mass, 1.0)), 0.0)[:, None]
     counts = np.diff([*starts, pattern.node_count])
     parts, product = partition(pattern.node_count), np.empty((pattern.node_count, 3))
 

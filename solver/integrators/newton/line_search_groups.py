@@ -22,7 +22,12 @@ class CoupledGroups:
         self.group_of: np.ndarray | None = None  # of every body, or −1; None: each of flesh is alone
         starts = np.array([body.tets.start for body in model.bodies], np.int64)
         one, two = (np.searchsorted(starts, tets, side="right") - 1 for tets in (pairs.tet, pairs.other))
-        coupling = island_coupling(one, two, len(starts)) if len(pairs) and part else None
+        if model.bound is not None:
+            first = np.array([body.nodes.start for body in model.bodies], np.int64)
+            nodes = np.repeat(model.bound.nodes, np.diff(model.bound.start))
+            own, others = (np.searchsorted(first, each, side="right") - 1 for each in (nodes, model.bound.parents))
+            one, two = np.concatenate([one, own]), np.concatenate([two, others])
+        coupling = island_coupling(one, two, len(starts)) if len(one) and part else None
         if coupling is not None:
             cluster = np.empty(len(starts), np.int64)
             cluster[coupling.members] = np.repeat(

@@ -130,7 +130,7 @@ class NewtonSystem:
         self.pattern, self.matrix, self.is_apart = model.pattern, self.values, self.wide_tangent is not None
         if self.wide_tangent and self.evaluator:
             self.wide_tangent.update(self.evaluator, self.values, dt)
-            if len(external_forces.pairs):
+            if len(external_forces.pairs) or model.bound is not None:
                 self.pattern, self.matrix = self.wide_tangent.merged(self.values)
                 self.is_apart = False
         self.pattern, self.matrix = add_pair_blocks(
@@ -151,10 +151,14 @@ class NewtonSystem:
         if is_any_warped(model):
             is_whole = is_free & ~nodes_with_hinges(model) if model.cores else is_free
             r -= ghost_impulse(model, self.x0, v, is_whole, self.workspace.warped)
+        elastic = elastic_impulse - dt * self.constant_terms.force
+        if model.bound is not None:
+            model.bound.hand_down(r)
+            model.bound.hand_down(elastic)
         r[~is_free] = 0.0
         if model.cores:
             r = effective_forces(model, self.x0, r, is_free)
-        self.r, self.linear = r, r - is_free[:, None] * (elastic_impulse - dt * self.constant_terms.force)
+        self.r, self.linear = r, r - is_free[:, None] * elastic
         self.scale = self._scale(v, is_free, elastic_impulse, external_impulse)
 
     def residual(self) -> float:
@@ -180,8 +184,11 @@ class NewtonSystem:
         """
         if not self.once:
             return 0.0
-        nodes, r = self.once.part.nodes, self.r.copy()
-        r[nodes] += self.dt * self.constant_terms.linearisation_residual(x)
+        nodes, left = self.once.part.nodes, np.zeros_like(self.r)
+        left[nodes] = self.dt * self.constant_terms.linearisation_residual(x)
+        if self.model.bound is not None:
+            self.model.bound.hand_down(left)
+        r = self.r + left
         r[~is_free] = 0.0
         return self._largest(self._norms(r))
 
@@ -275,12 +282,17 @@ class NewtonSystem:
         return SolveResult.merge(found, solve_system(self.model, rest, self.settings, self.workspace))
 
     def _times(self, v: Floats, whole: bool = True) -> Floats:
-        """Returns A v, (n, 3); if not `whole`, without the excess of the tangent of hierarchical bodies."""
+        """Returns A v on nodes that are not bound, (n, 3).
+
+        If not `whole`, without the excess of the tangent of hierarchical bodies.
+        """
         out = block_matrix_product(self.pattern, self.matrix, v)
         if self.wide_tangent and self.is_apart:
             self.wide_tangent.multiply(v, out)
         if self.levels and whole:
             self.levels.add_excess_tangent(v, out)
+        if self.model.bound is not None:
+            self.model.bound.hand_down(out)
         return out
 
     def _scale(self, v: Floats, is_free: Bools, elastic_impulse: Floats, external_impulse: Floats) -> Floats:

@@ -33,7 +33,7 @@ from ...scene.formulation import QR
 def matrix_free_bodies(model: Model) -> list[int]:
     """Returns the numbers of the bodies whose stiffness may stay out of the matrix of a step."""
     matrix_free = [k for k, method in enumerate(model.methods) if method.name == QR and method.is_matrix_free]
-    needs_blocks = is_any_warped(model) or len(model.cores) or len(model.pressure_modulus)
+    needs_blocks = is_any_warped(model) or len(model.cores) or len(model.pressure_modulus) or model.bound is not None
     return matrix_free if not needs_blocks and model.pattern.smallest_island > MAX_SMALL_ISLAND_NODES else []
 
 

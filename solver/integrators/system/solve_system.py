@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from ...constraints.rigid_core import LinearSystem, nodes_with_hinges, solve_with_cores
 from ...linalg.bicgstab import solve_unsymmetric
 from ...linalg.block_system import BlockSystem, StoppingCriteria
+from ...linalg.bound_nodes import BoundNodes
 from ...linalg.drop_zero_blocks import drop_zero_blocks
 from ...linalg.element_by_element import ElementProducts
 from ...linalg.multigrid.hierarchy_reuse import ReusedHierarchy
@@ -43,6 +45,21 @@ def solve_system(
             the step.
         element_terms: Stiffness of A that is not in its blocks (`matrix_free.py`); None: there is none.
     """
+    if model.bound is not None and system.X is model.X:
+        unbound = replace(model, bound=None)
+        return _solve_for_parents(
+            model.bound,
+            system,
+            workspace,
+            lambda reduced: solve_system(
+                unbound,
+                reduced,
+                settings,
+                workspace,
+                multigrid_levels=multigrid_levels,
+                conserves_momentum=conserves_momentum,
+            ),
+        )
     if element_terms is not None:
         return _solve_matrix_free(system, settings, element_terms, workspace)
     if system.X is not model.X or not (model.cores or is_any_warped(model)):
@@ -68,6 +85,19 @@ def solve_system(
         solved = _solve_by_symmetry(model, system, settings, multigrid_levels, workspace)
     if balance:
         balance.apply(system.v)
+    return solved
+
+
+def _solve_for_parents(
+    bound: BoundNodes, system: LinearSystem, workspace: StepWorkspace, solve_reduced: Callable[..., SolveResult]
+) -> SolveResult:
+    """Solves WᵀAW v = Wᵀb, whose unknowns are those of the parents, and gives bound nodes what these say."""
+    eliminated = workspace.eliminated_patterns.of(system.pattern, bound)
+    b = system.b.copy()
+    bound.hand_down(b)
+    system.v[bound.nodes] = 0.0
+    solved = solve_reduced(replace(system, pattern=eliminated.pattern, values=eliminated.reduce(system.values), b=b))
+    bound.interpolate(system.v)
     return solved
 
 

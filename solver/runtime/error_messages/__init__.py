@@ -7,6 +7,7 @@ Sentences name the object in quotes. A file per subject, and in it a group per p
 from . import (
     activation,
     attachments,
+    bindings,
     blender,
     bodies,
     contact,
@@ -40,6 +41,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     **muscles.TEXTS,
     **activation.TEXTS,
     **attachments.TEXTS,
+    **bindings.TEXTS,
     **wraps_and_passes.TEXTS,
     **force_fields.TEXTS,
     **formulations.TEXTS,

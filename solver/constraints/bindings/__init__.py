@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bindings: points that follow the nodes of tets, triangles, edges, rigid cores or other bound points.
+
+A hard-bound node has no motion of its own, but that of its target (`hard_bindings.py`, `linalg/bound_nodes.py`).
+
+Source: S07, chapter 6.
+"""

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Wᵀ A W, in the numbers of all nodes: blocks of bound nodes go to their parents, and their own rows stay empty.
+
+A bound node keeps a row, so that nothing that counts by nodes or islands has to be renumbered. It has a block on the
+diagonal alone, far smaller than others: the row is solved with the rest, decides nothing, and its result is
+overwritten by W. As it is not held, the rigid modes of its island stay those of a free body.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from ..runtime.arrays import Floats, Indices
+from ..runtime.jit import kernel
+from .block_pattern import BlockPattern
+from .bound_nodes import BoundNodes
+from .coupled_islands import island_coupling
+from .pattern_union import WidenedPattern, widen_pattern
+
+EMPTY_ROW_SHARE = 1.0e-12  # diagonal of a bound node's row, of what it was
+
+
+class BlockRoutes(NamedTuple):
+    """Where the blocks of bound nodes go, t of them with r routes in all.
+
+    Attributes:
+        blocks: Blocks of A in a row or column of a bound node, (t,).
+        start: Where the routes of each begin, (t + 1,).
+        place, weight: Block of WᵀAW to which it adds, and by how much, (r,).
+        places: The blocks themselves in the wide pattern, (t,).
+        diagonal: Which of the t are on the diagonal of bound nodes, (b,).
+    """
+
+    blocks: Indices
+    start: Indices
+    place: Indices
+    weight: Floats
+    places: Indices
+    diagonal: Indices
+
+
+@dataclass(frozen=True, eq=False)
+class EliminatedPattern:
+    """The pattern of WᵀAW.
+
+    Attributes:
+        pattern: With the blocks between parents, its islands coupled by them.
+        widened: The same without that coupling.
+        routes: Where blocks go.
+        values: Work array of the blocks of WᵀAW, (b', 9).
+    """
+
+    pattern: BlockPattern
+    widened: WidenedPattern
+    routes: BlockRoutes
+    values: Floats
+
+    def reduce(self, values: Floats) -> Floats:
+        """Returns the blocks of WᵀAW, (b', 9), for those of A, (b, 9); the next call overwrites them."""
+        self.widened.scatter(values, self.values)
+        route_blocks(self.routes, values, EMPTY_ROW_SHARE, self.values)
+        return self.values
+
+
+class EliminatedPatterns:
+    """The patterns without bound nodes of one simulation, which owns this object, by the patterns with them."""
+
+    def __init__(self) -> None:
+        """Begins without any."""
+        self._known: WeakKeyDictionary[BlockPattern, tuple[BoundNodes, EliminatedPattern]] = WeakKeyDictionary()
+
+    def of(self, pattern: BlockPattern, bound: BoundNodes) -> EliminatedPattern:
+        """Returns the pattern of WᵀAW for that of A."""
+        known = self._known.get(pattern)
+        if known is None or known[0] is not bound:
+            known = bound, eliminate(pattern, bound)
+            self._known[pattern] = known
+        return known[1]
+
+
+def eliminate(pattern: BlockPattern, bound: BoundNodes) -> EliminatedPattern:
+    """Returns the pattern of WᵀAW for that of A."""
+    row_start, column, weight = bound.matrix_rows(pattern.node_count)
+    is_bound = bound.is_bound(pattern.node_count)
+    own_start = pattern.row_start.astype(np.int64)
+    row = np.repeat(np.arange(pattern.node_count, dtype=np.int64), np.diff(own_start))
+    other = pattern.column.astype(np.int64)
+    blocks = np.flatnonzero(is_bound[row] | is_bound[other])
+    row, other = row[blocks], other[blocks]
+    length = np.diff(row_start.astype(np.int64))
+    high, wide = length[row], length[other]
+    start = np.concatenate([[0], np.cumsum(high * wide, dtype=np.int64)])
+    inner = np.arange(start[-1], dtype=np.int64) - np.repeat(start[:-1], high * wide)
+    across = np.repeat(wide, high * wide)
+    from_row = np.repeat(row_start[row].astype(np.int64), high * wide) + inner // across
+    from_column = np.repeat(row_start[other].astype(np.int64), high * wide) + inner % across
+    to_row, to_column = column[from_row], column[from_column]
+    widened = widen_pattern(pattern, to_row, to_column)
+    routes = BlockRoutes(
+        blocks=blocks.astype(np.int32),
+        start=start.astype(np.int32),
+        place=widened.added_blocks.astype(np.int32),
+        weight=weight[from_row] * weight[from_column],
+        places=widened.block_map[blocks].astype(np.int32),
+        diagonal=np.flatnonzero(row == other).astype(np.int32),
+    )
+    coupled = _with_coupling(widened.pattern, to_row, to_column)
+    return EliminatedPattern(coupled, widened, routes, np.empty((widened.pattern.block_count, 9)))
+
+
+def _with_coupling(pattern: BlockPattern, rows: npt.NDArray, columns: npt.NDArray) -> BlockPattern:
+    """Returns a pattern whose islands are also coupled by blocks at `rows` and `columns`, (r,)."""
+    one, two = pattern.island_of_row[rows], pattern.island_of_row[columns]
+    if pattern.coupling is not None:
+        one = np.concatenate([one, pattern.coupling.first])
+        two = np.concatenate([two, pattern.coupling.second])
+    return replace(pattern, coupling=island_coupling(one, two, pattern.island_count))
+
+
+@kernel()
+def route_blocks(routes, values, empty_share, reduced):
+    """Adds blocks of bound nodes to those of their parents, and clears their own.
+
+    Args:
+        routes: `BlockRoutes`.
+        values: Blocks of A, (b, 9).
+        empty_share: What a bound node keeps of the diagonal of its block.
+        reduced: Blocks of WᵀAW, (b', 9): those of A in their places, changed.
+    """
+    blocks, start, place, weight, places, diagonal = routes
+    for k in range(len(blocks)):
+        for i in range(9):
+            reduced[places[k], i] = 0.0
+    for k in range(len(blocks)):
+        for route in range(start[k], start[k + 1]):
+            for i in range(9):
+                reduced[place[route], i] += weight[route] * values[blocks[k], i]
+    for k in diagonal:
+        size = (values[blocks[k], 0] + values[blocks[k], 4] + values[blocks[k], 8]) / 3.0
+        for i in range(3):
+            reduced[places[k], 4 * i] = empty_share * size if size > 0.0 else empty_share
