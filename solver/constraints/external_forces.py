@@ -15,6 +15,7 @@ from .point_forces import PointForces
 
 if TYPE_CHECKING:
     from .attachments.attachment_potential import AttachmentPotential
+    from .bindings.soft_particles import SoftParticles
 
 
 @dataclass
@@ -41,6 +42,7 @@ class ExternalForces:
             None: none. Only linear steps read it, and only when they solve again.
         turns: The islands whose rotations have to follow the previous solve, (k,), at once; None: none. As above.
         tied_nodes: Which nodes pairs tie to other bodies by springs that are far stiffer than these, (n,); None: none.
+        particles: Bound softly to tets; where they are is in the fields of the state; None: there are none.
         substep_potentials: What acts anew in every substep of Newmark's scheme, on tets of its bodies alone.
     """
 
@@ -59,6 +61,7 @@ class ExternalForces:
     is_frozen: Bools | None = None
     turns: Bools | None = None
     tied_nodes: Bools | None = None
+    particles: SoftParticles | None = None
     substep_potentials: tuple[AttachmentPotential, ...] = ()
 
     @property

@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from ..constraints.external_forces import ExternalForces
 from ..mechanics.model import Model
 from ..mechanics.state import State
+from ..runtime.arrays import Bools
 from ..runtime.threads.thread_count import limiting_threads
 from ..scene.scene import Settings
 from .bdf2 import bdf2_step, bodies_by_bdf2
@@ -14,6 +19,10 @@ from .newton.newton_body_selection import nonlinear_bodies
 from .solver_context import SolverContext
 from .step_input import DEFAULT_OPTIONS, NO_CONTACTS, ContactCallbacks, StepInput, StepOptions
 from .step_report import StepReport
+
+if TYPE_CHECKING:
+    from ..constraints.bindings.soft_particles import SoftParticles
+    from .dynamic_flesh_forces import DynamicFlesh
 
 # below this a second thread costs more in waiting than it brings
 MIN_TETS_PER_THREAD = 400
@@ -57,8 +66,26 @@ def step(
     with limiting_threads(1 + model.tet_count // MIN_TETS_PER_THREAD):
         start = StepInput(model, state, external_forces, dt, settings, workspace, contacts, options)
         uses_bdf2 = bool(model.methods) and len(bodies_by_bdf2(model)) > 0
+        particles = None
+        if external_forces.particles is not None:
+            if uses_bdf2:
+                raise ValueError("particles bound softly to bodies by BDF2")
+            from .particle_solve import ImplicitParticles
+
+            is_own = ~_is_on_newmark_body(external_forces.particles, flesh)
+            particles = ImplicitParticles(start, external_forces.particles, is_own)
+            start = particles.start_with(start)
         report = bdf2_step(take, start) if uses_bdf2 else take(start)
+        if particles is not None:
+            particles.end(state)
     if model.bound is not None:
         model.bound.interpolate(state.x)
         model.bound.interpolate(state.v)
     return report
+
+
+def _is_on_newmark_body(particles: SoftParticles, flesh: DynamicFlesh | None) -> Bools:
+    """Returns which particles are moved with flesh in substeps, (p,)."""
+    if flesh is None or flesh.newmark is None:
+        return np.zeros(len(particles), bool)
+    return np.isin(particles.tet, flesh.newmark.part.tets)

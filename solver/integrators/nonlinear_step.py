@@ -80,6 +80,8 @@ def flesh_step(start: StepInput, flesh: DynamicFlesh) -> StepReport:
     ended = clock.perf_counter()
 
     x, v = solves.end()
+    if solves.newmark and solves.newmark.particles:
+        solves.newmark.particles.store()
     state.fields[VELOCITY_CHANGE] = v - state.v
     rotations = newton.system.constant_terms.rotations if newton else StepRotations(rotations_due(model, state), None)
     rotations.store(model, state)

@@ -44,6 +44,7 @@ from ..system.right_hand_side import write_gravity_impulse
 from ..system.step_matrix import diagonal_mass
 from .stable_time_step import highest_frequencies
 from .substep_contacts import GroupContacts, SubstepSolve, active_pairs, active_points, group_contacts
+from .substep_particles import SubstepParticles
 
 STABLE_STEP_SHARE = 0.9  # of the longest step
 MAX_SUBSTEPS = 200  # in a step; beyond, implicit Euler is the better scheme
@@ -64,6 +65,7 @@ class NewmarkStep:
         nodes, tets: Of the group, in the whole.
         substeps: Their number in the step.
         x, v: At the end of the last `run` [m], [m/s], (n, 3) each, of the group's nodes.
+        particles: Soft-bound ones of the group, at the end of the last `run`; None: there are none.
         iterations, residual: Of the linear solves of the last `run`: all of them, and the worst.
     """
 
@@ -75,7 +77,8 @@ class NewmarkStep:
         """
         state, external_forces, dt = start.state, start.external_forces, start.dt
         self.group, self.dt, self.settings, self.time = group, dt, start.settings, state.time
-        self.workspace = start.workspace
+        self.workspace, self.state = start.workspace, start.state
+        self.particles: SubstepParticles | None = None
         self.evaluator = FleshEvaluator(group, start.model, start.workspace)
         self.model, self.nodes, self.tets = self.evaluator.model, group.part.nodes, group.part.tets
         self.x0, self.v0 = floats(state.x[self.nodes]), floats(state.v[self.nodes])
@@ -101,6 +104,7 @@ class NewmarkStep:
         self.iterations, self.residual = 0, 0.0
         contacts = group_contacts(external_forces, self.tets)
         external = _SubstepForces(external_forces, contacts)
+        self.particles = SubstepParticles.of_group(external_forces, self.model, self.tets, self.state)
         linked = [potential.forces_at(self.x0).as_points() for potential in external_forces.substep_potentials]
         if external_forces.contact_count or len(external_forces.pairs) or linked:
             self.substeps = self._substeps(PointForces.concatenate(contacts.contacts_as_points(), *linked))
@@ -112,11 +116,15 @@ class NewmarkStep:
             self.evaluator.force_at(self.x, force)
             middle = self._solve(force, self.x, external, 0.5 * h, self.v, is_first=True)
             x_half = self.x + 0.5 * h * middle
+            if self.particles:
+                self.particles.move_to_middle(0.5 * h)
             self.evaluator.force_at(x_half, force)
             if self.is_damped:
                 self.evaluator.damping(x_half, self.damping)
             half = self._solve(force, x_half, external, 0.5 * h, middle, is_first=False)
             x_end = self.x + h * middle
+            if self.particles:
+                self.particles.end_substep(h)
             share = number / self.substeps
             self.x = np.where(free, x_end, self.x0 + share * (self.target - self.x0))
             self.v = np.where(free, 2.0 * half - self.v, fixed_velocity)
@@ -156,7 +164,7 @@ class NewmarkStep:
     ) -> Floats:
         """Returns v with (M + h C) v = M v_n + h f for the forces of flesh at x and all others there, (n, 3)."""
         external_forces, contacts = external
-        model, pattern = self.model, self.model.pattern
+        model = self.model
         impulse = np.empty_like(x)
         write_gravity_impulse(model.mass, model.gravity_scale, floats(external_forces.gravity), h, impulse)
         if external_forces.node_force is not None:
@@ -164,6 +172,8 @@ class NewmarkStep:
         b = model.mass[:, None] * self.v + h * force + impulse
         solve_input = SubstepSolve(model.tets, x - self.x0, self.v, h, self.dt / self.substeps, is_first)
         acting, pairs = active_points(contacts, solve_input), active_pairs(contacts, solve_input)
+        if self.particles:
+            acting = PointForces.concatenate(acting, self.particles.points(x, h, is_first=is_first))
         floor = None
         if external_forces.substep_potentials:
             linked = LinearForces.concatenate(*(each.forces_at(x) for each in external_forces.substep_potentials))
@@ -175,6 +185,30 @@ class NewmarkStep:
         mass = diagonal_mass(model, h)
         if not len(acting) and not len(pairs) and not self.is_damped:
             return self._explicit(b, mass)
+        v = self._implicit(acting, pairs, b, (mass, h, floor), guess, x)
+        if self.particles:
+            self.particles.take(v)
+        return v
+
+    def _implicit(
+        self,
+        acting: PointForces,
+        pairs: PairForces,
+        b: Floats,
+        equation: tuple[Floats, float, Floats | None],
+        guess: Floats,
+        x: Floats,
+    ) -> Floats:
+        """Returns the solution with damping, springs and contacts [m/s], (n, 3).
+
+        Args:
+            acting, pairs: Springs and contacts.
+            b: M v_n + h f without these [N s], (n, 3), changed.
+            equation: Masses with their damping [kg], (n,), h [s], and the floor of the norm of b; None: zero.
+            guess: A first guess [m/s], (n, 3).
+            x: Where nodes are [m], (n, 3).
+        """
+        model, pattern, (mass, h, floor) = self.model, self.model.pattern, equation
         self.values[:] = 0.0
         if self.is_damped:
             parts = partition(len(self.values))

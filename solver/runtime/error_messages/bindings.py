@@ -18,4 +18,8 @@ TEXTS = {
         'Points are bound so far outside of "{name}" that a node of it would have no mass.',
         "Bind points that are nearer, or give it larger tets.",
     ),
+    "particles-too-heavy": (
+        'Soft-bound particles on "{name}" take {mass} kg, which leaves a node of it without mass.',
+        "Give them less mass.",
+    ),
 }
