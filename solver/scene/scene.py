@@ -25,6 +25,7 @@ from ..runtime.checksums import digest, npz_bytes
 from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.npz_reader import first_line, read_arrays
 from .attachment import Attachment, drop_unused_fields
+from .body_binding import BodyBinding
 from .constant_wind import Wind
 from .contact import Collider as Collider
 from .contact import Collision, drop_unused_fields_of_colliders
@@ -147,6 +148,7 @@ class Body:
         stretch_limit: How far it stretches before it stiffens; None: without end.
         muscle: Fibres that contract in flesh; None: there are none.
         attachments, hooks: What its surface slides along, or is tied to by springs, and places that pull it.
+        bindings: Other bodies that its nodes follow exactly. Only scripts write them.
         cap_vertices, wrap_vertices: How many of the last `vertices` close holes of the render mesh, and how many are of
             the Wrap inside, at which the body ends, in this order. They move with the body and are not played. What
             has a row per vertex has one for them, too.
@@ -191,6 +193,7 @@ class Body:
     cap_vertices: Annotated[int, at_least(0, "Cap Vertices")] = 0
     wrap_vertices: Annotated[int, at_least(0, "Wrap Vertices")] = 0
     start: Start | None = None
+    bindings: tuple[BodyBinding, ...] = ()
 
     @property
     def played_count(self) -> int:
@@ -371,7 +374,7 @@ class Scene:
                 if getattr(body, name) is None:
                     del own[name]
             drop_unused_fields(body.attachments, own["attachments"], arrays)
-            for name in ("attachments", "hooks", "cap_vertices", "wrap_vertices"):
+            for name in ("attachments", "hooks", "bindings", "cap_vertices", "wrap_vertices"):
                 if not getattr(body, name):
                     del own[name]
         drop_unused_fields_of_colliders(self.colliders, tree["colliders"], arrays)

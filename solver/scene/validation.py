@@ -11,6 +11,7 @@ import numpy as np
 from ..runtime.arrays import Floats, Indices
 from ..runtime.errors import BadInput
 from .attachment_validation import check_attachments
+from .binding_validation import check_bindings
 from .contact import COLLIDER_SHAPES, COLLIDER_SIDES, Collider
 from .flesh import DYNAMIC, FLESH_LAWS, FLESH_MOTIONS, FLESH_TIME_SCHEMES
 from .formulation import (
@@ -61,6 +62,7 @@ def check_scene(scene: Scene) -> None:
         _check_collider(collider)
     known = {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
     check_attachments(scene)
+    check_bindings(scene)
     for pair in scene.ignored_pairs:
         for key in sorted(set(pair) - known):
             raise BadInput("ignored-pair-unknown", name=key)

@@ -36,6 +36,7 @@ from ..runtime.arrays import Floats, floats, indices
 from ..runtime.errors import SinewError
 from ..scene.animated_material import body_at
 from ..scene.attachment_validation import attached_pairs
+from ..scene.binding_validation import bound_pairs, check_bound_bodies
 from ..scene.formulation import HIERARCHICAL, FormulationSettings, refinement_factor, with_unread_defaults
 from ..scene.gravity import gravity_at
 from ..scene.scene import Body, Scene
@@ -43,6 +44,7 @@ from ..scene.self_weight_check import self_weight_warnings
 from ..scene.tracks import TrackReader
 from ..scene.validation import check_scene
 from .assembled_scene import AssembledBody, AssembledScene
+from .bound_bodies import bind_bodies, check_bound_nodes_are_free
 from .features.feature import BuildInputs
 from .features.registry import FEATURES
 from .forces import FORCES, make_forces
@@ -71,13 +73,14 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
     """
     _check(scene, tracks)
     scene = replace(scene, bodies=tuple(body_at(body, tracks, scene.settings.start_time) for body in scene.bodies))
-    scene = replace(scene, ignored_pairs=(*scene.ignored_pairs, *attached_pairs(scene)))
+    scene = replace(scene, ignored_pairs=(*scene.ignored_pairs, *attached_pairs(scene), *bound_pairs(scene)))
     colliders, deforming = _colliders(scene, tracks)
     surfaces, meshes = _fill_bodies(scene, on_stage, stored)
     gravity = floats(gravity_at(scene, tracks, scene.settings.start_time), 3)
     model = _initial_model(scene, surfaces, meshes, gravity)
     colliders = _with_ignored_bodies(colliders, scene, model)
-    bindings, points = _bind_bodies(scene, model, surfaces, meshes, stored, on_stage, gravity)
+    bindings, points = _bind_render_vertices(scene, model, surfaces, meshes, stored, on_stage, gravity)
+    unbound, model = model, bind_bodies(scene, model)
     inputs = BuildInputs(
         scene=scene,
         tracks=tracks,
@@ -93,8 +96,10 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
     )
     _build_features(inputs)
     forces = make_forces(inputs)
+    check_bound_nodes_are_free(scene, model, forces)
     skins = make_collision_surfaces(scene, meshes, bindings, model, deforming, tracks)
-    materials = make_contact_materials(skins, scene, model, gravity)
+    # how hard contacts push goes by the masses of whole bodies, of which bound ones have given some away
+    materials = make_contact_materials(skins, scene, unbound, gravity)
     built = AssembledScene(
         model=model,
         bodies=_assembled_bodies(inputs),
@@ -115,6 +120,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
 def _check(scene: Scene, tracks: TrackReader) -> None:
     """Raises BadInput where the scene asks for something impossible, before any work is done."""
     check_scene(scene)
+    check_bound_bodies(scene, tracks)
     for force in FORCES:
         force.check(scene, tracks)
     for feature in FEATURES:
@@ -152,7 +158,7 @@ def _build_features(inputs: BuildInputs) -> None:
             inputs.features.append(feature)
 
 
-def _bind_bodies(
+def _bind_render_vertices(
     scene: Scene,
     model: Model,
     surfaces: list[Surface],
@@ -308,6 +314,9 @@ def _initial_state(scene: Scene, model: Model) -> State:
             v[part.nodes] += np.cross(body.initial_spin, X - mass @ X / mass.sum())
     state = State(model.X.copy(), v, scene.settings.start_time)
     begin_at_starts(scene, model, state)
+    if model.bound is not None:
+        model.bound.interpolate(state.x)
+        model.bound.interpolate(state.v)
     return state
 
 

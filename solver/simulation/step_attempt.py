@@ -124,7 +124,8 @@ class StepAttempt:
             dynamics and self.newmark and self.has_surfaces and (dynamics.euler or dynamics.corotational_bodies(model))
         )
         # rotations of what touches colliders alone follow where they have to
-        may_turn = dynamics is None and contacts is not None and not is_any_warped(model)
+        # and islands that bindings join do not turn each for itself
+        may_turn = dynamics is None and contacts is not None and not is_any_warped(model) and model.bound is None
         self.turns_solves = may_turn and is_whole and turns_solves
         self.relinearises = may_turn and (self.has_surfaces or turns_solves)
         self.may_turn_solves = may_turn and is_whole and self.has_surfaces and not turns_solves
@@ -163,7 +164,7 @@ class StepAttempt:
         options = StepOptions(
             max_solves=MAX_SOLVES_AT_IMPACT,
             flesh=self.dynamics,
-            relinearises=relinearises and not is_any_warped(self.model),
+            relinearises=relinearises and not is_any_warped(self.model) and self.model.bound is None,
             makes_rotations=self.turns_solves,
             may_abandon=self.part.may_halve,
             on_iteration=lambda solves, residual: on_progress(Progress(solves, residual, 0)),

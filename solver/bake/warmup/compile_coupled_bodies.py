@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compiles the kernels of a step in which two bodies push each other, on a few tets."""
+"""Compiles the kernels of steps in which two bodies push each other or are bound to each other, on a few tets."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ...constraints.bindings.hard_bindings import BindingTarget, HardBinding, bind_nodes, flatten_bindings
 from ...constraints.external_forces import ExternalForces
 from ...constraints.pair_forces import PairForces
 from ...contact.active_set.active_set import ActiveSet
@@ -37,6 +38,16 @@ def compile_coupled_bodies() -> None:
     settling.group[:], settling.group_status[:] = (0, 1), (CONVERGED, STOPPED)
     settling.frozen_nodes()
     settling.diverged_islands(state.v, state.v, 1.0)
+
+
+def compile_bound_bodies() -> None:
+    """Takes a step in which a node of one body is bound to a tet of another."""
+    model = _tet_strips(2)
+    target = BindingTarget(model.tets[0], np.full(4, 0.25))
+    bound = flatten_bindings([HardBinding(len(STRIP_NODES) + 4, target)], str)
+    model = bind_nodes(model, bound, str)
+    state = State(model.X.copy(), np.zeros_like(model.X))
+    step(model, state, ExternalForces(np.array([0.0, 0.0, -9.81])), 0.01, Settings())
 
 
 def _tet_strips(count: int = 1) -> Model:

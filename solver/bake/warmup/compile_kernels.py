@@ -26,7 +26,7 @@ def compile_all(on_event: OnEvent) -> None:
     if is_all_compiled():
         return
     from .compile_contact import compile_surface_contacts
-    from .compile_coupled_bodies import compile_coupled_bodies
+    from .compile_coupled_bodies import compile_bound_bodies, compile_coupled_bodies
     from .compile_flesh import compile_flesh
     from .compile_multigrid import compile_multigrid
     from .compile_small_scene import compile_small_scene
@@ -35,6 +35,7 @@ def compile_all(on_event: OnEvent) -> None:
     for scene in all_scenes():
         compile_small_scene(scene)
     compile_coupled_bodies()
+    compile_bound_bodies()
     compile_surface_contacts()
     compile_multigrid()
     for is_averaged in (False, True):

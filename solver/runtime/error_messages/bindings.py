@@ -18,6 +18,38 @@ TEXTS = {
         'Points are bound so far outside of "{name}" that a node of it would have no mass.',
         "Bind points that are nearer, or give it larger tets.",
     ),
+    "binding-to-itself": (
+        'A binding of "{name}" has "{name}" itself as its target.',
+        "Choose another body as its target, or remove it.",
+    ),
+    "binding-target-missing": (
+        'A binding of "{name}" has the target "{target}", which is no body of the scene.',
+        "Choose a simulated body as its target, or remove it.",
+    ),
+    "binding-repeated": (
+        '"{name}" is bound to "{target}" twice.',
+        "Remove one of the two bindings.",
+    ),
+    "binding-out-of-reach": (
+        'No node of "{name}" is within the reach of {reach} m of "{target}": the nearest is {distance} m away.',
+        "Raise the reach, move the bodies together, or remove the binding.",
+    ),
+    "binding-stepping": (
+        '"{name}" moves by {own} and "{target}", to which it is bound, by {other}.',
+        "Give both the same Stepping.",
+    ),
+    "binding-combined": (
+        '"{name}" is bound to another body or the target of a binding, which does not support {feature}.',
+        "Turn {feature} off, or use an attachment that is fixed instead of the binding.",
+    ),
+    "bound-core": (
+        'A binding of "{name}" reaches its rigid core, whose nodes move with the core.',
+        "Lower the reach of the binding, or bind the other body to this one.",
+    ),
+    "bound-nodes-held": (
+        '{count} bound nodes of "{name}" are held by {force} as well.',
+        "Hold its target instead, or lower the reach of the binding.",
+    ),
     "particles-too-heavy": (
         'Soft-bound particles on "{name}" take {mass} kg, which leaves a node of it without mass.',
         "Give them less mass.",

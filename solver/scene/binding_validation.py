@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The check of bindings between bodies: targets that are there, no circles, and steps that all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..runtime.errors import BadInput
+from .animated_material import keyed_names
+from .flesh import DYNAMIC
+from .formulation import BDF2, HIERARCHICAL, display_name
+from .scene import Body, Scene
+from .tracks import TrackReader
+
+
+def bound_pairs(scene: Scene) -> list[tuple[str, str]]:
+    """Returns the keys of bodies and what they are bound to, which do not also collide."""
+    return [(body.key, binding.target) for body in scene.bodies for binding in body.bindings]
+
+
+def check_bindings(scene: Scene) -> None:
+    """Raises BadInput where bindings have no target, repeat, go in a circle, or are of bodies that step differently."""
+    bodies = {body.key: body for body in scene.bodies}
+    for body in scene.bodies:
+        targets = [binding.target for binding in body.bindings]
+        for target in targets:
+            if target == body.key:
+                raise BadInput("binding-to-itself", name=body.name)
+            if target not in bodies:
+                raise BadInput("binding-target-missing", name=body.name, target=target)
+            if targets.count(target) > 1:
+                raise BadInput("binding-repeated", name=body.name, target=bodies[target].name)
+            _check_stepping(body, bodies[target])
+    for body in scene.bodies:
+        _check_circles(bodies, [body.key])
+
+
+def check_bound_bodies(scene: Scene, tracks: TrackReader) -> None:
+    """Raises BadInput where a body that is bound, or is a target, has a feature that bindings do not support."""
+    bound = {key for pair in bound_pairs(scene) for key in pair}
+    for body in scene.bodies:
+        if body.key in bound:
+            for feature in _unsupported_features(body, tracks):
+                raise BadInput("binding-combined", name=body.name, feature=feature)
+
+
+def _check_circles(bodies: dict[str, Body], path: list[str]) -> None:
+    for binding in bodies[path[-1]].bindings:
+        if binding.target in path:
+            circle = [*path[path.index(binding.target) :], binding.target]
+            raise BadInput("binding-circle", names=" → ".join(f'"{bodies[key].name}"' for key in circle))
+        _check_circles(bodies, [*path, binding.target])
+
+
+def _check_stepping(body: Body, target: Body) -> None:
+    own, other = _stepping(body), _stepping(target)
+    if own != other:
+        raise BadInput("binding-stepping", name=body.name, target=target.name, own=own, other=other)
+
+
+def _stepping(body: Body) -> str:
+    """Returns how a body goes from step to step, in words."""
+    if body.flesh is not None:
+        return "Newmark" if body.flesh.motion == DYNAMIC and body.flesh.scheme == "newmark" else "implicit Euler"
+    return "BDF2" if body.method.scheme == BDF2 else "implicit Euler"
+
+
+def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
+    if body.follows_pose:
+        yield "Follow Pose"
+    if body.fracture is not None:
+        yield "Fracture"
+    if body.heat is not None:
+        yield "Heat"
+    if body.flesh is None and body.method.name == HIERARCHICAL:
+        yield f"the Method {display_name(body.method)}"
+    if body.gravity_in_shape:
+        yield "Gravity Already in Shape"
+    if keyed_names(body, tracks):
+        yield "keys on its material"
