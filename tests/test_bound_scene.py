@@ -138,6 +138,9 @@ REFUSED: dict[str, tuple[Callable[[], tuple[Body, ...]], str]] = {
     ),
     "pose": (lambda: (lower(flesh=Flesh()), upper(ON_LOWER)), '"Lower" is bound .* not support Follow Pose'),
     "fracture": (lambda: (lower(), upper(ON_LOWER, fracture=Fracture())), '"Upper" is bound .* not support Fracture'),
+    "vertices": (
+        lambda: (lower(), upper(ON_LOWER, method=FormulationSettings("vertex-warp"))), "not support the Method"
+    ),
     "gravity": (
         lambda: (lower(gravity_in_shape=True), upper(ON_LOWER)), "not support Gravity Already in Shape"
     ),

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from fixtures.bound_bodies import PLAIN
-from fixtures.flesh_dynamics import FLESH, flesh_of, model_of
+from fixtures.flesh_dynamics import FLESH, flesh_of, law_of, model_of
 from fixtures.tet_meshes import bar
+from reference.soft_bindings import BoundSystem, modified_newmark_step
 from sinew.solver.constraints.bindings.soft_particles import (
     POSITION_FIELD,
     VELOCITY_FIELD,
@@ -27,6 +29,7 @@ from sinew.solver.constraints.bindings.soft_particles import (
 from sinew.solver.constraints.external_forces import ExternalForces
 from sinew.solver.integrators.integrator_choice import step
 from sinew.solver.integrators.step_input import StepOptions
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import forces, tet_arrays
 from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.arrays import Floats
@@ -153,6 +156,7 @@ def test_a_rigid_motion_feels_neither_spring_nor_damping() -> None:
 
 SCHEMES = {
     "Polar": FormulationSettings(),
+    "QR": FormulationSettings("qr"),
     "Green": FormulationSettings("green"),
     "flesh": FormulationSettings(),
     "Newmark": FormulationSettings(),
@@ -175,6 +179,17 @@ def test_momentum_stays(scheme: str, stiffness: float) -> None:
         report = step(model, state, ExternalForces(particles=particles), 0.25 * DT, EXACT, options=options)
         assert report.converged
     assert np.abs(momentum(model, particles, state) - before).max() < 1e-9 * size
+
+
+@pytest.mark.parametrize("stiffness", [1.0e2, 1.0e6, 1.0e10])
+def test_angular_momentum_stays_where_the_elements_keep_it(stiffness: float) -> None:
+    model, particles = bound_to(box(SCHEMES["QR"]), stiffness=stiffness)
+    state = shaken(model, particles, drift=0.05 if stiffness < 1e3 else 0.0)
+    before = spin(model, particles, state)
+    size = float(model.mass @ np.linalg.norm(np.cross(state.x, state.v), axis=1))
+    for _ in range(10):
+        assert step(model, state, ExternalForces(particles=particles), 0.25 * DT, EXACT).converged
+    assert np.abs(spin(model, particles, state) - before).max() < 1e-9 * size
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -202,6 +217,76 @@ def test_any_stiffness_is_stable_in_a_long_step_and_the_distance_falls_as_it_ris
         assert r == pytest.approx(-9.81, rel=1.0 if rings else 1e-3)
         distances.append(float(np.abs(drift_of(damped, particles, state)).max()))
     assert (np.diff(np.log10(distances[1:])) < -2.5).all()
+
+
+def elastic_of(model: Model) -> Callable[[Floats], Floats]:
+    """Returns the forces of Newmark's flesh at positions of its nodes."""
+    law, tets = law_of(model), tet_arrays(model.pattern)
+
+    def elastic(x: Floats) -> Floats:
+        out = np.empty_like(x)
+        forces(model, law, np.ascontiguousarray(x), out, tets)
+        return out
+
+    return elastic
+
+
+def dense_system(model: Model, particles: SoftParticles, arms: bool, inherits: bool = False) -> BoundSystem:
+    W = nodal_map(model, particles, particles.weights)[::3, ::3]
+
+    def arms_at(x: Floats) -> Floats:
+        nodes = np.ascontiguousarray(x[: model.node_count])
+        drift = x[model.node_count :] - particles.targets(nodes, model.tets)
+        return nodal_map(model, particles, arm_weights(particles, model, nodes, drift))[::3, ::3]
+
+    return BoundSystem(
+        np.concatenate([model.mass, particles.mass]), W, particles.stiffness, particles.damping, elastic_of(model),
+        GRAVITY, inherits, arms_at if arms else None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("stiffness", [1.0, 1.0e4, 1.0e8])
+def test_newmark_with_particles_is_the_dense_scheme_of_s07(stiffness: float) -> None:
+    model, particles = bound_to(model_of(cells=(2, 1, 1), lengths=(0.4, 0.2, 0.2)), stiffness=stiffness)
+    state = shaken(model, particles, size=0.002, drift=0.01 / (1.0 + stiffness / 1.0e3))
+    x = np.concatenate([state.x, state.fields[POSITION_FIELD]])
+    v = np.concatenate([state.v, state.fields[VELOCITY_FIELD]])
+    system, dt = dense_system(model, particles, arms=True), 5.0e-4
+    for _ in range(3):
+        report = step(model, state, ExternalForces(GRAVITY, particles=particles), dt, EXACT,
+                      options=StepOptions(flesh=flesh_of(model, "newmark")))  # fmt: skip
+        assert report.substeps == 1
+        x, v = modified_newmark_step(system, x, v, dt)
+    assert np.concatenate([state.x, state.fields[POSITION_FIELD]]) == pytest.approx(x, abs=1e-10)
+    size = np.abs(v).max()
+    found = np.concatenate([state.v, state.fields[VELOCITY_FIELD]])
+    assert found == pytest.approx(v, abs=(1e-9 if stiffness < 1e6 else 1e-6) * size)
+
+
+def test_inherited_accelerations_follow_sooner_but_make_momentum() -> None:
+    """S07's own coupling: particles as heavy as their targets, moved by the elastic forces of these."""
+    model = model_of(cells=(2, 1, 1), lengths=(0.4, 0.2, 0.2))
+    light, particles = bound_to(model, count=6, stiffness=10.0)
+    heavy = replace(particles, mass=1.0 / np.einsum(
+        "pa,pa->p", particles.weights**2, 1.0 / model.mass[model.tets[particles.tet]]))  # fmt: skip
+    made, drifts = [], []
+    for own, system in (
+        (heavy, dense_system(model, heavy, arms=False, inherits=True)),
+        (particles, dense_system(light, particles, arms=False)),
+    ):
+        system = replace(system, acceleration=np.zeros(3))
+        x = np.concatenate([1.02 * model.X, 1.02 * own.targets(model.X, model.tets)])
+        v = np.zeros_like(x)
+        farthest = 0.0
+        for _ in range(40):
+            x, v = modified_newmark_step(system, x, v, 5.0e-4)
+            apart = x[model.node_count :] - own.targets(x[: model.node_count], model.tets)
+            farthest = max(farthest, float(np.abs(apart).max()))
+        made.append(float(np.linalg.norm(system.mass @ v) / (system.mass @ np.linalg.norm(v, axis=1))))
+        drifts.append(farthest)
+    print(f"momentum made, of Σ m|v|: inherited {made[0]:.2%}, from parents {made[1]:.1e}; drifts {drifts}")
+    assert made[0] > 0.01 and made[1] < 1e-10
+    assert drifts[0] < 0.5 * drifts[1]
 
 
 def test_the_scheme_of_s07_is_of_second_order_with_stiff_bindings() -> None:

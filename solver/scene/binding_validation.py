@@ -8,9 +8,12 @@ from collections.abc import Iterator
 from ..runtime.errors import BadInput
 from .animated_material import keyed_names
 from .flesh import DYNAMIC
-from .formulation import BDF2, HIERARCHICAL, display_name
+from .formulation import BDF2, HIERARCHICAL, VERTEX_WARP, display_name
 from .scene import Body, Scene
 from .tracks import TrackReader
+
+# hierarchical bodies are solved level by level, and the ghost force of warped vertices is found among all nodes
+UNSUPPORTED_FORMULATIONS = (HIERARCHICAL, VERTEX_WARP)
 
 
 def bound_pairs(scene: Scene) -> list[tuple[str, str]]:
@@ -72,7 +75,7 @@ def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
         yield "Fracture"
     if body.heat is not None:
         yield "Heat"
-    if body.flesh is None and body.method.name == HIERARCHICAL:
+    if body.flesh is None and body.method.name in UNSUPPORTED_FORMULATIONS:
         yield f"the Method {display_name(body.method)}"
     if body.gravity_in_shape:
         yield "Gravity Already in Shape"

@@ -41,12 +41,16 @@ def end_step_with_cores(
 
 
 def islands_in_contact(model: Model, external_forces: ExternalForces) -> Bools:
-    """Returns which islands have contacts, (k,)."""
+    """Returns which islands have contacts, or are joined by bindings, (k,)."""
     springs = len(external_forces.points) - external_forces.contact_count
-    return _islands_of_tets(
+    found = _islands_of_tets(
         model,
         np.concatenate([external_forces.points.tet[springs:], external_forces.pairs.tet, external_forces.pairs.other]),
     )
+    if model.bound is not None:
+        found[model.pattern.island_of_row[model.bound.nodes]] = True
+        found[model.pattern.island_of_row[model.bound.parents]] = True
+    return found
 
 
 def _islands_of_tets(model: Model, tets: Indices) -> Bools:
