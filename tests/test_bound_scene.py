@@ -48,6 +48,10 @@ def gap(model: Model, state: State) -> float:
     return float(np.abs(x - state.x).max())
 
 
+def kinetic_energy(model: Model, state: State) -> float:
+    return float(0.5 * model.mass @ np.square(state.v).sum(axis=1))
+
+
 def test_what_is_bound_falls_lands_and_stays_bound(tmp_path: Path) -> None:
     run = Run(tmp_path, scene_of(lower(), upper(ON_LOWER), frame_start=1, frame_end=40))
     model = run.simulation.built.model
@@ -77,6 +81,27 @@ def test_what_hangs_below_is_carried(tmp_path: Path) -> None:
     model = run.simulation.built.model
     assert gap(model, run.state) < 1e-14
     assert run.state.x[model.bodies[1].nodes, 2].min() > -0.6  # free it would be four metres lower
+
+
+def test_what_is_bound_and_hit_by_another_body_settles_with_less_energy(tmp_path: Path) -> None:
+    ball = block((2, 2, 2), (0.5, 0.5, 0.5), (0.3, 0.25, 2.2), key="third", material=JELLY)
+    ball = replace(ball, initial_velocity=(0.0, 0.0, -3.0))
+    settings = Settings(frame_start=1, frame_end=24, gravity=(0.0, 0.0, 0.0))
+    run = Run(tmp_path, Scene((lower(), upper(ON_LOWER), ball), (), settings))
+    model = run.simulation.built.model
+    before, momentum = kinetic_energy(model, run.state), model.mass @ run.state.v
+    most = 0
+    for _ in range(23):
+        run.advance()
+        most = max(most, run.reports[-1].contacts)
+        assert gap(model, run.state) < 1e-14
+        assert kinetic_energy(model, run.state) < before * (1.0 + 1e-6)
+    assert most > 0
+    assert not any(report.not_converged for report in run.reports)
+    # where the two part, contacts change after the last solve, as in one step without bindings
+    assert sum(report.unsettled for report in run.reports) <= 3
+    assert np.abs(model.mass @ run.state.v - momentum).max() < 1e-9 * np.abs(momentum).max()
+    assert run.state.v[model.bodies[0].nodes, 2].mean() < -0.1  # what is bound to what was hit moves along
 
 
 @pytest.mark.parametrize("flesh", [Flesh(motion="dynamic"), Flesh(motion="dynamic", scheme="newmark")])

@@ -15,11 +15,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from ..runtime.arrays import Floats, Indices
+from ..runtime.arrays import Floats, Indices, floats
 from ..runtime.jit import kernel
-from .block_pattern import BlockPattern
+from ..runtime.union_find import union_pairs
+from .block_pattern import BlockPattern, UInt32s
 from .bound_nodes import BoundNodes
-from .coupled_islands import island_coupling
+from .coupled_islands import Int64s, island_coupling
 from .pattern_union import WidenedPattern, widen_pattern
 
 EMPTY_ROW_SHARE = 1.0e-12  # diagonal of a bound node's row, of what it was
@@ -52,12 +53,14 @@ class EliminatedPattern:
         pattern: With the blocks between parents, its islands coupled by them.
         widened: The same without that coupling.
         routes: Where blocks go.
+        group: Lowest of the islands that bindings join with each, (k,).
         values: Work array of the blocks of WᵀAW, (b', 9).
     """
 
     pattern: BlockPattern
     widened: WidenedPattern
     routes: BlockRoutes
+    group: Int64s
     values: Floats
 
     def reduce(self, values: Floats) -> Floats:
@@ -65,6 +68,26 @@ class EliminatedPattern:
         self.widened.scatter(values, self.values)
         route_blocks(self.routes, values, EMPTY_ROW_SHARE, self.values)
         return self.values
+
+    def joint_norms(self, norms: Floats) -> Floats:
+        """Returns for every island the largest of the norms of islands that bindings join with it, (k,)."""
+        return joint_norms(self.group, norms)
+
+
+def joint_norms(group: Int64s, norms: Floats) -> Floats:
+    """Returns for every island the largest norm in its group, (k,).
+
+    An island on which nothing acts but through bindings has no forces of its own to which a residual could be relative.
+    """
+    largest = np.zeros_like(norms)
+    np.maximum.at(largest, group, norms)
+    return floats(largest[group])
+
+
+def join_bound_islands(bound: BoundNodes, island_of_row: UInt32s, label: Int64s) -> None:
+    """Joins the sets of islands that bindings join, and writes the lowest member of each set, (k,)."""
+    one = label[island_of_row[np.repeat(bound.nodes, np.diff(bound.start))]]
+    union_pairs(one, label[island_of_row[bound.parents]], label)
 
 
 class EliminatedPatterns:
@@ -110,7 +133,9 @@ def eliminate(pattern: BlockPattern, bound: BoundNodes) -> EliminatedPattern:
         diagonal=np.flatnonzero(row == other).astype(np.int32),
     )
     coupled = _with_coupling(widened.pattern, to_row, to_column)
-    return EliminatedPattern(coupled, widened, routes, np.empty((widened.pattern.block_count, 9)))
+    group: Int64s = np.arange(pattern.island_count, dtype=np.int64)
+    join_bound_islands(bound, pattern.island_of_row, group)
+    return EliminatedPattern(coupled, widened, routes, group, np.empty((widened.pattern.block_count, 9)))
 
 
 def _with_coupling(pattern: BlockPattern, rows: npt.NDArray, columns: npt.NDArray) -> BlockPattern:

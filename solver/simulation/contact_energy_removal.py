@@ -22,14 +22,12 @@ from ..constraints.linear_forces import LinearForces
 from ..contact.contact_loads import ContactWork, contact_work
 from ..contact.contact_step import ContactStep
 from ..contact.overlap_damping import FIELD as DAMPED_BODIES
-from ..linalg.block_pattern import UInt32s
-from ..linalg.bound_nodes import BoundNodes
+from ..linalg.bound_node_elimination import join_bound_islands
 from ..mechanics.finite_rotation_correction import rigid_velocities
 from ..mechanics.kinetic_energy import kinetic_energies
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats, Indices, floats, indices
-from ..runtime.union_find import union_pairs
 from .step_boundary_conditions import BoundaryConditions
 
 MIN_ENERGY_RATIO = 1.0e-6  # excess over the kinetic energy within a group from which it is removed
@@ -122,7 +120,9 @@ def energy_gain_in_step(
     pushed = np.unique(work.island)
     row, count, group = model.pattern.island_of_row, model.pattern.island_count, contacts.groups()
     if model.bound is not None:
-        group = _joined_by_bindings(group, model.bound, row)
+        joint = group.astype(np.int64)
+        join_bound_islands(model.bound, row, joint)
+        group = indices(joint)
     gained = stored[1] - stored[0] + _mechanical_energy_change(model, gravity, before, state)
     motion = work.prescribed_motion + work.is_resolving[:, None] * work.relative_motion
     gained -= np.bincount(work.island, np.einsum("ki,ki->k", work.force, motion), count)
@@ -228,11 +228,3 @@ def _mechanical_energy_change(model: Model, gravity: Floats, before: State, stat
     fallen = model.gravity_scale * ((state.x - before.x) @ gravity)
     first: np.ndarray = np.asarray(model.pattern.island_start, np.int64)[:-1]
     return np.add.reduceat(model.mass * (0.5 * moving - fallen), first)
-
-
-def _joined_by_bindings(group: Indices, bound: BoundNodes, row: UInt32s) -> Indices:
-    """Returns the lowest island of each island's group, (islands,), with the groups joined that bindings join."""
-    root = group.astype(np.int64)
-    one = root[row[np.repeat(bound.nodes, np.diff(bound.start))]]
-    union_pairs(one, root[row[bound.parents]], root)
-    return indices(root[root])

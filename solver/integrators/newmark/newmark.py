@@ -222,6 +222,8 @@ class NewmarkStep:
             pattern, values = eliminated.pattern, eliminated.reduce(values)
             self.bound.hand_down(b)
             v[self.bound.nodes] = 0.0
+            norms = self._island_norms(b)
+            floor = eliminated.joint_norms(norms if floor is None else np.maximum(norms, floor))
         solved = solve(
             BlockSystem(pattern, values, b, self.is_free),
             v,

@@ -160,6 +160,8 @@ class NewtonSystem:
             r = effective_forces(model, self.x0, r, is_free)
         self.r, self.linear = r, r - is_free[:, None] * elastic
         self.scale = self._scale(v, is_free, elastic_impulse, external_impulse)
+        if model.bound is not None:
+            self.scale = self.workspace.eliminated_patterns.of(model.pattern, model.bound).joint_norms(self.scale)
 
     def residual(self) -> float:
         """Returns the largest ‖r‖ / `scale` of the islands; infinite where it is not finite."""

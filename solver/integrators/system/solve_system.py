@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from ...constraints.rigid_core import LinearSystem, nodes_with_hinges, solve_with_cores
 from ...linalg.bicgstab import solve_unsymmetric
 from ...linalg.block_system import BlockSystem, StoppingCriteria
@@ -18,6 +20,7 @@ from ...linalg.rigid_modes import rigid_modes
 from ...linalg.schwarz_preconditioner import SchwarzPreconditioner
 from ...mechanics.model import Model
 from ...mechanics.vertex_warp import is_any_warped, is_unsymmetric, momentum_balance
+from ...runtime.row_dot_products import row_dot_products
 from ...scene.scene import AUTO_SOLVER, Settings
 from ..solver_context import StepWorkspace
 from .multigrid_policy import choose_multigrid
@@ -96,7 +99,15 @@ def _solve_for_parents(
     b = system.b.copy()
     bound.hand_down(b)
     system.v[bound.nodes] = 0.0
-    solved = solve_reduced(replace(system, pattern=eliminated.pattern, values=eliminated.reduce(system.values), b=b))
+    norms = np.sqrt(np.add.reduceat(row_dot_products(b, b), system.pattern.island_start[:-1].astype(np.int64)))
+    reduced = replace(
+        system,
+        pattern=eliminated.pattern,
+        values=eliminated.reduce(system.values),
+        b=b,
+        norm_floor=eliminated.joint_norms(np.maximum(norms, system.norm_floor)),
+    )
+    solved = solve_reduced(reduced)
     bound.interpolate(system.v)
     return solved
 
