@@ -43,7 +43,6 @@ LONG_STEP = 0.04
 EXACT = Settings(tolerance=1.0e-12, max_iterations=20000)
 TIGHT = Settings(tolerance=1.0e-9, max_iterations=20000)
 GRAVITY = np.array([0.0, 0.0, -9.81])
-STIFFNESSES = 10.0 ** np.arange(0, 13, 3.0)
 
 
 def bound_to(model: Model, count: int = 12, stiffness: float = 1.0e3, damping_ratio: float = 1.0, seed: int = 0):
@@ -192,31 +191,36 @@ def test_angular_momentum_stays_where_the_elements_keep_it(stiffness: float) -> 
     assert np.abs(spin(model, particles, state) - before).max() < 1e-9 * size
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_any_stiffness_is_stable_in_a_long_step_and_the_distance_falls_as_it_rises(scheme: str) -> None:
-    """Particles under their weight: the body is held below, and all come to rest m g / k under their targets."""
+def hung_particles(scheme: str, stiffness: float, steps: int) -> tuple[Floats, Floats]:
+    """Returns how far particles hang under their targets, of what they weigh [s²], (p,), and their distances [m], (p,).
+
+    The body is held below, its nodes are slowed, and steps of 40 ms are taken.
+    """
+    model, particles = bound_to(box(SCHEMES[scheme]), stiffness=stiffness)
+    if stiffness < 1.0e3:  # or soft springs would draw particles through the box
+        particles = replace(particles, mass=particles.mass * 1.0e-3)
+        model = with_particles(box(SCHEMES[scheme]), particles, "box")
+        particles = replace(particles, damping=critical_damping(particles, model))
+    model = replace(model, mass_damping=np.full(model.node_count, 5.0))
+    state, options = State(model.X.copy(), np.zeros_like(model.X)), options_of(model, scheme)
+    begin_particles(particles, model, state)
+    outside = ExternalForces(GRAVITY, particles=particles, is_fixed=model.X[:, 2] < 1e-9, fixed_target=model.X)
+    for _ in range(steps):
+        step(model, state, outside, LONG_STEP, TIGHT, options=options)
+        assert np.isfinite(state.x).all()
+    drift = drift_of(model, particles, state)
+    return -drift[:, 2] * stiffness / particles.mass, np.abs(drift).max(axis=1)
+
+
+@pytest.mark.parametrize("scheme", ["Polar", "Newmark"])
+def test_long_steps_are_stable_at_any_stiffness_and_the_distance_falls_as_it_rises(scheme: str) -> None:
+    """All come to rest m g / k under their targets; tests/validate_bindings.py has every scheme from 1 to 1e12 N/m."""
     distances = []
-    for stiffness in STIFFNESSES:
-        model, particles = bound_to(box(SCHEMES[scheme]), stiffness=stiffness)
-        if stiffness < 1.0e3:  # or soft springs would draw particles through the box
-            particles = replace(particles, mass=particles.mass * 1.0e-3)
-            model = with_particles(box(SCHEMES[scheme]), particles, "box")
-            particles = replace(particles, damping=critical_damping(particles, model))
-        state, options = State(model.X.copy(), np.zeros_like(model.X)), options_of(model, scheme)
-        begin_particles(particles, model, state)
-        held = model.X[:, 2] < 1e-9
-        damped = replace(model, mass_damping=np.full(model.node_count, 5.0))
-        options = options_of(damped, scheme)
-        outside = ExternalForces(GRAVITY, particles=particles, is_fixed=held, fixed_target=model.X)
-        for _ in range(200):
-            step(damped, state, outside, LONG_STEP, TIGHT, options=options)
-            assert np.isfinite(state.x).all()
-        r = drift_of(damped, particles, state)[:, 2] * stiffness / particles.mass
-        # S07's scheme damps what is far stiffer than the step by 8 √(μ / k) / Δt of it in a step, so that rings on
-        rings = scheme == "Newmark" and stiffness > 1.0e8
-        assert r == pytest.approx(-9.81, rel=1.0 if rings else 1e-3)
-        distances.append(float(np.abs(drift_of(damped, particles, state)).max()))
-    assert (np.diff(np.log10(distances[1:])) < -2.5).all()
+    for stiffness in (1.0e4, 1.0e8):
+        found, distance = hung_particles(scheme, stiffness, 120)
+        assert found == pytest.approx(9.81, rel=1e-3)
+        distances.append(distance.max())
+    assert distances[1] == pytest.approx(1.0e-4 * distances[0], rel=1e-3)
 
 
 def elastic_of(model: Model) -> Callable[[Floats], Floats]:
@@ -308,9 +312,9 @@ def test_the_scheme_of_s07_is_of_second_order_with_stiff_bindings() -> None:
             most = max(most, report.substeps)
         return np.concatenate([state.x, state.fields[POSITION_FIELD]]), most
 
-    exact, _ = end(800)
+    exact, _ = end(400)
     errors = []
-    for steps in (50, 100, 200):
+    for steps in (50, 100):
         found, substeps = end(steps)
         assert substeps == 1
         errors.append(np.abs(found - exact).max())

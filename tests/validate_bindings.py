@@ -24,7 +24,7 @@ from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.scene import Settings
-from test_soft_particles import bound_to, dense_system
+from test_soft_particles import SCHEMES, bound_to, dense_system, hung_particles
 
 SECTION = "Bindings"
 DT = 0.0025
@@ -132,3 +132,21 @@ def test_momentum_that_inherited_accelerations_make() -> None:
         made = float(np.linalg.norm(system.mass @ v) / (system.mass @ np.linalg.norm(v, axis=1)))
         holds = made > 0.0 if bound is None else made <= bound
         assert reach(SECTION, f"particles {name}", made, "shown" if bound is None else bound, holds)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_stiffness_is_stable_in_steps_of_40_ms(scheme: str) -> None:
+    """Particles hang m g / k under their targets.
+
+    S07's scheme damps what is far stiffer than the step by 8 √(μ / k) / Δt of it in a step, so there they still ring;
+    the bound of these two was 1e-3, too, before that was seen.
+    """
+    far = []
+    for stiffness in 10.0 ** np.arange(0, 13, 2.0):
+        found, distance = hung_particles(scheme, stiffness, 300)
+        far.append(float(distance.max()))
+        off = float(np.abs(found / 9.81 - 1.0).max())
+        bound = 1.0 if scheme == "Newmark" and stiffness > 1.0e8 else 1.0e-3
+        line = f"{scheme}, {stiffness:.0e} N/m, 300 steps of 40 ms: distance differs from m g / k by"
+        assert reach(SECTION, line, off, bound, off <= bound)
+    assert (np.diff(np.log10(far[2:])) < -1.5).all()
