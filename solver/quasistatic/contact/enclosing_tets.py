@@ -226,7 +226,8 @@ def find_enclosing_tets(which, x, X, tets, search, points, counts, tet, weights)
             counts[i] = 0
             count += 1
         own = which[first : first + count]
-        search_tree(own, search.may_touch[body], p, box, x, X, tets, search, points, stack, hits, counts, tet, weights)
+        work, found = (stack, hits), (counts, tet, weights)
+        search_tree(own, search.may_touch[body], p, box, x, X, tets, search, points, work, found)
         first += count
 
 
@@ -243,15 +244,18 @@ def take_point(place, count, size, p, box):
 
 
 @kernel(device_only=True, no_refcount=True)
-def search_tree(own, counted, p, box, x, X, tets, search, points, stack, hits, counts, tet, weights):
+def search_tree(own, counted, p, box, x, X, tets, search, points, work, found):
     """Adds the tets that contain the points `own` of a body to what `find_enclosing_tets` writes.
 
     Args:
         own: Their numbers, at most `POINTS_PER_GROUP`.
         counted: Which bodies' tets count, (b,).
         p, box: Where they are, axis by axis, (3, POINTS_PER_GROUP), and the box around them, (2, 3) [m].
-        stack, hits: Work arrays, (STACK_SIZE,), (POINTS_PER_GROUP,).
+        work: Arrays to work in, a stack and hits, (STACK_SIZE,), (POINTS_PER_GROUP,).
+        found: counts, tet, weights, which it writes.
     """
+    stack, hits = work
+    counts, tet, weights = found
     lower, upper, order, group, below = search.lower, search.upper, search.order, search.group, search.group_below
     leaves = len(lower) // 2
     top = 1
