@@ -12,6 +12,7 @@ import pytest
 
 import sinew.solver.api as sinew
 from fixtures.scenes import JELLY, Run, block
+from fixtures.shells import hollow_ball
 from sinew.solver.mechanics.model import Model
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import BadInput
@@ -19,6 +20,8 @@ from sinew.solver.scene.body_binding import BodyBinding
 from sinew.solver.scene.contact import Collider
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.formulation import FormulationSettings
+from sinew.solver.scene.goal import Goal
+from sinew.solver.scene.pressure import Pressure
 from sinew.solver.scene.rigid_core import Core
 from sinew.solver.scene.scene import Body, Fracture, Scene, Settings
 from sinew.solver.scene.tracks import NoTracks
@@ -169,6 +172,14 @@ REFUSED: dict[str, tuple[Callable[[], tuple[Body, ...]], str]] = {
     "gravity": (
         lambda: (lower(gravity_in_shape=True), upper(ON_LOWER)), "not support Gravity Already in Shape"
     ),
+    "spin": (
+        lambda: (lower(initial_spin=(0.0, 0.0, 1.0)), upper(ON_LOWER)), '"Lower" is bound .* not support Initial Spin'
+    ),
+    "goal": (lambda: (lower(), upper(ON_LOWER, goal=Goal(0.5))), '"Upper" is bound .* not support Goal'),
+    "pins": (
+        lambda: (lower(), upper(ON_LOWER, pinned=np.zeros(1, np.int32), pin_weights=np.array([0.5]))),
+        "not support pins of less than full strength"
+    ),
     "core": (
         lambda: (lower(), body_with_core()),
         'binding of "Upper" reaches its rigid core'
@@ -181,6 +192,22 @@ def test_what_cannot_be_bound_is_named(case: str) -> None:
     bodies, sentence = REFUSED[case]
     with pytest.raises(BadInput, match=sentence):
         build(scene_of(*bodies()), NoTracks(), lambda stage, body: None)
+
+
+def test_a_body_under_pressure_swells_beside_bound_ones(tmp_path: Path) -> None:
+    """How much a chamber yields is a sum over 1 / m of the nodes around it; bound nodes anywhere have no mass."""
+    swollen = {}
+    for name, bindings in (("alone", ()), ("bound", (ON_LOWER,))):
+        gas = Pressure(0.3 * JELLY.youngs_modulus, is_sealed=True)
+        ball = hollow_ball(0.3, 0.5, 1, 1, material=JELLY, pressure=gas)
+        far = np.array([3.0, 0.0, 0.0])
+        ball = replace(ball, vertices=ball.vertices + far, tet_nodes=ball.tet_nodes + far)
+        scene = Scene((lower(), upper(*bindings), ball), settings=Settings(gravity=(0.0, 0.0, 0.0)))
+        run = Run(tmp_path / name, scene)
+        run.advance(5)
+        swollen[name] = np.ptp(run.state.x[run.built.model.bodies[2].nodes], axis=0)
+    assert (swollen["bound"] > 1.01).all()
+    assert swollen["bound"] == pytest.approx(swollen["alone"], rel=1e-6)
 
 
 def test_bound_nodes_that_are_pinned_are_named() -> None:

@@ -100,12 +100,17 @@ class Chamber:
         rate = float(np.einsum("vi,vi->", gradient, self.vertices(state.v, model.tets)))
         on_nodes = np.zeros_like(state.x)
         np.add.at(on_nodes, model.tets[self.tet], self.weights[:, :, None] * gradient[:, None])
+        yields = ~is_fixed
+        if model.bound is not None:
+            model.bound.hand_down(on_nodes)
+            yields &= ~model.bound.is_bound(len(yields))
+        squares = np.einsum("ni,ni->n", on_nodes[yields], on_nodes[yields])
         return ChamberMotion(
             volume=signed_volume(vertices, self.triangles),
             rate=rate,
             acceleration=0.0 if before is None else (rate - before.rate) / step.dt,
             pressure=pressure,
-            compliance=float((np.einsum("ni,ni->n", on_nodes, on_nodes) / model.mass)[~is_fixed].sum()),
+            compliance=float((squares / model.mass[yields]).sum()),
         )
 
     def has_crack(self, whole: Model, tets: Indices) -> bool:

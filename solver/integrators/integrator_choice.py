@@ -70,7 +70,7 @@ def step(
         if external_forces.particles is not None:
             if uses_bdf2:
                 raise ValueError("particles bound softly to bodies by BDF2")
-            from .particle_solve import ImplicitParticles
+            from .soft_particle_step import ImplicitParticles
 
             is_own = ~_is_on_newmark_body(external_forces.particles, flesh)
             particles = ImplicitParticles(start, external_forces.particles, is_own)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from ..runtime.errors import BadInput
 from .animated_material import keyed_names
 from .flesh import DYNAMIC
@@ -34,8 +36,9 @@ def check_bindings(scene: Scene) -> None:
             if targets.count(target) > 1:
                 raise BadInput("binding-repeated", name=body.name, target=bodies[target].name)
             _check_stepping(body, bodies[target])
+    checked = set[str]()
     for body in scene.bodies:
-        _check_circles(bodies, [body.key])
+        _check_circles(bodies, [body.key], checked)
 
 
 def check_bound_bodies(scene: Scene, tracks: TrackReader) -> None:
@@ -47,12 +50,16 @@ def check_bound_bodies(scene: Scene, tracks: TrackReader) -> None:
                 raise BadInput("binding-combined", name=body.name, feature=feature)
 
 
-def _check_circles(bodies: dict[str, Body], path: list[str]) -> None:
+def _check_circles(bodies: dict[str, Body], path: list[str], checked: set[str]) -> None:
+    """Raises BadInput where what the last body of a path is bound to leads back into it; `checked` ones do not."""
+    if path[-1] in checked:
+        return
     for binding in bodies[path[-1]].bindings:
         if binding.target in path:
             circle = [*path[path.index(binding.target) :], binding.target]
             raise BadInput("binding-circle", names=" → ".join(f'"{bodies[key].name}"' for key in circle))
-        _check_circles(bodies, [*path, binding.target])
+        _check_circles(bodies, [*path, binding.target], checked)
+    checked.add(path[-1])
 
 
 def _check_stepping(body: Body, target: Body) -> None:
@@ -79,5 +86,14 @@ def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
         yield f"the Method {display_name(body.method)}"
     if body.gravity_in_shape:
         yield "Gravity Already in Shape"
+    if any(body.initial_spin):
+        yield "Initial Spin"
+    if body.animated:
+        yield "Animated"
+    # their springs go by the masses of nodes, and bound ones have none
+    if body.bindings and body.goal is not None:
+        yield "Goal"
+    if body.bindings and (np.asarray(body.pin_weights) < 1.0).any():
+        yield "pins of less than full strength"
     if keyed_names(body, tracks):
         yield "keys on its material"

@@ -44,7 +44,7 @@ from ..system.right_hand_side import write_gravity_impulse
 from ..system.step_matrix import diagonal_mass
 from .stable_time_step import highest_frequencies
 from .substep_contacts import GroupContacts, SubstepSolve, active_pairs, active_points, group_contacts
-from .substep_particles import SubstepParticles
+from .soft_particle_substeps import SubstepParticles
 
 STABLE_STEP_SHARE = 0.9  # of the longest step
 MAX_SUBSTEPS = 200  # in a step; beyond, implicit Euler is the better scheme

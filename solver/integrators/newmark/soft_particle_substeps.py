@@ -19,7 +19,7 @@ from ...constraints.point_forces import PointForces
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...runtime.arrays import Floats, Indices, floats
-from ..particle_solve import particle_acceleration
+from ..soft_particle_step import particle_acceleration
 
 
 class SubstepParticles:
