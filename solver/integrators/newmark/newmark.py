@@ -42,9 +42,9 @@ from ..system.block_ops import add_blocks, add_to_diagonal
 from ..system.external_blocks import add_pair_blocks, add_point_blocks
 from ..system.right_hand_side import write_gravity_impulse
 from ..system.step_matrix import diagonal_mass
+from .soft_particle_substeps import SubstepParticles
 from .stable_time_step import highest_frequencies
 from .substep_contacts import GroupContacts, SubstepSolve, active_pairs, active_points, group_contacts
-from .soft_particle_substeps import SubstepParticles
 
 STABLE_STEP_SHARE = 0.9  # of the longest step
 MAX_SUBSTEPS = 200  # in a step; beyond, implicit Euler is the better scheme
