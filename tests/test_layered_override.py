@@ -18,6 +18,9 @@ from sinew.addon.cache.bake_passes import body_folder, pass_numbers
 from sinew.solver.bake.cache import CacheReader
 
 FRAMES = 4
+# [degrees]; at 60° the crease of the elbow has two shapes at rest (1.423 and 1.499 J in frame 2), and what the other
+# character adds to a solve decides which of them it finds
+BEND = 30.0
 APART = 1.0  # along x, of the second character [m]
 THICKNESS = 2.0 * BELLY
 SAME = 0.01  # of the thickness: two characters in one solve come to rest within the same tolerances, not the same bytes
@@ -31,7 +34,7 @@ def shape(obj: bpy.types.Object, frame: int) -> np.ndarray:
 
 def save_character(path: Path) -> dict[str, np.ndarray]:
     """Saves the character in a collection; returns the last shapes of its muscle and skin, baked in its own file."""
-    arm = layered_arm(FRAMES, 2)
+    arm = layered_arm(FRAMES, 2, BEND)
     character = bpy.data.collections.new("Character")
     arm.scene.collection.children.link(character)
     for obj in list(arm.scene.collection.objects):
