@@ -68,9 +68,16 @@ def corner_vertices(mesh: bpy.types.Mesh) -> npt.NDArray[np.int32]:
     return values
 
 
-def polygon_of_triangle(mesh: bpy.types.Mesh) -> Indices:
-    """Returns the polygon of each triangle of `triangles(mesh)`, (t,), rising."""
-    corners = np.empty(len(mesh.polygons), np.int32)
-    mesh.polygons.foreach_get("loop_total", corners)
+def polygon_starts(mesh: bpy.types.Mesh) -> npt.NDArray[np.int32]:
+    """Returns the first corner of each polygon, and the number of corners, (p + 1,)."""
+    starts = np.empty(len(mesh.polygons) + 1, np.int32)
+    mesh.polygons.foreach_get("loop_start", starts[:-1])
+    starts[-1] = len(mesh.loops)
+    return starts
+
+
+def polygon_of_triangle(starts: npt.NDArray[np.int32]) -> Indices:
+    """Returns the polygon of each triangle of `triangles(mesh)` for its `polygon_starts`, (t,), rising."""
+    corners = np.diff(starts)
     # a polygon of n corners has n − 2, in the order of the polygons; Blender gives them one by one, which takes longer
     return np.repeat(np.arange(len(corners), dtype=np.int32), corners - 2)

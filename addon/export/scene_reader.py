@@ -19,7 +19,14 @@ from ...solver.scene.scene import Body, Material, MaterialPaint, Meshing, Scene,
 from ...solver.scene.settings.simulation_settings import AIR_TEMPERATURE, SPEED
 from ..blender_data import start_property
 from ..blender_data.rna_serialisation import animated_paths
-from ..evaluation.evaluated_mesh import evaluated_mesh, longest_side, polygon_of_triangle, positions, triangles
+from ..evaluation.evaluated_mesh import (
+    evaluated_mesh,
+    longest_side,
+    polygon_of_triangle,
+    polygon_starts,
+    positions,
+    triangles,
+)
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.sample_times import frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.scene_copy import SceneCopy
@@ -183,7 +190,7 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
             "stretch_limit": body_features.read_stretch_limit(settings, weights),
         }
         if fields["fracture"] is not None:
-            fields["face_of_triangle"] = polygon_of_triangle(mesh)
+            fields["face_of_triangle"] = polygon_of_triangle(polygon_starts(mesh))
     return _BodyMesh(points, faces, pins, attached, fields)
 
 

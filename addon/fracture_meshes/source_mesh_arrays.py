@@ -16,7 +16,7 @@ from mathutils.kdtree import KDTree
 
 from ...solver.runtime.arrays import Floats, Indices
 from ..blender_data import sinew_modifier
-from ..evaluation.evaluated_mesh import corner_vertices, evaluated_mesh, polygon_of_triangle, positions
+from ..evaluation.evaluated_mesh import corner_vertices, evaluated_mesh, polygon_of_triangle, polygon_starts, positions
 from ..evaluation.prefetched_vertex_weights import all_weights
 from ..evaluation.scene_copy import SceneCopy
 from .attribute_transfer import MeshTopology
@@ -120,13 +120,14 @@ def read_modeled(scene: bpy.types.Scene, obj: bpy.types.Object) -> SourceMesh:
 
 def _read(mesh: bpy.types.Mesh, evaluated: bpy.types.Object) -> SourceMesh:
     mesh.calc_loop_triangles()
+    starts = polygon_starts(mesh)
     topology = MeshTopology(
         # as attributes: Blender copies these a hundred times faster than the properties of corners
         corner_vertices(mesh),
         read_property(mesh.attributes[".corner_edge"].data, "value", np.int32),
-        np.append(read_property(mesh.polygons, "loop_start", np.int32), len(mesh.loops)),
+        starts,
         read_property(mesh.loop_triangles, "loops", np.int32, 3),
-        polygon_of_triangle(mesh),
+        polygon_of_triangle(starts),
     )
     uv, colours = mesh.uv_layers, mesh.color_attributes
     rendered = next((layer.name for layer in uv if layer.active_render), "")
@@ -150,7 +151,9 @@ def _read(mesh: bpy.types.Mesh, evaluated: bpy.types.Object) -> SourceMesh:
 
 def _material_indices(mesh: bpy.types.Mesh) -> npt.NDArray:
     attribute = mesh.attributes.get("material_index")
-    if attribute is not None and (attribute.domain, attribute.data_type) == ("FACE", "INT"):
+    if attribute is None:
+        return np.zeros(len(mesh.polygons), np.int32)  # as the property of polygons is then, which takes long to read
+    if (attribute.domain, attribute.data_type) == ("FACE", "INT"):
         return read_property(attribute.data, "value", np.int32)
     return read_property(mesh.polygons, "material_index", np.int32)
 

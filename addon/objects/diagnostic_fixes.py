@@ -14,7 +14,7 @@ from mathutils import Matrix, Vector
 from ...solver.runtime.arrays import Indices
 from ...solver.runtime.errors import BadInput
 from ..blender_data import sinew_modifier
-from ..evaluation.evaluated_mesh import polygon_of_triangle
+from ..evaluation.evaluated_mesh import polygon_of_triangle, polygon_starts
 from . import drawn_muscles, muscle_setup, role_checks
 
 SAME_PLACE = 1.0e-6  # of the size of a mesh: vertices that are merged
@@ -96,7 +96,7 @@ def _turn_faces(_context: bpy.types.Context, target: FixTarget) -> str:
     obj, mesh = target.obj, target.obj.data
     _check_own_mesh(obj)
     mesh.calc_loop_triangles()
-    of_triangle = polygon_of_triangle(mesh)
+    of_triangle = polygon_of_triangle(polygon_starts(mesh))
     if not len(target.triangles) or target.triangles.max() >= len(of_triangle):
         raise BadInput("not-fixed", name=obj.name, problem="its modifiers make other faces than its mesh has")
     turned = np.unique(of_triangle[target.triangles])
