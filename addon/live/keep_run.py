@@ -88,11 +88,20 @@ def start(scene: bpy.types.Scene) -> RunningBake:
     session.bake = bake
     session.forget_hints()
     session.forget_messages(scene)
-    if left_out:
-        problem = SinewError("live-hand-left-out", name=scene.name, what=", ".join(left_out))
-        session.messages(scene).notes = [error_messages.note_of(problem.as_warning())]
-    driver.start(run.frame, run.frame + frames.count)
+    last = run.frame + frames.count
+    problems = [SinewError("live-hand-left-out", name=scene.name, what=", ".join(left_out))] if left_out else []
+    problems += _show_until(scene, last)
+    session.messages(scene).notes = [error_messages.note_of(problem.as_warning()) for problem in problems]
+    driver.start(run.frame, last)
     return bake
+
+
+def _show_until(scene: bpy.types.Scene, last: int) -> list[SinewError]:
+    """Lets the timeline of a scene reach a frame; returns what tells that where it ended before."""
+    if scene.frame_end >= last:
+        return []
+    before, scene.frame_end = scene.frame_end, last
+    return [SinewError("live-end-moved", name=scene.name, before=before, last=last)]
 
 
 def _last_seconds(scene: bpy.types.Scene) -> float | None:

@@ -179,6 +179,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The take has all that the hand did, but the scene "{name}" has not: {what}.',
         "Key it by hand where a bake is to repeat it.",
     ),
+    "live-end-moved": (
+        'The scene "{name}" ended at frame {before} and now ends at {last}, where the take does.',
+        "Set End back in the timeline where less is to be rendered.",
+    ),
     "live-keep-folder": (
         'The folder in the field Cache of the scene "{name}" has a bake, which stays.',
         "Empty the field, or name another folder, and press Keep again.",
