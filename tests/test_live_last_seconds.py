@@ -97,6 +97,7 @@ def kept(cache: Path, scene: Scene, seconds: float | None) -> list[Given]:
     return events
 
 
+@pytest.mark.slow
 def test_the_last_seconds_are_the_same_bytes_as_in_the_whole_run(session: Path, tmp_path: Path) -> None:
     whole, last = copied(session, tmp_path / "whole"), copied(session, tmp_path / "last")
     kept(whole, session_scene(), None)
@@ -113,6 +114,7 @@ def test_the_last_seconds_are_the_same_bytes_as_in_the_whole_run(session: Path, 
         assert np.array_equal(CacheReader(last).read_frame(frame).x, CacheReader(whole).read_frame(before + frame).x)
 
 
+@pytest.mark.slow
 def test_only_what_follows_the_restart_point_is_repeated(session: Path, tmp_path: Path) -> None:
     cache = copied(session, tmp_path)
     steps = layout.live_restart_steps(cache)
@@ -130,6 +132,7 @@ def test_only_what_follows_the_restart_point_is_repeated(session: Path, tmp_path
     assert caught.value.kind == "live-replay-differs" and caught.value.details["step"] == 240
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [120, 360])
 def test_a_run_that_goes_on_from_a_point_reads_all_that_the_first_one_read(session: Path, step: int) -> None:
     recorded, scene = read_inputs(session), session_scene()
@@ -145,6 +148,7 @@ def test_a_run_that_goes_on_from_a_point_reads_all_that_the_first_one_read(sessi
     )
 
 
+@pytest.mark.slow
 def test_a_resumed_bake_goes_on_after_the_kept_seconds(session: Path, tmp_path: Path) -> None:
     cache = copied(session, tmp_path)
     kept(cache, session_scene(), 1.0)
@@ -194,6 +198,7 @@ def test_a_grab_that_is_held_goes_on(tmp_path: Path) -> None:
     kept(cache, scene, 1.0)
 
 
+@pytest.mark.slow
 def test_a_collider_that_bends_goes_on(tmp_path: Path) -> None:
     scene, cache = on_a_table(), tmp_path / "Take 1.sinew"
     writer = ColliderShapesWriter(cache / layout.LIVE_FOLDER)
@@ -227,6 +232,7 @@ def torn_at(cache: Path, step: int, steps: int) -> None:
     ran(cache, scene_that_tears(), steps, hand)
 
 
+@pytest.mark.slow
 def test_a_body_that_tears_within_the_seconds_is_kept_with_its_pieces(tmp_path: Path) -> None:
     cache = tmp_path / "Take 1.sinew"
     torn_at(cache, 160, 240)
@@ -235,6 +241,7 @@ def test_a_body_that_tears_within_the_seconds_is_kept_with_its_pieces(tmp_path: 
     assert result["pieces"] > 1 and CacheReader(cache).last_frame() == 1 + 90
 
 
+@pytest.mark.slow
 def test_a_body_that_was_torn_before_is_named_and_nothing_is_written(tmp_path: Path) -> None:
     cache = tmp_path / "Take 1.sinew"
     torn_at(cache, 100, 240)
@@ -244,6 +251,7 @@ def test_a_body_that_was_torn_before_is_named_and_nothing_is_written(tmp_path: P
         assert caught.value.kind == "live-torn-before" and not (cache / layout.METADATA_FILE).exists()
 
 
+@pytest.mark.slow
 def test_a_damaged_point_is_named(session: Path, tmp_path: Path) -> None:
     cache = copied(session, tmp_path)
     path = layout.live_restart_path(cache, 360)
@@ -255,6 +263,7 @@ def test_a_damaged_point_is_named(session: Path, tmp_path: Path) -> None:
     assert caught.value.kind == "live-restart-unreadable" and path.name in caught.value.sentence
 
 
+@pytest.mark.slow
 def test_a_point_of_another_scene_is_named(session: Path, tmp_path: Path) -> None:
     cache = copied(session, tmp_path)
     scene = scene_of()
@@ -264,6 +273,7 @@ def test_a_point_of_another_scene_is_named(session: Path, tmp_path: Path) -> Non
     assert caught.value.kind == "live-restart-unreadable"
 
 
+@pytest.mark.slow
 def test_a_repetition_of_the_seconds_before_can_be_cancelled_and_says_how_far_it_is(
     session: Path, tmp_path: Path
 ) -> None:
@@ -284,6 +294,7 @@ def test_a_repetition_of_the_seconds_before_can_be_cancelled_and_says_how_far_it
     assert fractions[-1] == 1.0 and fractions == sorted(fractions)
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_the_points_and_not_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_args: object, **_named: object) -> None:
         raise OSError(28, "No space left on device")
@@ -309,6 +320,7 @@ def test_few_points_stay_and_enough() -> None:
     assert most <= 24
 
 
+@pytest.mark.slow
 def test_points_of_a_run_are_deleted_by_the_next(session: Path, tmp_path: Path) -> None:
     cache = copied(session, tmp_path)
     ran(cache, session_scene(), 3, lambda step: [], session_controls())

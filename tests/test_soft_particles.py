@@ -293,6 +293,7 @@ def test_inherited_accelerations_follow_sooner_but_make_momentum() -> None:
     assert drifts[0] < 0.5 * drifts[1]
 
 
+@pytest.mark.slow
 def test_the_scheme_of_s07_is_of_second_order_with_stiff_bindings() -> None:
     """Errors of positions after a tenth of a second, against a quarter of the shortest step."""
     material = replace(FLESH, youngs_modulus=2.0e4)
