@@ -208,8 +208,12 @@ class FleshEvaluator:
             g = np.sum(model.Dm_inverse**2, axis=(1, 2)) + np.sum(model.Dm_inverse.sum(axis=1) ** 2, axis=1)
             kappa = self.group.law.pressure_modulus
             stiff = model.volume * (2.0 * model.mu + model.lam + (kappa if len(kappa) else 0.0))
+            tensions = stiff * g
+            if model.sheets is not None:
+                stiff, tensions = stiff.copy(), tensions.copy()
+                stiff[model.sheets.tets], tensions[model.sheets.tets] = model.sheets.stiffness()
             starts = [body.tets.start for body in model.bodies]
-            work.moduli = float(np.sqrt(np.sum((stiff * g) ** 2))), np.add.reduceat(stiff, starts)
+            work.moduli = float(np.sqrt(np.sum(tensions**2))), np.add.reduceat(stiff, starts)
         size = float(np.abs(x).max(initial=0.0))
         return ROUND_OFF * size * work.moduli[0], ROUND_OFF * work.moduli[1]
 

@@ -107,7 +107,7 @@ def implicit_euler_step(start: StepInput) -> StepReport:
         settled=changed is None,
         solves=solves,
         contacts=external_forces.all_contacts,
-        inverted_tets=int(count_inverted(x, model.tets)),
+        inverted_tets=int(count_inverted(x, model.solid_tets)),
         milliseconds={name: 1e3 * seconds for name, seconds in stages.items()},
         stored=(energy_before, stored_energy(model, x, records)) if relinearised else None,
         work=work,

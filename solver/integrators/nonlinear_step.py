@@ -89,7 +89,7 @@ def flesh_step(start: StepInput, flesh: DynamicFlesh) -> StepReport:
     times = {"assembly": 1e3 * (begun - started), "solve": 1e3 * (ended - begun)}
     if newton and newton.system.levels:
         times |= {name: 1e3 * seconds for name, seconds in newton.system.levels.seconds.items()}
-    return solves.report(start.settings.tolerance, int(count_inverted(x, model.tets)), times)
+    return solves.report(start.settings.tolerance, int(count_inverted(x, model.solid_tets)), times)
 
 
 @dataclass

@@ -19,6 +19,7 @@ from ..scene.formulation import DEFAULT_FORMULATION, FormulationSettings
 from ..scene.scene import Material
 from .elastic_moduli import lame_moduli
 from .rigid_core import RigidCore
+from .sheets.sheet_elements import SheetElements
 
 # fields of `Model` with a row per node, and with a row per tet beside `tets`; the last two may have none at all
 NODE_ARRAYS = ("X", "mass", "mass_damping", "gravity_scale")
@@ -43,6 +44,8 @@ class Part:
         levels: How its tets came out of coarser ones, which hierarchical bodies ask for; None: they did not.
         core: Which of its nodes move as one rigid body, in its own numbers; None: none do.
         gravity_weight: Factor on gravity.
+        sheet: The hinges that its tets stand for, which then have no volume (`sheets/sheet_elements.py`); None: it is
+            a solid.
     """
 
     key: str
@@ -57,6 +60,7 @@ class Part:
     levels: RefinementLevels | None = None
     core: RigidCore | None = None
     gravity_weight: float = 1.0
+    sheet: SheetElements | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,8 @@ class Model:
         levels: Of the bodies, how their tets came out of coarser ones; () where none did.
         cores: What moves as one rigid body; a body with a core is one island, whatever its pieces.
         bound: Nodes that follow others and have no mass of their own (`constraints/bindings/`); None: there are none.
+        sheets: The hinges of sheets, which are among the tets and have neither volume nor moduli there; None: no body
+            is a sheet.
     """
 
     X: Floats
@@ -114,6 +120,7 @@ class Model:
     levels: tuple[RefinementLevels | None, ...] = ()
     cores: tuple[RigidCore, ...] = ()
     bound: BoundNodes | None = None
+    sheets: SheetElements | None = None
 
     @functools.cached_property
     def lam_by_strain(self) -> Floats:
@@ -121,6 +128,11 @@ class Model:
         if not len(self.pressure_modulus):
             return self.lam
         return np.where(self.pressure_modulus > 0.0, -2.0 / 3.0 * self.mu, self.lam)
+
+    @functools.cached_property
+    def solid_tets(self) -> Indices:
+        """Nodes of the tets that are no hinges of sheets, (k, 4)."""
+        return self.tets if self.sheets is None else np.delete(self.tets, self.sheets.tets, axis=0)
 
     @property
     def node_count(self) -> int:
@@ -153,7 +165,10 @@ def make_model(parts: Sequence[Part]) -> Model:
     tets = indices(concatenated(moved, np.zeros((0, 4), np.int32)), -1, 4)
     Dm_inverse, volume = rest_shape_inverses(X, tets)
     for part, body in zip(parts, bodies, strict=True):
-        _check_part(part, volume[body.tets])
+        if part.sheet is not None:  # hinges lie flat
+            Dm_inverse[body.tets], volume[body.tets] = 0.0, 0.0
+        else:
+            _check_part(part, volume[body.tets])
     volume *= np.concatenate([np.zeros(0), *(part.fill for part in parts)])
 
     moduli = [
@@ -161,13 +176,19 @@ def make_model(parts: Sequence[Part]) -> Model:
         for part in parts
     ]
     density = _repeat_per_body(tet_starts, [part.material.density for part in parts])
+    sheets = SheetElements.concatenate(
+        [part.sheet.moved(body.tets.start) for part, body in zip(parts, bodies, strict=True) if part.sheet is not None]
+    )
+    mass = lumped_masses(tets, density, volume, len(X))
+    if sheets is not None:
+        mass += sheets.node_masses(tets, len(X))
     return Model(
         X=X,
         tets=tets,
         Dm_inverse=Dm_inverse,
         volume=volume,
         density=density,
-        mass=lumped_masses(tets, density, volume, len(X)),
+        mass=mass,
         mu=_repeat_per_body(tet_starts, [mu for mu, _ in moduli]),
         lam=_repeat_per_body(tet_starts, [lam for _, lam in moduli]),
         mass_damping=_repeat_per_body(node_starts, [part.material.mass_damping for part in parts]),
@@ -185,6 +206,7 @@ def make_model(parts: Sequence[Part]) -> Model:
             for part, body in zip(parts, bodies, strict=True)
             if part.core is not None
         ),
+        sheets=sheets,
     )
 
 

@@ -59,6 +59,7 @@ def make_submodel(whole: Model, bodies: Sequence[int]) -> Submodel:
         bodies=tuple(own),
         cores=(),  # such bodies have none
         bound=None,  # their parents may be of other bodies
+        sheets=whole.sheets.of_tets(tets) if whole.sheets is not None else None,
         methods=tuple(whole.methods[number] for number in numbers) if whole.methods else (),
         levels=tuple(whole.levels[number] for number in numbers) if whole.levels else (),
         **{name: _select_rows(getattr(whole, name), nodes) for name in NODE_ARRAYS},

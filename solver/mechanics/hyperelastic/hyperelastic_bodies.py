@@ -26,6 +26,7 @@ from ...runtime.errors import BadInput
 from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
+from ..sheets.sheet_pass import write_sheets
 from .added_volume_penalty import add_volume_tets
 from .anisotropic_terms import AnisotropicTerm, add_anisotropic_term, has_only_term_tets
 from .body_energies import body_energies, extended_bodies
@@ -198,7 +199,7 @@ def forces_and_tangent(
     model: Model, law: Hyperelastic, x: Floats, values: Floats, force: Floats, work: TetArrays, clamp: bool = True
 ) -> EvaluationResult:
     """Writes forces f [N], (n, 3), and the blocks of K = −∂f/∂x [N/m], (b, 9), at positions x [m], (n, 3)."""
-    if law.anisotropic_term is None:
+    if law.anisotropic_term is None and model.sheets is None:
         _tet_pass(model, law, x, work, WITH_TANGENT, clamp, values)
         gather(model, work, True, values, force, edge_partition(model.pattern).own[-1])
     else:
@@ -245,6 +246,8 @@ def _tet_pass(
     if law.anisotropic_term is not None:
         add_anisotropic_term(model, law, x, work, wanted, clamp)
         run_parts(len(edges.parts), add_volume)
+    if model.sheets is not None:
+        write_sheets(model.sheets, model.tets, x, wanted, clamp, work.energy, work.smallest, work.record)
 
 
 def gather(model: Model, work: TetArrays, wanted: bool, values: Floats, force: Floats, first_edge: int = 0) -> None:

@@ -23,6 +23,7 @@ from . import (
     muscles,
     processes_and_files,
     rigid_cores,
+    sheets,
     wraps_and_passes,
 )
 from .minor_warnings import MINOR_WARNINGS
@@ -47,6 +48,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     **formulations.TEXTS,
     **convergence.TEXTS,
     **rigid_cores.TEXTS,
+    **sheets.TEXTS,
     **processes_and_files.TEXTS,
     **diagnostics.TEXTS,
     **live.TEXTS,

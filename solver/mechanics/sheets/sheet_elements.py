@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The elements of a sheet: hinges of four nodes, which a model holds as tets without volume.
+
+Every edge between two triangles is a hinge: the nodes of the edge, then those opposite to it. Each triangle belongs to
+one of its hinges. So the blocks of a sheet are in the pattern of the model, and whatever names a tet and four weights,
+such as a pin, a spring or a contact, may name a place of a sheet.
+
+An angle has the stiffness k = D |e|² / (A₁ + A₂), with D = E h³ / 12 (1 − ν²): on a grid and on equilateral triangles a
+sheet that is rolled up to a cylinder then has the energy ½ D κ² per area. That is 1/6 of the 3 |e|² / (A₁ + A₂) of the
+source, twice for its energy without ½, times D: the source leaves the factor open. An orthotropic sheet takes for
+E / (1 − ν²) what resists a stretch across the edge.
+
+Source: Grinspun, Hirani, Desbrun and Schröder 2003, Discrete shells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...runtime.arrays import Floats, Indices, floats, indices
+from ...runtime.errors import BadInput
+from .membrane_kernels import STABLE_NEO_HOOKEAN, STVK
+from .sheet_kernels import HingeArrays
+
+MEMBRANE_LAWS = {"stvk": STVK, "stable-neo-hookean": STABLE_NEO_HOOKEAN}
+MIN_AREA_SHARE = 1.0e-9  # of the square of a triangle's longest edge, below which it has no area
+
+
+@dataclass(frozen=True)
+class SheetMaterial:
+    """What a sheet is made of.
+
+    Attributes:
+        thickness: h [m].
+        youngs_modulus: Along the first axis [Pa].
+        poisson_ratio: ν₁₂, how much a stretch along the first axis narrows the sheet.
+        density: ρ [kg/m³].
+        law: Of `MEMBRANE_LAWS`.
+        across: Young's modulus along the second axis [Pa]; None: as along the first one.
+        shear_modulus: G [Pa]; None: E / 2 (1 + ν).
+        bending_stiffness: D [N m] of all edges; None: from thickness and moduli.
+    """
+
+    thickness: float
+    youngs_modulus: float
+    poisson_ratio: float = 0.3
+    density: float = 1000.0
+    law: str = "stvk"
+    across: float | None = None
+    shear_modulus: float | None = None
+    bending_stiffness: float | None = None
+
+    @property
+    def moduli(self) -> Floats:
+        """C₁₁, C₂₂, C₁₂ and G of plane stress [Pa], (4,)."""
+        E1, nu = self.youngs_modulus, self.poisson_ratio
+        E2 = E1 if self.across is None else self.across
+        plane = 1.0 - nu * nu * E2 / E1
+        shear = E1 / (2.0 * (1.0 + nu)) if self.shear_modulus is None else self.shear_modulus
+        return np.array([E1 / plane, E2 / plane, nu * E2 / plane, shear])
+
+
+@dataclass(frozen=True, eq=False)
+class SheetElements:
+    """The hinges of a model.
+
+    Attributes:
+        tets: Which tets of the model they are, rising, (h,).
+        hinges: What they are made of.
+        density: Of their triangles [kg/m³], (t,).
+    """
+
+    tets: Indices
+    hinges: HingeArrays
+    density: Floats
+
+    def of_tets(self, rows: Indices) -> SheetElements | None:
+        """Returns the hinges among these tets, rising, by their places there; None where there are none."""
+        own = np.isin(self.tets, rows)
+        if not own.any():
+            return None
+        count = np.diff(self.hinges.triangle_start)
+        triangles, h = np.repeat(own, count), self.hinges
+        start = np.concatenate([[0], np.cumsum(count[own], dtype=np.int64)]).astype(np.int32)
+        rest = (h.corners, h.rest_inverse, h.volume, h.law, h.moduli)
+        picked = (np.ascontiguousarray(values[triangles]) for values in rest)
+        hinges = HingeArrays(h.bending[own], h.rest_angle[own], start, *picked)
+        return SheetElements(np.searchsorted(rows, self.tets[own]).astype(np.int32), hinges, self.density[triangles])
+
+    def moved(self, first_tet: int) -> SheetElements:
+        """Returns the same hinges as tets of a model where theirs begin at `first_tet`."""
+        return SheetElements(self.tets + np.int32(first_tet), self.hinges, self.density)
+
+    def nodes_of_triangles(self, tets: Indices) -> Indices:
+        """Returns the nodes of the triangles, (t, 3), in a model with these tets, (m, 4)."""
+        hinge = np.repeat(np.arange(len(self.tets), dtype=np.int64), np.diff(self.hinges.triangle_start))
+        return indices(np.take_along_axis(tets[self.tets[hinge]], self.hinges.corners.astype(np.int64), axis=1))
+
+    def node_masses(self, tets: Indices, node_count: int) -> Floats:
+        """Returns a third of the mass of the triangles at each node [kg], (n,)."""
+        share = np.repeat(self.density * self.hinges.volume / 3.0, 3)
+        return floats(np.bincount(self.nodes_of_triangles(tets).ravel(), share, node_count))
+
+    def stiffness(self) -> tuple[Floats, Floats]:
+        """Returns what resists strain and angles in each hinge [J], (h,), and about how stiff it is [N/m], (h,)."""
+        h = self.hinges
+        hinge = np.repeat(np.arange(len(self.tets), dtype=np.int64), np.diff(h.triangle_start))
+        of_triangles = h.volume * h.moduli[:, :2].max(axis=1)
+        gradients = np.sum(h.rest_inverse**2, axis=(1, 2)) + np.sum(h.rest_inverse.sum(axis=1) ** 2, axis=1)
+        largest = np.zeros(len(self.tets))
+        np.maximum.at(largest, hinge, gradients)
+        whole = np.bincount(hinge, of_triangles, len(self.tets)) + h.bending
+        return whole, np.bincount(hinge, of_triangles * gradients, len(self.tets)) + h.bending * largest
+
+    @staticmethod
+    def concatenate(groups: Sequence[SheetElements]) -> SheetElements | None:
+        """Returns the hinges of all groups, in order; None where there are none."""
+        if len(groups) <= 1:
+            return groups[0] if groups else None
+        arrays = [group.hinges for group in groups]
+        counts = [np.diff(each.triangle_start) for each in arrays]
+        start = np.concatenate([[0], np.cumsum(np.concatenate(counts), dtype=np.int64)]).astype(np.int32)
+        joined = HingeArrays(*(np.concatenate(values) for values in zip(*arrays, strict=True)))._replace(
+            triangle_start=start
+        )
+        tets, density = (np.concatenate([getattr(group, name) for group in groups]) for name in ("tets", "density"))
+        return SheetElements(tets, joined, density)
+
+
+def axes_from_uv(nodes: Floats, triangles: Indices, uv: Floats, name: str) -> Floats:
+    """Returns the direction in which u grows in each triangle, (t, 3), for UV of its corners, (t, 3, 2).
+
+    Raises:
+        BadInput: The UV of a triangle have no area.
+    """
+    edges = np.stack([nodes[triangles[:, c]] - nodes[triangles[:, 0]] for c in (1, 2)], axis=2)
+    (a, c), (b, d) = (uv[:, 1] - uv[:, 0]).T, (uv[:, 2] - uv[:, 0]).T
+    area = a * d - b * c
+    flat = ~(np.abs(area) > MIN_AREA_SHARE * (a * a + b * b + c * c + d * d))
+    if flat.any():
+        raise BadInput("sheet-no-uv-area", name=name, count=int(flat.sum()))
+    return floats((edges[:, :, 0] * d[:, None] - edges[:, :, 1] * c[:, None]) / area[:, None])
+
+
+def make_sheet_elements(
+    nodes: Floats, triangles: Indices, material: SheetMaterial, axes: Floats | None = None, name: str = ""
+) -> tuple[Indices, SheetElements]:
+    """Returns the nodes of the hinges of a sheet, (h, 4), and the hinges.
+
+    Args:
+        nodes: Rest positions [m], (n, 3).
+        triangles: Their corners, (t, 3).
+        material: What it is made of.
+        axes: The first material axis of each triangle, of any length, not across it, (t, 3); None: its first edge.
+        name: Of the sheet, for people.
+
+    Raises:
+        BadInput: A triangle has no area, or there is but one.
+    """
+    triangles = indices(triangles, -1, 3)
+    edges, longest = _edges(nodes, triangles)
+    normals = np.cross(edges[:, 0], -edges[:, 2])
+    area = 0.5 * np.linalg.norm(normals, axis=1)
+    flat = ~(area > MIN_AREA_SHARE * longest**2)
+    if flat.any() or not len(triangles):
+        raise BadInput("sheet-no-area", name=name, count=int(flat.sum()))
+    if len(np.unique(triangles)) < 4:
+        raise BadInput("sheet-one-triangle", name=name)
+    frames = _material_frames(edges[:, 0] if axes is None else axes, normals)
+    hinges, owners, sides = _hinges(triangles)
+    moduli = material.moduli
+    order = np.argsort(owners, kind="stable")
+    corners = triangles[order]
+    local = np.argmax(hinges[owners[order]][:, None, :] == corners[:, :, None], axis=2)
+    flat_edges = np.stack([np.einsum("tki,ti->tk", frames, edges[:, c]) for c in (0, 1)], axis=2)
+    flat_edges[:, :, 1] += flat_edges[:, :, 0]  # the second edge goes on from the end of the first one
+    start = np.searchsorted(owners[order], np.arange(len(hinges) + 1, dtype=np.int64))
+    arrays = HingeArrays(
+        _bending_stiffness(nodes, hinges, sides, area, frames, material),
+        rest_angles(nodes, hinges) * (sides[:, 1] >= 0),
+        start.astype(np.int32),
+        indices(local),
+        floats(np.linalg.inv(flat_edges[order])),
+        floats(area[order] * material.thickness),
+        np.full(len(triangles), MEMBRANE_LAWS[material.law], np.int8),
+        np.tile(moduli, (len(triangles), 1)),
+    )
+    rows = np.arange(len(hinges), dtype=np.int32)
+    return hinges, SheetElements(rows, arrays, np.full(len(triangles), material.density))
+
+
+def rest_angles(nodes: Floats, hinges: Indices) -> Floats:
+    """Returns the dihedral angles (`dihedral_angle.py`) of hinges, (h, 4), at these places of nodes [m], (h,)."""
+    origin = nodes[hinges[:, 0]]
+    e, opposite, other = (nodes[hinges[:, k]] - origin for k in (1, 2, 3))
+    first, second = np.cross(e, opposite), np.cross(other, e)
+    across = np.einsum("hi,hi->h", np.cross(first, second), e) / np.linalg.norm(e, axis=1)
+    return floats(np.arctan2(across, np.einsum("hi,hi->h", first, second)))
+
+
+def _edges(nodes: Floats, triangles: Indices) -> tuple[Floats, Floats]:
+    """Returns the edges of triangles, each from a corner to the next, (t, 3, 3), and the longest of each, (t,) [m]."""
+    edges = nodes[np.roll(triangles, -1, axis=1)] - nodes[triangles]
+    return edges, np.linalg.norm(edges, axis=2).max(axis=1, initial=0.0)
+
+
+def _material_frames(axes: Floats, normals: Floats) -> Floats:
+    """Returns the two material axes of triangles, unit vectors in their planes, (t, 2, 3)."""
+    n = normals / np.linalg.norm(normals, axis=1)[:, None]
+    first = axes - np.einsum("ti,ti->t", axes, n)[:, None] * n
+    first /= np.linalg.norm(first, axis=1)[:, None]
+    return np.stack([first, np.cross(n, first)], axis=1)
+
+
+def _hinges(triangles: Indices) -> tuple[Indices, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Returns nodes of the hinges, (h, 4), the hinge of each triangle, (t,), and the triangles of each hinge, (h, 2).
+
+    Edges of more than two triangles are hinges between each of these and the first one. A triangle that shares no edge
+    with another one gets a hinge with any fourth node, which does not resist, and −1 for its other triangle.
+    """
+    count = len(triangles)
+    pairs = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2).astype(np.int64)
+    opposite, of = np.roll(triangles, -2, axis=1).ravel(), np.repeat(np.arange(count, dtype=np.int64), 3)
+    low, high = pairs.min(axis=1), pairs.max(axis=1)
+    order = np.lexsort((of, high, low))
+    is_first = np.append(True, (np.diff(low[order]) != 0) | (np.diff(high[order]) != 0))
+    first = order[np.maximum.accumulate(np.where(is_first, np.arange(len(order), dtype=np.int64), 0))]
+    one, other = first[~is_first], order[~is_first]
+    hinges = np.stack([pairs[one, 0], pairs[one, 1], opposite[one], opposite[other]], axis=1)
+    sides = np.stack([of[one], of[other]], axis=1)
+    folded = hinges[:, 2] != hinges[:, 3]  # not two triangles of the same corners
+    hinges, sides = hinges[folded], sides[folded]
+    owners = np.full(count, -1, np.int64)
+    numbers = np.arange(len(hinges), dtype=np.int64)
+    owners[sides[::-1, 1]] = numbers[::-1]
+    owners[sides[::-1, 0]] = numbers[::-1]
+    alone = np.flatnonzero(owners < 0)
+    nodes = np.unique(triangles)
+    fourth = [nodes[~np.isin(nodes, triangles[t])][0] for t in alone]
+    owners[alone] = len(hinges) + np.arange(len(alone), dtype=np.int64)
+    hinges = np.concatenate([hinges, np.column_stack([triangles[alone], np.array(fourth, np.int64)]).reshape(-1, 4)])
+    sides = np.concatenate([sides, np.column_stack([alone, np.full(len(alone), -1, np.int64)]).reshape(-1, 2)])
+    return indices(hinges, -1, 4), owners, sides
+
+
+def _bending_stiffness(
+    nodes: Floats,
+    hinges: Indices,
+    sides: npt.NDArray[np.int64],
+    area: Floats,
+    frames: Floats,
+    material: SheetMaterial,
+) -> Floats:
+    """Returns k of hinges [N m], (h,), zero where there is but one triangle."""
+    e = nodes[hinges[:, 1]] - nodes[hinges[:, 0]]
+    square = np.einsum("hi,hi->h", e, e)
+    if material.bending_stiffness is None:
+        c11, c22, c12, shear = material.moduli
+        along = np.einsum("hki,hi->hk", frames[sides[:, 0]], e) ** 2 / square[:, None]
+        c, s = along[:, 1], along[:, 0]  # of the direction across the edge
+        D = material.thickness**3 / 12.0 * (c11 * c * c + c22 * s * s + 2.0 * (c12 + 2.0 * shear) * c * s)
+    else:
+        D = np.full(len(hinges), material.bending_stiffness)
+    return floats(np.where(sides[:, 1] >= 0, D * square / (area[sides[:, 0]] + area[sides[:, 1]]), 0.0))

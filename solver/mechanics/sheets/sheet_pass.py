@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the passes over tets leave of the hinges of sheets: energies, and records of forces, stiffness and damping."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...mesh.local_tet_numbering import TET_EDGES
+from ...runtime.arrays import Floats, Indices
+from ...runtime.threads.index_partition import partition
+from ...runtime.threads.thread_pool import run_parts
+from ..hyperelastic.jacobi_eigen_dense import project_semidefinite_dense
+from ..hyperelastic.tet_kernels import BLOCKS_OFFSET, ENERGY_ONLY, WITH_TANGENT
+from .sheet_elements import SheetElements
+from .sheet_kernels import hinge_damping, hinge_derivatives, write_blocks, write_forces
+
+UPPER = np.array(TET_EDGES, np.int64)  # nodes of the blocks of a hinge above the diagonal
+
+
+def write_sheets(
+    sheets: SheetElements,
+    tets: Indices,
+    x: Floats,
+    wanted: int,
+    clamp: bool,
+    energy: Floats,
+    smallest: Floats,
+    record: Floats,
+) -> None:
+    """Writes what is left of the hinges of a model, whose other tets stay as they are.
+
+    Args:
+        sheets: The hinges.
+        tets: Nodes of all tets, (m, 4).
+        x: Node positions [m], (n, 3).
+        wanted: ENERGY_ONLY, WITH_FORCES or WITH_TANGENT.
+        clamp: Whether the tangent of each hinge is made positive semi-definite.
+        energy: [J], (m,), out.
+        smallest: The smallest stretch, 1 where nothing can be turned inside out, (m,), out.
+        record: (m, RECORD_LENGTH), out.
+    """
+    parts = partition(len(sheets.tets))
+
+    def run(part: int) -> None:
+        begin, end = parts[part]
+        count = end - begin
+        gradient, hessian = np.empty((count, 3, 3)), np.empty((count if wanted == WITH_TANGENT else 0, 9, 9))
+        given = begin, end, wanted, sheets.tets, tets, x, sheets.hinges
+        hinge_derivatives(*given, energy, smallest, gradient, hessian)
+        if wanted == ENERGY_ONLY:
+            return
+        write_forces(begin, end, sheets.tets, gradient, record)
+        if wanted == WITH_TANGENT:
+            if clamp:
+                project_semidefinite_dense(hessian)
+            write_blocks(begin, end, sheets.tets, hessian, UPPER, record)
+
+    run_parts(len(parts), run)
+
+
+def write_sheet_damping(sheets: SheetElements, tets: Indices, x: Floats, damping: Floats, record: Floats) -> None:
+    """Writes the blocks of damping of the hinges of a model, for β of all tets [s], (m,); other arguments as above."""
+    parts = partition(len(sheets.tets))
+
+    def run(part: int) -> None:
+        begin, end = parts[part]
+        hessian = np.empty((end - begin, 9, 9))
+        hinge_damping(begin, end, sheets.tets, tets, x, sheets.hinges, damping, hessian)
+        record[sheets.tets[begin:end], :BLOCKS_OFFSET] = 0.0
+        write_blocks(begin, end, sheets.tets, hessian, UPPER, record)
+
+    run_parts(len(parts), run)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sheets: membrane and bending against slow twins, patch tests, rigid motions, steps."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from fixtures.sheets import CLOTH, dense, energy_of, forces_of, grid, sheet_model, tangent_of
+from reference import sheets as twin
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import tet_arrays
+from sinew.solver.mechanics.hyperelastic.rayleigh_damping import damping_matrix
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.sheets.sheet_elements import SheetMaterial, axes_from_uv, make_sheet_elements
+from sinew.solver.mechanics.sheets.sheet_part import sheet_part
+from sinew.solver.mechanics.submodel import make_submodel
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.scene import Material
+
+# both parts of the energy are of one size: 1 mm thick, they would differ by 1e5
+THICK = dataclasses.replace(CLOTH, thickness=0.2)
+NEO = dataclasses.replace(THICK, law="stable-neo-hookean")
+WOVEN = dataclasses.replace(THICK, across=0.3e6, shear_modulus=0.1e6)
+LAWS = pytest.mark.parametrize("material", [THICK, NEO, WOVEN], ids=["stvk", "neo-hookean", "orthotropic"])
+
+
+def crumpled(seed=0, size=0.12):
+    """Returns a curved sheet, its triangles, and where its nodes are: turned, and far from rest."""
+    rng = np.random.default_rng(seed)
+    nodes, triangles = grid((3, 2), (1.0, 0.8))
+    nodes[:, 2] = 0.2 * np.sin(4.0 * nodes[:, 0]) + 0.1 * nodes[:, 1] ** 2
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    turn[:, 0] *= np.linalg.det(turn)
+    return nodes, triangles, (nodes + size * rng.normal(size=nodes.shape)) @ turn.T
+
+
+def axes_of(triangles):
+    return np.tile([1.0, 0.3, 0.0], (len(triangles), 1))
+
+
+@LAWS
+def test_membrane_energy_is_the_twins(material):
+    material = dataclasses.replace(material, bending_stiffness=0.0)
+    X, triangles, x = crumpled()
+    axes = axes_of(triangles)
+    expected = twin.membrane_energy(X, x, triangles, material, axes)
+    assert energy_of(sheet_model(X, triangles, material, axes=axes), x) == pytest.approx(expected, rel=1e-12)
+
+
+def test_bending_energy_is_the_twins():
+    X, triangles, x = crumpled()
+    flexible = dataclasses.replace(THICK, bending_stiffness=0.0)
+    bending = energy_of(sheet_model(X, triangles, THICK), x) - energy_of(sheet_model(X, triangles, flexible), x)
+    assert bending == pytest.approx(twin.bending_energy(X, x, triangles, THICK), rel=1e-10)
+
+
+@LAWS
+def test_forces_are_differences_of_the_energy(material):
+    X, triangles, x = crumpled()
+    model = sheet_model(X, triangles, material, axes=axes_of(triangles))
+    expected = -twin.gradient(lambda y: energy_of(model, y), x, 1e-4)
+    assert np.abs(forces_of(model, x) - expected).max() < 1e-6 * np.abs(expected).max()
+
+
+@LAWS
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_tangent_is_the_difference_of_forces(material, seed):
+    X, triangles, x = crumpled(seed)
+    model = sheet_model(X, triangles, material, axes=axes_of(triangles))
+    K, step = tangent_of(model, x, False), 1e-4
+    for place in np.ndindex(x.shape):
+        d = np.zeros_like(x)
+        d[place] = step
+        near = forces_of(model, x + d) - forces_of(model, x - d)
+        far = forces_of(model, x + 2.0 * d) - forces_of(model, x - 2.0 * d)
+        slope = -(8.0 * near - far).ravel() / (12.0 * step)
+        assert np.abs(K[:, 3 * place[0] + place[1]] - slope).max() < 1e-6 * np.abs(K).max()
+
+
+@LAWS
+def test_the_clamped_tangent_is_semidefinite_and_the_true_one_at_rest(material):
+    X, triangles, x = crumpled()
+    model = sheet_model(X, triangles, material, axes=axes_of(triangles))
+    K, true = tangent_of(model, x, True), tangent_of(model, x, False)
+    size = np.abs(true).max()
+    assert np.abs(K - K.T).max() < 1e-12 * size
+    assert np.linalg.eigvalsh(true)[0] < -1e-3 * size  # so there is something to clamp
+    assert np.linalg.eigvalsh(K)[0] > -1e-10 * size
+    at_rest = tangent_of(model, X, True) - tangent_of(model, X, False)
+    assert np.abs(at_rest).max() < 1e-10 * size
+
+
+@LAWS
+def test_rigid_motion_makes_no_force_and_forces_make_no_torque(material):
+    X, triangles, x = crumpled()
+    model = sheet_model(X, triangles, material, axes=axes_of(triangles))
+    f = forces_of(model, x)
+    size = np.abs(f).max()
+    rigid = crumpled(size=0.0)[2] + [3.0, 1.0, -2.0]
+    assert np.abs(forces_of(model, rigid)).max() < 1e-10 * size
+    assert np.abs(f.sum(axis=0)).max() < 1e-12 * size and np.abs(np.cross(x, f).sum(axis=0)).max() < 1e-11 * size
+
+
+def test_damping_is_semidefinite_and_damps_no_rigid_motion():
+    X, triangles, x = crumpled()
+    model = sheet_model(X, triangles, THICK, damping=(0.0, 0.02))
+    values = np.empty((model.pattern.block_count, 9))
+    damping_matrix(model, x, values, tet_arrays(model.pattern))
+    D = dense(model, values)
+    size = np.abs(D).max()
+    v = np.cross([0.3, -1.0, 2.0], x) + [1.0, 2.0, 3.0]
+    assert np.abs(D @ v.ravel()).max() < 1e-11 * size
+    assert np.linalg.eigvalsh(D)[0] > -1e-10 * size
+    damping_matrix(model, X, values, tet_arrays(model.pattern))  # at rest it is β times the stiffness
+    K = tangent_of(model, X, False)
+    assert np.abs(dense(model, values) - 0.02 * K).max() < 1e-10 * 0.02 * np.abs(K).max()
+
+
+@pytest.mark.parametrize("material", [CLOTH, dataclasses.replace(CLOTH, law="stable-neo-hookean")])
+def test_patch_of_any_triangles_bears_a_uniform_strain(material):
+    nodes, triangles = grid((4, 3), (1.0, 0.7))
+    inner = (nodes[:, :2] > 1e-9).all(axis=1) & (nodes[:, 0] < 1.0 - 1e-9) & (nodes[:, 1] < 0.7 - 1e-9)
+    nodes[inner, :2] += 0.03 * np.random.default_rng(0).normal(size=(inner.sum(), 2))
+    model = sheet_model(nodes, triangles, material)
+    x = nodes @ np.array([[1.05, 0.02, 0.0], [0.01, 0.98, 0.0], [0.0, 0.0, 1.0]]).T
+    f = forces_of(model, x)
+    assert np.abs(f[inner]).max() < 1e-12 * np.abs(f).max()
+
+
+def test_narrowing_of_a_stretched_strip_is_poissons():
+    material = dataclasses.replace(CLOTH, across=0.4e6, poisson_ratio=0.2)
+    nodes, triangles = grid((3, 3), (1.0, 1.0))
+    stretch = 1e-6
+    model = sheet_model(nodes, triangles, material, axes=np.tile([1.0, 0.0, 0.0], (len(triangles), 1)))
+    f = forces_of(model, nodes * [1.0 + stretch, 1.0 - 0.2 * stretch, 1.0])
+    pull = f[nodes[:, 0] == 0.0, 0].sum()
+    assert pull == pytest.approx(material.youngs_modulus * material.thickness * stretch, rel=1e-5)
+    assert np.abs(f[:, 1]).max() < 1e-5 * pull
+
+
+def test_a_rolled_sheet_has_the_energy_of_a_plate():
+    nodes, triangles = grid((40, 4), (1.0, 0.1))
+    radius = 0.5
+    x = np.stack([radius * np.sin(nodes[:, 0] / radius), nodes[:, 1], radius * np.cos(nodes[:, 0] / radius)], axis=1)
+    flexible = dataclasses.replace(CLOTH, bending_stiffness=0.0)
+    bending = energy_of(sheet_model(nodes, triangles), x) - energy_of(sheet_model(nodes, triangles, flexible), x)
+    plate = CLOTH.youngs_modulus * CLOTH.thickness**3 / 12.0 / (1.0 - CLOTH.poisson_ratio**2)
+    # 39 of 40 cells' worth of edges bend
+    assert bending == pytest.approx(0.5 * plate / radius**2 * 0.1 * 39.0 / 40.0, rel=1e-3)
+
+
+def test_axes_follow_the_uv():
+    nodes, triangles = grid((2, 2), (1.0, 1.0))
+    turned = np.array([[np.cos(0.3), np.sin(0.3)], [-np.sin(0.3), np.cos(0.3)]])  # u is 0.3 from x
+    axes = axes_from_uv(nodes, triangles, (nodes[:, :2] @ turned.T)[triangles], "Sheet")
+    assert np.allclose(axes, [np.cos(0.3), np.sin(0.3), 0.0])
+    with pytest.raises(BadInput) as raised:
+        axes_from_uv(nodes, triangles, np.zeros((len(triangles), 3, 2)), "Sheet")
+    assert raised.value.kind == "sheet-no-uv-area"
+
+
+def test_sheets_without_area_are_refused_by_name():
+    nodes, triangles = grid((2, 2), (1.0, 1.0))
+    for X, t, kind in (
+        (nodes * [1.0, 0.0, 1.0], triangles, "sheet-no-area"),
+        (nodes, triangles[:0], "sheet-no-area"),
+        (nodes, triangles[:1], "sheet-one-triangle"),
+    ):
+        with pytest.raises(BadInput) as raised:
+            make_sheet_elements(X, t, CLOTH, name="Veil")
+        assert raised.value.kind == kind and "Veil" in raised.value.sentence
+
+
+def test_every_triangle_counts_once_also_where_none_or_several_meet():
+    nodes = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [3, 0, 0], [4, 0, 0], [3, 1, 0]], float)
+    triangles = np.array([[0, 1, 2], [1, 0, 3], [0, 1, 4], [5, 6, 7]], np.int32)
+    material = SheetMaterial(1e-3, 1e6)
+    model = sheet_model(nodes, triangles, material)
+    assert model.mass.sum() == pytest.approx(1000.0 * 1e-3 * 2.0, rel=1e-12)
+    flexible = dataclasses.replace(material, bending_stiffness=0.0)
+    x = nodes + 0.1 * np.random.default_rng(0).normal(size=nodes.shape)
+    expected = twin.membrane_energy(nodes, x, triangles, material, nodes[triangles[:, 1]] - nodes[triangles[:, 0]])
+    assert energy_of(sheet_model(nodes, triangles, flexible), x) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_sheet_beside_a_solid_is_the_same_as_alone():
+    X, triangles, x = crumpled()
+    box = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)
+    solid = Part("box", box, np.array([[0, 1, 2, 3]], np.int32), np.ones(1), Material())
+    sheets = [sheet_part(key, X, triangles, THICK) for key in ("one", "two")]
+    whole, alone = make_model([sheets[0], solid, sheets[1]]), sheet_model(X, triangles, THICK)
+    part = make_submodel(whole, [2]).model
+    assert np.array_equal(part.mass, alone.mass) and np.array_equal(forces_of(part, x), forces_of(alone, x))
+    together = np.concatenate([x, box, x])
+    f, own = forces_of(whole, together), forces_of(alone, x)
+    assert np.abs(f[: len(x)] - own).max() < 1e-12 * np.abs(own).max()
+    assert np.abs(f[-len(x) :] - own).max() < 1e-12 * np.abs(own).max()
+    assert len(whole.solid_tets) == 1
