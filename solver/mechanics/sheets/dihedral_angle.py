@@ -9,8 +9,8 @@ With p = N / |N|² its gradient is
 
 The Hessian follows from ∂p/∂N = (I − 2 N Nᵀ / |N|²) / |N|².
 
-Source: Grinspun, Hirani, Desbrun and Schröder 2003, Discrete shells; the gradient as in Bridson, Marino and Fedkiw 2003,
-(3). The Hessian is derived here.
+Source: Grinspun, Hirani, Desbrun and Schröder 2003, Discrete shells; the gradient as in Bridson, Marino and Fedkiw
+2003, (3). The Hessian is derived here.
 """
 
 from __future__ import annotations

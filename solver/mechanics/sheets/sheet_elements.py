@@ -6,9 +6,12 @@ one of its hinges. So the blocks of a sheet are in the pattern of the model, and
 such as a pin, a spring or a contact, may name a place of a sheet.
 
 An angle has the stiffness k = D |e|² / (A₁ + A₂), with D = E h³ / 12 (1 − ν²): on a grid and on equilateral triangles a
-sheet that is rolled up to a cylinder then has the energy ½ D κ² per area. That is 1/6 of the 3 |e|² / (A₁ + A₂) of the
-source, twice for its energy without ½, times D: the source leaves the factor open. An orthotropic sheet takes for
-E / (1 − ν²) what resists a stretch across the edge.
+sheet that is rolled up to a cylinder then has the energy ½ D κ² per area. The source has 3 |e|² / (A₁ + A₂) and leaves
+the factor open. An orthotropic sheet takes for E / (1 − ν²) what resists a stretch across the edge.
+
+Angles know nothing of ν. On equilateral triangles they resist as a plate of Poisson's ratio −1/3, whose narrow strip is
+8/9 as stiff as a wide one, as that of 1/3 is: so a strip of ν = 0.3 bends as it should, and one of ν = 0 too far. On
+other triangles strips are softer still, at most on grids of one cell across (tests/validate_sheets.py measures it).
 
 Source: Grinspun, Hirani, Desbrun and Schröder 2003, Discrete shells.
 """
