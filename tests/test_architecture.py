@@ -27,7 +27,7 @@ SOLVER_TIERS = {
         "linalg": "sparse matrices of 3×3 blocks: products, conjugate gradients, rigid modes, multigrid",
     },
     "Mechanics": {
-        "mechanics": "model and state, elements, hyperelastic laws, muscle, plasticity, heat",
+        "mechanics": "model and state, elements, hyperelastic laws, muscle, sheets, plasticity, heat",
     },
     "Constraints": {
         "constraints": "external forces, pins, bones, rigid cores, animated rest shapes",
