@@ -11,6 +11,7 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.attachment import ALL_BONES, ARMATURE_BONES, WRAP_SUFFIX
 from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_TARGET,
+    FIXED,
     LATER_ROW_SETTINGS,
     SLIDING,
     TO_ARMATURE,
@@ -111,6 +112,8 @@ def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]
     for number, (path, row) in enumerate(rows):
         keyed = [each.removeprefix(f"{path}.") for each in animated if each.startswith(f"{path}.")]
         parts += rna_parts(row, {ATTACHMENT_TARGET.name, *later, *keyed}, (), f"attachments.{number}.")
+        if row.is_exact and row.kind == FIXED:
+            parts.append("exact")
         target = row_target(row)
         parts.append(_identity(target, keys) if target is not None else "")
         if row.target_type == TO_BONE and target is not None:

@@ -25,7 +25,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
 from ..objects import roles
-from ..objects.attachment_rows import counting_rows, is_to_bone
+from ..objects.attachment_rows import counting_rows, is_between_bodies, is_to_bone
 from .attachment_targets import target_keys
 from .participants import Participants
 from .weight_reader import WeightReader
@@ -91,6 +91,7 @@ def _read_row(
         target_paint=_target_paint(scene_copy, named),
         may_miss=row.may_miss,
         surface_only=row.surface_only,
+        is_exact=row.is_exact and is_between_bodies(named) and named.target in inputs.bodies,
     )
 
 

@@ -83,7 +83,7 @@ def _attached_surface(
     a, b, c = (body.vertices[body.triangles[:, corner]] for corner in range(3))
     area = 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
     return AttachedSurface(
-        attachments=tuple(replace(each, paint=each.paint[:count]) for _, each in found),
+        attachments=tuple(replace(each, paint=each.paint[:count], is_exact=False) for _, each in found),
         youngs_modulus=E[:count],
         thickness=3.0 * ground.tet_volume() / area,
         spacing=ground.tet_size(),

@@ -167,6 +167,13 @@ def is_to_bone(row: bpy.types.PropertyGroup) -> bool:
     return row.target_type != TO_OBJECT or (row.target is not None and roles.has_role(row.target, BONE))
 
 
+def is_between_bodies(row: bpy.types.PropertyGroup) -> bool:
+    """Whether a row attaches a body to another one."""
+    if row.target_type != TO_OBJECT or row.target is None:
+        return False
+    return roles.has_role(row.id_data, BODY) and roles.has_role(row.target, BODY)
+
+
 def is_without_target(row: bpy.types.PropertyGroup) -> bool:
     """Whether a row that needs a target has none, or one that was deleted, which Blender keeps in no scene."""
     if row.target_type == TO_BONE:

@@ -25,7 +25,14 @@ from ..properties.role_definitions import BONE
 from ..properties.table_editing import add_row
 from ..runtime.distinct_colors import distinct_colour
 from . import roles
-from .attachment_rows import counting_rows, row_about_armature, row_about_bone, row_surfaces
+from .attachment_rows import (
+    counting_rows,
+    is_about,
+    is_between_bodies,
+    row_about_armature,
+    row_about_bone,
+    row_surfaces,
+)
 from .flesh_supports import bones_of
 
 # how a row holds
@@ -57,6 +64,28 @@ def add_attachment(obj: bpy.types.Object, target: bpy.types.Object | None) -> bp
         # springs would have it as it is, and not where it is above ½ alone: they keep to the Attachment Group itself
         row.group = obj.sinew.attachment_group if row.kind == FIXED else ""
     return row
+
+
+def attach(
+    objects: Sequence[bpy.types.Object], target: bpy.types.Object, kind: str, reach: float
+) -> list[bpy.types.PropertyGroup]:
+    """Returns a new row about a target for each of some bodies that has none, exact where it fixes two bodies.
+
+    Args:
+        objects: The bodies.
+        target: A body, a collider, a bone mesh, a Wrap, or an empty.
+        kind: Of the rows.
+        reach: Of the rows [Blender units].
+    """
+    rows = []
+    for obj in objects:
+        if any(is_about(row, target) for row in obj.sinew.attachments):
+            continue
+        row = add_attachment(obj, target)
+        row.kind, row.reach = kind, reach
+        row.is_exact = kind == FIXED and is_between_bodies(row)
+        rows.append(row)
+    return rows
 
 
 def add_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import bpy
 
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.settings.surface_attachment_settings import ATTACHMENT_KIND, ATTACHMENT_REACH, FIXED
 from ..export.rest_frame_meshes import modeled_meshes
 from ..objects import fascia, new_attachments, role_checks, roles
 from ..objects.attachment_rows import row_about_armature
+from ..properties.property_factory import make_property
+from ..properties.role_definitions import BODY, BONE, COLLIDER, WRAP
 from .error_reporting import reporting_errors
-from .selected_objects import active_mesh, selected_and_active
+from .selected_objects import active_mesh, selected_and_active, selected_objects
 from .table_rows import remove_chosen_row
 
 TARGET_TYPES = {"MESH", "ARMATURE", "EMPTY"}
@@ -29,6 +34,35 @@ class SINEW_OT_add_attachment(bpy.types.Operator):
         obj = active_mesh(context)
         others = [each for each in context.selected_objects if each.type in TARGET_TYPES and each != obj]
         new_attachments.add_attachment(obj, others[0] if len(others) == 1 else None)
+        return {"FINISHED"}
+
+
+class SINEW_OT_attach(bpy.types.Operator):
+    """Attach the other selected bodies to the active object"""
+
+    bl_idname = "sinew.attach"
+    bl_label = "Attach to Active"
+    bl_options = {"REGISTER", "UNDO"}
+
+    kind: make_property(replace(ATTACHMENT_KIND, default=FIXED))
+    reach: make_property(ATTACHMENT_REACH)
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Adds a row to the attachments of every body, or to none."""
+        target, chosen = context.object, selected_objects(context)
+        bodies = [obj for obj in chosen if obj != target and roles.has_role(obj, BODY)]
+        if target is None or not bodies:
+            raise BadInput("attach-nothing", name=chosen[0].name if target is None else target.name)
+        if not any(roles.has_role(target, role) for role in (BODY, BONE, COLLIDER, WRAP)) and target.type != "EMPTY":
+            raise BadInput("attach-to-nothing", name=target.name)
+        for obj in bodies:
+            role_checks.check_changeable(obj)
+        count = len(new_attachments.attach(bodies, target, self.kind, self.reach))
+        added = f"Attached {count} bodies" if count != 1 else "Attached a body"
+        self.report(
+            {"INFO"}, f'{added} to "{target.name}"' if count else f'All are attached to "{target.name}" already'
+        )
         return {"FINISHED"}
 
 
@@ -97,4 +131,10 @@ class SINEW_OT_remove_attachment(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (SINEW_OT_add_attachment, SINEW_OT_list_bone_attachments, SINEW_OT_add_fascia, SINEW_OT_remove_attachment)
+CLASSES = (
+    SINEW_OT_add_attachment,
+    SINEW_OT_attach,
+    SINEW_OT_list_bone_attachments,
+    SINEW_OT_add_fascia,
+    SINEW_OT_remove_attachment,
+)

@@ -65,6 +65,7 @@ def baked_points(model: Mapping[str, npt.NDArray], x: npt.ArrayLike) -> Iterator
         model: Arrays of the body in the cache.
         x: Positions of its nodes in a frame [m], (n, 3).
     """
+    yield from _bound_points(model, np.asarray(x, np.float64))
     if "linked_attachment" not in model:
         return
     number, tet = np.asarray(model["linked_attachment"]), np.asarray(model["linked_tet"])
@@ -72,6 +73,13 @@ def baked_points(model: Mapping[str, npt.NDArray], x: npt.ArrayLike) -> Iterator
     points = np.einsum("ka,kai->ki", model["linked_weights"], corners)
     for each in np.unique(number).tolist():
         yield each, points[_evenly(np.flatnonzero(number == each))]
+
+
+def _bound_points(model: Mapping[str, npt.NDArray], x: Floats) -> Iterator[tuple[int, Floats]]:
+    """Yields the same of nodes that attachments bind."""
+    number = np.asarray(model.get("bound_attachment", np.zeros(0, np.int32)))
+    for each in np.unique(number[number >= 0]).tolist():
+        yield each, x[_evenly(np.flatnonzero(number == each))]
 
 
 def _numbered_rows(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, bpy.types.PropertyGroup]]:

@@ -57,7 +57,8 @@ def load_attachment(reader: CacheReader, key: str, topology: int = 0) -> Attachm
         )
     except StorageFailed:
         return None
-    if ("attached" not in model or "bones" not in model) and "linked_attachment" not in model:
+    has_rows = "linked_attachment" in model or "bound_attachment" in model
+    if ("attached" not in model or "bones" not in model) and not has_rows:
         return None
     attached = np.asarray(model.get("attached", np.full(len(model["nodes"]), -1, np.int32)))
     if nodes[1] - nodes[0] != len(attached):

@@ -11,6 +11,7 @@ from ..objects.attachment_rows import (
     bodies_at_wrap,
     holds_material,
     is_about_line,
+    is_between_bodies,
     is_hook,
     is_to_bone,
     is_without_target,
@@ -106,6 +107,8 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
         rows.prop(chosen, "may_miss")
     if holds_material(chosen) and is_to_bone(chosen):
         rows.prop(chosen, "surface_only")
+    if chosen.kind == FIXED and is_between_bodies(chosen):
+        rows.prop(chosen, "is_exact")
     rows.prop_search(chosen, "group", obj, "vertex_groups", results_are_suggestions=True)
     if chosen.target_type == TO_OBJECT and chosen.target is not None and not is_hook(chosen):
         rows.prop_search(chosen, "target_group", chosen.target, "vertex_groups", results_are_suggestions=True)

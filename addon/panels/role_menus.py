@@ -39,6 +39,7 @@ class SINEW_MT_add(bpy.types.Menu):
         self.layout.operator("sinew.import_tets", text="Import Tets…", icon="IMPORT")
         self.layout.separator()
         self.layout.operator("sinew.copy_settings", icon="COPYDOWN")
+        self.layout.operator("sinew.attach", icon="PINNED")
         # here Blender's search finds them
         draw_live_entries(self.layout, context)
         draw_solve_frame(self.layout, context)

@@ -247,6 +247,7 @@ def begin_bake(
             arrays |= feature.to_arrays(number)
         for force in built.forces:
             arrays |= force.to_arrays(body.range.nodes)
+        arrays |= built.bound_nodes_to_arrays(body.range.nodes)
         writer.write_model(asked.key, arrays)
     event = _built_event(built, scene)
     skipped = 0 if first is None else first.number - head.frame_start

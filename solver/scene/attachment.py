@@ -61,6 +61,9 @@ class Attachment:
             mask.
         may_miss: Whether a bone that holds nothing of the body is no error.
         surface_only: Whether a bone that holds material does so at the surface of the body alone.
+        is_exact: Whether what is fixed to another body is bound to it without springs, as by a `BodyBinding`: nodes in
+            its tets or within the reach follow it where `paint` and `target_paint` are above ½, unless the strength is
+            0. It has no track.
     """
 
     target: str
@@ -73,6 +76,7 @@ class Attachment:
     target_paint: Annotated[Floats, shape("m")] = field(default_factory=lambda: np.zeros(0))
     may_miss: bool = False
     surface_only: bool = False
+    is_exact: bool = False
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""
@@ -87,6 +91,11 @@ class Attachment:
     def holds_material(self) -> bool:
         """Whether a bone that is the target holds all material of flesh in reach, and not just its surface."""
         return self.kind == FIXED or (self.kind == SPRING and self.stiffness is not None)
+
+    @property
+    def binds_nodes(self) -> bool:
+        """Whether it binds nodes of the body to the targets, and links no surface."""
+        return self.is_exact and self.kind == FIXED
 
 
 @dataclass(frozen=True)
@@ -129,6 +138,8 @@ def drop_unused_fields(attachments: Sequence[Attachment], trees: Sequence[Any], 
             del stored["may_miss"]
         if not attachment.surface_only:
             del stored["surface_only"]
+        if not attachment.is_exact:
+            del stored["is_exact"]
         if not len(attachment.target_paint):
             del arrays[stored.pop("target_paint")["array"]]
 

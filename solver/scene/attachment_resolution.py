@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .attachment import ALL_BONES, ARMATURE_BONES, NOTHING, AttachedSurface, Attachment, body_of_wrap
+from .body_binding import BodyBinding
 from .flesh import Bone
 from .scene import Body, Scene
 
@@ -30,11 +31,13 @@ def attachment_to_bone(body: Body, bone: Bone) -> int | None:
 def surface_attachments(scene: Scene, body: Body) -> Iterator[tuple[int, list[Attachment]]]:
     """Yields the attachments of a body that link its surface, by their numbers: to its targets, or to all bones.
 
-    A target that is not in the scene is left out.
+    A target that is not in the scene is left out, and so is what binds nodes.
     """
     bones = {bone.key for bone in scene.bones}
     known = bones | {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
     for number, attachment in enumerate(body.attachments):
+        if attachment.binds_nodes:
+            continue
         holds_material = body.flesh is not None and attachment.holds_material
         linked = [
             replace(attachment, target=target, more_targets=())
@@ -48,6 +51,17 @@ def surface_attachments(scene: Scene, body: Body) -> Iterator[tuple[int, list[At
         own = {target for each in body.attachments for target in each.targets}
         free = [bone for bone in scene.bones if len(bone.triangles) and bone.key not in own and _may_hold(bone, body)]
         yield number, [replace(attachment, target=bone.key) for bone in free]
+
+
+def all_bindings(body: Body) -> list[tuple[int | None, BodyBinding]]:
+    """Returns all bindings of a body: with the numbers of the attachments that ask for them, and None for others."""
+    own: list[tuple[int | None, BodyBinding]] = [(None, binding) for binding in body.bindings]
+    return own + [
+        (number, BodyBinding(target, each.reach, each.paint, each.target_paint))
+        for number, each in enumerate(body.attachments)
+        if each.binds_nodes and each.strength > 0.0
+        for target in each.targets
+    ]
 
 
 def collider_attachments(surface: AttachedSurface) -> Iterator[tuple[int, list[Attachment], bool]]:

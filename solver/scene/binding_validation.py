@@ -9,6 +9,7 @@ import numpy as np
 
 from ..runtime.errors import BadInput
 from .animated_material import keyed_names
+from .attachment_resolution import all_bindings
 from .flesh import DYNAMIC
 from .formulation import BDF2, HIERARCHICAL, VERTEX_WARP, display_name
 from .scene import Body, Scene
@@ -20,14 +21,17 @@ UNSUPPORTED_FORMULATIONS = (HIERARCHICAL, VERTEX_WARP)
 
 def bound_pairs(scene: Scene) -> list[tuple[str, str]]:
     """Returns the keys of bodies and what they are bound to, which do not also collide."""
-    return [(body.key, binding.target) for body in scene.bodies for binding in body.bindings]
+    return [(body.key, binding.target) for body in scene.bodies for _, binding in all_bindings(body)]
 
 
 def check_bindings(scene: Scene) -> None:
     """Raises BadInput where bindings have no target, repeat, go in a circle, or are of bodies that step differently."""
     bodies = {body.key: body for body in scene.bodies}
     for body in scene.bodies:
-        targets = [binding.target for binding in body.bindings]
+        bindings = [binding for _, binding in all_bindings(body)]
+        targets = [binding.target for binding in bindings]
+        if any(len(binding.paint) not in (0, len(body.vertices)) for binding in bindings):
+            raise BadInput("paint-without-vertices", name=body.name, setting="Binding")
         for target in targets:
             if target == body.key:
                 raise BadInput("binding-to-itself", name=body.name)
@@ -42,9 +46,16 @@ def check_bindings(scene: Scene) -> None:
 
 
 def check_bound_bodies(scene: Scene, tracks: TrackReader) -> None:
-    """Raises BadInput where a body that is bound, or is a target, has a feature that bindings do not support."""
+    """Raises BadInput where a body that is bound, or is a target, has a feature that bindings do not support.
+
+    Nor do they support keys that let go.
+    """
     bound = {key for pair in bound_pairs(scene) for key in pair}
     for body in scene.bodies:
+        for number, binding in all_bindings(body):
+            if number is not None and tracks.has(f"body.{body.key}.attachment.{number}.strength"):
+                target = next(each.name for each in scene.bodies if each.key == binding.target)
+                raise BadInput("binding-keyed", name=body.name, target=target)
         if body.key in bound:
             for feature in _unsupported_features(body, tracks):
                 raise BadInput("binding-combined", name=body.name, feature=feature)
@@ -54,7 +65,7 @@ def _check_circles(bodies: dict[str, Body], path: list[str], checked: set[str]) 
     """Raises BadInput where what the last body of a path is bound to leads back into it; `checked` ones do not."""
     if path[-1] in checked:
         return
-    for binding in bodies[path[-1]].bindings:
+    for _, binding in all_bindings(bodies[path[-1]]):
         if binding.target in path:
             circle = [*path[path.index(binding.target) :], binding.target]
             raise BadInput("binding-circle", names=" → ".join(f'"{bodies[key].name}"' for key in circle))
@@ -91,9 +102,10 @@ def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
     if body.animated:
         yield "Animated"
     # their springs go by the masses of nodes, and bound ones have none
-    if body.bindings and body.goal is not None:
+    has_bindings = bool(all_bindings(body))
+    if has_bindings and body.goal is not None:
         yield "Goal"
-    if body.bindings and (np.asarray(body.pin_weights) < 1.0).any():
+    if has_bindings and (np.asarray(body.pin_weights) < 1.0).any():
         yield "pins of less than full strength"
     if keyed_names(body, tracks):
         yield "keys on its material"

@@ -148,7 +148,8 @@ class Body:
         stretch_limit: How far it stretches before it stiffens; None: without end.
         muscle: Fibres that contract in flesh; None: there are none.
         attachments, hooks: What its surface slides along, or is tied to by springs, and places that pull it.
-        bindings: Other bodies that its nodes follow exactly. Only scripts write them.
+        bindings: Other bodies that its nodes follow exactly, besides attachments that are exact; only scripts write
+            them.
         cap_vertices, wrap_vertices: How many of the last `vertices` close holes of the render mesh, and how many are of
             the Wrap inside, at which the body ends, in this order. They move with the body and are not played. What
             has a row per vertex has one for them, too.

@@ -22,6 +22,7 @@ from ..mechanics.plasticity import PlasticBody
 from ..mechanics.state import State
 from ..mesh.embedding import Binding
 from ..mesh.tet_mesh import TetMesh
+from ..runtime.arrays import Indices
 from ..runtime.errors import SinewError
 from .features.feature import AnyFeature, Feature, find_feature
 from .features.flesh import FleshFeature
@@ -74,6 +75,7 @@ class AssembledScene:
         crack_point_rows: Which of `contact_points`, the last ones, lie on broken faces
             (`simulation/fracture/crack_contact_points.py`), (k,).
         unbroken: What was built before anything broke; None: this.
+        bound_attachment: Number in `Body.attachments` of what binds each node, −1 for none, (n,) or (0,).
     """
 
     model: Model
@@ -87,6 +89,12 @@ class AssembledScene:
     contact_materials: ContactMaterials | None = None
     crack_point_rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     unbroken: AssembledScene | None = None
+    bound_attachment: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+
+    def bound_nodes_to_arrays(self, nodes: slice) -> dict[str, np.ndarray]:
+        """Returns for `model/KEY.npz` the attachment that binds each node of the body with these nodes, −1 for none."""
+        own = self.bound_attachment[nodes]
+        return {"bound_attachment": own} if (own >= 0).any() else {}
 
     def feature(self, kind: type[AnyFeature]) -> AnyFeature | None:
         """Returns the feature of a kind; None where no body has it."""

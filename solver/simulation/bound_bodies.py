@@ -8,39 +8,49 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..constraints.bones.bone_distance import is_painted
 from ..constraints.force import Force
 from ..mechanics.model import Model
 from ..mesh.embedding import bind, closest_tets
-from ..runtime.arrays import Bools, Floats
+from ..mesh.geometry.closest_point import closest_points
+from ..mesh.geometry.triangle_bvh import build_bvh
+from ..runtime.arrays import Bools, Floats, Indices
 from ..runtime.errors import BadInput
+from ..scene.attachment import padded
+from ..scene.attachment_resolution import all_bindings
+from ..scene.body_binding import BodyBinding
 from ..scene.scene import Body, Scene
 
 if TYPE_CHECKING:  # few scenes have bindings
     from ..constraints.bindings.hard_bindings import HardBinding
 
 
-def bind_bodies(scene: Scene, model: Model) -> Model:
-    """Returns the model with the nodes bound that the bindings of a scene ask for.
+def bind_bodies(scene: Scene, model: Model) -> tuple[Model, Indices]:
+    """Returns the model with the nodes bound that a scene asks for, and the attachment of each, (n,), −1 for none.
 
     Raises:
         BadInput: Nothing is in reach of a binding, a rigid core is, or nodes far outside would take too much mass.
     """
-    if not any(body.bindings for body in scene.bodies):
-        return model
+    attachment = np.full(model.node_count, -1, np.int32)
+    if not any(all_bindings(body) for body in scene.bodies):
+        return model, attachment
     from ..constraints.bindings.hard_bindings import bind_nodes, flatten_bindings
 
     numbers = {body.key: number for number, body in enumerate(scene.bodies)}
     is_bound, bindings = np.zeros(model.node_count, bool), []
     for number, body in enumerate(scene.bodies):
-        for binding in body.bindings:
-            bindings += _nodes_in_reach(scene, model, number, numbers[binding.target], binding.reach, is_bound)
+        for row, binding in all_bindings(body):
+            found = _nodes_in_reach(scene, model, number, numbers[binding.target], binding, is_bound)
+            bindings += found
+            if row is not None:
+                attachment[[each.node for each in found]] = row
         _check_core(body, model, number, is_bound)
     starts = np.array([part.nodes.start for part in model.bodies])
 
     def body_name(node: int) -> str:
         return scene.bodies[int(np.searchsorted(starts, node, side="right")) - 1].name
 
-    return bind_nodes(model, flatten_bindings(bindings, body_name), body_name)
+    return bind_nodes(model, flatten_bindings(bindings, body_name), body_name), attachment
 
 
 def check_bound_nodes_are_free(scene: Scene, model: Model, forces: Sequence[Force]) -> None:
@@ -57,20 +67,24 @@ def check_bound_nodes_are_free(scene: Scene, model: Model, forces: Sequence[Forc
 
 
 def _nodes_in_reach(
-    scene: Scene, model: Model, number: int, target: int, reach: float, is_bound: Bools
+    scene: Scene, model: Model, number: int, target: int, binding: BodyBinding, is_bound: Bools
 ) -> list[HardBinding]:
     """Returns the bindings of the nodes of a body, and marks these, (n,), that others have not yet."""
     from ..constraints.bindings.hard_bindings import BindingTarget, HardBinding
 
-    own, other = model.bodies[number], model.bodies[target]
+    body, own, other = scene.bodies[number], model.bodies[number], model.bodies[target]
     tets = model.tets[other.tets]
     nodes = np.arange(own.nodes.start, own.nodes.stop, dtype=np.int32)
     places: Floats = model.X[nodes]
     distance = closest_tets(model.X, tets, places).distance
-    near = distance <= reach
+    for painted, paint in ((body, binding.paint), (scene.bodies[target], binding.target_paint)):
+        if len(paint):
+            distance[~_is_painted_near(painted, paint, places)] = np.inf
+    near = distance <= binding.reach
     if not near.any():
-        names = {"name": scene.bodies[number].name, "target": scene.bodies[target].name}
-        raise BadInput("binding-out-of-reach", **names, distance=f"{distance.min():.3g}", reach=f"{reach:.3g}")
+        names = {"name": body.name, "target": scene.bodies[target].name}
+        lengths = {"distance": f"{distance.min():.3g}", "reach": f"{binding.reach:.3g}"}
+        raise BadInput("binding-out-of-reach", **names, **lengths)
     chosen = nodes[near & ~is_bound[nodes]]
     is_bound[chosen] = True
     found = bind(model.X, tets, model.X[chosen])
@@ -78,6 +92,12 @@ def _nodes_in_reach(
         HardBinding(node, BindingTarget(tets[tet], weights))
         for node, tet, weights in zip(chosen.tolist(), found.tet, found.weights, strict=True)
     ]
+
+
+def _is_painted_near(body: Body, paint: Floats, places: Floats) -> Bools:
+    """Returns where the nearest place on the surface of a body is painted above ½, (k,), for places [m], (k, 3)."""
+    nearest = closest_points(build_bvh(body.vertices, body.triangles), places)
+    return is_painted(padded(paint, len(body.vertices)), body.triangles, nearest)
 
 
 def _check_core(body: Body, model: Model, number: int, is_bound: Bools) -> None:

@@ -80,7 +80,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
     model = _initial_model(scene, surfaces, meshes, gravity)
     colliders = _with_ignored_bodies(colliders, scene, model)
     bindings, points = _bind_render_vertices(scene, model, surfaces, meshes, stored, on_stage, gravity)
-    unbound, model = model, bind_bodies(scene, model)
+    unbound, (model, bound_attachment) = model, bind_bodies(scene, model)
     inputs = BuildInputs(
         scene=scene,
         tracks=tracks,
@@ -110,6 +110,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         colliders=colliders,
         deforming=deforming,
         contact_materials=materials,
+        bound_attachment=bound_attachment,
     )
     _check_colliders(built, surfaces, tracks, scene.settings.start_time)
     names = [body.name for body in built.bodies]

@@ -11,6 +11,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is attached to "{target}", which is not in the simulation.',
         "Make it a body, a collider or a bone mesh, or remove the attachment.",
     ),
+    "attach-nothing": (
+        'No selected body but "{name}" can be attached to it.',
+        "Select the bodies to attach, and then, with Shift, what they are attached to.",
+    ),
+    "attach-to-nothing": (
+        '"{name}" is neither a body, a collider, a bone mesh nor a Wrap, nor an empty.',
+        "Make it one of these, or click another object last.",
+    ),
     "attachment-linked": (
         'The file that "{name}" is linked from contains this attachment, so you cannot remove it here.',
         "Switch it off, or remove it in that file.",

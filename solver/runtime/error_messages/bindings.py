@@ -7,7 +7,7 @@ TEXTS = {
         "Let one of them follow something that follows none of the others.",
     ),
     "bound-twice": (
-        "{name} is bound to two places at once.",
+        '"{name}" is bound to two places at once.',
         "Remove one of its bindings.",
     ),
     "binding-target-flat": (
@@ -40,7 +40,11 @@ TEXTS = {
     ),
     "binding-combined": (
         '"{name}" is bound to another body or the target of a binding, which does not support {feature}.',
-        "Turn {feature} off, or use an attachment that is fixed instead of the binding.",
+        "Turn {feature} off, or Exact of its attachment, which then holds by springs.",
+    ),
+    "binding-keyed": (
+        'Keys on On or Strength cannot let "{name}" go from "{target}", to which it is attached exactly.',
+        "Remove these keys, or turn Exact of the attachment off, which then holds by stiff springs.",
     ),
     "bound-core": (
         'A binding of "{name}" reaches its rigid core, whose nodes move with the core.',

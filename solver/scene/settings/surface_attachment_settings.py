@@ -155,6 +155,14 @@ ATTACHMENT_SURFACE_ONLY = switch(
     when=(When("kind", (FIXED, SPRING)),),
     field="Attachment.surface_only",
 )
+ATTACHMENT_IS_EXACT = switch(
+    "is_exact",
+    "Exact",
+    "Between two bodies: points of this one inside of the target or within Reach follow it without any give. Keys "
+    "cannot let go. Off: stiff springs at the surface, which keys can let go",
+    when=(When("target_type", (TO_OBJECT,)), When("kind", (FIXED,))),
+    field="Attachment.is_exact",
+)
 # of one row of the list
 ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_TARGET,
@@ -171,9 +179,11 @@ ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_TARGET_GROUP,
     ATTACHMENT_MAY_MISS,
     ATTACHMENT_SURFACE_ONLY,
+    ATTACHMENT_IS_EXACT,
 )
 # rows that were made before these came have their defaults, and the digest leaves them out
 LATER_ROW_SETTINGS = (
+    ATTACHMENT_IS_EXACT,
     ATTACHMENT_ARMATURE,
     ATTACHMENT_BONE,
     ATTACHMENT_TARGET_GROUP,

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies attached to bodies in Blender: the operator, exact rows, the overlay, bakes, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from fixtures.blender_scenes import add_box, fresh
+from fixtures.export_scenes import exported
+from fixtures.fake_layout import FakeLayout
+from sinew.addon.export.input_digest import settings_digest
+from sinew.addon.objects import roles
+from sinew.addon.overlays import bone_attachment_overlay
+from sinew.addon.panels import attachments_layout
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.simulation.simulation import Simulation
+from test_addon import context_of
+
+
+def select(*objects: bpy.types.Object) -> None:
+    """Selects objects alone, the last one as the active one."""
+    for obj in bpy.context.scene.objects:
+        obj.select_set(obj in objects)
+    bpy.context.view_layer.objects.active = objects[-1]
+
+
+def held_box() -> tuple[bpy.types.Scene, bpy.types.Object, bpy.types.Object]:
+    """Returns a box with a pinned top, and a smaller one below that is attached to it and touches nothing else."""
+    scene = fresh()
+    top, box = add_box("Top"), add_box("Box")
+    box.location, box.scale = (0.0, 0.0, -1.55), (0.5, 0.5, 0.5)
+    for obj in (top, box):
+        roles.make_body(obj)
+        obj.sinew.youngs_modulus = 1.0e8
+    group = top.vertex_groups.new(name="Pins")
+    group.add([v.index for v in top.data.vertices if v.co.z > 0.0], 1.0, "REPLACE")
+    top.sinew.pin_group = "Pins"
+    scene.frame_end = 8
+    bpy.context.view_layer.update()
+    select(box, top)
+    return scene, top, box
+
+
+def fallen(scene: bpy.types.Scene, folder: Path, name: str = "Box") -> float:
+    """Returns how far a body falls in a bake [m]."""
+    written, tracks = exported(scene, folder)
+    before = next(body.vertices for body in written.bodies if body.name == name)
+    simulation = Simulation(written, tracks)
+    for _ in range(7):
+        moved = simulation.advance().positions[name] - before
+    return -float(moved[:, 2].mean())
+
+
+def test_attach_adds_a_row_to_each_selected_body() -> None:
+    _, top, box = held_box()
+    other = add_box("Other")
+    roles.make_body(other)
+    select(box, other, top)
+    bpy.ops.sinew.attach(reach=0.2)
+    (row,) = box.sinew.attachments
+    assert (row.target, row.kind, row.is_exact, row.reach) == (top, "FIXED", True, pytest.approx(0.2))
+    assert len(other.sinew.attachments) == 1 and not len(top.sinew.attachments)
+    bpy.ops.sinew.attach(kind="SPRING")
+    assert len(box.sinew.attachments) == 1, "it is attached already"
+    ball = add_box("Ball")
+    roles.make_collider(ball)
+    select(box, ball)
+    bpy.ops.sinew.attach(kind="SLIDING")
+    assert (box.sinew.attachments[1].kind, box.sinew.attachments[1].is_exact) == ("SLIDING", False)
+    select(top)
+    with pytest.raises(RuntimeError, match='No selected body but "Top"'):
+        bpy.ops.sinew.attach()
+
+
+def test_the_panel_shows_exact_between_bodies_that_are_fixed() -> None:
+    scene, _, box = held_box()
+    bpy.ops.sinew.attach()
+    bpy.context.view_layer.objects.active = box
+    (row,) = box.sinew.attachments
+    shown, digests = [], []
+    for kind, is_exact in (("FIXED", True), ("FIXED", False), ("SPRING", True), ("SPRING", False)):
+        row.kind, row.is_exact = kind, is_exact
+        layout = FakeLayout()
+        attachments_layout.draw_attachments(layout, context_of(box))
+        shown.append("is_exact" in {name for _, name in layout.drawn})
+        digests.append(settings_digest(scene))
+    assert shown == [True, True, False, False]
+    assert digests[0] != digests[1] and digests[2] == digests[3]
+
+
+def test_a_box_that_is_attached_exactly_hangs(tmp_path: Path) -> None:
+    scene, _, box = held_box()
+    assert fallen(scene, tmp_path / "free.sinew") > 0.3
+    bpy.ops.sinew.attach(reach=0.06)
+    assert 0.0 < fallen(scene, tmp_path / "held.sinew") < 0.01
+    written, _ = exported(scene, tmp_path / "again.sinew")
+    own = next(body for body in written.bodies if body.name == "Box")
+    assert own.attachments[0].binds_nodes
+
+
+def test_painted_strength_chooses_the_bound_nodes(tmp_path: Path) -> None:
+    scene, top, box = held_box()
+    bpy.ops.sinew.attach(reach=0.06)
+    row, counts = box.sinew.attachments[0], []
+    for weight in (None, 0.4, 0.6):
+        group = box.vertex_groups.get("Half") or box.vertex_groups.new(name="Half")
+        group.add([v.index for v in box.data.vertices if v.co.x > 0.0], weight or 0.0, "REPLACE")
+        row.group = "Half" if weight else ""
+        written, tracks = exported(scene, tmp_path / f"{weight}.sinew")
+        try:
+            counts.append(len(Simulation(written, tracks).built.model.bound.nodes))
+        except BadInput as error:
+            counts.append(error.kind)
+    assert counts[1] == "binding-out-of-reach" and 0 < counts[2] < counts[0]
+    row.group, row.target_group = "", "Pins"
+    written, tracks = exported(scene, tmp_path / "target.sinew")
+    with pytest.raises(BadInput) as caught:
+        Simulation(written, tracks)
+    assert caught.value.kind == "binding-out-of-reach", "the target is painted on its other side alone"
+
+
+def test_keys_cannot_let_go_of_an_exact_row(tmp_path: Path) -> None:
+    scene, _, box = held_box()
+    bpy.ops.sinew.attach(reach=0.06)
+    row = box.sinew.attachments[0]
+    for frame, is_on in ((1, True), (4, False)):
+        row.is_on = is_on
+        row.keyframe_insert("is_on", frame=frame)
+    with pytest.raises(BadInput) as caught:
+        fallen(scene, tmp_path / "exact.sinew")
+    assert caught.value.kind == "binding-keyed" and '"Top"' in caught.value.sentence
+    row.is_exact = False
+    assert fallen(scene, tmp_path / "springs.sinew") > 0.05, "its springs let go at frame 4"
+
+
+@pytest.mark.slow
+def test_the_overlay_shows_bound_nodes_in_the_colour_of_their_row(tmp_path: Path) -> None:
+    scene, _, box = held_box()
+    bpy.ops.sinew.attach(reach=0.06)
+    scene.sinew.cache_folder = str(tmp_path)
+    bpy.ops.sinew.simulate()
+    from sinew.addon.cache.bake_passes import body_folder
+
+    parts = list(bone_attachment_overlay.baked_parts(body_folder(scene, box), scene, box, 5))
+    ((name, colour, _, lines),) = parts
+    assert name == "" and np.allclose(colour, box.sinew.attachments[0].color) and len(lines)
+    assert -1.5 < lines[:, 2].min() and lines[:, 2].max() < -0.9
