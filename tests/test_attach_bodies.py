@@ -13,10 +13,13 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.export_scenes import exported
 from fixtures.fake_layout import FakeLayout
+from sinew.addon.cache import baked_tets
+from sinew.addon.cache.bake_passes import body_folder
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.addon.overlays import bone_attachment_overlay
 from sinew.addon.panels import attachments_layout
+from sinew.solver.bake.cache import CacheReader
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.simulation.simulation import Simulation
 from test_addon import context_of
@@ -144,9 +147,33 @@ def test_the_overlay_shows_bound_nodes_in_the_colour_of_their_row(tmp_path: Path
     bpy.ops.sinew.attach(reach=0.06)
     scene.sinew.cache_folder = str(tmp_path)
     bpy.ops.sinew.simulate()
-    from sinew.addon.cache.bake_passes import body_folder
-
     parts = list(bone_attachment_overlay.baked_parts(body_folder(scene, box), scene, box, 5))
     ((name, colour, _, lines),) = parts
     assert name == "" and np.allclose(colour, box.sinew.attachments[0].color) and len(lines)
     assert -1.5 < lines[:, 2].min() and lines[:, 2].max() < -0.9
+
+
+@pytest.mark.slow
+def test_a_spring_sags_by_m_g_over_k_and_breaks_above_its_force(tmp_path: Path) -> None:
+    scene, _, box = held_box()
+    bpy.ops.sinew.attach(kind="SPRING", reach=2.0)
+    row = box.sinew.attachments[0]
+    volume = float(np.prod(box.dimensions))
+    row.spring_constant = box.sinew.density * volume * 9.81 / 0.1
+    row.damping = 4900.0
+    scene.frame_end = 30
+    scene.sinew.cache_folder = str(tmp_path)
+    for force, is_broken in ((0.0, False), (0.8 * row.spring_constant * 0.1, True)):
+        row.breaking_force = force
+        bpy.ops.sinew.simulate()
+        folder = body_folder(scene, box)
+        z = [float(CacheReader(folder).read_frame(frame).x[node_range(folder)][:, 2].mean()) for frame in (1, 30)]
+        assert z[0] - z[1] > 1.0 if is_broken else z[0] - z[1] == pytest.approx(0.1, rel=0.02)
+        colours = {colour for _, colour, _, _ in bone_attachment_overlay.baked_parts(folder, scene, box, 30)}
+        assert (bone_attachment_overlay.BROKEN_COLOUR in colours) == is_broken
+
+
+def node_range(folder: Path) -> slice:
+    """Returns which nodes of a frame are those of the box."""
+    first, last = baked_tets.body_tets(CacheReader(folder), "Box").tets_and_nodes(CacheReader(folder), 0)[1]
+    return slice(first, last)

@@ -10,10 +10,14 @@ import bpy
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.attachment import ALL_BONES, ARMATURE_BONES, WRAP_SUFFIX
 from ...solver.scene.settings.surface_attachment_settings import (
+    ATTACHMENT_BREAKING_FORCE,
+    ATTACHMENT_DAMPING,
+    ATTACHMENT_SPRING_CONSTANT,
     ATTACHMENT_TARGET,
     FIXED,
     LATER_ROW_SETTINGS,
     SLIDING,
+    SPRING,
     TO_ARMATURE,
     TO_BONE,
     TO_BONES,
@@ -114,6 +118,11 @@ def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]
         parts += rna_parts(row, {ATTACHMENT_TARGET.name, *later, *keyed}, (), f"attachments.{number}.")
         if row.is_exact and row.kind == FIXED:
             parts.append("exact")
+        for name in (ATTACHMENT_SPRING_CONSTANT.name, ATTACHMENT_DAMPING.name):
+            if row.kind == SPRING and getattr(row, name) > 0.0:
+                parts.append(f"{name} {getattr(row, name)!r}")
+        if row.breaking_force > 0.0:
+            parts.append(f"{ATTACHMENT_BREAKING_FORCE.name} {row.breaking_force!r}")
         target = row_target(row)
         parts.append(_identity(target, keys) if target is not None else "")
         if row.target_type == TO_BONE and target is not None:

@@ -25,7 +25,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
 from ..objects import roles
-from ..objects.attachment_rows import counting_rows, is_between_bodies, is_to_bone
+from ..objects.attachment_rows import counting_rows, is_between_bodies, is_to_bone, may_break
 from .attachment_targets import target_keys
 from .participants import Participants
 from .weight_reader import WeightReader
@@ -80,6 +80,7 @@ def _read_row(
         if not paint.any():
             raise BadInput("group-empty", name=owner.name, group=row.group, field=ATTACHMENT_GROUP.label)
     has_stiffness = roles.is_flesh(owner) and is_to_bone(named) and row.kind == SPRING and row.stiffness > 0.0
+    is_simulated = is_between_bodies(named) and named.target in inputs.bodies
     return Attachment(
         keys[0],
         ATTACHMENT_KIND.solver_value(row.kind),
@@ -91,7 +92,10 @@ def _read_row(
         target_paint=_target_paint(scene_copy, named),
         may_miss=row.may_miss,
         surface_only=row.surface_only,
-        is_exact=row.is_exact and is_between_bodies(named) and named.target in inputs.bodies,
+        is_exact=row.is_exact and is_simulated,
+        spring_constant=row.spring_constant if row.kind == SPRING and row.spring_constant > 0.0 else None,
+        damping=row.damping if is_simulated else 0.0,
+        breaking_force=row.breaking_force if row.breaking_force > 0.0 and may_break(named) else None,
     )
 
 

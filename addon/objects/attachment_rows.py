@@ -174,6 +174,13 @@ def is_between_bodies(row: bpy.types.PropertyGroup) -> bool:
     return roles.has_role(row.id_data, BODY) and roles.has_role(row.target, BODY)
 
 
+def may_break(row: bpy.types.PropertyGroup) -> bool:
+    """Whether a row has springs that may break: between surfaces, and not at an empty."""
+    holds_flesh = roles.is_flesh(row.id_data) and is_to_bone(row) and holds_material(row)
+    is_exact = row.is_exact and row.kind == FIXED and is_between_bodies(row)
+    return not (holds_flesh or is_exact or is_hook(row))
+
+
 def is_without_target(row: bpy.types.PropertyGroup) -> bool:
     """Whether a row that needs a target has none, or one that was deleted, which Blender keeps in no scene."""
     if row.target_type == TO_BONE:

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from mathutils import Matrix, Vector
 
+from ...solver.bake.cache import CacheReader
 from ...solver.runtime.arrays import Floats, Indices
+from ...solver.runtime.errors import StorageFailed
 from ..evaluation.evaluated_mesh import positions
 from ..evaluation.matrix_units import transform_points
 from ..evaluation.surface_tree import surface_tree
@@ -73,6 +75,17 @@ def baked_points(model: Mapping[str, npt.NDArray], x: npt.ArrayLike) -> Iterator
     points = np.einsum("ka,kai->ki", model["linked_weights"], corners)
     for each in np.unique(number).tolist():
         yield each, points[_evenly(np.flatnonzero(number == each))]
+
+
+def broken_rows(reader: CacheReader, frame: int, key: str) -> set[int]:
+    """Returns the numbers of the attachments of a body that have broken up to a frame, or to the nearest baked one."""
+    baked = reader.baked_range()
+    if baked is None:
+        return set()
+    try:
+        return reader.broken_attachments(min(max(frame, baked[0]), baked[1]), key)
+    except StorageFailed:
+        return set()
 
 
 def _bound_points(model: Mapping[str, npt.NDArray], x: Floats) -> Iterator[tuple[int, Floats]]:

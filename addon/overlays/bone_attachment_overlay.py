@@ -28,6 +28,7 @@ from .draw_handler import DrawHandler
 from .gpu_batches import alpha_blending, draw_batch, make_batch
 
 FACE_ALPHA, CROSS_ALPHA = 0.30, 0.95
+BROKEN_COLOUR = (0.2, 0.2, 0.2)  # of the points of a row that has let go for good
 
 # name of a bone, "" for the points of a row; colour; corners of faces, and ends of lines
 ShownPart = tuple[str, attached_points.Colour, np.ndarray, np.ndarray]
@@ -107,9 +108,11 @@ def baked_parts(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, fra
         colour = _bone_colour(scene, obj, part.bone, part.number)
         yield part.bone, colour, points[part.faces].reshape(-1, 3) / unit, lines / unit
     colours = attached_points.row_colours(obj)
+    broken = attached_points.broken_rows(reader, frame, key)
     for number, places in attached_points.baked_points(model, points):
         lines = bone_attachment_geometry.cross_lines(places, display.cross)
-        yield "", colours[number] if number < len(colours) else distinct_colour(number), NO_FACES, lines / unit
+        colour = colours[number] if number < len(colours) else distinct_colour(number)
+        yield "", BROKEN_COLOUR if number in broken else colour, NO_FACES, lines / unit
 
 
 def preview_parts(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[ShownPart]:

@@ -15,6 +15,7 @@ from ..objects.attachment_rows import (
     is_hook,
     is_to_bone,
     is_without_target,
+    may_break,
     row_about_bone,
     row_label,
     row_surfaces,
@@ -102,7 +103,13 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     numbers.prop(chosen, "reach")
     if is_flesh and chosen.kind == SPRING and is_to_bone(chosen):
         numbers.prop(chosen, "stiffness")
+    elif chosen.kind == SPRING and not is_hook(chosen):
+        numbers.prop(chosen, "spring_constant")
+        if is_between_bodies(chosen):
+            numbers.prop(chosen, "damping")
     draw_keyed(numbers, chosen, "strength")
+    if may_break(chosen):
+        numbers.prop(chosen, "breaking_force")
     if is_flesh and holds_material(chosen) and chosen.target_type in (TO_OBJECT, TO_BONE):
         rows.prop(chosen, "may_miss")
     if holds_material(chosen) and is_to_bone(chosen):

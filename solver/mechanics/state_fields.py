@@ -39,6 +39,9 @@ REST_FIELD = REST_PREFIX + "{key}"  # nodes of a body at rest, as they were numb
 PIN_ERROR_FIELD = "pins.{key}.missed"  # what tets miss of the exact targets [m], (e, 3)
 # constraints/hooks.py
 HOOK_FIELD = "hook.{key}.{number}"  # places of the points that it holds, in its own space [m], (k, 3)
+# constraints/attachments/surface_attachments.py
+BROKEN_PREFIX = "broken."
+BROKEN_FIELD = BROKEN_PREFIX + "{key}.{number}"  # an attachment that has let go for good, (1,); frames have it, too
 # constraints/pressure.py
 CHAMBER_FIELD = "pressure.{key}"  # `ChamberMotion` of each sealed chamber of a body, (chambers, 5)
 # contact/detection/persistent_contacts.py

@@ -13,8 +13,11 @@ from ..runtime.arrays import Floats
 from .serialisation.schema_constraints import OneOf, greater_than, shape
 from .serialisation.sequence_coercion import convert_sequences
 from .settings.surface_attachment_settings import (
+    ATTACHMENT_BREAKING_FORCE,
+    ATTACHMENT_DAMPING,
     ATTACHMENT_KIND,
     ATTACHMENT_REACH,
+    ATTACHMENT_SPRING_CONSTANT,
     ATTACHMENT_STIFFNESS,
     ATTACHMENT_STRENGTH,
 )
@@ -64,6 +67,11 @@ class Attachment:
         is_exact: Whether what is fixed to another body is bound to it without springs, as by a `BodyBinding`: nodes in
             its tets or within the reach follow it where `paint` and `target_paint` are above ½, unless the strength is
             0. It has no track.
+        spring_constant: k of all springs of the row to each target together at a strength of 1 [N/m], in shares by area
+            and paint; None: by the softer material, as `strength` says.
+        damping: b of the same springs to another body [N s/m]: against how points move where they are in the tets of
+            the target, so that a common motion is not damped, and neither is flesh that follows a pose.
+        breaking_force: Above which sum of the forces of its springs a row lets go for good [N]; None: never.
     """
 
     target: str
@@ -77,6 +85,9 @@ class Attachment:
     may_miss: bool = False
     surface_only: bool = False
     is_exact: bool = False
+    spring_constant: Annotated[float, ATTACHMENT_SPRING_CONSTANT.limits] | None = None
+    damping: Annotated[float, ATTACHMENT_DAMPING.limits] = ATTACHMENT_DAMPING.default
+    breaking_force: Annotated[float, ATTACHMENT_BREAKING_FORCE.limits] | None = None
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""
@@ -138,8 +149,9 @@ def drop_unused_fields(attachments: Sequence[Attachment], trees: Sequence[Any], 
             del stored["may_miss"]
         if not attachment.surface_only:
             del stored["surface_only"]
-        if not attachment.is_exact:
-            del stored["is_exact"]
+        for name in ("is_exact", "spring_constant", "damping", "breaking_force"):
+            if not getattr(attachment, name):
+                del stored[name]
         if not len(attachment.target_paint):
             del arrays[stored.pop("target_paint")["array"]]
 

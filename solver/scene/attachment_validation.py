@@ -6,9 +6,19 @@ from __future__ import annotations
 import numpy as np
 
 from ..runtime.errors import BadInput
-from .attachment import ALL_BONES, ARMATURE_BONES, ATTACHMENT_KINDS, NOTHING, WRAP_SUFFIX, Attachment, body_of_wrap
+from .attachment import (
+    ALL_BONES,
+    ARMATURE_BONES,
+    ATTACHMENT_KINDS,
+    NOTHING,
+    SPRING,
+    WRAP_SUFFIX,
+    Attachment,
+    body_of_wrap,
+)
 from .attachment_resolution import surface_attachments
 from .contact import Collider
+from .flesh import DYNAMIC
 from .scene import Body, Scene
 
 
@@ -19,6 +29,7 @@ def check_attachments(scene: Scene) -> None:
     for body in scene.bodies:
         for attachment in body.attachments:
             _check_words(body, attachment)
+            _check_springs(scene, body, attachment)
             for target in attachment.targets:
                 _check_target(scene, body, attachment, target)
         for number, _ in surface_attachments(scene, body):
@@ -59,6 +70,27 @@ def _check_attached_surface(scene: Scene, collider: Collider) -> None:
 def _check_reach(owner: Body | Collider, attachment: Attachment) -> None:
     if not attachment.reach > 0.0:
         raise BadInput("setting-out-of-range", setting="Reach", name=owner.name, value=0.0, range="more than 0 m")
+
+
+def _check_springs(scene: Scene, body: Body, attachment: Attachment) -> None:
+    """Raises BadInput where damping or a breaking force is asked of what cannot have it."""
+    bodies = {each.key: each for each in scene.bodies}
+    if attachment.damping > 0.0 and attachment.kind == SPRING:
+        others = [each for target in attachment.targets if (each := bodies.get(body_of_wrap(target))) is not None]
+        if len(others) < len(attachment.targets):
+            raise BadInput("attachment-damped-target", name=body.name)
+        for each in (body, *others):
+            if each.flesh is not None and each.flesh.motion == DYNAMIC and each.flesh.scheme == "newmark":
+                raise BadInput("attachment-damped-newmark", name=body.name, other=each.name)
+    if attachment.breaking_force is None:
+        return
+    if attachment.binds_nodes:
+        raise BadInput("binding-breaks", name=body.name)
+    if body.follows_pose:
+        raise BadInput("attachment-breaks-pose", name=body.name)
+    bones = {ALL_BONES, ARMATURE_BONES, *(bone.key for bone in scene.bones)}
+    if body.flesh is not None and attachment.holds_material and bones & set(attachment.targets):
+        raise BadInput("attachment-breaks-bone", name=body.name)
 
 
 def _check_words(body: Body | Collider, attachment: Attachment) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...mechanics.state_fields import BROKEN_PREFIX
 from ...runtime.checksums import npz_has_checksum
 from ...runtime.errors import StorageFailed
 from . import layout
@@ -84,6 +85,11 @@ class CacheReader:
         """
         path = layout.numbered_path(self.folder / layout.FRAME_FOLDER, frame)
         return self.read_checked(path, lambda: _read_selected_arrays(path, lambda name: name.split(".")[1:2] == [key]))
+
+    def broken_attachments(self, frame: int, key: str) -> set[int]:
+        """Returns the numbers of the attachments of a body that have broken up to a frame; raises as `read_fields`."""
+        names = self.read_fields(frame, key)
+        return {int(name.rpartition(".")[2]) for name in names if name.startswith(BROKEN_PREFIX)}
 
     def topologies(self) -> list[int]:
         """Returns the first samples of all topologies except the intact one, up to the last frame."""

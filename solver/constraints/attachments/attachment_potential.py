@@ -16,6 +16,7 @@ from ..linear_forces import LinearForces
 from ..pair_forces import PairForces
 from ..point_forces import PointForces
 from ..tet_pair_springs import PairTets, tet_pairs
+from .link_dampers import LinkDampers
 from .surface_links import LinkForces, SurfaceLinks, link_forces
 
 NO_VERTICES = np.zeros((0, 3))
@@ -31,6 +32,7 @@ class ActiveLinks:
         vertices: Of a collider or bone now [m], (v, 3); of a body they follow from its nodes, (0, 3).
         own_vertices: The same of the side whose points the links begin at.
         places: Of sliding links: closest places that are kept as planes; None: they move.
+        dampers: Of springs with damping: what brakes them in this step; None: nothing.
     """
 
     links: SurfaceLinks
@@ -38,6 +40,7 @@ class ActiveLinks:
     vertices: Floats = field(default_factory=lambda: NO_VERTICES)
     own_vertices: Floats = field(default_factory=lambda: NO_VERTICES)
     places: SignedDistances | None = None
+    dampers: LinkDampers | None = None
 
     @functools.cached_property
     def animated_target(self) -> SurfaceSnapshot:
@@ -80,7 +83,10 @@ class AttachmentPotential:
 
     def link_forces(self, x: Floats) -> list[LinkForces]:
         """Returns what all attachments do, for nodes at x [m], (n, 3)."""
-        return [each.forces(x, self.tets) for each in self.active]
+        braked = [each for each in self.active if each.dampers is not None]
+        return [each.forces(x, self.tets) for each in self.active] + [
+            each.dampers.forces(each.links, x, self.tets) for each in braked if each.dampers is not None
+        ]
 
     def forces_at(self, x: Floats) -> LinearForces:
         """Returns the forces at x [m], (n, 3), as nodes move on from there."""

@@ -17,7 +17,7 @@ from ...mesh.geometry.triangle_frames import triangle_frames
 from ...mesh.geometry.triangle_surface import Surface
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
-from ...scene.attachment import FIXED, SLIDING, Attachment, body_of_wrap, padded
+from ...scene.attachment import FIXED, SLIDING, SPRING, Attachment, body_of_wrap, padded
 from ...scene.attachment_resolution import collider_attachments, surface_attachments
 from ...scene.contact import Collider
 from ...scene.scene import Scene
@@ -182,6 +182,11 @@ def _make_links(
     stiffness = strength[own] * origin.area[own] * per_area
     if is_fixed:
         stiffness *= FIXED_FACTOR
+    share = strength[own] * origin.area[own]
+    share /= share.sum()
+    if attachment.spring_constant is not None and attachment.kind == SPRING:
+        stiffness = attachment.spring_constant * share
+    is_damped = attachment.kind == SPRING and attachment.damping > 0.0 and target.body is not None
     distance, slides, positions = found.distance[own], attachment.kind == SLIDING, origin.positions[own]
     # a surface faces what it touches; one in which the other is, or that is in the other, looks the same way
     faces = np.einsum("ki,ki->k", origin.normals()[own], found.normal[own]) < 0.0
@@ -214,6 +219,8 @@ def _make_links(
         anchor_offset=offset,
         animated=origin.animated.select(own) if origin.animated is not None else None,
         is_fixed=is_fixed,
+        damping=attachment.damping * share if is_damped else np.zeros(0),
+        breaking_force=attachment.breaking_force,
     )
 
 

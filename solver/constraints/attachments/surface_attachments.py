@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Attachments as a force: they slide along other surfaces, or are tied to them by springs.
 
-Each has a strength, which may have a track "body.KEY.attachment.NUMBER.strength". Both sides feel the force where both
-are simulated. `surface_links.py` has the energy.
+Each has a strength, which may have a track "body.KEY.attachment.NUMBER.strength", and is 0 for good where it has
+broken. Both sides feel the force where both are simulated. `surface_links.py` has the energy.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ...runtime.arrays import Floats, Indices
 from ..force import Force, ForceStep
 from .attachment_potential import NO_VERTICES, ActiveLinks, AttachmentPotential
 from .attachment_strength import attachment_strength
+from .link_dampers import make_dampers
 from .surface_links import SurfaceLinks
 from .target_surface import TargetSurface
 
@@ -42,12 +43,33 @@ class SurfaceAttachments(Force):
     def surface_potential(self, step: ForceStep) -> AttachmentPotential:
         """Returns the energy of the attachments at the end of a step; raises as `Force.potential`."""
         strengths = [_strength(links, step) for links in self.links]
+        tets, start = step.model.tets, step.state.x
         active = [
-            ActiveLinks(links, strength, _vertices(links.target, step), _own_vertices(links, step))
+            ActiveLinks(
+                links,
+                strength,
+                _vertices(links.target, step),
+                _own_vertices(links, step),
+                dampers=make_dampers(links, strength, start, tets, step.dt),
+            )
             for links, strength in zip(self.links, strengths, strict=True)
             if strength > 0.0
         ]
-        return AttachmentPotential(tuple(active), step.model.tets)
+        return AttachmentPotential(tuple(active), tets)
+
+    def end_step(self, step: ForceStep) -> None:
+        """Breaks the rows whose springs carry more than their breaking force."""
+        loads, x, tets = dict[str, Floats](), step.state.x, step.model.tets
+        limits = {links.broken_field: links.breaking_force for links in self.links}
+        for links in self.links:
+            strength = 0.0 if links.breaking_force is None else _strength(links, step)
+            if strength > 0.0:
+                active = ActiveLinks(links, strength, _vertices(links.target, step), _own_vertices(links, step))
+                load = active.forces(x, tets).force.sum(axis=0)
+                loads[links.broken_field] = loads.get(links.broken_field, 0.0) + load
+        for name, load in loads.items():
+            if np.linalg.norm(load) > (limits[name] or np.inf):
+                step.state.fields[name] = np.ones(1, np.uint8)
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
         """Returns the strengths, and where what is animated is."""
@@ -89,4 +111,6 @@ def _own_vertices(links: SurfaceLinks, step: ForceStep) -> Floats:
 
 
 def _strength(links: SurfaceLinks, step: ForceStep) -> float:
+    if links.broken_field in step.state.fields:
+        return 0.0
     return attachment_strength(links.key, links.strength, step.tracks, step.end, links.name)

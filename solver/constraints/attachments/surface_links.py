@@ -15,11 +15,12 @@ Source: S07, section 2.7, whose correction of positions and velocities these spr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...mechanics.model import BodyRange
+from ...mechanics.state_fields import BROKEN_FIELD
 from ...mesh.geometry.signed_distance_derivatives import SignedDistances, SurfaceSnapshot
 from ...mesh.geometry.triangle_frames import triangle_frames
 from ...runtime.arrays import Bools, Floats, Indices, floats
@@ -73,6 +74,8 @@ class SurfaceLinks:
             in it, and the way from there in its frame [m], (k,), (k, 3) and (k, 3).
         animated: The points of a collider; None: of a body.
         is_fixed: Whether they are springs that are meant not to be drawn out.
+        damping: b of springs to a body [N s/m], (k,), or (0,) for none.
+        breaking_force: Above which force of all links of the row it lets go for good [N]; None: never.
     """
 
     key: str
@@ -94,6 +97,8 @@ class SurfaceLinks:
     anchor_offset: Floats
     animated: AnimatedPoints | None = None
     is_fixed: bool = False
+    damping: Floats = field(default_factory=lambda: np.zeros(0))
+    breaking_force: float | None = None
 
     @property
     def moved_bodies(self) -> set[int]:
@@ -104,6 +109,11 @@ class SurfaceLinks:
     def number(self) -> int:
         """The number of the attachment in `Body.attachments`."""
         return int(self.key.rpartition(".")[2])
+
+    @property
+    def broken_field(self) -> str:
+        """The field of the state that says that the row has broken."""
+        return BROKEN_FIELD.format(key=self.key.split(".")[1], number=self.number)
 
     @property
     def slides(self) -> bool:
@@ -192,11 +202,11 @@ def link_forces(
 def _spring_forces(
     links: SurfaceLinks, strength: float, points: Floats, x: Floats, tets: Indices, target: SurfaceSnapshot
 ) -> LinkForces:
-    tet, weights = _no_places(links, np.arange(len(links.tet), dtype=np.int64))
     if links.target.body is not None:
-        tet[:, 1], weights[:, 4:8] = links.anchor_tet, links.anchor_weights
+        tet, weights = attach_to_tets(links, links.anchor_weights)
         anchor = np.einsum("ka,kai->ki", links.anchor_weights, x[tets[links.anchor_tet]])
     else:
+        tet, weights = _no_places(links, np.arange(len(links.tet), dtype=np.int64))
         corners = target.corners[links.anchor_triangle]
         anchor = np.einsum("kc,kci->ki", links.anchor_place, corners)
         anchor += np.einsum("kij,ki->kj", triangle_frames(corners), links.anchor_offset)
@@ -207,6 +217,13 @@ def _spring_forces(
     directions = np.sqrt(secant[acts])[:, None, None] * np.eye(3)
     force = -secant[acts, None] * apart[acts]
     return LinkForces(float(energy.sum()), PairTets(tet[acts], weights[acts]), floats(force), floats(directions))
+
+
+def attach_to_tets(links: SurfaceLinks, anchor_weights: Floats) -> PairTets:
+    """Returns the tets of links that end in tets, with weights in these, (k, 4)."""
+    tet, weights = _no_places(links, np.arange(len(links.tet), dtype=np.int64))
+    tet[:, 1], weights[:, 4:8] = links.anchor_tet, anchor_weights
+    return PairTets(tet, weights)
 
 
 def _no_places(links: SurfaceLinks, which: Indices) -> tuple[Indices, Floats]:

@@ -19,6 +19,22 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is neither a body, a collider, a bone mesh nor a Wrap, nor an empty.',
         "Make it one of these, or click another object last.",
     ),
+    "attachment-damped-target": (
+        'A Spring of "{name}" has Damping, which only springs between two bodies have.',
+        "Set its Damping to 0, or choose a body as its target.",
+    ),
+    "attachment-damped-newmark": (
+        'A Spring of "{name}" has Damping, but "{other}" steps by Newmark, which does not support it.',
+        "Set its Damping to 0, or choose another Stepping.",
+    ),
+    "attachment-breaks-pose": (
+        '"{name}" follows a pose, in which an attachment with a Breaking Force cannot break.',
+        "Set its Breaking Force to 0, or give the flesh inertia.",
+    ),
+    "attachment-breaks-bone": (
+        'A bone holds the flesh of "{name}" by a row with a Breaking Force, which only surfaces have.',
+        "Set its Breaking Force to 0, or choose Sliding, or Spring with a Spring Stiffness of 0.",
+    ),
     "attachment-linked": (
         'The file that "{name}" is linked from contains this attachment, so you cannot remove it here.',
         "Switch it off, or remove it in that file.",

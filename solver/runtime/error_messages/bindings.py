@@ -42,9 +42,25 @@ TEXTS = {
         '"{name}" is bound to another body or the target of a binding, which does not support {feature}.',
         "Turn {feature} off, or Exact of its attachment, which then holds by springs.",
     ),
+    "binding-breaks": (
+        'An attachment of "{name}" is exact and has a Breaking Force, at which only springs let go.',
+        "Set its Breaking Force to 0, or turn Exact off, which leaves stiff springs.",
+    ),
     "binding-keyed": (
         'Keys on On or Strength cannot let "{name}" go from "{target}", to which it is attached exactly.',
         "Remove these keys, or turn Exact of the attachment off, which then holds by stiff springs.",
+    ),
+    "bound-at-rest": (
+        "The model has bound nodes, which an equilibrium of one body does not move.",
+        "Simulate it with damping until it is at rest, or leave out what is bound.",
+    ),
+    "bound-by-two-schemes": (
+        "Bound nodes move by another scheme than the nodes that they follow.",
+        "Give all bodies that are bound to each other the same Stepping.",
+    ),
+    "particles-bdf2": (
+        "Particles are bound softly in a model with bodies that move by BDF2.",
+        "Let these bodies move by implicit Euler or Newmark.",
     ),
     "bound-core": (
         'A binding of "{name}" reaches its rigid core, whose nodes move with the core.',

@@ -163,6 +163,47 @@ ATTACHMENT_IS_EXACT = switch(
     when=(When("target_type", (TO_OBJECT,)), When("kind", (FIXED,))),
     field="Attachment.is_exact",
 )
+ATTACHMENT_SPRING_CONSTANT = Setting(
+    "spring_constant",
+    "Spring Constant",
+    "How many newtons all springs of this row together pull per meter. A weight of 10 N at 1,000 N/m hangs 1 cm lower. "
+    "0: as stiff as the softer of both materials. Drawn out by more than half of Reach, springs weaken",
+    default=0.0,
+    unit="N/m",
+    limits=at_least(0.0, "Spring Constant", "N/m"),
+    soft=(None, 1.0e6),
+    precision=0,
+    step=10000,
+    when=(When("kind", (SPRING,)),),
+    field="Attachment.spring_constant",
+)
+ATTACHMENT_DAMPING = Setting(
+    "damping",
+    "Damping",
+    "Between two bodies: how many newtons all springs of this row together brake per meter a second",
+    default=0.0,
+    term="Viscous damping coefficient",
+    unit="N s/m",
+    limits=at_least(0.0, "Damping", "N s/m"),
+    soft=(None, 1.0e4),
+    precision=1,
+    step=100,
+    when=(When("kind", (SPRING,)),),
+    field="Attachment.damping",
+)
+ATTACHMENT_BREAKING_FORCE = Setting(
+    "breaking_force",
+    "Breaking Force",
+    "The sum of the forces of all springs of this row above which it lets go for good. Both still do not collide then. "
+    "0: never",
+    default=0.0,
+    unit="N",
+    limits=at_least(0.0, "Breaking Force", "N"),
+    soft=(None, 1.0e6),
+    precision=1,
+    step=1000,
+    field="Attachment.breaking_force",
+)
 # of one row of the list
 ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_TARGET,
@@ -180,10 +221,16 @@ ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_MAY_MISS,
     ATTACHMENT_SURFACE_ONLY,
     ATTACHMENT_IS_EXACT,
+    ATTACHMENT_SPRING_CONSTANT,
+    ATTACHMENT_DAMPING,
+    ATTACHMENT_BREAKING_FORCE,
 )
 # rows that were made before these came have their defaults, and the digest leaves them out
 LATER_ROW_SETTINGS = (
     ATTACHMENT_IS_EXACT,
+    ATTACHMENT_SPRING_CONSTANT,
+    ATTACHMENT_DAMPING,
+    ATTACHMENT_BREAKING_FORCE,
     ATTACHMENT_ARMATURE,
     ATTACHMENT_BONE,
     ATTACHMENT_TARGET_GROUP,
