@@ -35,6 +35,7 @@ from .quasistatic.equilibrium import Equilibrium
 from .quasistatic.equilibrium_problem import EquilibriumProblem
 from .quasistatic.fixed_nodes import FixedNodes, check_constrained
 from .runtime.arrays import Floats, floats, indices
+from .runtime.errors import BadInput
 from .scene.formulation import DEFAULT_FORMULATION, FormulationSettings
 from .scene.scene import Material, Meshing, Scene, Settings
 from .scene.tracks import MemoryTracks, Track
@@ -157,8 +158,10 @@ def equilibrium(
         max_iterations: Newton iterations at most.
 
     Raises:
-        BadInput: There is no such law, or a piece of which nothing is held.
+        BadInput: There is no such law, a piece of which nothing is held, or the model has bound nodes.
     """
+    if model.bound is not None:
+        raise BadInput("bound-at-rest")
     check_constrained(model.tets, fixed, indices(np.arange(model.node_count, dtype=np.int64)), "model")
     law = hyperelastic(model, law) if isinstance(law, str) else law
     x = model.X.copy() if start is None else floats(start, -1, 3)

@@ -138,15 +138,15 @@ def test_the_reduced_matrix_is_that_of_numpy_and_stays_symmetric_and_definite() 
 
 
 def test_a_circle_and_a_point_bound_twice_are_named() -> None:
-    with pytest.raises(BadInput, match="point 1 → point 3 → point 2 → point 1"):
+    with pytest.raises(BadInput, match='"point 1" → "point 3" → "point 2" → "point 1"'):
         flatten_bindings(
             [HardBinding(1, target([3, 0], [0.5, 0.5])), HardBinding(3, target([2], [1.0])),
              HardBinding(2, target([0, 1], [0.5, 0.5]))],
             named,
         )  # fmt: skip
-    with pytest.raises(BadInput, match="point 1 → point 1"):
+    with pytest.raises(BadInput, match='"point 1" → "point 1"'):
         flatten_bindings([HardBinding(1, target([1, 0], [0.5, 0.5]))], named)
-    with pytest.raises(BadInput, match="point 4 is bound to two places"):
+    with pytest.raises(BadInput, match='"point 4" is bound to two places'):
         flatten_bindings([HardBinding(4, target([0], [1.0])), HardBinding(4, target([1], [1.0]))], named)
 
 
@@ -355,3 +355,10 @@ def test_a_core_and_what_is_bound_to_it_move_as_one_rigid_body() -> None:
     apart = [np.linalg.norm(y[rigid][:, None] - y[rigid][None], axis=2) for y in (model.X, state.x)]
     assert np.abs(apart[0] - apart[1]).max() < 1e-10
     assert np.linalg.norm(state.x[own[0]] - model.X[own[0]]) > 1e-3
+
+
+def test_bound_nodes_without_parents_elsewhere_and_at_rest_are_named() -> None:
+    bound = BoundNodes(np.array([2], np.int32), np.array([0, 2], np.int32), np.array([0, 1], np.int32), np.full(2, 0.5))
+    with pytest.raises(BadInput) as caught:
+        bound.renumbered(np.array([0, -1, 1], np.int32))
+    assert caught.value.kind == "bound-by-two-schemes"

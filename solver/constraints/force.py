@@ -76,6 +76,11 @@ class Force:
         return np.zeros(0, np.int32)
 
     @property
+    def nodes_on_mass_springs(self) -> Indices:
+        """Nodes of the model that springs hold whose stiffness goes by the masses of nodes, (k,)."""
+        return np.zeros(0, np.int32)
+
+    @property
     def body_warnings(self) -> Mapping[int, tuple[SinewError, ...]]:
         """What an artist should know, by number of the body."""
         return {}

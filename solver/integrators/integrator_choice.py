@@ -11,6 +11,7 @@ from ..constraints.external_forces import ExternalForces
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Bools
+from ..runtime.errors import BadInput
 from ..runtime.threads.thread_count import limiting_threads
 from ..scene.scene import Settings
 from .bdf2 import bdf2_step, bodies_by_bdf2
@@ -69,7 +70,7 @@ def step(
         particles = None
         if external_forces.particles is not None:
             if uses_bdf2:
-                raise ValueError("particles bound softly to bodies by BDF2")
+                raise BadInput("particles-bdf2")
             from .soft_particle_step import ImplicitParticles
 
             is_own = ~_is_on_newmark_body(external_forces.particles, flesh)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..runtime.arrays import Bools, Floats, Indices, floats
+from ..runtime.errors import BadInput
 from ..runtime.jit import kernel
 
 
@@ -61,7 +62,7 @@ class BoundNodes:
         """Returns the bound nodes that have a number elsewhere, in these numbers, (n,), −1 for none; None without any.
 
         Raises:
-            ValueError: Some parents of one of these have no number.
+            BadInput: Some parents of one of these have no number.
         """
         own = np.flatnonzero(number_of[self.nodes] >= 0)
         if not len(own):
@@ -71,7 +72,7 @@ class BoundNodes:
         entry = np.repeat(self.start[:-1][own] - start[:-1], length) + np.arange(start[-1], dtype=np.int64)
         parents = number_of[self.parents[entry]]
         if (parents < 0).any():
-            raise ValueError("bound nodes and their parents have to move by the same scheme")
+            raise BadInput("bound-by-two-schemes")
         return BoundNodes(number_of[self.nodes[own]], start.astype(np.int32), parents, self.weights[entry])
 
     def matrix_rows(self, node_count: int) -> tuple[Indices, Indices, Floats]:

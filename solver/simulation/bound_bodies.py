@@ -54,12 +54,13 @@ def bind_bodies(scene: Scene, model: Model) -> tuple[Model, Indices]:
 
 
 def check_bound_nodes_are_free(scene: Scene, model: Model, forces: Sequence[Force]) -> None:
-    """Raises BadInput where pins, bones or goals hold bound nodes exactly."""
+    """Raises BadInput where pins or bones hold bound nodes, also by springs as strong as masses, which these lack."""
     if model.bound is None:
         return
     is_bound = model.bound.is_bound(model.node_count)
     for force in forces:
-        held = np.asarray(force.fixed_nodes)[is_bound[force.fixed_nodes]]
+        held = np.union1d(force.fixed_nodes, force.nodes_on_mass_springs).astype(np.int32)
+        held = held[is_bound[held]]
         for body, part in zip(scene.bodies, model.bodies, strict=True):
             count = int(((held >= part.nodes.start) & (held < part.nodes.stop)).sum())
             if count:

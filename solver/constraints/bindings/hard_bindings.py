@@ -165,7 +165,7 @@ def _combined(target: BindingTarget, flat: dict[int, dict[int, float]]) -> dict[
 
 
 def _circle_names(circle: Sequence[int], node_name: Callable[[int], str]) -> str:
-    names = [node_name(node) for node in circle]
+    names = [f'"{node_name(node)}"' for node in circle]
     if len(names) > MAX_NAMED:
         names = [*names[: MAX_NAMED - 1], "…", names[-1]]
     return " → ".join(names)

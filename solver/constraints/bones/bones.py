@@ -72,6 +72,12 @@ class BoneConstraints(Force):
         return self.warnings
 
     @property
+    def nodes_on_mass_springs(self) -> Indices:
+        """Nodes of the model that soft bones hold."""
+        soft = [hold.nodes for hold in self.constraints if hold.bone.stiffness is not None]
+        return np.concatenate([np.zeros(0, np.int32), *soft])
+
+    @property
     def fixed_nodes(self) -> Indices:
         """Nodes of the model that are held exactly."""
         held = (hold.nodes for hold in self.constraints if hold.bone.stiffness is None)
