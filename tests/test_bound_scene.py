@@ -13,6 +13,7 @@ import pytest
 import sinew.solver.api as sinew
 from fixtures.scenes import JELLY, Run, block
 from fixtures.shells import hollow_ball
+from sinew.solver.contact.overlap_damping import damped_velocities
 from sinew.solver.mechanics.model import Model
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import BadInput
@@ -215,3 +216,16 @@ def test_bound_nodes_that_are_pinned_are_named() -> None:
     below = np.flatnonzero(upper().vertices[:, 2] < 1.51).astype(np.int32)
     with pytest.raises(BadInput, match='9 bound nodes of "Upper" are held by pins'):
         build(scene_of(lower(), upper(ON_LOWER, pinned=below)), NoTracks(), lambda stage, body: None)
+
+
+def test_damping_of_bodies_that_part_leaves_bound_nodes_with_their_parents() -> None:
+    third = replace(block((2, 2, 2), (0.5, 0.5, 0.5), (3.0, 0.0, 0.5), key="third", material=JELLY), name="Third")
+    model = build(scene_of(lower(), upper(ON_LOWER), third), NoTracks(), lambda stage, body: None).model
+    v = np.random.default_rng(4).normal(size=(model.node_count, 3))
+    model.bound.interpolate(v)
+    damped = damped_velocities(model, np.array([[1.0, 2.0, 1.0]]), v, 0.01)
+    after = damped.copy()
+    model.bound.interpolate(after)
+    assert np.abs(damped - v).max() > 1.0e-3
+    assert damped == pytest.approx(after, abs=1e-12)
+    assert model.mass @ damped == pytest.approx(model.mass @ v, rel=1e-10)

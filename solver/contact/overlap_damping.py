@@ -59,8 +59,9 @@ def damped_velocities(model: Model, damping: Floats, v: Floats, dt: float) -> Fl
         dt: Δt [s].
     """
     group, strengths = np.arange(len(model.bodies), dtype=np.int64), np.zeros(len(model.bodies))
-    for one, other in damping[:, :2].astype(np.int64).tolist():
+    for one, other in [*damping[:, :2].astype(np.int64).tolist(), *_bound_bodies(model)]:
         group[group == group[other]] = group[one]
+    # of bodies that are bound to each other: bound nodes have no mass, and go on with their parents
     for one, _, strength in damping:
         strengths[group[int(one)]] = max(strengths[group[int(one)]], strength)
     out = v.copy()
@@ -71,6 +72,17 @@ def damped_velocities(model: Model, damping: Floats, v: Floats, dt: float) -> Fl
         mass, share = model.mass[own], 1.0 - math.exp(-strengths[number] * dt / SEPARATION_DAMPING_TIME)
         out[own] += share * (mass @ v[own] / mass.sum() - v[own])
     return out
+
+
+def _bound_bodies(model: Model) -> list[tuple[int, int]]:
+    """Returns the pairs of bodies of which one has nodes that are bound to the other."""
+    if model.bound is None:
+        return []
+    starts = np.array([body.nodes.start for body in model.bodies], np.int64)
+    bound = np.repeat(model.bound.nodes, np.diff(model.bound.start))
+    ends = np.stack([bound, model.bound.parents], axis=1)
+    bodies = np.unique(np.searchsorted(starts, ends, side="right") - 1, axis=0)
+    return [(one, other) for one, other in bodies.tolist() if one != other]
 
 
 def _body_pairs(contacts: ContactStep, which: Bools) -> set[tuple[int, int]]:
