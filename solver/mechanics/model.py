@@ -34,7 +34,7 @@ class Part:
         key: Name in files; unique.
         nodes: Rest positions [m], (n, 3).
         tets: Nodes of the tets, positively oriented, (m, 4).
-        fill: Share of each tet that is filled with material, in (0, 1], (m,).
+        fill: Share of each tet that is filled with material, in (0, 1], above 1 for the tet of a rigid body, (m,).
         material: What it is made of.
         simulated_scale: Simulated size / real size s: E becomes E / s², gravity g / s.
         initial_strain: Strain ε0 at which each tet feels no force, as xx, yy, zz, xy, yz, zx of the

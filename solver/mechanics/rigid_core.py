@@ -38,11 +38,13 @@ class RigidCore:
         nodes: Rising, (k,).
         tets: Those that have no other nodes, rising, (t,): they are never strained, so they push nothing.
         hinge: The axis that it turns about; None: it is free.
+        is_whole: Whether it is all of its body.
     """
 
     nodes: Indices
     tets: Indices
     hinge: AxisMotion | None = None
+    is_whole: bool = False
 
     def renumbered(self, nodes: int, tets: int) -> RigidCore:
         """Returns the core where its nodes and tets have these numbers more."""

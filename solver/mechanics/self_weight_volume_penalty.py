@@ -69,7 +69,7 @@ def has_self_weight_pressure(body: Body, gravity: Floats) -> bool:
     if method.name != POLAR or method.rotation != NEAREST or (plasticity and plasticity.law == ADDITIVE_LAW):
         return False
     has_goal = body.goal is not None and body.goal.bears
-    is_borne = body.flesh is not None or body.core is not None or body.gravity_in_shape or has_goal
+    is_borne = body.flesh is not None or body.has_core or body.gravity_in_shape or has_goal
     return not is_borne and self_weight_strain(body, gravity) > MAX_UPRIGHT_STRAIN
 
 

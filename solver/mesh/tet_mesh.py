@@ -80,7 +80,7 @@ class TetMesh:
     Attributes:
         nodes: Rest positions [m], (n, 3); each is used by a tet.
         tets: Node indices, (m, 4), positively oriented: det(x1−x0, x2−x0, x3−x0) > 0.
-        fill: Filled fraction of each tet in (0, 1], (m,).
+        fill: Filled fraction of each tet in (0, 1], above 1 for the tet of a rigid body, (m,).
         report: What holds of it.
     """
 

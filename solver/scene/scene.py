@@ -38,6 +38,7 @@ from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
 from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
 from .material import MaterialPaint as MaterialPaint
+from .meshing import RIGID
 from .meshing import Meshing as Meshing
 from .muscle import Muscle
 from .object_key_rule import check_keys
@@ -137,7 +138,8 @@ class Body:
         flesh: Where it is hyperelastic; None: a corotated body with inertia. Flesh neither flows, heats nor breaks.
         collision: How it meets other bodies and itself.
         method: By which formulation its tets resist; flesh does not read it.
-        core: Which part of it moves as one rigid body; None: no part does.
+        core: Which part of it moves as one rigid body; None: no part does. Of a body whose `meshing.method` is "rigid"
+            all does, and only the hinge and the pull here are read.
         field_weights: How much gravity and force fields act on it.
         material_paint: Where its material differs from `material`.
         rest_scale: How much larger it is without stress.
@@ -200,6 +202,16 @@ class Body:
     def played_count(self) -> int:
         """How many of the first vertices are render vertices."""
         return len(self.vertices) - self.cap_vertices - self.wrap_vertices
+
+    @property
+    def is_rigid(self) -> bool:
+        """Whether it moves as one piece."""
+        return self.meshing.method == RIGID
+
+    @property
+    def has_core(self) -> bool:
+        """Whether all or a part of it moves as one rigid body."""
+        return self.is_rigid or self.core is not None
 
     @property
     def follows_pose(self) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..constraints.force import Force
-from ..constraints.rigid_core import find_core
+from ..constraints.rigid_core import find_core, whole_core
 from ..contact.colliders.deforming_collider import DeformingCollider, build_deforming, has_vertex_track, is_active
 from ..contact.colliders.rigid_colliders import BuiltCollider, build_collider, posed_collider
 from ..contact.detection.contact_sample_points import ContactPoints, contact_points, sample_surface
@@ -24,6 +24,7 @@ from ..mechanics.self_weight_volume_penalty import with_pressure_modulus
 from ..mechanics.state import State
 from ..mesh import tetrahedralize as meshing
 from ..mesh.embedding import Binding, bind
+from ..mesh.equimomental_tet import equimomental_tet
 from ..mesh.geometry.triangle_surface import Surface, make_surface
 from ..mesh.red_refinement import recover_levels
 from ..mesh.separate_coincident_vertices import separate_coincident_vertices
@@ -50,6 +51,7 @@ from .features.registry import FEATURES
 from .forces import FORCES, make_forces
 from .fracture.node_duplication import separate_hinges
 from .kept_start import begin_at_starts
+from .rigid_body_contacts import with_contact_modulus
 from .sag_free import make_sag_free
 from .wrap_position_check import check_wrap_is_inside
 
@@ -145,7 +147,8 @@ def _fill_bodies(scene: Scene, on_stage: OnStage, stored: StoredMeshes | None) -
 
 def _initial_model(scene: Scene, surfaces: list[Surface], meshes: list[TetMesh], gravity: Floats) -> Model:
     """Returns the model of all bodies at the first frame, with gravity [m/s²], (3,)."""
-    model = make_model([_model_part(*part) for part in zip(scene.bodies, surfaces, meshes, strict=True)])
+    dt = 1.0 / (scene.settings.fps * scene.settings.substeps)
+    model = make_model([_model_part(*part, dt) for part in zip(scene.bodies, surfaces, meshes, strict=True)])
     for feature in FEATURES:
         model = feature.initial_model(scene, meshes, model)
     return with_pressure_modulus(dict(enumerate(scene.bodies)), model, gravity)
@@ -218,7 +221,7 @@ def _assembled_bodies(inputs: BuildInputs) -> tuple[AssembledBody, ...]:
 def _body_warnings(inputs: BuildInputs, number: int) -> tuple[SinewError, ...]:
     scene, body, mesh = inputs.scene, inputs.scene.bodies[number], inputs.meshes[number]
     has_goal = body.goal is not None and body.goal.bears
-    is_borne = bool(body.core or has_goal or (body.flesh and not scene.is_loose_flesh(body)))
+    is_borne = bool(body.has_core or has_goal or (body.flesh and not scene.is_loose_flesh(body)))
     warnings = [*fill_warnings(body, inputs.surfaces[number], mesh)]
     warnings += self_weight_warnings(body, inputs.gravity, is_borne)
     for kind in FEATURES:
@@ -253,6 +256,8 @@ def _with_ignored_bodies(colliders: tuple[BuiltCollider, ...], scene: Scene, mod
 
 
 def _fill_body(body: Body, surface: Surface) -> TetMesh:
+    if body.is_rigid:
+        return equimomental_tet(surface, body.name)
     if body.fracture is not None:
         return separate_hinges(_fill_breakable(body, surface, body.fracture.seed))
     if body.meshing.method == "given":
@@ -274,12 +279,17 @@ def _fill_breakable(body: Body, surface: Surface, seed: int) -> TetMesh:
     return meshing.tetrahedralize(surface, replace(body.meshing, method="robust"), body.name, seed)
 
 
-def _model_part(body: Body, surface: Surface, mesh: TetMesh) -> Part:
+def _model_part(body: Body, surface: Surface, mesh: TetMesh, dt: float) -> Part:
+    if body.is_rigid:
+        core = whole_core(body.core, mesh.tets)
+    else:
+        core = find_core(body.core, body.name, surface, mesh.nodes, mesh.tets) if body.core else None
+    material = with_contact_modulus(body, surface, mesh, dt) if body.is_rigid else body.material
     return Part(
-        body.key, mesh.nodes, mesh.tets, mesh.fill, body.material, simulated_scale=body.simulated_scale, name=body.name,
+        body.key, mesh.nodes, mesh.tets, mesh.fill, material, simulated_scale=body.simulated_scale, name=body.name,
         method=FormulationSettings() if body.flesh else with_unread_defaults(body.method),
         levels=recover_levels(mesh.tets, body.method.levels) if is_hierarchical(body) else None,
-        core=find_core(body.core, body.name, surface, mesh.nodes, mesh.tets) if body.core else None,
+        core=core,
         gravity_weight=body.field_weights.gravity,
     )  # fmt: skip
 

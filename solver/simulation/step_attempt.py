@@ -31,6 +31,7 @@ from ..scene.gravity import gravity_at
 from .build_contact_step import make_contact_step
 from .current_model import present_flesh
 from .flesh_equilibrium_interpolation import PoseInterpolation
+from .rigid_body_contacts import rigid_islands
 from .simulated_scene import SimulatedScene
 from .step_boundary_conditions import boundary_conditions
 from .step_interval import StepPart
@@ -57,6 +58,7 @@ class StepAttempt:
         context: Work arrays of the solver.
         max_turn_energy_ratio: Energy of a turn along straight lines over that of motion from which rotations follow.
         is_in_pieces: Whether a body has fallen into pieces; `contacts` know which ones, and what touches them.
+        has_rests: Whether there are pieces or rigid bodies, whose groups may keep a little energy from nothing.
         may_repeat: Whether the part may be taken again in another way.
         turns_solves: Whether turns of solves are made as rotations.
         may_turn_solves: Whether they are not yet, but may be.
@@ -83,8 +85,11 @@ class StepAttempt:
             self.dynamics = self.dynamics.by_euler()
         pieces = _find_pieces(model, (built.unbroken or built).model)
         self.is_in_pieces = bool(pieces.is_piece.any())
-        if self.contacts is not None and self.is_in_pieces:
-            self.contacts.expect_pieces(pieces.is_piece)
+        rigid = rigid_islands(model)
+        # rigid bodies are like pieces: their contacts take more solves, and a little energy is always left
+        self.has_rests = self.is_in_pieces or bool(rigid.any())
+        if self.contacts is not None and self.has_rests:
+            self.contacts.expect_pieces(pieces.is_piece | rigid)
             self.contacts.brake_by_springs(pieces.is_splinter)
         may_break = built.fracture is not None
         self.max_turn_energy_ratio = MAX_TURN_ENERGY_RATIO_BREAKABLE if may_break else MAX_TURN_ENERGY_RATIO

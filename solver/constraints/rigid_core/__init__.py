@@ -8,7 +8,7 @@ the step the core is turned as what it is, a rigid body (`rotation_update.py`).
 Source: Müller, Dorsey, McMillan, Jagnow, Cutler (2002), sections 4.3 and 4.4; how it is solved is our own.
 """
 
-from .core_selection import find_core
+from .core_selection import find_core, whole_core
 from .core_validation import check_cores
 from .reduced_solve import LinearSystem, effective_forces, nodes_with_cores, nodes_with_hinges, solve_with_cores
 from .rotation_update import rigid_velocities, rotate_cores
@@ -23,4 +23,5 @@ __all__ = [
     "rigid_velocities",
     "solve_with_cores",
     "rotate_cores",
+    "whole_core",
 ]

@@ -95,7 +95,7 @@ def model_with_core_axes(
 
 
 def _bodies_with_core(scene: Scene) -> list[Body]:
-    return [body for body in scene.bodies if body.core is not None]
+    return [body for body in scene.bodies if body.has_core]
 
 
 def _tet_range(model: Model, core: RigidCore) -> slice:

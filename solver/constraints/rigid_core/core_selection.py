@@ -35,11 +35,20 @@ def find_core(asked: Core, name: str, surface: Surface, nodes: Floats, tets: Ind
         raise BadInput("core-none", name=name, thickness=f"{asked.skin_thickness:.4g}", depth=f"{deepest:.4g}")
     if is_core.all():
         raise BadInput("core-everything", name=name, thickness=f"{asked.skin_thickness:.4g}")
-    hinge = None
-    if asked.hinge is not None:
-        frame = axis_frame(np.asarray(asked.hinge.point), np.asarray(asked.hinge.direction))
-        hinge = AxisMotion(frame, frame, frame)
-    return RigidCore(indices(np.flatnonzero(is_core)), indices(whole), hinge)
+    return RigidCore(indices(np.flatnonzero(is_core)), indices(whole), _axis_at_rest(asked))
+
+
+def whole_core(asked: Core | None, tets: Indices) -> RigidCore:
+    """Returns the core of a rigid body, whose tets are (m, 4) in the numbers of its own nodes: all of it."""
+    hinge = _axis_at_rest(asked) if asked else None
+    return RigidCore(indices(np.unique(tets)), np.arange(len(tets), dtype=np.int32), hinge, is_whole=True)
+
+
+def _axis_at_rest(asked: Core) -> AxisMotion | None:
+    if asked.hinge is None:
+        return None
+    frame = axis_frame(np.asarray(asked.hinge.point), np.asarray(asked.hinge.direction))
+    return AxisMotion(frame, frame, frame)
 
 
 def axis_frame(point: Floats, direction: Floats) -> Floats:

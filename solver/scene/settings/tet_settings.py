@@ -25,6 +25,7 @@ FILL = menu(
             "ROBUST", "Robust", "Works on any mesh, also an open or thin one: tets cover the surface (lattice cover)", 1
         ),
         Choice("GIVEN", "From File", "Tets from a file (.msh, .vtu, .vtk, .mesh, .veg)", 2),
+        Choice("RIGID", "Rigid", "The mesh moves as one piece and does not deform. It has to be closed", 3),
     ),
     "SMOOTH",
     field="Meshing.method",
