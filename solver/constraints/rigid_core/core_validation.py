@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What must not be asked for of rigid cores, told before any work is done."""
+"""What must not be asked for of rigid cores and rigid bodies, told before any work is done."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...runtime.errors import BadInput
+from ...scene.animated_material import keyed_names
 from ...scene.formulation import BDF2, GREEN, HIERARCHICAL, HYBRID, display_name
 from ...scene.rigid_core import Core
 from ...scene.scene import Body, Scene
@@ -19,13 +20,15 @@ NEWTON_METHODS = {GREEN, HYBRID, HIERARCHICAL}  # methods whose bodies are stepp
 
 
 def check_cores(scene: Scene, tracks: TrackReader) -> None:
-    """Raises BadInput where a core cannot be simulated; the sentence names the body."""
+    """Raises BadInput where a core or a rigid body cannot be simulated; the sentence names the body."""
     for body in scene.bodies:
-        if body.core is None:
-            continue
-        _check_settings(body, body.core)
-        for feature in _incompatible_features(body, body.core, tracks):
-            raise BadInput("core-combined", name=body.name, feature=feature)
+        if body.core is not None:
+            _check_settings(body, body.core)
+        features = [*_incompatible_features(body, tracks)] if body.has_core else []
+        if body.is_rigid:
+            features += _deforming_features(body, tracks)
+        for feature in features:
+            raise BadInput("rigid-combined" if body.is_rigid else "core-combined", name=body.name, feature=feature)
 
 
 def _check_settings(body: Body, core: Core) -> None:
@@ -38,7 +41,7 @@ def _check_settings(body: Body, core: Core) -> None:
         raise BadInput("paint-without-vertices", name=body.name, setting="Core")
 
 
-def _incompatible_features(body: Body, core: Core, tracks: TrackReader) -> Iterator[str]:
+def _incompatible_features(body: Body, tracks: TrackReader) -> Iterator[str]:
     """Yields the features of a body that a core keeps it from."""
     if body.flesh is not None:
         yield "Flesh"
@@ -48,7 +51,26 @@ def _incompatible_features(body: Body, core: Core, tracks: TrackReader) -> Itera
         yield f"the Method {display_name(body.method)}"
     if body.method.scheme == BDF2:
         yield "BDF2 as Stepping"
-    if body.gravity_in_shape and core.hinge is not None:
+    if body.gravity_in_shape and body.core is not None and body.core.hinge is not None:
         yield "Gravity Already in Shape with a hinge"
     if tracks.has(f"body.{body.key}.rest"):
         yield "Rest Shape Follows Shape Keys"
+
+
+def _deforming_features(body: Body, tracks: TrackReader) -> Iterator[str]:
+    """Yields the features that a rigid body has in vain, since it does not deform."""
+    asked = {
+        "Plasticity": body.plasticity is not None,
+        "Heat": body.heat is not None,
+        "Pressure": body.pressure is not None,
+        "Stretch Limit": body.stretch_limit is not None,
+        "Muscle": body.muscle is not None,
+        "Rest Scale": body.rest_scale.scale != 1.0 or tracks.has(f"body.{body.key}.rest_scale"),
+        "Gravity Already in Shape": body.gravity_in_shape,
+        "Keep as Start": body.start is not None,
+        "painted material": body.material_paint.is_painted,
+        "animated material": bool(keyed_names(body, tracks)),
+        "Wrap": body.wrap_vertices > 0,
+        "bindings to other bodies": len(body.bindings) > 0,
+    }
+    yield from (feature for feature, has in asked.items() if has)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages about rigid cores."""
+"""Messages about rigid cores and rigid bodies."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     "core-none": (
@@ -30,5 +30,13 @@ TEXTS: dict[str, tuple[str, str]] = {
     "core-combined": (
         '"{name}" has a rigid core, which does not support {feature}.',
         "Change that, or turn Rigid Core off.",
+    ),
+    "rigid-combined": (
+        '"{name}" is rigid, which does not support {feature}.',
+        "Change that, or choose another Fill than Rigid under Tets.",
+    ),
+    "rigid-without-volume": (
+        '"{name}" is rigid, but encloses next to nothing, so it has no inertia.',
+        "Close the mesh, or give it some thickness with a Solidify modifier.",
     ),
 }

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rigid bodies have the mass and the inertia of their solids, move by Euler's equations, and touch all else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sinew
+from fixtures.rigid_bodies import (
+    BOX_TRIANGLES,
+    FLOOR,
+    RIGID,
+    box_inertia,
+    centres,
+    distortion,
+    energy,
+    momenta,
+    rigid_box,
+    run_of,
+)
+from fixtures.scenes import block, rotation
+from reference.rigid_body import free_rotation
+from sinew.solver.mesh.equimomental_tet import equimomental_tet, solid_moments
+from sinew.solver.mesh.geometry.triangle_surface import make_surface
+from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.contact import Collider
+from sinew.solver.scene.flesh import Flesh
+from sinew.solver.scene.formulation import FormulationSettings
+from sinew.solver.scene.rest_scale import RestScale
+from sinew.solver.scene.rigid_core import Core, Hinge
+from sinew.solver.scene.scene import Body, Fracture, Heat, Plasticity, Scene, Settings
+
+SIZE = (0.3, 0.5, 0.2)
+WEIGHTLESS = (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("flipped", [False, True], ids=["outwards", "inside out"])
+def test_one_tet_has_the_mass_centre_and_inertia_of_the_solid(tmp_path: Path, flipped: bool) -> None:
+    turn = rotation((1, 2, 3), 0.7)
+    body = rigid_box(SIZE, (10.0, -3.0, 2.0), turn)
+    if flipped:
+        body = replace(body, triangles=np.ascontiguousarray(body.triangles[:, ::-1]))
+    model = run_of(tmp_path, body, gravity=WEIGHTLESS).built.model
+    centre = model.mass @ model.X / model.mass.sum()
+    arms = model.X - centre
+    second = (model.mass[:, None] * arms).T @ arms
+    assert model.node_count == 4
+    assert model.mass.sum() == pytest.approx(1000.0 * np.prod(SIZE), rel=1e-12)
+    np.testing.assert_allclose(centre, [10.0, -3.0, 2.0], atol=1e-13)
+    np.testing.assert_allclose(np.trace(second) * np.eye(3) - second, turn @ box_inertia(SIZE) @ turn.T, atol=1e-11)
+
+
+def test_moments_of_a_solid_with_a_hollow_are_those_of_the_difference() -> None:
+    outer, inner = rigid_box((1.0, 1.0, 1.0)), rigid_box((0.5, 0.4, 0.3), (0.1, 0.0, 0.0))
+    vertices = np.concatenate([outer.vertices, inner.vertices])
+    triangles = np.concatenate([BOX_TRIANGLES, BOX_TRIANGLES[:, ::-1] + 8]).astype(np.int32)
+    volume, centre, moments = solid_moments(make_surface(vertices, triangles, "Box"))
+    hollow = 0.5 * 0.4 * 0.3
+    assert volume == pytest.approx(1.0 - hollow)
+    np.testing.assert_allclose(centre, [-0.1 * hollow / (1.0 - hollow), 0.0, 0.0], atol=1e-15)
+    of_inner = hollow * (0.5**2 / 12.0 + 0.1**2)
+    assert moments[0, 0] == pytest.approx(1.0 / 12.0 - of_inner - volume * centre[0] ** 2)
+
+
+def test_tumbling_follows_euler_at_second_order(tmp_path: Path) -> None:
+    """About the middle axis, which is not stable: turned over several times within 2 s."""
+    omega, time = np.array([0.3, 8.0, 0.2]), 2.0
+    inertia = box_inertia((0.5, 0.3, 0.1))
+    exact, _ = free_rotation(inertia, omega, time, 20000)
+    wrong = []
+    for fps in (60, 120, 240):
+        (tmp_path / str(fps)).mkdir()
+        body = rigid_box((0.5, 0.3, 0.1), initial_spin=(0.3, 8.0, 0.2))
+        run = run_of(tmp_path / str(fps), body, gravity=WEIGHTLESS, fps=float(fps), substeps=1, frame_end=600)
+        before, had = momenta(run), energy(run, 0.0)
+        run.advance(int(time * fps))
+        after = momenta(run)
+        np.testing.assert_allclose(after[1], before[1], atol=1e-12 * np.abs(before[1]).max())
+        assert np.abs(after[0]).max() < 1e-12
+        assert energy(run, 0.0) == pytest.approx(had, rel=0.02)
+        wrong.append(np.abs(run.render["box"] - body.vertices @ exact.T).max())
+    assert wrong[0] < 0.2
+    assert np.log2(wrong[0] / wrong[1]) > 1.8 and np.log2(wrong[1] / wrong[2]) > 1.8
+    assert distortion(run) < 1e-13
+
+
+def test_a_hinged_body_swings_as_a_physical_pendulum(tmp_path: Path) -> None:
+    from scipy.special import ellipk
+
+    angle, size = np.radians(60.0), (0.1, 0.1, 1.0)
+    turn = rotation((0, 1, 0), angle)
+    body = rigid_box(size, tuple(turn @ [0.0, 0.0, -0.5]), turn, core=Core(hinge=Hinge((0, 0, 0), (0, 1, 0))))
+    run = run_of(tmp_path, body, fps=48.0, substeps=1, frame_end=600)
+    period = 4.0 * np.sqrt((1.01 / 12.0 + 0.25) / (9.81 * 0.5)) * ellipk(np.sin(0.5 * angle) ** 2)
+    swings = [np.arctan2(centres(run)[0, 0], -centres(run)[0, 2])]
+    for _ in range(int(48 * 3.3 * period)):
+        run.advance()
+        swings.append(np.arctan2(centres(run)[0, 0], -centres(run)[0, 2]))
+    swings = np.array(swings)
+    down = np.flatnonzero((swings[:-1] < 0.0) & (swings[1:] >= 0.0))
+    times = (down + swings[down] / (swings[down] - swings[down + 1])) / 48.0
+    assert len(down) == 4
+    assert np.diff(times).mean() == pytest.approx(period, rel=1e-3)
+    assert np.abs(swings[-80:]).max() == pytest.approx(angle, rel=5e-3)
+
+
+def test_a_stack_stands_and_a_fallen_heap_comes_to_rest(tmp_path: Path) -> None:
+    boxes = [rigid_box((0.4, 0.4, 0.2), (0.0, 0.0, 0.1 + 0.2 * i), key=f"b{i}") for i in range(5)]
+    leaning = rigid_box((0.3, 0.3, 0.3), (1.2, 0.0, 0.5), rotation((1, 1, 0), 0.4), key="falls")
+    run = run_of(tmp_path, *boxes, leaning, colliders=(FLOOR,), substeps=2, frame_end=80)
+    run.advance(60)
+    at = centres(run)
+    np.testing.assert_allclose(at[:5, 2], 0.1 + 0.2 * np.arange(5), atol=0.002)
+    assert np.abs(at[:5, :2]).max() < 1e-3
+    assert at[5, 2] == pytest.approx(0.15, abs=0.002)
+    assert np.abs(run.state.v).max() < 0.01
+    assert min(vertices[:, 2].min() for vertices in run.render.values()) > -0.001
+
+
+@pytest.mark.parametrize(("degrees", "slides"), [(-0.3, False), (0.3, True)])
+def test_friction_holds_up_to_its_angle(tmp_path: Path, degrees: float, slides: bool) -> None:
+    angle = np.arctan(0.5) + np.radians(degrees)
+    gravity = (9.81 * np.sin(angle), 0.0, -9.81 * np.cos(angle))
+    slope = Collider("slope", "Slope", "plane", friction=0.5)
+    body = rigid_box((0.4, 0.4, 0.2), (0.0, 0.0, 0.1))
+    run = run_of(tmp_path, body, colliders=(slope,), substeps=2, gravity=gravity, frame_end=100)
+    run.advance(24)
+    start = centres(run)[0, 0]
+    run.advance(48)
+    moved = centres(run)[0, 0] - start
+    assert (moved > 0.05) if slides else (abs(moved) < 1e-4)
+
+
+def test_a_blow_in_the_air_keeps_momentum_and_gains_no_energy(tmp_path: Path) -> None:
+    hitting = rigid_box(SIZE, key="a", initial_velocity=(2.0, 0.0, 0.0), initial_spin=(1.0, 2.0, 3.0))
+    struck = rigid_box((0.3, 0.5, 0.3), (0.7, 0.1, 0.05), rotation((1, 2, 3), 0.5), key="b")
+    run = run_of(tmp_path, hitting, struck, fps=48.0, gravity=WEIGHTLESS, frame_end=60)
+    before, had = momenta(run), energy(run, 0.0)
+    run.advance(40)
+    after = momenta(run)
+    assert np.abs(run.state.v[4:]).max() > 0.3  # it was struck
+    np.testing.assert_allclose(after[0], before[0], atol=1e-9 * np.abs(before[0]).max())
+    # point and place of a contact are apart where a step begins, by as much as bodies approach in it
+    np.testing.assert_allclose(after[1], before[1], atol=0.01 * np.abs(before[1]).max())
+    assert energy(run, 0.0) < had
+
+
+def test_a_rigid_box_rests_on_a_soft_one(tmp_path: Path) -> None:
+    soft = block((4, 4, 3), (0.6, 0.6, 0.4), key="soft")
+    hard = rigid_box((0.3, 0.3, 0.3), (0.3, 0.3, 0.6), rotation((0, 0, 1), 0.3), key="hard")
+    run = run_of(tmp_path, soft, hard, colliders=(FLOOR,), substeps=2, frame_end=60)
+    run.advance(40)
+    bottom = run.render["hard"][:, 2].min()
+    assert 0.36 < bottom < 0.399  # it has pressed the block in
+    assert np.abs(run.state.v).max() < 0.01
+    assert distortion_of_hard(run) < 1e-12
+
+
+def distortion_of_hard(run: Any) -> float:
+    own = run.built.model.bodies[1].nodes
+    now, rest = run.state.x[own], run.built.model.X[own]
+    return float(np.abs(np.linalg.norm(now[1:] - now[0], axis=1) - np.linalg.norm(rest[1:] - rest[0], axis=1)).max())
+
+
+def test_an_animated_body_follows_its_keys_and_is_let_go(tmp_path: Path) -> None:
+    body = rigid_box((0.3, 0.3, 0.3), (0.0, 0.0, 1.0), animated=True)
+    times = np.arange(49) / 24.0
+    targets = np.stack([body.vertices + [time, 0.0, 0.0] for time in times])
+    on = (times < 0.5).astype(float)
+    run = run_of(
+        tmp_path, body, colliders=(FLOOR,), substeps=2, frame_end=60,
+        body__box__animated=(times, on), body__box__animated__targets=(times, targets),
+    )  # fmt: skip
+    run.advance(8)
+    np.testing.assert_allclose(run.render["box"], targets[8], atol=1e-9)
+    run.advance(8)
+    at = centres(run)[0]
+    assert at[0] == pytest.approx(16 / 24.0, abs=0.01)  # with the speed of its keys
+    assert at[2] < 0.9
+    run.advance(24)
+    assert centres(run)[0, 2] == pytest.approx(0.15, abs=0.002)
+
+
+def test_a_pinned_vertex_is_a_point_to_swing_about(tmp_path: Path) -> None:
+    body = rigid_box((0.3, 0.3, 0.3), (0.0, 0.0, 1.0), pinned=np.array([0], np.int32))
+    run = run_of(tmp_path, body, substeps=2, frame_end=60)
+    had = energy(run)
+    for _ in range(24):
+        run.advance()
+        np.testing.assert_allclose(run.render["box"][0], body.vertices[0], atol=1e-9)
+    assert distortion(run) < 1e-13
+    assert centres(run)[0, 2] < 0.95
+    assert energy(run) < had + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("feature", "settings"),
+    [
+        ("Flesh", {"flesh": Flesh()}),
+        ("Fracture", {"fracture": Fracture()}),
+        ("Heat", {"heat": Heat()}),
+        ("Plasticity", {"plasticity": Plasticity()}),
+        ("Rest Scale", {"rest_scale": RestScale(1.2)}),
+        ("Gravity Already in Shape", {"gravity_in_shape": True}),
+        ("Method Green", {"method": FormulationSettings("green")}),
+        ("BDF2", {"method": FormulationSettings("polar", scheme="bdf2")}),
+    ],
+)
+def test_what_a_rigid_body_cannot_do_is_told_with_its_name(
+    tmp_path: Path, feature: str, settings: dict[str, Any]
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        run_of(tmp_path, rigid_box(**settings))
+    assert caught.value.kind == "rigid-combined"
+    assert '"Box"' in caught.value.sentence and feature in caught.value.sentence
+
+
+def test_a_sheet_cannot_be_rigid() -> None:
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+    sheet = make_surface(corners, np.array([[0, 1, 2], [0, 2, 3]], np.int32), "Sheet")
+    with pytest.raises(BadInput) as caught:
+        equimomental_tet(sheet, "Sheet")
+    assert caught.value.kind == "rigid-without-volume" and '"Sheet"' in caught.value.sentence
+
+
+def test_a_bake_resumed_and_one_that_ran_through_have_the_same_bytes(tmp_path: Path) -> None:
+    bodies: tuple[Body, ...] = (
+        rigid_box((0.3, 0.3, 0.3), (0.0, 0.0, 0.4), rotation((1, 1, 0), 0.4), key="one"),
+        rigid_box((0.3, 0.3, 0.3), (0.1, 0.0, 0.8), rotation((0, 1, 1), 0.3), key="two"),
+    )
+    scene = Scene(bodies, (FLOOR,), Settings(frame_start=1, frame_end=16, substeps=2))
+    whole = sinew.bake(scene, tmp_path / "whole.sinew")
+    first = replace(scene, settings=replace(scene.settings, frame_end=10))
+    sinew.bake(first, tmp_path / "parts.sinew")
+    parts = sinew.bake(scene, tmp_path / "parts.sinew", resume=True)
+    for frame in range(1, 17):
+        assert np.array_equal(whole.read_frame(frame).x, parts.read_frame(frame).x)
+    for key in ("one", "two"):
+        assert whole.play_path(key).read_bytes() == parts.play_path(key).read_bytes()
+
+
+def test_a_saved_scene_says_that_a_body_is_rigid(tmp_path: Path) -> None:
+    scene = Scene((rigid_box(),), (), Settings())
+    scene.save(tmp_path)
+    loaded = Scene.load(tmp_path).bodies[0]
+    assert loaded.is_rigid and loaded.meshing == RIGID
