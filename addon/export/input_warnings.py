@@ -111,6 +111,8 @@ def _affect_group_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 def _self_weight_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
     """A large soft body collapses under its own weight, as a real one would; artists rarely want that."""
+    if obj.sinew.method == "RIGID":
+        return
     if self_weight_collapse.collapses(obj, scene):
         yield self_weight_collapse.object_collapse_warning(obj, scene)
     elif self_weight_collapse.is_too_soft_to_hang(obj, scene):

@@ -15,6 +15,7 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.contact import Collider, Collision
 from ...solver.scene.force_fields import FieldWeights
 from ...solver.scene.rest_scale import RestScale
+from ...solver.scene.meshing import RIGID
 from ...solver.scene.scene import Body, Material, MaterialPaint, Meshing, Scene, Settings
 from ...solver.scene.settings.simulation_settings import AIR_TEMPERATURE, SPEED
 from ..blender_data import start_property
@@ -245,6 +246,8 @@ def _meshing(
 ) -> Meshing:
     if settings.method == "GIVEN":
         return Meshing(method="given")
+    if settings.method == "RIGID":
+        return Meshing(method=RIGID)
     fields, unit = read_fields(Meshing, settings, inputs.unit), inputs.unit
     is_preview = inputs.is_preview and tet_estimate.has_preview(settings)
     if is_preview or settings.sizing == "COUNT":

@@ -55,6 +55,8 @@ def _tet_count_text(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     if known is not None:
         return f"{known:,} tets"
     times = refinement_factor(formulation.read_formulation(obj.sinew))
+    if obj.sinew.method == "RIGID":
+        return "Moves as one piece"
     if obj.sinew.method == "GIVEN":
         return _tet_file_text(artist_tet_files.tet_count(obj), times)
     count = tet_estimate.tet_count(obj, scene.unit_settings.scale_length)

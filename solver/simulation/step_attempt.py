@@ -130,7 +130,9 @@ class StepAttempt:
         )
         # rotations of what touches colliders alone follow where they have to
         # and islands that bindings join do not turn each for itself
+        # and rigid bodies turn as what they are anyway
         may_turn = dynamics is None and contacts is not None and not is_any_warped(model) and model.bound is None
+        may_turn = may_turn and not rigid_islands(model).all()
         self.turns_solves = may_turn and is_whole and turns_solves
         self.relinearises = may_turn and (self.has_surfaces or turns_solves)
         self.may_turn_solves = may_turn and is_whole and self.has_surfaces and not turns_solves

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,10 +13,11 @@ from ...linalg.bicgstab import BlockRows
 from ...linalg.block_pattern import BlockPattern, with_coupled
 from ...linalg.pcg import SolveResult
 from ...mechanics.model import Model
-from ...runtime.arrays import Bools, Floats
+from ...runtime.arrays import Bools, Floats, Indices, indices
 from .core_dofs import POINT_COUNT, CoreDofs, core_dofs
 from .galerkin_projection import ProjectionArrays, ReducedSystem, reduce_blocks
 from .reduced_pattern import ReducedPattern, ReducedPatterns
+from .rigid_body_batch import BatchDofs, batch_dofs, batch_numbers, rigid_body_batch
 from .rigid_body_momentum import angular_momentum, core_body, mass_mean
 
 
@@ -66,20 +68,30 @@ def solve_with_cores(
     pattern, values, b, is_free, v, x = asked.pattern, asked.values, asked.b, asked.is_free, asked.v, asked.x
     likely = asked.initial_direction
     cores, small = model.cores, patterns.of(pattern, model.cores)
-    ways = [_core_dofs(model, number, x, v, is_free, asked.base_velocity) for number in range(len(cores))]
+    in_batch = batch_numbers(cores, ~is_free)
+    batch = batch_dofs(rigid_body_batch(model, in_batch, x), is_free, v)
+    others = np.setdiff1d(np.arange(len(cores), dtype=np.int32), in_batch).tolist()
+    ways = [_core_dofs(model, number, x, v, is_free, asked.base_velocity) for number in others]
     arms, given = np.zeros_like(x), np.zeros_like(x)
+    arms[batch.bodies.nodes] = batch.bodies.lever_arms
+    given[batch.bodies.nodes] = batch.bodies.velocities(batch.prescribed_motion[:, :3], batch.prescribed_motion[:, 3:])
     for way in ways:
         arms[way.body.core.nodes] = way.body.lever_arms
         given[way.body.core.nodes] = way.body.velocities(way.prescribed_motion[:3], way.prescribed_motion[3:])
-    is_moved = any(way.prescribed_motion.any() for way in ways)
+    is_moved = bool(batch.prescribed_motion.any()) or any(way.prescribed_motion.any() for way in ways)
     count = small.pattern.node_count
     reduced = ReducedSystem.zeros(len(cores), small.pattern.block_count, count)
-    C = np.stack([way.C for way in ways])
+    C = np.empty((len(cores), 6, 3 * POINT_COUNT))
+    C[in_batch] = batch.C
+    for number, way in zip(others, ways, strict=True):
+        C[number] = way.C
     projection = ProjectionArrays(small.core_of, small.row_of, small.block_target, small.row_stride, arms, C)
     matrix = BlockRows(pattern.row_start, pattern.column, values)
     reduce_blocks(matrix, b, given, is_moved, projection, np.empty((6, 3)), reduced)
-    free, y, places, rest, guess = _rows(small, model, ways, is_free, v, x, likely)
-    for number, way in enumerate(ways):
+    asked_rows = _AskedRows(is_free, v, x, likely)
+    free, y, places, rest, guess = _rows(small, model, list(zip(others, ways, strict=True)), batch, asked_rows)
+    _add_batch(small, batch, reduced)
+    for number, way in zip(others, ways, strict=True):
         _add_core(small, number, way, reduced.inner[number], reduced.values)
     finer = _norm_ratio(b, reduced.b, is_free, free)
     odd = None
@@ -106,7 +118,9 @@ def solve_with_cores(
         )  # fmt: skip
     )
     v[small.skin] = y[small.skin_row]
-    for way, row in zip(ways, small.core_row, strict=True):
+    v[batch.bodies.nodes] = batch.velocities(y[_rows_of_batch(small, batch)])
+    for number, way in zip(others, ways, strict=True):
+        row = small.core_row[number]
         v[way.body.core.nodes] = way.velocities(y[row : row + POINT_COUNT])
     return replace(solved, residual=solved.residual / finer)
 
@@ -154,24 +168,35 @@ def _core_dofs(
     return core_dofs(body, body.lever_arms[held], v[core.nodes[held]], before)
 
 
+class _AskedRows(NamedTuple):
+    """What is asked for of every node: see `LinearSystem`."""
+
+    is_free: Bools
+    v: Floats
+    x: Floats
+    likely: Floats | None
+
+
 def _rows(
-    small: ReducedPattern,
-    model: Model,
-    ways: list[CoreDofs],
-    is_free: Bools,
-    v: Floats,
-    x: Floats,
-    likely: Floats | None,
+    small: ReducedPattern, model: Model, ways: list[tuple[int, CoreDofs]], batch: BatchDofs, asked: _AskedRows
 ) -> tuple[Bools, Floats, Floats, Floats, Floats | None]:
     """Returns of every row whether it is solved for, its guess, where it is now and at rest, and what is likely."""
-    count = small.pattern.node_count
+    count, (is_free, v, x, likely) = small.pattern.node_count, asked
     free = np.empty(count, bool)
     y, places, rest, guess = np.empty((4, count, 3))
     for out, of in ((free, is_free), (y, v), (places, x), (rest, model.X)):
         out[small.skin_row] = of[small.skin]
     if likely is not None:
         guess[small.skin_row] = likely[small.skin]
-    for way, first in zip(ways, small.core_row, strict=True):
+    bodies, rows_of_batch = batch.bodies, _rows_of_batch(small, batch)
+    free[rows_of_batch] = batch.is_free[:, None]
+    y[rows_of_batch] = batch.unknowns(v[bodies.nodes])
+    places[rows_of_batch] = bodies.centre[:, None] + batch.points
+    rest[rows_of_batch] = rigid_body_batch(model, bodies.numbers, model.X).centre[:, None] + batch.points
+    if likely is not None:
+        guess[rows_of_batch] = batch.unknowns(likely[bodies.nodes])
+    for number, way in ways:
+        first = small.core_row[number]
         rows, nodes = slice(first, first + POINT_COUNT), way.body.core.nodes
         free[rows] = way.dof_count > 0
         y[rows], places[rows] = way.unknowns(v[nodes]), way.body.centre + way.points
@@ -191,6 +216,23 @@ def _add_core(small: ReducedPattern, number: int, way: CoreDofs, inner: Floats, 
         first = diagonal[small.core_row[number] + down] - down
         for along in range(POINT_COUNT):
             matrix[first + along] = A[3 * down : 3 * down + 3, 3 * along : 3 * along + 3].ravel()
+
+
+def _rows_of_batch(small: ReducedPattern, batch: BatchDofs) -> Indices:
+    """Returns the rows of the points of bodies in a batch, (k, 3)."""
+    return indices(small.core_row[batch.bodies.numbers][:, None] + np.arange(POINT_COUNT, dtype=np.int32))
+
+
+def _add_batch(small: ReducedPattern, batch: BatchDofs, reduced: ReducedSystem) -> None:
+    """Writes the blocks within the bodies of a batch, as `_add_core` does for one core."""
+    A = batch.C.transpose(0, 2, 1) @ reduced.inner[batch.bodies.numbers] @ batch.C
+    size = np.trace(A, axis1=1, axis2=2) / np.where(batch.is_free, 6.0, 1.0)
+    size = np.where(size > 0.0, size, 1.0)
+    A += size[:, None, None] * (np.eye(3 * POINT_COUNT) - batch.projectors())
+    blocks = A.reshape(-1, POINT_COUNT, 3, POINT_COUNT, 3).swapaxes(2, 3).reshape(-1, POINT_COUNT, POINT_COUNT, 9)
+    across = np.arange(POINT_COUNT, dtype=np.int64)
+    first = small.pattern.diagonal.astype(np.int64)[_rows_of_batch(small, batch)] - across
+    reduced.values[first[:, :, None] + across] = blocks
 
 
 def _norm_ratio(b: Floats, right: Floats, is_free: Bools, free: Bools) -> float:

@@ -16,6 +16,7 @@ from ...mechanics.finite_rotation_correction import midpoint_angular_velocity, r
 from ...mechanics.model import Model
 from ...mechanics.rigid_core import RigidCore
 from ...runtime.arrays import Bools, Floats
+from .rigid_body_batch import batch_numbers, rigid_body_batch
 from .rigid_body_momentum import (
     CoreBody,
     angular_momentum,
@@ -56,7 +57,17 @@ def rotate_cores(
     """
     x, v = end[0].copy(), end[1].copy()
     start = model.pattern.island_start.astype(np.int64)
-    for core in model.cores:
+    in_batch = batch_numbers(model.cores, is_fixed)
+    if is_fixed is not None:  # a batch has only free ones here
+        in_batch = in_batch[[not is_fixed[model.cores[number].nodes[0]] for number in in_batch]]
+    if len(in_batch):
+        batch = rigid_body_batch(model, in_batch, before[0])
+        islands, nodes = model.pattern.island_of_row[batch.nodes[:, 0]], batch.nodes
+        keeps_spin = ~touched[islands] & ~sprung[islands]
+        damping = model.mass_damping[nodes[:, 0]]
+        x[nodes], v[nodes] = batch.rotated(model, end[1][nodes], before[1][nodes], keeps_spin, damping, dt)
+    for number in np.setdiff1d(np.arange(len(model.cores), dtype=np.int32), in_batch).tolist():
+        core = model.cores[number]
         body = core_body(model, core, before[0])
         island = int(model.pattern.island_of_row[core.nodes[0]])
         own = slice(int(start[island]), int(start[island + 1]))
@@ -80,7 +91,11 @@ def rigid_velocities(model: Model, x: Floats, v: Floats) -> Floats:
     Of a free core momentum and angular momentum stay; of one with an axis the angular momentum about it.
     """
     out = v.copy()
-    for core in model.cores:
+    batch = rigid_body_batch(model, batch_numbers(model.cores, None), x)
+    if len(batch):
+        out[batch.nodes] = batch.velocities(*batch.motion(v[batch.nodes]))
+    in_batch = set(batch.numbers.tolist())
+    for core in (core for number, core in enumerate(model.cores) if number not in in_batch):
         body = core_body(model, core, x)
         V, omega = body.motion(v[core.nodes])
         if core.hinge is not None:

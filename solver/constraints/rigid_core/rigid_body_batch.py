@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rigid bodies of a model all at once: those of which the solver knows at once how they may move.
+
+A pile has hundreds of them, of four nodes each. What `core_dofs.py` and `rotation_update.py` do core by core is done
+here for all that have neither an axis nor only some of their nodes held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...mechanics.finite_rotation_correction import midpoint_angular_velocity, rotation_matrices
+from ...mechanics.model import Model
+from ...mechanics.rigid_core import RigidCore
+from ...runtime.arrays import Bools, Floats, Indices, floats
+from .core_dofs import INVERSE_R_FACTOR, POINT_COUNT, Q_FACTOR, TRIANGLE_CORNERS, velocity_matrices
+
+
+@dataclass(frozen=True, eq=False)
+class RigidBodyBatch:
+    """Rigid bodies at some node positions, k of them.
+
+    Attributes:
+        numbers: Which cores of the model they are, (k,).
+        nodes: Their four nodes, (k, 4).
+        mass: Of these [kg], (k, 4).
+        centre: Centres of mass [m], (k, 3).
+        lever_arms: x − c [m], (k, 4, 3).
+        inertia: About the centres [kg m²], (k, 3, 3).
+    """
+
+    numbers: Indices
+    nodes: Indices
+    mass: Floats
+    centre: Floats
+    lever_arms: Floats
+    inertia: Floats
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def motion(self, v: Floats) -> tuple[Floats, Floats]:
+        """Returns V [m/s] and ω [rad/s], (k, 3), of the rigid motions with the momenta of velocities, (k, 4, 3)."""
+        V = self._mean(v)
+        return V, np.linalg.solve(self.inertia, self.angular_momenta(v - V[:, None])[:, :, None])[:, :, 0]
+
+    def velocities(self, V: Floats, omega: Floats) -> Floats:
+        """Returns V + ω × (x − c) [m/s], (k, 4, 3)."""
+        return V[:, None] + np.cross(omega[:, None], self.lever_arms)
+
+    def angular_momenta(self, v: Floats) -> Floats:
+        """Returns Σ m (x − c) × v [kg m²/s], (k, 3), for velocities [m/s], (k, 4, 3)."""
+        return np.einsum("ka,kai->ki", self.mass, np.cross(self.lever_arms, v))
+
+    def rotated(
+        self, model: Model, v: Floats, before: Floats, keeps_spin: Bools, damping: Floats, dt: float
+    ) -> tuple[Floats, Floats]:
+        """Returns positions [m] and velocities [m/s] at the end of a step, (k, 4, 3) each.
+
+        Args:
+            model: The bodies.
+            v: Velocities that the step gave, (k, 4, 3).
+            before: Velocities at its start, (k, 4, 3).
+            keeps_spin: Whose angular momentum nothing but damping changes, (k,).
+            damping: By mass [1/s], (k,).
+            dt: Δt [s].
+        """
+        V, omega = self.motion(v)
+        angular = np.einsum("kij,kj->ki", self.inertia, omega)
+        R = rotation_matrices(midpoint_angular_velocity(self.inertia, angular, omega, dt) * dt)
+        kept = self.angular_momenta(before - self._mean(before)[:, None]) / (1.0 + dt * damping)[:, None]
+        angular = np.where(keeps_spin[:, None], kept, angular)
+        after = np.einsum("kij,kaj->kai", R, self.lever_arms)
+        turned = R @ self.inertia @ R.transpose(0, 2, 1)
+        spin = np.linalg.solve(turned, angular[:, :, None])[:, :, 0]
+        x = (self.centre + dt * V)[:, None] + after
+        return self._with_rest_shape(model, x), V[:, None] + np.cross(spin[:, None], after)
+
+    def _mean(self, values: Floats) -> Floats:
+        """Returns the means of values, (k, 4, 3), by mass, (k, 3)."""
+        return np.einsum("ka,kai->ki", self.mass, values) / self.mass.sum(axis=1)[:, None]
+
+    def _with_rest_shape(self, model: Model, x: Floats) -> Floats:
+        """Returns positions nearest to x [m], (k, 4, 3), in which no body is deformed by round-off."""
+        rest = model.X[self.nodes]
+        rest_centre, centre = self._mean(rest), self._mean(x)
+        arms = rest - rest_centre[:, None]
+        products = np.einsum("ka,kai,kaj->kij", self.mass, x - centre[:, None], arms)
+        U, _, Vt = np.linalg.svd(products)
+        U[:, :, 2] *= np.sign(np.linalg.det(U @ Vt))[:, None]
+        return centre[:, None] + np.einsum("kij,kaj->kai", U @ Vt, arms)
+
+
+@dataclass(frozen=True, eq=False)
+class BatchDofs:
+    """How the bodies of a batch may move in a solve, as `CoreDofs` says for one.
+
+    Attributes:
+        bodies: They.
+        points: Three points of each, relative to its centre [m], (k, 3, 3).
+        point_velocity_matrix: (k, 9, 6).
+        prescribed_motion: Motion of those that are held [m/s, rad/s], zero of the others, (k, 6).
+        C: (k, 6, 9).
+        is_free: Which are not held, (k,).
+    """
+
+    bodies: RigidBodyBatch
+    points: Floats
+    point_velocity_matrix: Floats
+    prescribed_motion: Floats
+    C: Floats
+    is_free: Bools
+
+    def projectors(self) -> Floats:
+        """Returns the projectors on the y that move a body, (k, 9, 9)."""
+        return np.where(self.is_free[:, None, None], Q_FACTOR @ Q_FACTOR.T, 0.0)
+
+    def unknowns(self, v: Floats) -> Floats:
+        """Returns y for velocities or changes of them [m/s], (k, 4, 3), as (k, 3, 3); zero of bodies that are held."""
+        u = np.concatenate(self.bodies.motion(v), axis=1)
+        y = np.einsum("kij,kj->ki", self.projectors() @ self.point_velocity_matrix, u)
+        return floats(y.reshape(-1, POINT_COUNT, 3))
+
+    def velocities(self, y: Floats) -> Floats:
+        """Returns the velocities of the nodes [m/s], (k, 4, 3), for y, (k, 3, 3)."""
+        u = self.prescribed_motion + np.einsum("kij,kj->ki", self.C, y.reshape(-1, 3 * POINT_COUNT))
+        return self.bodies.velocities(u[:, :3], u[:, 3:])
+
+
+def batch_numbers(cores: Sequence[RigidCore], is_held: Bools | None) -> Indices:
+    """Returns which cores a batch may have, rising: rigid bodies without an axis, held by no node or by all.
+
+    Args:
+        cores: Of the model.
+        is_held: Which nodes are, (n,); None: none.
+    """
+    whole = [number for number, core in enumerate(cores) if core.is_whole and core.hinge is None]
+    if is_held is None or not whole:
+        return np.array(whole, np.int32)
+    held = is_held[np.stack([cores[number].nodes for number in whole])]
+    return np.array(whole, np.int32)[held.all(axis=1) | ~held.any(axis=1)]
+
+
+def rigid_body_batch(model: Model, numbers: Indices, x: Floats) -> RigidBodyBatch:
+    """Returns some rigid bodies, those cores of the model, where nodes are at x [m], (n, 3)."""
+    nodes = np.array([model.cores[number].nodes for number in numbers], np.int32).reshape(-1, 4)
+    mass, own = model.mass[nodes], x[nodes]
+    centre = np.einsum("ka,kai->ki", mass, own) / mass.sum(axis=1)[:, None]
+    arms = own - centre[:, None]
+    second = np.einsum("ka,kai,kaj->kij", mass, arms, arms)
+    inertia = np.trace(second, axis1=1, axis2=2)[:, None, None] * np.eye(3) - second
+    return RigidBodyBatch(numbers, nodes, mass, centre, arms, inertia)
+
+
+def batch_dofs(bodies: RigidBodyBatch, is_free: Bools, v: Floats) -> BatchDofs:
+    """Returns how bodies may move: held ones, by `is_free` of nodes, (n,), as their velocities say [m/s], (n, 3)."""
+    radius = np.sqrt(np.einsum("kai,kai->k", bodies.lever_arms, bodies.lever_arms) / 4.0)
+    scales = np.repeat(np.stack([np.ones_like(radius), radius], axis=1), 3, axis=1)
+    moves = is_free[bodies.nodes[:, 0]]
+    prescribed = np.where(moves[:, None], 0.0, np.concatenate(bodies.motion(v[bodies.nodes]), axis=1))
+    C = np.where(moves[:, None, None], (INVERSE_R_FACTOR / scales[:, :, None]) @ Q_FACTOR.T, 0.0)
+    matrix = velocity_matrices(TRIANGLE_CORNERS) * scales[:, None]
+    return BatchDofs(bodies, radius[:, None, None] * TRIANGLE_CORNERS, matrix, prescribed, floats(C), moves)
