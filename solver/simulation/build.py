@@ -280,11 +280,11 @@ def _fill_breakable(body: Body, surface: Surface, seed: int) -> TetMesh:
 
 
 def _model_part(body: Body, surface: Surface, mesh: TetMesh, dt: float) -> Part:
+    core, material = None, body.material
     if body.is_rigid:
-        core = whole_core(body.core, mesh.tets)
-    else:
-        core = find_core(body.core, body.name, surface, mesh.nodes, mesh.tets) if body.core else None
-    material = with_contact_modulus(body, surface, mesh, dt) if body.is_rigid else body.material
+        core, material = whole_core(body.core, mesh.tets), with_contact_modulus(body, surface, mesh, dt)
+    elif body.core:
+        core = find_core(body.core, body.name, surface, mesh.nodes, mesh.tets)
     return Part(
         body.key, mesh.nodes, mesh.tets, mesh.fill, material, simulated_scale=body.simulated_scale, name=body.name,
         method=FormulationSettings() if body.flesh else with_unread_defaults(body.method),
