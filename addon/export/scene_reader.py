@@ -14,8 +14,8 @@ from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.contact import Collider, Collision
 from ...solver.scene.force_fields import FieldWeights
-from ...solver.scene.rest_scale import RestScale
 from ...solver.scene.meshing import RIGID
+from ...solver.scene.rest_scale import RestScale
 from ...solver.scene.scene import Body, Material, MaterialPaint, Meshing, Scene, Settings
 from ...solver.scene.settings.simulation_settings import AIR_TEMPERATURE, SPEED
 from ..blender_data import start_property

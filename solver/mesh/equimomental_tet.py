@@ -5,8 +5,7 @@ With the second moments ∫ (x − c)(x − c)ᵀ dV / V = Q diag(s²) Qᵀ of t
 an even number of them negative, have the same mean of (x − c)(x − c)ᵀ. So a quarter of the mass at each corner moves
 under any forces as the solid does, and the lumped mass matrix is exact.
 
-Source: Routh (1905), on equimomental points; moments of a polyhedron are those of tets from a point, exact for polynomials
-of degree two.
+Source: Routh (1905), on equimomental points.
 """
 
 from __future__ import annotations
