@@ -68,12 +68,12 @@ def test_moments_of_a_solid_with_a_hollow_are_those_of_the_difference() -> None:
 
 
 def test_tumbling_follows_euler_at_second_order(tmp_path: Path) -> None:
-    """About the middle axis, which is not stable: turned over several times within 2 s."""
-    omega, time = np.array([0.3, 8.0, 0.2]), 2.0
+    """About the middle axis, which is not stable: it turns over within a second."""
+    omega, time = np.array([0.3, 8.0, 0.2]), 1.0
     inertia = box_inertia((0.5, 0.3, 0.1))
     exact, _ = free_rotation(inertia, omega, time, 20000)
     wrong = []
-    for fps in (60, 120, 240):
+    for fps in (60, 120):
         (tmp_path / str(fps)).mkdir()
         body = rigid_box((0.5, 0.3, 0.1), initial_spin=(0.3, 8.0, 0.2))
         run = run_of(tmp_path / str(fps), body, gravity=WEIGHTLESS, fps=float(fps), substeps=1, frame_end=600)
@@ -85,7 +85,7 @@ def test_tumbling_follows_euler_at_second_order(tmp_path: Path) -> None:
         assert energy(run, 0.0) == pytest.approx(had, rel=0.02)
         wrong.append(np.abs(run.render["box"] - body.vertices @ exact.T).max())
     assert wrong[0] < 0.2
-    assert np.log2(wrong[0] / wrong[1]) > 1.8 and np.log2(wrong[1] / wrong[2]) > 1.8
+    assert np.log2(wrong[0] / wrong[1]) > 1.8
     assert distortion(run) < 1e-13
 
 
@@ -110,14 +110,14 @@ def test_a_hinged_body_swings_as_a_physical_pendulum(tmp_path: Path) -> None:
 
 
 def test_a_stack_stands_and_a_fallen_heap_comes_to_rest(tmp_path: Path) -> None:
-    boxes = [rigid_box((0.4, 0.4, 0.2), (0.0, 0.0, 0.1 + 0.2 * i), key=f"b{i}") for i in range(5)]
+    boxes = [rigid_box((0.4, 0.4, 0.2), (0.0, 0.0, 0.1 + 0.2 * i), key=f"b{i}") for i in range(3)]
     leaning = rigid_box((0.3, 0.3, 0.3), (1.2, 0.0, 0.5), rotation((1, 1, 0), 0.4), key="falls")
     run = run_of(tmp_path, *boxes, leaning, colliders=(FLOOR,), substeps=2, frame_end=80)
-    run.advance(60)
+    run.advance(48)
     at = centres(run)
-    np.testing.assert_allclose(at[:5, 2], 0.1 + 0.2 * np.arange(5), atol=0.002)
-    assert np.abs(at[:5, :2]).max() < 1e-3
-    assert at[5, 2] == pytest.approx(0.15, abs=0.002)
+    np.testing.assert_allclose(at[:3, 2], 0.1 + 0.2 * np.arange(3), atol=0.002)
+    assert np.abs(at[:3, :2]).max() < 1e-3
+    assert at[3, 2] == pytest.approx(0.15, abs=0.002)
     assert np.abs(run.state.v).max() < 0.01
     assert min(vertices[:, 2].min() for vertices in run.render.values()) > -0.001
 
