@@ -138,8 +138,7 @@ class Body:
         flesh: Where it is hyperelastic; None: a corotated body with inertia. Flesh neither flows, heats nor breaks.
         collision: How it meets other bodies and itself.
         method: By which formulation its tets resist; flesh does not read it.
-        core: Which part of it moves as one rigid body; None: no part does. Of a body whose `meshing.method` is "rigid"
-            all does, and only the hinge and the pull here are read.
+        core: Which part of it moves as one rigid body; of a rigid body all does, and only hinge and pull are read here.
         field_weights: How much gravity and force fields act on it.
         material_paint: Where its material differs from `material`.
         rest_scale: How much larger it is without stress.
