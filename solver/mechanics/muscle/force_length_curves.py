@@ -26,44 +26,70 @@ TENDON_SCALE = 1.0 / math.expm1(TENDON_EXPONENT * (TENDON_STRAIGHT_FROM - 1.0))
 @kernel(inline=True)
 def active_curve(length):
     """Returns ∫ f dℓ from 0, f and f' of the active curve at ℓ."""
-    if length <= SHORTEST_ACTIVE:
-        return 0.0, 0.0, 0.0
+    rise = 1.0 - STEEP_UNTIL
+    # parts of the length on the steep slope up, on the parabola and on the steep slope down
+    d = min(max(length, SHORTEST_ACTIVE), STEEP_UNTIL) - SHORTEST_ACTIVE
+    e = 1.0 - min(max(length, STEEP_UNTIL), STEEP_FROM)
+    g = LONGEST_ACTIVE - min(max(length, STEEP_FROM), LONGEST_ACTIVE)
+    last = LONGEST_ACTIVE - STEEP_FROM
+    work = ACTIVE_STEEPNESS / 3.0 * (d * d * d + last * last * last - g * g * g)
+    work += rise - e + ACTIVE_CURVATURE / 3.0 * (e * e * e - rise * rise * rise)
     if length < STEEP_UNTIL:
-        d = length - SHORTEST_ACTIVE
-        return ACTIVE_STEEPNESS / 3.0 * d * d * d, ACTIVE_STEEPNESS * d * d, 2.0 * ACTIVE_STEEPNESS * d
-    d, rise = STEEP_UNTIL - SHORTEST_ACTIVE, 1.0 - STEEP_UNTIL
-    work = ACTIVE_STEEPNESS / 3.0 * d * d * d
+        return work, ACTIVE_STEEPNESS * d * d, 2.0 * ACTIVE_STEEPNESS * d
     if length <= STEEP_FROM:
-        e = 1.0 - length
-        work += length - STEEP_UNTIL + ACTIVE_CURVATURE / 3.0 * (e * e * e - rise * rise * rise)
         return work, 1.0 - ACTIVE_CURVATURE * e * e, 2.0 * ACTIVE_CURVATURE * e
-    work += 2.0 * rise - 2.0 * ACTIVE_CURVATURE / 3.0 * rise * rise * rise
-    e = max(LONGEST_ACTIVE - length, 0.0)
-    work += ACTIVE_STEEPNESS / 3.0 * (d * d * d - e * e * e)
-    return work, ACTIVE_STEEPNESS * e * e, -2.0 * ACTIVE_STEEPNESS * e
+    return work, ACTIVE_STEEPNESS * g * g, -2.0 * ACTIVE_STEEPNESS * g
 
 
 @kernel(inline=True, device_only=True)
-def toe_curve(length, scale, exponent, straight_from):
-    """Returns ∫ f dℓ from 1, f and f' of f = A (exp(B (ℓ − 1)) − 1) above ℓ = 1, a straight line from a length on."""
-    if length <= 1.0:
-        return 0.0, 0.0, 0.0
-    d = min(length, straight_from) - 1.0
-    grown = math.expm1(exponent * d)
-    work, force, slope = scale * (grown / exponent - d), scale * grown, scale * exponent * (grown + 1.0)
-    beyond = length - straight_from
-    if beyond <= 0.0:
-        return work, force, slope
+def toe_growth(length, exponent, straight_from):
+    """Returns exp(B (ℓ − 1)) − 1, zero up to ℓ = 1 and constant from a length on."""
+    return math.expm1(exponent * (min(length, straight_from) - 1.0)) if length > 1.0 else 0.0
+
+
+@kernel(inline=True, device_only=True)
+def toe_curve(length, growth, scale, exponent, straight_from):
+    """Returns ∫ f dℓ from 1, f and f' of f = A (exp(B (ℓ − 1)) − 1) above ℓ = 1, a straight line from a length on.
+
+    `growth` is that of `toe_growth`.
+    """
+    d, beyond = max(min(length, straight_from) - 1.0, 0.0), max(length - straight_from, 0.0)
+    work, force = scale * (growth / exponent - d), scale * growth
+    slope = scale * exponent * (growth + 1.0) if length > 1.0 else 0.0
     return work + beyond * (force + 0.5 * beyond * slope), force + beyond * slope, slope
+
+
+@kernel(inline=True, device_only=True)
+def passive_growth(length):
+    """Returns `toe_growth` of passive fibres."""
+    return toe_growth(length, PASSIVE_EXPONENT, PASSIVE_STRAIGHT_FROM)
+
+
+@kernel(inline=True, device_only=True)
+def passive_curve_of(length, growth):
+    """Returns `passive_curve`, without a branch, for `passive_growth`."""
+    return toe_curve(length, growth, PASSIVE_SCALE, PASSIVE_EXPONENT, PASSIVE_STRAIGHT_FROM)
+
+
+@kernel(inline=True, device_only=True)
+def tendon_growth(stretch):
+    """Returns `toe_growth` of tendon."""
+    return toe_growth(stretch, TENDON_EXPONENT, TENDON_STRAIGHT_FROM)
+
+
+@kernel(inline=True, device_only=True)
+def tendon_curve_of(stretch, growth):
+    """Returns `tendon_curve`, without a branch, for `tendon_growth`."""
+    return toe_curve(stretch, growth, TENDON_SCALE, TENDON_EXPONENT, TENDON_STRAIGHT_FROM)
 
 
 @kernel(inline=True)
 def passive_curve(length):
     """Returns ∫ f dℓ, f and f' of a passive fibre at ℓ."""
-    return toe_curve(length, PASSIVE_SCALE, PASSIVE_EXPONENT, PASSIVE_STRAIGHT_FROM)
+    return passive_curve_of(length, passive_growth(length))
 
 
 @kernel(inline=True)
 def tendon_curve(stretch):
     """Returns ∫ f dλ, f and f' of tendon at a stretch λ."""
-    return toe_curve(stretch, TENDON_SCALE, TENDON_EXPONENT, TENDON_STRAIGHT_FROM)
+    return tendon_curve_of(stretch, tendon_growth(stretch))
