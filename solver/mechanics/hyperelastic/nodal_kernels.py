@@ -15,6 +15,7 @@ from ...linalg.block_pattern import UInt32s
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
 from ...runtime.simd.lane_count import LANES
+from ...runtime.simd.vec3 import vec3_axpy, vec3_load, vec3_store
 from .diagonal_frame_stress_simd import (
     AXES,
     DECOMPOSED,
@@ -201,7 +202,7 @@ def add_nodal_tangent(begin, end, rows, tangent, values, wide_start, wide_column
     `position` is work space, (n,); `values` the tets' blocks, (b, 9); `wide_…` the pattern of neighbours' neighbours.
     """
     row_start, column, place, gradient, mirror = rows
-    C = np.empty((9, 3))
+    C = np.empty((3, 9))
     for node in range(begin, end):
         for k in range(wide_start[node], wide_start[node + 1]):
             position[wide_column[k]] = k
@@ -210,17 +211,24 @@ def add_nodal_tangent(begin, end, rows, tangent, values, wide_start, wide_column
             wide[position[column[k]]] = values[k]
         for k in range(row_start[node], row_start[node + 1]):
             other = column[k]
-            a = place[other]
-            if a < 0:
+            if place[other] < 0:
                 continue
-            G, T = gradient[mirror[k]], tangent[a]
-            # C[3 i + j, l] = Σ_m T[i m, j l] g[m]
+            G, T = gradient[mirror[k]], tangent[place[other]]
+            # C[l, 3 i + j] = Σ_m T[i m, j l] g[m]
             for i in range(3):
-                for c in range(9):
-                    t = 27 * i + c
-                    C[3 * i + c // 3, c % 3] = T[t] * G[0] + T[t + 9] * G[1] + T[t + 18] * G[2]
+                for j in range(3):
+                    for l in range(3):  # noqa: E741
+                        t = 27 * i + 3 * j + l
+                        C[l, 3 * i + j] = T[t] * G[0] + T[t + 9] * G[1] + T[t + 18] * G[2]
+            a, b, c = vec3_load(C, 0), vec3_load(C, 9), vec3_load(C, 18)
+            d, e, f = vec3_load(C, 3), vec3_load(C, 12), vec3_load(C, 21)
+            p, q, r = vec3_load(C, 6), vec3_load(C, 15), vec3_load(C, 24)
             for m in range(row_start[other], row_start[other + 1]):
-                out, g = wide[position[column[m]]], gradient[m]
+                g, out = gradient[m], 9 * position[column[m]]
                 u, v, w = g[0], g[1], g[2]
-                for r in range(9):
-                    out[r] += C[r, 0] * u + C[r, 1] * v + C[r, 2] * w
+                row = vec3_axpy(vec3_axpy(vec3_axpy(vec3_load(wide, out), u, a), v, b), w, c)
+                vec3_store(wide, out, row)
+                row = vec3_axpy(vec3_axpy(vec3_axpy(vec3_load(wide, out + 3), u, d), v, e), w, f)
+                vec3_store(wide, out + 3, row)
+                row = vec3_axpy(vec3_axpy(vec3_axpy(vec3_load(wide, out + 6), u, p), v, q), w, r)
+                vec3_store(wide, out + 6, row)
