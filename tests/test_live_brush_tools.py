@@ -8,9 +8,11 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
+from fixtures.fake_layout import FakeLayout
 from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import jelly, run_key, run_steps, shown, started, until
 from sinew.addon.live import brushes
+from sinew.addon.operators import brush, grab
 from sinew.solver.live.recording import read_inputs
 
 pytestmark = pytest.mark.slow
@@ -46,9 +48,6 @@ def test_brushes_send_metres_and_their_settings() -> None:
     box.sinew.use_heat = True
     scene.unit_settings.scale_length = 0.5
     scene.sinew.heat_gun_temperature, scene.sinew.stiffness_brush_strength = 400.0, 4.0
-    assert brushes.radius_on(scene.sinew, box) == pytest.approx(brushes.RADIUS_SHARE * max(box.dimensions))
-    scene.sinew.brush_radius = 0.2
-    assert brushes.radius_on(scene.sinew, box) == pytest.approx(0.2)
     run = started()
     run_steps(run, 1)
     place = np.array([0.0, 0.0, 1.0])
@@ -69,3 +68,29 @@ def test_a_gun_on_a_body_without_heat_says_so() -> None:
     brushes.hold(run, brushes.HEAT, np.zeros(3), 0.2)
     until(lambda: run.note)
     assert "Heat" in run.note and run_key(run)
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting"),
+    [
+        (brushes.HEAT, "heat_gun_radius"),
+        (brushes.COOL, "heat_gun_radius"),
+        (brushes.SOFTEN, "stiffness_brush_radius"),
+        (brushes.HARDEN, "stiffness_brush_radius"),
+        (brushes.PUSH, "grab_radius"),
+    ],
+)
+def test_a_brush_has_the_radius_of_its_tool(kind: str, setting: str) -> None:
+    box = jelly()
+    own = bpy.context.scene.sinew
+    for each in set(brushes.RADIUS_SETTINGS.values()) - {setting}:
+        setattr(own, each, 5.0)
+    assert brushes.radius_on(own, kind, box) == pytest.approx(brushes.RADIUS_SHARE * max(box.dimensions))
+    setattr(own, setting, 0.2)
+    assert brushes.radius_on(own, kind, box) == pytest.approx(0.2)
+    tool = next(each for each in (grab.SINEW_WT_grab_object, *brush.TOOLS) if setting in str(each.bl_keymap))
+    drawn = FakeLayout()
+    tool.draw_settings(bpy.context, drawn, None)
+    assert setting in str(drawn.drawn)
+    of_f = [given for _, key, given in tool.bl_keymap if key == {"type": "F", "value": "PRESS"}]
+    assert [dict(given["properties"])["setting"] for given in of_f] == [setting]

@@ -54,7 +54,7 @@ def dial(setting: str) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize(
-    ("setting", "first", "pixels", "unit"), [("brush_radius", 0.5, 50.0, 0.01), ("grab_strength", 1.0, 100.0, 0.01)]
+    ("setting", "first", "pixels", "unit"), [("heat_gun_radius", 0.5, 50.0, 0.01), ("grab_strength", 1.0, 100.0, 0.01)]
 )
 def test_the_mouse_begins_on_the_circle_and_its_distance_is_the_value(setting, first, pixels, unit) -> None:
     settings = fresh().sinew
@@ -74,13 +74,13 @@ def test_the_mouse_begins_on_the_circle_and_its_distance_is_the_value(setting, f
 @pytest.mark.parametrize("key", ["ESC", "RIGHTMOUSE"])
 def test_a_dial_that_is_given_up_leaves_all_as_it_was(key: str) -> None:
     settings = fresh().sinew
-    own, where = dial("brush_radius"), context(settings)
+    own, where = dial("heat_gun_radius"), context(settings)
     own.invoke(where, event("F", 400))
     assert 400.0 - own._centre[0] == pytest.approx(radial_control.DEFAULT_PIXELS, rel=1e-4), "where no body is there"
     own.modal(where, event("MOUSEMOVE", 500))
-    assert settings.brush_radius > 0.0
+    assert settings.heat_gun_radius > 0.0
     assert own.modal(where, event(key, 500)) == {"CANCELLED"} and own._handle is None
-    assert settings.brush_radius == 0.0
+    assert settings.heat_gun_radius == 0.0
 
 
 def test_the_tools_have_the_keys_and_the_settings_exist() -> None:

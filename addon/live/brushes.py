@@ -14,6 +14,14 @@ from ..blender_data.scene_by_session_uid import find_scene
 HEAT, COOL, SOFTEN, HARDEN, PUSH = "HEAT", "COOL", "SOFTEN", "HARDEN", "PUSH"
 OPPOSITES = {HEAT: COOL, SOFTEN: HARDEN}  # what a brush does with Ctrl
 NUMBER = 1  # one is held at a time
+# the setting of the scene that is the radius of each: that of the tool in use
+RADIUS_SETTINGS = {
+    HEAT: "heat_gun_radius",
+    COOL: "heat_gun_radius",
+    SOFTEN: "stiffness_brush_radius",
+    HARDEN: "stiffness_brush_radius",
+    PUSH: "grab_radius",
+}
 RADIUS_SHARE = 0.15  # of the longest side of a body, where the radius is 0
 
 
@@ -44,9 +52,9 @@ def lift(run: LiveRun) -> None:
         run.send({"command": "lift", "brush": NUMBER})
 
 
-def radius_on(settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> float:
-    """Returns the radius on a body [Blender units]: that of the scene's settings, or a share of the body's size."""
-    return float(settings.brush_radius) or RADIUS_SHARE * max(obj.dimensions)
+def radius_on(settings: bpy.types.PropertyGroup, kind: str, obj: bpy.types.Object) -> float:
+    """Returns a brush's radius on a body [Blender units]: that of the scene's settings, or a share of its size."""
+    return float(getattr(settings, RADIUS_SETTINGS[kind])) or RADIUS_SHARE * max(obj.dimensions)
 
 
 def _strength(settings: bpy.types.PropertyGroup, kind: str, pressure: float) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
 from ..live import brushes, pen_pressure
 from .error_reporting import reporting_errors
-from .grab import WHEEL, body_under, draw_start, left_button_keys, missed
+from .grab import WHEEL, body_under, draw_radius, draw_start, left_button_keys, missed
 from .radial_control_keys import radial_control_keys
 
 KINDS = (
@@ -25,6 +25,9 @@ KINDS = (
     (brushes.SOFTEN, "Soften", "Soften what is under the mouse, with Ctrl harden it"),
     (brushes.PUSH, "Push", "Push what is under the mouse with a ball"),
 )
+
+
+AUTOMATIC = "Radius (Automatic)"  # of the size of the body
 
 
 class SINEW_OT_brush(bpy.types.Operator):
@@ -58,7 +61,7 @@ class SINEW_OT_brush(bpy.types.Operator):
         if found is None or obj is None:
             return missed(event)
         self._does = brushes.OPPOSITES.get(self.kind, self.kind) if event.ctrl else self.kind
-        self._run, self._radius = run, brushes.radius_on(context.scene.sinew, obj)
+        self._run, self._radius = run, brushes.radius_on(context.scene.sinew, self._does, obj)
         self._hold(context, found[1], event)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
@@ -73,7 +76,7 @@ class SINEW_OT_brush(bpy.types.Operator):
             return {"RUNNING_MODAL"}
         if event.type in WHEEL:
             self._radius *= WHEEL[event.type]
-            context.scene.sinew.brush_radius = self._radius
+            setattr(context.scene.sinew, brushes.RADIUS_SETTINGS[self._does], self._radius)
             self._hold(context, self._place, event)
             return {"RUNNING_MODAL"}
         if event.type in {"LEFTMOUSE", "RIGHTMOUSE", "ESC"} and (event.type != "LEFTMOUSE" or event.value == "RELEASE"):
@@ -99,9 +102,11 @@ class SINEW_OT_brush(bpy.types.Operator):
 
 
 def _draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, *names: str) -> None:
-    """Draws what starts the run, and settings of a brush."""
+    """Draws what starts the run, the radius of a brush, and other settings of it."""
     draw_start(layout)
-    for name in ("brush_radius", *names):
+    radius, *others = names
+    draw_radius(layout, context.scene, radius, AUTOMATIC)
+    for name in others:
         layout.prop(context.scene.sinew, name)
 
 
@@ -120,13 +125,13 @@ class SINEW_WT_heat_gun(_BrushTool):
     bl_icon = "ops.sculpt.mask_by_color"
     bl_keymap = (
         *left_button_keys("sinew.brush", kind=brushes.HEAT),
-        *radial_control_keys("brush_radius", "heat_gun_temperature"),
+        *radial_control_keys("heat_gun_radius", "heat_gun_temperature"),
     )
 
     @staticmethod
     def draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, _tool: Any) -> None:
         """Draws the radius and both temperatures."""
-        _draw_settings(context, layout, "heat_gun_temperature", "cool_gun_temperature")
+        _draw_settings(context, layout, "heat_gun_radius", "heat_gun_temperature", "cool_gun_temperature")
 
 
 class SINEW_WT_soften(_BrushTool):
@@ -138,13 +143,13 @@ class SINEW_WT_soften(_BrushTool):
     bl_icon = "ops.sculpt.cloth_filter"
     bl_keymap = (
         *left_button_keys("sinew.brush", kind=brushes.SOFTEN),
-        *radial_control_keys("brush_radius", "stiffness_brush_strength"),
+        *radial_control_keys("stiffness_brush_radius", "stiffness_brush_strength"),
     )
 
     @staticmethod
     def draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, _tool: Any) -> None:
         """Draws radius and strength."""
-        _draw_settings(context, layout, "stiffness_brush_strength")
+        _draw_settings(context, layout, "stiffness_brush_radius", "stiffness_brush_strength")
 
 
 CLASSES = (SINEW_OT_brush,)

@@ -19,6 +19,7 @@ from ..live.brushes import PUSH
 from .error_reporting import reporting_errors
 from .radial_control_keys import radial_control_keys
 
+POINT = "Radius (Point)"  # what is grabbed without a radius
 PIN_PIXELS = 15.0  # from a pin, within which it is taken again
 RADIUS_STEP = 1.2  # per click of the wheel
 FIRST_RADIUS_SHARE = 0.1  # of the size of the body, for a wheel that is turned from nothing
@@ -143,6 +144,12 @@ def draw_start(layout: bpy.types.UILayout) -> None:
     layout.operator("sinew.stop_live" if is_on else "sinew.live", icon="CANCEL" if is_on else "PHYSICS")
 
 
+def draw_radius(layout: bpy.types.UILayout, scene: bpy.types.Scene, setting: str, at_zero: str) -> None:
+    """Draws the radius of a tool; a label says what 0 means, which as a length says nothing."""
+    text = {} if getattr(scene.sinew, setting) > 0.0 else {"text": at_zero}
+    layout.prop(scene.sinew, setting, **text)
+
+
 class _GrabTool(bpy.types.WorkSpaceTool):
     bl_space_type = "VIEW_3D"
     bl_label = "Grab Live"
@@ -160,7 +167,7 @@ class _GrabTool(bpy.types.WorkSpaceTool):
     def draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, _tool: Any) -> None:
         """Draws what starts the run, radius and strength."""
         draw_start(layout)
-        layout.prop(context.scene.sinew, "grab_radius")
+        draw_radius(layout, context.scene, "grab_radius", POINT)
         layout.prop(context.scene.sinew, "grab_strength")
 
 

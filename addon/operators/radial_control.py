@@ -20,14 +20,19 @@ from ..overlays.radial_control_circle import draw_circle
 from . import radial_control_keys
 from .grab import FIRST_RADIUS_SHARE, body_under
 
-RADII = {"grab_radius": FIRST_RADIUS_SHARE, "brush_radius": brushes.RADIUS_SHARE}  # shares of a body, where it is 0
+RADII = {  # shares of a body, where it is 0
+    "grab_radius": FIRST_RADIUS_SHARE,
+    "heat_gun_radius": brushes.RADIUS_SHARE,
+    "stiffness_brush_radius": brushes.RADIUS_SHARE,
+}
 CIRCLE_PIXELS = 200.0  # radius of the circle at the largest strength
 DEFAULT_PIXELS = 50.0  # radius of the circle where neither a radius nor a body says another
 CONTROLLED = (
     ("grab_radius", "Radius of Grab", ""),
     ("grab_strength", "Strength of Grab", ""),
-    ("brush_radius", "Radius of the Brushes", ""),
+    ("heat_gun_radius", "Radius of the Heat Gun", ""),
     ("heat_gun_temperature", "Temperature of the Heat Gun", ""),
+    ("stiffness_brush_radius", "Radius of Soften", ""),
     ("stiffness_brush_strength", "Strength of Soften", ""),
 )
 

@@ -93,7 +93,8 @@ class SinewScene(_SceneProperties, bpy.types.PropertyGroup):
     )
     grab_radius: FloatProperty(
         name="Radius",
-        description="Up to where Grab takes what is around the place under the mouse. 0: that place alone",
+        description="Up to where Grab takes what is around the place under the mouse, 0: that point alone; and of the "
+        "ball that pushes with Ctrl, 0: a share of the size of the body",
         default=0.0,
         min=0.0,
         subtype="DISTANCE",
@@ -108,9 +109,17 @@ class SinewScene(_SceneProperties, bpy.types.PropertyGroup):
         soft_max=2.0,
         options={"HIDDEN"},  # of no bake
     )
-    brush_radius: FloatProperty(
+    heat_gun_radius: FloatProperty(
         name="Radius",
-        description="Radius of the brushes for bodies that run live. 0: a share of the size of the body",
+        description="Radius in which the heat gun heats bodies that run live. 0: a share of the size of the body",
+        default=0.0,
+        min=0.0,
+        subtype="DISTANCE",
+        options={"HIDDEN"},  # of no bake
+    )
+    stiffness_brush_radius: FloatProperty(
+        name="Radius",
+        description="Radius in which the brush softens bodies that run live. 0: a share of the size of the body",
         default=0.0,
         min=0.0,
         subtype="DISTANCE",

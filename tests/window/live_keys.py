@@ -70,8 +70,8 @@ def _dials() -> Steps:
     run, settings = session.live, bpy.context.scene.sinew
     tools = (
         ("sinew.grab_tool", "grab_radius", "grab_strength"),
-        ("sinew.heat_gun_tool", "brush_radius", "heat_gun_temperature"),
-        ("sinew.soften_tool", "brush_radius", "stiffness_brush_strength"),
+        ("sinew.heat_gun_tool", "heat_gun_radius", "heat_gun_temperature"),
+        ("sinew.soften_tool", "stiffness_brush_radius", "stiffness_brush_strength"),
     )
     for tool, *names in tools:
         choose_tool(tool)

@@ -119,7 +119,7 @@ def _pull_jelly() -> Steps:
 def _dent_head() -> Steps:
     before = _points("Clay Head")
     x, y = screen(before.mean(axis=0) + [0.0, 0.0, 0.035])
-    bpy.context.scene.sinew.brush_radius = 0.02
+    bpy.context.scene.sinew.grab_radius = 0.02
     yield from _hold("sinew.grab_tool", x, y, is_opposite=True)
     yield from _advance(12, (2, 0), (x, y))
     yield from _let_go()
@@ -146,7 +146,7 @@ def _snap_bar() -> Steps:
     before = _points("Bar")
     middle = before[np.abs(before - before.mean(axis=0)).sum(axis=1).argmin()]
     x, y = screen(middle)
-    bpy.context.scene.sinew.brush_radius = 0.015
+    bpy.context.scene.sinew.grab_radius = 0.015
     yield from _hold("sinew.grab_tool", x, y, is_opposite=True)
     yield from _advance(14, (0, 3), (x, y))
     yield from _let_go()
