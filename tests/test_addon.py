@@ -177,6 +177,7 @@ STATES = [
     (Status("building", stage='Filling with Tets: "Cube"'), "Preparing …   Cancel"),
     (Status("baking", fraction=0.123), "Baking 12 %   Cancel"),
     (Status("baking", fraction=0.999), "Baking 99 %   Cancel"),
+    (Status("baking", fraction=0.5, is_kept_run=True), "Keeping 50 %   Cancel"),
     (Status("cancelling"), "Stopping …"),
     (Status("partial", frame=41, resume_frame=41), "Resume from Frame 42"),
     (Status("partial", frame=41), "Simulate"),

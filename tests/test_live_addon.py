@@ -17,18 +17,21 @@ from fixtures.blender_scenes import add_rig, counts, fresh, overridden_box, worl
 from fixtures.fake_layout import FakeLayout
 from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import ground, jelly, run_key, run_steps, shown, started, until
-from sinew.addon.baking.addon_session import session
+from sinew.addon.baking import last_failure
+from sinew.addon.baking.addon_session import Note, session
 from sinew.addon.baking.live_state import LiveRun
 from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.export import input_digest
 from sinew.addon.live import grabs, real_time_tets, run_control, unsettled_steps
-from sinew.addon.panels import live_layout
+from sinew.addon.panels import live_layout, main_layout
 from sinew.solver.bake.cache import CacheLock, CacheMetadata, is_locked, layout
 from sinew.solver.bake.cache.pc2 import read_samples
 from sinew.solver.live.recording import read_inputs
+from sinew.solver.runtime.errors import SinewError
 from test_addon import context_of
 
 pytestmark = pytest.mark.slow
+BUTTONS = {"Live", "Stop Live (Esc)", "Keep", "Keep Shape", "Keep as Start", "Step"}
 
 
 def stack(obj: bpy.types.Object) -> list[str]:
@@ -41,7 +44,7 @@ def test_a_run_has_the_preview_tets_and_says_so() -> None:
     run = started()
     run_steps(run, 5)
     assert run.tets is not None and run.tets < 1500
-    assert live_layout.progress_text(run, 1.0).endswith(f"{run.tets:,} Preview tets")
+    assert live_layout.progress_text(run, 1.0).endswith(f"{run.tets:,} tets")
     scene = bpy.context.scene
     preview = (run.folder / layout.SCENE_FOLDER / layout.SETTINGS_FILE).read_text()
     assert input_digest.settings_digest(scene) != preview
@@ -177,7 +180,7 @@ def test_what_needs_new_tets_is_said() -> None:
     until(lambda: run.later)
     assert "Jelly" in run.later and "press Live again" in run.later
     drawn = FakeLayout()
-    live_layout.draw_live(drawn, context_of(box))
+    live_layout.draw_live_messages(drawn, context_of(box))
     assert "Live again" in " ".join(drawn.lines)
     box.sinew.divisions = 4
     until(lambda: not run.later)
@@ -198,8 +201,8 @@ def test_pins_follow_their_object() -> None:
 @pytest.mark.parametrize(
     ("ratio", "rate", "text"),
     [
-        (0.61, 1.0, "Only 0.6 × real time"),
-        (0.04, 1.0, "Only 0.04 × real time"),
+        (0.61, 1.0, "0.6 × real time"),
+        (0.04, 1.0, "0.04 × real time"),
         (0.99, 1.0, "Real time"),
         (0.25, 0.25, "0.25 × real time"),
     ],
@@ -259,7 +262,41 @@ def test_the_panel_says_what_unsettled_steps_mean() -> None:
 def _lines_of_panel() -> list[str]:
     drawn = FakeLayout()
     live_layout.draw_live(drawn, context_of(bpy.context.object))
+    live_layout.draw_live_messages(drawn, context_of(bpy.context.object))
     return drawn.lines
+
+
+def test_messages_move_no_button() -> None:
+    box = jelly()
+    run = started()
+    run_steps(run, 1)
+    before = _names_until_the_last_button(box)
+    run.note, run.later, run.has_trembled = "Something is said", "And more", True
+    session.messages(bpy.context.scene).notes = [Note("A note")]
+    after = _names_until_the_last_button(box)
+    assert after == before and "sinew.stop_live" in before and "sinew.simulate" in before
+    drawn = _main_panel(box)
+    assert "Something is said" in drawn.lines and "A note" in drawn.lines
+    assert not next(at.is_enabled for at, name in drawn.drawn if name == "sinew.simulate"), "while it runs live"
+    run_control.end()
+    before = _names_until_the_last_button(box)
+    last_failure.store_error_event(bpy.context.scene, SinewError("live-not-running").as_event())
+    assert _names_until_the_last_button(box) == before and "sinew.live" in before
+    drawn = _main_panel(box)
+    assert next(at.is_enabled for at, name in drawn.drawn if name == "sinew.simulate")
+
+
+def _main_panel(obj: bpy.types.Object) -> FakeLayout:
+    drawn = FakeLayout()
+    main_layout.draw_main(drawn, context_of(obj))
+    return drawn
+
+
+def _names_until_the_last_button(obj: bpy.types.Object) -> list[str]:
+    """Returns what is drawn down to the buttons of the run, one after the other."""
+    drawn = _main_panel(obj)
+    lines = drawn.lines[: 1 + max(at for at, line in enumerate(drawn.lines) if line in BUTTONS)]
+    return [*lines, *(name for _, name in drawn.drawn if name.startswith("sinew."))]
 
 
 def heard(run: LiveRun, *loads: float) -> None:

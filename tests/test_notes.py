@@ -67,7 +67,7 @@ def test_the_panel_draws_notes_with_their_buttons() -> None:
     bpy.ops.sinew.make_body()
     session.messages(scene).notes = [Note("Something is thin", "0.01 m", PLACES)]
     layout = FakeLayout()
-    bake_layout.draw_simulate(layout, context_of(obj), {})
+    bake_layout.draw_messages(layout, context_of(obj), {})
     assert "Notes (1)" in layout.lines
     assert {"sinew.show_place", "sinew.explain_note"} <= {name for name, _ in layout.buttons}
 
@@ -81,7 +81,7 @@ def test_what_nobody_has_to_act_on_is_folded_away() -> None:
     session.messages(scene).notes = [Note("Falls far"), error_messages.note_of(holes)]
     for opens_folds in (False, True):
         layout = FakeLayout(opens_folds=opens_folds)
-        bake_layout.draw_simulate(layout, context_of(obj), {})
+        bake_layout.draw_messages(layout, context_of(obj), {})
         assert layout.lines[layout.lines.index("Notes (1)") + 1] == "Falls far"
         after = layout.lines[layout.lines.index("More Notes (1)") + 1 :]
         assert bool(after) == opens_folds and " ".join(after).startswith('"Box" has holes') == opens_folds

@@ -45,6 +45,7 @@ class RunningBake:
         chosen: Session ids of the only bodies that are baked, while the others move as they are baked; None: all.
         is_dropped: Whether it was one of chosen bodies that did not come to its end, and was deleted.
         is_played: Whether Play has begun it, so that it goes on only while the animation plays.
+        is_kept_run: Whether it repeats a live run that is kept.
         only_cuts: Whether it bakes no frames, and only cuts meshes of broken bodies.
         is_shown: Whether the bodies play its frames.
         cracked_bodies: Keys of the bodies that have cracked by the last frame.
@@ -67,6 +68,7 @@ class RunningBake:
     chosen: frozenset[int] | None = None
     is_dropped: bool = False
     is_played: bool = False
+    is_kept_run: bool = False
 
     @property
     def latest(self) -> RunningBake:

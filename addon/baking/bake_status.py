@@ -72,6 +72,7 @@ class Status:
         due_passes: The passes that are missing or out of date, where the scene has several.
         selected_names: The bodies that were baked after the others, which did not feel them.
         is_preview: Whether bodies get other tets than in final bakes.
+        is_kept_run: Whether the running bake repeats a live run that is kept.
     """
 
     phase: str = "none"
@@ -97,6 +98,7 @@ class Status:
     due_passes: tuple[int, ...] = ()
     selected_names: tuple[str, ...] = ()
     is_preview: bool = False
+    is_kept_run: bool = False
 
     @property
     def is_running(self) -> bool:
@@ -151,7 +153,8 @@ class Status:
 def _running_label(status: Status) -> str:
     before = "" if status.pass_number is None else f"Pass {status.pass_number}: "
     if status.phase in ("exporting", "baking", "finishing"):
-        return f"{before}{RUNNING_LABELS.get(status.phase, 'Baking')} {_percent(status.fraction)}"
+        usual = "Keeping" if status.is_kept_run else "Baking"
+        return f"{before}{RUNNING_LABELS.get(status.phase, usual)} {_percent(status.fraction)}"
     return before + RUNNING_LABELS[status.phase]
 
 
@@ -170,7 +173,9 @@ def status(scene: bpy.types.Scene) -> Status:
     """Returns what the button shows."""
     first, last = sample_times.frame_range(scene)
     if session.bake is not None and session.is_baking(scene):
-        return replace(_running_status(session.bake.driver.job), pass_number=session.bake.pass_number)
+        bake = session.bake
+        found = _running_status(bake.driver.job)
+        return replace(found, pass_number=bake.pass_number, is_kept_run=bake.is_kept_run)
     # every panel asks, many times a second, and a network drive answers slowly
     stamp = (cache_folder_status.invalidation_count(), scene.sinew.bake_detail)
     found = _statuses.result(scene.session_uid, lambda: _status_on_disk(scene, first, last), stamp)

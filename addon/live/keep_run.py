@@ -84,7 +84,7 @@ def start(scene: bpy.types.Scene) -> RunningBake:
         None,
         lambda: solver_in_waiting.take_over(words, log),
     )
-    bake = RunningBake(scene.session_uid, folder, driver, bake_folder=folder)
+    bake = RunningBake(scene.session_uid, folder, driver, bake_folder=folder, is_kept_run=True)
     session.bake = bake
     session.forget_hints()
     session.forget_messages(scene)

@@ -41,14 +41,8 @@ LOCKED_NOTE = "Unlock the bake to change settings"
 SELECTED_LABEL = "Simulated Alone"
 
 
-def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offered: Mapping[str, str]) -> None:
-    """Draws the one big button, whose label is the state, and what goes with the state.
-
-    Args:
-        layout: Where.
-        context: Blender's.
-        offered: Kinds of failures that a box above already says, with the name of the object.
-    """
+def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws the one big button, whose label is the state, and what goes with the state."""
     scene = context.scene
     status = bake_status.status(scene)
     column = layout.column(align=True)
@@ -59,8 +53,20 @@ def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context, offere
         _draw_detail(column, context)
     if not status.is_running and (status.frame is not None or status.problem is not None):
         _draw_baked(column, scene, status)
-        if status.is_locked:
-            draw_wrapped(layout, LOCKED_NOTE, "INFO", context)
+
+
+def draw_messages(layout: bpy.types.UILayout, context: bpy.types.Context, offered: Mapping[str, str]) -> None:
+    """Draws what there is to say of the bake. It comes and goes: what is below it moves away under the mouse.
+
+    Args:
+        layout: Where.
+        context: Blender's.
+        offered: Kinds of failures that a box already says, with the name of the object.
+    """
+    scene = context.scene
+    status = bake_status.status(scene)
+    if not status.is_running and status.is_locked and (status.frame is not None or status.problem is not None):
+        draw_wrapped(layout, LOCKED_NOTE, "INFO", context)
     if solver_in_waiting.is_compiling:
         layout.label(text=COMPILING_LABEL, icon="TIME")
     unreadable = error_messages.error_text(status.problem) if status.problem else ""
@@ -81,7 +87,8 @@ def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Sta
         row.enabled = status.phase != "cancelling"
     else:
         is_kept = scene.sinew.protect and status.frame is not None
-        row.enabled = not status.busy_elsewhere and not is_kept
+        is_live = session.live is not None and session.live.scene_uid == scene.session_uid
+        row.enabled = not status.busy_elsewhere and not is_kept and not is_live
         row.alert = status.outdated
     draw_simulate_operator(row, status)
 

@@ -27,7 +27,7 @@ PHASES = {
 
 
 def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draws what starts and stops a run, its speed, and what it says.
+    """Draws what starts and stops a run, and how it goes; `draw_live_messages` has what else there is to say.
 
     While it goes on there are always as many rows: a slider below would move away under the mouse that turns it.
     """
@@ -38,11 +38,6 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if run is None or run.scene_uid != scene.session_uid:
         row.enabled = not bake_status.status(scene).is_running
         row.operator("sinew.live", icon="PHYSICS")
-        if bake_status.has_preview_tets(scene):
-            layout.label(text=PREVIEW_LABEL, icon="INFO")
-        last = session.last_live
-        if last is not None and last.is_ended_by_undo and last.scene_uid == scene.session_uid:
-            draw_wrapped(layout, ENDED_BY_UNDO, "INFO", context)
         if keep_run.can_keep(scene):
             _draw_keep(layout, scene)
         _draw_keep_shape(layout, scene)
@@ -60,8 +55,22 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     _draw_shape_buttons(layout)
     layout.label(text=progress_text(run, scene.sinew.live_rate), icon="TIME")
     _draw_real_time_tets(layout, run, scene.sinew.live_rate)
-    for line in filter(None, (run.note, run.later, unsettled_steps.note(run))):
-        draw_wrapped(layout, line, "INFO", context)
+
+
+def draw_live_messages(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws what there is to say of a run, or before one: below all buttons, which it would move under the mouse."""
+    scene, run = context.scene, session.live
+    if not roles.bodies(scene):
+        return
+    if run is not None and run.scene_uid == scene.session_uid:
+        for line in filter(None, (run.note, run.later, unsettled_steps.note(run))):
+            draw_wrapped(layout, line, "INFO", context)
+        return
+    if bake_status.has_preview_tets(scene):
+        layout.label(text=PREVIEW_LABEL, icon="INFO")
+    last = session.last_live
+    if last is not None and last.is_ended_by_undo and last.scene_uid == scene.session_uid:
+        draw_wrapped(layout, ENDED_BY_UNDO, "INFO", context)
 
 
 def _draw_keep(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
@@ -120,5 +129,5 @@ def progress_text(run: LiveRun, rate: float) -> str:
     ratio, tets = float(run.status.get("ratio", rate)), run.tets
     speed = "Real time" if rate == 1.0 else f"{rate:.2g} × real time"
     if _is_late(run, rate):
-        speed = f"Only {ratio:.{1 if ratio >= 0.1 else 2}f} × real time"
-    return f"{speed}, {tets:,} {'Preview ' if run.is_preview else ''}tets" if tets else speed
+        speed = f"{ratio:.{1 if ratio >= 0.1 else 2}f} × real time"
+    return f"{speed}, {tets:,} tets" if tets else speed  # no longer: it has to fit into Blender's sidebar

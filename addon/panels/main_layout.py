@@ -8,12 +8,12 @@ import bpy
 from ..baking import bake_status
 from ..objects import coarse_mesh_subdivision, flesh_supports, roles
 from ..properties.role_definitions import BODY, COLLIDER, FLESH, ROLE_BY_KEY, ROLES
-from .bake_layout import draw_simulate
+from .bake_layout import draw_messages, draw_simulate
 from .flesh_layout import attachment_hints
 from .formulation_layout import incompatible_hints
 from .fracture_layout import defect_hints
 from .hints import Fix, Hint, draw_hints
-from .live_layout import draw_live
+from .live_layout import draw_live, draw_live_messages
 from .property_rows import locked_column
 from .self_weight_hints import hints_of_all_bodies
 from .solved_frame_layout import draw_simulate_chosen, draw_solve_frame
@@ -36,10 +36,12 @@ def draw_main(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if not roles.bodies(scene):
         return
     offered = {hint.refusal: obj.name for hint in hints if hint.refusal and obj is not None}
-    draw_simulate(layout, context, offered)
+    draw_simulate(layout, context)
     draw_live(layout, context)
     draw_solve_frame(layout, context)
     draw_simulate_chosen(layout, context)
+    draw_live_messages(layout, context)
+    draw_messages(layout, context, offered)
     draw_hints(layout, context, "main", hints)
 
 
