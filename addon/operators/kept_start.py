@@ -12,11 +12,12 @@ from ..blender_data import start_property
 from ..live import kept_shape, kept_start, run_control
 from ..objects import role_checks
 from .error_reporting import reporting_errors
+from .modal_timer import ModalTimerOperator
 
 WAIT_SECONDS, INTERVAL_SECONDS = 10.0, 0.02  # that a script waits for the child; between two looks
 
 
-class SINEW_OT_keep_start(bpy.types.Operator):
+class SINEW_OT_keep_start(ModalTimerOperator, bpy.types.Operator):
     """Let the selected bodies, or else all, begin as they are in the live run, with the dents that they have taken"""
 
     bl_idname = "sinew.keep_start"
@@ -24,7 +25,6 @@ class SINEW_OT_keep_start(bpy.types.Operator):
     bl_options = {"UNDO"}
 
     _run: LiveRun | None = None
-    _timer: bpy.types.Timer | None = None
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -37,9 +37,7 @@ class SINEW_OT_keep_start(bpy.types.Operator):
         if bpy.app.background:
             return self.execute(context)
         self._run = kept_start.ask(context.scene)
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(INTERVAL_SECONDS, window=context.window)
-        manager.modal_handler_add(self)
+        self.listen(context, INTERVAL_SECONDS)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -48,12 +46,6 @@ class SINEW_OT_keep_start(bpy.types.Operator):
             return {"PASS_THROUGH"}
         self.cancel(context)
         return self._keep(context, event)
-
-    def cancel(self, context: bpy.types.Context) -> None:
-        """Takes the timer away."""
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
 
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

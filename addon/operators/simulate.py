@@ -13,6 +13,7 @@ from ..baking.addon_session import Note, RunningBake, session
 from ..baking.bake_request import DEFAULT_REQUEST, BakeRequest
 from ..objects import quick_scene
 from .error_reporting import reporting_errors
+from .modal_timer import ModalTimerOperator
 from .selected_objects import selected_unshared_meshes
 
 # no frame of Blender's has this number
@@ -26,14 +27,13 @@ def push_undo_step(message: str) -> None:
         bpy.ops.ed.undo_push(message=message)
 
 
-class BakingOperator:
+class BakingOperator(ModalTimerOperator):
     """What operators share that bake: they start the bake and stay to listen for Escape.
 
     There is no REGISTER among their options: the panel that adjusts the last operation would bake again at every
     change.
     """
 
-    _timer: Any = None
     _bake: RunningBake | None = None
     _message = ""
 
@@ -70,12 +70,6 @@ class BakingOperator:
         self._bake = self._start(context)
         bake_timer.start()
 
-    def listen(self, context: bpy.types.Context) -> None:
-        """Lets Blender call `modal` until it is told to stop."""
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(0.1, window=context.window)
-        manager.modal_handler_add(self)
-
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Lets everything through but Escape; ends with the bake, which bake_timer.py keeps going."""
         if self._bake is not None:
@@ -89,12 +83,6 @@ class BakingOperator:
             session.cancel()
             return {"RUNNING_MODAL"}
         return {"PASS_THROUGH"}
-
-    def cancel(self, context: bpy.types.Context) -> None:
-        """Stops listening: the bake has ended, or the window was closed and bake_timer.py goes on alone."""
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
 
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -12,18 +12,18 @@ from ..baking.addon_session import FrameSolve, session
 from ..objects import roles
 from ..playback import solved_frame
 from .error_reporting import reporting_errors
+from .modal_timer import ModalTimerOperator
 
 TIMER_SECONDS = 0.02
 
 
-class SINEW_OT_solve_frame(bpy.types.Operator):
+class SINEW_OT_solve_frame(ModalTimerOperator, bpy.types.Operator):
     """Bring the selected flesh, or all of it, to rest in the pose of this frame, without a bake. Esc stops"""
 
     bl_idname = "sinew.solve_frame"
     bl_label = "Solve This Frame"
     bl_options = {"UNDO"}
 
-    _timer: Any = None
     _solve: FrameSolve | None = None
     _drawn: Any = None  # the iteration that the panels show
 
@@ -33,9 +33,7 @@ class SINEW_OT_solve_frame(bpy.types.Operator):
         if bpy.app.background:
             return self.execute(context)
         self._solve = frame_solve.start(context.scene, _chosen_bodies(context))
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(TIMER_SECONDS, window=context.window)
-        manager.modal_handler_add(self)
+        self.listen(context, TIMER_SECONDS)
         bake_timer.redraw()
         return {"RUNNING_MODAL"}
 
@@ -64,9 +62,7 @@ class SINEW_OT_solve_frame(bpy.types.Operator):
             session.end_frame_solve()
 
     def _stop_listening(self, context: bpy.types.Context) -> None:
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
+        super().cancel(context)
         bake_timer.redraw()
 
     @reporting_errors
