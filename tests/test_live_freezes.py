@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """No call of Sinew's holds up Blender's thread for long while a body of 50,000 render vertices runs live.
 
-What counts is the time of the thread: other processes and the disk are not in it. Yet the same call takes up to twice as
-long beside a busy process on the same core. So it is compared with a known amount of work right after it, which a busy
-machine makes as much slower: no clock of an idle machine is raced.
+What counts is the time of the thread: other processes and the disk are not in it. Yet the same call takes up to twice
+as long beside a busy process on the same core. So it is compared with a known amount of work right after it, which a
+busy machine makes as much slower: no clock of an idle machine is raced.
 """
 
 from __future__ import annotations
