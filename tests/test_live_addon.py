@@ -346,7 +346,35 @@ def test_the_panel_offers_as_many_tets_as_keep_up() -> None:
     live_layout.draw_live(drawn, bpy.context)
     assert "sinew.use_real_time_tets" in str(drawn.drawn)
     assert bpy.ops.sinew.use_real_time_tets() == {"FINISHED"}
-    assert box.sinew.use_preview_tets and box.sinew.preview_tets == count
+    assert box.sinew.use_preview_tets and box.sinew.preview_tets <= count
+    assert run.offered_tets == pytest.approx(count, rel=0.25) and live_layout.offer_text(run).startswith("Real Time")
+    again = session.live
+    assert again is not None and again is not run
+    run_steps(again, 1)
+    assert again.tets == pytest.approx(count, rel=0.3), "as many as were offered, not more"
+
+
+def test_the_offer_counts_the_tets_that_each_body_needs() -> None:
+    box = jelly()
+    box.sinew.divisions = 12
+    for place in range(3):
+        other = box.copy()
+        other.data, other.location.x = box.data.copy(), 4.0 * (place + 1)
+        bpy.context.collection.objects.link(other)
+    run = started()
+    run_steps(run, 1)
+    tets = run.tets
+    assert tets is not None and len(run.body_tets) == 4
+    run.real_time_tets = None
+    heard(run, *[40.0] * 7)
+    wanted, offered = run.real_time_tets, run.offered_tets
+    assert wanted is not None and offered is not None and 4 * 100 <= offered < tets and wanted < 0.5 * offered
+    assert "at Least: 0." in live_layout.offer_text(run)
+    assert real_time_tets.ask_for(run, wanted) == offered
+    run_control.end()
+    again = started()
+    run_steps(again, 1)
+    assert again.tets == pytest.approx(offered, rel=0.3), "as many as were offered, not more"
     again = session.live
     assert again is not None and again is not run
     run_steps(again, 1)

@@ -10,11 +10,15 @@ import bpy
 
 from ...solver.scene.settings.tet_settings import PREVIEW_TETS
 from ..baking.live_state import LiveRun
+from ..blender_data.scene_by_session_uid import find_scene
+from ..objects.tet_estimate import preview_tet_count, tet_count
 
 MIN_LOADS = 3  # that have to be known, half a second each
 SPARE = 0.8  # of the time that is used: other motions take longer
 MIN_CHANGE = 0.25  # by which a number has to be another, so that it is told, or offered
 DIGITS = 2  # that are told
+MIN_BODY_TETS = 200  # that a body is asked to have at least: with fewer it does not bend, and a thin one has none
+BISECTIONS = 12
 
 
 def hear_load(run: LiveRun, load: float) -> None:
@@ -29,6 +33,7 @@ def hear_load(run: LiveRun, load: float) -> None:
     found = _rounded(SPARE * run.tets / median(run.loads))
     if run.real_time_tets is None or _differs(found, run.real_time_tets):
         run.real_time_tets = found
+        run.offered_tets = _offer(run, found)[1]
 
 
 def _differs(count: int, other: int) -> bool:
@@ -41,9 +46,17 @@ def _rounded(count: float) -> int:
 
 
 def is_slow(run: LiveRun) -> bool:
-    """Whether so many fewer tets would keep up that they are offered, and bodies can have fewer."""
-    wanted, tets = run.real_time_tets, run.tets
-    return wanted is not None and tets is not None and wanted < (1.0 - MIN_CHANGE) * tets and bool(_shares(run))
+    """Whether bodies can have so many fewer tets, to keep up or to come nearer to that, that they are offered."""
+    wanted, offered, tets = run.real_time_tets, run.offered_tets, run.tets
+    if wanted is None or offered is None or tets is None:
+        return False
+    return max(wanted, offered) < (1.0 - MIN_CHANGE) * tets
+
+
+def offered_ratio(run: LiveRun) -> float:
+    """Returns how much of real time the offered tets are expected to reach, 1 at most."""
+    wanted, offered = run.real_time_tets, run.offered_tets
+    return 1.0 if not wanted or not offered or not _differs(wanted, offered) else min(wanted / offered, 1.0)
 
 
 def _shares(run: LiveRun) -> list[tuple[bpy.types.Object, int]]:
@@ -61,10 +74,37 @@ def _is_filled(obj: bpy.types.Object) -> bool:
     return PREVIEW_TETS.counts(lambda name: True if name == "use_preview_tets" else getattr(obj.sinew, name))
 
 
-def ask_for(run: LiveRun, total: int) -> None:
-    """Gives bodies as many Preview Tets as they may have of a total, each as large a share as it has now."""
-    shares = _shares(run)
+def ask_for(run: LiveRun, total: int) -> int:
+    """Gives bodies so many Preview Tets that there are a total of tets, or as few as there can be.
+
+    Each body gets as large a share as it has now. Returns about how many tets there will be.
+    """
+    asked, expected = _offer(run, total)
+    for obj, count in asked:
+        obj.sinew.use_preview_tets, obj.sinew.preview_tets = True, count
+    return expected
+
+
+def _offer(run: LiveRun, total: int) -> tuple[list[tuple[bpy.types.Object, int]], int]:
+    """Returns how many Preview Tets bodies are asked to have for a total of tets, and how many there will be.
+
+    More come than are asked for: what is thin has up to twice as many, and each body has `MIN_BODY_TETS`. What the
+    estimate of a body differs now from the tets that it has, it is taken to differ by with others.
+    """
+    shares, scene = _shares(run), find_scene(run.scene_uid)
+    unit = 1.0 if scene is None else float(scene.unit_settings.scale_length)
     others = sum(run.body_tets.values()) - sum(count for _, count in shares)
-    factor = max(total - others, 1) / max(sum(count for _, count in shares), 1)
-    for obj, count in shares:
-        obj.sinew.use_preview_tets, obj.sinew.preview_tets = True, max(int(factor * count), 1)
+    errors = {obj: count / max(tet_count(obj, unit, is_preview=True), 1) for obj, count in shares}
+
+    def asked(factor: float) -> list[tuple[bpy.types.Object, int]]:
+        return [(obj, max(int(factor * count), min(MIN_BODY_TETS, count))) for obj, count in shares]
+
+    def expected(factor: float) -> int:
+        return others + round(sum(errors[obj] * preview_tet_count(obj, unit, n) for obj, n in asked(factor)))
+
+    low, high = 0.0, 1.0
+    for _ in range(BISECTIONS if expected(low) < total < expected(high) else 0):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if expected(middle) <= total else (low, middle)
+    factor = high if expected(high) <= total else low
+    return asked(factor), _rounded(expected(factor))

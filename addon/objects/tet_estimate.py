@@ -90,6 +90,17 @@ def tet_count(obj: bpy.types.Object, unit: float, is_preview: bool = False) -> i
     return estimate_tets(found.lengths.tolist(), found.area, found.volume, meshing(obj, unit, is_preview))
 
 
+def preview_tet_count(obj: bpy.types.Object, unit: float, asked: int) -> int:
+    """Returns about how many tets `obj` would get if it had Preview Tets and their number were `asked`."""
+    found = measure_object(obj, unit)
+    if not found.longest > 0.0:
+        return 0
+    final = meshing(obj, unit)
+    assert final.tet_size is not None
+    size = max(final.tet_size, _size_for_count(asked, found, final))
+    return estimate_tets(found.lengths.tolist(), found.area, found.volume, replace(final, tet_size=size))
+
+
 def is_sheet(obj: bpy.types.Object) -> bool:
     """Whether the mesh of `obj` encloses next to nothing, so that only tets that cover it can fill it."""
     found = measure_object(obj, 1.0)

@@ -29,8 +29,9 @@ class SINEW_OT_use_real_time_tets(bpy.types.Operator):
         wanted = None if run is None else run.real_time_tets
         if run is None or wanted is None:
             return {"CANCELLED"}
-        real_time_tets.ask_for(run, wanted)
+        expected = real_time_tets.ask_for(run, wanted)
         run_control.end()
+        self.report({"INFO"}, f"Live begins again, with about {expected:,} tets. Undo gives the bodies their tets back")
         if bpy.app.background:
             run_control.start(context.scene)
             return {"FINISHED"}

@@ -88,9 +88,17 @@ def _draw_real_time_tets(layout: bpy.types.UILayout, run: LiveRun, rate: float) 
     if count is None:
         layout.label(text="Tets in real time: not yet known", icon="INFO")
     elif _is_late(run, rate) and real_time_tets.is_slow(run):
-        layout.operator("sinew.use_real_time_tets", text=f"Real Time with {count:,} Tets", icon="FILE_REFRESH")
+        layout.operator("sinew.use_real_time_tets", text=offer_text(run), icon="FILE_REFRESH")
     else:
         layout.label(text=f"Up to about {count:,} tets in real time", icon="INFO")
+
+
+def offer_text(run: LiveRun) -> str:
+    """Returns what fewer tets bring: real time, or as much of it as bodies can have that all need some tets."""
+    ratio = real_time_tets.offered_ratio(run)
+    if ratio >= 1.0:
+        return f"Real Time with {run.offered_tets:,} Tets"
+    return f"{run.offered_tets:,} Tets at Least: {ratio:.{1 if ratio >= 0.1 else 2}f} × Real Time"
 
 
 def draw_live_entries(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
