@@ -12,11 +12,11 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from mathutils import Matrix, Vector
 
-from fixtures.blender_scenes import fresh
+from fixtures.blender_scenes import add_box, fresh
 from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import jelly, run_key, run_steps, shown, started, until
 from sinew.addon.live import brushes, grabs, pen_pressure
-from sinew.addon.operators import brush, grab, radial_control
+from sinew.addon.operators import brush, grab, radial_control, tool_cursor
 from sinew.solver.live.recording import read_inputs
 from test_live_brush_tools import commands_of
 
@@ -152,3 +152,28 @@ def test_a_drag_beside_the_bodies_moves_nothing_and_a_press_may_still_select() -
         assert [value for _, value in buttons] == ["PRESS", "CLICK_DRAG"]
         assert [missing(*each) for each in buttons] == [{"CANCELLED", "PASS_THROUGH"}, {"CANCELLED"}]
     assert not run.grabs and run.brush is None and shown(box).size
+
+
+@pytest.mark.slow
+def test_the_circle_at_the_mouse_is_the_radius_and_what_is_handled_becomes_active() -> None:
+    box = jelly()
+    own, where = bpy.context.scene.sinew, context(bpy.context.scene.sinew)
+    where.scene = bpy.context.scene
+    assert tool_cursor.circle_pixels(where, None, "heat_gun_radius", (400.0, 300.0)) is None, "nothing runs"
+    other = add_box("Other")
+    run = started()
+    run_steps(run, 2)
+    shares = {"heat_gun_radius": brushes.RADIUS_SHARE * max(box.dimensions), "grab_radius": None}
+    for setting, share in shares.items():
+        pixels = tool_cursor.circle_pixels(where, run, setting, (400.0, 300.0))
+        assert pixels == (None if share is None else pytest.approx(100.0 * share, rel=1e-4))
+        setattr(own, setting, 0.3)
+        assert tool_cursor.circle_pixels(where, run, setting, (400.0, 300.0)) == pytest.approx(30.0, rel=1e-4)
+    bpy.context.view_layer.objects.active = other
+    selected = set(bpy.context.selected_objects)
+    grab.make_active(SimpleNamespace(mode="POSE", view_layer=bpy.context.view_layer), run, run_key(run))
+    assert bpy.context.view_layer.objects.active == other, "the mode stays"
+    grab.make_active(bpy.context, run, run_key(run))
+    assert bpy.context.view_layer.objects.active == box and set(bpy.context.selected_objects) == selected
+    step = run.step
+    run_steps(run, step + 2)

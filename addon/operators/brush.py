@@ -16,8 +16,9 @@ from ...solver.runtime.errors import BadInput
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
 from ..live import brushes, pen_pressure
+from . import tool_cursor
 from .error_reporting import reporting_errors
-from .grab import WHEEL, body_under, draw_radius, draw_start, left_button_keys, missed
+from .grab import WHEEL, body_under, draw_radius, draw_start, left_button_keys, make_active, missed
 from .radial_control_keys import radial_control_keys
 
 KINDS = (
@@ -63,6 +64,7 @@ class SINEW_OT_brush(bpy.types.Operator):
         self._does = brushes.OPPOSITES.get(self.kind, self.kind) if event.ctrl else self.kind
         self._run, self._radius = run, brushes.radius_on(context.scene.sinew, self._does, obj)
         self._hold(context, found[1], event)
+        make_active(context, run, found[0])
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -133,6 +135,11 @@ class SINEW_WT_heat_gun(_BrushTool):
         """Draws the radius and both temperatures."""
         _draw_settings(context, layout, "heat_gun_radius", "heat_gun_temperature", "cool_gun_temperature")
 
+    @staticmethod
+    def draw_cursor(context: bpy.types.Context, _tool: Any, xy: tuple[int, int]) -> None:
+        """Draws the radius around the mouse."""
+        tool_cursor.draw(context, "heat_gun_radius", xy)
+
 
 class SINEW_WT_soften(_BrushTool):
     """The brush that softens in the toolbar."""
@@ -150,6 +157,11 @@ class SINEW_WT_soften(_BrushTool):
     def draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, _tool: Any) -> None:
         """Draws radius and strength."""
         _draw_settings(context, layout, "stiffness_brush_radius", "stiffness_brush_strength")
+
+    @staticmethod
+    def draw_cursor(context: bpy.types.Context, _tool: Any, xy: tuple[int, int]) -> None:
+        """Draws the radius around the mouse."""
+        tool_cursor.draw(context, "stiffness_brush_radius", xy)
 
 
 CLASSES = (SINEW_OT_brush,)

@@ -55,6 +55,7 @@ class SINEW_OT_grab(bpy.types.Operator):
         if number is None:
             return missed(event)
         self._run, self._number = run, number
+        make_active(context, run, run.grabs[number].body)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -117,6 +118,17 @@ def body_under(context: bpy.types.Context, run: LiveRun, mouse: tuple[int, int])
     return None if key is None else (key, np.array(place, np.float64))
 
 
+def make_active(context: bpy.types.Context, run: LiveRun, key: str) -> None:
+    """Makes a body that is handled the active object, so that its settings are in the panels.
+
+    What is selected stays, since Keep Shape and Keep as Start are about that. So does the mode: in another than Object
+    Mode, the active object is the one that is in it.
+    """
+    obj = run.bodies[key].find()
+    if obj is not None and context.mode == "OBJECT" and obj.name in context.view_layer.objects:
+        context.view_layer.objects.active = obj
+
+
 def missed(event: bpy.types.Event) -> set[str]:
     """Returns what an operator of a tool returns where no body of the run is under the mouse.
 
@@ -169,6 +181,13 @@ class _GrabTool(bpy.types.WorkSpaceTool):
         draw_start(layout)
         draw_radius(layout, context.scene, "grab_radius", POINT)
         layout.prop(context.scene.sinew, "grab_strength")
+
+    @staticmethod
+    def draw_cursor(context: bpy.types.Context, _tool: Any, xy: tuple[int, int]) -> None:
+        """Draws the radius around the mouse."""
+        from .tool_cursor import draw
+
+        draw(context, "grab_radius", xy)
 
 
 class SINEW_WT_grab_object(_GrabTool):
