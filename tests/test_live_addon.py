@@ -531,3 +531,21 @@ def test_the_panel_says_that_undo_has_ended_the_run() -> None:
     bpy.ops.sinew.stop_live()
     until(lambda: session.live is None)
     assert not any("Undo" in line for line in _lines_of_panel()), "Stop says nothing"
+
+
+def test_a_run_begins_from_the_modeled_shape_where_a_bake_plays_and_the_panel_says_so(tmp_path: Path) -> None:
+    box, scene = jelly(), bpy.context.scene
+    scene.frame_end, scene.sinew.cache_path = 10, str(tmp_path / "bake.sinew")
+    modeled = shown(box)
+    assert live_layout.FROM_REST not in " ".join(_lines_of_panel())
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}
+    scene.frame_set(10)
+    assert (modeled - shown(box))[:, 2].min() > 0.3, "it has fallen in the bake"
+    assert live_layout.FROM_REST in " ".join(_lines_of_panel())
+    run = started()
+    run_steps(run, 0)
+    begun = modeled - shown(box)
+    assert begun[:, 2].max() < 0.5 * 9.81 * ((run.step + 2) / 60.0) ** 2 + 1e-4, "it falls from where it was modeled"
+    run_control.stop()
+    until(lambda: session.live is None)
+    assert (modeled - shown(box))[:, 2].min() > 0.3, "the bake plays again"

@@ -16,6 +16,7 @@ from .text_rows import draw_wrapped
 REAL_TIME_SHARE = 0.95  # of the rate that is asked for, from which a run keeps up
 KEEP_LABEL = "Keep the Live Run"
 PREVIEW_LABEL = "Live runs with Preview Tets"
+FROM_REST = "Live begins from the modeled shapes, at rest, also where a bake plays"
 ENDED_BY_UNDO = "Undo has ended the live run. Press Live to run again"
 PHASES = {
     "exporting": "Reading the scene",
@@ -68,6 +69,8 @@ def draw_live_messages(layout: bpy.types.UILayout, context: bpy.types.Context) -
         return
     if bake_status.has_preview_tets(scene):
         layout.label(text=PREVIEW_LABEL, icon="INFO")
+    if bake_status.status(scene).frame is not None:
+        draw_wrapped(layout, FROM_REST, "INFO", context)
     last = session.last_live
     if last is not None and last.is_ended_by_undo and last.scene_uid == scene.session_uid:
         draw_wrapped(layout, ENDED_BY_UNDO, "INFO", context)
