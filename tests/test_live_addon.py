@@ -539,6 +539,8 @@ def test_a_run_begins_from_the_modeled_shape_where_a_bake_plays_and_the_panel_sa
     modeled = shown(box)
     assert live_layout.FROM_REST not in " ".join(_lines_of_panel())
     assert bpy.ops.sinew.simulate() == {"FINISHED"}
+    scene.frame_set(1)
+    assert live_layout.FROM_REST not in " ".join(_lines_of_panel()), "the bake is in that shape too"
     scene.frame_set(10)
     assert (modeled - shown(box))[:, 2].min() > 0.3, "it has fallen in the bake"
     assert live_layout.FROM_REST in " ".join(_lines_of_panel())

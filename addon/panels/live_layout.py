@@ -69,7 +69,8 @@ def draw_live_messages(layout: bpy.types.UILayout, context: bpy.types.Context) -
         return
     if bake_status.has_preview_tets(scene):
         layout.label(text=PREVIEW_LABEL, icon="INFO")
-    if bake_status.status(scene).frame is not None:
+    status = bake_status.status(scene)
+    if status.frame is not None and scene.frame_current > status.frame_start:  # before, the bake is in that shape too
         draw_wrapped(layout, FROM_REST, "INFO", context)
     last = session.last_live
     if last is not None and last.is_ended_by_undo and last.scene_uid == scene.session_uid:
