@@ -12,7 +12,7 @@ from ...solver.mesh.tetrahedralize.estimate import MAX_SHEET_VOLUME_RATIO, estim
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.scene.scene import Meshing
 from ...solver.scene.settings.tet_settings import PREVIEW_TETS
-from ..evaluation.evaluated_mesh import longest_side, positions
+from ..evaluation.evaluated_mesh import longest_side, positions, raw_positions
 from ..runtime.memo import Memo
 from .thickness import thin_thickness
 
@@ -108,11 +108,13 @@ def is_sheet(obj: bpy.types.Object) -> bool:
 
 
 def measure_object(obj: bpy.types.Object, unit: float) -> MeshMeasures:
-    """Returns how large `obj` is; measured again only when the number of vertices, the box or the object's turn or
-    scale changes."""
+    """Returns how large the modeled mesh of `obj` is; measured again only when the number of its vertices, its box or
+    the object's turn or scale changes."""
     mesh = obj.data
     matrix = np.array(obj.matrix_world.to_3x3()) * unit
-    depends = (len(mesh.vertices), len(mesh.polygons), tuple(obj.dimensions), matrix.tobytes())
+    points = raw_positions(mesh)  # not the object's dimensions, which change with every frame that plays
+    box = (points.min(axis=0).tobytes(), points.max(axis=0).tobytes()) if len(points) else ()
+    depends = (len(points), len(mesh.polygons), box, matrix.tobytes())
     return _measures_of_meshes.result(mesh.session_uid, depends, lambda: _measure_mesh(mesh, matrix))
 
 
