@@ -159,6 +159,19 @@ def test_axes_follow_the_uv():
     assert raised.value.kind == "sheet-no-uv-area"
 
 
+def test_a_hem_that_is_folded_flat_at_rest_stays_so_on_both_sides_of_half_a_turn():
+    """The angle of a hinge jumps by a turn there, which is no bending."""
+    X = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.5, 1.0, 0.0]])
+    model = sheet_model(X, np.array([[0, 1, 2], [1, 0, 3]], np.int32), CLOTH)
+    energies = []
+    for height in (1.0e-4, -1.0e-4):
+        x = X.copy()
+        x[3, 2] = height
+        energies.append(energy_of(model, x))
+    assert max(energies) < 1.0e-9, "[J]; a turn would be 1e-3"
+    assert energies[0] == pytest.approx(energies[1], rel=1e-6) and min(energies) > 0.0
+
+
 def test_sheets_without_area_are_refused_by_name():
     nodes, triangles = grid((2, 2), (1.0, 1.0))
     for X, t, kind in (

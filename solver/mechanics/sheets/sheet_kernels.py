@@ -10,6 +10,7 @@ What is left is the record of a tet (`mechanics/hyperelastic/tet_kernels.py`): f
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ from ...runtime.jit import kernel
 from ..hyperelastic.tet_kernels import BLOCKS_OFFSET, WITH_TANGENT
 from .dihedral_angle import dihedral_angle
 from .membrane_kernels import membrane, strain_stiffness
+
+TURN = 2.0 * math.pi
 
 
 class HingeArrays(NamedTuple):
@@ -130,6 +133,7 @@ def hinge_derivatives(begin, end, wanted, rows, tets, x, hinges, energy, smalles
             has_normals, angle = dihedral_angle(d, wanted == WITH_TANGENT, slope, curvature)
             if has_normals:
                 bent = angle - rest_angle[hinge]
+                bent -= TURN * math.floor(bent / TURN + 0.5)  # angles jump by a turn where a sheet lies flat on itself
                 total += 0.5 * k * bent * bent
                 for a in range(3):
                     for i in range(3):
