@@ -80,6 +80,30 @@ def test_attach_adds_a_row_to_each_selected_body() -> None:
         bpy.ops.sinew.attach()
 
 
+def test_attach_keeps_what_empties_and_bones_need() -> None:
+    _, top, box = held_box()
+    empty = bpy.data.objects.new("Empty", None)
+    bpy.context.scene.collection.objects.link(empty)
+    select(box, empty)
+    bpy.ops.sinew.attach()
+    assert box.sinew.attachments[0].kind == "SPRING", "an empty is at the end of a spring"
+    bone = add_box("Bone")
+    roles.make_bone(bone)
+    bone.sinew.use_bone_spring, bone.sinew.bone_distance = True, 0.005
+    roles.make_flesh(top)
+    select(top, bone)
+    bpy.ops.sinew.attach()
+    row = top.sinew.attachments[0]
+    assert row.kind == "SPRING" and row.reach == pytest.approx(0.005), "as the bone says"
+
+
+def test_attach_makes_no_exact_row_at_what_is_rigid() -> None:
+    _, top, box = held_box()
+    top.sinew.method = "RIGID"
+    bpy.ops.sinew.attach()
+    assert box.sinew.attachments[0].kind == "FIXED" and not box.sinew.attachments[0].is_exact
+
+
 def test_the_panel_shows_exact_between_bodies_that_are_fixed() -> None:
     scene, _, box = held_box()
     bpy.ops.sinew.attach()
@@ -127,17 +151,21 @@ def test_painted_strength_chooses_the_bound_nodes(tmp_path: Path) -> None:
     assert caught.value.kind == "binding-out-of-reach", "the target is painted on its other side alone"
 
 
-def test_keys_cannot_let_go_of_an_exact_row(tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", [True, False])
+def test_keys_cannot_let_go_of_an_exact_row(tmp_path: Path, first: bool) -> None:
+    """Nor take hold of one that does not hold at first."""
     scene, _, box = held_box()
     bpy.ops.sinew.attach(reach=0.06)
     row = box.sinew.attachments[0]
-    for frame, is_on in ((1, True), (4, False)):
+    for frame, is_on in ((1, first), (4, not first)):
         row.is_on = is_on
         row.keyframe_insert("is_on", frame=frame)
     with pytest.raises(BadInput) as caught:
         fallen(scene, tmp_path / "exact.sinew")
     assert caught.value.kind == "binding-keyed" and '"Top"' in caught.value.sentence
     row.is_exact = False
+    if not first:
+        return
     assert fallen(scene, tmp_path / "springs.sinew") > 0.05, "its springs let go at frame 4"
 
 

@@ -129,7 +129,7 @@ def says_own_settings(
     """
     if not _has_rows(obj) or any(each.startswith(f"{path}.") for each in animated):
         return False
-    if not row.is_on or row.strength != 1.0 or row.group:
+    if not row.is_on or row.strength != 1.0 or row.group or row.breaking_force > 0.0 or row.spring_constant > 0.0:
         return False
     if row.target_type == TO_ARMATURE:
         return bool(obj.sinew.use_armature_bones) and Hold.of_row(row) == Hold.of_armature(obj)

@@ -67,25 +67,34 @@ def add_attachment(obj: bpy.types.Object, target: bpy.types.Object | None) -> bp
 
 
 def attach(
-    objects: Sequence[bpy.types.Object], target: bpy.types.Object, kind: str, reach: float
+    objects: Sequence[bpy.types.Object], target: bpy.types.Object, kind: str | None, reach: float | None
 ) -> list[bpy.types.PropertyGroup]:
     """Returns a new row about a target for each of some bodies that has none, exact where it fixes two bodies.
 
     Args:
         objects: The bodies.
         target: A body, a collider, a bone mesh, a Wrap, or an empty.
-        kind: Of the rows.
-        reach: Of the rows [Blender units].
+        kind: Of the rows; None: what bones say of flesh, a spring at an empty, or else Fixed.
+        reach: Of the rows [Blender units]; None: what bones say of flesh, or the default.
     """
     rows = []
     for obj in objects:
         if any(is_about(row, target) for row in obj.sinew.attachments):
             continue
         row = add_attachment(obj, target)
-        row.kind, row.reach = kind, reach
-        row.is_exact = kind == FIXED and is_between_bodies(row)
+        says = target.type == "EMPTY" or (roles.is_flesh(obj) and roles.has_role(target, BONE))
+        if kind is not None or not says:
+            row.kind = kind or FIXED
+        if reach is not None:
+            row.reach = reach
+        row.is_exact = row.kind == FIXED and is_between_bodies(row) and not _is_any_rigid(obj, target)
         rows.append(row)
     return rows
+
+
+def _is_any_rigid(*objects: bpy.types.Object) -> bool:
+    """Whether any of some bodies moves as one piece, which bindings do not support."""
+    return any(obj.sinew.method == "RIGID" for obj in objects)
 
 
 def add_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:

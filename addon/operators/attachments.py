@@ -58,7 +58,9 @@ class SINEW_OT_attach(bpy.types.Operator):
             raise BadInput("attach-to-nothing", name=target.name)
         for obj in bodies:
             role_checks.check_changeable(obj)
-        count = len(new_attachments.attach(bodies, target, self.kind, self.reach))
+        chosen_kind = self.kind if self.properties.is_property_set("kind") else None
+        chosen_reach = self.reach if self.properties.is_property_set("reach") else None
+        count = len(new_attachments.attach(bodies, target, chosen_kind, chosen_reach))
         added = f"Attached {count} bodies" if count != 1 else "Attached a body"
         self.report(
             {"INFO"}, f'{added} to "{target.name}"' if count else f'All are attached to "{target.name}" already'

@@ -38,26 +38,28 @@ def circle_pixels(
         return None
     share = 0.0 if setting == "grab_radius" else RADIUS_SHARE * max(near.dimensions)
     radius = float(getattr(context.scene.sinew, setting)) or share
-    centre = near.matrix_world @ (sum((Vector(corner) for corner in near.bound_box), Vector()) / 8.0)
-    pixel = units_per_pixel(context.region, context.region_data, centre, (int(mouse[0]), int(mouse[1])))
+    pixel = units_per_pixel(context.region, context.region_data, _centre(near), (int(mouse[0]), int(mouse[1])))
     return radius / pixel if radius > 0.0 else None
 
 
 def _nearest_body(context: bpy.types.Context, run: LiveRun, mouse: tuple[float, float]) -> bpy.types.Object | None:
-    """Returns the body of a run whose origin is nearest to the mouse in the view."""
+    """Returns the body of a run whose centre is nearest to the mouse in the view."""
     found: list[tuple[float, bpy.types.Object]] = []
     for handle in run.bodies.values():
         obj = handle.find()
         at = (
             None
             if obj is None
-            else view3d_utils.location_3d_to_region_2d(
-                context.region, context.region_data, obj.matrix_world.translation
-            )
+            else view3d_utils.location_3d_to_region_2d(context.region, context.region_data, _centre(obj))
         )
         if obj is not None and at is not None:
             found.append(((at - Vector(mouse)).length, obj))
     return min(found, key=lambda each: each[0])[1] if found else None
+
+
+def _centre(obj: bpy.types.Object) -> Vector:
+    """Returns the centre of an object's box as it is now: its origin stays where the body was modeled."""
+    return obj.matrix_world @ (sum((Vector(corner) for corner in obj.bound_box), Vector()) / 8.0)
 
 
 def draw(context: bpy.types.Context, setting: str, at: tuple[int, int]) -> None:

@@ -71,7 +71,8 @@ class Attachment:
             and paint; None: by the softer material, as `strength` says.
         damping: b of the same springs to another body [N s/m]: against how points move where they are in the tets of
             the target, so that a common motion is not damped, and neither is flesh that follows a pose.
-        breaking_force: Above which sum of the forces of its springs a row lets go for good [N]; None: never.
+        breaking_force: Sum of the sizes of the forces of its springs above which a row lets go for good [N]; None:
+            never.
     """
 
     target: str

@@ -52,9 +52,9 @@ def check_bound_bodies(scene: Scene, tracks: TrackReader) -> None:
     """
     bound = {key for pair in bound_pairs(scene) for key in pair}
     for body in scene.bodies:
-        for number, binding in all_bindings(body):
-            if number is not None and tracks.has(f"body.{body.key}.attachment.{number}.strength"):
-                target = next(each.name for each in scene.bodies if each.key == binding.target)
+        for number, each in enumerate(body.attachments):  # also those that do not hold at rest
+            if each.binds_nodes and tracks.has(f"body.{body.key}.attachment.{number}.strength"):
+                target = ", ".join(other.name for other in scene.bodies if other.key in each.targets)
                 raise BadInput("binding-keyed", name=body.name, target=target)
         if body.key in bound:
             for feature in _unsupported_features(body, tracks):

@@ -186,7 +186,9 @@ def _make_links(
     share /= share.sum()
     if attachment.spring_constant is not None and attachment.kind == SPRING:
         stiffness = attachment.spring_constant * share
-    is_damped = attachment.kind == SPRING and attachment.damping > 0.0 and target.body is not None
+    # what a baked body does beside is not known within a step
+    has_tets = target.body is not None and origin.animated is None
+    is_damped = attachment.kind == SPRING and attachment.damping > 0.0 and has_tets
     distance, slides, positions = found.distance[own], attachment.kind == SLIDING, origin.positions[own]
     # a surface faces what it touches; one in which the other is, or that is in the other, looks the same way
     faces = np.einsum("ki,ki->k", origin.normals()[own], found.normal[own]) < 0.0

@@ -59,16 +59,17 @@ class SurfaceAttachments(Force):
 
     def end_step(self, step: ForceStep) -> None:
         """Breaks the rows whose springs carry more than their breaking force."""
-        loads, x, tets = dict[str, Floats](), step.state.x, step.model.tets
+        loads, x, tets = dict[str, float](), step.state.x, step.model.tets
         limits = {links.broken_field: links.breaking_force for links in self.links}
         for links in self.links:
             strength = 0.0 if links.breaking_force is None else _strength(links, step)
             if strength > 0.0:
                 active = ActiveLinks(links, strength, _vertices(links.target, step), _own_vertices(links, step))
-                load = active.forces(x, tets).force.sum(axis=0)
+                # sizes, since what twists or peels pulls to both sides
+                load = float(np.linalg.norm(active.forces(x, tets).force, axis=1).sum())
                 loads[links.broken_field] = loads.get(links.broken_field, 0.0) + load
         for name, load in loads.items():
-            if np.linalg.norm(load) > (limits[name] or np.inf):
+            if load > (limits[name] or np.inf):
                 step.state.fields[name] = np.ones(1, np.uint8)
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:

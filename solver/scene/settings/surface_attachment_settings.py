@@ -194,7 +194,8 @@ ATTACHMENT_DAMPING = Setting(
 ATTACHMENT_BREAKING_FORCE = Setting(
     "breaking_force",
     "Breaking Force",
-    "The sum of the forces of all springs of this row above which it lets go for good. Both still do not collide then. "
+    "The sum of the sizes of the forces of all springs of this row above which it lets go for good. Both still do not "
+    "collide then. "
     "0: never",
     default=0.0,
     unit="N",
