@@ -155,6 +155,8 @@ def _copy_inputs(run: LiveRun, folder: Path, step: int) -> Iterator[float]:
         target = folder / layout.LIVE_FOLDER
         target.mkdir(exist_ok=True)
         shutil.copytree(run.folder / layout.SCENE_FOLDER, folder / layout.SCENE_FOLDER, dirs_exist_ok=True)
+    yield 0.3  # Blender's window answers in between
+    with named_errors(folder):
         for name in (layout.LIVE_CONTROLS_FILE, layout.LIVE_INPUTS_FILE):
             shutil.copyfile(run.folder / layout.LIVE_FOLDER / name, target / name)
         for shapes in (run.folder / layout.LIVE_FOLDER).glob(f"*{layout.LIVE_SHAPES_ENDING}"):
@@ -164,6 +166,8 @@ def _copy_inputs(run: LiveRun, folder: Path, step: int) -> Iterator[float]:
         restart = layout.newest_live_restart(run.folder, step)
         if restart is not None:
             shutil.copyfile(layout.live_restart_path(run.folder, restart), layout.live_restart_path(folder, restart))
+    yield 0.6
+    with named_errors(folder):
         _say_what_it_is_of(run, folder)
     yield 1.0
 
