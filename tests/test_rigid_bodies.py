@@ -28,6 +28,7 @@ from reference.rigid_body import free_rotation
 from sinew.solver.mesh.equimomental_tet import equimomental_tet, solid_moments
 from sinew.solver.mesh.geometry.triangle_surface import make_surface
 from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.body_binding import BodyBinding
 from sinew.solver.scene.contact import Collider
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.formulation import FormulationSettings
@@ -249,3 +250,33 @@ def test_a_saved_scene_says_that_a_body_is_rigid(tmp_path: Path) -> None:
     scene.save(tmp_path)
     loaded = Scene.load(tmp_path).bodies[0]
     assert loaded.is_rigid and loaded.meshing == RIGID
+
+
+def test_faces_that_look_the_wrong_way_are_turned() -> None:
+    first, second = rigid_box((1.0, 1.0, 1.0)), rigid_box((1.0, 1.0, 1.0), (3.0, 0.0, 0.0))
+    vertices = np.concatenate([first.vertices, second.vertices])
+    triangles = np.concatenate([BOX_TRIANGLES, BOX_TRIANGLES[:, ::-1] + 8]).astype(np.int32)
+    mesh = equimomental_tet(make_surface(vertices, triangles, "Two"), "Two")
+    assert mesh.report.volume == pytest.approx(2.0)
+    np.testing.assert_allclose(mesh.nodes.mean(axis=0), [1.5, 0.0, 0.0], atol=1e-12)
+
+
+def test_a_plank_lies_on_a_box_that_is_narrower(tmp_path: Path) -> None:
+    """None of its vertices is above the box, and its faces have no others."""
+    plank = rigid_box((2.0, 0.4, 0.1), (0.0, 0.0, 0.1))
+    trestle = rigid_box((0.6, 1.0, 0.5), (0.0, 0.0, -0.25), key="trestle")
+    under = Collider("trestle", "Trestle", "mesh", vertices=trestle.vertices, triangles=trestle.triangles)
+    run = run_of(tmp_path, plank, colliders=(under,), fps=24.0, substeps=4)
+    run.advance(48)
+    assert abs(centres(run)[0, 2] - 0.05) < 0.005
+
+
+@pytest.mark.parametrize("owner", ["soft", "rigid"])
+def test_bindings_of_rigid_bodies_are_refused_by_name(tmp_path: Path, owner: str) -> None:
+    soft = block((1, 1, 1), (0.5, 0.5, 0.5), (0.0, 0.0, 0.4), key="soft")
+    rigid = rigid_box((1.0, 1.0, 1.0), key="rigid")
+    own, target = (soft, rigid) if owner == "soft" else (rigid, soft)
+    bound = replace(own, bindings=(BodyBinding(target.key, 0.1),))
+    with pytest.raises(BadInput) as raised:
+        run_of(tmp_path, bound, target)
+    assert raised.value.kind == ("bound-to-rigid" if owner == "soft" else "rigid-combined")

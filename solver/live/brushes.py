@@ -37,7 +37,8 @@ class Brushes:
         for number, body in enumerate(built.bodies):
             points = Binding(body.binding.tet + np.int32(body.range.tets.start), body.binding.weights)
             surfaces.append(PushedSurface(number, points, stiffness_to_follow(model, number, gravity)))
-            may_change[body.range.tets] = scene.bodies[number].flesh is None
+            own = scene.bodies[number]
+            may_change[body.range.tets] = own.flesh is None and not own.is_rigid
         self.guns, self.stiffness, self.pushes = HeatGuns(), StiffnessBrushes(may_change), Pushes(surfaces)
         self.has_heat, self.may_soften = built.heat is not None, bool(may_change.any())
 

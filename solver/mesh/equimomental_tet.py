@@ -14,24 +14,27 @@ import numpy as np
 
 from ..runtime.arrays import Floats, indices
 from ..runtime.errors import BadInput
+from .geometry.orient_outward import orient_outward
 from .geometry.triangle_surface import Surface
 from .tet_mesh import MeshReport, TetMesh
 from .tet_quality import dihedral_range
 
 CORNER_SIGNS = np.array([[1.0, 1.0, 1.0], [-1.0, 1.0, -1.0], [1.0, -1.0, -1.0], [-1.0, -1.0, 1.0]])
+CONTACT_SPACINGS = 8.0  # in the diagonal of its box: what is narrower may pass between its contact points
 MIN_THICKNESS_RATIO = 1.0e-5  # of a solid, over its size, below which round-off decides its inertia
 
 
 def equimomental_tet(surface: Surface, name: str) -> TetMesh:
     """Returns the one tet of a rigid body; its fill is the volume of the solid over that of the tet.
 
-    The tet size is the longest distance that the bounding box allows, so that contacts need no points but the vertices.
+    The tet size is that which contacts need: how far apart points on the surface may be. Faces that look
+    the wrong way are turned.
 
     Raises:
         BadInput: The surface encloses next to nothing, so that it has no inertia.
     """
     size = float(np.linalg.norm(np.ptp(surface.vertices, axis=0)))
-    volume, centre, moments = solid_moments(surface)
+    volume, centre, moments = solid_moments(orient_outward(surface).surface)
     spread, axes = np.linalg.eigh(moments / volume if volume > 0.0 else moments)
     if not volume > 0.0 or not spread[0] > (MIN_THICKNESS_RATIO * size) ** 2:
         raise BadInput("rigid-without-volume", name=name)
@@ -41,7 +44,7 @@ def equimomental_tet(surface: Surface, name: str) -> TetMesh:
     tets = indices(np.arange(4, dtype=np.int32).reshape(1, 4), -1, 4)
     tet_volume = float(np.linalg.det(nodes[1:] - nodes[0])) / 6.0
     low, high = dihedral_range(nodes, tets)
-    report = MeshReport(size, low, high, volume, 1.0)
+    report = MeshReport(size / CONTACT_SPACINGS, low, high, volume, 1.0)
     return TetMesh(nodes, tets, np.array([volume / tet_volume]), report)
 
 

@@ -29,7 +29,8 @@ def bind_bodies(scene: Scene, model: Model) -> tuple[Model, Indices]:
     """Returns the model with the nodes bound that a scene asks for, and the attachment of each, (n,), −1 for none.
 
     Raises:
-        BadInput: Nothing is in reach of a binding, a rigid core is, or nodes far outside would take too much mass.
+        BadInput: Nothing is in reach of a binding, a rigid core is, or nodes far outside would take too much mass, or a
+            target is a rigid body.
     """
     attachment = np.full(model.node_count, -1, np.int32)
     if not any(all_bindings(body) for body in scene.bodies):
@@ -40,6 +41,9 @@ def bind_bodies(scene: Scene, model: Model) -> tuple[Model, Indices]:
     is_bound, bindings = np.zeros(model.node_count, bool), []
     for number, body in enumerate(scene.bodies):
         for row, binding in all_bindings(body):
+            target = scene.bodies[numbers[binding.target]]
+            if target.is_rigid:
+                raise BadInput("bound-to-rigid", name=body.name, target=target.name)
             found = _nodes_in_reach(scene, model, number, numbers[binding.target], binding, is_bound)
             bindings += found
             if row is not None:

@@ -305,13 +305,15 @@ def _contact_points(
     body = model.bodies[number]
     tet = bound.tet[which] + np.int32(body.tets.start)
     mass = float(model.mass[body.nodes].sum())
+    weight = mass * float(np.linalg.norm(gravity)) * float(model.gravity_scale[body.nodes.start])
+    is_rigid = any(core.is_whole and core.nodes[0] == body.nodes.start for core in model.cores)
     return contact_points(
         tet=indices(tet),
         weights=floats(bound.weights[which], -1, 4),
         area=area,
         youngs_modulus=youngs_modulus(model.mu[tet], model.lam[tet]),
         mass=mass,
-        weight=mass * float(np.linalg.norm(gravity)) * float(model.gravity_scale[body.nodes.start]),
+        weight=0.0 if is_rigid else weight,  # inertia gives a rigid body's contacts their stiffness, whatever it weighs
         tet_size=tet_size,
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...runtime.errors import BadInput
 from ...scene.animated_material import keyed_names
+from ...scene.attachment_resolution import all_bindings
 from ...scene.formulation import BDF2, GREEN, HIERARCHICAL, HYBRID, display_name
 from ...scene.rigid_core import Core
 from ...scene.scene import Body, Scene
@@ -71,6 +72,6 @@ def _deforming_features(body: Body, tracks: TrackReader) -> Iterator[str]:
         "painted material": body.material_paint.is_painted,
         "animated material": bool(keyed_names(body, tracks)),
         "Wrap": body.wrap_vertices > 0,
-        "bindings to other bodies": len(body.bindings) > 0,
+        "bindings to other bodies": len(all_bindings(body)) > 0,
     }
     yield from (feature for feature, has in asked.items() if has)

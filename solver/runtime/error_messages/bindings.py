@@ -62,6 +62,10 @@ TEXTS = {
         "Particles are bound softly in a model with bodies that move by BDF2.",
         "Let these bodies move by implicit Euler or Newmark.",
     ),
+    "bound-to-rigid": (
+        'A binding fixes "{name}" to "{target}", which is rigid: bodies cannot be bound to rigid ones yet.',
+        "Attach them by springs: turn Exact off in the row, or choose Spring.",
+    ),
     "bound-core": (
         'A binding of "{name}" reaches its rigid core, whose nodes move with the core.',
         "Lower the reach of the binding, or bind the other body to this one.",

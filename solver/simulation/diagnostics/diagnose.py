@@ -65,7 +65,7 @@ def _body_findings(
         alone = _scene_of_one(body, scene)
         assembled = build(alone, tracks, on_stage)
         part = built[body.key] = assembled.bodies[0]
-        if body.meshing.method != "given":
+        if body.meshing.method != "given" and not body.is_rigid:
             yield from thinness_findings(body, surface, part.mesh.report.tet_size)
         if body.muscle is not None:
             yield from end_findings(body, body.muscle, assembled, alone, tracks)
