@@ -62,7 +62,7 @@ def draw_menu(obj: bpy.types.Object | None) -> list[str]:
 
 def test_the_menu_offers_roles_only_where_there_is_none() -> None:
     fresh()
-    always = ["draw_muscle", "make_wrap", "add_ground", "add_heat_source", "import_tets", "copy_settings"]
+    always = ["draw_muscle", "make_wrap", "add_ground", "add_heat_source", "import_tets", "copy_settings", "attach"]
     always = [f"sinew.{name}" for name in always]
     assert draw_menu(None) == always
     obj = add_box()

@@ -16,6 +16,7 @@ from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
 from ..live import grabs, pen_pressure
 from ..live.brushes import PUSH
+from . import tool_cursor
 from .error_reporting import reporting_errors
 from .radial_control_keys import radial_control_keys
 
@@ -185,9 +186,7 @@ class _GrabTool(bpy.types.WorkSpaceTool):
     @staticmethod
     def draw_cursor(context: bpy.types.Context, _tool: Any, xy: tuple[int, int]) -> None:
         """Draws the radius around the mouse."""
-        from .tool_cursor import draw
-
-        draw(context, "grab_radius", xy)
+        tool_cursor.draw(context, "grab_radius", xy)
 
 
 class SINEW_WT_grab_object(_GrabTool):

@@ -11,7 +11,6 @@ from typing import Any
 import bpy
 import numpy as np
 from bpy.props import EnumProperty
-from bpy_extras import view3d_utils
 from mathutils import Vector
 
 from ..baking.addon_session import session
@@ -19,6 +18,7 @@ from ..live import brushes
 from ..overlays.radial_control_circle import draw_circle
 from . import radial_control_keys
 from .grab import FIRST_RADIUS_SHARE, body_under
+from .units_per_pixel import units_per_pixel
 
 RADII = {  # shares of a body, where it is 0
     "grab_radius": FIRST_RADIUS_SHARE,
@@ -114,17 +114,6 @@ def _radius_at(context: bpy.types.Context, setting: str, mouse: tuple[int, int],
     per_pixel = units_per_pixel(context.region, context.region_data, place, mouse)
     share = RADII[setting] * max(obj.dimensions) if obj is not None else DEFAULT_PIXELS * per_pixel
     return radius or share, per_pixel
-
-
-def units_per_pixel(
-    region: bpy.types.Region, view: bpy.types.RegionView3D, place: np.ndarray, mouse: tuple[int, int]
-) -> float:
-    """Returns how many Blender units are in a pixel at the depth of a place (3,)."""
-    at, beside = (
-        view3d_utils.region_2d_to_location_3d(region, view, each, Vector(place))
-        for each in (mouse, (mouse[0] + 1, mouse[1]))
-    )
-    return max((beside - at).length, 1.0e-9)
 
 
 def _largest(context: bpy.types.Context, setting: str) -> float:

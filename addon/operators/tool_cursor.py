@@ -14,7 +14,7 @@ from mathutils import Vector
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
 from ..live.brushes import RADIUS_SHARE
-from .radial_control import units_per_pixel
+from .units_per_pixel import units_per_pixel
 
 COLOUR = (1.0, 1.0, 1.0, 0.8)
 SEGMENTS = 48

@@ -193,7 +193,7 @@ def make_sheet_elements(
         np.tile(moduli, (len(triangles), 1)),
     )
     rows = np.arange(len(hinges), dtype=np.int32)
-    return hinges, SheetElements(rows, arrays, np.full(len(triangles), material.density))
+    return hinges, SheetElements(rows, arrays, np.full(len(triangles), material.density, np.float64))
 
 
 def rest_angles(nodes: Floats, hinges: Indices) -> Floats:
@@ -267,5 +267,5 @@ def _bending_stiffness(
         c, s = along[:, 1], along[:, 0]  # of the direction across the edge
         D = material.thickness**3 / 12.0 * (c11 * c * c + c22 * s * s + 2.0 * (c12 + 2.0 * shear) * c * s)
     else:
-        D = np.full(len(hinges), material.bending_stiffness)
+        D = np.full(len(hinges), material.bending_stiffness, np.float64)
     return floats(np.where(sides[:, 1] >= 0, D * square / (area[sides[:, 0]] + area[sides[:, 1]]), 0.0))
