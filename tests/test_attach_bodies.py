@@ -16,7 +16,7 @@ from fixtures.fake_layout import FakeLayout
 from sinew.addon.cache import baked_tets
 from sinew.addon.cache.bake_passes import body_folder
 from sinew.addon.export.input_digest import settings_digest
-from sinew.addon.objects import roles
+from sinew.addon.objects import bone_rows, roles
 from sinew.addon.overlays import bone_attachment_overlay
 from sinew.addon.panels import attachments_layout
 from sinew.solver.bake.cache import CacheReader
@@ -95,6 +95,23 @@ def test_attach_keeps_what_empties_and_bones_need() -> None:
     bpy.ops.sinew.attach()
     row = top.sinew.attachments[0]
     assert row.kind == "SPRING" and row.reach == pytest.approx(0.005), "as the bone says"
+
+
+def test_the_digest_knows_at_which_force_a_row_of_a_bone_breaks() -> None:
+    """Also that of a row that says what the bone itself does, which else is not in it."""
+    scene, top, _ = held_box()
+    bone = add_box("Bone")
+    roles.make_bone(bone)
+    bone.sinew.use_bone_spring, bone.sinew.bone_stiffness = True, 0.0
+    roles.make_flesh(top)
+    top.sinew.bones_are_rows = False
+    bone_rows.write_bone_rows(top)
+    row = next(each for each in top.sinew.attachments if each.kind == "SPRING")
+    path = row.path_from_id()
+    assert bone_rows.says_own_settings(top, path, row, ())
+    before = settings_digest(scene)
+    row.breaking_force = 5.0
+    assert not bone_rows.says_own_settings(top, path, row, ()) and settings_digest(scene) != before
 
 
 def test_attach_makes_no_exact_row_at_what_is_rigid() -> None:

@@ -110,20 +110,37 @@ def test_closest_places_stay_as_planes_once_a_solve_hardly_moves(tmp_path) -> No
         assert forces.potential is forces.moving
 
 
-@pytest.mark.parametrize("kind", ["sliding", "spring", "fixed"])
-def test_a_collider_attached_to_a_body_acts_as_the_body_that_it_was(kind, tmp_path) -> None:
-    """Forces and stiffness of the slab are those that it has where the cube is simulated, too, and is at rest."""
-    cube, slab = stacked(kind)
-    both = Run(tmp_path / "both", Scene((cube, slab), settings=WEIGHTLESS))
-    model = both.built.model
-    own = both.built.bodies[0]
-    points = both.built.contact_points
+def as_baked(cube: Body, both: Run) -> Collider:
+    """Returns the first body of a run as a collider, which the same attaches to the others."""
+    model, own, points = both.built.model, both.built.bodies[0], both.built.contact_points
     area = points.area[points.tet < len(own.mesh.tets)].sum()
     E = np.full(len(cube.vertices), cube.material.youngs_modulus)
     thickness = 3.0 * model.volume[model.bodies[0].tets].sum() / area
     attached = AttachedSurface(cube.attachments, E, float(thickness), own.mesh.report.tet_size)
     collider = Collider("cube", "Cube", "mesh", cube.vertices, cube.triangles, rest_vertices=cube.vertices)
-    collider = replace(collider, attached_surface=attached)
+    return replace(collider, attached_surface=attached)
+
+
+def test_dampers_leave_baked_bodies_alone(tmp_path) -> None:
+    """Where these are within a step is not known, and the tets of their points are none."""
+    cube, slab = stacked("spring")
+    cube = replace(cube, attachments=(replace(cube.attachments[0], damping=300.0),))
+    both = Run(tmp_path / "both", Scene((cube, slab), settings=WEIGHTLESS))
+    alone = Run(tmp_path / "alone", Scene((slab,), (as_baked(cube, both),), settings=WEIGHTLESS))
+    links = [attachments_of(run).links[0] for run in (both, alone)]
+    assert links[0].damping.sum() == pytest.approx(300.0) and not len(links[1].damping)
+    alone.advance(5)
+    assert np.abs(alone.state.x - alone.built.model.X).max() < 1e-9, "nothing pulls at what is at rest"
+
+
+@pytest.mark.parametrize("kind", ["sliding", "spring", "fixed"])
+def test_a_collider_attached_to_a_body_acts_as_the_body_that_it_was(kind, tmp_path) -> None:
+    """Forces and stiffness of the slab are those that it has where the cube is simulated, too, and is at rest."""
+    cube, slab = stacked(kind)
+    both = Run(tmp_path / "both", Scene((cube, slab), settings=WEIGHTLESS))
+    collider = as_baked(cube, both)
+    attached = collider.attached_surface
+    assert attached is not None
     alone = Run(tmp_path / "alone", Scene((slab,), (collider,), settings=WEIGHTLESS))
     x = check_felt_forces(both, alone, 1, 1e-9)
     found, tets = potential_of(alone), alone.built.model.tets

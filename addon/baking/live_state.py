@@ -173,7 +173,7 @@ class LiveRun:
         is_preview: Whether any body has Preview Tets.
         loads: Seconds that a second of the scene took lately, half a second each.
         real_time_tets: About how many tets would keep up with the clock, or None: not known yet.
-        offered_tets: About how many tets the bodies would get that came nearest to that, or None as above.
+        offered_tets: About how many tets, of those that bodies can have, come nearest to that; None as above.
         unsettled_counts: How many steps there were at the last events, and in how many of all contacts did not settle.
         has_trembled: Whether so many of the steps between these were unsettled that it may be seen.
         is_paused: Whether it was told to hold.

@@ -114,7 +114,7 @@ def _baked_tets(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object]) -> d
 
 def _estimate(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     """Returns about how many tets a body will get, to two digits, or how many its file has."""
-    if obj.sinew.method == "RIGID":
+    if roles.is_rigid(obj):
         return 1
     if obj.sinew.method == "GIVEN":
         found = artist_tet_files.tet_count(obj)

@@ -32,6 +32,7 @@ from ..objects.attachment_rows import (
     counting_rows,
     holds_material,
     is_about_line,
+    may_break,
     row_surfaces,
     row_target,
 )
@@ -121,7 +122,7 @@ def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]
         for name in (ATTACHMENT_SPRING_CONSTANT.name, ATTACHMENT_DAMPING.name):
             if row.kind == SPRING and getattr(row, name) > 0.0:
                 parts.append(f"{name} {getattr(row, name)!r}")
-        if row.breaking_force > 0.0:
+        if row.breaking_force > 0.0 and may_break(row):
             parts.append(f"{ATTACHMENT_BREAKING_FORCE.name} {row.breaking_force!r}")
         target = row_target(row)
         parts.append(_identity(target, keys) if target is not None else "")

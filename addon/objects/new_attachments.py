@@ -87,14 +87,9 @@ def attach(
             row.kind = kind or FIXED
         if reach is not None:
             row.reach = reach
-        row.is_exact = row.kind == FIXED and is_between_bodies(row) and not _is_any_rigid(obj, target)
+        row.is_exact = row.kind == FIXED and is_between_bodies(row) and not any(map(roles.is_rigid, (obj, target)))
         rows.append(row)
     return rows
-
-
-def _is_any_rigid(*objects: bpy.types.Object) -> bool:
-    """Whether any of some bodies moves as one piece, which bindings do not support."""
-    return any(obj.sinew.method == "RIGID" for obj in objects)
 
 
 def add_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:

@@ -62,6 +62,11 @@ def wraps(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return sorted((o for o in scene.objects if has_role(o, WRAP)), key=lambda o: o.name)
 
 
+def is_rigid(obj: bpy.types.Object) -> bool:
+    """Whether the mesh of a body moves as one piece."""
+    return str(obj.sinew.method) == "RIGID"
+
+
 def is_flesh(obj: bpy.types.Object) -> bool:
     """Whether `obj` is a body of flesh: it follows the pose or jiggles."""
     return bool(obj.type == "MESH" and obj.sinew.role == BODY and obj.sinew.motion != ELASTIC)

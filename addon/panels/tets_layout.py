@@ -10,7 +10,7 @@ from ...solver.scene.settings.setting import Setting
 from ...solver.scene.settings.tet_settings import DISPLAY_SETTINGS, FILL, INTERIOR_SIZE, SHOW_TETS, TET_SETTINGS
 from ..baking import bake_status
 from ..export import artist_tet_files, formulation
-from ..objects import tet_estimate
+from ..objects import roles, tet_estimate
 from .property_rows import draw_fold, draw_row, draw_settings, locked_column
 
 FILL_SETTINGS = (FILL, INTERIOR_SIZE)
@@ -55,7 +55,7 @@ def _tet_count_text(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     if known is not None:
         return f"{known:,} tets"
     times = refinement_factor(formulation.read_formulation(obj.sinew))
-    if obj.sinew.method == "RIGID":
+    if roles.is_rigid(obj):
         return "Moves as one piece"
     if obj.sinew.method == "GIVEN":
         return _tet_file_text(artist_tet_files.tet_count(obj), times)

@@ -15,8 +15,9 @@ from ..runtime.arrays import Bools
 from ..scene.material import Material
 from ..scene.scene import Body
 
-# Stiffness of the whole surface over m / Δt². Ten cubes that fall into a heap come to rest with 3 to 1000, from 300 on
-# with hundreds of solves a step; with 30 a cube that falls by its own size is 2 % of it deep for a moment.
+# Stiffness of the whole surface over m / Δt². With contact points at vertices alone, ten cubes that fall into a heap
+# come to rest with 3 to 1000, from 300 on with hundreds of solves a step; with 30 a cube that falls by its own size is
+# 2 % of it deep for a moment.
 SURFACE_STIFFNESS = 30.0
 
 

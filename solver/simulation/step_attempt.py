@@ -58,7 +58,8 @@ class StepAttempt:
         context: Work arrays of the solver.
         max_turn_energy_ratio: Energy of a turn along straight lines over that of motion from which rotations follow.
         is_in_pieces: Whether a body has fallen into pieces; `contacts` know which ones, and what touches them.
-        has_rests: Whether there are pieces or rigid bodies, whose groups may keep a little energy from nothing.
+        tolerates_energy_gains: Whether there are pieces or rigid bodies, whose groups may keep a little energy from
+            nothing.
         may_repeat: Whether the part may be taken again in another way.
         turns_solves: Whether turns of solves are made as rotations.
         may_turn_solves: Whether they are not yet, but may be.
@@ -87,8 +88,8 @@ class StepAttempt:
         self.is_in_pieces = bool(pieces.is_piece.any())
         rigid = rigid_islands(model)
         # rigid bodies are like pieces: their contacts take more solves, and a little energy is always left
-        self.has_rests = self.is_in_pieces or bool(rigid.any())
-        if self.contacts is not None and self.has_rests:
+        self.tolerates_energy_gains = self.is_in_pieces or bool(rigid.any())
+        if self.contacts is not None and self.tolerates_energy_gains:
             self.contacts.expect_pieces(pieces.is_piece | rigid)
             self.contacts.brake_by_springs(pieces.is_splinter)
         may_break = built.fracture is not None

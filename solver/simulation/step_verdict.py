@@ -99,7 +99,8 @@ def energy_verdict(attempt: StepAttempt, report: StepReport) -> EnergyVerdict:
     excess = np.zeros(0)
     if gain and attempt.may_repeat:
         # among pieces and rigid bodies some step always keeps a little, which shorter parts do not change
-        of_whole_bodies = gain.without(attempt.contacts.islands_with_pieces()) if attempt.has_rests else gain
+        tolerated = attempt.tolerates_energy_gains
+        of_whole_bodies = gain.without(attempt.contacts.islands_with_pieces()) if tolerated else gain
         excess = of_whole_bodies.left(attempt.model, attempt.state)
     if excess.any() and attempt.may_turn_solves:
         return EnergyVerdict(Verdict.TURN_SOLVES)

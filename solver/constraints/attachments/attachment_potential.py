@@ -83,10 +83,9 @@ class AttachmentPotential:
 
     def link_forces(self, x: Floats) -> list[LinkForces]:
         """Returns what all attachments do, for nodes at x [m], (n, 3)."""
-        braked = [each for each in self.active if each.dampers is not None]
-        return [each.forces(x, self.tets) for each in self.active] + [
-            each.dampers.forces(each.links, x, self.tets) for each in braked if each.dampers is not None
-        ]
+        pulling = [each.forces(x, self.tets) for each in self.active]
+        braking = [each.dampers.forces(each.links, x, self.tets) for each in self.active if each.dampers is not None]
+        return pulling + braking
 
     def forces_at(self, x: Floats) -> LinearForces:
         """Returns the forces at x [m], (n, 3), as nodes move on from there."""

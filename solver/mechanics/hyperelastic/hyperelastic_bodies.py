@@ -26,7 +26,7 @@ from ...runtime.errors import BadInput
 from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
-from ..sheets.sheet_pass import write_sheets
+from ..sheets.hinge_records import write_hinge_records
 from .added_volume_penalty import add_volume_tets
 from .anisotropic_terms import AnisotropicTerm, add_anisotropic_term, has_only_term_tets
 from .body_energies import body_energies, extended_bodies
@@ -247,7 +247,7 @@ def _tet_pass(
         add_anisotropic_term(model, law, x, work, wanted, clamp)
         run_parts(len(edges.parts), add_volume)
     if model.sheets is not None:
-        write_sheets(model.sheets, model.tets, x, wanted, clamp, work.energy, work.smallest, work.record)
+        write_hinge_records(model.sheets, model.tets, x, wanted, clamp, work.energy, work.smallest, work.record)
 
 
 def gather(model: Model, work: TetArrays, wanted: bool, values: Floats, force: Floats, first_edge: int = 0) -> None:

@@ -26,7 +26,7 @@ from ...runtime.jit import kernel
 from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
 from ..model import Model
-from ..sheets.sheet_pass import write_sheet_damping
+from ..sheets.hinge_records import write_hinge_damping
 from .added_volume_penalty import add_volume_tets
 from .hyperelastic_bodies import UPPER, TetArrays, gather
 from .nodal_averaging import NodalShare
@@ -72,7 +72,7 @@ def damping_matrix(
 
     run_parts(len(parts), run)
     if model.sheets is not None:
-        write_sheet_damping(model.sheets, model.tets, x, model.stiffness_damping, work.record)
+        write_hinge_damping(model.sheets, model.tets, x, model.stiffness_damping, work.record)
     gather(model, work, True, values, np.empty((model.node_count, 3)))
 
 

@@ -17,7 +17,7 @@ from .sheet_kernels import hinge_damping, hinge_derivatives, write_blocks, write
 UPPER = np.array(TET_EDGES, np.int64)  # nodes of the blocks of a hinge above the diagonal
 
 
-def write_sheets(
+def write_hinge_records(
     sheets: SheetElements,
     tets: Indices,
     x: Floats,
@@ -58,7 +58,7 @@ def write_sheets(
     run_parts(len(parts), run)
 
 
-def write_sheet_damping(sheets: SheetElements, tets: Indices, x: Floats, damping: Floats, record: Floats) -> None:
+def write_hinge_damping(sheets: SheetElements, tets: Indices, x: Floats, damping: Floats, record: Floats) -> None:
     """Writes the blocks of damping of the hinges of a model, for β of all tets [s], (m,); other arguments as above."""
     parts = partition(len(sheets.tets))
 
