@@ -21,7 +21,9 @@ def falling_box() -> bpy.types.Object:
     """Returns a rigid box of 1 × 1 × 2 m, turned, 3 m above a ground."""
     obj = add_box("Box", divisions=2)
     obj.location.z, obj.rotation_euler.x = 3.0, 0.4
-    roles.make_body(obj)
+    bpy.context.view_layer.objects.active = obj
+    obj.select_set(True)
+    assert bpy.ops.sinew.make_body() == {"FINISHED"}  # with all that new bodies have, such as a stretch limit
     obj.sinew.method = "RIGID"
     bpy.ops.mesh.primitive_plane_add(size=20.0)
     roles.make_collider(bpy.context.object)
@@ -32,6 +34,7 @@ def falling_box() -> bpy.types.Object:
 def test_a_rigid_body_is_exported_as_one(tmp_path: Path) -> None:
     fresh()
     obj = falling_box()
+    assert obj.sinew.use_stretch_limit
     obj.sinew.use_core = True  # of which only the hinge and the pull are read
     written, _ = exported(bpy.context.scene, tmp_path / "c.sinew")
     assert written.bodies[0].is_rigid and written.bodies[0].tet_nodes is None

@@ -14,6 +14,7 @@ from ...solver.scene.settings.activation_settings import HEAD_GROUP
 from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE, POSE
 from ...solver.scene.stretch_limit import StretchLimit
 from ..evaluation.scene_copy import SceneCopy
+from ..objects import roles
 from .fibre_objects import read_fibres
 from .settings_to_scene import read_fields
 from .weight_reader import WeightReader
@@ -82,5 +83,10 @@ def _read_heads(settings: bpy.types.PropertyGroup, weights: WeightReader) -> tup
 
 
 def read_stretch_limit(settings: bpy.types.PropertyGroup, weights: WeightReader) -> StretchLimit | None:
-    """Returns how far a body stretches before it stiffens, or None; raises as `read_flesh`."""
-    return StretchLimit(**read_fields(StretchLimit, settings, weights=weights)) if settings.use_stretch_limit else None
+    """Returns how far a body stretches before it stiffens, or None; raises as `read_flesh`.
+
+    New bodies have a limit, which is nothing that the artist asked of a rigid one.
+    """
+    if not settings.use_stretch_limit or roles.is_rigid(settings.id_data):
+        return None
+    return StretchLimit(**read_fields(StretchLimit, settings, weights=weights))
