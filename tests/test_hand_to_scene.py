@@ -12,11 +12,12 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.export_scenes import exported
 from fixtures.live_in_blender import ended as ended  # a fixture
-from fixtures.live_in_blender import ground, jelly, recorded, run_key, run_steps, shown, started, until, until_recorded
+from fixtures.live_in_blender import ground, jelly, run_key, run_steps, shown, started, until, until_recorded
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.live_state import LiveRun
 from sinew.addon.blender_data.animation_curves import action_curves
+from sinew.addon.evaluation.sample_times import frames_per_second
 from sinew.addon.live import brushes, grabs, run_control
 from sinew.addon.properties.role_definitions import HEAT_SOURCE
 from sinew.solver.live.live_steps import steps_per_frame
@@ -56,6 +57,17 @@ def play(box: bpy.types.Object, plane: bpy.types.Object) -> LiveRun:
     run_steps(run, run.step + 6)
     stop()
     return run
+
+
+def run_a_frame_past(run: LiveRun, track: str) -> None:
+    """Runs until a frame has ended that began after the child had set a track: only whole frames are kept."""
+
+    def steps() -> list[int]:
+        commands = read_inputs(run.folder).commands
+        return [step for step in commands if any(given.get("track") == track for given in commands[step])]
+
+    until(steps)
+    run_steps(run, min(steps()) + 2 * steps_per_frame(frames_per_second(bpy.context.scene)))
 
 
 def last_values(recorded: RecordedInputs, track: str) -> dict[int, np.ndarray]:
@@ -171,8 +183,7 @@ def test_what_a_constraint_moves_is_named(tmp_path: Path) -> None:
     run_steps(run, 2)
     mover.location.z = 0.5
     bpy.context.view_layer.update()
-    until(lambda: any(given["track"] == "collider.Ground.matrix" for given in recorded(run, "set")))
-    run_steps(run, run.step + 2)
+    run_a_frame_past(run, "collider.Ground.matrix")
     stop()
     assert bpy.ops.sinew.keep_live() == {"FINISHED"}
     assert '"Ground"' in session.messages(bpy.context.scene).notes[0].line
@@ -190,8 +201,7 @@ def test_a_parent_that_is_moved_gets_the_keys(tmp_path: Path) -> None:
     run_steps(run, 2)
     parent.location.z = 0.5
     bpy.context.view_layer.update()
-    until(lambda: any(given["track"] == "collider.Ground.matrix" for given in recorded(run, "set")))
-    run_steps(run, run.step + 2)
+    run_a_frame_past(run, "collider.Ground.matrix")
     stop()
     assert bpy.ops.sinew.keep_live() == {"FINISHED"}
     assert len(curves_of(parent, "location")) == 3 and not session.messages(bpy.context.scene).notes

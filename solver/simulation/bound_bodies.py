@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..constraints.bones.bone_distance import is_painted
 from ..constraints.force import Force
 from ..mechanics.model import Model
 from ..mesh.embedding import bind, closest_tets
 from ..mesh.geometry.closest_point import closest_points
+from ..mesh.geometry.surface_paint import is_painted
 from ..mesh.geometry.triangle_bvh import build_bvh
 from ..runtime.arrays import Bools, Floats, Indices
 from ..runtime.errors import BadInput

@@ -22,11 +22,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mesh.geometry.closest_point import ClosestPoints, closest_points
+from ...mesh.geometry.surface_paint import interpolate_at, is_painted
 from ...mesh.geometry.triangle_bvh import build_bvh
 from ...runtime.arrays import Bools, Floats, Indices
 from ...scene.flesh import Bone
 from ...scene.scene import Body
-from .bone_distance import BoneShape, interpolate_at, is_painted
+from .bone_distance import BoneShape
 from .bone_parts import BonePart
 from .joint_clearance import is_outside_cones, shared_line_ends
 from .surface_nodes import surface_nodes

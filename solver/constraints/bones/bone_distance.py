@@ -10,13 +10,13 @@ import numpy as np
 
 from ...mesh.geometry.closedness import has_inside
 from ...mesh.geometry.closest_point import ClosestPoints, closest_points
+from ...mesh.geometry.surface_paint import is_painted
 from ...mesh.geometry.triangle_bvh import Bvh, build_bvh
 from ...mesh.geometry.triangle_surface import make_surface
 from ...mesh.geometry.winding_number import winding_numbers
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...scene.flesh import Bone
 
-PAINT_THRESHOLD = 0.5  # where paint is above this, it says yes
 INSIDE_WINDING_NUMBER = 0.5  # winding number above which a point is inside: 1 inside, 0 outside
 # a line is found as a triangle without area
 LINE_TRIANGLE = np.array([[0, 1, 1]], np.int32)
@@ -82,15 +82,3 @@ class BoneShape:
 
     def _is_allowed(self, found: ClosestPoints) -> Bools:
         return is_painted(self.bone.mask, self.triangles, found)
-
-
-def is_painted(paint: Floats, triangles: Indices, found: ClosestPoints) -> Bools:
-    """Returns whether paint at the vertices says yes at points found on the triangles, (k,); no paint always does."""
-    if not len(paint):
-        return np.ones(len(found.triangle), bool)
-    return interpolate_at(paint, triangles, found) > PAINT_THRESHOLD
-
-
-def interpolate_at(values: Floats, triangles: Indices, found: ClosestPoints) -> Floats:
-    """Returns values at the vertices, (n,), at points found on the triangles, (k,)."""
-    return np.einsum("ka,ka->k", np.asarray(values, np.float64)[triangles[found.triangle]], found.weights)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ...mesh.geometry.surface_paint import PAINT_THRESHOLD
 from ...runtime.arrays import Floats, floats
 from ...runtime.errors import BadInput
 from ...scene.attachment import ALL_BONES, ARMATURE_BONES, FIXED, Attachment, padded
@@ -13,7 +14,7 @@ from ...scene.attachment_resolution import attachment_to_bone
 from ...scene.flesh import Bone
 from ...scene.scene import Body
 from .bone_attachment import BoneAttachment
-from .bone_distance import PAINT_THRESHOLD, BoneShape
+from .bone_distance import BoneShape
 from .bone_parts import BonePart, GoverningAttachment
 
 
