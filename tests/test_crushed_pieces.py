@@ -19,7 +19,7 @@ from sinew.solver.scene.tracks import NoTracks
 CHOCOLATE = Material(youngs_modulus=1.0e8, poisson_ratio=0.4, density=1250.0, stiffness_damping=0.0053)
 LENGTHS, BELOW = (0.156, 0.078, 0.011), 0.03  # of the bar, and the height of the blocks below it [m]
 RADIUS = 0.015  # of the ball [m]
-PRESSED, LIFTED, RESTED, END = 60, 80, 140, 200  # steps of a sixtieth of a second
+PRESSED, LIFTED, RESTED, END = 60, 80, 170, 230  # steps of a sixtieth of a second; by 170 a bit has slid off another
 
 
 def bar_on_blocks() -> Scene:

@@ -185,9 +185,14 @@ class ContactStep:
         """Whether contacts did not have to change after the last solve."""
         return self.active_set.is_converged
 
-    def diverged_islands(self, before: Floats, v: Floats) -> Bools:
-        """Returns the islands whose contacts failed in a step, from velocities to v [m/s], (n, 3) each: (islands,)."""
-        return self.active_set.diverged_islands(before, v, MIN_DISPLACEMENT * self.tet_size / self.dt)
+    def diverged_islands(self, available: Floats, v: Floats) -> Bools:
+        """Returns the islands whose contacts failed in a step, (islands,).
+
+        Args:
+            available: Kinetic energy of islands where the step began, and the work of gravity in it [J], (islands,).
+            v: Velocities at its end [m/s], (n, 3).
+        """
+        return self.active_set.diverged_islands(available, v, MIN_DISPLACEMENT * self.tet_size / self.dt)
 
     def islands_with_pieces(self) -> Bools:
         """Returns the islands that are pieces of a broken body, or touch some, (islands,)."""

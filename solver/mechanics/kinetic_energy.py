@@ -26,6 +26,13 @@ def kinetic_energy_bound(model: Model, v: Floats, gravity: Floats, dt: float) ->
     return out
 
 
+def work_of_gravity(model: Model, v: Floats, gravity: Floats, dt: float) -> Floats:
+    """Returns the work of gravity on islands that move on at v [m/s], (n, 3), for `dt` [s]: [J], (k,)."""
+    weight = model.mass * model.gravity_scale
+    row, count = model.pattern.island_of_row, model.pattern.island_count
+    return floats(np.bincount(row, dt * weight * (v @ gravity), count))
+
+
 @kernel(no_refcount=True)
 def _sum_kinetic_energies(island_start, mass, v, out):
     for island in range(len(island_start) - 1):

@@ -20,7 +20,7 @@ from ..integrators.integrator_choice import step
 from ..integrators.step_input import ContactCallbacks, StepOptions
 from ..integrators.step_report import StepReport
 from ..mechanics.finite_rotation_correction import chord_stretch_energy, rotate_free_islands, turn_angles
-from ..mechanics.kinetic_energy import kinetic_energy_bound
+from ..mechanics.kinetic_energy import kinetic_energies, kinetic_energy_bound, work_of_gravity
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..mechanics.state_fields import PREVIOUS_DT, TETS_FIELD
@@ -118,6 +118,11 @@ class StepAttempt:
     def motion_energy(self) -> Floats:
         """Kinetic energy of every island, or what it would have after a free fall [J], (k,)."""
         return kinetic_energy_bound(self.model, self.before.v, self.gravity, self.part.dt)
+
+    def available_energy(self) -> Floats:
+        """Returns the kinetic energy that every island had, with the work of gravity where it has sunk [J], (k,)."""
+        work = work_of_gravity(self.model, floats(self.state.v), self.gravity, self.part.dt)
+        return floats(kinetic_energies(self.model, self.before.v) + np.maximum(work, 0.0))
 
     def _choose_rotations(self, turns_solves: bool) -> None:
         """Decides whether rotations follow in the solves, and whether turns of solves are rotations if they may be."""

@@ -61,7 +61,7 @@ class EnergyVerdict:
 
 def contact_verdict(attempt: StepAttempt, report: StepReport) -> Verdict:
     """Returns what becomes of an attempt by its contacts and by how far bodies turned."""
-    contacts, before, state = attempt.contacts, attempt.before, attempt.state
+    contacts, state = attempt.contacts, attempt.state
     if contacts is None or not attempt.may_repeat:
         return Verdict.ACCEPT
     if attempt.may_relinearise:
@@ -73,7 +73,7 @@ def contact_verdict(attempt: StepAttempt, report: StepReport) -> Verdict:
     )
     if (report.rotates_far or is_rough) and part.may_halve:
         return Verdict.HALVE
-    has_diverged = contacts.diverged_islands(before.v, floats(state.v))
+    has_diverged = contacts.diverged_islands(attempt.available_energy(), floats(state.v))
     if part.halvings >= MAX_HALVINGS_IN_PIECES:
         has_diverged &= ~contacts.islands_with_pieces()
     may_halve = part.halvings < MAX_CONTACT_HALVINGS if has_surfaces else part.may_halve
@@ -137,9 +137,9 @@ def _may_have_gained(attempt: StepAttempt, report: StepReport) -> bool:
 
 def _start_rotations_failed(attempt: StepAttempt) -> bool:
     """Whether a step with the rotations of its start has gone wrong, at contacts or by what turned."""
-    contacts, before, state = attempt.contacts, attempt.before, attempt.state
+    contacts, state = attempt.contacts, attempt.state
     assert contacts is not None
-    if contacts.diverged_islands(before.v, floats(state.v)).any():
+    if contacts.diverged_islands(attempt.available_energy(), floats(state.v)).any():
         return True
     # what was at rest is judged by the motion that it has got
     motion_energy = np.maximum(attempt.motion_energy, kinetic_energies(attempt.model, state.v))

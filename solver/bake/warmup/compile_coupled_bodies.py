@@ -37,7 +37,7 @@ def compile_coupled_bodies() -> None:
     settling.solves, settling.is_converged = 1, False
     settling.group[:], settling.group_status[:] = (0, 1), (CONVERGED, STOPPED)
     settling.frozen_nodes()
-    settling.diverged_islands(state.v, state.v, 1.0)
+    settling.diverged_islands(np.ones(2), state.v, 1.0)
 
 
 def compile_bound_bodies() -> None:

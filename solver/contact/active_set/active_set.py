@@ -23,8 +23,9 @@ from .active_set_update import (
 from .contact_line_search import keep_earliest_contacts, line_search_steps
 
 MAX_SOLVES = 5  # linear solves per step; in most steps contacts converge after one or two
-# the same among pieces of broken bodies: most steps need six to nine, and forces that are cut off add energy
-MAX_SOLVES_IN_PIECES = 10
+# the same while forces are wrong, and among pieces of broken bodies: most such steps need six to nine, and what is
+# cut off is halved, or adds energy
+MAX_LONGER_SOLVES = 10
 MAX_SOLVES_AT_IMPACT = 20  # the same where bodies hit each other so hard that they would be deep in each other
 MAX_LIFT_SOLVES = 4  # solves of a step after which contacts that sank are lifted; later those that are crushed alone
 DROP_ONLY_AFTER_SOLVES = 13  # solves of a violent step after which no contact is added: pulling ones scatter bodies
@@ -100,7 +101,7 @@ class ActiveSet:
             only_drop=count >= DROP_ONLY_AFTER_SOLVES and not self.has_line_search,
             may_lift=count <= MAX_LIFT_SOLVES,
             may_continue=count < MAX_SOLVES,
-            may_continue_in_pieces=count < MAX_SOLVES_IN_PIECES,
+            may_continue_longer=count < MAX_LONGER_SOLVES,
             may_continue_at_impact=count < MAX_SOLVES_AT_IMPACT,
         )
         group_of_contact = self._group_contacts(state, normal_force)
@@ -112,16 +113,19 @@ class ActiveSet:
         self.is_converged = highest == CONVERGED
         return bool(highest >= CONTINUES)
 
-    def diverged_islands(self, before: Floats, v: Floats, min_speed: float) -> Bools:
+    def diverged_islands(self, available: Floats, v: Floats, min_speed: float) -> Bools:
         """Returns islands whose group ended with large errors of contacts, or with energy from nothing, (islands,).
 
-        Velocities at its start and its end [m/s] are (n, 3); motion slower than `min_speed` does not count.
+        Args:
+            available: Kinetic energy of islands where the step began, and the work of gravity in it [J], (islands,).
+            v: Velocities at its end [m/s], (n, 3).
+            min_speed: Slower motion does not count [m/s].
         """
         if self.is_converged:
             return np.zeros(len(self.group), bool)
         has_diverged, energy = self.group_status == DIVERGED, np.empty((len(self.group), 2))
         row, mass = self.model.pattern.island_of_row, self.model.mass
-        find_gained_energy(min_speed, self.group_status, self.group, row, mass, before, v, energy, has_diverged)
+        find_gained_energy(min_speed, self.group_status, self.group, row, mass, available, v, energy, has_diverged)
         return has_diverged
 
     def islands_with_pieces(self) -> Bools:

@@ -57,7 +57,7 @@ class SolveRules(NamedTuple):
         only_drop: No contact becomes active.
         may_lift: Contacts that sank are lifted, and not only those that are crushed.
         may_continue: A group without convergence is solved again.
-        may_continue_in_pieces: The same where an island of the group is a piece of a broken body.
+        may_continue_longer: The same where forces are wrong, or an island of the group is a piece of a broken body.
         may_continue_at_impact: The same where that justifies many solves.
     """
 
@@ -65,7 +65,7 @@ class SolveRules(NamedTuple):
     only_drop: bool
     may_lift: bool
     may_continue: bool
-    may_continue_in_pieces: bool
+    may_continue_longer: bool
     may_continue_at_impact: bool
 
 
@@ -226,13 +226,14 @@ def _decide_groups(rules, groups, sums):
         is_violent = has_changes and (
             own[MAX_NEW_DEPTH] > DEEP_PENETRATION or own[PULL_SUM] > MAX_PULL_RATIO * own[ACTIVE_NORMAL_SUM]
         )
-        may_continue = rules.may_continue_in_pieces if own[HAS_PIECES] > 0.0 else rules.may_continue
+        has_large_error = is_violent or is_crushed or step_length[island] < 1.0 or has_wrong_forces
+        takes_more = own[HAS_PIECES] > 0.0 or has_large_error
+        may_continue = rules.may_continue_longer if takes_more else rules.may_continue
         continues = may_continue or (rules.may_continue_at_impact and (is_violent or is_crushed))
         needs_solve = has_changes or own[MAX_SUNK_DEPTH] > 0.0 or own[IS_REQUESTED] > 0.0
         status[island] = (CONTINUES if continues else STOPPED) if needs_solve else CONVERGED
         if status[island] == CONTINUES and own[IS_REQUESTED] > 0.0 and not has_changes:
             status[island] = ROTATES
-        has_large_error = is_violent or is_crushed or step_length[island] < 1.0 or has_wrong_forces
         if status[island] == STOPPED and has_large_error:
             status[island] = DIVERGED
         highest = max(highest, status[island])
@@ -240,25 +241,27 @@ def _decide_groups(rules, groups, sums):
 
 
 @kernel()
-def find_gained_energy(min_speed, status, group, island_of_row, mass, before, v, energy, has_gained):
-    """Writes for groups without convergence whether they move with more energy than their velocities and springs had.
+def find_gained_energy(min_speed, status, group, island_of_row, mass, available, v, energy, has_gained):
+    """Writes for groups without convergence whether they move with more energy than their motion and springs had.
 
     Args:
         min_speed: Slower motion does not count [m/s].
         status, group: See `ContactGroups`.
         island_of_row: Of the pattern.
         mass: Of nodes [kg], (n,).
-        before, v: Velocities at the start and end of the step [m/s], (n, 3).
+        available: Kinetic energy of islands at the start of the step, and the work of gravity in it [J], (islands,).
+        v: Velocities at the end of the step [m/s], (n, 3).
         energy: Scratch, (islands, 2).
         has_gained: Out, true for every island of such a group; others stay as they are, (islands,).
     """
     energy[:] = 0.0
+    for island in range(len(group)):
+        energy[group[island], 0] += MAX_ENERGY_RATIO * available[island]
     for i in range(len(mass)):
         own = energy[group[island_of_row[i]]]
+        own[0] += 0.5 * mass[i] * min_speed**2
         for axis in range(3):
-            own[0] += MAX_ENERGY_RATIO * mass[i] * before[i, axis] ** 2
-            own[1] += mass[i] * v[i, axis] ** 2
-        own[0] += mass[i] * min_speed**2
+            own[1] += 0.5 * mass[i] * v[i, axis] ** 2
     for island in range(len(group)):
         lowest = group[island]
         if status[lowest] != CONVERGED and energy[lowest, 1] > energy[lowest, 0]:
