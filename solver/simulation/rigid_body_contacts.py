@@ -5,13 +5,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from ..contact.detection.contact_sample_points import STIFFNESS_FACTOR
-from ..mechanics.model import Model
 from ..mesh.geometry.triangle_surface import Surface
 from ..mesh.tet_mesh import TetMesh
-from ..runtime.arrays import Bools
 from ..scene.material import Material
 from ..scene.scene import Body
 
@@ -34,10 +30,3 @@ def with_contact_modulus(body: Body, surface: Surface, mesh: TetMesh, dt: float)
     inertial = body.material.density * mesh.report.volume / dt**2
     modulus = SURFACE_STIFFNESS * inertial * mesh.report.tet_size / (STIFFNESS_FACTOR * surface.area)
     return replace(body.material, youngs_modulus=modulus * body.simulated_scale**2, poisson_ratio=0.0)
-
-
-def rigid_islands(model: Model) -> Bools:
-    """Returns which islands are rigid bodies, (islands,)."""
-    out = np.zeros(model.pattern.island_count, bool)
-    out[[int(model.pattern.island_of_row[core.nodes[0]]) for core in model.cores if core.is_whole]] = True
-    return out

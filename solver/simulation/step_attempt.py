@@ -22,6 +22,7 @@ from ..integrators.step_report import StepReport
 from ..mechanics.finite_rotation_correction import chord_stretch_energy, rotate_free_islands, turn_angles
 from ..mechanics.kinetic_energy import kinetic_energies, kinetic_energy_bound, work_of_gravity
 from ..mechanics.model import Model
+from ..mechanics.rigid_islands import rigid_islands
 from ..mechanics.state import State
 from ..mechanics.state_fields import PREVIOUS_DT, TETS_FIELD
 from ..mechanics.vertex_warp import is_any_warped
@@ -31,7 +32,6 @@ from ..scene.gravity import gravity_at
 from .build_contact_step import make_contact_step
 from .current_model import present_flesh
 from .flesh_equilibrium_interpolation import PoseInterpolation
-from .rigid_body_contacts import rigid_islands
 from .simulated_scene import SimulatedScene
 from .step_boundary_conditions import boundary_conditions
 from .step_interval import StepPart

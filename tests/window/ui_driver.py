@@ -254,10 +254,19 @@ def _sidebar(aside: int) -> tuple[int, int, int, int]:
 
 
 def wait_for(what: str, condition: Callable[[], bool], limit: float) -> Steps:
-    end = time.monotonic() + limit
+    """Waits until something holds, or a number of seconds [s] have gone by in which no bake came forward."""
+    end, before = time.monotonic() + limit, _bake_progress()
     while not condition():
+        now = _bake_progress()
+        if now != before:
+            end, before = time.monotonic() + limit, now
         assert time.monotonic() < end, f"{what} did not come in {limit} s: {status()}"
         yield 0.02
+
+
+def _bake_progress() -> tuple[object, ...]:
+    found = status()
+    return found.phase, found.frame, found.stage, found.iteration, found.fraction
 
 
 def bake() -> Steps:

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from ...mechanics.model import Model
+from ...mechanics.rigid_islands import rigid_islands
 from ...runtime.arrays import Bools, Floats, Indices
 from ..surfaces.collision_surfaces import (
     CollisionSurfaces,
@@ -35,6 +36,7 @@ from .contact_set import ContactSet, Int64s
 from .edge_contacts import EdgeContacts
 from .persistent_contacts import PersistentContacts
 from .release_crushed import is_released
+from .rigid_contact_places import meet_on_rigid_bodies
 from .surface_materials import ContactMaterials
 
 NO_ROTATIONS = np.zeros((0, 3, 3))
@@ -75,6 +77,7 @@ class SurfaceContacts:
         self.materials, self.model, self.dt = materials, model, dt
         self.collider_surfaces, self.make_search = collider_surfaces, search
         self.surfaces, self.is_prescribed = collider_surfaces.surfaces, collider_surfaces.surfaces.tet < 0
+        self.is_rigid_tet = _rigid_tets(model)
         edges = collider_surfaces.surfaces.edges
         self.edges = EdgeContacts(materials, edges, collider_surfaces, model, dt) if edges else None
 
@@ -125,9 +128,17 @@ class SurfaceContacts:
 
     def attach(self, contacts: ContactSet, which: Int64s) -> AttachedContacts:
         """Returns the attachments of the contacts `which`, and writes their carried positions."""
+        attached = self._attach(contacts, which)
+        if len(self.is_rigid_tet):
+            carried, nodes = contacts.carried[which], TetNodes(self.model.tets, self.model.X, self.x)
+            meet_on_rigid_bodies(attached, carried, self.is_rigid_tet, nodes)
+            contacts.carried[which] = carried
+        return attached
+
+    def _attach(self, contacts: ContactSet, which: Int64s) -> AttachedContacts:
         if self.edges and len(which) and contacts.id[which[-1]] >= self.first_edge_id:
             count = int(np.searchsorted(contacts.id[which], self.first_edge_id))
-            points = self.attach(contacts, which[:count])
+            points = self._attach(contacts, which[:count])
             return AttachedContacts.concatenate(points, self.edges.attach(contacts, which[count:]))
         assert contacts.triangle is not None and contacts.place is not None
         other_surface, point = self._surface_and_point(contacts.id[which] - self.id_offset)
@@ -208,3 +219,9 @@ class SurfaceContacts:
         id = own.id - self.first_edge_id
         normal[self.edges.is_prescribed_of(id)] *= -1.0
         return replace(own, id=id, normal=normal)
+
+
+def _rigid_tets(model: Model) -> Bools:
+    """Returns which tets are rigid bodies, (m,); (0,) if there are none."""
+    rigid = rigid_islands(model)
+    return rigid[model.pattern.island_of_row[model.tets[:, 0]]] if rigid.any() else np.zeros(0, bool)

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which islands of a model are rigid bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..runtime.arrays import Bools
+from .model import Model
+
+
+def rigid_islands(model: Model) -> Bools:
+    """Returns which islands are rigid bodies, (islands,)."""
+    out = np.zeros(model.pattern.island_count, bool)
+    out[[int(model.pattern.island_of_row[core.nodes[0]]) for core in model.cores if core.is_whole]] = True
+    return out
