@@ -35,6 +35,8 @@ from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.rest_scale import RestScale
 from sinew.solver.scene.rigid_core import Core, Hinge
 from sinew.solver.scene.scene import Body, Fracture, Heat, Plasticity, Scene, Settings
+from sinew.solver.scene.start import Start
+from sinew.solver.simulation.kept_start import keep_start
 
 SIZE = (0.3, 0.5, 0.2)
 WEIGHTLESS = (0.0, 0.0, 0.0)
@@ -218,6 +220,20 @@ def test_what_a_rigid_body_cannot_do_is_told_with_its_name(
         run_of(tmp_path, rigid_box(**settings))
     assert caught.value.kind == "rigid-combined"
     assert '"Box"' in caught.value.sentence and feature in caught.value.sentence
+
+
+def test_what_has_fallen_into_a_heap_begins_so(tmp_path: Path) -> None:
+    stones = [rigid_box(SIZE, (0.0, 0.1 * n, 0.4 + 0.6 * n), rotation((1, 2, n), 1.0), f"stone{n}") for n in range(3)]
+    fallen = run_of(tmp_path, *stones, colliders=(FLOOR,), frame_end=200)
+    fallen.advance(100)
+    starts = [Start.from_bytes(keep_start(fallen.simulation, n).to_bytes(), "stone") for n in range(3)]
+    (tmp_path / "again").mkdir()
+    begun = [replace(stone, start=start) for stone, start in zip(stones, starts, strict=True)]
+    again = run_of(tmp_path / "again", *begun, colliders=(FLOOR,), frame_end=200)
+    np.testing.assert_allclose(again.state.x, fallen.state.x, atol=1e-6)
+    assert distortion(again) < 1e-12
+    again.advance(50)
+    assert np.abs(again.state.x - fallen.state.x).max() < 0.002, "it lies as it lay"
 
 
 def test_a_sheet_cannot_be_rigid() -> None:

@@ -9,6 +9,7 @@ from ..mechanics.model import BodyRange, Model
 from ..mechanics.state import State
 from ..mechanics.state_fields import FLOWED, FP_INVERSE, PLASTIC_STRAIN, TETS_FIELD
 from ..mesh.embedding import bind, closest_tets, interpolate
+from ..mesh.rigid_alignment import align_rigidly
 from ..runtime.arrays import Floats, floats, indices
 from ..runtime.errors import BadInput
 from ..scene.scene import Body, Scene
@@ -68,6 +69,9 @@ def _begin(body: Body, start: Start, model: Model, own: BodyRange, state: State)
     if not _is_same_mesh(body.vertices, start.vertices):
         raise BadInput("start-of-other-mesh", name=body.name)
     X, tets = model.X[own.nodes], indices(model.tets[own.tets] - np.int32(own.nodes.start))
+    if body.is_rigid:
+        state.x[own.nodes] = align_rigidly(X, start.nodes, start.positions)
+        return
     has_same_tets = np.array_equal(tets, start.tets) and _is_same_mesh(X, start.nodes)
     if has_same_tets:
         state.x[own.nodes] = start.positions

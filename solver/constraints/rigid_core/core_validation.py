@@ -68,7 +68,6 @@ def _deforming_features(body: Body, tracks: TrackReader) -> Iterator[str]:
         "Muscle": body.muscle is not None,
         "Rest Scale": body.rest_scale.scale != 1.0 or tracks.has(f"body.{body.key}.rest_scale"),
         "Gravity Already in Shape": body.gravity_in_shape,
-        "Keep as Start": body.start is not None,
         "painted material": body.material_paint.is_painted,
         "animated material": bool(keyed_names(body, tracks)),
         "Wrap": body.wrap_vertices > 0,
