@@ -70,6 +70,14 @@ def test_larger_tets_inside_are_estimated_too(interior_size):
     assert estimate(shape("sphere"), meshing) == pytest.approx(count, rel=0.35)
 
 
+@pytest.mark.parametrize("divisions", [12, 20, 32])
+@pytest.mark.parametrize("name", ["torus", "cube"])
+def test_adaptive_tets_are_estimated_roughly(name, divisions):
+    meshing = Meshing("adaptive", divisions=divisions)
+    count = len(tetrahedralize(shape(name), meshing, name).tets)
+    assert count / 2 < estimate(shape(name), meshing) < 2 * count
+
+
 @pytest.mark.parametrize("name", ["cat_low.obj", "spot_low.obj", "koala_low.obj", "featuretype.STL"])
 def test_estimates_of_files(shared, name):
     surface = read_surface(shared / "testdata" / "surface" / name)

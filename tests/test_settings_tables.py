@@ -24,6 +24,7 @@ from sinew.addon.properties.unit_proxies import proxies_of
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene import (
     fibres,
+    fine_regions,
     flesh,
     force_fields,
     formulation,
@@ -67,6 +68,7 @@ PARTS: dict[str, Any] = {
         scene.Fracture,
         scene.HeatSource,
         scene.Meshing,
+        fine_regions.FineRegions,
         scene.Body,
         scene.Settings,
         scene.Collider,
@@ -131,6 +133,8 @@ def let_count(own: bpy.types.PropertyGroup, each: Setting) -> None:
             setattr(own, condition.setting, condition.values[-1])
         elif ALL_SETTINGS[condition.setting].kind == kinds.OBJECT:
             setattr(own, condition.setting, bpy.data.objects["Collider"])
+        elif ALL_SETTINGS[condition.setting].kind == kinds.COLLECTION:
+            setattr(own, condition.setting, bpy.data.collections.new("Near"))
         else:
             setattr(own, condition.setting, "Group")
 
@@ -202,7 +206,7 @@ def test_every_setting_is_drawn_in_its_panel() -> None:
         {"sizing": "COUNT"},
         {"use_preview_tets": True},
     ]
-    states += [{"method": "GIVEN"}]
+    states += [{"method": "ADAPTIVE", "fine_collection": bpy.data.collections.new("Near")}, {"method": "GIVEN"}]
     states += [{"motion": motion, "use_armature_bones": True} for motion in ("POSE", "JIGGLE")]
     states += [{"activation_source": choice.identifier} for choice in ALL_SETTINGS["activation_source"].choices]
     states += [

@@ -21,7 +21,9 @@ from . import bake_status
 ROLE_LABELS = {BODY: "Bodies", COLLIDER: "Colliders", BONE: "Bone Meshes", HEAT_SOURCE: "Heat Sources", WRAP: "Wraps"}
 TETS_LABEL, ESTIMATED_TETS_LABEL, TETS_ICON = "Tets", "Tets (About)", "MESH_ICOSPHERE"
 # what the number of tets of the active object depends on, which Blender does not report when it is edited
-WATCHED_SETTINGS = ("role", "method", "sizing", "tet_count", "tet_size", "divisions", "interior_size", "use_fracture")
+WATCHED_SETTINGS = (
+    "role", "method", "sizing", "tet_count", "tet_size", "divisions", "interior_size", "coarsest_size", "use_fracture"
+)  # fmt: skip
 MAX_VIEW_LAYERS = 100  # whose counts are remembered
 MAX_AGE_SECONDS, COUNT_TIME_SHARE = 1.0, 0.02
 

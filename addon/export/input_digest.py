@@ -29,6 +29,7 @@ from . import activation_inputs, artist_tet_files, rigid_core
 from .attachment_targets import attachment_parts
 from .bone_meshes import bones_that_hold
 from .fibre_objects import fibre_object_parts, find_fibre_objects
+from .fine_regions import find_fine_objects
 from .input_digest_parts import field_parts, id_parts, object_parts, preview_parts, scene_parts
 from .relevant_settings import unread_settings
 
@@ -172,6 +173,7 @@ def _participant_digest(
             *rigid_core.find_core_objects([obj]),
             *activation_inputs.find_source_objects([obj]),
             *find_fibre_objects([obj]),
+            *find_fine_objects([obj]),
         ]
         parts += [digest_of_data] if (digest_of_data := activation_inputs.source_digest(obj)) else []
         parts += [*fibre_object_parts(obj), *attachment_parts(obj, names, waiting)]

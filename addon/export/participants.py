@@ -20,6 +20,7 @@ from .activation_inputs import find_source_objects, has_flexed_shape
 from .armature_bones import ArmatureBone, bones_of_armatures
 from .bone_meshes import bones_that_hold
 from .fibre_objects import find_fibre_objects
+from .fine_regions import find_fine_objects
 from .rigid_core import find_core_objects
 
 # the fields of `Participants` that are objects with their keys
@@ -137,9 +138,15 @@ def find_participants(scene: bpy.types.Scene, number: int | None = None) -> Part
 
 
 def followed_objects(bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
-    """Returns the objects that bodies follow by their settings: of cores and muscles, and empties that they hang on."""
+    """Returns the objects that bodies follow by their settings: of cores and muscles, empties that they hang on, and
+    those near which their tets are small."""
     every = list(bodies)
-    return [*find_core_objects(every), *find_source_objects(every), *find_hook_objects(every)]
+    return [
+        *find_core_objects(every),
+        *find_source_objects(every),
+        *find_hook_objects(every),
+        *find_fine_objects(every),
+    ]
 
 
 def collider_keys(scene: bpy.types.Scene) -> ObjectKeys:

@@ -42,6 +42,7 @@ from .body_vertices import BodyVertexReader
 from .bone_meshes import read_bone, sample_bone
 from .colliders import read_collider
 from .fat_geometry import with_wrap
+from .fine_regions import read_fine_regions
 from .force_fields import read_field, sample_field
 from .formulation import read_formulation
 from .heat_sources import read_heat_source, sample_heat_source
@@ -184,6 +185,7 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
             "rest_scale": RestScale(**read_fields(RestScale, settings, weights=weights)),
             "flesh": body_features.read_flesh(settings, weights),
             "core": read_core(scene_copy, settings, weights, unit),
+            "fine": read_fine_regions(scene_copy, settings, weights, unit),
             "goal": body_features.read_goal(settings, weights),
             "muscle": body_features.read_muscle(scene_copy, settings, weights, unit),
             "attachments": read_attachments(scene_copy, inputs, obj, weights),
@@ -219,7 +221,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         vertices=world,
         triangles=np.ascontiguousarray(faces),
         material=Material(**read_fields(Material, settings)),
-        meshing=_meshing(settings, world, faces, longest, inputs),
+        meshing=replace(_meshing(settings, world, faces, longest, inputs), fine=found.fields.pop("fine")),
         pinned=pinned,
         pin_weights=found.pins[pinned],
         attached=attached,

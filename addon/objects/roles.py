@@ -62,6 +62,11 @@ def wraps(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return sorted((o for o in scene.objects if has_role(o, WRAP)), key=lambda o: o.name)
 
 
+def is_adaptive(obj: bpy.types.Object) -> bool:
+    """Whether the tets of a body are of several sizes; those of one that may break are not."""
+    return str(obj.sinew.method) == "ADAPTIVE" and not obj.sinew.use_fracture
+
+
 def is_rigid(obj: bpy.types.Object) -> bool:
     """Whether the mesh of a body moves as one piece."""
     return str(obj.sinew.method) == "RIGID"

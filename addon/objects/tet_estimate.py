@@ -57,7 +57,12 @@ def meshing_of(
         is_preview: Whether it gets its preview tets, if it has any.
     """
     method = "robust" if settings.use_fracture else settings.method.lower()
-    plain = Meshing(method=method, divisions=settings.divisions, interior_size=int(settings.interior_size))
+    plain = Meshing(
+        method=method,
+        divisions=settings.divisions,
+        interior_size=int(settings.interior_size),
+        coarsest_size=int(settings.coarsest_size),
+    )
     size = _tet_size(settings, found, plain, unit)
     if is_preview and has_preview(settings):
         size = max(size, _size_for_count(settings.preview_tets, found, plain))

@@ -7,13 +7,24 @@ import bpy
 
 from ...solver.scene.formulation import refinement_factor
 from ...solver.scene.settings.setting import Setting
-from ...solver.scene.settings.tet_settings import DISPLAY_SETTINGS, FILL, INTERIOR_SIZE, SHOW_TETS, TET_SETTINGS
+from ...solver.scene.settings.tet_settings import (
+    COARSEST_SIZE,
+    DISPLAY_SETTINGS,
+    FILL,
+    FINE_COLLECTION,
+    FINE_DISTANCE,
+    FINE_GROUP,
+    INTERIOR_SIZE,
+    SHOW_TETS,
+    TET_SETTINGS,
+)
 from ..baking import bake_status
 from ..export import artist_tet_files, formulation
 from ..objects import roles, tet_estimate
 from .property_rows import draw_fold, draw_row, draw_settings, locked_column
 
-FILL_SETTINGS = (FILL, INTERIOR_SIZE)
+ADAPTIVE_SETTINGS = (COARSEST_SIZE, FINE_GROUP, FINE_COLLECTION, FINE_DISTANCE)
+FILL_SETTINGS = (FILL, INTERIOR_SIZE, *ADAPTIVE_SETTINGS)
 SIZE_SETTINGS = tuple(setting for setting in TET_SETTINGS if setting not in FILL_SETTINGS)
 
 
@@ -32,7 +43,7 @@ def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         return
     column = locked_column(folded, context)
     _draw_table(column, obj, FILL_SETTINGS)
-    if settings.use_fracture and settings.method == "SMOOTH":
+    if settings.use_fracture and settings.method in ("SMOOTH", "ADAPTIVE"):
         column.label(text="Bodies with Fracture get Robust tets", icon="INFO")
     column = folded.column(heading="Viewport Display")
     draw_settings(column, obj, (SHOW_TETS,))
@@ -45,7 +56,7 @@ def _draw_table(layout: bpy.types.UILayout, obj: bpy.types.Object, table: tuple[
     """Draws the settings that count."""
     settings = obj.sinew
     for setting in table:
-        is_ruled_out = setting == INTERIOR_SIZE and settings.use_fracture
+        is_ruled_out = setting in (INTERIOR_SIZE, *ADAPTIVE_SETTINGS) and settings.use_fracture
         if setting.counts(lambda name: getattr(settings, name)) and not is_ruled_out:
             draw_row(layout, obj, setting)
 

@@ -164,6 +164,10 @@ def make_goal(body: Body, goal: Goal, binding: Binding, model: Model, number: in
     # all nodes that exact vertices lie between are exact
     paint[tets[binding.tet[exact] - np.int32(part.tets.start)]] = 1.0
     tet, corner = tets_of_nodes(tets)
+    origin = np.arange(len(rest), dtype=np.int32)
+    followers = model.bound.within(part.nodes) if model.bound is not None else None
+    if followers is not None:  # nodes at T-junctions go where their parents are pulled
+        origin = np.setdiff1d(origin, followers.nodes - np.int32(part.nodes.start)).astype(np.int32)
     nothing, empty = np.zeros(0), np.zeros(0, np.int32)
     return BodyGoal(
         key=f"{body.key}.goal",
@@ -179,8 +183,8 @@ def make_goal(body: Body, goal: Goal, binding: Binding, model: Model, number: in
         goal=goal,
         motion=motion,
         paint=paint,
-        nodes=np.arange(part.nodes.start, part.nodes.stop, dtype=np.int32),
-        origin=np.arange(len(rest), dtype=np.int32),
-        tet_of_node=tet + np.int32(part.tets.start),
-        corner_of_node=corner,
+        nodes=origin + np.int32(part.nodes.start),
+        origin=origin,
+        tet_of_node=tet[origin] + np.int32(part.tets.start),
+        corner_of_node=corner[origin],
     )

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where the nodes around exactly pinned vertices have to be, so that those vertices are on their targets.
 
-A region is a connected set of tets that hold vertices of pin weight 1. All its nodes are held. Their targets
+A region is a connected set of tets that hold vertices of pin weight 1. All its nodes are held, instead of those at
+T-junctions the nodes that these follow. Their targets
 follow from the targets T of the vertices at rest positions P in three parts, each on top of the one before:
 
 1. one affine motion of the whole region, x = F X + t, by least squares. Where the vertices lie in a plane, the
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..linalg.bound_nodes import BoundNodes
 from ..mesh.geometry.connected_components import connected_components
 from ..mesh.moving_least_squares import (
     AffineLeastSquares,
@@ -123,7 +125,14 @@ def tells_rotation(vertices: Floats, tet_size: float) -> bool:
 
 
 def make_region(
-    X: Floats, tets: Indices, vertices: Floats, rows: Indices, tet: Indices, weights: Floats, tet_size: float
+    X: Floats,
+    tets: Indices,
+    vertices: Floats,
+    rows: Indices,
+    tet: Indices,
+    weights: Floats,
+    tet_size: float,
+    bound: BoundNodes | None = None,
 ) -> FixedRegion:
     """Returns the region of vertices at rest [m], (q, 3), bound by `tet` (q,) and `weights` (q, 4).
 
@@ -134,17 +143,23 @@ def make_region(
         rows: Their places among the pinned vertices of the body, (q,).
         tet, weights: Their binding.
         tet_size: Edge length of the lattice [m].
+        bound: Nodes that follow others of the body; None: none do.
     """
     from scipy.sparse import csc_matrix, csr_matrix, identity
     from scipy.sparse.linalg import splu
 
     nodes, corner = np.unique(tets[tet], return_inverse=True)
     count = len(vertices)
+    places = (np.repeat(np.arange(count, dtype=np.int64), 4), corner.ravel())
+    W = csr_matrix((weights.ravel(), places), shape=(count, len(nodes)))
+    if bound is not None:
+        row_start, column, weight = bound.matrix_rows(len(X))
+        parents = csr_matrix((weight, column, row_start), shape=(len(X), len(X)))[nodes]
+        nodes = np.unique(parents.indices)
+        W = W @ parents[:, nodes]
     # from their middle, so that far from the origin no digits are lost
     middle = vertices.mean(axis=0)
     vertices, rest = vertices - middle, X[nodes] - middle
-    places = (np.repeat(np.arange(count, dtype=np.int64), 4), corner.ravel())
-    W = csr_matrix((weights.ravel(), places), shape=(count, len(nodes)))
     normal = (W.T @ W).tocsc()
     damped = normal + identity(len(nodes), format="csc") * (DAMPING_RATIO * normal.diagonal().mean())
     whole = affine_fit_of_all(vertices)

@@ -228,11 +228,15 @@ def make_pins(body: Body, binding: Binding, model: Model, number: int, tet_size:
     varying = weights * _area_shares(body)[pinned] * mass.sum()
     elastic, borne, inertial = np.zeros((3, len(pinned)))
     regions = []
+    followers = model.bound.within(model.bodies[number].nodes) if model.bound is not None else None
     for found in find_regions(model.tets, tet[exact]):
         rows = exact[found]
         varying[rows] = 0.0
         if tells_rotation(bound[rows], tet_size):
-            regions.append(make_region(model.X, model.tets, bound[rows], rows, tet[rows], barycentric[rows], tet_size))
+            found_weights = barycentric[rows]
+            regions.append(
+                make_region(model.X, model.tets, bound[rows], rows, tet[rows], found_weights, tet_size, followers)
+            )
         else:
             own = np.unique(tet[rows])
             E = youngs_modulus(model.mu[own], model.lam[own]).max()

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ..runtime.arrays import Bools, Floats, Indices, floats
 from ..runtime.errors import BadInput
@@ -67,13 +68,25 @@ class BoundNodes:
         own = np.flatnonzero(number_of[self.nodes] >= 0)
         if not len(own):
             return None
-        length = np.diff(self.start)[own]
-        start = np.concatenate([[0], np.cumsum(length, dtype=np.int64)])
-        entry = np.repeat(self.start[:-1][own] - start[:-1], length) + np.arange(start[-1], dtype=np.int64)
-        parents = number_of[self.parents[entry]]
+        some = self._select(own)
+        parents = number_of[some.parents]
         if (parents < 0).any():
             raise BadInput("bound-by-two-schemes")
-        return BoundNodes(number_of[self.nodes[own]], start.astype(np.int32), parents, self.weights[entry])
+        return BoundNodes(number_of[some.nodes], some.start, parents, some.weights)
+
+    def within(self, nodes: slice) -> BoundNodes | None:
+        """Returns the bound nodes among some in a row whose parents all are, too; None without any."""
+        is_own = (self.nodes >= nodes.start) & (self.nodes < nodes.stop)
+        inside = (self.parents >= nodes.start) & (self.parents < nodes.stop)
+        own = np.flatnonzero(is_own & np.logical_and.reduceat(inside, self.start[:-1]))
+        return self._select(own) if len(own) else None
+
+    def _select(self, rows: npt.NDArray[np.int64]) -> BoundNodes:
+        """Returns some of the bound nodes, rising."""
+        length = np.diff(self.start)[rows]
+        start = np.concatenate([[0], np.cumsum(length, dtype=np.int64)])
+        entry = np.repeat(self.start[:-1][rows] - start[:-1], length) + np.arange(start[-1], dtype=np.int64)
+        return BoundNodes(self.nodes[rows], start.astype(np.int32), self.parents[entry], self.weights[entry])
 
     def matrix_rows(self, node_count: int) -> tuple[Indices, Indices, Floats]:
         """Returns W in CSR form: where rows begin, (n + 1,), columns and weights; a free node has a weight of 1."""

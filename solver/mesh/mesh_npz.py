@@ -16,6 +16,7 @@ from ..runtime.npz_reader import stored_floats, stored_indices
 from ..scene.scene import Body
 from ..scene.serialisation.typed_json import from_tree
 from .embedding import Binding
+from .t_junctions import TJunctions, no_t_junctions
 from .tet_mesh import MeshReport, TetMesh
 
 MAX_BINDING_WEIGHT = 1.0e9  # of a vertex so far outside its tet that float32 has no digits left
@@ -28,7 +29,7 @@ def topology_digest(body: Body) -> str:
 
 def to_arrays(body: Body, mesh: TetMesh, binding: Binding) -> dict[str, Any]:
     """Returns `nodes`, `tets`, `fill`, `joined_tets`, `binding_tet`, `binding_weights`, `topology_digest` and
-    `report`.
+    `report`, and where there are T-junctions a field "junction_NAME" for each of theirs.
     """
     report = dataclasses.asdict(mesh.report)
     del report["joined_tets"], report["seconds"]  # an array, and a clock time, which would change the bytes
@@ -43,7 +44,22 @@ def to_arrays(body: Body, mesh: TetMesh, binding: Binding) -> dict[str, Any]:
         "binding_weights": binding.weights,
         "topology": np.array(topology_digest(body)),
         "report": np.array(json.dumps(report)),
+        **(_junctions_to_arrays(mesh.junctions) if len(mesh.junctions) else {}),
     }
+
+
+def _junctions_to_arrays(junctions: TJunctions) -> dict[str, npt.NDArray]:
+    return {f"junction_{field.name}": getattr(junctions, field.name) for field in dataclasses.fields(junctions)}
+
+
+def _junctions_from_arrays(arrays: Mapping[str, npt.NDArray], node_count: int) -> TJunctions:
+    nodes = stored_indices(arrays, "junction_nodes", node_count, -1)
+    weights = stored_floats(arrays, "junction_weights", -1)
+    parents = stored_indices(arrays, "junction_parents", node_count, len(weights))
+    start = stored_indices(arrays, "junction_start", len(weights) + 1, len(nodes) + 1)
+    if start[0] != 0 or start[-1] != len(weights) or (np.diff(start) < 1).any() or (np.diff(nodes) < 1).any():
+        raise ValueError("junction_start or junction_nodes does not rise")
+    return TJunctions(nodes, start, parents, weights)
 
 
 def from_arrays(arrays: Mapping[str, npt.NDArray]) -> tuple[TetMesh, Binding]:
@@ -64,7 +80,9 @@ def from_arrays(arrays: Mapping[str, npt.NDArray]) -> tuple[TetMesh, Binding]:
     if not isinstance(report_tree, dict):
         raise ValueError("it has no report")
     report = dataclasses.replace(from_tree(MeshReport, report_tree, {}, "report"), joined_tets=joined)
-    return TetMesh(nodes, tets, fill, report), binding
+    has_junctions = "junction_nodes" in arrays
+    junctions = _junctions_from_arrays(arrays, len(nodes)) if has_junctions else no_t_junctions()
+    return TetMesh(nodes, tets, fill, report, junctions), binding
 
 
 def matches_body(arrays: Mapping[str, npt.NDArray], body: Body) -> bool:

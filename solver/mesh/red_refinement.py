@@ -18,7 +18,7 @@ from ..scene.formulation import CHILDREN_PER_TET
 from .local_tet_numbering import TET_EDGES
 
 # corners 0 … 3, then the middles of `TET_EDGES`
-_CHILD_NODES = np.array(
+CHILD_NODES = np.array(
     [
         (0, 4, 5, 6), (4, 1, 7, 8), (5, 7, 2, 9), (6, 8, 9, 3),
         (4, 5, 6, 8), (4, 5, 7, 8), (5, 6, 8, 9), (5, 7, 8, 9),
@@ -68,7 +68,7 @@ def red_refinement(coarse_tets: Indices, node_count: int, count: int) -> tuple[I
     parents, starts = [np.zeros((0, 2), np.int64)], [0, node_count]
     for _ in range(count):
         corners, middles = _edge_midpoints(tets, starts[-1])
-        tets = np.concatenate([tets, middles], axis=1)[:, _CHILD_NODES].reshape(-1, 4)
+        tets = np.concatenate([tets, middles], axis=1)[:, CHILD_NODES].reshape(-1, 4)
         is_turned = (is_turned[:, None] ^ _IS_CHILD_INVERTED).ravel()
         parents.append(corners)
         starts.append(starts[-1] + len(corners))

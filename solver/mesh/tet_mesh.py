@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
+from .t_junctions import TJunctions, no_t_junctions
 
 
 class FilledTets(NamedTuple):
@@ -18,11 +19,13 @@ class FilledTets(NamedTuple):
         nodes: Positions [m], (n, 3); each is used by a tet.
         tets: Node indices, positively oriented, (m, 4).
         fill: Filled fraction of each tet in (0, 1], (m,).
+        junctions: Its T-junctions.
     """
 
     nodes: Floats
     tets: Indices
     fill: Floats
+    junctions: TJunctions = no_t_junctions()
 
 
 @dataclass(frozen=True)
@@ -82,9 +85,11 @@ class TetMesh:
         tets: Node indices, (m, 4), positively oriented: det(x1−x0, x2−x0, x3−x0) > 0.
         fill: Filled fraction of each tet in (0, 1], above 1 for the tet of a rigid body, (m,).
         report: What holds of it.
+        junctions: Its T-junctions.
     """
 
     nodes: Floats
     tets: Indices
     fill: Floats
     report: MeshReport
+    junctions: TJunctions = field(default_factory=no_t_junctions)

@@ -6,11 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from .fine_regions import FineRegions
 from .serialisation.schema_constraints import OneOf, at_least
-from .settings.tet_settings import DIVISIONS, FILL, INTERIOR_SIZE, TET_SIZE
+from .settings.tet_settings import COARSEST_SIZE, DIVISIONS, FILL, INTERIOR_SIZE, TET_SIZE
 
 FILL_METHODS = FILL.words  # of `Meshing.method`
-RIGID = "rigid"
+ADAPTIVE, RIGID = "adaptive", "rigid"
+LATTICE_COVERS = ("robust", ADAPTIVE)  # whole tets that cover the surface
 
 
 @dataclass(frozen=True)
@@ -19,12 +21,15 @@ class Meshing:
 
     Attributes:
         method: "smooth" (conforming, isosurface stuffing), "robust" (lattice cover), "given" (the body brings
-            `tet_nodes` and `tets`) or "rigid" (one tet for a body that moves as one piece). Bodies that may break are
-            filled by "robust" instead of "smooth".
-        tet_size: Edge length of the lattice at the surface [m], or None to take it from `divisions`.
+            `tet_nodes` and `tets`), "rigid" (one tet for a body that moves as one piece) or "adaptive" (lattice cover
+            with tets of several sizes). Bodies that may break are filled by "robust" instead of "smooth".
+        tet_size: Edge length of the lattice at the surface, if adaptive where it bends [m], or None to take it from
+            `divisions`.
         divisions: Tets along the longest side of the bounding box.
         interior_size: How many times larger than `tet_size` the tets deep inside may get: 1, 2 or 4
             (smooth only).
+        coarsest_size: How many times larger than `tet_size` the tets deep inside are: 2, 4 or 8 (adaptive only).
+        fine: Where adaptive tets are small, besides where the surface bends; None: nowhere.
         memory_limit: Refuse what is estimated to need more than this many bytes; None: what is free.
     """
 
@@ -33,3 +38,5 @@ class Meshing:
     divisions: Annotated[int, DIVISIONS.limits] = 16
     interior_size: Annotated[int, INTERIOR_SIZE.limits] = 1
     memory_limit: Annotated[int, at_least(0)] | None = None
+    coarsest_size: Annotated[int, COARSEST_SIZE.limits] = 4
+    fine: FineRegions | None = None

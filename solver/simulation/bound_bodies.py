@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the bindings that a scene asks for to bound nodes, which are found at rest."""
+"""From the bindings that a scene asks for, and the T-junctions of its tets, to bound nodes, which are found at rest."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..mesh.embedding import bind, closest_tets
 from ..mesh.geometry.closest_point import closest_points
 from ..mesh.geometry.surface_paint import is_painted
 from ..mesh.geometry.triangle_bvh import build_bvh
+from ..mesh.t_junctions import TJunctions
 from ..runtime.arrays import Bools, Floats, Indices
 from ..runtime.errors import BadInput
 from ..scene.attachment import padded
@@ -25,20 +26,29 @@ if TYPE_CHECKING:  # few scenes have bindings
     from ..constraints.bindings.hard_bindings import HardBinding
 
 
-def bind_bodies(scene: Scene, model: Model) -> tuple[Model, Indices]:
+def bind_bodies(scene: Scene, model: Model, junctions: Sequence[TJunctions]) -> tuple[Model, Indices]:
     """Returns the model with the nodes bound that a scene asks for, and the attachment of each, (n,), −1 for none.
+
+    Nodes at T-junctions are bound to their own bodies, whatever else binds these.
+
+    Args:
+        scene: The scene.
+        model: Without bound nodes.
+        junctions: Of the tets of each body.
 
     Raises:
         BadInput: Nothing is in reach of a binding, a rigid core is, or nodes far outside would take too much mass, or a
             target is a rigid body.
     """
     attachment = np.full(model.node_count, -1, np.int32)
-    if not any(all_bindings(body) for body in scene.bodies):
+    if not any(all_bindings(body) for body in scene.bodies) and not any(map(len, junctions)):
         return model, attachment
     from ..constraints.bindings.hard_bindings import bind_nodes, flatten_bindings
 
     numbers = {body.key: number for number, body in enumerate(scene.bodies)}
-    is_bound, bindings = np.zeros(model.node_count, bool), []
+    bindings = _junction_bindings(model, junctions)
+    is_bound = np.zeros(model.node_count, bool)
+    is_bound[[each.node for each in bindings]] = True
     for number, body in enumerate(scene.bodies):
         for row, binding in all_bindings(body):
             target = scene.bodies[numbers[binding.target]]
@@ -48,7 +58,8 @@ def bind_bodies(scene: Scene, model: Model) -> tuple[Model, Indices]:
             bindings += found
             if row is not None:
                 attachment[[each.node for each in found]] = row
-        _check_core(body, model, number, is_bound)
+        if all_bindings(body):
+            _check_core(body, model, number, is_bound)
     starts = np.array([part.nodes.start for part in model.bodies])
 
     def body_name(node: int) -> str:
@@ -69,6 +80,19 @@ def check_bound_nodes_are_free(scene: Scene, model: Model, forces: Sequence[Forc
             count = int(((held >= part.nodes.start) & (held < part.nodes.stop)).sum())
             if count:
                 raise BadInput("bound-nodes-held", name=body.name, count=count, force=force.kind)
+
+
+def _junction_bindings(model: Model, junctions: Sequence[TJunctions]) -> list[HardBinding]:
+    """Returns the bindings of the nodes at T-junctions of all bodies."""
+    from ..constraints.bindings.hard_bindings import BindingTarget, HardBinding
+
+    found = []
+    for body, own in zip(model.bodies, junctions, strict=True):
+        there = own.shifted(body.nodes.start)
+        for number, (first, end) in enumerate(zip(there.start[:-1], there.start[1:], strict=True)):
+            target = BindingTarget(there.parents[first:end], there.weights[first:end])
+            found.append(HardBinding(int(there.nodes[number]), target))
+    return found
 
 
 def _nodes_in_reach(

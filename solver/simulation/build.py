@@ -35,6 +35,7 @@ from ..mesh.tetrahedralize.nested_refinement import refine
 from ..mesh.tetrahedralize.user_tets import user_tets
 from ..runtime.arrays import Floats, floats, indices
 from ..runtime.errors import SinewError
+from ..scene.adaptive_validation import check_adaptive_bodies, is_adaptive
 from ..scene.animated_material import body_at
 from ..scene.attachment_validation import attached_pairs
 from ..scene.binding_validation import bound_pairs, check_bound_bodies
@@ -51,6 +52,7 @@ from .features.registry import FEATURES
 from .forces import FORCES, make_forces
 from .fracture.node_duplication import separate_hinges
 from .kept_start import begin_at_starts
+from .pin_borders import meshing_with_pin_borders
 from .rigid_body_contacts import with_contact_modulus
 from .sag_free import make_sag_free
 from .wrap_position_check import check_wrap_is_inside
@@ -82,7 +84,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
     model = _initial_model(scene, surfaces, meshes, gravity)
     colliders = _with_ignored_bodies(colliders, scene, model)
     bindings, points = _bind_render_vertices(scene, model, surfaces, meshes, stored, on_stage, gravity)
-    unbound, (model, bound_attachment) = model, bind_bodies(scene, model)
+    unbound, (model, bound_attachment) = model, bind_bodies(scene, model, [mesh.junctions for mesh in meshes])
     inputs = BuildInputs(
         scene=scene,
         tracks=tracks,
@@ -124,6 +126,7 @@ def _check(scene: Scene, tracks: TrackReader) -> None:
     """Raises BadInput where the scene asks for something impossible, before any work is done."""
     check_scene(scene)
     check_bound_bodies(scene, tracks)
+    check_adaptive_bodies(scene, tracks)
     for force in FORCES:
         force.check(scene, tracks)
     for feature in FEATURES:
@@ -262,7 +265,8 @@ def _fill_body(body: Body, surface: Surface) -> TetMesh:
         return separate_hinges(_fill_breakable(body, surface, body.fracture.seed))
     if body.meshing.method == "given":
         return user_tets(body.tet_nodes, body.tets, surface, body.name)
-    mesh = meshing.tetrahedralize(surface, body.meshing, body.name)
+    asked = meshing_with_pin_borders(body) if is_adaptive(body) else body.meshing
+    mesh = meshing.tetrahedralize(surface, asked, body.name)
     return replace(mesh, fill=np.maximum(mesh.fill, LEAST_FAT_FILL)) if body.wrap_vertices else mesh
 
 

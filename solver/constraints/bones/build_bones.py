@@ -96,6 +96,10 @@ def _make_constraints(
 ) -> list[BoneConstraint]:
     place, made = model.bodies[body], []
     own_tets = model.tets[place.tets] - np.int32(place.nodes.start)
+    follows = np.zeros(place.nodes.stop - place.nodes.start, bool)
+    followers = model.bound.within(place.nodes) if model.bound is not None else None
+    if followers is not None:  # nodes at T-junctions go where bones hold their parents
+        follows[followers.nodes - np.int32(place.nodes.start)] = True
     for number in found.pieces:
         own = np.flatnonzero(found.piece == number).astype(np.int32)
         if not len(own):
@@ -106,11 +110,13 @@ def _make_constraints(
         tets = row[own_tets[(row[own_tets] >= 0).all(axis=1)]]
         inside = surrounded_nodes(own_tets, own[tets], len(row))[own]
         motion = make_motion(shapes[number], floats(model.X[nodes]), tets, inside, tracks, tet_size)
-        rows, name = np.arange(len(own), dtype=np.int32), scene.bodies[body].name
-        piece = pieces[number]
+        rows = np.flatnonzero(~follows[own]).astype(np.int32)
+        if not len(rows):
+            continue
+        piece, name, strength = pieces[number], scene.bodies[body].name, found.strength[own[rows]]
         made.append(
             BoneConstraint(
-                piece.number, piece.bone, body, name, nodes, rows, motion, tets, piece.attachment, found.strength[own]
+                piece.number, piece.bone, body, name, nodes[rows], rows, motion, tets, piece.attachment, strength
             )
         )
     return made

@@ -21,8 +21,9 @@ def tetrahedralize(surface: Surface, meshing: Meshing, name: str, seed: int | No
 
     Args:
         surface: Any triangles: open, doubled, flat, inside-out, crossing each other, of any size, anywhere.
-        meshing: Method "smooth" or "robust", and the tet size: the edge a of the cubic cells of the body-centred
-            lattice, which is the long edge of its tets (the short ones are a √3/2). There are 12 tets per cell.
+        meshing: Method "smooth", "robust" or "adaptive", and the tet size: the edge a of the cubic cells of the
+            body-centred lattice, which is the long edge of its tets (the short ones are a √3/2). There are 12 tets per
+            cell. Where adaptive tets are larger, their cells are.
         name: What the object is called, for the sentences of failures.
         seed: Makes the lattice of robust tets irregular by lot, for bodies that break; None: it stays regular.
 

@@ -7,6 +7,8 @@ import dataclasses
 import time
 
 from ...runtime.errors import BadInput
+from ...scene.fine_regions import FineRegions
+from ...scene.meshing import ADAPTIVE, LATTICE_COVERS
 from ...scene.scene import Meshing
 from ..geometry.orient_outward import OrientedSurface, orient_outward
 from ..geometry.triangle_bvh import Bvh, build_bvh
@@ -44,7 +46,15 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None
     unit = dataclasses.replace(meshing, tet_size=tet_size(surface, meshing) / size)
     bvh = build_bvh(outward.surface.vertices, outward.surface.triangles)
     enclosed = enclosed_volume(bvh, outward.is_closed)
-    filling, is_covered_soup = _fill(outward, bvh, unit, name, enclosed, seed)
+    if meshing.method == ADAPTIVE:
+        from .adaptive_fill import fill_adaptively
+
+        fine = meshing.fine or FineRegions()
+        fine = dataclasses.replace(fine, places=(fine.places - middle) / size, reach=fine.reach / size)
+        unit = dataclasses.replace(unit, fine=fine)
+        filling, is_covered_soup = fill_adaptively(outward.surface, bvh, unit, outward.is_closed), False
+    else:
+        filling, is_covered_soup = _fill(outward, bvh, unit, name, enclosed, seed)
     if len(filling.tets) == 0 and not enclosed > 0.0:
         raise BadInput("no-inside", name=name)
     if len(filling.tets) == 0:  # a plate's volume is half its area times its thickness
@@ -52,7 +62,7 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None
         raise BadInput("nothing-inside", name=name, thickness=f"{float(f'{thickness:.2g}'):g}")
     filling = number_by_component(filling)
     # whole lattice tets cover the surface, so no part is lost
-    is_covered = meshing.method == "robust" or is_covered_soup
+    is_covered = meshing.method in LATTICE_COVERS or is_covered_soup
     cell = float(unit.tet_size or 0.0)
     samples = sample_surface(outward.surface, filling, cell)
     report = dataclasses.replace(
@@ -62,7 +72,7 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None
         is_covered_soup=is_covered_soup,
         seconds=time.perf_counter() - started,
     )
-    return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report)
+    return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report, filling.junctions)
 
 
 def _fill(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...runtime.errors import SinewError
+from ...scene.meshing import LATTICE_COVERS
 from ...scene.scene import Body
 from ..geometry.closedness import has_inside
 from ..geometry.triangle_surface import Surface
@@ -43,7 +44,7 @@ def fill_warnings(body: Body, surface: Surface, mesh: TetMesh) -> list[SinewErro
         found.append(SinewError("parts-joined", name=body.name, count=len(report.joined_tets)))
     is_closed = has_inside(surface.vertices, surface.triangles)
     is_guessed = not is_closed and not report.is_covered_soup
-    if is_guessed and not (body.meshing.method == "robust" and _is_sheet(surface)):
+    if is_guessed and not (body.meshing.method in LATTICE_COVERS and _is_sheet(surface)):
         found.append(SinewError("mesh-open", name=body.name))
     if report.volume_ratio > MAX_VOLUME_RATIO:
         found.append(SinewError("volume-multiplied", name=body.name, times=f"{report.volume_ratio:.3g}"))

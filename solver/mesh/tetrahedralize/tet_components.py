@@ -17,14 +17,14 @@ def number_by_component(filling: FilledTets) -> FilledTets:
 
     Each component is then an island of the system matrix, solved with its own coefficients.
     """
-    nodes, tets, fill = filling
+    nodes, tets = filling.nodes, filling.tets
     component = mesh_components(tets, len(nodes))
     order = np.argsort(component, kind="stable")
     if (order[1:] > order[:-1]).all():
         return filling
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
-    return FilledTets(nodes[order], number[tets], fill)
+    return FilledTets(nodes[order], number[tets], filling.fill, filling.junctions.renumbered(number))
 
 
 def excess_component_count(surface: Surface, tets: Indices) -> int:

@@ -62,6 +62,10 @@ TEXTS = {
         "Particles are bound softly in a model with bodies that move by BDF2.",
         "Let these bodies move by implicit Euler or Newmark.",
     ),
+    "adaptive-combined": (
+        '"{name}" has the fill Adaptive, which does not support {feature} yet.',
+        "Turn {feature} off, or set Fill of its Tets to Robust or Smooth.",
+    ),
     "bound-to-rigid": (
         'A binding fixes "{name}" to "{target}", which is rigid: bodies cannot be bound to rigid ones yet.',
         "Attach them by springs: turn Exact off in the row, or choose Spring.",

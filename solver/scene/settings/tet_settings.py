@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from ..serialisation.schema_constraints import at_least, closed_range, greater_than
-from .setting import FILE, Choice, Setting, When, integer, length, menu, switch
+from .setting import COLLECTION, FILE, Choice, Setting, When, integer, length, menu, switch, weight_group
 
-IS_MESHED = When("method", ("SMOOTH", "ROBUST"))
+IS_MESHED = When("method", ("SMOOTH", "ROBUST", "ADAPTIVE"))
+IS_ADAPTIVE = When("method", ("ADAPTIVE",))
 BY_DIVISIONS, BY_SIZE = When("sizing", ("DIVISIONS",)), When("sizing", ("SIZE",))
 BY_COUNT = When("sizing", ("COUNT",))
 
@@ -26,6 +27,13 @@ FILL = menu(
         ),
         Choice("GIVEN", "From File", "Tets from a file (.msh, .vtu, .vtk, .mesh, .veg)", 2),
         Choice("RIGID", "Rigid", "The mesh moves as one piece and does not deform. It has to be closed", 3),
+        Choice(
+            "ADAPTIVE",
+            "Adaptive",
+            "Small tets where the mesh bends or is painted, large ones inside: fewer for the same detail. "
+            "Works on any mesh, as Robust",
+            4,
+        ),
     ),
     "SMOOTH",
     field="Meshing.method",
@@ -100,6 +108,49 @@ INTERIOR_SIZE = menu(
     field="Meshing.interior_size",
     otherwise=1,
 )
+COARSEST_SIZE = menu(
+    "coarsest_size",
+    "Largest Tets",
+    "How much larger tets deep inside are than the smallest ones at the surface",
+    (
+        Choice("2", "2×", "Tets inside, and at flat parts of the surface, are twice as large", 0, 2),
+        Choice("4", "4×", "Tets deep inside are four times as large, those at flat parts twice", 1, 4),
+        Choice("8", "8×", "Tets deep inside are eight times as large, those at flat parts twice", 2, 8),
+    ),
+    "4",
+    limits=closed_range(2, 8, "Largest Tets"),
+    when=(IS_ADAPTIVE,),
+    field="Meshing.coarsest_size",
+    otherwise=4,
+    since="0.3",
+)
+FINE_GROUP = weight_group(
+    "fine_group",
+    "Fine Group",
+    "Tets are small where this vertex group or attribute is above 0.5, besides where the mesh bends",
+    when=(IS_ADAPTIVE,),
+    field="FineRegions.paint",
+    since="0.3",
+)
+FINE_COLLECTION = Setting(
+    "fine_collection",
+    "Fine Near",
+    "Tets are small near the objects of this collection at the Rest Frame, such as bones, colliders or empties",
+    COLLECTION,
+    None,
+    when=(IS_ADAPTIVE,),
+    since="0.3",
+)
+FINE_DISTANCE = length(
+    "fine_distance",
+    "Distance",
+    "How far from these objects tets are small",
+    0.1,
+    soft=(None, 1.0),
+    when=(IS_ADAPTIVE, When("fine_collection")),
+    field="FineRegions.reach",
+    since="0.3",
+)
 USE_PREVIEW_TETS = switch(
     "use_preview_tets",
     "Preview Tets",
@@ -135,5 +186,8 @@ SHOW_JOINED = switch(
     changes_bake=False,
 )
 
-TET_SETTINGS = (FILL, TETS_PATH, SIZING, DIVISIONS, TET_SIZE, TET_COUNT, USE_PREVIEW_TETS, PREVIEW_TETS, INTERIOR_SIZE)
+TET_SETTINGS = (
+    FILL, TETS_PATH, SIZING, DIVISIONS, TET_SIZE, TET_COUNT, USE_PREVIEW_TETS, PREVIEW_TETS, INTERIOR_SIZE,
+    COARSEST_SIZE, FINE_GROUP, FINE_COLLECTION, FINE_DISTANCE,
+)  # fmt: skip
 DISPLAY_SETTINGS = (SHOW_TETS, SHOW_JOINED)

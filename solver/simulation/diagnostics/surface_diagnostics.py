@@ -13,10 +13,11 @@ from ...mesh.geometry.orient_outward import orient_outward
 from ...mesh.geometry.surface_defects import find_surface_defects
 from ...mesh.geometry.triangle_surface import Surface
 from ...runtime.errors import SinewError
+from ...scene.meshing import LATTICE_COVERS
 from ...scene.scene import Body
 from .finding import Finding
 
-COVERING_METHODS = ("robust", "given")  # whose tets do not ask what is inside
+COVERING_METHODS = (*LATTICE_COVERS, "given")  # whose tets do not ask what is inside
 NO_VERTICES = np.zeros(0, np.int32)
 MIN_TETS_ACROSS = 2.0
 MAX_THIN_SHARE = 0.5  # of the surface: the thin ends of a spindle of three tets across its belly are up to 40 %
