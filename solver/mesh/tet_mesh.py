@@ -73,6 +73,21 @@ class MeshReport:
     is_covered_soup: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class SheetTriangles:
+    """The triangles of a sheet, whose hinges are the tets of a mesh (`sheet_mesh.py`).
+
+    Attributes:
+        triangles: Their nodes, (t, 3).
+        hinge: The tet that has all nodes of each, (t,).
+        vertices: The vertex of the surface that each node is, (n,).
+    """
+
+    triangles: Indices
+    hinge: Indices
+    vertices: Indices
+
+
 @dataclass(frozen=True)
 class TetMesh:
     """Tets that fill a surface.
@@ -82,9 +97,11 @@ class TetMesh:
         tets: Node indices, (m, 4), positively oriented: det(x1−x0, x2−x0, x3−x0) > 0.
         fill: Filled fraction of each tet in (0, 1], above 1 for the tet of a rigid body, (m,).
         report: What holds of it.
+        sheet: The triangles of a sheet, whose tets are hinges without volume; None: it is a solid.
     """
 
     nodes: Floats
     tets: Indices
     fill: Floats
     report: MeshReport
+    sheet: SheetTriangles | None = None

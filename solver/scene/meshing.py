@@ -10,7 +10,7 @@ from .serialisation.schema_constraints import OneOf, at_least
 from .settings.tet_settings import DIVISIONS, FILL, INTERIOR_SIZE, TET_SIZE
 
 FILL_METHODS = FILL.words  # of `Meshing.method`
-RIGID = "rigid"
+RIGID, SHEET = "rigid", "sheet"
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Meshing:
 
     Attributes:
         method: "smooth" (conforming, isosurface stuffing), "robust" (lattice cover), "given" (the body brings
-            `tet_nodes` and `tets`) or "rigid" (one tet for a body that moves as one piece). Bodies that may break are
-            filled by "robust" instead of "smooth".
+            `tet_nodes` and `tets`), "rigid" (one tet for a body that moves as one piece) or "sheet" (its triangles are
+            the elements, `Sheet`). Bodies that may break are filled by "robust" instead of "smooth".
         tet_size: Edge length of the lattice at the surface [m], or None to take it from `divisions`.
         divisions: Tets along the longest side of the bounding box.
         interior_size: How many times larger than `tet_size` the tets deep inside may get: 1, 2 or 4

@@ -26,6 +26,12 @@ FILL = menu(
         ),
         Choice("GIVEN", "From File", "Tets from a file (.msh, .vtu, .vtk, .mesh, .veg)", 2),
         Choice("RIGID", "Rigid", "The mesh moves as one piece and does not deform. It has to be closed", 3),
+        Choice(
+            "SHEET",
+            "Sheet",
+            "The faces themselves stretch and bend, as cloth, leather, paper and foil do. The mesh may be open",
+            4,
+        ),
     ),
     "SMOOTH",
     field="Meshing.method",
