@@ -29,6 +29,7 @@ _PUBLIC = {
     ".solver.scene.attachment": ("Attachment",),
     ".solver.scene.muscle": ("Muscle", "MuscleHead"),
     ".solver.scene.pressure": ("Pressure",),
+    ".solver.scene.sheet": ("Sheet",),
     ".solver.scene.stretch_limit": ("StretchLimit",),
     ".solver.scene.rigid_core": ("Core", "Hinge", "Pull"),
     ".solver.scene.material_presets": ("MaterialPreset", "find_preset"),
@@ -125,6 +126,7 @@ if TYPE_CHECKING:
     from .solver.scene.scene import Plasticity as Plasticity
     from .solver.scene.scene import Scene as Scene
     from .solver.scene.scene import Settings as Settings
+    from .solver.scene.sheet import Sheet as Sheet
     from .solver.scene.stretch_limit import StretchLimit as StretchLimit
     from .solver.scene.tracks import Track as Track
     from .solver.simulation.advance_frame import FrameReport as FrameReport

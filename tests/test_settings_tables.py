@@ -33,6 +33,7 @@ from sinew.solver.scene import (
     pressure,
     rigid_core,
     scene,
+    sheet,
     stretch_limit,
 )
 from sinew.solver.scene.serialisation.field_schema import declared_fields
@@ -83,6 +84,7 @@ PARTS: dict[str, Any] = {
         muscle.Muscle,
         fibres.Fibres,
         pressure.Pressure,
+        sheet.Sheet,
         stretch_limit.StretchLimit,
     )
 }
@@ -206,7 +208,8 @@ def test_every_setting_is_drawn_in_its_panel() -> None:
         {"sizing": "COUNT"},
         {"use_preview_tets": True},
     ]
-    states += [{"method": "ADAPTIVE", "fine_collection": bpy.data.collections.new("Near")}, {"method": "GIVEN"}]
+    states += [{"method": "ADAPTIVE", "fine_collection": bpy.data.collections.new("Near")}, {"method": "SHEET"}]
+    states += [{"method": "GIVEN"}]
     states += [{"motion": motion, "use_armature_bones": True} for motion in ("POSE", "JIGGLE")]
     states += [{"activation_source": choice.identifier} for choice in ALL_SETTINGS["activation_source"].choices]
     states += [

@@ -118,6 +118,8 @@ def _estimate(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     """Returns about how many tets a body will get, to two digits, or how many its file has."""
     if roles.is_rigid(obj):
         return 1
+    if roles.is_sheet(obj):
+        return len(obj.data.edges)
     if obj.sinew.method == "GIVEN":
         found = artist_tet_files.tet_count(obj)
         count = found if isinstance(found, int) else 0

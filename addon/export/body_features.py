@@ -85,8 +85,8 @@ def _read_heads(settings: bpy.types.PropertyGroup, weights: WeightReader) -> tup
 def read_stretch_limit(settings: bpy.types.PropertyGroup, weights: WeightReader) -> StretchLimit | None:
     """Returns how far a body stretches before it stiffens, or None; raises as `read_flesh`.
 
-    New bodies have a limit, which is nothing that the artist asked of a rigid one.
+    New bodies have a limit, which is nothing that the artist asked of a rigid one or of a sheet.
     """
-    if not settings.use_stretch_limit or roles.is_rigid(settings.id_data):
+    if not settings.use_stretch_limit or roles.is_rigid(settings.id_data) or roles.is_sheet(settings.id_data):
         return None
     return StretchLimit(**read_fields(StretchLimit, settings, weights=weights))

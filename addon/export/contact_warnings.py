@@ -50,7 +50,7 @@ def _scale_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
 
 def _thin_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
     """Less than a tet through a body; its thickness is that of a plate of the same volume and surface."""
-    if obj.sinew.method == "GIVEN" or roles.is_rigid(obj):
+    if obj.sinew.method == "GIVEN" or roles.is_rigid(obj) or roles.is_sheet(obj):
         return
     unit = scene.unit_settings.scale_length
     measures = tet_estimate.measure_object(obj, unit)

@@ -111,7 +111,7 @@ def _affect_group_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 def _self_weight_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
     """A large soft body collapses under its own weight, as a real one would; artists rarely want that."""
-    if roles.is_rigid(obj):
+    if roles.is_rigid(obj) or roles.is_sheet(obj):
         return
     if self_weight_collapse.collapses(obj, scene):
         yield self_weight_collapse.object_collapse_warning(obj, scene)

@@ -14,10 +14,11 @@ from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.contact import Collider, Collision
 from ...solver.scene.force_fields import FieldWeights
-from ...solver.scene.meshing import RIGID
+from ...solver.scene.meshing import RIGID, SHEET
 from ...solver.scene.rest_scale import RestScale
 from ...solver.scene.scene import Body, Material, MaterialPaint, Meshing, Scene, Settings
 from ...solver.scene.settings.simulation_settings import AIR_TEMPERATURE, SPEED
+from ...solver.scene.sheet import Sheet
 from ..blender_data import start_property
 from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import (
@@ -229,6 +230,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         simulated_scale=_simulated_scale(settings, longest, unit),
         heat=body_features.read_heat(settings),
         pressure=body_features.read_pressure(settings),
+        sheet=Sheet(**read_fields(Sheet, settings, unit)),
         method=read_formulation(settings),
         start=start_property.read(obj, matrix),
         collision=Collision(**read_fields(Collision, settings, unit)),
@@ -250,6 +252,8 @@ def _meshing(
         return Meshing(method="given")
     if settings.method == "RIGID":
         return Meshing(method=RIGID)
+    if settings.method == "SHEET":
+        return Meshing(method=SHEET)
     fields, unit = read_fields(Meshing, settings, inputs.unit), inputs.unit
     is_preview = inputs.is_preview and tet_estimate.has_preview(settings)
     if is_preview or settings.sizing == "COUNT":

@@ -72,6 +72,11 @@ def is_rigid(obj: bpy.types.Object) -> bool:
     return str(obj.sinew.method) == "RIGID"
 
 
+def is_sheet(obj: bpy.types.Object) -> bool:
+    """Whether the faces of a body are its elements, as those of cloth are."""
+    return str(obj.sinew.method) == "SHEET"
+
+
 def is_flesh(obj: bpy.types.Object) -> bool:
     """Whether `obj` is a body of flesh: it follows the pose or jiggles."""
     return bool(obj.type == "MESH" and obj.sinew.role == BODY and obj.sinew.motion != ELASTIC)

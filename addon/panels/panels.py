@@ -10,7 +10,7 @@ import bpy
 
 from ...solver.scene.settings.flesh_settings import JIGGLE
 from ..baking import bake_status
-from ..objects.roles import is_flesh, roles_of
+from ..objects.roles import is_flesh, is_sheet, roles_of
 from ..properties.role_definitions import BODY, FLESH, ROLE_BY_KEY
 from . import (
     activation_layout,
@@ -38,6 +38,7 @@ from . import (
     pressure_layout,
     rigid_core_layout,
     role_menus,
+    sheet_layout,
     size_and_start_layout,
     status_bar_counts,
     tets_layout,
@@ -64,6 +65,7 @@ def _shown_panels(context: bpy.types.Context) -> set[str]:
     roles = [ROLE_BY_KEY[key] for key in roles_of(obj)] + ([FLESH] if is_flesh(obj) else [])
     found = {name for role in roles for name in role.panels}
     unneeded = dict.fromkeys(("muscle_shape", "fibres"), not obj.sinew.use_muscle)
+    unneeded["sheet"] = not is_sheet(obj)
     unneeded["advanced"] = not formulation_layout.is_offered(obj)
     return found - {name for name, is_unneeded in unneeded.items() if is_unneeded}
 
@@ -149,6 +151,7 @@ PANEL_TABLE = (
     ("fracture", "Fracture", fracture_layout.draw_fracture, True),
     ("core", "Rigid Core", rigid_core_layout.draw_core, True),
     ("tets", "Tets", tets_layout.draw_tets, False),
+    ("sheet", "Sheet", sheet_layout.draw_sheet, False),
     ("pins", "Pins", pins_layout.draw_pins, True),
     ("attachments", "Attachments", attachments_layout.draw_attachments, True),
     ("layers", "Layers", pass_and_wrap_layout.draw_layers, True),

@@ -32,6 +32,8 @@ def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how finely the body is filled, and how many tets that makes."""
     obj, scene = context.object, context.scene
     settings = obj.sinew
+    if tet_estimate.is_sheet(obj) and not roles.is_sheet(obj):
+        locked_column(layout, context).operator("sinew.make_sheet", icon="MOD_CLOTH")
     _draw_table(locked_column(layout, context), obj, SIZE_SETTINGS)
     words, *refined = _tet_count_text(obj, scene).split("\n")
     layout.label(text=words, icon="MESH_ICOSPHERE")
@@ -68,6 +70,8 @@ def _tet_count_text(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     times = refinement_factor(formulation.read_formulation(obj.sinew))
     if roles.is_rigid(obj):
         return "Moves as one piece"
+    if roles.is_sheet(obj):
+        return "Its faces stretch and bend"
     if obj.sinew.method == "GIVEN":
         return _tet_file_text(artist_tet_files.tet_count(obj), times)
     count = tet_estimate.tet_count(obj, scene.unit_settings.scale_length)

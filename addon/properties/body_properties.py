@@ -14,6 +14,7 @@ from ...solver.scene.settings.rigid_core_settings import CORE_HINGE, CORE_PULL, 
 from ...solver.scene.settings.size_and_start_settings import START_SETTINGS
 from ...solver.scene.settings.tet_settings import DISPLAY_SETTINGS, TET_SETTINGS
 from .property_factory import make_property, settings_group
+from .sheet_preset_filling import FIRST_PRESET
 
 
 def _divisions_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
@@ -22,11 +23,21 @@ def _divisions_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Con
         settings.sizing = "DIVISIONS"
 
 
+def _fill_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Gives a body that becomes a sheet what sheets are made of, where nobody has chosen it: jelly makes no cloth.
+
+    Cloth that falls meets itself.
+    """
+    if settings.method == "SHEET" and not settings.is_property_set("sheet_preset"):
+        settings.sheet_preset = FIRST_PRESET
+        settings.self_collision = True
+
+
 BodyProperties: Any = settings_group(
     "BodyProperties",
     "Tets, size, start, pins and Rest Scale.",
     (*TET_SETTINGS, *START_SETTINGS, *PIN_SETTINGS, *DISPLAY_SETTINGS, *REST_SCALE_SETTINGS),
-    {"divisions": _divisions_edited},
+    {"divisions": _divisions_edited, "method": _fill_chosen},
 )
 FormulationProperties: Any = settings_group(
     "FormulationProperties",

@@ -11,7 +11,7 @@ from ...solver.scene.material_presets import NEARLY_INCOMPRESSIBLE
 from ...solver.scene.settings.flesh_settings import ELASTIC
 from ...solver.scene.settings.material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
-from . import material_preset_filling, muscle_preset_filling
+from . import material_preset_filling, muscle_preset_filling, sheet_preset_filling
 from .property_factory import settings_group
 from .unit_proxies import proxy_properties
 
@@ -27,6 +27,7 @@ def update_material_value(settings: bpy.types.PropertyGroup, _context: bpy.types
     """Update callback of a value: sets the menus of presets to Custom if the value differs from the preset's."""
     material_preset_filling.mark_custom(settings)
     muscle_preset_filling.mark_custom(settings)
+    sheet_preset_filling.mark_custom(settings)
 
 
 def update_poisson_ratio(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:

@@ -24,6 +24,7 @@ from .pressure_properties import PressureProperties
 from .property_factory import OVERRIDABLE
 from .restore_data import RestoreData
 from .role_definitions import EXTRA_ROLE_ITEMS, NONE, ROLE_ITEMS
+from .sheet_properties import SheetProperties
 from .stretch_limit_properties import StretchLimitProperties
 
 
@@ -49,6 +50,7 @@ class SinewObject(
     MuscleShapeProperties,
     ActivationProperties,
     StretchLimitProperties,
+    SheetProperties,
     FibreProperties,
     AttachmentProperties,
     PassAndWrapProperties,

@@ -50,6 +50,7 @@ ROLES = (
             "fracture",
             "core",
             "tets",
+            "sheet",
             "pins",
             "attachments",
             "layers",

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..mechanics.model import Model
+from ..mechanics.model import Model, is_sheet
 from ..mesh.embedding import Binding
 from ..mesh.geometry.orient_outward import orient_outward
 from ..mesh.geometry.triangle_surface import Surface
@@ -115,6 +115,8 @@ def exposed_faces(model: Model, surfaces: Sequence[Surface], bindings: Sequence[
     first = 0
     for number, (surface, binding, part) in enumerate(zip(surfaces, bindings, model.bodies, strict=True)):
         faces = orient_outward(surface).surface.triangles
+        if is_sheet(model, number):  # both sides are outside
+            faces = np.concatenate([faces, faces[:, ::-1]])
         used, renumbered = np.unique(faces, return_inverse=True)
         tet.append(binding.tet[used] + np.int32(part.tets.start))
         weights.append(binding.weights[used])

@@ -146,6 +146,6 @@ def stiffness_to_follow(model: Model, body: int, gravity: float) -> float:
     X, tets = model.X[part.nodes], part.tets
     mass = float(model.mass[part.nodes].sum())
     size = max(float(np.ptp(X, axis=0).max()), 1.0e-12)
-    edge = float(np.cbrt(6.0 * model.volume[tets].mean()))
+    edge = float(np.cbrt(6.0 * model.volume[tets].mean()))  # none of a sheet, whose moduli are of contacts
     modulus = float(np.max(2.0 * model.mu[tets] + model.lam[tets]))
     return max(WEIGHT_FACTOR * mass * gravity / size, mass * ANGULAR_FREQUENCY**2, MODULUS_FACTOR * modulus * edge)

@@ -258,7 +258,8 @@ def make_pressure(
     for triangles in found:
         used, renumbered = np.unique(triangles, return_inverse=True)
         corners = renumbered.reshape(-1, 3).astype(np.int32)
-        vertices, own = split_long_edges(surface.vertices[used], corners, mesh.report.tet_size)
+        longest = mesh.report.tet_size if mesh.sheet is None else np.inf  # triangles of sheets are their elements
+        vertices, own = split_long_edges(surface.vertices[used], corners, longest)
         tet, weights = binding.tet[used], binding.weights[used]
         if len(vertices) > len(used):
             added = bind(mesh.nodes, mesh.tets, floats(vertices[len(used) :]))

@@ -38,6 +38,7 @@ from .system.core_rotation import end_step_with_cores
 from .system.rotation_reuse import StepRotations, rotations_due
 
 MAX_SOLVES = 40  # solves of a step; bodies that come out of a tangle need some twenty, others two or three
+MAX_SHEET_SOLVES = 100  # the same with sheets: where cloth hits something, it buckles while contacts still change
 
 
 def flesh_step(start: StepInput, flesh: DynamicFlesh) -> StepReport:
@@ -118,7 +119,8 @@ class _SolveLoop:
         """Solves until the residual is within the tolerance and contacts agree, or for long enough."""
         newton, update, has_moved, is_new = self.newton, start.contacts.update, True, True
         tolerance, on_iteration = start.settings.tolerance, start.options.on_iteration
-        while is_new or (newton and has_moved and newton.residual > tolerance and newton.solves < MAX_SOLVES):
+        most = MAX_SOLVES if start.model.sheets is None else MAX_SHEET_SOLVES
+        while is_new or (newton and has_moved and newton.residual > tolerance and newton.solves < most):
             if newton:
                 on_iteration(newton.solves, newton.residual)
                 has_moved = newton.solve()

@@ -38,7 +38,7 @@ class Brushes:
             points = Binding(body.binding.tet + np.int32(body.range.tets.start), body.binding.weights)
             surfaces.append(PushedSurface(number, points, stiffness_to_follow(model, number, gravity)))
             own = scene.bodies[number]
-            may_change[body.range.tets] = own.flesh is None and not own.is_rigid
+            may_change[body.range.tets] = own.flesh is None and not own.is_rigid and not own.is_sheet
         self.guns, self.stiffness, self.pushes = HeatGuns(), StiffnessBrushes(may_change), Pushes(surfaces)
         self.has_heat, self.may_soften = built.heat is not None, bool(may_change.any())
 

@@ -145,6 +145,12 @@ class Model:
         return len(self.tets)
 
 
+def is_sheet(model: Model, number: int) -> bool:
+    """Whether a body of a model, given by its number, is a sheet."""
+    tets = model.bodies[number].tets
+    return model.sheets is not None and bool(np.isin(tets.start, model.sheets.tets))
+
+
 def make_model(parts: Sequence[Part]) -> Model:
     """Returns all bodies as one model; their nodes and tets stay in order, one body after the other.
 

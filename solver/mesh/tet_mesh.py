@@ -76,6 +76,21 @@ class MeshReport:
     is_covered_soup: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class SheetTriangles:
+    """The triangles of a sheet, whose hinges are the tets of a mesh (`sheet_mesh.py`).
+
+    Attributes:
+        triangles: Their nodes, (t, 3).
+        hinge: The tet that has all nodes of each, (t,).
+        vertices: The vertex of the surface that each node is, (n,).
+    """
+
+    triangles: Indices
+    hinge: Indices
+    vertices: Indices
+
+
 @dataclass(frozen=True)
 class TetMesh:
     """Tets that fill a surface.
@@ -86,6 +101,7 @@ class TetMesh:
         fill: Filled fraction of each tet in (0, 1], above 1 for the tet of a rigid body, (m,).
         report: What holds of it.
         junctions: Its T-junctions.
+        sheet: The triangles of a sheet, whose tets are hinges without volume; None: it is a solid.
     """
 
     nodes: Floats
@@ -93,3 +109,4 @@ class TetMesh:
     fill: Floats
     report: MeshReport
     junctions: TJunctions = field(default_factory=no_t_junctions)
+    sheet: SheetTriangles | None = None

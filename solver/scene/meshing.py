@@ -11,7 +11,7 @@ from .serialisation.schema_constraints import OneOf, at_least
 from .settings.tet_settings import COARSEST_SIZE, DIVISIONS, FILL, INTERIOR_SIZE, TET_SIZE
 
 FILL_METHODS = FILL.words  # of `Meshing.method`
-ADAPTIVE, RIGID = "adaptive", "rigid"
+ADAPTIVE, RIGID, SHEET = "adaptive", "rigid", "sheet"
 LATTICE_COVERS = ("robust", ADAPTIVE)  # whole tets that cover the surface
 
 
@@ -21,8 +21,9 @@ class Meshing:
 
     Attributes:
         method: "smooth" (conforming, isosurface stuffing), "robust" (lattice cover), "given" (the body brings
-            `tet_nodes` and `tets`), "rigid" (one tet for a body that moves as one piece) or "adaptive" (lattice cover
-            with tets of several sizes). Bodies that may break are filled by "robust" instead of "smooth".
+            `tet_nodes` and `tets`), "rigid" (one tet for a body that moves as one piece), "adaptive" (lattice cover
+            with tets of several sizes) or "sheet" (its triangles are the elements, `Sheet`). Bodies that may break are
+            filled by "robust" instead of "smooth".
         tet_size: Edge length of the lattice at the surface, if adaptive where it bends [m], or None to take it from
             `divisions`.
         divisions: Tets along the longest side of the bounding box.

@@ -24,29 +24,28 @@ from ..runtime.atomic_files import write_atomic
 from ..runtime.checksums import digest, npz_bytes
 from ..runtime.errors import BadInput, StorageFailed
 from ..runtime.npz_reader import first_line, read_arrays
-from .attachment import Attachment, drop_unused_fields
+from .attachment import Attachment
 from .body_binding import BodyBinding
 from .constant_wind import Wind
 from .contact import Collider as Collider
-from .contact import Collision, drop_unused_fields_of_colliders
+from .contact import Collision
 from .flesh import DYNAMIC, QUASISTATIC, Bone, Flesh
 from .force_fields import FieldWeights, ForceField
-from .formulation import FormulationSettings
+from .formulation import GREEN, FormulationSettings
 from .goal import Goal
 from .hook import Hook
 from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
 from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
 from .material import MaterialPaint as MaterialPaint
-from .meshing import RIGID
+from .meshing import RIGID, SHEET
 from .meshing import Meshing as Meshing
 from .muscle import Muscle
 from .object_key_rule import check_keys
 from .pressure import Pressure
 from .rest_scale import RestScale
 from .rigid_core import Core
-from .serialisation.former_defaults import drop_later_defaults
-from .serialisation.former_flesh_paint import read_former_flesh_paint, write_former_flesh_paint
+from .serialisation.former_flesh_paint import read_former_flesh_paint
 from .serialisation.range_check import check_ranges
 from .serialisation.schema_constraints import (
     OneOf,
@@ -60,6 +59,7 @@ from .serialisation.schema_constraints import (
 )
 from .serialisation.sequence_coercion import convert_sequences
 from .serialisation.typed_json import InvalidValue, from_tree, to_tree
+from .serialisation.unused_fields import drop_unused_fields_of_scene
 from .settings.fracture_settings import ATTRIBUTES_SETTING
 from .settings.simulation_settings import (
     AIR_TEMPERATURE,
@@ -75,6 +75,7 @@ from .settings.simulation_settings import (
 )
 from .settings.simulation_settings import MAX_FRAME_NUMBER as MAX_FRAME_NUMBER
 from .settings.size_and_start_settings import ANIMATED, INITIAL_SPIN, INITIAL_VELOCITY
+from .sheet import Sheet
 from .start import Start
 from .stretch_limit import StretchLimit
 
@@ -154,6 +155,7 @@ class Body:
         cap_vertices, wrap_vertices: How many of the last `vertices` close holes of the render mesh, and how many are of
             the Wrap inside, at which the body ends, in this order. They move with the body and are not played. What
             has a row per vertex has one for them, too.
+        sheet: What it is besides where `meshing.method` is "sheet"; not read in other bodies.
         start: Shape and plastic strain at the first frame, at rest in the world [m]; None: the rest shape.
     """
 
@@ -196,6 +198,7 @@ class Body:
     wrap_vertices: Annotated[int, at_least(0, "Wrap Vertices")] = 0
     start: Start | None = None
     bindings: tuple[BodyBinding, ...] = ()
+    sheet: Sheet = field(default_factory=Sheet)
 
     @property
     def played_count(self) -> int:
@@ -208,6 +211,11 @@ class Body:
         return self.meshing.method == RIGID
 
     @property
+    def is_sheet(self) -> bool:
+        """Whether its triangles are the elements, and it has no inside."""
+        return self.meshing.method == SHEET
+
+    @property
     def has_core(self) -> bool:
         """Whether all or a part of it moves as one rigid body."""
         return self.is_rigid or self.core is not None
@@ -218,8 +226,13 @@ class Body:
         return self.flesh is not None and self.flesh.motion == QUASISTATIC
 
     def __post_init__(self) -> None:
-        """Takes lists for arrays, and holds pinned vertices exactly where no weights are given."""
+        """Takes lists for arrays, and holds pinned vertices exactly where no weights are given.
+
+        Steps of sheets are solved by Newton's method, whatever `method` says.
+        """
         convert_sequences(self)
+        if self.is_sheet:
+            object.__setattr__(self, "method", FormulationSettings(GREEN, scheme=self.method.scheme))
         if len(self.pinned) and not len(self.pin_weights):
             object.__setattr__(self, "pin_weights", np.ones(len(self.pinned)))
 
@@ -368,33 +381,5 @@ class Scene:
         tree = to_tree(self, "", arrays)
         for name in ("threads", "strict", "frame_end", "writes_preroll"):
             del tree["settings"][name]
-        if self.settings.linear_solver == AUTO_SOLVER:
-            del tree["settings"]["linear_solver"]  # caches of Sinew 0.2 do not have it
-        if self.settings.preroll_tolerance is None:
-            del tree["settings"]["preroll_tolerance"]
-        if self.wind is None:
-            del tree["wind"]  # earlier bakes did not have it
-        if not self.force_fields:
-            del tree["force_fields"]
-        for body, own in zip(self.bodies, tree["bodies"], strict=True):
-            if body.flesh is not None and not (body.flesh.keeps_volume and self.is_loose_flesh(body)):
-                del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it
-            if body.field_weights == FieldWeights():
-                del own["field_weights"]
-            write_former_flesh_paint(own, arrays)
-            for name in ("goal", "pressure", "stretch_limit", "muscle", "start"):
-                if getattr(body, name) is None:
-                    del own[name]
-            drop_unused_fields(body.attachments, own["attachments"], arrays)
-            for name in ("attachments", "hooks", "bindings", "cap_vertices", "wrap_vertices"):
-                if not getattr(body, name):
-                    del own[name]
-        drop_unused_fields_of_colliders(self.colliders, tree["colliders"], arrays)
-        drop_later_defaults(self, tree, arrays)
-        for own in tree["bodies"]:
-            for name in ("material_paint", "rest_scale"):
-                if not own[name]:
-                    del own[name]
-            if "muscle" in own and not any(own["muscle"]["fibres"].values()):
-                del own["muscle"]["fibres"]  # earlier bakes did not have it
+        drop_unused_fields_of_scene(self, tree, arrays)
         return digest([json.dumps(tree, sort_keys=True), *(p for name in sorted(arrays) for p in (name, arrays[name]))])

@@ -23,6 +23,7 @@ from ..mechanics.finite_rotation_correction import chord_stretch_energy, rotate_
 from ..mechanics.kinetic_energy import kinetic_energies, kinetic_energy_bound, work_of_gravity
 from ..mechanics.model import Model
 from ..mechanics.rigid_islands import rigid_islands
+from ..mechanics.sheets.sheet_islands import sheet_islands
 from ..mechanics.state import State
 from ..mechanics.state_fields import PREVIOUS_DT, TETS_FIELD
 from ..mechanics.vertex_warp import is_any_warped
@@ -86,8 +87,8 @@ class StepAttempt:
             self.dynamics = self.dynamics.by_euler()
         pieces = _find_pieces(model, (built.unbroken or built).model)
         self.is_in_pieces = bool(pieces.is_piece.any())
-        rigid = rigid_islands(model)
-        # rigid bodies are like pieces: their contacts take more solves, and a little energy is always left
+        rigid = rigid_islands(model) | sheet_islands(model)
+        # rigid bodies and sheets are like pieces: their contacts take more solves, and a little energy is always left
         self.tolerates_energy_gains = self.is_in_pieces or bool(rigid.any())
         if self.contacts is not None and self.tolerates_energy_gains:
             self.contacts.expect_pieces(pieces.is_piece | rigid)

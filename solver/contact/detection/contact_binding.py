@@ -106,7 +106,10 @@ def attach_contacts(
         is_prescribed, on_collider = tet[point] < 0, tet[corner] < 0
         interpolate_triangle(rest, triangles[t], place[c], q)
         support = tet[corner]
-        if not on_collider and len(support_tet) > 0:
+        if not on_collider and not surfaces.is_one_sided[surface_of[corner]]:
+            support = support_tet[t]
+            write_hinge_weights(place[c], triangles[t], tet, tet_weights, tets, support, q_weights)
+        elif not on_collider and len(support_tet) > 0:
             support = find_support_tet(q, t, X, tets, tet, support_tet, triangles, scratch, q_weights)
         elif not on_collider:
             barycentric_weights(q, X, tets[support], q_weights)
@@ -185,6 +188,22 @@ def attach_to_corners(c, place, corners, tet, tet_weights, end_tet, weights):
         end_tet[c, end] = tet[corner]
         for b in range(4):
             weights[c, 4 * end + b] += share * tet_weights[corner, b]
+
+
+@kernel(device_only=True)
+def write_hinge_weights(place, corners, tet, tet_weights, tets, hinge, weights):
+    """Writes the weights, (4,), in a hinge of a place of a triangle of a sheet, whose corners are nodes of it."""
+    for a in range(4):
+        weights[a] = 0.0
+    for c in range(3):
+        vertex, largest = corners[c], 0
+        for a in range(1, 4):
+            if tet_weights[vertex, a] > tet_weights[vertex, largest]:
+                largest = a
+        node = tets[tet[vertex], largest]
+        for a in range(4):
+            if tets[hinge, a] == node:
+                weights[a] = place[c]
 
 
 @kernel(device_only=True)

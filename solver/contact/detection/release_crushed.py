@@ -44,6 +44,7 @@ def is_released(
     is_crowded = has_contact[corners, surface[:, None]].any(axis=1)
     a, b, c, d = np.moveaxis(x[surfaces.nodes[corners]], 2, 0)
     is_inverted = (np.einsum("kci,kci->kc", np.cross(b - a, c - a), d - a) <= 0.0).any(axis=1)
+    is_inverted &= surfaces.is_one_sided[contacts.surface[which]]  # sheets cannot be turned inside out
     is_within = pushes_from_inside(surfaces, contacts.point[which], -contacts.normal[which], positions)
     released[which] = is_inverted | is_within | (is_crowded & (depth > MAX_CROWDED_DEPTH * size))
     return released

@@ -83,10 +83,15 @@ def make_contact_materials(
 
 
 def _support_tets(surfaces: CollisionSurfaces, model: Model) -> Indices:
-    """Returns the tets that contain the middles of triangles at rest or are nearest to them, −1 in colliders, (t,)."""
+    """Returns the tets that contain the middles of triangles at rest or are nearest to them, the hinges that have all
+    three corners in sheets, and −1 in colliders, (t,).
+    """
     support = np.full(len(surfaces.triangles), -1, np.int32)
     for surface in np.flatnonzero(surfaces.body >= 0).tolist():
         body, own = model.bodies[int(surfaces.body[surface])], surfaces.triangles_of(surface)
+        if model.sheets is not None and not surfaces.is_one_sided[surface]:
+            support[own] = model.sheets.hinges_of(surfaces.nodes[surfaces.triangles[own], 0], model.tets)
+            continue
         tets = indices(model.tets[body.tets] - body.nodes.start)
         middles = surfaces.rest[surfaces.triangles[own]].mean(axis=1)
         support[own] = bind(model.X[body.nodes], tets, middles).tet + body.tets.start

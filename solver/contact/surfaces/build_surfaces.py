@@ -99,6 +99,8 @@ def _contact_matrix(scene: Scene, prescribed: Sequence[int], sharp: Sequence[int
 
 def _body_part(body: Body, mesh: TetMesh, binding: Binding) -> SurfacePart:
     surface = make_surface(body.vertices, body.triangles, body.name, body.wrap_vertices)
+    if mesh.sheet is not None:
+        return body_surface(surface, mesh, binding)
     return body_surface(
         separate_coincident_vertices(surface, mesh.nodes, mesh.tets, mesh.report.tet_size), mesh, binding
     )
@@ -138,6 +140,9 @@ def _surface_edges(
         body, at, faces = int(surfaces.body[surface]), surfaces.vertices_of(surface), surfaces.triangles_of(surface)
         vertices, triangles = surfaces.rest[at], indices(surfaces.triangles[faces] - np.int32(at.start))
         tets, corners, front = None, None, bool(surfaces.is_one_sided[surface])
+        if body >= 0 and meshes[body].sheet is not None:  # has no edges that are sharp but by how it bends
+            own, tets_of, rigid = [*own, None], [*tets_of, None], [*rigid, None]
+            continue
         if body < 0 and not len(triangles):
             collider = scene.colliders[int(surfaces.collider[surface])]
             vertices, triangles, front = _scaled_mesh(collider, tracks)
@@ -173,6 +178,7 @@ def _merge_parts(
     tet = np.concatenate([part.tet for part in parts])
     for number, body in enumerate(model.bodies):
         tet[vertex_start[number] : vertex_start[number + 1]] += np.int32(body.tets.start)
+    weights = floats(np.concatenate([part.weights for part in parts]), -1, 4)
     sizes = [mesh.report.tet_size for mesh in meshes]
     sizes += [min(sizes)] * len(colliders)
     one_sided = [c.key not in deforming or deforming[c.key].is_one_sided for c in scene_colliders]
@@ -184,8 +190,8 @@ def _merge_parts(
         collider=indices([*(-1 for _ in bodies), *numbers]),
         rest=floats(np.concatenate([part.rest for part in parts]), -1, 3),
         tet=indices(tet),
-        weights=floats(np.concatenate([part.weights for part in parts]), -1, 4),
-        nodes=tet_nodes(tet, model.tets),
+        weights=weights,
+        nodes=_vertex_nodes(tet, weights, model, meshes),
         source_vertices=indices(np.concatenate([part.source_vertices for part in parts]), -1, 3),
         source_weights=floats(np.concatenate([part.source_weights for part in parts]), -1, 3),
         triangles=indices(
@@ -195,7 +201,7 @@ def _merge_parts(
         ),
         area=floats(np.concatenate([part.area for part in parts])),
         size=floats(np.repeat(sizes, np.diff(vertex_start))),
-        is_one_sided=np.array([*(True for _ in bodies), *one_sided], bool),
+        is_one_sided=np.array([*(mesh.sheet is None for mesh in meshes), *one_sided], bool),
         thickness=floats(
             [*(body.collision.thickness for body in scene.bodies), *(c.thickness for c in scene_colliders)]
         ),
@@ -203,6 +209,18 @@ def _merge_parts(
         vertex_key=np.concatenate([np.arange(len(part.rest), dtype=np.int64) for part in parts]),
         triangle_key=np.concatenate([np.arange(len(part.triangles), dtype=np.int64) for part in parts]),
     )
+
+
+def _vertex_nodes(tet: Indices, weights: Floats, model: Model, meshes: Sequence[TetMesh]) -> Indices:
+    """Returns the nodes that vertices move with, (v, 4): those of their tets, and the one node of a vertex of a sheet,
+    so that a sheet that is folded sharply still meets itself.
+    """
+    nodes = tet_nodes(tet, model.tets)
+    for body, mesh in zip(model.bodies, meshes, strict=True):
+        if mesh.sheet is not None:
+            own = np.flatnonzero((tet >= body.tets.start) & (tet < body.tets.stop))
+            nodes[own] = np.take_along_axis(nodes[own], weights[own].argmax(axis=1)[:, None], axis=1)
+    return nodes
 
 
 def tet_nodes(tet: Indices, tets: Indices) -> Indices:

@@ -52,6 +52,8 @@ def body_surface(surface: Surface, mesh: TetMesh, binding: Binding) -> SurfacePa
         mesh: The tets.
         binding: Of the render vertices, in these tets.
     """
+    if mesh.sheet is not None:
+        return _sheet_surface(mesh, binding)
     size = mesh.report.tet_size
     triangles = _welded(surface.vertices, orient_outward(surface).surface.triangles)
     if is_too_fine(surface.vertices, triangles, size):
@@ -69,6 +71,18 @@ def body_surface(surface: Surface, mesh: TetMesh, binding: Binding) -> SurfacePa
         np.full((count, 3), -1, np.int32),
         np.zeros((count, 3)),
     )
+
+
+def _sheet_surface(mesh: TetMesh, binding: Binding) -> SurfacePart:
+    """Returns the surface of a sheet: its nodes and triangles, on which points move with the corners alone."""
+    sheet = mesh.sheet
+    assert sheet is not None
+    count, own = len(mesh.nodes), sheet.vertices
+    # layers that lie on each other stay apart, so nothing is welded
+    triangles = indices(consistent_faces(sheet.triangles, _face_areas(mesh.nodes, sheet.triangles))[0], -1, 3)
+    none = np.full((count, 3), -1, np.int32)
+    area = _areas(mesh.nodes, triangles)
+    return SurfacePart(mesh.nodes, triangles, area, binding.tet[own], binding.weights[own], none, np.zeros((count, 3)))
 
 
 def collider_surface(collider: DeformingCollider, spacing: float) -> SurfacePart:

@@ -24,13 +24,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...mesh.sheet_mesh import MIN_AREA_SHARE, check_areas, sheet_hinges, triangle_edges
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
 from .membrane_kernels import STABLE_NEO_HOOKEAN, STVK
 from .sheet_kernels import HingeArrays
 
 MEMBRANE_LAWS = {"stvk": STVK, "stable-neo-hookean": STABLE_NEO_HOOKEAN}
-MIN_AREA_SHARE = 1.0e-9  # of the square of a triangle's longest edge, below which it has no area
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,14 @@ class SheetElements:
         hinge = np.repeat(np.arange(len(self.tets), dtype=np.int64), np.diff(self.hinges.triangle_start))
         return indices(np.take_along_axis(tets[self.tets[hinge]], self.hinges.corners.astype(np.int64), axis=1))
 
+    def hinges_of(self, triangles: Indices, tets: Indices) -> Indices:
+        """Returns the tets that have all nodes of triangles, (t, 3), in a model with these tets, (m, 4)."""
+        own = np.sort(self.nodes_of_triangles(tets), axis=1)
+        _, number = np.unique(np.concatenate([own, np.sort(triangles, axis=1)]), axis=0, return_inverse=True)
+        hinge = np.empty(int(number.max()) + 1, np.int32)
+        hinge[number.ravel()[: len(own)]] = np.repeat(self.tets, np.diff(self.hinges.triangle_start))
+        return indices(hinge[number.ravel()[len(own) :]])
+
     def node_masses(self, tets: Indices, node_count: int) -> Floats:
         """Returns a third of the mass of the triangles at each node [kg], (n,)."""
         share = np.repeat(self.density * self.hinges.volume / 3.0, 3)
@@ -149,6 +157,25 @@ def axes_from_uv(nodes: Floats, triangles: Indices, uv: Floats, name: str) -> Fl
     return floats((edges[:, :, 0] * d[:, None] - edges[:, :, 1] * c[:, None]) / area[:, None])
 
 
+def axes_along_quads(nodes: Floats, triangles: Indices) -> Floats:
+    """Returns a direction of threads in each triangle, (t, 3): one side of the quad that it is half of.
+
+    Its longest edge is the diagonal of the quad. Where the other two are not at right angles, the threads are, and lie
+    as near to both as they can.
+    """
+    edges, _ = triangle_edges(nodes, triangles)
+    rows = np.arange(len(triangles), dtype=np.int64)
+    longest = np.linalg.norm(edges, axis=2).argmax(axis=1)
+    first, second = (each / np.linalg.norm(each, axis=1)[:, None] for each in _shorter_edges(edges, rows, longest))
+    along, across = first + second, first - second
+    return floats(along / np.linalg.norm(along, axis=1)[:, None] + across / np.linalg.norm(across, axis=1)[:, None])
+
+
+def _shorter_edges(edges: Floats, rows: npt.NDArray[np.int64], longest: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Returns the edges from the corner opposite to the longest one, (t, 3) each."""
+    return floats(edges[rows, longest - 1]), floats(-edges[rows, longest - 2])
+
+
 def make_sheet_elements(
     nodes: Floats, triangles: Indices, material: SheetMaterial, axes: Floats | None = None, name: str = ""
 ) -> tuple[Indices, SheetElements]:
@@ -165,16 +192,13 @@ def make_sheet_elements(
         BadInput: A triangle has no area, or there is but one.
     """
     triangles = indices(triangles, -1, 3)
-    edges, longest = _edges(nodes, triangles)
+    edges, longest = triangle_edges(nodes, triangles)
+    area = check_areas(edges, longest, name)
     normals = np.cross(edges[:, 0], -edges[:, 2])
-    area = 0.5 * np.linalg.norm(normals, axis=1)
-    flat = ~(area > MIN_AREA_SHARE * longest**2)
-    if flat.any() or not len(triangles):
-        raise BadInput("sheet-no-area", name=name, count=int(flat.sum()))
     if len(np.unique(triangles)) < 4:
         raise BadInput("sheet-one-triangle", name=name)
     frames = _material_frames(edges[:, 0] if axes is None else axes, normals)
-    hinges, owners, sides = _hinges(triangles)
+    hinges, owners, sides = sheet_hinges(triangles)
     moduli = material.moduli
     order = np.argsort(owners, kind="stable")
     corners = triangles[order]
@@ -205,49 +229,12 @@ def rest_angles(nodes: Floats, hinges: Indices) -> Floats:
     return floats(np.arctan2(across, np.einsum("hi,hi->h", first, second)))
 
 
-def _edges(nodes: Floats, triangles: Indices) -> tuple[Floats, Floats]:
-    """Returns the edges of triangles, each from a corner to the next, (t, 3, 3), and the longest of each, (t,) [m]."""
-    edges = nodes[np.roll(triangles, -1, axis=1)] - nodes[triangles]
-    return edges, np.linalg.norm(edges, axis=2).max(axis=1, initial=0.0)
-
-
 def _material_frames(axes: Floats, normals: Floats) -> Floats:
     """Returns the two material axes of triangles, unit vectors in their planes, (t, 2, 3)."""
     n = normals / np.linalg.norm(normals, axis=1)[:, None]
     first = axes - np.einsum("ti,ti->t", axes, n)[:, None] * n
     first /= np.linalg.norm(first, axis=1)[:, None]
     return np.stack([first, np.cross(n, first)], axis=1)
-
-
-def _hinges(triangles: Indices) -> tuple[Indices, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Returns nodes of the hinges, (h, 4), the hinge of each triangle, (t,), and the triangles of each hinge, (h, 2).
-
-    Edges of more than two triangles are hinges between each of these and the first one. A triangle that shares no edge
-    with another one gets a hinge with any fourth node, which does not resist, and −1 for its other triangle.
-    """
-    count = len(triangles)
-    pairs = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2).astype(np.int64)
-    opposite, of = np.roll(triangles, -2, axis=1).ravel(), np.repeat(np.arange(count, dtype=np.int64), 3)
-    low, high = pairs.min(axis=1), pairs.max(axis=1)
-    order = np.lexsort((of, high, low))
-    is_first = np.append(True, (np.diff(low[order]) != 0) | (np.diff(high[order]) != 0))
-    first = order[np.maximum.accumulate(np.where(is_first, np.arange(len(order), dtype=np.int64), 0))]
-    one, other = first[~is_first], order[~is_first]
-    hinges = np.stack([pairs[one, 0], pairs[one, 1], opposite[one], opposite[other]], axis=1)
-    sides = np.stack([of[one], of[other]], axis=1)
-    folded = hinges[:, 2] != hinges[:, 3]  # not two triangles of the same corners
-    hinges, sides = hinges[folded], sides[folded]
-    owners = np.full(count, -1, np.int64)
-    numbers = np.arange(len(hinges), dtype=np.int64)
-    owners[sides[::-1, 1]] = numbers[::-1]
-    owners[sides[::-1, 0]] = numbers[::-1]
-    alone = np.flatnonzero(owners < 0)
-    nodes = np.unique(triangles)
-    fourth = [nodes[~np.isin(nodes, triangles[t])][0] for t in alone]
-    owners[alone] = len(hinges) + np.arange(len(alone), dtype=np.int64)
-    hinges = np.concatenate([hinges, np.column_stack([triangles[alone], np.array(fourth, np.int64)]).reshape(-1, 4)])
-    sides = np.concatenate([sides, np.column_stack([alone, np.full(len(alone), -1, np.int64)]).reshape(-1, 2)])
-    return indices(hinges, -1, 4), owners, sides
 
 
 def _bending_stiffness(

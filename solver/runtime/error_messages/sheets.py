@@ -6,6 +6,26 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The sheet "{name}" has no area: {count} of its triangles have none, or there are no triangles.',
         "Delete its loose edges and merge its vertices by distance, or give it another role.",
     ),
+    "sheet-coarse": (
+        'Wrinkles of "{name}" want to be about {width} m wide, and its edges are {edge} m long: too coarse for them.',
+        "Subdivide it until its edges are {wanted} m long, or raise Bending.",
+    ),
+    "no-cloth-modifier": (
+        '"{name}" has no Cloth modifier to copy from.',
+        "Add one, or choose a Sheet Preset.",
+    ),
+    "sheet-combined": (
+        '"{name}" is a sheet, which does not support {feature}.',
+        "Change that, or choose another Fill than Sheet under Tets.",
+    ),
+    "sheet-beside-fracture": (
+        '"{other}" may break, and the sheet "{name}" is in the same scene: they cannot be simulated together.',
+        'Turn Fracture off, or bake "{name}" and "{other}" in scenes of their own, one as a collider of the other.',
+    ),
+    "attached-to-sheet": (
+        '"{name}" is attached to the sheet "{target}", which cannot bear attachments.',
+        "Remove that row of Attachments, or pin both to the same object.",
+    ),
     "sheet-one-triangle": (
         'The sheet "{name}" is a single triangle, which cannot bend.',
         "Subdivide it.",

@@ -6,8 +6,10 @@ from __future__ import annotations
 from ..friction_presets import FRICTION_PRESETS
 from ..material_presets import DEFAULT_PRESET_KEY, MATERIAL_PRESETS, SIZED_PRESETS
 from ..muscle_presets import MUSCLE_PRESETS
+from ..sheet_presets import SHEET_PRESETS
 from .muscle_settings import MUSCLE
 from .setting import Choice, menu
+from .sheet_settings import IS_SHEET
 
 CUSTOM_PRESET = "CUSTOM"
 # what .blend files store: never changed, and a new preset gets a new number
@@ -51,6 +53,16 @@ FRICTION_NUMBERS = {
     "ICE_ON_ICE": 14,
     "TEFLON_ON_STEEL": 15,
 }
+SHEET_NUMBERS = {
+    CUSTOM_PRESET: 0,
+    "COTTON": 1,
+    "SILK": 2,
+    "LEATHER": 3,
+    "RUBBER": 4,
+    "SKIN": 5,
+    "PAPER": 6,
+    "FOIL": 7,
+}
 MUSCLE_NUMBERS = {CUSTOM_PRESET: 0, "MUSCLE": 1, "TENDON": 2, "APONEUROSIS": 3, "MUSCLE_SIFAKIS": 4}
 
 MATERIAL_PRESET = menu(
@@ -87,6 +99,22 @@ FRICTION_PRESET = menu(
     ),
     CUSTOM_PRESET,
     changes_bake=False,
+)
+SHEET_PRESET = menu(
+    "sheet_preset",
+    "Sheet Preset",
+    "Preset of what a sheet is made of: its thickness, and its Stiffness, Density and Damping under Material",
+    (
+        Choice(CUSTOM_PRESET, "Custom", "Values of your own", SHEET_NUMBERS[CUSTOM_PRESET]),
+        *(
+            Choice(key, preset.label, preset.description, SHEET_NUMBERS[key], source=preset.source)
+            for key, preset in SHEET_PRESETS.items()
+        ),
+    ),
+    CUSTOM_PRESET,
+    when=(IS_SHEET,),
+    changes_bake=False,
+    since="0.3",
 )
 MUSCLE_PRESET = menu(
     "muscle_preset",

@@ -20,11 +20,12 @@ from .muscle_shape_settings import MUSCLE_SHAPE_SETTINGS
 from .pass_and_wrap_settings import PASS_AND_WRAP_SETTINGS
 from .pin_settings import PIN_SETTINGS
 from .plasticity_settings import PLASTICITY_SETTINGS
-from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET, MUSCLE_PRESET
+from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET, MUSCLE_PRESET, SHEET_PRESET
 from .pressure_settings import PRESSURE_SETTINGS
 from .rest_scale_settings import REST_SCALE_SETTINGS
 from .rigid_core_settings import CORE_SETTINGS
 from .setting import Setting
+from .sheet_settings import SHEET_SETTINGS
 from .simulation_settings import (
     AIR_TEMPERATURE,
     CACHE_SETTINGS,
@@ -81,6 +82,7 @@ SUBJECTS = (
     Subject("Attributes", (BODY,), (ATTRIBUTES_SETTING,)),
     Subject("Rigid Core", (BODY,), CORE_SETTINGS),
     Subject("Tets", (BODY,), (*TET_SETTINGS, *DISPLAY_SETTINGS)),
+    Subject("Sheet", (BODY,), (SHEET_PRESET, *SHEET_SETTINGS)),
     Subject("Pins", (BODY,), PIN_SETTINGS),
     Subject("Attachments", (BODY, WRAP), (ATTACHMENTS,)),
     Subject("Layers", (BODY,), PASS_AND_WRAP_SETTINGS),

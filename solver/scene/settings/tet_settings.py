@@ -34,6 +34,12 @@ FILL = menu(
             "Works on any mesh, as Robust",
             4,
         ),
+        Choice(
+            "SHEET",
+            "Sheet",
+            "The faces themselves stretch and bend, as cloth, leather, paper and foil do. The mesh may be open",
+            5,
+        ),
     ),
     "SMOOTH",
     field="Meshing.method",

@@ -18,7 +18,7 @@ from ..build import OnStage, build
 from .finding import Finding
 from .muscle_diagnostics import end_findings, head_findings, lost_end_findings
 from .muscle_overlap_diagnostics import overlap_findings
-from .surface_diagnostics import surface_findings, thinness_findings
+from .surface_diagnostics import coarse_sheet_findings, surface_findings, thinness_findings
 from .wrap_diagnostics import wrap_findings
 
 
@@ -65,7 +65,9 @@ def _body_findings(
         alone = _scene_of_one(body, scene)
         assembled = build(alone, tracks, on_stage)
         part = built[body.key] = assembled.bodies[0]
-        if body.meshing.method != "given" and not body.is_rigid:
+        if body.is_sheet:
+            yield from coarse_sheet_findings(body, scene, part.mesh.report.tet_size)
+        elif body.meshing.method != "given" and not body.is_rigid:
             yield from thinness_findings(body, surface, part.mesh.report.tet_size)
         if body.muscle is not None:
             yield from end_findings(body, body.muscle, assembled, alone, tracks)

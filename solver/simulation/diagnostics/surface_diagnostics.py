@@ -14,12 +14,14 @@ from ...mesh.geometry.surface_defects import find_surface_defects
 from ...mesh.geometry.triangle_surface import Surface
 from ...runtime.errors import SinewError
 from ...scene.meshing import LATTICE_COVERS
-from ...scene.scene import Body
+from ...scene.scene import Body, Scene
+from ...scene.sheet import EDGES_PER_WRINKLE, wrinkle_width
 from .finding import Finding
 
-COVERING_METHODS = (*LATTICE_COVERS, "given")  # whose tets do not ask what is inside
+COVERING_METHODS = (*LATTICE_COVERS, "given", "sheet")  # that do not ask what is inside
 NO_VERTICES = np.zeros(0, np.int32)
 MIN_TETS_ACROSS = 2.0
+ROUNDING = 0.2  # of a width of wrinkles that is an order of magnitude
 MAX_THIN_SHARE = 0.5  # of the surface: the thin ends of a spindle of three tets across its belly are up to 40 %
 
 
@@ -39,6 +41,16 @@ def surface_findings(body: Body, surface: Surface) -> Iterator[Finding]:
         problem = SinewError("surface-inside-out", name=body.name, count=len(defects.inward))
         vertices = np.unique(triangles[defects.inward]).astype(np.int32)
         yield Finding(problem, body.key, vertices, defects.inward)
+
+
+def coarse_sheet_findings(body: Body, scene: Scene, edge: float) -> Iterator[Finding]:
+    """Yields that a sheet is too coarse for its wrinkles, with the root mean square of its edges [m]."""
+    gravity = float(np.linalg.norm(scene.settings.gravity)) * body.field_weights.gravity * body.simulated_scale
+    width = wrinkle_width(body.material, body.sheet, gravity)
+    if width > 0.0 and edge > width / EDGES_PER_WRINKLE * (1.0 + ROUNDING):
+        wanted = rounded_down(width / EDGES_PER_WRINKLE)
+        problem = SinewError("sheet-coarse", name=body.name, width=f"{width:.2g}", edge=f"{edge:.2g}", wanted=wanted)
+        yield Finding(problem, body.key)
 
 
 def thinness_findings(body: Body, surface: Surface, tet_size: float) -> Iterator[Finding]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How stiff contacts of a rigid body are, whose material has no elasticity."""
+"""How stiff contacts of rigid bodies and sheets are, whose material says nothing of how they yield to a push."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ SURFACE_STIFFNESS = 30.0
 
 
 def with_contact_modulus(body: Body, surface: Surface, mesh: TetMesh, dt: float) -> Material:
-    """Returns the material of a rigid body with the Young's modulus from which its contacts get their stiffness.
+    """Returns the material of a rigid body or a sheet with the modulus from which its contacts get their stiffness.
+
+    A sheet yields to a push across it by its inertia, and not by what resists a stretch along it.
 
     Contacts that are much stiffer than inertia in a step push what they find deeper than it was left out in one step,
     with energy from nothing: what turns is not where straight lines had it.
@@ -27,6 +29,7 @@ def with_contact_modulus(body: Body, surface: Surface, mesh: TetMesh, dt: float)
         body, surface, mesh: The body.
         dt: Δt of a step [s].
     """
-    inertial = body.material.density * mesh.report.volume / dt**2
+    volume = mesh.report.volume if mesh.sheet is None else surface.area * body.sheet.thickness
+    inertial = body.material.density * volume / dt**2
     modulus = SURFACE_STIFFNESS * inertial * mesh.report.tet_size / (STIFFNESS_FACTOR * surface.area)
     return replace(body.material, youngs_modulus=modulus * body.simulated_scale**2, poisson_ratio=0.0)

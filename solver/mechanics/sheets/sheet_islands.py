@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which islands of a model are sheets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...runtime.arrays import Bools
+from ..model import Model
+
+
+def sheet_islands(model: Model) -> Bools:
+    """Returns which islands are sheets, (islands,)."""
+    out = np.zeros(model.pattern.island_count, bool)
+    if model.sheets is not None:
+        out[model.pattern.island_of_row[model.tets[model.sheets.tets, 0]]] = True
+    return out

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The mesh of a sheet: its vertices are nodes, and every edge between two of its triangles is a hinge of four nodes.
+
+Hinges take the place of tets, so that whatever names a tet and four weights may name a place of a sheet. They are flat
+or folded, and have no barycentric coordinates: points are bound by the triangle that they are on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..runtime.arrays import Floats, Indices, floats, indices
+from ..runtime.errors import BadInput
+from .embedding import Binding
+from .geometry.closest_point import closest_points
+from .geometry.triangle_bvh import build_bvh
+from .geometry.triangle_surface import Surface
+from .tet_mesh import MeshReport, SheetTriangles, TetMesh
+
+MIN_AREA_SHARE = 1.0e-9  # of the square of a triangle's longest edge, below which it has no area
+
+
+def sheet_mesh(surface: Surface, name: str) -> TetMesh:
+    """Returns a sheet as tets: a hinge of four nodes each, without volume. Vertices without faces are no nodes.
+
+    The tet size is the root mean square of the lengths of its edges.
+
+    Raises:
+        BadInput: A triangle has no area, or there is but one.
+    """
+    used, numbers = np.unique(surface.triangles, return_inverse=True)
+    nodes, triangles = surface.vertices[used], indices(numbers.reshape(-1, 3))
+    edges, longest = triangle_edges(nodes, triangles)
+    area = check_areas(edges, longest, name)
+    if len(used) < 4:
+        raise BadInput("sheet-one-triangle", name=name)
+    hinges, owners, _ = sheet_hinges(triangles)
+    size = float(np.sqrt(np.mean(np.sum(edges**2, axis=2))))
+    report = MeshReport(size, 0.0, 180.0, float(area.sum()), 1.0)
+    sheet = SheetTriangles(triangles, indices(owners), indices(used))
+    return TetMesh(nodes, hinges, np.ones(len(hinges)), report, sheet=sheet)
+
+
+def bind_to_sheet(mesh: TetMesh, points: Floats) -> Binding:
+    """Returns the places of a sheet nearest to points [m], (k, 3), bound to the nodes of a triangle each."""
+    sheet = mesh.sheet
+    assert sheet is not None
+    near = closest_points(build_bvh(mesh.nodes, sheet.triangles), floats(points, -1, 3))
+    return bind_to_triangles(mesh, near.triangle, near.weights)
+
+
+def bind_to_triangles(mesh: TetMesh, triangle: npt.NDArray[np.integer], weights: Floats) -> Binding:
+    """Returns places of triangles, (k,), with barycentric weights in these, (k, 3), in the hinges of a sheet."""
+    sheet = mesh.sheet
+    assert sheet is not None
+    hinge, corners = sheet.hinge[triangle], sheet.triangles[triangle]
+    shares = (mesh.tets[hinge][:, :, None] == corners[:, None, :]) * weights[:, None, :]
+    return Binding(indices(hinge), floats(shares.sum(axis=2), -1, 4))
+
+
+def bind_vertices(mesh: TetMesh, vertices: Floats) -> Binding:
+    """Returns the vertices of a sheet [m], (n, 3), each bound to its node; those without faces to the nearest place."""
+    sheet = mesh.sheet
+    assert sheet is not None
+    triangle, corner = np.full(len(vertices), -1, np.int64), np.zeros(len(vertices), np.int64)
+    for c in range(3):
+        own = sheet.vertices[sheet.triangles[:, c]]
+        triangle[own], corner[own] = np.arange(len(own), dtype=np.int64), c
+    loose = np.flatnonzero(triangle < 0)
+    triangle[loose] = 0
+    bound = bind_to_triangles(mesh, triangle, np.eye(3)[corner])
+    if len(loose):
+        near = bind_to_sheet(mesh, vertices[loose])
+        bound.tet[loose], bound.weights[loose] = near.tet, near.weights
+    return bound
+
+
+def triangle_edges(nodes: Floats, triangles: Indices) -> tuple[Floats, Floats]:
+    """Returns the edges of triangles, each from a corner to the next, (t, 3, 3), and the longest of each, (t,) [m]."""
+    edges = nodes[np.roll(triangles, -1, axis=1)] - nodes[triangles]
+    return edges, np.linalg.norm(edges, axis=2).max(axis=1, initial=0.0)
+
+
+def check_areas(edges: Floats, longest: Floats, name: str) -> Floats:
+    """Returns the areas of triangles [m²], (t,), for what `triangle_edges` returns.
+
+    Raises:
+        BadInput: One has none, or there are no triangles.
+    """
+    area = 0.5 * np.linalg.norm(np.cross(edges[:, 0], -edges[:, 2]), axis=1)
+    flat = ~(area > MIN_AREA_SHARE * longest**2)
+    if flat.any() or not len(area):
+        raise BadInput("sheet-no-area", name=name, count=int(flat.sum()))
+    return floats(area)
+
+
+def sheet_hinges(triangles: Indices) -> tuple[Indices, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Returns nodes of the hinges, (h, 4), the hinge of each triangle, (t,), and the triangles of each hinge, (h, 2).
+
+    Edges of more than two triangles are hinges between each of these and the first one. A triangle that shares no edge
+    with another one gets a hinge with any fourth node, which does not resist, and −1 for its other triangle.
+    """
+    count = len(triangles)
+    pairs = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2).astype(np.int64)
+    opposite, of = np.roll(triangles, -2, axis=1).ravel(), np.repeat(np.arange(count, dtype=np.int64), 3)
+    low, high = pairs.min(axis=1), pairs.max(axis=1)
+    order = np.lexsort((of, high, low))
+    is_first = np.append(True, (np.diff(low[order]) != 0) | (np.diff(high[order]) != 0))
+    first = order[np.maximum.accumulate(np.where(is_first, np.arange(len(order), dtype=np.int64), 0))]
+    one, other = first[~is_first], order[~is_first]
+    hinges = np.stack([pairs[one, 0], pairs[one, 1], opposite[one], opposite[other]], axis=1)
+    sides = np.stack([of[one], of[other]], axis=1)
+    folded = hinges[:, 2] != hinges[:, 3]  # not two triangles of the same corners
+    hinges, sides = hinges[folded], sides[folded]
+    owners = np.full(count, -1, np.int64)
+    numbers = np.arange(len(hinges), dtype=np.int64)
+    owners[sides[::-1, 1]] = numbers[::-1]
+    owners[sides[::-1, 0]] = numbers[::-1]
+    alone = np.flatnonzero(owners < 0)
+    nodes = np.unique(triangles)
+    fourth = [nodes[~np.isin(nodes, triangles[t])][0] for t in alone]
+    owners[alone] = len(hinges) + np.arange(len(alone), dtype=np.int64)
+    hinges = np.concatenate([hinges, np.column_stack([triangles[alone], np.array(fourth, np.int64)]).reshape(-1, 4)])
+    sides = np.concatenate([sides, np.column_stack([alone, np.full(len(alone), -1, np.int64)]).reshape(-1, 2)])
+    return indices(hinges, -1, 4), owners, sides

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a sheet is besides its material, as part of a scene: cloth, leather, skin, paper, foil."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+from .material import Material
+from .serialisation.schema_constraints import OneOf
+from .settings.sheet_settings import SHEET_BENDING, SHEET_LAW, SHEET_SHEAR, SHEET_THICKNESS
+
+SHEET_LAWS = SHEET_LAW.words
+
+
+EDGES_PER_WRINKLE = 4.0  # that show one
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A surface without volume whose triangles are elements (`solver/mechanics/sheets/`).
+
+    Stiffness, Poisson's ratio, density and damping are those of the body's `Material`.
+
+    Attributes:
+        thickness: h [m], > 0.
+        bending: Bending stiffness over that of a plate, E h³ / 12 (1 − ν²), ≥ 0.
+        shear: Shear modulus over that of a material that is the same in all directions, E / 2 (1 + ν), > 0; below 1,
+            threads follow the shorter edges of each triangle, which are those of quads. "stvk" reads it alone.
+        law: Of `SHEET_LAWS`, how triangles resist: "stvk" or "stable-neo-hookean".
+    """
+
+    thickness: Annotated[float, SHEET_THICKNESS.limits] = SHEET_THICKNESS.default
+    bending: Annotated[float, SHEET_BENDING.limits] = SHEET_BENDING.default
+    shear: Annotated[float, SHEET_SHEAR.limits] = SHEET_SHEAR.default
+    law: Annotated[str, OneOf(SHEET_LAWS)] = "stvk"
+
+
+def plate_stiffness(material: Material, thickness: float) -> float:
+    """Returns D = E h³ / 12 (1 − ν²) [N m] of a plate of the thickness h [m]."""
+    return material.youngs_modulus * thickness**3 / (12.0 * (1.0 - material.poisson_ratio**2))
+
+
+def wrinkle_width(material: Material, sheet: Sheet, gravity: float) -> float:
+    """Returns the length 2π (D / ρ h g)^⅓ of waves that bend as hard as they weigh [m]: narrower ones straighten out.
+
+    Source: the bending length (D / ρ h g)^⅓ is Peirce's (1930), The handle of cloth as a measurable quantity.
+    """
+    weight = material.density * sheet.thickness * gravity
+    return (
+        2.0 * math.pi * (sheet.bending * plate_stiffness(material, sheet.thickness) / max(weight, 1.0e-12)) ** (1 / 3)
+    )

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What must not be asked for of sheets, told before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..runtime.errors import BadInput
+from .animated_material import keyed_names
+from .scene import Body, Scene
+from .serialisation.range_check import check_ranges
+from .tracks import TrackReader
+
+SHEET_ATTRIBUTES = frozenset({"velocity"})  # that need no stress or strain of tets
+
+
+def check_sheets(scene: Scene, tracks: TrackReader) -> None:
+    """Raises BadInput where a sheet cannot be simulated as the scene asks; the sentence names it."""
+    sheets = {body.key: body.name for body in scene.bodies if body.is_sheet}
+    if not sheets:
+        return
+    for body in scene.bodies:
+        if body.is_sheet:
+            check_ranges(body.sheet)
+            for feature in _unsupported_features(body, tracks):
+                raise BadInput("sheet-combined", name=body.name, feature=feature)
+        elif body.fracture is not None:
+            raise BadInput("sheet-beside-fracture", name=next(iter(sheets.values())), other=body.name)
+        targets = [t for each in body.attachments for t in each.targets] + [each.target for each in body.bindings]
+        for target in targets:
+            if target in sheets:
+                raise BadInput("attached-to-sheet", name=body.name, target=sheets[target])
+    for bone in scene.bones:
+        for key in bone.bodies:
+            if key in sheets:
+                raise BadInput("sheet-combined", name=sheets[key], feature=f'the bone "{bone.name}"')
+
+
+def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
+    """Yields what a sheet is asked for in vain."""
+    asked = {
+        "Flesh": body.flesh is not None,
+        "Muscle": body.muscle is not None,
+        "Fracture": body.fracture is not None,
+        "Plasticity": body.plasticity is not None,
+        "Heat": body.heat is not None,
+        "Rigid Core": body.core is not None,
+        "Stretch Limit": body.stretch_limit is not None,
+        "Rest Scale": body.rest_scale.scale != 1.0 or tracks.has(f"body.{body.key}.rest_scale"),
+        "Rest Shape Follows Shape Keys": tracks.has(f"body.{body.key}.rest"),
+        "Gravity Already in Shape": body.gravity_in_shape,
+        "Keep as Start": body.start is not None,
+        "Goal": body.goal is not None,
+        "Animated": body.animated or tracks.has(f"body.{body.key}.animated"),
+        "painted material": body.material_paint.is_painted,
+        "animated material": bool(keyed_names(body, tracks)),
+        "Wrap": body.wrap_vertices > 0,
+        "Attachments": any(each.targets for each in body.attachments) or len(body.bindings) > 0,
+        "Hooks": len(body.hooks) > 0,
+        "attributes other than velocity": not SHEET_ATTRIBUTES.issuperset(body.attributes),
+    }
+    yield from (feature for feature, has in asked.items() if has)
